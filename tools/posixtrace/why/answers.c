@@ -23,13 +23,13 @@ struct link {
 	bool is_waiting;
 	bool is_new;      /* it was connected at once, and nothing was written to it yet */
 	/*
-	 * The program has read from the connection, or the thread waited directly after its
-	 * request. A program that only writes, as to a log server, does not.
+	 * The program has read from the connection, or a thread polled directly after it wrote a
+	 * request. A program that only writes, for example to a log server, does neither.
 	 */
 	bool has_read;
 	/*
-	 * If the program watches a connection by epoll, it waits for the answer once it has sent a
-	 * request. It may also keep the connection for a later request.
+	 * A program that watches a connection by epoll waits for an answer only after it has sent a
+	 * request. Before, it may keep the connection for a later request.
 	 */
 	bool is_watched, has_sent;
 	bool is_peers_request; /* the peer sent the first message, as a client does to a server */
@@ -40,7 +40,7 @@ struct links {
 	struct history *history;
 	struct link *link;
 	size_t count;
-	/* by thread: the descriptor + 1 to which its last call wrote a request; 0: another call */
+	/* for each thread: the descriptor + 1 if its last call wrote a request, otherwise 0 */
 	uint64_t *wrote;
 	int err;
 };
@@ -94,10 +94,11 @@ static void close_link(struct links *links, struct link *link, int64_t time_ns)
 }
 
 /*
- * Notes a new connection, on which the program waits from the connect on, because the peer may
- * write first. If it is connected at once, the program need not wait: it may keep the connection
- * for a later request. The number of a descriptor is used again, so the connection may replace an
- * older one. A connect that failed makes none.
+ * Notes a new connection. The program waits from the connect on, because the peer may write first.
+ * If the connect was complete immediately, is_new is true: the program may keep the connection for
+ * a later request and need not wait. The connection replaces an older one with the same descriptor,
+ * because the kernel uses the number of a closed descriptor again. A connect that failed makes no
+ * connection.
  */
 static void open_link(struct links *links, pid_t pid, const struct call *call)
 {
@@ -163,7 +164,7 @@ static void use_link(struct links *links, struct link *link, const struct call *
 		link->has_read = true;
 		if (!link->is_waiting)
 			return;
-		/* A first read from a new connection has an answer without a request. */
+		/* Data of a first read from a new connection is an answer without a request. */
 		if (call->other) {
 			link->is_new = false;
 			end_request(links, link, call->end_ns, ANSWER_READ, 0);
@@ -192,13 +193,14 @@ static void update_links(struct links *links, const struct call *call)
 		open_link(links, pid, call);
 		return;
 	}
-	/* A new descriptor has the number of a closed one. The log may lack the close. */
+	/* The new descriptor may have the number of a closed one whose close the log lacks. */
 	if (!strcmp(call->type->name, "net.accept"))
 		close_link(links, find_link(links, call->thread, call->other), call->begin_ns);
 	link = find_link(links, call->thread, call->key);
 	/*
-	 * A socket without a connection has the peer of each message. The first message shows which
-	 * side asks. A server that waits for the next request waits for no answer.
+	 * If a socket has no connection, each of its messages has a peer. The first message shows
+	 * which side asks. If the peer asks, this process is a server: it waits for requests and
+	 * not for answers.
 	 */
 	if (!link && call->peer && !call->error &&
 	    (call->cause == CAUSE_WRITE || call->cause == CAUSE_READ)) {

@@ -2,11 +2,11 @@
 /*
  * answers.h - the times in which a program waited for the answer to a request.
  *
- * The program has made a connection, as a client, or as a server that uses another server, its
- * upstream. The log has no event of such a time: it begins with the connect, or with the first
- * write after an answer, and ends when the program has read from the connection. If the connect was
- * complete at once, the time begins with the first write, too. Without an answer the time ends with
- * the connection, the program or the log.
+ * The program made the connection: it is a client, or a server that uses another server, its
+ * upstream. The log has no event of such a time. The time begins with the connect, or with the
+ * first write after an answer. If the connect was complete immediately, the time begins with the
+ * first write after the connect. The time ends when the program has read from the connection.
+ * Without an answer, it ends with the connection, the program or the log.
  */
 #ifndef POSIXTRACE_WHY_ANSWERS_H
 #define POSIXTRACE_WHY_ANSWERS_H
@@ -15,7 +15,8 @@
 
 #define ANSWERS_UPSTREAM "upstream" /* the value of --span */
 
-/* Returns how long it took. A hostile log may have any times, of which to_ns is the later one. */
+/* Returns the length of the wait. to_ns is never less than from_ns, but the difference may exceed
+ * INT64_MAX in a hostile log. */
 static inline uint64_t answers_ns(const struct answer *answer)
 {
 	return (uint64_t)answer->to_ns - (uint64_t)answer->from_ns;
@@ -28,8 +29,8 @@ static inline uint64_t answers_ns(const struct answer *answer)
 int answers_collect(struct history *history);
 
 /*
- * Calls take() for each request of a server whose answer was waited for, in the order of processes
- * and times.
+ * Calls take() for each time in which a server waited for an answer, in the order of processes and
+ * times.
  */
 void answers_each(const struct history *history,
 		  void (*take)(void *arg, const struct answer *answer), void *arg);
@@ -38,10 +39,10 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
- * Returns the oldest request for whose answer a thread waited during the whole time from from_ns to
- * to_ns, or NULL. thread is its index. Only requests count that this thread has sent, or whose
- * connection it was the last one to use, because other threads of the process wait for other
- * things. *others becomes the number of other such requests that the search has found.
+ * Returns the oldest request whose answer a thread awaited during the whole time from from_ns to
+ * to_ns, or NULL. 'thread' is the index of the thread. The thread must have sent the request, or
+ * must be the last user of its connection, because other threads of the process wait for other
+ * things. *others becomes the number of further such requests that the search has found.
  */
 const struct answer *answers_during(const struct history *history, uint32_t thread,
 				    int64_t from_ns, int64_t to_ns, unsigned *others);

@@ -2,9 +2,9 @@
 /*
  * arrange.c - sorts the calls of a history, so that those of a window of time are found quickly.
  *
- * The sorted arrays contain indexes of history.call and no copies of calls. Each array is searched
- * by a binary search that relies on its order. So if an order changes, its search must change, too.
- * The order of by_end() belongs to transfers_until() in ender.c. The order of by_cpu() belongs to
+ * The sorted arrays contain indexes of history.call and no copies of calls. A binary search in an
+ * array relies on the order of the array. If an order changes, the search must change, too. The
+ * order of by_end() belongs to transfers_until() in ender.c. The order of by_cpu() belongs to
  * first_run() in divide.c, the order of pieces to history_piece_at() in history.c, and the order of
  * by_parent() to ender_child() in ender.c.
  */
@@ -32,8 +32,8 @@ static int arrange_order(int64_t a, int64_t b)
 
 /*
  * Orders calls by thread, then by begin. If two calls have the same begin, the longer one is first,
- * so that an outer call is before its inner calls. If they also have the same end, the one that was
- * recorded later is the outer one.
+ * so that an outer call is before its inner calls. If they also have the same end, the call that
+ * was recorded later is the outer call.
  */
 static int by_begin(const void *a, const void *b)
 {
@@ -125,8 +125,8 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 		if (!call || !good)
 			break;
 		/*
-		 * The call around this one gets a piece for the time up to here. The time from the
-		 * end of this call belongs to the call around it again.
+		 * The enclosing call gets a piece for the time up to the begin of this call. From
+		 * the end of this call on, the time belongs to the enclosing call again.
 		 */
 		if (depth)
 			good = add_piece(history, at, begin, open[depth - 1].call);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * cause_list.c - collects the nodes of a division at which chains of causes end, and adds up the
- * times of those with the same label.
+ * times of nodes with the same label.
  *
  * The own time of a node is the part of its time that no child explains. So the times of all causes
  * add up to the explained time, and no moment is counted twice.

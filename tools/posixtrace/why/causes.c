@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * causes.c - finds for what a call waited, and which thread caused the wait: the holder of a lock,
- * the thread that was joined, the child, or the writer at the other end of a pipe.
+ * causes.c - finds the reason for which a call waited, and the thread that caused the wait: the
+ * holder of a lock, the thread that was joined, the child, or the writer at the other end of a
+ * pipe.
  *
  * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child.
  * If the kernel's tracing recorded it, the log also says which thread woke another. These causes
@@ -32,7 +33,8 @@
  * after the wait.
  */
 #define AFTER_NS INT64_C(1000000)
-#define AGAIN_MOST 8 /* the most polls that continue one, of which add_partner() examines each */
+#define AGAIN_MOST 8 /* the most polls, each a continuation of the last, that add_partner()
+		      * examines */
 #define CALLERS  8   /* the most callers of a call in a label */
 #define LOOK_AT  512 /* the most holds that add_signaller() examines */
 
@@ -103,9 +105,9 @@ static void add_callers(const struct division *division, const struct call *call
 }
 
 /*
- * Writes the kind of a lock and its name: that which the program gave it, or that of the global
- * variable. A lock without a name has its address. The kind is the part behind the dot in the name
- * of the event type.
+ * Writes the kind of a lock, and its name: the name that the program gave it, or the name of its
+ * global variable. For a lock without a name, writes the address. The kind is the part behind the
+ * dot in the name of the event type.
  */
 static void lock_text(const struct division *division, const struct call *call, char *text,
 		      size_t size)
@@ -126,11 +128,12 @@ static void lock_text(const struct division *division, const struct call *call, 
 }
 
 /*
- * Adds another thread as the cause of a part of a node, and below it what that thread did
+ * Adds another thread as the cause of a part of a node's time. Below it, adds what that thread did
  * meanwhile.
  *
- * node is an index and not a pointer, because division_child() may move the nodes. how and is_guess
- * have an effect only if a new node is added. Later parts with the same thread are added to it.
+ * node is an index and not a pointer, because division_child() may move the nodes. 'how' and
+ * is_guess have an effect only if a new node is added. Later parts with the same thread are added
+ * to that node.
  */
 static void add_thread_part(struct division *division, uint32_t node, const char *how,
 			    uint32_t thread, bool is_guess, int64_t from_ns, int64_t to_ns)
@@ -210,8 +213,8 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 /* ------------------------------------------------------------------ locks */
 
 /*
- * Adds the threads that held the lock. wait has the lock and the process. is_guess says that the
- * lock may have been another one.
+ * Adds the threads that held the lock. The caller sets the lock and the process in 'wait'. is_guess
+ * is true if the holds may be of another lock.
  */
 static void add_holders(struct division *division, uint32_t node, const struct call *call,
 			const struct holds *holds, struct hold wait, bool is_guess, int64_t from_ns,
@@ -295,9 +298,10 @@ static const char *how_ended(const struct call *call, const struct call *partner
 }
 
 /*
- * Adds the thread that ended the wait by a call of its own. At a barrier the thread itself may have
- * arrived last: then no other thread caused the wait. If no thread ended a poll, the wait goes on
- * in the polls that continue it, and has their end. Returns whether a thread was added.
+ * Adds the thread that ended the wait by a call of its own. At a barrier, the waiting thread itself
+ * may have arrived last. In this case no other thread caused the wait. If no thread ended a poll,
+ * the wait continued in later polls, and the thread that ended one of them is added. Returns
+ * whether a thread was added.
  */
 static bool add_partner(struct division *division, uint32_t node, const struct call *call,
 			const struct call *through, int64_t from_ns, int64_t to_ns)
@@ -340,7 +344,7 @@ static bool is_vain_signal(const struct call *call)
 	return call->cause == CAUSE_SIGNAL && call->error == EAGAIN;
 }
 
-/* Adds a cause that is no thread of the log. key separates it from the others of a node. */
+/* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */
 static void add_outside(struct division *division, uint32_t node, uint64_t key, const char *label,
 			bool is_guess, int64_t from_ns, int64_t to_ns)
 {
@@ -358,9 +362,9 @@ static void add_outside(struct division *division, uint32_t node, uint64_t key, 
 }
 
 /*
- * Adds the cause of a signal. A call of kill() or a similar function is the best evidence. A signal
- * without such a call may be that of a timer or of a child that has ended: pause() and sigwait() do
- * not return where the signal came from.
+ * Adds the cause of a signal. A call of kill() or a similar function is the best evidence. Without
+ * such a call, a timer or the end of a child may have sent the signal. The event often lacks the
+ * sender, because pause() and sigwait() do not return it.
  */
 static void add_sender(struct division *division, uint32_t node, const struct call *call,
 		       uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -404,10 +408,10 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 /* ------------------------------------------------------------------ parts */
 
 /*
- * Returns the request for whose answer a poll waits, or NULL. The result is NULL for a poll of a
- * server that ended with input, because a server also waits for its clients. It is also NULL for a
- * poll with several requests that ended with input, because the poll did not wait for one of them
- * only.
+ * Returns the request for whose answer a poll waits, or NULL. If the poll of a server ended with
+ * input, the result is NULL, because a server also waits for its clients. If a poll ended with
+ * input while several requests had no answer, the result is NULL, too, because the poll waited for
+ * all of them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
 					    unsigned *others)
@@ -422,13 +426,15 @@ static const struct answer *request_of_poll(const struct history *history, const
 	return *others && !call->is_in_vain ? NULL : request;
 }
 
-/* Returns whether a read ended without data, and not because the file or connection ends. */
+/* Returns whether a read failed without data. At the end of a file or connection, a read has no
+ * error. */
 static bool is_vain_read(const struct call *call)
 {
 	return call->cause == CAUSE_READ && call->error && !call->other;
 }
 
-/* Returns whether a wait for a semaphore, a condition, a queue or a signal reached its limit. */
+/* Returns whether a wait for a semaphore, a condition, a queue or a signal reached its time
+ * limit. */
 static bool is_vain_wait(const struct call *call)
 {
 	const bool has_limit = call->cause == CAUSE_SEM || call->cause == CAUSE_COND ||
@@ -480,10 +486,10 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
  * Returns the number that separates the parts of one kind. Sleeps and polls have no object, so they
  * are separated by their place in the program. Calls on files are separated by descriptor and path,
  * because the number of a closed descriptor is used again. All other calls are separated by the
- * lock, thread or child for which they wait. The
- * cause is part of the number, because a lock and a semaphore may have the same address at
- * different times. The function and the text are part of the number if the label contains them: an
- * fsync of a file must not be added to its open. The same is true of the callers.
+ * lock, thread or child for which they wait. The cause is part of the number, because a lock and a
+ * semaphore may have the same address at different times. The function and the text are part of the
+ * number if the label contains them: an fsync() of a file must not be added to its open(). For the
+ * same reason the number has the callers: the number of the call stack.
  */
 static uint64_t key_of(const struct call *call, const struct answer *request,
 		       const struct call *through)
@@ -520,7 +526,7 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 }
 
 /*
- * Labels a call that sends to a peer, receives from it or connects to it. It says in words what the
+ * Labels a call that sends to a peer, receives from it or connects to it. The label says what the
  * thread waited for, and how the wait ended.
  */
 static void label_peer(struct division *division, struct why_node *node, const struct call *call,
@@ -560,7 +566,7 @@ static void label_request(struct division *division, struct why_node *node, cons
 		       more, verb, call->is_in_vain ? " until a time limit" : "", caller);
 }
 
-/* Labels a wait for a signal. A call that does not return the signal has the number 0. */
+/* Labels a wait for a signal. If the call does not return the signal, call->key is 0. */
 static void label_signal(struct division *division, struct why_node *node, const struct call *call,
 			 const char *by, const char *caller)
 {
@@ -574,8 +580,8 @@ static void label_signal(struct division *division, struct why_node *node, const
 }
 
 /*
- * Writes a descriptor that has no path, and its kind. Without an event that made it, descriptor 0
- * is the standard input.
+ * Writes a descriptor that has no path, and its kind. If the log does not say which call made
+ * descriptor 0, a read from it is a read from the standard input.
  */
 static const char *descriptor_text(const struct call *call, char *text, size_t size)
 {
@@ -593,7 +599,7 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 	return text;
 }
 
-/* Labels a poll that no request explains. A timer that is a descriptor is a sleep. */
+/* Labels a poll that no request explains. A poll that a timerfd ended is labelled as a sleep. */
 static void label_poll(struct division *division, struct why_node *node, const struct call *call,
 		       const struct call *through, const char *verb, const char *caller)
 {
@@ -778,7 +784,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		is_flock = !strcmp(call->type->name, "io.flock");
 		/*
 		 * The events have no range of bytes, and two locks of fcntl() may be of different
-		 * ranges. Processes in different folders may use one path for different files.
+		 * ranges. Processes in different folders may use one path for different files. In
+		 * both cases the holders are a guess.
 		 */
 		if (call->text && history->file_holds.count)
 			add_holders(division, node, call, &history->file_holds, (struct hold){
@@ -811,7 +818,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_READ:
 	case CAUSE_WRITE:
-		/* A timer ended a read in vain. It is not the cause, and no thread is. */
+		/* A time limit ended a read in vain, so no thread is the cause. */
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
 		    (!call->text || call->fd_kind == FD_QUEUE))

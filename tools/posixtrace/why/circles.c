@@ -2,9 +2,10 @@
 /*
  * circles.c - finds deadlocks among the threads that did not return from their calls.
  *
- * The set of a deadlock is found by exclusion: it begins with all stuck threads whose enders are
- * known, and loses each thread that has an ender outside of the set, until none is lost. This is
- * done twice: with all facts for the possible deadlocks, and with the certain ones only.
+ * The set of the threads in deadlocks is found by exclusion. It begins with all stuck threads. Each
+ * thread that has an ender outside of the set, or no known ender, is removed. This is repeated
+ * until all enders are in the set. The search is done twice: with all facts for the possible
+ * deadlocks, and with the certain facts only for the certain ones.
  *
  * All numbers of the log are hostile: an owner may be any thread, and a circle may have any length.
  */
@@ -27,8 +28,8 @@ struct group {
 	uint32_t life;
 	uint32_t known;     /* threads of which the log has events */
 	uint32_t members;   /* threads in the set */
-	uint32_t first;     /* one of them */
-	int64_t from_ns;    /* since this time all stuck threads of it have been blocked */
+	uint32_t first;     /* one of these members */
+	int64_t from_ns;    /* since this time all members have been blocked */
 };
 
 struct search {
@@ -154,7 +155,7 @@ static const char *enders_of(const struct history *history, const struct call *c
 	       history->text[stuck->others - 1] : "";
 }
 
-/* Returns the process with a number that has the wait's end in its hands, or NULL. */
+/* Returns the process with this pid, which could end the wait, or NULL. */
 static struct group *find_group(const struct search *search, const struct call *call, pid_t pid)
 {
 	const struct history *history = search->history;
@@ -165,8 +166,8 @@ static struct group *find_group(const struct search *search, const struct call *
 }
 
 /*
- * Returns whether all enders of a call are in the set. The threads of a process are all in the set
- * if as many are in it as the process had when the recorder saw it.
+ * Returns whether all enders of a call are in the set. All threads of a process are in the set if
+ * the set has as many of them as the recorder saw.
  */
 static bool enders_stay(const struct search *search, const struct call *call)
 {
@@ -205,7 +206,7 @@ static bool enders_stay(const struct search *search, const struct call *call)
 	return !search->is_strict || owner->from_ns <= stuck->fact_ns;
 }
 
-/* Sets which of the stuck threads are in the set, and counts them by process. */
+/* Makes a set of the stuck threads whose state is at least 'least', and counts them by process. */
 static void begin_set(struct search *search, enum circles_state least)
 {
 	struct history *history = search->history;
@@ -228,7 +229,8 @@ static void begin_set(struct search *search, enum circles_state least)
 	}
 }
 
-/* Removes each thread with an ender outside of the set. The rest of the set is the deadlocks. */
+/* Removes each thread with an ender outside of the set. The threads that remain are in
+ * deadlocks. */
 static void shrink_set(struct search *search)
 {
 	struct history *history = search->history;
@@ -253,9 +255,9 @@ static void shrink_set(struct search *search)
 }
 
 /*
- * Chooses the thread that is named as the one for which a call waits: of a process that could write
- * into a pipe, or whose end is awaited, its main thread. A process that waits for data of several
- * others, or of others and itself, waits for no certain thread.
+ * Chooses the thread that is named as the one for which a call waits. If the call waits for data of
+ * a pipe or for the end of a process, that is the main thread of the other process. If several
+ * other processes could write into the pipe, no thread is named.
  */
 static uint32_t name_ender(const struct search *search, const struct call *call)
 {
@@ -278,8 +280,9 @@ static uint32_t name_ender(const struct search *search, const struct call *call)
 }
 
 /*
- * In a deadlock any ender will do, so that a walk from ender to ender finds a circle. The main
- * thread of another process is preferred.
+ * Chooses an ender of a thread in a deadlock. Any ender will do, because a walk from ender to ender
+ * always finds a circle. The thread of name_ender() is preferred, and next a thread of another
+ * process.
  */
 static uint32_t circle_ender(const struct search *search, size_t thread)
 {
@@ -348,7 +351,7 @@ void circles_find(struct history *history)
 		for (size_t i = 0; i < history->stucks; i++)
 			if (history->stuck[i].state)
 				history->stuck[i].next = circle_ender(&search, i) + 1;
-		/* The certain ones are among the possible ones. */
+		/* The certain deadlocks are among the possible ones. */
 		for (size_t i = 0; i < history->stucks; i++)
 			history->stuck[i].is_possible = history->stuck[i].state != CIRCLES_NONE;
 		search.is_strict = true;

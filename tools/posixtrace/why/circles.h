@@ -5,11 +5,10 @@
  * The enders of a wait are all threads that could end it: the holder of the lock, the awaited
  * thread, all threads of the awaited process, or all threads of the processes that could write into
  * the pipe. A set of threads is in a deadlock if all enders of each member are members. No member
- * can act before another member has acted, so that none of them ever acts, unless a signal
- * interrupts a wait.
+ * can act before another member acts. So no member ever acts, unless a signal interrupts its wait.
  *
- * The deadlock is certain if, in addition, each fact was seen while the enders were already
- * blocked, and the recorder has no doubt about the fact. Otherwise the deadlock is only possible.
+ * The deadlock is certain if, in addition, the recorder saw each fact while the enders were already
+ * blocked, and has no doubt about the fact. Otherwise the deadlock is only possible.
  */
 #ifndef POSIXTRACE_WHY_CIRCLES_H
 #define POSIXTRACE_WHY_CIRCLES_H
@@ -26,19 +25,19 @@ void circles_find(struct history *history);
 /* Returns the thread that must act before the stuck call returns, or HISTORY_NONE: unknown. */
 uint32_t circles_owner(const struct history *history, const struct call *call);
 
-/* Writes the numbers of the processes in a field of posixtrace_blocked: "12:3 15:1" as "12 15". */
+/* Writes the pids in a field of posixtrace_blocked, such as "12 15" for "12:3 15:1". */
 void circles_processes(const char *others, char *text, size_t size);
 
-/* Returns whether a thread is in a deadlock, or waits for one. */
+/* Returns whether a thread is in a deadlock, or waits for a thread that is in a deadlock. */
 enum circles_state circles_state(const struct history *history, uint32_t thread);
 
-/* Returns why a possible deadlock is not certain, as "unless ...". */
+/* Returns a text with the reason why a possible deadlock is not certain. */
 const char *circles_doubt(const struct history *history, const uint32_t *member, unsigned count);
 
 /*
- * Finds the circle of which a thread is the member with the least index. Stores the members in the
- * order in which each waits for the next one, and the last one for the first. Returns their number;
- * 0: there is no such circle, or its threads are in no deadlock.
+ * Finds the circle whose member with the least index is the thread 'first'. Stores the members in
+ * such an order that each member waits for the next one, and the last member waits for the first.
+ * Returns the number of members, or 0 if there is no such circle or its threads are in no deadlock.
  */
 unsigned circles_members(const struct history *history, uint32_t first,
 			 uint32_t member[CIRCLES_MOST]);

@@ -17,8 +17,8 @@
 
 /*
  * A row applies to a type whose name begins with the prefix. If several rows apply, the first one
- * is used, so a longer prefix precedes a shorter one. key and other are names of fields; NULL: the
- * call has no object.
+ * is used, so a longer prefix precedes a shorter one. 'key' and 'other' are names of fields; NULL:
+ * the call has no object.
  */
 static const struct {
 	const char *prefix;
@@ -64,8 +64,8 @@ static const struct {
 
 /*
  * Event types that are not calls. They are facts about a thread, from the scheduler, the shim or
- * the sampler. Their names are compared as a whole. kind is a value of the member kind of struct
- * plan.
+ * the sampler. Their names are compared as a whole. The member 'kind' has the same values as in
+ * struct plan.
  */
 static const struct {
 	const char *name;
@@ -84,8 +84,8 @@ static const struct {
 };
 
 /*
- * Returns the index of a field by its name, or -1 if the type lacks it, has no schema, or has an
- * array of that name, which has no single value. name may be NULL.
+ * Returns the index of the field with a name. Returns -1 if 'name' is NULL, if the type has no
+ * schema or no such field, or if the field is an array, because an array has no single value.
  */
 static int field_of(const struct log_type *type, const char *name)
 {
@@ -99,16 +99,16 @@ static int field_of(const struct log_type *type, const char *name)
 
 /*
  * Calls that make, copy or close descriptors, and the names of the fields with the numbers of the
- * descriptors. If a call without a path makes a descriptor, this hides the path that the number had
- * before.
+ * descriptors. A new descriptor without a path hides the path of an earlier descriptor with the
+ * same number.
  */
 static const struct {
 	const char *name, *made[2], *source, *closed;
 	bool has_path;
 	enum fd_kind kind;
 	const char *flags;   /* NULL: the field "flags" */
-	uint32_t close_flag; /* 0: O_CLOEXEC, to which SOCK_CLOEXEC and others are equal */
-	bool closes_at_exec; /* without a flag */
+	uint32_t close_flag; /* 0: O_CLOEXEC; SOCK_CLOEXEC and others have the same value */
+	bool closes_at_exec; /* exec closes it also without a flag */
 } descriptors[] = {
 	{ "io.open", { "fd" }, .has_path = true },
 	{ "io.fopen", { "fd" }, .has_path = true, .flags = "mode" },
@@ -128,7 +128,8 @@ static const struct {
 	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
 };
 
-/* Finds the fields with descriptors. An event of these types is used also if it has no duration. */
+/* Finds the fields with descriptors. The history also uses events of these types that have no
+ * duration. */
 static void classify_descriptors(const struct log_type *type, struct plan *plan)
 {
 	for (size_t i = 0; i < sizeof(descriptors) / sizeof(*descriptors); i++) {
@@ -164,7 +165,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			       .flags = -1, .child = -1,
 			       .by = { -1, -1 }, .more = -1, .command = -1, .sender = -1,
 			       .target = { -1, -1 } };
-	/* That a function runs is no reason for its time. Its calls may have reasons. */
+	/* The event of a function explains nothing, so its duration is ignored. The calls inside
+	 * the function may explain the time. */
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
 		plan->time = -1;
 	plan->result = field_of(type, "result");

@@ -15,8 +15,8 @@
 #define CLASSIFY_FAULT_NS 100000
 
 /*
- * The kernel's numbers of states of a blocked thread, which the event sched.out has. No signal ends
- * the wait of an uninterruptible thread, so it waits for a disk.
+ * The kernel's numbers for the states of a blocked thread. The event sched.out has them. No signal
+ * ends an uninterruptible wait, which is usually a wait for a disk.
  */
 #define CLASSIFY_UNINTERRUPTIBLE   2
 #define CLASSIFY_STOPPED_OR_TRACED (4 | 8)
@@ -27,11 +27,12 @@ struct plan {
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
 	int flags;      /* field with the flags or the mode of the new descriptors, -1: none */
 	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
-	int by[2]; /* process and thread that woke this one, or got its CPU */
+	int by[2]; /* process and thread that woke this thread or got its CPU */
 	int more;                           /* rate of samples, or state of a blocked thread */
 	/*
-	 * command of a lock of a file, or the reason of a signal; the sender of the signal; its
-	 * target, a tid and a pthread_t, or the type of the lock of a file
+	 * 'command': command of a file lock, or reason of a signal. 'sender': sender of a signal.
+	 * 'target': target of a signal, as a tid and a pthread_t; or, in target[0], the type of a
+	 * file lock.
 	 */
 	int command, sender, target[2];
 	int child;                          /* field of fork() with the new process */

@@ -14,7 +14,7 @@
 #define CALLERS 4   /* the most callers in the label */
 #define NAME    100
 
-/* A call stack that samples have. The present level is the one that is compared now. */
+/* A call stack that samples have. The present level is the level that follow_level() compares. */
 struct common_stack {
 	uint32_t number;      /* of the stack */
 	uint64_t samples;
@@ -28,8 +28,8 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the name of the function that is this number of levels inside the outermost one of a
- * stack, or NULL if there is none. Stores in *is_named whether the name comes from a symbol.
+ * Returns the name of the function at a level of a stack, or NULL if there is none. The outermost
+ * function has level 0. Stores in *is_named whether the name comes from a symbol.
  */
 static const char *name_at(const struct history *history, pid_t pid,
 			   const struct common_stack *stack, size_t level, bool *is_named)
@@ -39,7 +39,8 @@ static const char *name_at(const struct history *history, pid_t pid,
 
 	if (!stacks_number(&history->stacks, stack->number, &found) || level >= found.count)
 		return NULL;
-	/* The functions of the kernel say less than the program's function that called it. */
+	/* A function of the kernel explains less than the program's function that called the
+	 * kernel. */
 	if (stacks_is_kernel(found.frame[found.count - 1 - level]))
 		return NULL;
 	found.is_exact = true;
@@ -144,7 +145,7 @@ static void write_label(struct common *common, char name[LEVELS][NAME], size_t l
 }
 
 /*
- * Notes these stacks and forgets those that were noted before. Returns false if memory is lacking.
+ * Marks these stacks in common->has, and no others. Returns false if memory is lacking.
  */
 static bool note_stacks(struct common *common, const struct common_stack *stack, size_t stacks)
 {
@@ -160,8 +161,8 @@ static bool note_stacks(struct common *common, const struct common_stack *stack,
 
 /*
  * The result is the innermost common function that has a name, because an address says little. If
- * no common function has a name, the result is the innermost one. The functions with which every
- * program starts, such as main(), are never the result.
+ * no common function has a name, the result is the innermost one. The functions that start every
+ * program, main() and those with a leading underscore, are never the result.
  */
 int common_find(struct common *common, const struct history *history, uint32_t thread,
 		int64_t from_ns, int64_t to_ns)

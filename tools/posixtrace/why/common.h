@@ -11,7 +11,7 @@
 
 struct common {
 	char label[400];      /* the function and some of its callers; empty: there is none */
-	unsigned char *has;   /* by the number of a stack: whether it goes through the function */
+	unsigned char *has;   /* for each number of a stack: whether the function is in the stack */
 	size_t stacks;        /* length of has */
 };
 

@@ -2,7 +2,7 @@
 /*
  * divide.c - the tree of parts, and the walk along the calls and states of a thread.
  *
- * divide_walk() goes along the pieces of a thread. add_states() divides each piece, and each time
+ * divide_walk() walks along the pieces of a thread. add_states() divides each piece, and each time
  * between two pieces, by the states of the thread. causes_add() looks up which other thread caused
  * a wait, and division_thread() walks along that thread for the same time. So the walk is recursive
  * over threads. Four limits bound it for any log: the depth of threads, the circle check, the
@@ -49,8 +49,8 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 /* ------------------------------------------------------------------ nodes */
 
 /*
- * The identity of a node: its parent, and its kind and key among the children of the parent. key is
- * a lock, a thread, a hash or a type.
+ * The identity of a node: its parent, and its kind and key among the children of the parent. The
+ * member 'key' identifies a lock, a thread or a type, or is a hash.
  */
 struct node_key {
 	uint32_t parent;
@@ -109,7 +109,8 @@ struct why_node *division_child(struct division *division, uint32_t parent, enum
 	*node = (struct why_node){ .parent = parent, .kind = kind, .key = key,
 				   .thread = division->node[parent].thread };
 	/*
-	 * A new child is put before the others. Their order does not matter: the output sorts them.
+	 * A new child is put before the other children. Their order does not matter, because the
+	 * output sorts the children.
 	 */
 	node->sibling = division->node[parent].child;
 	division->node[parent].child = (uint32_t)division->nodes++;
@@ -153,8 +154,8 @@ void division_label(struct division *division, struct why_node *node, const char
 /* ------------------------------------------------------------------ the walk */
 
 /*
- * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Line numbers are left out,
- * because the samples of all lines of a function belong together.
+ * Writes "FUNCTION (FILE)" of an address, or the module and the offset. The text has no line
+ * number, because the samples of all lines of a function belong together.
  */
 void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
 			    uint64_t address, char *text, size_t size)
@@ -175,9 +176,9 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 }
 
 /*
- * Returns the node below which the function of a sample is added. node is a running part. If it is
- * a child of the root, and the sample belongs to the common function, the result is the node of the
- * common function. Otherwise it is node itself.
+ * Returns the node below which the function of a sample is added. 'node' is a running part. If it
+ * is a child of the root, and the sample belongs to the common function, the result is the node of
+ * the common function. Otherwise the result is 'node' itself.
  */
 static uint32_t common_node(struct division *division, uint32_t node, const struct sample *sample)
 {
@@ -197,9 +198,9 @@ static uint32_t common_node(struct division *division, uint32_t node, const stru
 
 /*
  * Counts the samples of a time for the functions below a node. share_samples() gives the functions
- * their times later, because the whole time of the node is known only at the end. node is a running
- * part. Outside of calls, samples of page faults do not count: faults_share() divides the time by
- * the samples that are missing.
+ * their times later, because the whole time of the node is known only at the end. 'node' is a
+ * running part. Outside of calls, samples of page faults do not count, because faults_share()
+ * computes the time of page faults from the samples that are missing.
  */
 static void add_samples(struct division *division, uint32_t node, uint32_t index, bool is_call,
 			int64_t from_ns, int64_t to_ns)
@@ -268,7 +269,8 @@ static void share_samples(struct division *division)
 			const uint64_t before = node->below_ns;
 
 			/*
-			 * The sum so far is rounded, not each time, so that all times add up to ns.
+			 * The sum so far is rounded, and not each single time, so that all times
+			 * add up to ns.
 			 */
 			counted += function->samples;
 			node->below_ns = division_share(node->ns, counted, node->samples);
@@ -281,8 +283,8 @@ static void share_samples(struct division *division)
 /*
  * Adds a time without a call, or of a call that is not known to wait. All calls of one type are one
  * part below a node. The key of this part is the address of the type, which is valid as long as the
- * log is open. Without states in the log the thread may have waited for a processor as well, and
- * the label says so.
+ * log is open. If the log has no states, the thread may also have waited for a processor, and the
+ * label says so.
  */
 static void add_running(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -335,9 +337,9 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 }
 
 /*
- * Adds the thread that got the processor of a preempted thread, if the log has no events of it. ns
- * is the time that recorded threads do not explain. All such threads with the same name are one
- * part, because the log does not say when each of them lost the processor.
+ * Adds the thread that got the processor of a preempted thread, if the log has no events of that
+ * thread. ns is the time that recorded threads do not explain. All such threads with the same name
+ * are one part, because the log does not say when each of them lost the processor.
  */
 static void add_taker(struct division *division, uint32_t node, uint32_t taker, uint64_t ns,
 		      int64_t from_ns)
@@ -363,11 +365,12 @@ static void add_taker(struct division *division, uint32_t node, uint32_t taker, 
 }
 
 /*
- * Adds a time in which the thread was ready but had no processor, and the recorded threads that had
- * it. taker is the thread that got the processor, as an index in history.waker + 1, or 0 if it is
- * unknown. If cpu is UINT16_MAX, the log does not say for which processor the thread waited, so the
- * threads that ran there are not searched. Without taker, the time in which an unrecorded thread
- * had the processor belongs to no child of the node.
+ * Adds a time in which the thread was ready but had no processor, and below it the recorded threads
+ * that had the processor. 'taker' is the thread that got the processor, as an index in
+ * history.waker + 1, or 0 if that thread is unknown. If cpu is UINT16_MAX, the log does not say for
+ * which processor the thread waited, so the function does not search for the threads that ran
+ * there. If 'taker' is 0, the time in which an unrecorded thread had the processor belongs to no
+ * child of the node.
  */
 static void add_ready(struct division *division, uint32_t node, uint32_t thread, uint16_t cpu,
 		      uint32_t taker, int64_t from_ns, int64_t to_ns)
@@ -443,11 +446,13 @@ static const char *last_hint(const struct history_thread *thread)
 
 /*
  * Adds a time in which the thread was blocked in a call that did not return before the thread or
- * the log ended: the log has an event of a call only when it returns. If the thread waits for the
- * answer to a request, the call waits for this answer. Returns false if the call may have returned.
+ * the log ended. The log has no event of the call, because a call is recorded when it returns. If
+ * the thread had sent a request, the call waited for the answer. Returns false if the call may have
+ * returned.
  *
- * A thread that ended has left the kernel, or was killed: the log cannot distinguish these. So the
- * call may be one that is not traced. If no call of the thread is, nothing is known of it.
+ * A thread that ended has either left the kernel or was killed. The log cannot distinguish the two.
+ * So the call may have returned if it is not traced. If no call of the thread is traced, the log
+ * has no evidence, and the result is false.
  */
 static bool add_open_call(struct division *division, uint32_t node,
 			  const struct history_thread *thread, size_t stay, int64_t from_ns,
@@ -467,7 +472,8 @@ static bool add_open_call(struct division *division, uint32_t node,
 	if (thread->last_call ? thread->last_call_ns > from_ns : is_over)
 		return false;
 	if (thread->has_gaps) {
-		/* It may have run meanwhile, so its last waker need not have ended this wait. */
+		/* The thread may have run meanwhile, so its last waker need not have ended this
+		 * wait. */
 		part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 2, &is_new);
 		if (part && is_new)
 			division_label(division, part, "blocked, and it cannot be told in what: "
@@ -605,8 +611,8 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 			continue;
 		/*
 		 * The calls below may move the array of nodes, but not the array of states, so stay
-		 * and next remain valid. The log does not say for which CPU a woken thread waits:
-		 * it is the CPU on which the thread runs next.
+		 * and next remain valid. The log does not say for which CPU a woken thread waits.
+		 * The CPU on which the thread runs next is used.
 		 */
 		if (stay->state == STATE_RUNS)
 			add_running(division, node, call && !cause_waits((enum cause)call->cause) ?
@@ -671,7 +677,8 @@ bool division_is_active(const struct division *division, uint32_t thread, int64_
 
 /*
  * This is the recursion of the division: causes.c calls this function for the thread that caused a
- * wait. active[] contains the threads and times that are being divided, from the root to this one.
+ * wait. active[] contains the threads and times that are being divided, from the root to this
+ * thread.
  */
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns)
@@ -679,7 +686,7 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	const struct history_thread *of = &division->history->thread[thread];
 	unsigned depth = division->depth;
 
-	/* Nothing is known of a thread before its first event and after its last event. */
+	/* The log has no facts about a thread before its first event and after its last event. */
 	if (from_ns < of->first_ns)
 		from_ns = of->first_ns;
 	if (to_ns > of->last_ns)

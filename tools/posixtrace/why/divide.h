@@ -3,7 +3,7 @@
  * divide.h - divides the time of a thread into parts, as a tree. The children of the root are what
  * the thread did. Their times add up to the whole time. Below a part are the threads that caused
  * it. Below each such thread are the parts of what it did meanwhile. A node's own time is its time
- * without the times of its children. It is the time for which the chain of causes ends at the node.
+ * without the times of its children. For the own time, the chain of causes ends at the node.
  */
 #ifndef POSIXTRACE_WHY_DIVIDE_H
 #define POSIXTRACE_WHY_DIVIDE_H
@@ -29,7 +29,8 @@ struct why_node {
 	enum why_kind kind;
 	uint64_t key;
 	char *label;
-	uint32_t thread;        /* index of the thread whose time it is; of WHY_WHO: the cause */
+	uint32_t thread;        /* index of the thread whose time it is; of WHY_WHO: of the thread
+				 * that is the cause */
 	uint64_t ns, below_ns;  /* its time, and the total time of its children */
 	uint64_t count, longest_ns, bytes;
 	int64_t longest_at_ns;  /* the begin of the longest occurrence */
@@ -81,7 +82,8 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* Writes ", until SIGTERM ended the process" or ", until the end of the log". */
 void division_until_text(const struct history_thread *thread, char *text, size_t size);
-/* Returns whether this time of the thread is being divided, so that it waits for itself. */
+/* Returns whether this time of the thread is already being divided. If it is, the thread waits for
+ * itself. */
 bool division_is_active(const struct division *division, uint32_t thread, int64_t from_ns,
 			int64_t to_ns);
 
@@ -95,8 +97,9 @@ uint32_t division_index(const struct division *division, const struct why_node *
 void division_add(struct division *division, struct why_node *node, int64_t from_ns,
 		  int64_t to_ns);
 /*
- * Returns the share of a time that some of all samples have. some is at most all, which is not 0.
- * The differences between the shares of growing numbers add up to the time exactly.
+ * Returns the share of the time ns that belongs to 'some' of 'all' samples. 'some' is at most
+ * 'all', and 'all' is not 0. If 'some' grows in steps from 0 to 'all', the differences between the
+ * results add up to exactly ns.
  */
 uint64_t division_share(uint64_t ns, uint64_t some, uint64_t all);
 void division_label(struct division *division, struct why_node *node, const char *format, ...)
@@ -109,8 +112,8 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 		     int64_t to_ns);
 
 /*
- * Writes "FUNCTION (FILE)" of an address, or the module and the offset. Line numbers are left out,
- * because all lines of a function belong together.
+ * Writes "FUNCTION (FILE)" of an address, or the module and the offset. The text has no line
+ * number, because all lines of a function belong together.
  */
 void division_function_text(const struct history *history, pid_t pid, int64_t time_ns,
 			    uint64_t address, char *text, size_t size);
@@ -118,9 +121,9 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 /* ------------------------------------------------------------------ faults.c */
 
 /*
- * Counts the page faults of a time in which the thread ran. They are added to the part "page
- * faults" below a node, and to their functions below this part. samples is the number of samples in
- * this time.
+ * Counts the page faults of a time in which the thread ran. Adds them to the part "page faults"
+ * below a node, and to the functions that caused them, below this part. 'samples' is the number of
+ * samples in this time.
  */
 void faults_add(struct division *division, uint32_t node, uint32_t thread, uint64_t samples,
 		int64_t from_ns, int64_t to_ns);
@@ -135,8 +138,8 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns);
 /* ------------------------------------------------------------------ causes.c */
 
 /*
- * Adds a part for a waiting call below a node, with its causes. waker is the waker that ended the
- * wait, as an index in history.waker + 1, or 0 if it is unknown.
+ * Adds a part for a waiting call below a node, with its causes. 'waker' is the index in
+ * history.waker, plus 1, of the waker that ended the wait, or 0 if the waker is unknown.
  */
 void causes_add(struct division *division, uint32_t node, const struct call *call, uint32_t waker,
 		int64_t from_ns, int64_t to_ns);

@@ -3,7 +3,7 @@
  * ender.c - the calls that end the waits of other threads.
  *
  * If the log shows that two calls used the same pipe, queue or semaphore, this is a fact. For other
- * calls only the times, the numbers of bytes and the addresses are known, so the partner is
+ * calls only the times, the numbers of bytes and the addresses are known, so the partner is only
  * probable.
  */
 #include "why/ender.h"
@@ -17,14 +17,14 @@
 
 /* A wait whose partner is searched. */
 struct wait {
-	const struct history *history; /* NULL: there is none, and no pid */
+	const struct history *history; /* NULL: there is none, and 'pid' is not set */
 	const struct call *call;
 	enum cause wanted;   /* the cause of the partner */
 	uint32_t object;     /* 0: unknown */
 	uint64_t signal;     /* of CAUSE_KILL: the signal that ended the wait; 0: unknown */
 	bool is_second;
 	uint8_t fd_kind;
-	bool has_bytes;      /* the member other of both calls is a number of bytes */
+	bool has_bytes;      /* the member 'other' of both calls is a number of bytes */
 	pid_t pid;
 };
 
@@ -47,7 +47,7 @@ static const struct call *transfer_at(const struct transfers *transfers, size_t 
 
 /*
  * Returns the number of transfers that end at or before a time. If the time is the end of a wait,
- * the last of these transfers is the one that ended nearest to it.
+ * the last of these transfers is the nearest to this end.
  */
 static size_t transfers_until(const struct transfers *transfers, int64_t time_ns)
 {
@@ -66,8 +66,9 @@ static size_t transfers_until(const struct transfers *transfers, int64_t time_ns
 
 /*
  * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two sockets of a pair
- * have one object, and each of them reads what the other one writes. A lock without a name is the
- * same for the threads of a process; other processes may have it at the same address.
+ * have one object, and a read from one socket receives what was written to the other. In one
+ * process, locks without a name are the same if their addresses are equal. In two processes, equal
+ * addresses prove nothing.
  */
 static int same_object(const struct wait *wait, const struct call *other)
 {
@@ -85,12 +86,12 @@ static int same_object(const struct wait *wait, const struct call *other)
 	case CAUSE_KILL:
 		thread = &wait->history->thread[wait->call->thread];
 		pid = wait->history->thread[other->thread].pid;
-		/* Signal 0 is none: kill() only checks with it whether the process exists. */
+		/* Signal 0 is no signal: kill() with 0 only checks whether the process exists. */
 		if (!other->key || (wait->signal && other->key != wait->signal))
 			return 0;
 		if (wait->call->sender && wait->call->sender != pid)
 			return 0;
-		/* A signal to a thread is no signal to another one. */
+		/* A signal to one thread ends no wait of another thread. */
 		if ((other->object && other->object != (uint32_t)thread->tid) ||
 		    (other->address && other->address != thread->pthread))
 			return 0;
@@ -99,12 +100,13 @@ static int same_object(const struct wait *wait, const struct call *other)
 			return -1;
 		if ((pid_t)other->other != wait->pid)
 			return 0;
-		/* If the wait does not say its signal, another signal may have ended it. */
+		/* If the signal that ended the wait is unknown, it may be another signal. */
 		return wait->signal ? 1 : -1;
 	case CAUSE_PEER:
 		return -1;
 	default:
-		/* Both are ends of connections that clients made, so no one of them is a client. */
+		/* Both descriptors are connections that servers accepted, so neither call is that
+		 * of a client. */
 		if (wait->fd_kind == FD_CLIENT && other->fd_kind == FD_CLIENT)
 			return 0;
 		if (!wait->object || !other->object)
@@ -115,9 +117,9 @@ static int same_object(const struct wait *wait, const struct call *other)
 }
 
 /*
- * Returns true if a call of another thread may have ended this wait: both ran at the same time. A
- * call with a path reads or writes a file, and so does not wake a thread that waits for a pipe or
- * socket; a queue also has a name.
+ * Returns true if a call of another thread may have ended this wait, because the two calls overlap
+ * in time. A call with a path reads or writes a file, and so does not wake a thread that waits for
+ * a pipe or socket. Only a queue has a path as well.
  */
 static bool is_partner(const struct wait *wait, const struct call *other)
 {
@@ -126,7 +128,7 @@ static bool is_partner(const struct wait *wait, const struct call *other)
 	if (other->thread == call->thread || other->begin_ns > call->end_ns ||
 	    other->end_ns <= call->begin_ns || other->cause != wait->wanted)
 		return false;
-	/* A call that failed has changed nothing, unless the connection goes on. */
+	/* A call that failed has changed nothing, except a connect that continues. */
 	if (other->error && wait->wanted != CAUSE_BARRIER && !other->is_begun)
 		return false;
 	if ((wait->wanted == CAUSE_READ || wait->wanted == CAUSE_WRITE) && other->text &&
@@ -136,9 +138,9 @@ static bool is_partner(const struct wait *wait, const struct call *other)
 }
 
 /*
- * Returns true if other is a better partner than found, which may be NULL. The member other of a
- * read or write is the number of its bytes; polls and barriers are not compared by it. A call with
- * the same object is better than any other.
+ * Returns true if the call 'other' is a better partner than 'found', which may be NULL. A call with
+ * the same object is better than any other call. For a read or write, a call with the same number
+ * of bytes, its member 'other', is better. Among equals, the call that began last is better.
  */
 static bool is_better(const struct wait *wait, const struct call *other, const struct call *found)
 {
@@ -155,8 +157,9 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
 
 /*
  * Examines a call that may be the partner. If calls of two threads used the same object during the
- * wait, the log does not say which of them ended it: both may have posted a semaphore for which
- * several threads waited, or written before the reader had a CPU. At a barrier the last one did.
+ * wait, the log does not say which thread ended the wait: both may have posted a semaphore for
+ * which several threads waited, or written before the reader had a CPU. At a barrier, the thread
+ * that arrived last ended it.
  */
 static void examine_call(const struct wait *wait, const struct call *other, struct ender *found,
 			 uint32_t *certain)
@@ -171,7 +174,7 @@ static void examine_call(const struct wait *wait, const struct call *other, stru
 		found->call = other;
 }
 
-/* Returns what the partner of a wait does. */
+/* Returns the cause of the calls that may end a wait. */
 static enum cause wanted_of(const struct call *call, const struct call *through)
 {
 	switch ((enum cause)call->cause) {
@@ -193,10 +196,10 @@ static enum cause wanted_of(const struct call *call, const struct call *through)
 
 /*
  * A call with the same number of bytes is preferred, because the log does not always identify a
- * pipe: its two ends have different descriptors. Among these calls the one that began last is
- * preferred. For a barrier this second rule is the only one. A writing thread may lose its CPU to
- * the reading thread before the write ends, so calls that end after the wait are examined as well.
- * At most ENDER_LOOK_AT calls are examined before the end of the wait, and as many after it.
+ * pipe: its two ends have different descriptors. Among these calls, the call that began last is
+ * preferred. For a barrier, only this second rule applies. A writing thread may lose its CPU to the
+ * reading thread before the write ends, so calls that end after the wait are examined as well. At
+ * most ENDER_LOOK_AT calls are examined before the end of the wait, and as many after it.
  */
 static struct ender search_ender(const struct wait *wait, const struct transfers *transfers)
 {
@@ -312,7 +315,8 @@ const struct call *ender_timer(const struct history *history, const struct call 
 		if (timer->cause != CAUSE_TIMER || timer->error ||
 		    history->thread[timer->thread].pid != pid)
 			continue;
-		/* An absolute time is no interval, and the sum is then after any wait. */
+		/* If the timer was set to an absolute time and not to an interval, the sum is after
+		 * any wait. */
 		if (timer->other && timer->other <= INT64_MAX &&
 		    !__builtin_add_overflow(timer->begin_ns, (int64_t)timer->other, &at_ns) &&
 		    at_ns >= call->begin_ns && at_ns <= call->end_ns)
@@ -335,7 +339,7 @@ uint32_t ender_child(const struct history *history, const struct call *call, pid
 	}
 	if (__builtin_add_overflow(call->end_ns, ENDER_AFTER_NS, &until_ns))
 		until_ns = INT64_MAX;
-	/* The last child in the order of the array that ended until then. */
+	/* Finds the last child in the order of the array that ended at or before until_ns. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 		const struct child_end *end = &history->child[middle];

@@ -21,36 +21,38 @@ struct ender {
 };
 
 /*
- * Finds the call that ended a wait. through is the call that found the input of a poll, or NULL; it
- * is ignored for other waits.
+ * Finds the call that ended a wait. 'through' is the result of ender_through() if the wait is a
+ * poll. It is ignored for other waits.
  */
 struct ender ender_find(const struct history *history, const struct call *call,
 			const struct call *through);
 
 /*
- * Does the same for a read, write or poll of a log without a history. calls are reads, writes and
- * polls in the order of their ends, and their member thread is any number of a thread. The caller
- * knows no objects, so the result is only probable. Returns NULL if no call was found.
+ * Does the same for a read, write or poll if no history exists. 'calls' has reads, writes and polls
+ * in the order of their ends. Their member 'thread' may be any number that identifies a thread. The
+ * objects of these calls are unknown, so the result is only probable. Returns NULL if no call was
+ * found.
  */
 const struct call *ender_among(const struct call *calls, size_t count, const struct call *call);
 
 /*
  * Returns the call by which a thread used the input for which it had waited in a poll: its next
- * call, if that reads or accepts. Returns NULL if it did something else first.
+ * read or accept. Returns NULL if the thread polls again before, or has no such call among its next
+ * few calls.
  */
 const struct call *ender_through(const struct history *history, const struct call *call);
 
 /*
- * Returns the poll by which a thread has continued a poll that none of the other threads ended: it
- * waited again at the same place, and did not use a connection between the two. A program does so
- * if a timer or a signal of its own interrupts a wait. Returns NULL if there is none.
+ * Returns the poll by which a thread continued a poll that no other thread ended. The thread waited
+ * again at the same place, and used no connection between the two polls. A program does so if a
+ * timer or a signal of its own interrupts a wait. Returns NULL if there is none.
  */
 const struct call *ender_again(const struct history *history, const struct call *call);
 
 /*
- * Returns the event that set the timer whose signal has probably ended a wait, or NULL: the timer
- * expired during the wait. At most ENDER_LOOK_AT calls that may end waits are examined, backwards
- * from the end of the wait.
+ * Returns the call that set a timer which expired during the wait, or NULL. The signal of this
+ * timer has probably ended the wait. At most ENDER_LOOK_AT calls that may end waits are examined,
+ * backwards from the end of the wait.
  */
 const struct call *ender_timer(const struct history *history, const struct call *call);
 

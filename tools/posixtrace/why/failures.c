@@ -2,9 +2,9 @@
 /*
  * failures.c - collects the ends of processes, crashes, and the last calls that failed before.
  *
- * Most failed calls are part of normal work. A program reads a socket that has no data yet: such
- * errors are left out. It also looks for a file at several places: only the last of these calls are
- * kept, because the call that made the program give up is among the last ones.
+ * Most failed calls are part of normal work. For example, a program reads a socket that has no data
+ * yet. Such errors are not kept. Or a program looks for a file at several places. Only the last
+ * failed calls are kept, because the call that made the program give up is among them.
  */
 #include "why/failures.h"
 
@@ -36,7 +36,8 @@ bool failures_is_crash(int32_t signal)
 	return false;
 }
 
-/* Returns whether the name of a type begins with one of the prefixes, which blanks separate. */
+/* Returns whether the name of a type begins with one of the prefixes. Blanks separate the
+ * prefixes. */
 static bool is_of(const struct log_type *type, const char *prefixes)
 {
 	while (*prefixes) {
@@ -105,7 +106,7 @@ static uint32_t find_process(const struct failures *failures, const struct proce
 			  is_process, failures->process, key);
 }
 
-/* Returns the facts of a process, which are new at its first event; NULL: there is no room. */
+/* Returns the facts of a process, and adds them at its first event. NULL: there is no room. */
 static struct failures_process *process_of(struct failures *failures, struct history *history,
 					   pid_t pid)
 {
@@ -127,7 +128,8 @@ static struct failures_process *process_of(struct failures *failures, struct his
 	return &failures->process[index];
 }
 
-/* Keeps a failed call. A call with the same path and error takes the place of the last one. */
+/* Keeps a failed call. If the last kept call has the same path and error, the new call replaces
+ * it. */
 static void add_failed(struct failures_process *process, const struct log_type *type,
 		       const struct posix_trace_event_np *event, uint32_t text, int32_t error)
 {
@@ -229,7 +231,8 @@ static void forget_calls(struct failures *failures, struct history *history, pid
 
 /*
  * Keeps the path of a call of exec, and the failure of such a call, which has an event of its own.
- * Both events of a child of vfork() are those of its parent; the field pid has the child.
+ * For a child of vfork(), both events have the pid of the parent, and their field 'pid' has the
+ * child.
  */
 static void take_exec(struct failures *failures, struct history *history, const struct plan *plan,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
@@ -246,7 +249,8 @@ static void take_exec(struct failures *failures, struct history *history, const 
 		add_failed(process, type, event, process->executes, (int32_t)error);
 }
 
-/* Keeps the time at which a process says that it ends. A child of vfork() is in the field pid. */
+/* Keeps the time at which a process recorded that it ends. The field 'pid' may name a child of
+ * vfork(). */
 static void take_over(struct failures *failures, struct history *history,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -266,7 +270,7 @@ static void take_end(struct failures *failures, struct history *history,
 	const int64_t code = field_integer(type->schema, "code", event, -1);
 	const int64_t signal = field_integer(type->schema, "signal", event, 0);
 
-	/* If the status is not known, both numbers say so: -1 and 0. */
+	/* If the status is not known, the code is -1 and the signal is 0. */
 	if (!process || process->is_over || (code < 0 && signal <= 0))
 		return;
 	process->is_over = true;
@@ -300,7 +304,7 @@ static void take_crash(struct failures *failures, struct history *history,
 	crash->life = lives_life(history, crash->pid);
 }
 
-/* Keeps a frame of the thread that crashed. Its frames come in their order, from 0. */
+/* Keeps a frame of the thread that crashed. The log has the frames in their order, from 0. */
 static void take_frame(struct failures *failures, struct history *history,
 		       const struct log_type *type, const struct posix_trace_event_np *event)
 {

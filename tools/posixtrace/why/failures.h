@@ -20,19 +20,22 @@ struct failures {
 		bool is_over;      /* the log says how it ended: code and signal are valid */
 		int32_t code, signal;
 		/*
-		 * the time of its own event of its end, or else of that by which its parent or the
-		 * recorder recorded how it ended; 0: none
+		 * the time of the process's own event of its end. If there is none: the time of the
+		 * event by which its parent or the recorder recorded the end; 0: none
 		 */
 		int64_t ended_ns;
-		/* connections that have begun; the result comes with a later call */
+		/* connects that continued after their return; a later call has the result */
 		struct failures_connect {
 			int32_t fd;
 			uint32_t text;
 			const struct log_type *type;
 		} connect[FAILURES_CONNECTS];
-		unsigned connects; /* all that were kept, as calls */
-		uint32_t executes; /* the path of its last call of exec; 0: none */
-		unsigned calls;    /* all that were kept; the last FAILURES_CALLS are in call */
+		unsigned connects; /* number of all that were kept; 'connect' has the last
+				    * FAILURES_CONNECTS */
+		uint32_t executes; /* index of the path of its last exec in history.text + 1; 0:
+				    * none */
+		unsigned calls;    /* number of all that were kept; 'call' has the last
+				    * FAILURES_CALLS */
 		struct failures_call {
 			const struct log_type *type;
 			int64_t time_ns;
@@ -59,8 +62,8 @@ struct failures {
 };
 
 /*
- * Keeps the facts of an event, after it was added to the history. If memory is lacking,
- * history->err is set.
+ * Keeps the facts of an event. The event must have been added to the history before. If memory is
+ * lacking, history->err is set.
  */
 void failures_take(struct failures *failures, struct history *history,
 		   const struct reading *reading);
@@ -74,8 +77,8 @@ const struct failures_process *failures_of(const struct failures *failures, pid_
 					   uint32_t life);
 
 /*
- * Returns the child of a failed process that failed last before it, or NULL. A shell or make fails
- * because a child did.
+ * Returns the last child that failed before its failed parent, or NULL. A shell or make fails
+ * because a child failed.
  */
 const struct failures_process *failures_child(const struct failures *failures,
 					      const struct failures_process *parent);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * faults.c - the time of page faults, of which the log has the number but no duration.
+ * faults.c - estimates the time of page faults. The log has their number, but not their durations.
  *
- * Samples are taken at a known rate of CPU time. They are taken only in user mode, or those of page
- * faults in the kernel are left out here (divide.c). If samples are missing in a time between
- * calls, the thread spent this time in the kernel. A thread is in the kernel without a call because
- * of page faults or interrupts. So this time is given to the page faults if the log has page faults
- * there, and if more samples are missing than chance explains.
+ * Samples are taken at a known rate of CPU time. If the log has samples of the kernel, divide.c
+ * does not count those of page faults. If samples are missing in a time between calls, the thread
+ * spent this time in the kernel. A thread is in the kernel without a call because of page faults or
+ * interrupts. So this time is given to the page faults if the log has page faults there, and if
+ * more samples are missing than chance explains.
  */
 #include <string.h>
 
@@ -48,8 +48,8 @@ static uint64_t number_of(const struct fault *fault)
 }
 
 /*
- * Adds the number of page faults of one event to their function, whose node is below the part of
- * all page faults.
+ * Adds the number of page faults of one event to the node of their function, below the part of all
+ * page faults.
  */
 static void add_function(struct division *division, uint32_t part,
 			 const struct history_thread *thread, const struct fault *fault)
@@ -100,8 +100,8 @@ void faults_add(struct division *division, uint32_t parent, uint32_t index, uint
 		const struct fault *fault = &thread->fault[i];
 
 		/*
-		 * If each page fault was recorded, the samples of faults are left out. They would
-		 * count the same faults again.
+		 * If each page fault was recorded, the samples of faults are not counted, because
+		 * they would count the same faults again.
 		 */
 		if (history->has_each_fault && fault->count)
 			continue;
@@ -124,8 +124,8 @@ void faults_share(struct division *division, uint32_t index)
 	missing = expected - (double)faults->samples;
 	faults->samples = 0;
 	/*
-	 * Without states, the thread may have waited for a CPU or have been blocked. It has no
-	 * samples then, either, so missing samples prove nothing.
+	 * Without states, the thread may have waited for a CPU or have been blocked. A thread has
+	 * no samples in such times, so missing samples prove nothing.
 	 */
 	if (!division->history->has_states)
 		return;

@@ -26,7 +26,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
-#define LIVES_MOST 64 /* history_find_at() examines as many processes with one pid */
+#define LIVES_MOST 64 /* the most earlier processes with one pid that history_find_at() examines */
 
 /*
  * A thread is identified by its process, the life of the process and its Linux number. If the
@@ -198,9 +198,9 @@ uint32_t history_text(struct history *history, const struct log_type *type,
 /* ------------------------------------------------------------------ events */
 
 /*
- * Adds a state. If its time is before the time of the last state, it gets that time. So the states
- * of a thread are in the order of their times, on which history_stay_at() relies. If cpu is
- * UINT16_MAX, the processor is unknown.
+ * Adds a state. If its time is before the time of the last state, it gets the time of the last
+ * state. So the states of a thread are in the order of their times, and history_stay_at() relies on
+ * this order. If cpu is UINT16_MAX, the processor is unknown.
  */
 static void add_stay(struct history *history, struct history_thread *thread, int64_t time_ns,
 		     enum state state, unsigned cpu, uint32_t waker)
@@ -328,8 +328,8 @@ static uint32_t keep_waker(struct history *history, const struct history_thread 
 }
 
 /*
- * Adds the state of a thread that has left its processor. If it could have run on, the thread that
- * got the processor is noted, if the event names it.
+ * Adds the state of a thread that has left its processor. If the thread was preempted, the thread
+ * that got the processor is noted, if the event names it.
  */
 static void add_out(struct history *history, struct history_thread *thread,
 		    const struct plan *plan, const struct log_type *type,
@@ -382,7 +382,7 @@ static void add_fault(struct history *history, struct history_thread *thread,
 	history->has_each_fault |= plan->key < 0;
 }
 
-/* Returns the error number of a call. A log may have it with the sign of the kernel. */
+/* Returns the error number of a call. In some logs it is negative, as the kernel returns it. */
 static int32_t error_of(const struct plan *plan, const struct log_type *type,
 			const struct posix_trace_event_np *event)
 {
@@ -391,7 +391,7 @@ static int32_t error_of(const struct plan *plan, const struct log_type *type,
 	return error < 0 && error != INT32_MIN ? -error : error;
 }
 
-/* Returns whether the kernel makes the connection after a connect has returned. */
+/* Returns whether the kernel continues to make the connection after a connect with this error. */
 static bool connect_continues(int32_t error)
 {
 	return error == EINPROGRESS || error == EAGAIN || error == EINTR;
@@ -418,8 +418,8 @@ enum {
 };
 
 /*
- * Notes a lock of a file that a call has set or removed. A call of fcntl() may do other things, and
- * waits only if its command is one of two.
+ * Notes a lock of a file that a call has set or removed. A call of fcntl() may do other things. It
+ * waits only if its command is FCNTL_WAITS or FCNTL_WAITS_OFD.
  */
 static void add_file_lock(struct history *history, const struct plan *plan,
 			  const struct log_type *type, const struct posix_trace_event_np *event,
@@ -528,7 +528,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 /*
  * Copies a name that an event has. A thread may name another thread of its process by the pthread_t
  * of that thread. If the pthread_t is unknown, the name is given to the thread of the event. An
- * event of a program has a path, of which the last part is the name.
+ * event of a program has a path, and the last part of the path is the name.
  */
 static void name_thread(struct history *history, struct history_thread *thread,
 			const struct plan *plan, const struct log_type *type,
@@ -576,7 +576,7 @@ static const struct plan *plan_of(struct history *history, const struct log_type
 
 /*
  * Notes that a signal has ended a process. The event is recorded by the parent or by the recorder.
- * If both have recorded it, the first one is nearer to the end.
+ * If both have recorded an event, the first one is nearer to the end.
  */
 static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_t time_ns)
 {
@@ -589,9 +589,9 @@ static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_
 }
 
 /*
- * Returns whether the process executes no code of the program after an event of its end. Handlers
- * run after a call of exit(), and the process then has the event process.end, which has no text. A
- * program may go on after abort().
+ * Returns whether the process executes no code of the program after an event of its end. After a
+ * call of exit(), handlers run, and the process later records process.end, which has no text. After
+ * a call of abort(), the program may continue.
  */
 static bool is_last(struct history *history, const struct plan *plan, const struct log_type *type,
 		    const struct posix_trace_event_np *event)
@@ -617,7 +617,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		return;
 	}
 	/*
-	 * Events of the stream itself, such as START, are those of its controller and not of a
+	 * The controller records the events of the stream itself, such as START. They belong to no
 	 * thread that is explained.
 	 */
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
@@ -677,7 +677,8 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_OVER:
 		thread->last_call = type;
 		thread->last_call_ns = event->time_ns;
-		/* A child of vfork() has the events of its parent; the field names the child. */
+		/* An event of a child of vfork() has the pid of the parent; the field has the
+		 * child. */
 		ended = (pid_t)classify_number(type, event, plan->key);
 		if (is_last(history, plan, type, event))
 			objects_end_process(history, ended > 0 ? ended : thread->pid,
@@ -697,7 +698,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_PROGRAM:
 		thread->last_call = type;
 		thread->last_call_ns = event->time_ns;
-		/* A child of vfork() records its parent as an event of its parent. */
+		/* If a child of vfork() records its parent, the event has the pid of the parent. */
 		if (field_integer(type->schema, "pid", event, thread->pid) != thread->pid)
 			break;
 		thread->parent = (pid_t)classify_number(type, event, plan->key);
@@ -714,7 +715,7 @@ static void add_event(struct history *history, const struct log_type *type,
 }
 
 /*
- * Gives main threads that no event names the name of the program that their process executes. If
+ * If no event names a main thread, it gets the name of the program that its process executes. If
  * the recorder attached to a process, the log has no event with the name of the process's program.
  * A child without mappings executes the program of its parent.
  */
@@ -733,7 +734,7 @@ static void name_programs(struct history *history)
 			snprintf(thread->name, sizeof(thread->name), "%s", name);
 			continue;
 		}
-		/* The start of another program would have been an event. */
+		/* If the child had started another program, the log would have an event of it. */
 		of_parent = thread->parent ? history_find_at(history, thread->parent,
 							     thread->parent, thread->first_ns) :
 			    HISTORY_NONE;
@@ -765,7 +766,7 @@ static void mark_gaps(struct history *history, const struct posix_trace_thread_n
 
 /*
  * Finds the threads of which states are missing. The ledger has the losses by type and by thread,
- * but not by both. So this is known only if nothing else than states was lost. Returns false if
+ * but not by both. So the threads are known only if all lost events are states. Returns false if
  * states of any thread may be missing.
  */
 static bool find_gaps(struct history *history)
@@ -797,8 +798,8 @@ static bool find_gaps(struct history *history)
 }
 
 /*
- * A thread that was blocked in its last event, and did not end, was blocked until the end of the
- * log. If states of it are missing, it may have run.
+ * If the last event of a thread says that the thread is blocked, it was blocked until the end of
+ * the log. If states of the thread are missing, it may have run, and its time is not extended.
  */
 static void extend_blocked(struct history *history)
 {
@@ -850,8 +851,8 @@ static const struct process_end *end_of(const struct history *history, pid_t pid
 }
 
 /*
- * A thread whose process was ended by a signal, and that has not ended before, existed until then.
- * If the log does not say when it had a CPU, this is known only from the end of the process.
+ * A thread existed until a signal ended its process, unless the thread itself ended before. If the
+ * log does not say when the thread had a CPU, last_ns becomes the time of this signal.
  */
 static void extend_killed(struct history *history)
 {
@@ -871,8 +872,8 @@ static void extend_killed(struct history *history)
 }
 
 /*
- * Adds a connect that has begun and not returned as a call until the end of its thread. If events
- * of connects were lost, it may have returned.
+ * Adds each connect that has begun and not returned, as a call until the end of its thread. It is
+ * not called if events of connects were lost, because the connect may then have returned.
  */
 static void add_connecting(struct history *history)
 {
@@ -943,7 +944,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = history->err;
 	if (!err)
 		err = answers_collect(history);
-	/* An open read is no answer, so these calls are added later. */
+	/* Calls that did not return are added after answers_collect(), because such a read is no
+	 * answer. */
 	if (!err && !wanted->end_text &&
 	    (!count_lost(log, "") || (history->knows_end && count_lost(log, "sched."))))
 		stuck_add(history);

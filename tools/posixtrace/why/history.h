@@ -3,8 +3,8 @@
  * history.h - the events of a log as a history of each thread: the calls in which it waited, the
  * locks that it held, and, if the log has them, the times at which it had a processor.
  *
- * The whole log is read once; at most HISTORY_CALLS calls and holds are kept. The log
- * is hostile: times may overlap or run backwards, and threads and types may be any.
+ * The whole log is read once; at most HISTORY_CALLS calls and holds are kept. The log is hostile:
+ * times may overlap or run backwards, and an event may have any thread and type.
  */
 #ifndef POSIXTRACE_WHY_HISTORY_H
 #define POSIXTRACE_WHY_HISTORY_H
@@ -36,7 +36,7 @@ enum cause { /* the reason for which a call waits */
 	CAUSE_CHILD,
 	CAUSE_SIGNAL,
 	CAUSE_FILE_LOCK,
-	CAUSE_POST,    /* no wait: it ends the waits of others; also the next two */
+	CAUSE_POST,    /* no wait: ends waits of other threads, as CAUSE_KILL and CAUSE_TIMER do */
 	CAUSE_KILL,
 	CAUSE_TIMER,
 	CAUSE_CALL     /* takes time, but is not known to wait */
@@ -50,8 +50,8 @@ static inline bool cause_waits(enum cause cause)
 }
 
 /*
- * The kind of a descriptor without a file. The kernel gives all descriptors of a pipe, and both of
- * a pair of sockets, the same bytes: they are one object.
+ * The kind of a descriptor without a file. All descriptors of a pipe transfer the same bytes, so
+ * they are one object. The two descriptors of a pair of sockets are one object, too.
  */
 enum fd_kind {
 	FD_OTHER, FD_PIPE, FD_PAIR, FD_EVENT, FD_TIMER, FD_SIGNAL, FD_QUEUE,
@@ -88,7 +88,7 @@ struct call {
 	bool is_begun;         /* a connect that was not complete when it returned */
 	bool is_empty;         /* a read without error and without data: the end */
 	bool is_open;          /* it did not return before the thread or the log ended */
-	bool is_stuck;         /* the same, and history.stuck has its facts */
+	bool is_stuck;         /* it did not return, and history.stuck has its facts */
 };
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
@@ -151,7 +151,7 @@ struct history_thread {
 	size_t samples;
 	struct fault *fault;
 	size_t faults;
-	bool has_gaps;         /* states of it were lost */
+	bool has_gaps;         /* some of its states were lost */
 	bool is_server;        /* it accepted connections */
 	bool listens;          /* it made a socket to which clients connect */
 	/* the last event that the program recorded: its type, NULL if there is none, and time */
@@ -166,9 +166,9 @@ struct history_thread {
 		uint32_t text;
 	} connecting;
 	/*
-	 * The number of the signal that ended the process after the thread's last event, at
-	 * last_ns; 0: none, or it is not known. If the log does not say when the thread had a CPU,
-	 * quiet_ns is the time of its last event, else INT64_MAX.
+	 * kill_signal is the signal that ended the process after the thread's last event; 0: none,
+	 * or unknown. If the log does not say when the thread had a CPU, last_ns is the time of the
+	 * signal, and quiet_ns is the time of the last event. Otherwise quiet_ns is INT64_MAX.
 	 */
 	int32_t kill_signal;
 	int64_t quiet_ns;
@@ -181,8 +181,8 @@ struct history_thread {
 struct answer {
 	int64_t from_ns, to_ns;
 	pid_t pid;
-	uint32_t thread;     /* the one that used the connection last */
-	uint32_t asker;      /* the one that sent the request */
+	uint32_t thread;     /* the thread that used the connection last */
+	uint32_t asker;      /* the thread that sent the request */
 	uint32_t text;       /* index of the address in history.text + 1 */
 	int32_t error;       /* of ANSWER_BROKEN; 0: the peer closed the connection */
 	enum answer_end {
@@ -203,7 +203,8 @@ struct history {
 		pid_t pid;
 		uint32_t life; /* the number of earlier processes with this pid */
 		bool is_over;
-		/* the last end, start of a program and begin of fork(); INT64_MIN: none */
+		/* times of the last end, of the last start of a program, and of the begin of the
+		 * last fork() that made the process; INT64_MIN: none */
 		int64_t ended_ns, executed_ns, forked_ns;
 	} *process;
 	size_t processes;
@@ -212,8 +213,8 @@ struct history {
 	size_t calls;
 	struct piece *piece;   /* sorted by thread, then by time */
 	size_t pieces;
-	struct holds holds;    /* their member thread is an index in thread */
-	/* calls that end the waits of other threads, and those that wait for bytes, by end */
+	struct holds holds;    /* their member 'thread' is an index in history.thread */
+	/* indexes of the calls that end waits of other threads or wait for bytes, sorted by end */
 	uint32_t *transfer;
 	size_t transfers;
 	struct run *run;       /* sorted by processor, then by time */
@@ -241,7 +242,8 @@ struct history {
 	size_t fds;
 	struct table of_fd;
 	uint32_t objects;      /* the last number that an object got */
-	/* locks of files that were set and not removed yet; then, the times of all of them */
+	/* locks of files that were set and not removed yet; file_holds has the times of all locks
+	 * of files */
 	struct file_lock {
 		pid_t pid;
 		uint32_t thread, text;
@@ -250,7 +252,7 @@ struct history {
 		int64_t from_ns;
 	} *file_lock;
 	size_t file_locks;
-	struct holds file_holds; /* pid is 0, and lock is history_file_lock() */
+	struct holds file_holds; /* 'pid' is 0, and 'lock' is of history_file_lock() */
 	struct semaphore_name { /* of a process */
 		pid_t pid;
 		uint32_t text;
@@ -309,7 +311,7 @@ void history_fini(struct history *history);
  * belongs to the last one.
  */
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
-/* The same, but the thread belongs to the process that had this pid at a time. */
+/* Does the same for the process that had this pid at time_ns. */
 uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, int64_t time_ns);
 /*
  * Returns a thread, and adds it with this time if it is new. Returns NULL past the limit of threads

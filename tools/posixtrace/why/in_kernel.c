@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* in_kernel.c - the kernel's functions of samples. */
+/* in_kernel.c - the functions of the kernel in the stacks of samples. */
 #include "why/in_kernel.h"
 
 #include <stdio.h>
@@ -33,8 +33,8 @@ static size_t kernel_stack(const struct history *history, const struct sample *s
 }
 
 /*
- * The names are those of the entries into the kernel on x86-64 and arm64. They are outside of all
- * other functions of the kernel, so the outermost one of them decides.
+ * The names are those of the entries into the kernel on x86-64 and arm64. An entry is outside of
+ * all other functions of the kernel, so the outermost entry of the stack decides.
  */
 bool in_kernel_is_fault(const struct history *history, pid_t pid, const struct sample *sample)
 {
@@ -60,7 +60,7 @@ void in_kernel_text(const struct history *history, pid_t pid, const struct sampl
 	size_t count = kernel_stack(history, sample, &stack);
 	size_t used = (size_t)snprintf(text, size, "in the kernel: ");
 
-	/* A log may lack the stack, or it may have one that does not begin in the kernel. */
+	/* The log may lack the stack, or the stack may not begin in the kernel. */
 	if (!count) {
 		stack = (struct stacks_found){ .frame = &sample->address, .count = 1 };
 		count = 1;

@@ -7,7 +7,7 @@
 
 /*
  * Returns whether the kernel handled a page fault that an instruction of the program caused. A page
- * fault inside a system call belongs to this call.
+ * fault inside a system call does not count, because it belongs to the system call.
  */
 bool in_kernel_is_fault(const struct history *history, pid_t pid, const struct sample *sample);
 

@@ -5,8 +5,8 @@
  * The rules are those of the command why: why/classify.h recognizes waits and holds, and
  * spans/holds.h finds the holders.
  *
- * Memory is bounded. If there are more waits than LINKS_WAITS, or more holds than LINKS_HOLDS, the
- * longest are kept.
+ * Memory is bounded. If there are more waits than LINKS_WAITS, or more holds than LINKS_HOLDS, only
+ * the longest are kept.
  */
 #ifndef POSIXTRACE_WHY_LINKS_H
 #define POSIXTRACE_WHY_LINKS_H
@@ -18,13 +18,13 @@
 
 #define LINKS_WAITS ((size_t)1 << 17)
 #define LINKS_HOLDS ((size_t)1 << 19)
-#define LINKS_EACH  4  /* the most holders that are shown of a wait: the first ones */
+#define LINKS_EACH  4  /* the most holders of a wait that are stored: the first ones */
 #define LINKS_STEPS 1000 /* the most holds examined for a wait; more would need quadratic time */
 
 struct links {
 	struct plan *plan;     /* by the log's index of the type */
 	size_t plans;
-	struct holds waits, holds; /* their member thread is the Linux thread number */
+	struct holds waits, holds; /* their member 'thread' is the Linux thread number */
 	uint64_t least_wait_ns, least_hold_ns; /* shorter ones are not kept */
 	uint64_t waits_found, holds_found;
 	struct nameset names;  /* names of the locks of waits, as "PID ADDRESS NAME" */
@@ -35,8 +35,8 @@ struct links {
 int links_begin(struct links *links, const struct logfile *log);
 
 /*
- * Adds a wait for a lock, or a hold. links_has() is true for the type of the event. A wait that is
- * shorter than least_ns is not added. If memory is lacking, err is ENOMEM.
+ * Adds a wait for a lock, or a hold. links_has() must be true for the type of the event. A wait
+ * that is shorter than least_ns is not added. If memory is lacking, err is ENOMEM.
  */
 void links_event(struct links *links, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t least_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lives.c - keeps the last end and the last start of a program of each process. */
+/* lives.c - keeps, for each process, its last end and its last start of a program. */
 #include "why/lives.h"
 
 #include <errno.h>
@@ -21,7 +21,8 @@ static struct history_process *find_process(const struct history *history, pid_t
 	return index == TABLE_NONE ? NULL : &history->process[index];
 }
 
-/* Returns the entry of a process, and adds it. Returns NULL past the limit or without memory. */
+/* Returns the entry of a process, and adds it if it is new. Returns NULL past the limit or without
+ * memory. */
 static struct history_process *make_process(struct history *history, pid_t pid)
 {
 	struct history_process *process = find_process(history, pid);
@@ -59,7 +60,7 @@ static bool main_is_over(const struct history *history, pid_t pid)
 	       thread->stay[thread->stays - 1].state == STATE_OVER;
 }
 
-/* Notes the begin of a call of fork(). Its event is that of the parent. */
+/* Notes the begin of a call of fork(). The parent records the event. */
 static void note_fork(struct history *history, const struct plan *plan,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {
@@ -81,9 +82,9 @@ int64_t lives_forked(const struct history *history, pid_t pid)
 }
 
 /*
- * A life begins with the first event that only a new process has, after an end of the process. The
- * events of other threads may be later than the end, because the log is not strictly in the order
- * of time, so they begin no life.
+ * After an end of the process, a life begins with the first event that only a new process has.
+ * Other events begin no life: the log is not strictly in the order of time, so they may be events
+ * of the ended process.
  */
 void lives_note(struct history *history, const struct plan *plan,
 		const struct log_type *type, const struct posix_trace_event_np *event)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lives.h - when processes begin, start a program and end. The kernel uses the number of an
- * ended process again. A later process with the same number has another life: neither the threads
- * nor the descriptors, semaphores and connections of the earlier one are its own.
+ * lives.h - when processes begin, start a program and end. The kernel uses the number of an ended
+ * process again. A later process with the same number has another life. The threads, descriptors,
+ * semaphores and connections of the earlier process do not belong to it.
  */
 #ifndef POSIXTRACE_WHY_LIVES_H
 #define POSIXTRACE_WHY_LIVES_H
@@ -11,7 +11,7 @@
 #include "why/history.h"
 
 /*
- * Notes the begin of a process, or that it starts a program, if the event says so. To be called
+ * Notes the begin of a process, or its start of a program, if the event records one. To be called
  * before the thread of the event is looked up.
  */
 void lives_note(struct history *history, const struct plan *plan,
@@ -32,7 +32,8 @@ static inline bool lives_same(const struct history *history, uint32_t a, uint32_
 
 /*
  * Returns whether a process still has at at_ns what it had at since_ns: it did not end between
- * these times. A call that lasted until the end of the process ends at the same time.
+ * these times. An end at at_ns itself does not count, because a call that lasted until the end of
+ * the process ends at the same time.
  */
 bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns);
 

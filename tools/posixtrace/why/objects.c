@@ -11,7 +11,8 @@
 
 /* The commands of fcntl() that concern descriptors, on all processors of Linux. */
 enum { FCNTL_COPIES = 0, FCNTL_SETS_FLAGS = 2, FCNTL_COPIES_CLOSED = 1030 };
-/* Marks the identity of an object that has a name: the rest is the number of the name. */
+/* This bit marks the identity of an object that has a name. The other bits are the number of the
+ * name. */
 #define OBJECTS_BY_NAME (UINT32_C(1) << 31)
 /* A limit, so that a hostile log cannot make the searches slow. */
 #define FILE_LOCKS_MOST 1024
@@ -29,7 +30,7 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the entry of a descriptor. If there is none, adds it if make is true, and otherwise
+ * Returns the entry of a descriptor. If there is none, adds one if 'make' is true, and otherwise
  * returns NULL. The limit keeps a hostile log, in which each event has another descriptor, from
  * using all memory. Past the limit the paths of new descriptors are unknown. The pointer is valid
  * until the next new entry.
@@ -55,7 +56,8 @@ static struct history_fds *fd_of(struct history *history, pid_t pid, int32_t num
 
 /*
  * Returns the parent of a process; 0: unknown. *born_ns becomes the time of the first event of the
- * process, if that is earlier. The process has nothing that an ancestor made after this time.
+ * process, or of the begin of its fork(), if that is earlier. The process has not inherited
+ * anything that an ancestor made after this time.
  */
 static pid_t parent_of(const struct history *history, pid_t pid, int64_t *born_ns)
 {
@@ -81,10 +83,11 @@ static const struct history_fd *state_at(const struct history_fds *fd, int64_t t
 
 /*
  * Returns what is known of a descriptor at a time. An ancestor of the process may have opened the
- * descriptor, so its entries are searched, too. The search ends at the first process that has an
- * entry of that time, even a closed one. An ancestor may have used the number again since the fork,
- * for example for the pipe of its next child, so the last states of the descriptor are kept. If a
- * program was started that has not inherited the descriptor, nothing is known.
+ * descriptor, so the entries of the ancestors are searched, too. The search ends at the first
+ * process that has an entry of that time, even a closed one. An ancestor may have used the number
+ * again since the fork, for example for the pipe of its next child, so the last states of the
+ * descriptor are kept. If exec has closed the descriptor at the start of a program, the result is
+ * empty.
  */
 static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number,
 				  int64_t time_ns)
@@ -96,7 +99,7 @@ static struct history_fd known_fd(struct history *history, pid_t pid, int32_t nu
 		const struct history_fds *of = fd_of(history, pid, number, false);
 		const struct history_fd *fd = of ? state_at(of, level ? born_ns : INT64_MAX) : NULL;
 
-		/* A state of an earlier process with the same pid is none of this one. */
+		/* A state of an earlier process with the same pid does not count. */
 		if (fd && !lives_has(history, pid, fd->since_ns, born_ns))
 			fd = NULL;
 		has_executed |= lives_executed(history, pid, fd ? fd->since_ns : INT64_MIN,
@@ -112,7 +115,7 @@ static struct history_fd known_fd(struct history *history, pid_t pid, int32_t nu
 
 /*
  * Sets what is known of a descriptor since a time. A negative number is the result of a call that
- * failed. The member since_ns of what is ignored.
+ * failed. what->since_ns is ignored.
  */
 static void set_fd(struct history *history, pid_t pid, int32_t number,
 		   const struct history_fd *what, int64_t since_ns)
@@ -164,9 +167,9 @@ static void end_lock(struct history *history, size_t index, int64_t time_ns)
 }
 
 /*
- * Ends the locks that end because a descriptor is closed. A lock of flock() belongs to the
- * descriptor. The other locks belong to the process, and end if it closes any descriptor of the
- * file.
+ * Ends the locks that the close of a descriptor removes. A lock of flock() belongs to the
+ * descriptor. The other locks belong to the process, and end if the process closes any descriptor
+ * of the file.
  */
 static void close_locks(struct history *history, pid_t pid, int32_t fd, uint32_t text,
 			int64_t time_ns)
@@ -216,7 +219,7 @@ void objects_lock_file(struct history *history, const struct call *call, bool is
 		if (old->pid != lock.pid || old->is_flock != lock.is_flock ||
 		    (lock.is_flock ? old->fd != lock.fd : old->text != lock.text))
 			continue;
-		/* A process may set a lock that it has: the lock goes on. */
+		/* If a process sets a lock that it already has, the lock continues. */
 		if (!is_unlock)
 			return;
 		end_lock(history, i, call->end_ns);
@@ -268,8 +271,8 @@ static void follow_fcntl(struct history *history, const struct plan *plan,
 }
 
 /*
- * A new descriptor without a file gets an entry as well, which hides what its number was before.
- * The event of fdopen() has no path, and so changes no entry.
+ * A new descriptor without a file gets an entry as well, which hides an earlier descriptor with the
+ * same number. The event of fdopen() has no path, and so changes no entry.
  */
 void objects_follow(struct history *history, const struct plan *plan, const struct log_type *type,
 		    const struct posix_trace_event_np *event, pid_t pid, uint32_t path)
@@ -308,7 +311,8 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 
 /*
  * Finds the file, the connection or the pipe of a call on a descriptor. A connect that did not fail
- * makes the address of the call the peer of the descriptor. Exec closes the descriptor as before.
+ * makes the address of the call the peer of the descriptor. The mark closes_at_exec of the
+ * descriptor remains.
  */
 static void find_descriptor(struct history *history, pid_t pid, struct call *call)
 {
@@ -322,7 +326,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 			       .closes_at_exec = fd.closes_at_exec }, call->end_ns);
 		return;
 	}
-	/* The address that a call has is that of its peer. */
+	/* If the call has an address, it is the address of the peer. */
 	if ((call->cause == CAUSE_READ || call->cause == CAUSE_WRITE) &&
 	    !strncmp(call->type->name, "net.", 4)) {
 		call->peer = call->text;
@@ -333,7 +337,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 	if (call->cause != CAUSE_PEER && !call->text)
 		call->text = fd.text;
-	/* An address in the event of a call on files would be a path. */
+	/* A call with a path uses a file, which has no peer. */
 	call->peer = call->text && call->cause != CAUSE_PEER ? 0 : fd.peer;
 	call->object = fd.object;
 	call->fd_kind = fd.kind;
@@ -367,8 +371,9 @@ static struct semaphore_name *semaphore_of(const struct history *history, pid_t 
 }
 
 /*
- * Finds the name of a semaphore: processes may have it at different addresses. An ancestor of the
- * process may have opened it. A program that was started since then does not have it.
+ * Finds the name of a semaphore, because processes may have one semaphore at different addresses.
+ * An ancestor of the process may have opened it. A program that was started since then has not
+ * inherited it.
  */
 static void find_semaphore(struct history *history, pid_t pid, struct call *call)
 {
@@ -393,7 +398,7 @@ static void find_semaphore(struct history *history, pid_t pid, struct call *call
 
 /*
  * Notes the name of a semaphore that a process has opened. A later sem_open() may return the same
- * address for another name, which is then the only one.
+ * address for another name, which then replaces the first one.
  */
 static void name_semaphore(struct history *history, pid_t pid, const struct call *call)
 {

@@ -24,20 +24,20 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 void objects_find(struct history *history, pid_t pid, struct call *call);
 
 /*
- * Notes that a call has set or removed a lock of a file. is_unlock is true if it has removed the
- * lock. A call that failed must not be noted.
+ * Notes that a call has set or removed a lock of a file. is_unlock is true if the call has removed
+ * the lock. A call that failed must not be noted.
  */
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
 
 /* Ends the locks of the descriptors that are closed because a process starts a program. */
 void objects_execute(struct history *history, pid_t pid, int64_t time_ns);
 
-/* Ends a process, and the locks of files that it had. Its number may be used again. */
+/* Ends a process, and the locks of files that it had. The kernel may use the pid again. */
 void objects_end_process(struct history *history, pid_t pid, int64_t time_ns);
 
 /*
- * Ends the locks of files that are left, at the last events of their processes, and sorts all of
- * them.
+ * Ends each lock of a file that is still set, at the last event of its process. Then sorts all
+ * locks of files.
  */
 void objects_end(struct history *history);
 /* Frees the memory of the objects. */

@@ -4,12 +4,13 @@
 
 /* A request that the thread handles now. */
 struct handled {
-	struct served served; /* to_ns is the end of the last write; from_ns: none yet */
+	struct served served; /* to_ns is the end of the last write; if it equals from_ns: none
+			       * yet */
 	uint64_t fd;
 	bool is_open;
 };
 
-/* Ends the request, if there is one, and an answer. */
+/* Ends the open request, if there is one. Calls take() if the request has an answer. */
 static void end_served(struct handled *handled,
 		       void (*take)(void *arg, const struct served *served), void *arg)
 {

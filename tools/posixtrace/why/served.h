@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * served.h - the requests that a thread handles for clients which another thread accepted: servers
- * with a process or a thread for each client.
+ * served.h - the requests that a thread handles on connections which another thread accepted.
+ * Servers with a process or a thread for each client handle requests in this way.
  *
- * The log has no event of such a request: it begins when a read from the connection returns data,
- * and ends with the last write to the connection before the thread reads from it again.
+ * The log has no event of such a request. The request begins when a read from the connection
+ * returns data. It ends with the last write to the connection before the thread reads from the
+ * connection again.
  */
 #ifndef POSIXTRACE_WHY_SERVED_H
 #define POSIXTRACE_WHY_SERVED_H
@@ -18,13 +19,14 @@ struct served {
 	uint32_t thread;
 };
 
-/* Returns how long it took. */
+/* Returns the length of the request. */
 static inline uint64_t served_ns(const struct served *served)
 {
 	return (uint64_t)served->to_ns - (uint64_t)served->from_ns;
 }
 
-/* Calls take() for each request of a thread. A thread that accepts connections itself has turns. */
+/* Calls take() for each request of a thread. A thread that accepts connections itself has turns
+ * instead. */
 void served_each(const struct history *history, uint32_t thread,
 		 void (*take)(void *arg, const struct served *served), void *arg);
 

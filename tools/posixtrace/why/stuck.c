@@ -2,8 +2,8 @@
 /*
  * stuck.c - finds the calls that did not return.
  *
- * A call did not return if its thread has no later event, and the states of the thread, if the log
- * has them, agree.
+ * A call did not return if its thread has no later event. If the log has states of the thread, they
+ * must agree.
  */
 #include "why/stuck.h"
 
@@ -22,7 +22,8 @@
 
 /*
  * The recorder looks at a thread each quarter of a second, or less often. If the last event of a
- * thread is so short before the first look, the thread counts as blocked from this event on.
+ * thread is less than LOOK_NS before the first look that saw the thread blocked, the thread counts
+ * as blocked from this event on.
  */
 #define LOOK_NS    INT64_C(600000000)
 #define LEAVE_NS   UINT64_C(5000000) /* the most CPU time that a thread needs to end */
@@ -120,7 +121,7 @@ void stuck_take(struct history *history, bool is_waiting, const struct log_type 
 
 /*
  * The thread may be woken before it ends, and be preempted, but it must not leave the kernel. So it
- * runs only for a short time.
+ * may run for LEAVE_NS at most.
  */
 bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_over)
 {
@@ -130,14 +131,15 @@ bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_ov
 	for (; next + 1 < thread->stays && ran_ns < LEAVE_NS; next++) {
 		const struct stay *now = &thread->stay[next];
 
-		/* The kernel's tracing has a thread that ends as blocked before its end. */
+		/* Before the end of a thread, the kernel's tracing records the thread as
+		 * blocked. */
 		if (now->state == STATE_OVER || (now->state == STATE_BLOCKED &&
 						 now[1].state != STATE_OVER))
 			break;
 		if (now->state == STATE_RUNS)
 			ran_ns += (uint64_t)now[1].from_ns - (uint64_t)now->from_ns;
 	}
-	/* It may also have been woken at the end of the log. */
+	/* The thread may also have been woken at the end of the log. */
 	while (next < thread->stays && thread->stay[next].state == STATE_READY)
 		next++;
 	*is_over = next < thread->stays;
@@ -149,7 +151,7 @@ static const char *text_of(const struct history *history, uint32_t text)
 	return text ? history->text[text - 1] : "";
 }
 
-/* Returns for what a system call waits. */
+/* Returns the reason for which a system call waits. */
 static enum cause cause_of(const struct history *history, const struct stuck *stuck)
 {
 	const char *call = text_of(history, stuck->call), *object = text_of(history, stuck->object);
@@ -177,12 +179,12 @@ static enum cause cause_of(const struct history *history, const struct stuck *st
 	return CAUSE_PEER;
 }
 
-/* A wait for a futex, of which no variable is known yet. */
+/* A wait for a futex whose variable is not known yet. */
 struct futex {
 	pid_t pid;
 	uint32_t life, call;
 	uint64_t key;
-	size_t next;  /* the first one from here on whose variable is not known */
+	size_t next;  /* index of the first futex, from this one on, whose variable is not known */
 };
 
 static int by_futex(const void *a, const void *b)
@@ -196,7 +198,8 @@ static int by_futex(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Returns the first futex from an index on whose variable is not known. Shortens the way to it. */
+/* Returns the first futex from an index on whose variable is not known. Makes later searches for it
+ * shorter. */
 static size_t next_futex(struct futex *futex, size_t at)
 {
 	size_t end = at, next;
@@ -241,9 +244,10 @@ static void name_futexes(struct history *history, struct futex *futex, size_t co
 }
 
 /*
- * If the futex belongs to a condition variable or a barrier for which a thread of the process has
- * waited before, the call waits for this one. first is the first stuck call. One pass over the
- * calls, from the last one on, serves all stuck calls.
+ * Finds the variables of the futexes for which stuck calls wait. If a thread of the process has
+ * waited before for a condition variable or a barrier with the futex, the stuck call waits for that
+ * variable. 'first' is the index of the first stuck call. One pass over the earlier calls, from the
+ * last one backwards, serves all stuck calls.
  */
 static void find_variables(struct history *history, size_t first)
 {
@@ -283,7 +287,8 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 	struct stuck *stuck = &history->stuck[index];
 	const bool waits = stuck->waits_ns && thread->last_call_ns <= stuck->waits_last_ns;
 	const bool is_seen = stuck->seen_ns && thread->last_call_ns <= stuck->seen_ns;
-	/* lock.waiting has the owner of its time. A later look may have seen another one. */
+	/* lock.waiting has the owner at its time. A later look of the recorder may have seen
+	 * another owner. */
 	const bool is_newer = is_seen && stuck->owner && stuck->lock == stuck->waits_lock &&
 			      stuck->seen_ns > stuck->waits_ns;
 	bool is_over;
@@ -376,7 +381,7 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 	const char *name = data_name(history->log, of->pid, lock, of->last_ns, &object);
 	const char *kind = "lock";
 
-	/* The kind is that of the last event of this lock. */
+	/* The kind is that of an event of this lock. */
 	for (size_t i = 0; i < history->stucks; i++) {
 		if (!lives_same(history, (uint32_t)i, thread))
 			continue;
@@ -452,7 +457,7 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:
 		stuck_lock_text(history, call->thread, call->key, what, sizeof(what));
-		/* The kind comes from the log: it may fill the text, and have no blank. */
+		/* The kind comes from the log, so it may fill 'what' and may have no blank. */
 		lock = strchr(what, ' ');
 		division_label(division, node, "waiting for %s %s%s%s",
 			       call->cause == CAUSE_COND ? "a signal of the condition variable" :

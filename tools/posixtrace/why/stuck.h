@@ -17,13 +17,15 @@
 #define STUCK_HELD 16 /* the most locks that the preload library notes for a thread */
 
 struct stuck {
-	/* of the last posixtrace_blocked: its time, 0: none; the texts are indexes + 1 */
+	/* of the last posixtrace_blocked: seen_ns is its time, 0: none; 'call', 'object', 'others'
+	 * and seen_doubt are indexes of texts + 1 */
 	int64_t seen_ns;
 	uint64_t blocked_ns, lock;
 	int32_t fd;
 	pid_t owner;
 	uint32_t call, object, others, seen_doubt;
-	/* the last wait with lock.waiting: the times of its first event, 0: none, and last one */
+	/* of the last wait with lock.waiting: the times of its first event (0: none) and of its
+	 * last event */
 	int64_t waits_ns, waits_last_ns;
 	uint64_t waits_lock, address;
 	pid_t waits_owner;
@@ -33,18 +35,19 @@ struct stuck {
 	struct {
 		uint64_t lock, address;
 	} held[STUCK_HELD];
-	const struct log_type *type, *waits_type; /* of the two events */
+	const struct log_type *type, *waits_type; /* of posixtrace_blocked and lock.waiting */
 	uint32_t open;        /* index of the call that did not return + 1; 0: none */
 	/*
 	 * These members describe the open call. The thread has been blocked since from_ns. The
-	 * facts were seen at fact_ns. is_waiting is true if lock.waiting is its event. If has_doubt
-	 * is true, the facts may be wrong: doubt is the reason as a text + 1, or 0 if the log does
-	 * not say it.
+	 * facts were seen at fact_ns. is_waiting is true if the facts are of lock.waiting. If
+	 * has_doubt is true, the facts may be wrong: 'doubt' is the index of a text with the
+	 * reason, plus 1, or 0 if the log has no reason.
 	 */
 	int64_t from_ns, fact_ns;
 	bool is_waiting, has_doubt;
 	uint32_t doubt;
-	/* results of circles_find(): threads + 1, and an enum circles_state */
+	/* results of circles_find(): 'ender' and 'next' are indexes of threads + 1, 'state' is an
+	 * enum circles_state */
 	uint32_t ender, next;
 	uint8_t state;
 	bool is_possible;
@@ -55,21 +58,22 @@ void stuck_take(struct history *history, bool is_waiting, const struct log_type 
 		const struct posix_trace_event_np *event);
 
 /*
- * Adds the calls that did not return. To be called after the last event, and only if no event of
- * their return can be missing.
+ * Adds the calls that did not return. To be called after the last event, and only if the log can
+ * lack no event of a return.
  */
 void stuck_add(struct history *history);
 
 /*
- * Returns whether a thread that was blocked in a state did not leave the kernel afterwards.
- * *is_over says whether it has ended since then.
+ * Returns whether a thread did not leave the kernel after it was blocked in the state with the
+ * index 'stay'. If it did not, *is_over says whether the thread has ended since then.
  */
 bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_over);
 
 /* Returns whether a thread held a lock when it recorded its last lock.waiting. */
 bool stuck_holds(const struct stuck *stuck, uint64_t lock);
 
-/* Labels the part of a call with is_stuck. caller is its place in the program, or empty. */
+/* Labels the part of a call with is_stuck. 'caller' is the call's place in the program, or
+ * empty. */
 void stuck_label(struct division *division, struct why_node *node, const struct call *call,
 		 const char *caller);
 

@@ -21,7 +21,8 @@
  */
 #define LEAST_TURNS 10
 
-/* Returns whether a thread was blocked in its wait for input. If so, it had nothing else to do. */
+/* Returns whether a thread was blocked in its wait for input. A blocked thread had nothing else to
+ * do. */
 static bool turns_was_blocked(const struct history *history, const struct call *wait)
 {
 	const struct history_thread *thread = &history->thread[wait->thread];
@@ -36,7 +37,7 @@ static bool turns_was_blocked(const struct history *history, const struct call *
 	return false;
 }
 
-/* A wait may have several pieces, because other calls ran between them. It counts only once. */
+/* A wait may have several pieces, because other calls ran inside it. The wait counts only once. */
 void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 		void (*take)(void *arg, const struct turn *turn), void *arg)
 {
@@ -67,7 +68,8 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 		}
 		before = wait;
 	}
-	/* No wait that blocked ends the last busy time. It ends when the last wait begins. */
+	/* The last busy time ends when the last wait begins, because no wait that blocked ends
+	 * it. */
 	if (is_busy && before && before->begin_ns > turn.from_ns) {
 		turn.to_ns = before->begin_ns;
 		turn.ready = before->other;

@@ -16,8 +16,9 @@
 struct turn {
 	int64_t from_ns, to_ns;
 	uint32_t thread;
-	uint64_t ready; /* descriptors on which the next wait found input at once */
-	uint64_t parts; /* the number of turns; in a busy time, waits found input between them */
+	uint64_t ready; /* descriptors on which the next wait immediately found input */
+	uint64_t parts; /* the number of turns; in a busy time, waits that did not block separate
+			 * them */
 };
 
 /* Returns the length of a turn. */
@@ -42,9 +43,10 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 void turns_sum(const struct history *history, uint32_t thread, struct turns *turns);
 
 /*
- * Finds the turn or busy time that explains best why requests waited, of all threads that accepted
- * connections: their longest turn if it is an exception, otherwise their longest busy time. Returns
- * the name for --span; NULL: no thread has turns.
+ * Finds the turn or busy time that best explains why requests waited, among all threads that
+ * accepted connections. Of each thread, this is its longest turn if it is far longer than the mean
+ * turn. Otherwise it is the thread's longest busy time. Returns the name for --span; NULL: no
+ * thread has turns.
  */
 const char *turns_worst(const struct history *history, struct turn *worst);
 

@@ -2,9 +2,9 @@
 /*
  * why.c - the command why: its options, and the times that it explains.
  *
- * It reads the log once. Meanwhile it pairs spans and keeps the windows that it has to explain: the
- * slowest spans, or all spans for --aggregate. If no option asks for spans, it adds the time of one
- * thread after the log was read.
+ * The command reads the log once. Meanwhile it pairs spans and keeps the windows that it has to
+ * explain: the slowest spans, or all spans for --aggregate. If no option asks for spans, it chooses
+ * a window after the log was read: a time of a server, or the time of a thread.
  */
 #include "why/why.h"
 
@@ -43,7 +43,8 @@ extern const struct tool_command why_command;
 #define UPSTREAM_TIMES 10
 
 /*
- * The values of the options. The texts belong to argv. from and to are valid if from_text is set.
+ * The values of the options. The texts belong to argv. The members 'from' and 'to' are valid if
+ * from_text is set.
  */
 struct options {
 	const char *span, *thread, *from_text, *to_text;
@@ -67,7 +68,7 @@ static size_t most; /* the number of windows to keep at most; 0: no option asks 
 /* ------------------------------------------------------------------ spans */
 
 /*
- * Keeps a window if it is one of the longest. The last window is the shortest of the kept ones.
+ * Keeps a window if it is one of the longest. The last window is the shortest of the kept windows.
  * Returns false if memory is lacking.
  */
 static bool keep_window(const struct window *window)
@@ -92,8 +93,8 @@ static bool keep_window(const struct window *window)
 }
 
 /*
- * Returns the name by which --span selects a series, or NULL. A function has its own name and the
- * name of all functions.
+ * Returns the name by which --span selects a series, or NULL. The series of a function has two
+ * names: its own name, and the name for all functions.
  */
 static const char *selected_name(const struct series *series)
 {
@@ -145,7 +146,7 @@ static struct window window_of(const struct turn *turn, bool is_busy)
 	};
 }
 
-/* Keeps a turn. arg says whether it is a busy time. */
+/* Keeps a turn. *arg is true if the turn is a busy time. */
 static void take_turn(void *arg, const struct turn *turn)
 {
 	take_window(window_of(turn, *(const bool *)arg));
@@ -184,7 +185,7 @@ static void take_served(void *arg, const struct served *served)
 
 /*
  * Takes the turns of all threads, the requests they handled, or the waits for answers, if --span
- * names them. If --span is a pattern, it selects only spans of the log. Returns 0 or ENOMEM.
+ * names them. A pattern in --span selects only spans of the log. Returns 0 or ENOMEM.
  */
 static int take_turns(void)
 {
@@ -235,7 +236,8 @@ static const char *span_hint(void)
 
 /* ------------------------------------------------------------------ threads and times */
 
-/* Returns the first thread with this name, or HISTORY_NONE. *count becomes their number. */
+/* Returns the first thread with this name, or HISTORY_NONE. *count becomes the number of threads
+ * with this name. */
 static uint32_t thread_of_name(const char *name, size_t *count)
 {
 	const struct history *history = &why.history;
@@ -248,7 +250,7 @@ static uint32_t thread_of_name(const char *name, size_t *count)
 	return first;
 }
 
-/* Prints that the log has no thread of --thread, with a similar name. */
+/* Prints that the log has no thread of --thread, and a similar name that it has. */
 static void say_no_thread(const char *text)
 {
 	const struct history *history = &why.history;
@@ -300,10 +302,11 @@ static int add_window(const struct window *window)
 }
 
 /*
- * Adds the window of the worst turn of a server, because the whole run of a server is mostly a wait
- * for requests. If it waited much longer for an upstream, adds this wait, and if a thread handled
- * a request of a client even longer, adds this request. Returns false if the log has no server, or
- * an option asks for something else.
+ * Adds one window of a server, because the whole run of a server is mostly a wait for requests. The
+ * window is the server's worst turn. If the server waited much longer for an upstream, the window
+ * is this wait. If a thread handled a request for much longer than the turn, and at least as long
+ * as the wait, the window is this request. Returns false if the log has no server, or an option
+ * asks for something else.
  */
 static bool take_server(int *status)
 {
@@ -335,7 +338,7 @@ static bool take_server(int *status)
 
 /*
  * Makes the window of a thread: its whole time, or the part of the time of --between in which the
- * thread existed. Returns false if it is empty.
+ * thread existed. Returns false if the window is empty.
  */
 static bool thread_window(uint32_t index, struct window *window)
 {
@@ -368,10 +371,10 @@ static int take_one(uint32_t index)
 }
 
 /*
- * Adds the windows of the threads of --thread. A text that is a number selects all threads with
- * this number: the kernel uses the numbers of ended threads again. If there is none, the text is a
- * name, which selects the first thread of this name. Without --thread, adds the main thread.
- * Returns a status of the tool, after a message if it is not TOOL_OK.
+ * Adds the windows of the threads of --thread. A number selects all threads with this number,
+ * because the kernel uses the numbers of ended threads again. If no thread has this number, the
+ * text is a name, which selects the first thread with this name. Without --thread, adds the main
+ * thread. Returns a status of the tool, after a message if it is not TOOL_OK.
  */
 static int take_thread(void)
 {
@@ -694,8 +697,8 @@ static int take_live(char **operands, int count)
 }
 
 /*
- * Returns how many operands were before the last option. getopt_long() has skipped them. first is
- * optind before this option. The option was one word, or two with its value.
+ * Returns how many operands getopt_long() has skipped before the last option. 'first' is the value
+ * of optind before this option. The option itself was one word, or two words with its value.
  */
 static int skipped_operands(char **argv, int first)
 {
@@ -721,7 +724,8 @@ static int why_run(int argc, char **argv)
 			say("why: --run records a log, so no LOG is read");
 			status = tool_usage(&why_command);
 		}
-		/* getopt_long() would take the options of the program as those of why. */
+		/* Otherwise getopt_long() would treat the options of the program as options of
+		 * why. */
 		if (live.runs_program && optind < argc && argv[optind][0] != '-')
 			break;
 	}
@@ -737,8 +741,8 @@ static int why_run(int argc, char **argv)
 	}
 	if (options.span || options.slowest)
 		/*
-		 * most remains 0 if no option asks for spans; then the time of a thread is
-		 * explained.
+		 * If no option asks for spans, 'most' remains 0, and the time of a server or thread
+		 * is explained.
 		 */
 		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
 	if (!status && !(status = reading_open(&why.log, logs.path[0], &wanted))) {

@@ -21,7 +21,8 @@ struct window { /* a time of a thread that is to be explained */
 	const char *name;
 	uint64_t ready, parts; /* of WINDOW_TURN and WINDOW_BUSY: see struct turn */
 	uint32_t thread;
-	uint32_t text;         /* of WINDOW_UPSTREAM: see struct answer, also the next two */
+	uint32_t text;         /* of WINDOW_UPSTREAM: text, end and error are those of struct
+			        * answer */
 	enum answer_end end;
 	int32_t error;
 	int64_t from_ns, to_ns;
@@ -37,13 +38,14 @@ static inline uint64_t window_ns(const struct window *window)
 	       (uint64_t)window->to_ns - (uint64_t)window->from_ns : 0;
 }
 
-/* A cause: all nodes with the same label at which chains of causes end, added up. */
+/* A cause: the sum of all nodes that have the same label and end a chain of causes. */
 struct why_cause {
 	enum why_kind kind;
 	const char *label;      /* belongs to the division */
 	uint32_t thread;
 	uint64_t ns, count;
-	uint64_t place_ns;      /* own time of the node that contributes most: the member node */
+	uint64_t place_ns;      /* own time of the node that contributes most; 'node' is its
+				 * index */
 	uint32_t node;
 };
 

@@ -193,8 +193,8 @@ int why_aggregate(struct out *out, struct why *why)
 	size_t size[2] = { group_size(why->windows, 100), group_size(why->windows, 10) };
 	/*
 	 * The middle group is around the median. If it cannot be exactly in the middle, it is one
-	 * place nearer to the faster spans. So of two spans the slower one is compared with the
-	 * faster one, and not with itself.
+	 * place nearer to the faster spans. If there are only two spans, the slower one is
+	 * therefore compared with the faster one, and not with itself.
 	 */
 	size_t middle = (why->windows - size[1] + 1) / 2;
 	double slow_ns, middle_ns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * why_deadlock.c - deadlocks as text and JSON: which thread holds what, where it acquired it, and
- * for what it waits.
+ * why_deadlock.c - deadlocks as text and JSON: which lock each thread holds, where it acquired the
+ * lock, and what it waits for.
  *
  * Names of threads and locks come from the log, so text is written through text_safe() only.
  */
@@ -23,7 +23,7 @@ static const struct call *call_of(const struct history *history, uint32_t thread
 	return &history->call[history->stuck[thread].open - 1];
 }
 
-/* Writes for what a member waits. */
+/* Writes what a member waits for. */
 static void wanted_text(const struct history *history, uint32_t thread, char *text, size_t size)
 {
 	const struct call *call = call_of(history, thread);
@@ -57,9 +57,9 @@ static void place_text(const struct why *why, uint32_t thread, uint64_t address,
 }
 
 /*
- * Returns where a thread has acquired a lock, and when it did so. lock.waiting has the address. If
- * the thread had to wait for the lock before, the event of this wait has it, too. 0: unknown. Only
- * the thread's own calls are searched.
+ * Returns the address of the call by which a thread acquired a lock; 0: unknown. An event
+ * lock.waiting of the thread has this address. If the thread had to wait when it acquired the lock,
+ * the event of this wait has the address, too.
  */
 static uint64_t taken_at(const struct history *history, uint32_t thread, uint64_t lock)
 {
@@ -79,7 +79,8 @@ static uint64_t taken_at(const struct history *history, uint32_t thread, uint64_
 	return 0;
 }
 
-/* A member of a circle in words. before is the member that waits for it. */
+/* A member of a circle in words. In make_role(), 'before' is the member that waits for this
+ * member. */
 struct role {
 	char thread[160], waits[PLACE], waits_at[PLACE], holds[PLACE], holds_at[PLACE];
 };

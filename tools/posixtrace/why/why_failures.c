@@ -27,7 +27,7 @@ static void put_safe(struct out *out, const char *text)
 	text_safe(out, text, strlen(text));
 }
 
-/* Returns a text of the history; index is that of the text + 1, or 0 for none. */
+/* Returns a text of the history. 'index' is the index of the text + 1; 0: no text. */
 static const char *text_at(const struct why *why, uint32_t index)
 {
 	return index ? why->history.text[index - 1] : "";
@@ -72,8 +72,9 @@ static bool is_module(const char *module, const char *name)
 }
 
 /*
- * Returns whether a frame is one of the preload library, which wraps functions of the C library,
- * or, after SIGABRT, one of the libraries of C and C++, in which abort() and std::terminate() are.
+ * Returns whether a frame is hidden. Frames of the preload library are hidden, because it only
+ * wraps functions of the C library. After SIGABRT, frames of the libraries of C and C++ are hidden,
+ * too, because abort() and std::terminate() are in these libraries.
  */
 static bool is_hidden(const struct why *why, const struct failures_crash *crash, unsigned index)
 {
@@ -86,7 +87,8 @@ static bool is_hidden(const struct why *why, const struct failures_crash *crash,
 }
 
 /*
- * Returns whether all frames are hidden. Then they are printed, because nothing else is known.
+ * Returns whether all frames would be hidden. In this case they are printed, because nothing else
+ * is known.
  */
 static bool hides_all(const struct why *why, const struct failures_crash *crash)
 {
@@ -117,7 +119,8 @@ static bool begins_with(const char *text, const char *name, int len)
 	return !strncmp(text, name, (size_t)len) && (!text[len] || strchr(" (+.", text[len]));
 }
 
-/* Writes the function of a frame. The recorder's own name of it serves if there is no symbol. */
+/* Writes the function of a frame. If there is no symbol, writes the name that the recorder
+ * found. */
 static void frame_text(const struct why *why, const struct failures_crash *crash, unsigned index,
 		       char *text, size_t size)
 {
@@ -294,15 +297,16 @@ static void put_end(struct out *out, const struct why *why, const struct failure
 		return;
 	}
 	/*
-	 * A process may handle another signal, and later get it from a process that is not traced.
+	 * SIGKILL always ends a process. A process may survive another signal, and later get the
+	 * same signal from a process that is not traced.
 	 */
 	out_str(out, process->signal == SIGKILL ? ", sent by " : ", probably sent by ");
 	put_process(out, why, why->history.thread[call->thread].pid, call->end_ns);
 }
 
 /*
- * Returns how many of the failed calls that were kept are later than the end of a child; child
- * NULL: all of them. The earlier ones are not the reason why a process failed after its child.
+ * Returns how many of the kept failed calls are later than the end of a child. If 'child' is NULL,
+ * all of them count. An earlier call is not the reason why a process failed after its child.
  */
 static unsigned later_calls(const struct failures_process *process,
 			    const struct failures_process *child)
@@ -350,8 +354,8 @@ static void put_calls(struct out *out, const struct why *why,
 }
 
 /*
- * Returns the first process that the log has, if it failed, or NULL. If it did not fail, failures
- * of its children had no effect: a script, for example, tests whether files exist.
+ * Returns the recorded process if it failed, or NULL. If it did not fail, failures of its children
+ * had no effect. For example, a script runs commands to test whether files exist.
  */
 static const struct failures_process *root_of(const struct why *why)
 {
@@ -363,8 +367,9 @@ static const struct failures_process *root_of(const struct why *why)
 }
 
 /*
- * Returns whether a process was blocked for good when a signal of an unknown sender ended it. Then
- * a user has probably ended it because it hung, and the answer is where it hung.
+ * Returns whether a thread was in a call that did not return when a signal of an unknown sender
+ * ended the process. If so, a user has probably ended the process because it hung, and the answer
+ * says where it hung.
  */
 static bool has_hung(const struct why *why, const struct failures_process *process)
 {
@@ -386,8 +391,9 @@ static bool has_calls(const struct why *why, const struct failures_process *proc
 }
 
 /*
- * Prints a failed process and the child because of which it probably failed, and so on. Each has
- * the failed calls after the end of its child, and the last one of this chain all that were kept.
+ * Prints a chain: a failed process, its child whose failure is the probable reason, and so on. For
+ * each process, prints the failed calls after the end of its child. For the last process of the
+ * chain, prints all failed calls that were kept.
  */
 static void put_failures(struct out *out, const struct why *why)
 {
@@ -420,7 +426,7 @@ static void put_failures(struct out *out, const struct why *why)
 	}
 }
 
-/* Returns whether a process crashed, and the log does not have where. */
+/* Returns whether a process crashed, and the log lacks the place of the crash. */
 static bool is_killed(const struct failures *failures, const struct failures_process *process)
 {
 	return process->is_over && failures_is_crash(process->signal) &&

@@ -27,8 +27,8 @@
 #include "base/tool.h"
 
 #define DURATION "5s"
-#define OPTIONS_MOST 20 /* words before the program's */
-#define THREADS_MOST 20 /* threads that are listed */
+#define OPTIONS_MOST 20 /* the most words before those of the program */
+#define THREADS_MOST 20 /* the most threads that are listed */
 
 /* Makes the name of the log. Returns false after it printed an error. */
 static bool make_path(struct why_live *live)
@@ -36,7 +36,8 @@ static bool make_path(struct why_live *live)
 	const char *place = getenv("TMPDIR");
 
 	if (live->output) {
-		/* The recorder makes a file "-", but a reader takes this as standard input. */
+		/* The recorder makes a file with the name "-", but a reader of "-" reads the
+		 * standard input. */
 		live->path = strdup(strcmp(live->output, "-") ? live->output : "./-");
 		if (!live->path)
 			say("%s", strerror(ENOMEM));
@@ -236,7 +237,8 @@ int why_live_record(struct why_live *live, char *const *program)
 					  TOOL_OK;
 }
 
-/* Reads a small file of a thread into text, without the line's end. "?" if it cannot be read. */
+/* Reads a small file of a thread into text, without the line's end. Stores "?" if the file cannot
+ * be read. */
 static void read_line(const char *pid, const char *tid, const char *name, char *text, size_t bytes)
 {
 	char *path;

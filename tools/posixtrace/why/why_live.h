@@ -8,11 +8,11 @@
 struct why_live {
 	const char *pid;      /* the process to attach to; NULL: none */
 	bool runs_program;    /* the operands are a program and its arguments */
-	const char *duration; /* for a process; NULL: DURATION */
+	const char *duration; /* how long a process is recorded; NULL: DURATION */
 	const char *output;   /* the log to keep; NULL: it is removed at the end */
 	char *folder;         /* the temporary folder of the log, or NULL */
 	char *path;           /* the log */
-	bool has_tried;       /* the recorder was started, or should have been */
+	bool has_tried;       /* why has tried to start the recorder */
 };
 
 /*
@@ -24,14 +24,15 @@ int why_live_record(struct why_live *live, char *const *program);
 void why_live_end(struct why_live *live);
 
 /*
- * Removes the log if it is temporary. It must be open. A signal that ends this process then leaves
- * no file.
+ * Removes the file of the log if it is temporary. The log must be open, and remains readable. A
+ * signal that ends this process later then leaves no file.
  */
 void why_live_opened(struct why_live *live);
 
 /*
- * Says where each thread of the process is blocked now. For a process that made no call and had no
- * CPU while it was recorded, the log has no answer, because its calls began before.
+ * Prints where each thread of the process is blocked now. If the process completed no call and had
+ * no CPU during the recording, the log has no answer, because the calls of the process began
+ * before.
  */
 void why_live_threads(const struct why_live *live);
 

@@ -73,7 +73,7 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 		out_str(page->out, ", in ");
 		put_thread(page, cause->thread, root_pid(page));
 	}
-	/* adds the thread or program that had the CPU, if it had it for most of the time */
+	/* adds the thread or program that had the CPU for more than half of the time */
 	if (cause->kind == WHY_READY &&
 	    why_children(page->division, cause->node, &child, 1) &&
 	    page->division->node[child].ns > page->division->node[cause->node].ns / 2) {
@@ -102,7 +102,7 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
-/* Writes for whose answer the server waited. An address of a log may have any characters. */
+/* Writes whose answer the server waited for. An address of a log may have any characters. */
 static void put_upstream(const struct page *page, const struct window *window)
 {
 	const char *text = window->text ? page->why->history.text[window->text - 1] : "";
@@ -164,8 +164,8 @@ static void put_question(const struct page *page, const struct window *window)
 }
 
 /*
- * Writes how busy the thread of a turn was, and whether other threads share its work. A request can
- * be handled while the thread is busy only if they do.
+ * Writes how busy the thread of a turn was, and whether other threads share its work. Only such
+ * other threads can handle a request while the thread is busy.
  */
 static void put_load(const struct page *page, const struct window *window)
 {
@@ -220,7 +220,7 @@ static void put_summary(const struct page *page, const struct window *window,
 
 /*
  * Prints one line for the rest of a part: the time that no child explains, and the time of the
- * children that put_part() has not printed. kind is that of the part.
+ * children that put_part() has not printed. 'kind' is the kind of the part.
  */
 static void put_rest(struct page *page, enum why_kind kind, uint64_t rest, unsigned depth)
 {
