@@ -34,9 +34,9 @@ static size_t stem_of(const char *name, size_t len, const char *ending)
 }
 
 /*
- * Builds the name of the partner: the name with the ending other in place of the ending mine.
- * Returns its length, or 0 if the name does not have the ending mine or if the partner's name is
- * too long.
+ * Builds the name of the partner: the name with the ending 'other' in place of the ending 'mine'.
+ * Returns the partner's length, or 0 if the name does not have the ending 'mine' or if the
+ * partner's name is too long.
  */
 static size_t partner_of(const char *name, size_t len, const char *mine, const char *other,
 			 char partner[NAME_MAX_BYTES])

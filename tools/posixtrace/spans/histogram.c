@@ -112,8 +112,8 @@ bool histogram_next(const struct histogram *histogram, unsigned *cursor,
 }
 
 /*
- * Returns the bucket that contains the value with the index place in the sorted values. It stores
- * in *before the number of values in lower buckets.
+ * Returns the bucket that contains the value with the index 'place' in the sorted values. Stores
+ * the number of values in lower buckets in *before.
  */
 static struct histogram_bucket find_bucket(const struct histogram *histogram, uint64_t place,
 				    uint64_t *before)
@@ -130,8 +130,8 @@ static struct histogram_bucket find_bucket(const struct histogram *histogram, ui
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
 	/*
-	 * This is the nearest-rank method. It finds the least value for which at least wanted
-	 * values are not greater than it.
+	 * This is the nearest-rank method. It finds the least value such that at least 'wanted'
+	 * values, this one included, are not greater.
 	 */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;

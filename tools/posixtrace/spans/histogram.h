@@ -35,9 +35,9 @@ void histogram_clear(struct histogram *histogram);
 void histogram_fini(struct histogram *histogram);
 
 /*
- * Returns a value such that at least the given part of all values, from 0 to 1, is not greater than
- * this value. The result is the upper end of the bucket that contains the least such value, but at
- * most the greatest value that was added. Returns 0 if the histogram is empty.
+ * Returns a value that is not less than the given part of all values; 'part' is from 0 to 1. The
+ * result is the upper end of the bucket that contains the least such value, but at most the
+ * greatest value that was added. Returns 0 if the histogram is empty.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, double part);
 

@@ -17,9 +17,9 @@ bool holds_add(struct holds *holds, const struct hold *hold)
 
 /*
  * Orders holds by process, lock and end. So the search finds the first hold of a lock that ends
- * after a wait has begun; earlier holds did not cause the wait. Holds that a program did not end
- * may have the same end. The one that began first is the first of these, because holds_next() stops
- * at a hold that began after the wait.
+ * after a wait has begun. Holds before it did not cause the wait. Holds that a program did not end
+ * may have the same end. Among these, the hold that began first comes first, because holds_next()
+ * stops at a hold that began after the wait.
  */
 static int by_lock(const void *a, const void *b)
 {
@@ -74,7 +74,7 @@ const struct hold *holds_next(const struct holds *holds, struct holds_walk *walk
 		const struct hold *hold = &holds->hold[walk->at++];
 
 		walk->steps++;
-		/* A hold that begins after the wait ended did not cause it. */
+		/* A hold that begins after the wait ended did not cause the wait. */
 		if (hold->lock != walk->wait.lock || hold->pid != walk->wait.pid ||
 		    hold->begin_ns >= walk->wait.end_ns)
 			break;

@@ -14,10 +14,10 @@
  * file.
  *
  * A call is one event, at its end. So its begin has no number, and among equal times any place is
- * possible. If nests_calls is true, it is the place at which the call nests: after spans that
- * ended, inside of spans that are open, and around spans that began at the same time. The later one
- * of two calls with the same times is then the outer one. A viewer must find these places itself,
- * since they are not the order of the file.
+ * possible. If nests_calls is true, the begin gets the place at which the call nests: after spans
+ * that ended, inside of spans that are open, and around spans that began at the same time. Of two
+ * calls with the same times, the call with the later event is the outer one. A viewer must find
+ * these places itself, since they are not the order of the file.
  *
  * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the older half of
  * them is joined to groups, and only the begin and end of a group are kept. If a span begins within

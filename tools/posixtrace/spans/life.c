@@ -3,8 +3,9 @@
  * life.c - counts the processes with one number.
  *
  * A process begins with the first event that only a new process has, after an end of a process with
- * its number. The end alone begins nothing: events of other threads, and the last switches that the
- * kernel records, may be behind it.
+ * its number. The event of the end alone does not begin a later process, because events of the
+ * ended process may follow it: events of its other threads, and the last switches that the kernel
+ * records.
  */
 #include "spans/life.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * life.h - which of several processes with one number an event belongs to. The kernel uses the
+ * life.h - distinguishes the successive processes that have the same number. The kernel uses the
  * number of an ended process again. A span that was open when a process ended must not end in a
  * later process with the same number.
  */
@@ -9,7 +9,7 @@
 
 #include "spans/pairing.h"
 
-/* Notes the end of a process, or that a later one begins, if the event says so. */
+/* Notes the end of a process, or the begin of a later process, if the event records one. */
 void life_note(struct pairing *pairing, const struct log_type *type,
 	       const struct posix_trace_event_np *event);
 

@@ -23,7 +23,7 @@ struct nest {
 
 struct nest_thread {
 	pid_t pid, tid;
-	/* the levels of the thread, by depth; the first used levels are valid */
+	/* the levels of the thread, by depth; the first 'used' of them are valid */
 	struct nest_level {
 		/* least begin of calls since the last less deep call; INT64_MAX: no such call */
 		int64_t least_ns;

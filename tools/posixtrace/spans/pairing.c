@@ -239,8 +239,8 @@ static void whole_span(struct pairing *pairing, const struct role *role,
 /* ------------------------------------------------------------------ events */
 
 /*
- * Nothing was recorded for some time before START. Events were lost before OVERFLOW, before RESUME,
- * and before an event that follows damage.
+ * The stream recorded no events for some time before START. Events were lost before OVERFLOW,
+ * before RESUME, and before an event that follows damage.
  */
 bool pairing_is_loss(const struct posix_trace_event_np *event)
 {
