@@ -118,8 +118,9 @@ static void say_where(int fd)
 }
 
 /*
- * Accepts one connection and closes the listener, so that a second client is refused at once. If a
- * client closes its connection before accept4() returns it, the function waits for another client.
+ * Accepts one connection and closes the listener, so that a second client is refused immediately.
+ * If a client closes its connection before accept4() returns it, the function waits for another
+ * client.
  */
 static int accept_one(int listener, int *fd)
 {
@@ -178,7 +179,7 @@ int endpoint_open(const char *name, int *fd)
 		return endpoint_fail(name, err);
 	/*
 	 * With SO_KEEPALIVE the kernel notices a peer that vanished without a FIN. With TCP_NODELAY
-	 * the kernel sends small frames at once.
+	 * the kernel sends small frames immediately.
 	 */
 	setsockopt(*fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof(on));
 	setsockopt(*fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));

@@ -19,7 +19,7 @@
 struct meter {
 	bool wanted, shown;
 	uint64_t total;        /* 0: unknown */
-	/* events so far, and the value of done at which the clock is read again */
+	/* "done": events so far; "next": the value of "done" at which the clock is read again */
 	uint64_t done, next;
 	int64_t begin_ns, last_ns;
 	struct meter_follower *follower;

@@ -42,7 +42,7 @@ static uint64_t bytes_read(void)
 
 /*
  * The function of the follower's thread. Between two updates the thread waits for the condition
- * variable instead of sleeping, so that meter_unfollow() can end it at once.
+ * variable instead of sleeping, so that meter_unfollow() can end the thread immediately.
  */
 static void *follower_thread(void *arg)
 {

@@ -11,7 +11,7 @@ void nearest_begin(struct nearest *nearest, const char *given)
 
 	/*
 	 * A name that is too long becomes an empty name, because the table of nearest_distance()
-	 * has a fixed size. Nothing is near an empty name.
+	 * has a fixed size. No name is near an empty name.
 	 */
 	nearest->given = len <= NEAREST_BYTES ? given : "";
 	nearest->name = NULL;
@@ -19,7 +19,8 @@ void nearest_begin(struct nearest *nearest, const char *given)
 	 * A name is suggested to the user only if its distance from the given name is less than
 	 * this limit. If the given name has six or more letters, a third of them may be wrong. If
 	 * it has four or five letters, two may be wrong. If it has two or three letters, one may be
-	 * wrong. A single letter has no similar name, because any other letter would be one.
+	 * wrong. For a single letter no name is suggested, because every other letter would be as
+	 * similar.
 	 */
 	nearest->distance = (len < 2 ? 0 : len < 4 ? 1 : len < 6 ? 2 : len / 3) + 1;
 }

@@ -42,9 +42,9 @@ bool procfile_is_foreign(void);
 
 /*
  * Stores the path of the program that a process executes. Returns false for a kernel thread, which
- * has none, and if this process may not know it. If the file of the program was removed, for
- * example by an upgrade, the kernel adds " (deleted)" to the path. The function removes this
- * addition, because the process still executes that program.
+ * executes no program, and if this process may not read the path. If the file of the program was
+ * removed, for example by an upgrade, the kernel adds " (deleted)" to the path. The function
+ * removes this addition, because the process still executes that program.
  */
 bool procfile_program(pid_t pid, char *path, size_t bytes);
 
@@ -58,8 +58,9 @@ struct procfile_stat {
 };
 
 /*
- * Reads /proc/PID/stat. If the file cannot be opened, returns false and sets errno. If the content
- * is malformed, returns false and sets errno to EIO; if /proc is foreign, to ENOTSUP.
+ * Reads /proc/PID/stat. If the file cannot be opened, returns false and sets errno. Also returns
+ * false and sets errno to ESRCH if the process has just ended, to EIO if the content is malformed,
+ * and to ENOTSUP if /proc is foreign.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 

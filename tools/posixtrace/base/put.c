@@ -133,7 +133,7 @@ char *put_digits(char *p, uint64_t value, unsigned digits)
 /*
  * Returns the hexadecimal digits of 32 bits as eight characters, the highest digit in the first
  * byte of memory. The function first gives each of the eight nibbles a byte of its own. Then it
- * converts all bytes to characters at once; bytes above 9 become letters.
+ * converts all bytes to characters in one step; bytes above 9 become letters.
  */
 static uint64_t hex_of(uint32_t value)
 {

@@ -17,7 +17,7 @@
 static void (*clear_line)(void);
 static bool is_quiet;
 
-/* The memory in which say_keep() lets messages be stored. */
+/* The memory of say_keep(), in which messages are stored. */
 static struct {
 	char *text;
 	size_t bytes;
@@ -38,8 +38,8 @@ void say_keep(char *text, size_t bytes)
 
 /*
  * Appends the text of a message to an output. Messages contain names and text of logs, files and
- * other processes. Each message is one line: line ends in such a text, and what a terminal would
- * obey, are escaped here, for messages that are printed and for those that are kept.
+ * other processes. This function escapes line ends, so that each message is one line, and
+ * characters that a terminal would obey. It does so for printed and for kept messages.
  */
 static void __attribute__((format(printf, 2, 0)))
 put_message(struct out *out, const char *format, va_list args)
@@ -55,12 +55,12 @@ put_message(struct out *out, const char *format, va_list args)
 }
 
 /*
- * Appends a message to the stored messages, as a line of its own. If the caller prints it later, it
- * is escaped again, which changes nothing.
+ * Appends a message to the stored messages, as a line of its own. If the caller prints the message
+ * later, it is escaped again, which changes nothing.
  */
 static void __attribute__((format(printf, 1, 0))) keep_formatted(const char *format, va_list args)
 {
-	/* It has no file: a message that fills the buffer loses its beginning. */
+	/* This output has no file, so a message that fills the buffer loses its beginning. */
 	static struct out line = { .fd = -1 };
 	size_t used = strlen(kept.text), len;
 

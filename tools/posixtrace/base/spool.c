@@ -20,8 +20,8 @@
 
 /*
  * Creates a file without a name in TMPDIR or /tmp. Returns the descriptor, or -1 and errno. If the
- * file system lacks O_TMPFILE, the function creates a file with a name and removes the name at
- * once.
+ * file system lacks O_TMPFILE, the function creates a file with a name and removes the name
+ * immediately.
  */
 static int temporary_file(void)
 {

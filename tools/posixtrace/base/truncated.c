@@ -23,7 +23,7 @@ struct truncated_line {
 	size_t len;
 };
 
-/* Takes the next field, which ends with the character `end`. Returns its hexadecimal number. */
+/* Reads the next field, which ends with the character 'end', as a hexadecimal number. */
 static uintptr_t take_number(const char **at, char end)
 {
 	uintptr_t number = 0;
@@ -36,9 +36,9 @@ static uintptr_t take_number(const char **at, char end)
 }
 
 /*
- * Returns whether the line is of a mapping of libelf that contains the address: a private mapping
- * from the beginning of a file that can be written. The linker maps the first page of a library
- * read-only. *until is the end of the mapping.
+ * Returns whether the line is of a mapping of libelf that contains the address: a private and
+ * writable mapping that begins at offset 0 of a file. The mapping is not one of a library, because
+ * the linker maps the first page of a library read-only. *until becomes the end of the mapping.
  */
 static bool is_of_libelf(const char *line, uintptr_t address, uintptr_t *until)
 {
@@ -55,7 +55,8 @@ static bool is_of_libelf(const char *line, uintptr_t address, uintptr_t *until)
 	return line && line[1] >= '1' && line[1] <= '9';
 }
 
-/* Searches /proc/self/maps without memory and locks. Returns 0, or the end of the mapping. */
+/* Searches /proc/self/maps for a mapping of libelf that contains the address. Allocates no memory
+ * and acquires no lock. Returns the end of the mapping, or 0. */
 static uintptr_t end_of_mapping(uintptr_t address)
 {
 	struct truncated_line line = { .len = 0 };
@@ -84,10 +85,10 @@ static uintptr_t end_of_mapping(uintptr_t address)
 
 /*
  * The handler of SIGBUS. The page of the access and all pages behind it in the mapping are behind
- * the end of the file. The function replaces all of them at once. It would not recognize a rest of
- * the mapping later, because that rest does not begin at the beginning of the file.
+ * the end of the file. The handler replaces all these pages in one step. Later it would not
+ * recognize a rest of the mapping, because that rest does not begin at the beginning of the file.
  *
- * Only functions that may be called in a handler are called.
+ * The handler calls only functions that are safe in a handler.
  */
 static void put_zeros(int number, siginfo_t *info, void *context)
 {

@@ -91,7 +91,8 @@ bool until_signal(struct until *until, int *sig, bool *sent)
 	if (read(until->signals, &info, sizeof(info)) != sizeof(info))
 		return false;
 	*sig = (int)info.ssi_signo;
-	/* *"sent" is true for SI_USER, SI_QUEUE and SI_TKILL, which are not positive. */
+	/* A code that is not positive, such as SI_USER, SI_QUEUE or SI_TKILL, is that of a
+	 * process. */
 	*sent = info.ssi_code <= 0;
 	return true;
 }
