@@ -112,8 +112,8 @@ static int compare_gaps(const void *x, const void *y)
 
 /*
  * Returns where the result of the last search for a descriptor is kept. A result of another
- * descriptor or of another log may be there. It is only the place at which a search begins. The
- * array may be static, because only one thread reads a log.
+ * descriptor or of another log may be there. The result is only the place at which a search begins.
+ * The array may be static, because only one thread reads a log.
  */
 static size_t *recent_of(const struct change *key)
 {
@@ -124,9 +124,9 @@ static size_t *recent_of(const struct change *key)
 }
 
 /*
- * Narrows the range in which the first change that is not before the key is. Most keys follow in
- * the order of time, so this change is at most a few places behind that of the last search for the
- * same descriptor. Then the search does not read the rest of the array.
+ * Narrows the range of the search for the first change that is not before the key. Most keys follow
+ * in the order of time, so this change is at most a few places behind that of the last search for
+ * the same descriptor. Then the search does not read the rest of the array.
  */
 static void narrow_range(const struct changes *c, const struct change *key, size_t *low,
 			 size_t *high)
@@ -285,7 +285,8 @@ static void drop_unclosed(struct changes *c)
 }
 
 /*
- * Makes a new name from three parts: the name before, the text between, and the name of the change.
+ * Makes a new name from three parts: the name 'before', the text 'between', and the name of the
+ * change.
  */
 static uint32_t changes_join(struct changes *c, const struct change *change, uint32_t before,
 			     const char *between)

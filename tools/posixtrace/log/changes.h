@@ -3,7 +3,7 @@
  * changes.h - the changes of file descriptors, and the state of a descriptor at each time.
  *
  * The caller adds the changes in any order of time, then calls changes_sort() once, and then looks
- * them up.
+ * up states.
  */
 #ifndef POSIXTRACE_LOG_CHANGES_H
 #define POSIXTRACE_LOG_CHANGES_H
@@ -22,17 +22,18 @@ enum { FORKED = -2, EXECUTED = -3 };
 enum effect {
 	IS_UNKNOWN, /* the state is unknown, because the close of the descriptor was not seen */
 	IS_NAMED,   /* the name of the descriptor is known */
-	/* the descriptor is new; name is a path, and from is the descriptor of its folder, or -1 */
+	/* the descriptor is new; 'name' is a path, and 'from' is the descriptor of its folder, or
+	 * -1 */
 	CREATES,
-	COPIES,     /* the descriptor is a copy of from */
+	COPIES,     /* the descriptor is a copy of 'from' */
 	KEEPS,      /* the descriptor keeps its name; only closes_at_exec changes */
-	EXTENDS,    /* name is added to the name of the descriptor */
-	/* the descriptor is new; its name is that of the socket from, with name added */
+	EXTENDS,    /* 'name' is added to the name of the descriptor */
+	/* the descriptor is new; its name is that of the socket 'from', with 'name' added */
 	ACCEPTS,
 	CLOSES,
-	/* the process from made this process; the time is the begin of its call of fork() */
+	/* the process 'from' made this process; the time is the begin of the call of fork() */
 	FORKS,
-	/* the process from made this process; this fact comes from an event of this process */
+	/* the process 'from' made this process; this fact comes from an event of this process */
 	BEGINS,
 	STARTS,     /* this process starts a program */
 	ENDS,       /* this process ends; its number may be used again */

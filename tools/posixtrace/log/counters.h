@@ -17,8 +17,8 @@
 #include "log/logfile.h"
 
 /*
- * The results for one counter. All except for sum are exact. A value that is not a number (NAN) is
- * only counted in unknown.
+ * The results for one counter. All members except for 'sum' are exact. A value that is not a number
+ * (NAN) is only counted in 'unknown'.
  */
 struct counter {
 	unsigned field;        /* the number of the field in the schema */
@@ -30,7 +30,7 @@ struct counter {
 	long double sum;
 };
 
-/* Counts one value. NAN is counted in unknown only. */
+/* Counts one value. NAN is counted in 'unknown' only. */
 void counter_add(struct counter *counter, const struct posix_trace_value_np *value,
 		 int64_t time_ns);
 

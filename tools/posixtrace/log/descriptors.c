@@ -153,8 +153,8 @@ static const char *protocol_of(int64_t domain, int64_t type)
 }
 
 /*
- * Notes the sockets that a call makes. Only socketpair() makes a second one, whose descriptor is in
- * the field other. For all other calls this number is -1.
+ * Notes the sockets that a call makes. Only socketpair() makes a second socket, whose descriptor is
+ * in the field 'other'. For all other calls this number is -1.
  */
 static void note_socket(struct descriptors *d, const struct seen *seen)
 {
@@ -335,7 +335,7 @@ static void note_freopen(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Notes close_range(), which closes several descriptors at once, or marks them to be closed at
+ * Notes close_range(), which closes several descriptors in one call, or marks them to be closed at
  * exec. The function adds a change only for a number that an earlier event has used. The other
  * numbers have no name that could become wrong.
  */
@@ -384,7 +384,8 @@ static const struct {
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
-#define REQUIRED 3 /* the number of first rows of notes without whose events names would be wrong */
+#define REQUIRED 3 /* the number of first rows that are required: without their events names would
+		    * be wrong */
 
 #define EINPROGRESS_OF_LINUX 115
 

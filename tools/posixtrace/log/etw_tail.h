@@ -5,7 +5,7 @@
  *
  * The importer stores the record in the event's data so that the exporter can restore the ETW log
  * exactly. The last eight bytes of the data are the size of the record and a mark, both little
- * endian. Commands that print fields omit the record, since it repeats them.
+ * endian. Commands that print fields omit the record, since the record repeats the fields.
  */
 #ifndef POSIXTRACE_LOG_ETW_TAIL_H
 #define POSIXTRACE_LOG_ETW_TAIL_H

@@ -19,14 +19,14 @@ int field_index(const struct posix_trace_schema_np *schema, const char *name);
 /*
  * Stores the value of the field with this name. If the field is an array, this is its first
  * element. Returns false if schema is NULL or lacks the field, or if the data of the event ends
- * before it.
+ * before the field.
  */
 bool field_by_name(const struct posix_trace_schema_np *schema, const char *name,
 		 const struct posix_trace_event_np *event, struct posix_trace_value_np *value);
 
 /*
  * Returns the value of the integer field with this name. If the event has no such field, the
- * function returns the value of its argument otherwise.
+ * function returns its argument 'otherwise'.
  */
 int64_t field_integer(const struct posix_trace_schema_np *schema, const char *name,
 		      const struct posix_trace_event_np *event, int64_t otherwise);

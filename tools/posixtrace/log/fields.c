@@ -143,9 +143,9 @@ static void put_planned(struct out *out, const struct logfile *log, const struct
 }
 
 /*
- * Writes each value that remains in values, and then the bytes that no field describes. The
- * function writes the character before in front of each field and of these bytes. It leaves out the
- * values of the field with the index omitted.
+ * Writes each value that remains in values, and then the bytes that no field describes. Writes the
+ * character 'before' in front of each field and of these bytes. Skips the values of the field with
+ * the index 'omitted'.
  */
 static void put_values(struct out *out, const struct logfile *log, const struct log_type *type,
 		       const struct posix_trace_event_np *event,

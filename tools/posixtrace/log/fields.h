@@ -38,8 +38,8 @@ bool fields_text(struct out *out, const struct logfile *log, const struct log_ty
 
 /*
  * Writes all fields, and the message if the type has a format, each as "name=value" behind a
- * newline. No value has a newline. The field with the index omitted is left out; -1 means that no
- * field is left out. Returns false and writes nothing if the type has no valid schema.
+ * newline. No value has a newline. Omits the field with the index 'omitted'; -1: omits no field.
+ * Returns false and writes nothing if the type has no valid schema.
  */
 bool fields_lines(struct out *out, const struct logfile *log, const struct log_type *type,
 		  const struct posix_trace_event_np *event, enum when_form form, int omitted);

@@ -64,8 +64,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Adds the weight of group to the stored group with equal properties. If no stored group has these
- * properties, stores group.
+ * Adds the weight of 'group' to the stored group with equal properties. If no stored group has
+ * these properties, stores 'group'.
  */
 static int add_group(struct groups *groups, const struct group *group)
 {

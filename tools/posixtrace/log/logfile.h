@@ -28,7 +28,7 @@ struct log_type {
 	/* the parsed schema; NULL: the log has no schema for the type, or an invalid one */
 	struct posix_trace_schema_np *schema;
 	struct fieldplan *plan;  /* fields_text() uses the plan; NULL: the type has none */
-	struct fieldplan *json_plan; /* that of fields_json() */
+	struct fieldplan *json_plan; /* the plan of fields_json(); NULL: none */
 	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
 	bool has_labels;        /* values of a field may have labels (fields.h) */
 	char *shown;            /* the name with unsafe characters escaped, for put_pieces() */
@@ -59,9 +59,9 @@ struct logfile {
 
 /*
  * The logs that are in a database and not in files (choose/at.h). open() returns false if the path
- * is that of a file. Otherwise it stores a status of the tool in *status, and if this is TOOL_OK,
- * the descriptor of a temporary log in log->fd. When this log was opened, opened() corrects its
- * facts. The pointer is NULL if all logs are in files.
+ * is that of a file. Otherwise it stores a status of the tool in *status. If the status is TOOL_OK,
+ * it also stores the descriptor of a temporary log in log->fd. After the temporary log was opened,
+ * opened() corrects the facts of the log. The pointer is NULL if all logs are in files.
  */
 struct logfile_source {
 	bool (*open)(struct logfile *log, const char *path, int *status);

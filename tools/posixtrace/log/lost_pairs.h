@@ -6,9 +6,9 @@
 #include <trace_np.h>
 
 /*
- * Adds the losses of the opened log from to the log that the composer writes. A type must have the
- * same number in both logs. Afterwards the losses by cause, by type and by thread are the same in
- * both logs. Returns 0 or an error number.
+ * Adds the losses of the opened log 'from' to the log that the composer writes. A type must have
+ * the same number in both logs. Afterwards the losses by cause, by type and by thread are the same
+ * in both logs. Returns 0 or an error number.
  */
 int lost_pairs(struct posix_trace_composer_np *to, trace_id_t from);
 

@@ -28,9 +28,9 @@ bool program_from_event(const char *type, const struct posix_trace_schema_np *sc
 			const void *data, size_t len, char name[PROGRAM_NAME_BYTES]);
 
 /*
- * Gets the name from the log's mappings of the process at that time. If there are none, it returns
- * false. If *parent is then not 0, the process executes the program that its parent, the process
- * *parent, executes.
+ * Gets the name from the log's mappings of the process at that time. If the log has none, returns
+ * false and sets *parent. If *parent is not 0, the process executes the same program as its parent,
+ * the process *parent.
  */
 bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],
 		    pid_t *parent);

@@ -4,7 +4,7 @@
  * no event in a stream, so no ledger counts them. The shim counts them and records the counts in
  * events posixtrace_shim_lost.
  *
- * From the counts only the kind of such a call is known, not its event type.
+ * The counts show only the kind of such a call, and not its event type.
  */
 #ifndef POSIXTRACE_LOG_SHIMLOSS_H
 #define POSIXTRACE_LOG_SHIMLOSS_H

@@ -15,7 +15,8 @@
 #define STACKS_EVENT "cpu.stack"
 #define STACKS_FIELD "stack"
 #define STACKS_SAMPLE "cpu.sample"
-/* Addresses from here on are begins of the kernel's functions, named as objects of process 0. */
+/* Addresses from here on are begins of functions of the kernel. Objects of process 0 have the names
+ * of these functions. */
 #define STACKS_KERNEL (UINT64_C(1) << 63)
 #define STACKS_UNKNOWN UINT32_MAX /* the number in an event that has no stack */
 
@@ -34,7 +35,7 @@ struct stacks {
 	uint64_t *frame;
 	size_t frames;
 	struct table table;
-	/* by id of a type: index of its field stack + 1; -1: no such field, 0: unknown */
+	/* by id of a type: index of its field 'stack' + 1; -1: no such field, 0: unknown */
 	signed char *place;
 	size_t places;
 	/* a limit is reached or memory is lacking, so further stacks are not kept */

@@ -31,8 +31,8 @@ static bool is_set(const struct logfile *log, const trace_event_set_t *set)
 }
 
 /*
- * Writes the names of the types that are in the set if members is true, or of the types that are
- * not in it. The names in shown are already escaped for a terminal.
+ * Writes the names of the types in the set if 'members' is true, and otherwise of the types that
+ * are not in the set. The names in the member 'shown' are already escaped for a terminal.
  */
 static void set_names(struct out *out, const struct logfile *log, const trace_event_set_t *set,
 		      bool members)

@@ -33,8 +33,8 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 /*
  * Returns true if the event only reports work of the recorder, which started or stopped the stream,
  * changed its filter or flushed it. The recorder is the shim or a process other than the traced
- * one. The function returns false for events of a program that traces itself. It also returns false
- * for events that report an error or a loss, such as the stop of a full stream.
+ * process. The function returns false for events of a program that traces itself. It also returns
+ * false for events that report an error or a loss, such as the stop of a full stream.
  */
 bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_event_np *event);
 

@@ -49,10 +49,10 @@ struct tally {
 };
 
 /*
- * Reads the log to its end and sorts the result. If the log permits it, several threads read it, at
- * most as many as the argument threads says. tally_threads() of tally_parts.h returns a useful
- * number. The result has all types that the log lists, also those without events. Returns 0 or an
- * error number; after an error the tally is empty.
+ * Reads the log to its end and sorts the result. If the log permits it, several threads read it.
+ * The argument 'threads' is the greatest number of them. tally_threads() of tally_parts.h returns a
+ * useful number. The result has all types that the log lists, also those without events. Returns 0
+ * or an error number; after an error the tally is empty.
  */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
 /* Frees the memory and clears the tally. */

@@ -28,12 +28,13 @@ typedef const char *value_symbol_call(const struct logfile *log, pid_t pid, uint
 				      int64_t time_ns);
 
 /*
- * If this pointer is not NULL, pointers to which the program gave no name get that of the symbol. A
- * command that shows symbols sets it to symbols_at_pointer() of a room above this one.
+ * If this pointer is not NULL, a pointer to which the program gave no name gets the name of the
+ * symbol. A command that shows symbols sets it to symbols_at_pointer() of a room above this one.
  */
 extern value_symbol_call *value_symbol;
 
-/* Whether the values are pointers of eight or four bytes, to which the log may give names. */
+/* Returns whether the values are pointers of eight or four bytes, to which the log may give
+ * names. */
 static inline bool value_is_pointer(const struct posix_trace_field_np *field)
 {
 	return field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_PTR32_NP;
