@@ -15,8 +15,8 @@
  *
  * A call is one event, at its end. So its begin has no number, and among equal times any place is
  * possible. If nests_calls is true, the begin gets the place at which the call nests: after spans
- * that ended, inside of spans that are open, and around spans that began at the same time. Of two
- * calls with the same times, the call with the later event is the outer one. A viewer must find
+ * that ended, inside of spans that are open, and around spans that began at the same time. If two
+ * calls have the same times, the call with the later event is the outer one. A viewer must find
  * these places itself, since they are not the order of the file.
  *
  * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the older half of

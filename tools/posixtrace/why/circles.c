@@ -118,8 +118,8 @@ static uint32_t find_owner(const struct search *search, const struct call *call)
 }
 
 /*
- * Reads the next process of a text such as "12:3 15:1?", with the number of its threads; 0: the
- * text does not have it. Returns false at the end of the text.
+ * Reads the next process of a text such as "12:3 15:1", with the number of its threads; 0: the text
+ * does not have it. Returns false at the end of the text.
  */
 static bool next_process(const char **text, pid_t *pid, uint32_t *threads)
 {
