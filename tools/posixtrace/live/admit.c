@@ -3,9 +3,9 @@
  * admit.c - computes the filter of a live stream from patterns, and sets it when it changes.
  *
  * A stream filters by numbers of types, but the user gives patterns of names, and a type gets its
- * number when the program first opens its name. So the command registers known names at once, and
- * computes the filter again whenever new types may have appeared. Until then, events of a new type
- * may be recorded, unless all patterns of --event are exact names.
+ * number when the program first opens its name. So the command registers known names immediately,
+ * and computes the filter again whenever new types may have appeared. Until then, events of a new
+ * type may be recorded, unless all patterns of --event are exact names.
  */
 #include "live/admit.h"
 

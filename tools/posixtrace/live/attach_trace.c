@@ -41,7 +41,7 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 	return until->process < 0 && capture_look_at_own().members == 0;
 }
 
-/* Waits for the end of the trace. Meanwhile it looks after the stream and the kernel's records. */
+/* Waits for the end of the trace. Meanwhile it processes the stream and the kernel's records. */
 static int follow_trace(struct capture *capture, struct patches *functions,
 			struct kernel *kernel, struct until *until, enum attach_end *end)
 {
@@ -164,7 +164,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 	result->end = ATTACH_ERROR;
 	/*
 	 * The pidfd is opened before anything else. If the process ends and its number is given to
-	 * another process, the pidfd reports the end, so the other process is not taken for the
+	 * another process, the pidfd reports the end, so the other process is not mistaken for the
 	 * traced one.
 	 */
 	err = until_begin_with_signals(&until, plan->pid);

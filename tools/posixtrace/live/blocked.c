@@ -179,8 +179,8 @@ static void address_text(const struct sockaddr_storage *address, socklen_t bytes
 }
 
 /*
- * Writes the address of a socket: that of the other end, or, for a socket without another end, its
- * own. The recorder copies the descriptor for a moment.
+ * Writes the address of the other end of a socket. If the socket has no other end, writes the
+ * address of the socket itself. The recorder copies the descriptor for a moment.
  */
 static void find_address(pid_t pid, int fd, char *text, size_t size)
 {
@@ -231,7 +231,7 @@ static void find_file(struct look *look, pid_t pid, struct found *found)
 		snprintf(found->doubt, sizeof(found->doubt), "%s", doubt);
 }
 
-/* Finds the descriptor of a poll if it has only one with a number. */
+/* Finds the descriptor that a poll watches, if it watches only one. */
 static void find_polled(pid_t pid, const struct procfile_call *call, struct found *found)
 {
 	struct pollfd polled[POLLED];
@@ -252,9 +252,9 @@ static void find_polled(pid_t pid, const struct procfile_call *call, struct foun
 }
 
 /*
- * Returns whether a process is of the word size of this one, so that the numbers of calls agree.
- * The file of the program is not opened, because its file system may not answer. The kernel gives
- * each program the size of a header of its own format.
+ * Returns whether a process has the word size of this one. If so, both have the same numbers of
+ * system calls. The file of the program is not opened, because its file system may not answer. The
+ * kernel stores the size of a program header in /proc/PID/auxv, and this size shows the word size.
  */
 static bool is_same_class(pid_t pid)
 {
@@ -287,8 +287,8 @@ static bool has_own_numbers(pid_t pid)
 }
 
 /*
- * Finds the system call in which a thread is blocked. Returns false if it is in none, or the kernel
- * refuses to say it.
+ * Finds the system call in which a thread is blocked. Returns false if the thread is in no system
+ * call, if its process has another word size, or if the kernel refuses access.
  */
 static bool find_call(struct look *look, const struct blocked_thread *thread,
 		      struct found *found)

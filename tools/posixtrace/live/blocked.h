@@ -44,8 +44,8 @@ struct blocked {
 };
 
 /*
- * Returns whether a recording has these events: not if the user wants only the program's own trace
- * points.
+ * Returns whether a recording has these events. It has none if the user traces no families of calls
+ * and no states of threads.
  */
 static inline bool blocked_is_wanted(const char *families, bool has_sched)
 {
@@ -59,7 +59,8 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
  * if the program is killed.
  *
  * Returns without a look if the previous one was not long enough ago. The pause is so long that the
- * looks need at most a two hundredth of a processor. Does nothing if the plan does not want it.
+ * looks need at most a two hundredth of a processor. Does nothing if the plan has looks_at_blocked
+ * false.
  */
 void blocked_look(struct blocked *blocked, struct capture *capture);
 

@@ -6,7 +6,7 @@
  * is added to it, and the cost of the calls is subtracted. If the credit is negative, the stream
  * skips types. If the credit is enough to record a type from one look to the next, the stream
  * records that type again. The credit is limited to that of one second. Otherwise a program that
- * was idle could collect credit for minutes and spend it at once.
+ * was idle could collect credit for minutes and spend it in one burst.
  *
  * A debt is limited, too. Otherwise the stream would skip types for hours after one burst. The
  * limit is the credit of DEBT_S seconds. A debt that a frequent type makes between two looks is

@@ -29,7 +29,7 @@
 
 #define THREADS_MAX 1024 /* threads of a process that are examined */
 #define FRAMES_MAX  64   /* frames of a thread's stack that are recorded */
-#define HOLD_MS     500  /* time for all threads to stop; threads that still run are left out */
+#define HOLD_MS     500  /* time for all threads to stop; threads that still run are not examined */
 
 #ifndef PTRACE_EVENT_STOP
 # define PTRACE_EVENT_STOP 128
@@ -394,8 +394,8 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 }
 
 /*
- * Returns true if the signal ends the process as a crash. Even if the process ignores or blocks the
- * signal of a fault, it is fatal: the kernel restores the default action before it stops the
+ * Returns true if the signal ends the process as a crash. The signal of a fault is fatal even if
+ * the process ignores or blocks it: the kernel restores the default action before it stops the
  * thread, so the status file already shows the default action.
  */
 static bool is_fatal(pid_t tid, int sig)

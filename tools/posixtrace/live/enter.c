@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* enter.c - decides by which way the calls of a process are traced. */
+/* enter.c - decides how the calls of a process are traced. */
 #include "live/enter.h"
 
 #include <fcntl.h>

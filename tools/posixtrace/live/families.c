@@ -29,8 +29,8 @@ static bool is_own(const char *glob)
 }
 
 /*
- * Returns the word of --trace for a family: the first one of the library's table that chooses it.
- * FAMILY_SHIM is always traced, so no word is needed for it.
+ * Returns the word of --trace for a family: the first word of the library's table that chooses the
+ * family. FAMILY_SHIM is always traced, so no word is needed for it.
  */
 static const char *word_of(unsigned family)
 {
@@ -108,7 +108,8 @@ static void find_nearest(struct nearest *nearest, const struct logfile *log, con
 			nearest_offer(nearest, log->list[i]->name);
 }
 
-/* Prints why a pattern of --event matched nothing, unless its calls just did not happen. */
+/* Prints why a pattern of --event matched no event. Prints nothing if the program just made no such
+ * calls. */
 static void say_include(const struct logfile *log, const char *glob, unsigned chosen)
 {
 	const unsigned missing = missing_families(glob, chosen);

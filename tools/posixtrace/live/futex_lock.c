@@ -28,7 +28,8 @@ enum {
 };
 
 #define USERS_MOST  (1u << 20) /* more threads than the kernel permits to wait for one mutex */
-#define THREAD_ROOM 64         /* from the number of a thread to its list of robust mutexes */
+#define THREAD_ROOM 64         /* most bytes from the number of a thread to its list of robust
+			        * mutexes */
 #define LIKENESS    "the memory looks like a lock of glibc, but the program may use it otherwise"
 #define TIME_LIMIT  "a wait has a time limit"
 
@@ -49,7 +50,7 @@ static bool is_thread_of(pid_t pid, uint32_t tid)
 }
 
 /*
- * A lock that processes share may be held by a thread of another one. /proc/TID exists for each
+ * A lock that processes share may be held by a thread of another process. /proc/TID exists for each
  * thread.
  */
 static bool is_thread(pid_t pid, uint32_t tid, bool is_shared)
@@ -63,8 +64,8 @@ static bool is_thread(pid_t pid, uint32_t tid, bool is_shared)
 }
 
 /*
- * Returns whether glibc made the call: its code did, and not in syscall(), by which a program makes
- * calls of its own.
+ * Returns whether glibc itself made the call. A call from syscall() does not count, because
+ * programs use this function for calls of their own.
  */
 static bool is_of_glibc(pid_t pid, uint64_t place)
 {
@@ -174,8 +175,8 @@ static bool find_rwlock(pid_t pid, bool is_private, uint32_t expected, struct fu
 
 /*
  * The kernel clears a word at the end of a thread and wakes the waiters, but not those of private
- * futexes. glibc keeps the number of the thread in this word. It is near the list of robust
- * mutexes, whose place the kernel knows: this makes it certain.
+ * futexes. glibc keeps the number of the thread in this word. The word is near the thread's list of
+ * robust mutexes. The kernel knows the place of this list, so the result is certain.
  */
 static bool find_thread(pid_t pid, bool is_private, uint32_t expected, struct futex_lock *found)
 {
@@ -193,7 +194,8 @@ static bool find_thread(pid_t pid, bool is_private, uint32_t expected, struct fu
 	return true;
 }
 
-/* The kernel demands the number of the owner in the futex of a mutex with priority inheritance. */
+/* The futex of a mutex with priority inheritance has the number of the owner, as the kernel
+ * requires. */
 static void find_inherited(pid_t pid, bool is_private, struct futex_lock *found)
 {
 	uint32_t value;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * futex_lock.h - recognizes for which lock of glibc, or for the end of which thread, a thread is
- * blocked in futex(2).
+ * futex_lock.h - finds the object for which a thread is blocked in futex(2): a lock of glibc, or
+ * the end of another thread.
  *
  * Any program may use futexes of its own, with any values. So a lock is certain only if glibc
  * itself made the system call, and all members of the lock agree with its state. Otherwise the

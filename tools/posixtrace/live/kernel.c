@@ -116,7 +116,7 @@ static int64_t time_of_monotonic(const struct kernel *kernel, uint64_t ns)
 	       time_of(kernel, ns);
 }
 
-/* Keeps a record whose time_ns is set. event and data are those of kernel_store_keep(). */
+/* Keeps a record whose time_ns is set. 'event' and 'data' are those of kernel_store_keep(). */
 static void kernel_keep(struct kernel *kernel, struct kernel_record record,
 			const struct kernel_event *event, const void *data)
 {
@@ -145,8 +145,8 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 {
 	record.kind = KERNEL_EVENT;
 	/*
-	 * perf_event_open() gives page faults, BPF gives system calls and functions. Both give
-	 * times of CLOCK_MONOTONIC. The kernel's tracing gives all other events.
+	 * perf_event_open() reports page faults, and BPF reports system calls and functions. Both
+	 * use times of CLOCK_MONOTONIC. The kernel's tracing reports all other events.
 	 */
 	record.time_ns = event.type >= KERNEL_TYPE_PROBE ? time_of_monotonic(kernel, ticks) :
 			 time_of(kernel, ticks);

@@ -96,7 +96,7 @@ enum kernel_calls {
 	/* if the library cannot enter the program: all processes that the library cannot enter */
 	KERNEL_CALLS_AUTO,
 	KERNEL_CALLS_NONE,
-	KERNEL_CALLS_UNSEEN, /* those that the library cannot enter */
+	KERNEL_CALLS_UNSEEN, /* the processes that the library cannot enter */
 	/* all processes; the calls of those that the library has entered become sys.NAME */
 	KERNEL_CALLS_ALL
 };
@@ -105,7 +105,7 @@ struct kernel_plan {
 	const char **glob;  /* of --kernel, in the array of the command line */
 	size_t globs;
 	bool sched;
-	bool is_optional;   /* without sched and samples, the rest is recorded */
+	bool is_optional;   /* if states and samples cannot be recorded, the rest is recorded */
 	unsigned sample_hz; /* 0: no samples */
 	bool sample_stack;  /* each sample has a copy of the stack, which is unwound at the end */
 	bool alone;         /* only the process itself, not those that it starts */
@@ -209,7 +209,7 @@ struct kernel {
 	size_t calls;
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
-	uint64_t lost_switches; /* those of threads whose numbers later threads have */
+	uint64_t lost_switches; /* lost switches of threads whose numbers later threads have */
 	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */
 	struct kernel_anchor before, now; /* of the previous and of this look */
 	int64_t error_ns;       /* the greatest error of the anchors so far */

@@ -22,10 +22,11 @@
 #define DUE        4096
 #define URGENT     (STACK_MOST / 4)
 /*
- * An address so far behind the begin of a function has no name: it may be in a gap between modules.
+ * An address that is LONGEST bytes or more behind the begin of a function has no name, because it
+ * may be in a gap between modules.
  */
 #define LONGEST    (UINT64_C(1) << 20)
-#define UNKNOWN    STACKS_KERNEL /* for each address without a function; none begins here */
+#define UNKNOWN    STACKS_KERNEL /* for each address without a function; no function begins here */
 #define RAW        (UINT32_C(1) << 31) /* marks the number of a stack without names */
 #define NO_NAME    UINT32_MAX
 
@@ -79,8 +80,9 @@ static size_t parse_line(const char *line, uint64_t *begin, const char **name, b
 }
 
 /*
- * The first function of the file decides: if the kernel hides addresses, all of them are 0. Data
- * may precede it, with small numbers instead of addresses.
+ * The address of the first function of the file decides, because the kernel hides either no address
+ * or all of them, as 0. Data may precede the first function, with small numbers instead of
+ * addresses.
  */
 const char *kernel_frames_refusal(void)
 {

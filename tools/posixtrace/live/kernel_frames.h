@@ -32,10 +32,10 @@ struct kernel_frames *kernel_frames_begin(void);
 void kernel_frames_end(struct kernel_frames *frames);
 
 /*
- * Keeps the chain of a sample, whose innermost address is the first one. The kernel's marks between
- * the addresses are left out. The function replaces an address of the kernel by the begin of its
+ * Keeps the chain of a sample, whose innermost address is the first one. Omits the kernel's marks
+ * between the addresses. The function replaces an address of the kernel by the begin of its
  * function. It replaces all addresses without a function by one common address. If "frames" is
- * NULL, addresses of the kernel are left out. Returns the number of the stack for
+ * NULL, the function omits addresses of the kernel. Returns the number of the stack for
  * kernel_frames_number(), or STACK_NONE if there is no room for it.
  */
 uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *store,

@@ -28,7 +28,7 @@
 #define COPY_PAGES 1024 /* with copies of stacks, which unprivileged users seldom get */
 /*
  * The number of page faults that a sample of them represents. A sample costs about as much as a
- * page fault, so at most some percent of the time that the faults need.
+ * page fault, so all samples cost at most some percent of the time that the faults need.
  */
 #define FAULT_PERIOD 64
 
@@ -197,10 +197,10 @@ static int open_process(struct kernel *kernel, pid_t pid)
 
 /*
  * Opens samples of all CPUs. Such samples are taken of all threads that run there, and
- * take_sample() leaves out the samples of other processes. For an event of a thread the kernel
- * programs the timer of the CPU whenever the thread gets or leaves a CPU. This takes several
- * microseconds in a virtual machine. An event of a CPU has no such cost. Returns 0 or an error
- * number; an unprivileged user usually gets an error.
+ * take_sample() drops the samples of other processes. For an event of a thread the kernel programs
+ * the timer of the CPU whenever the thread gets or leaves a CPU. This takes several microseconds in
+ * a virtual machine. An event of a CPU has no such cost. Returns 0 or an error number; an
+ * unprivileged user usually gets an error.
  */
 static int open_cpus(struct kernel *kernel)
 {
@@ -397,7 +397,7 @@ static void take_record(void *arg, const struct perf_event_header *header)
 	default:
 		return;
 	}
-	/* For the idle thread and for threads that are gone, the numbers are not positive. */
+	/* The numbers of the idle thread and of threads that have ended are not positive. */
 	if (record.pid > 0 && record.tid > 0)
 		kernel_add_monotonic(kernel, record, trailer.time);
 }

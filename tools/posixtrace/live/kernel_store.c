@@ -21,7 +21,8 @@
 
 /* The buffer of an open run. It grows if a record is longer. */
 #define INPUT_BYTES (UINT32_C(64) << 10)
-/* A record that is longer than this has no room. The kernel makes none that is so long. */
+/* A record that is longer than ITEM_BYTES is not kept. The kernel makes no record that is so
+ * long. */
 #define ITEM_BYTES  (KERNEL_STORE_CHUNK / 4)
 
 /* The last chunk has this number as a run: it arrived later than all others. */
@@ -171,7 +172,7 @@ void kernel_store_fini(struct kernel_store *store)
 
 /* ------------------------------------------------------------------ the merge */
 
-/* Whether the next record of one run is before that of another one. */
+/* Returns whether the next record of the run 'a' is before that of the run 'b'. */
 static bool is_before(const struct kernel_input *a, const struct kernel_input *b)
 {
 	const struct kernel_record *x = &a->item.record, *y = &b->item.record;
@@ -290,7 +291,7 @@ static int add_input(struct kernel_reader *reader, struct kernel_input *input)
 	return 0;
 }
 
-/* Opens the runs that may have the next record: none of the others begins before it. */
+/* Opens the runs that may have the next record. All other runs begin after this record. */
 static void open_runs(struct kernel_reader *reader)
 {
 	const struct kernel_store *store = reader->store;

@@ -235,9 +235,9 @@ static bool add_thread(struct kernel *kernel, pid_t tid)
 }
 
 /*
- * Adds all threads of the process. The kernel adds those that they start from then on. During the
- * walk a thread that is not in the list yet may start another thread, which the walk may not find.
- * So the walk is repeated until it finds no new thread.
+ * Adds all threads of the process. The kernel adds the threads that these threads start from then
+ * on. During the walk a thread that is not in the list yet may start another thread, which the walk
+ * may not find. So the walk is repeated until it finds no new thread.
  */
 static bool add_threads(struct kernel *kernel)
 {
@@ -553,7 +553,7 @@ static void note_begun(struct kernel *kernel, pid_t tid)
 
 /*
  * Keeps one record of the kernel. The function looks up the names and processes of the record's
- * threads at once, because they may end soon.
+ * threads immediately, because the threads may end soon.
  */
 static void take_record(struct kernel *kernel, unsigned cpu, const unsigned char *data,
 			size_t bytes, uint64_t ticks)

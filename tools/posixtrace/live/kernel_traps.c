@@ -4,7 +4,7 @@
  * and ends of calls, and keeps the calls as data of events.
  *
  * A traced process may lack the library, which would note where files are mapped. So the recorder
- * computes this from the records: each has the address of the place in the process.
+ * computes it from the records: each record has the address of the place in the process.
  */
 #include "live/kernel_traps.h"
 
@@ -387,7 +387,7 @@ static bool make_places(struct kernel *kernel, struct uprobes_place **where)
 	return kernel->traps->places == all;
 }
 
-/* Says that the kernel has refused some of the places. */
+/* Prints that the kernel has refused some of the places. */
 static void say_refusals(const struct uprobes *uprobes)
 {
 	if (uprobes->refusals)

@@ -111,8 +111,8 @@ static void put_names(struct kernel_type *type, const struct tep_event *event,
 		unsigned long long value = strtoull(name->value, &end, 0);
 
 		/*
-		 * A value is left out if it is an expression or a name of the kernel's source, and
-		 * so is a flag whose value is 0.
+		 * The function omits a value that is an expression or a name of the kernel's
+		 * source, and a flag whose value is 0.
 		 */
 		if (end == name->value || *end || !is_word(name->str) || (is_flags && !value))
 			continue;
@@ -132,8 +132,8 @@ static char letter_of(const struct tep_event *event, const struct tep_format_fie
 }
 
 /*
- * Adds a field. Returns false if the schema is full, or if a schema cannot have such a field. The
- * field is then left out.
+ * Adds a field. If the schema is full, or if a schema cannot have such a field, omits the field and
+ * returns false.
  */
 static bool add_field(struct kernel_type *type, const struct tep_event *event,
 		      const struct tep_format_field *from)

@@ -151,7 +151,7 @@ static void put_function(struct binary_file *file, struct prototypes *prototypes
 	out_char(&out_stdout, '\n');
 }
 
-/* Returns whether the library can never enter the program that a file is. */
+/* Returns whether a file is a program that the library can never enter. */
 static bool is_foreign_program(const char *path)
 {
 	char loader[SHIM_LOADER_BYTES];

@@ -24,7 +24,7 @@
 #include "live/ended.h"
 #include "log/field.h"
 
-#define CALLS 1000000 /* further calls are left out */
+#define CALLS 1000000 /* further calls are ignored */
 #define SECOND_NS INT64_C(1000000000)
 
 struct open_call {
@@ -292,7 +292,7 @@ static void scan_log(struct scan *scan, trace_id_t trid)
 		}
 		/*
 		 * The search for the type is linear, so it is done only for the few events that are
-		 * so late.
+		 * late enough.
 		 */
 		if (last && event.time_ns >= scan->calls->read_ns - SECOND_NS / 1000 &&
 		    is_call(scan, id))

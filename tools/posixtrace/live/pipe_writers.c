@@ -67,9 +67,9 @@ static bool add_process(struct pipe_writers *writers, pid_t pid, int64_t end_ns,
 }
 
 /*
- * Returns whether a process has no descriptors, though not each user may examine that: it is one of
- * the kernel's own, or has ended. The main thread may have ended before others. Its descriptors are
- * then not visible.
+ * Returns whether a process has no descriptors, because it is a thread of the kernel or has ended.
+ * The function needs no right to examine the descriptors. If the main thread has ended before other
+ * threads, the descriptors of the process are not visible, and the doubt is noted.
  */
 static bool has_none(struct pipe_writers *writers, pid_t pid)
 {

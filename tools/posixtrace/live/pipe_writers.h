@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Zero-initialized, it is empty; the first question fills it. */
+/* A struct of zeros is empty; the first call of pipe_writers_text() fills it. */
 struct pipe_writers {
 	struct pipe_writer {
 		unsigned long pipe;  /* its inode */
@@ -34,7 +34,7 @@ const char *pipe_writers_text(struct pipe_writers *writers, const char *pipe, ch
 /* Writes a process with the number of its threads. */
 void pipe_writers_process(pid_t pid, char *text, size_t size);
 
-/* Frees the memory. The next question reads the descriptors again. */
+/* Frees the memory. The next call of pipe_writers_text() reads the descriptors again. */
 void pipe_writers_fini(struct pipe_writers *writers);
 
 #endif

@@ -26,7 +26,7 @@
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define SHOWN      3    /* names of processes for each kind of end */
-#define KINDS      64   /* kinds of ends that processes_text() counts; it leaves out further ones */
+#define KINDS      64   /* kinds of ends that processes_text() counts; it omits further ones */
 #define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
 #define SECOND_NS  INT64_C(1000000000)
 
@@ -54,8 +54,8 @@ struct process_row {
 	/* the program before the last call of exec; restored if the call fails */
 	char before[PROGRAM_NAME_BYTES];
 	/*
-	 * The path of the program that the process executed last, and when it did so at the
-	 * earliest. 0: no program since the last event process.exec_failed.
+	 * The path of the program that the process executed last, and the earliest time of this
+	 * execution. 0: no program since the last event process.exec_failed.
 	 */
 	char *executed;
 	int64_t executed_ns, started_ns; /* started_ns: the last event process.start */
@@ -545,9 +545,10 @@ static bool is_missing(struct processes *p, const struct process_row *row)
 
 /*
  * Records process.untraced for programs that were executed and have recorded nothing, so that no
- * program is missing from the log without a reason. The usual one is that the process had changed
- * its user and closed its descriptors: the next program then has neither a descriptor nor the right
- * to find the trace. Losses and filters could hide process.start, so they exclude this.
+ * program is missing from the log without a reason. The usual reason is that the process had
+ * changed its user and closed its descriptors: the next program then has neither a descriptor nor
+ * the right to find the trace. The function records nothing if events were lost or filtered,
+ * because process.start may then be missing for this reason.
  */
 static void note_missing(struct processes *p, struct capture *capture)
 {

@@ -43,7 +43,8 @@ struct run {
 	struct kernel_plan kernel_plan;
 	struct kernel kernel;
 	struct patch_late late; /* libraries that are loaded later */
-	struct trap_late trap_late; /* the same if the kernel records functions */
+	struct trap_late trap_late; /* files that are mapped later, if the kernel records
+				     * functions */
 	struct blocked blocked;
 	unsigned snapshots;
 	int urged;          /* number of signals that asked this process to end */
@@ -53,7 +54,7 @@ struct run {
 	int program;
 	struct crash crash; /* with --crash */
 	bool has_stream;    /* the stream exists, so that the end of processes is recorded */
-	struct ended ended; /* of a process that was not started here */
+	struct ended ended; /* the end of a process that record did not start */
 	bool has_ended;     /* that process has ended */
 	struct processes processes; /* all processes of the log */
 };
@@ -134,8 +135,9 @@ static void note_end(struct run *run, pid_t pid, int status)
 /*
  * Reaps every child that has ended: the program, whose status is kept, and orphans. If a traced
  * process becomes an orphan, it becomes a child of this process with --wait, or if this process is
- * the init process of a container. If no process reaped it, it would remain a zombie, and a program
- * that waits until it is gone would wait forever. Returns true if no children are left.
+ * the init process of a container. If no process reaped the orphan, it would remain a zombie, and a
+ * program that waits for its disappearance would wait forever. Returns true if no children are
+ * left.
  */
 static bool reap_children(struct run *run)
 {
@@ -494,8 +496,8 @@ static int trace_to_end(struct run *run)
 }
 
 /*
- * Creates the file of the log. It gets its final name only in trace_to_end(), so if nothing can be
- * traced, an old log is not changed.
+ * Creates the file of the log. The file gets its final name only in trace_to_end(), so if nothing
+ * can be traced, an old log is not changed.
  */
 static int create_log(struct run *run)
 {
@@ -616,8 +618,8 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 }
 
 /*
- * Records a program from its start. pid points into the plan, where capture_begin() needs the
- * number.
+ * Records a program from its start. 'pid' points into the plan, because capture_begin() reads the
+ * number there.
  */
 static int trace_program(struct run *run, pid_t *pid)
 {

@@ -6,8 +6,9 @@
  * such table. For such code, the processor-specific part of libdw follows the frame pointers.
  *
  * A session of libdw has all modules of a process. The unwinder uses a session only for the time in
- * which the process has the same modules. Many events have the same callers. But whole copies are
- * not compared, because each copy has other data between the return addresses.
+ * which the process has the same modules. Many events have the same callers. The unwinder
+ * nevertheless cannot compare whole copies, because each copy has other data between the return
+ * addresses.
  */
 #include "live/stack_unwind.h"
 
@@ -60,7 +61,8 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 
 #define SESSIONS   64 /* processes whose modules are kept */
 #define ANCESTORS  8
-#define VISITS     64 /* walks over all mappings for one session; several may name one parent */
+#define VISITS     64 /* walks over all mappings for one session; several mappings may name one
+		       * parent */
 #define MODULES    1024 /* of a process */
 #define SHIM_FRAMES 16 /* frames of the shim at the inner end of a stack */
 
@@ -171,8 +173,8 @@ static const Dwfl_Thread_Callbacks threads = {
 /* ------------------------------------------------------------------ modules */
 
 /*
- * Adds a module. If its file cannot be read, it is left out, and the first frame in this module
- * ends the stack.
+ * Adds a module. If the file of the module cannot be read, the module is omitted, and the first
+ * frame in this module ends the stack.
  */
 static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
 {
@@ -229,7 +231,7 @@ static void narrow_session(struct session *session, const struct posix_trace_map
 
 /*
  * Adds the modules that a process has at a time, and then those that it has inherited from its
- * parent. In a hostile log a process may be its own ancestor, and many times, so the depth and the
+ * parent. In a hostile log a process may be its own ancestor, even many times, so the depth and the
  * number of visits are limited.
  */
 static void add_modules(const struct stack_unwinder *unwinder, struct session *session, pid_t pid,
@@ -302,8 +304,8 @@ static Dwfl *dwfl_of(struct stack_unwinder *unwinder, pid_t pid, int64_t time_ns
 /* ------------------------------------------------------------------ frames */
 
 /*
- * The callback of libdw. The frames before the event's address belong to the shim and are left out.
- * If this address does not appear, the stack is not that of the event.
+ * The callback of libdw. The frames before the event's address belong to the shim, so the function
+ * skips them. If this address does not appear, the stack is not that of the event.
  */
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {

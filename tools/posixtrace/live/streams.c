@@ -123,7 +123,7 @@ void streams_fini(struct streams *streams)
 	memset(streams, 0, sizeof(*streams));
 }
 
-/* The losses by posix_trace_clear() are left out, because the program requested them. */
+/* The losses by posix_trace_clear() do not count, because the program requested them. */
 uint64_t streams_lost(const struct streams_one *one)
 {
 	struct posix_trace_ledger_np ledger = { 0 };

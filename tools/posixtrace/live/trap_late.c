@@ -3,8 +3,8 @@
  * trap_late.c - plans files that traced processes map later, and lets the kernel record them.
  *
  * Each file is planned once. If a file was replaced by another one with the same path, as after a
- * new compilation of a plugin, the new one is planned, too. The breakpoints of the old one remain
- * in the processes that have it.
+ * new compilation of a plugin, the new file is planned, too. The breakpoints of the old file remain
+ * in the processes that have mapped it.
  */
 #include "live/trap_late.h"
 
@@ -43,9 +43,9 @@ static struct trap_late_file *find_file(struct trap_late *late, const char *path
 }
 
 /*
- * Notes a file. Returns false if it is known already, or if memory is lacking. *has_places is true
- * if the file is known, but was changed in place. The kernel's breakpoints belong to an inode, so
- * the earlier ones remain.
+ * Notes a file. Returns false if the file is known and unchanged, at the limit of files, or if
+ * memory is lacking. *has_places is true if the file is known, but was changed in place. The
+ * kernel's breakpoints belong to an inode, so the earlier ones remain.
  */
 static bool note_file(struct trap_late *late, const char *path, const struct stat *is,
 		      bool *has_places)
@@ -73,7 +73,7 @@ static bool note_file(struct trap_late *late, const char *path, const struct sta
 }
 
 /*
- * Says once that the path leads to another file than the one with this inode, which a process has
+ * Prints once that the path leads to another file than the one with this inode, which a process has
  * mapped.
  */
 static void say_other_file(struct trap_late *late, pid_t pid, uint64_t inode, const char *path)

@@ -3,7 +3,7 @@
  * weave.c - writes a log again with the kernel's events at their places.
  *
  * The stream's own events keep their order. A kernel event is put before the first of the stream's
- * events that is later. Kernel events of times in which the stream did not run are left out,
+ * events that is later. The new log has no kernel events of times in which the stream did not run,
  * because readers assume that a stopped stream records nothing. The ledger of the new log is that
  * of the old log, to which the kernel events are added: the written ones as reported, the missing
  * ones as lost.
@@ -121,8 +121,8 @@ static int read_threads(struct weave *weave)
 }
 
 /*
- * Appends the kernel events up to a time, if the stream ran then. Kernel events of other times are
- * left out.
+ * Appends the kernel events up to a time, if the stream ran then. Drops kernel events of other
+ * times.
  */
 static int put_until(struct weave *weave, int64_t time_ns)
 {

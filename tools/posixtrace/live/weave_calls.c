@@ -5,7 +5,7 @@
  * The preload library and the kernel may have seen the same call, which must become one event. The
  * records are read in three passes. The first pass finds out, for each program that a process
  * executes, whether the library was in it. If so, the log has the library's event process.start.
- * The second pass finds the types that the log needs. The third one makes the events while the log
+ * The second pass finds the types that the log needs. The third pass makes the events while the log
  * is copied. The last two passes examine each record in the same way. So the results need not be
  * stored, and the memory does not depend on the number of calls. The results of the first pass are
  * in a store, which has a file. So the memory does not depend on the number of executed programs
@@ -185,7 +185,7 @@ static int read_starts(struct examination *all)
 	return err ? err : posix_trace_rewind(all->weave->from);
 }
 
-/* The first pass: finds the executions in whose program the library was. */
+/* The first pass: finds the executions of programs that had the library. */
 static int find_seen(struct examination *all)
 {
 	int err = read_starts(all);

@@ -368,8 +368,9 @@ static int put_copy(struct weave *weave, const struct kernel_record *record)
 }
 
 /*
- * Appends a sample. The number of its stack may be one that has no names of the kernel's functions,
- * instead of which the stack with the names is used. If this stack had no room, the sample is lost.
+ * Appends a sample. The record may have the number of a stack without the names of the kernel's
+ * functions. The function replaces it by the number of the same stack with the names. If the stack
+ * with the names had no room, the sample is lost.
  */
 static int put_sample(struct weave *weave, const struct kernel_record *record)
 {
@@ -479,7 +480,7 @@ int weave_record(struct weave *weave, const struct kernel_item *item)
 	/*
 	 * Only records of perf_event_open() already have a process here. If the kernel's tracing is
 	 * used, too, such records are samples of all threads of the machine. Samples of threads
-	 * that are not traced are left out.
+	 * that are not traced are dropped.
 	 */
 	if (!weave->runs ||
 	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||
