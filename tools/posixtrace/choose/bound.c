@@ -112,9 +112,8 @@ static int64_t add_saturated(int64_t a, int64_t b)
 /*
  * Returns the time of day on the day of the log's first event. But if this time is before the first
  * event, and the time 24 hours later is within the log, the function returns the time 24 hours
- * later. mktime()
- * finds the right second on the first day even if summer time begins or ends on that
- * day.
+ * later. mktime() finds the right second on the first day even if summer time begins or ends on
+ * that day.
  */
 static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t last_ns)
 {

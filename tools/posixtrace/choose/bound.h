@@ -4,8 +4,8 @@
  *
  * A bound is one of the following: a time as when.h parses it; +SPAN, which is counted from the
  * first event of a log; -SPAN with a unit, which is counted back from the last event; or a time of
- * day. A time of day belongs to the day of the first event. But if on that day it is before the
- * first event, and on the next day it is within the log, it belongs to the next day.
+ * day. A time of day belongs to the day of the first event. But if this moment is before the first
+ * event, and the moment one day later is within the log, the bound is the later moment.
  */
 #ifndef POSIXTRACE_CHOOSE_BOUND_H
 #define POSIXTRACE_CHOOSE_BOUND_H
@@ -33,7 +33,7 @@ void bound_say_wrong(const char *option, const char *text);
 
 /*
  * Returns the bound's time in a log whose first and last events have these times. If the kind is
- * BOUND_NONE, the function returns the argument none.
+ * BOUND_NONE, the function returns the argument 'none'.
  */
 int64_t bound_at(const struct bound *bound, int64_t first_ns, int64_t last_ns, int64_t none);
 

@@ -38,7 +38,7 @@ void choose_fini(struct choose *choose);
 
 /*
  * These functions add a value to a list. They return false if memory is lacking.
- * choose_add_number() also returns false if text is not a number. glob is not copied.
+ * choose_add_number() also returns false if 'text' is not a number. 'glob' is not copied.
  */
 bool choose_add_name(struct choose_names *names, const char *glob);
 bool choose_add_number(struct choose_numbers *numbers, const char *text);

@@ -19,8 +19,8 @@ struct durations {
 	bool possible;
 	/*
 	 * A caller that can discard events later sets this to true. An event that begins a span has
-	 * no duration yet. If keeps_begins is true and the expression cannot be decided only for
-	 * want of this duration, the event is chosen.
+	 * no duration yet. If keeps_begins is true, and only this missing duration makes the
+	 * expression undecided, the event is chosen.
 	 */
 	bool keeps_begins;
 	/*
@@ -50,9 +50,9 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 void durations_end(struct durations *durations);
 
 /*
- * Sets has, is_begin and ns for this event. It must be called for every event of the log in order,
- * also for events that are not chosen. Callers use durations_event(), which calls it if durations
- * are needed.
+ * Sets 'has', is_begin and 'ns' for this event. It must be called for every event of the log in
+ * order, also for events that are not chosen. Callers use durations_event(), which calls it if
+ * durations are needed.
  */
 void durations_determine(struct durations *durations, const struct log_type *type,
 			 const struct posix_trace_event_np *event);

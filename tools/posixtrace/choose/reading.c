@@ -10,7 +10,8 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-/* Lets --where learn the names in the schemas of a log. Returns false after it printed an error. */
+/* Marks the names in the expression of --where that the schemas of a log have. Returns false after
+ * it printed an error. */
 static bool where_learns(struct logfile *log, struct wanted *wanted)
 {
 	struct durations durations;

@@ -33,7 +33,7 @@ struct reading {
  */
 int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
 
-#define READING_LOGS 16 /* of reading_names_fit() */
+#define READING_LOGS 16 /* the most logs of reading_names_fit() */
 
 /*
  * For a command that reads several logs one after the other: reading_open_one() does not check the

@@ -227,8 +227,8 @@ static struct value calculate_real(enum where_op op, double a, double b)
 }
 
 /*
- * Finds the value that the name means in the field of the number. Returns false if number is not
- * the number of a field, or if name is not a name in that field.
+ * Finds the value that the name means in the field of the number. Returns false if 'number' is not
+ * the number of a field, or if 'name' is not a name in that field.
  */
 static bool find_named(const struct value *number, const struct value *name, uint64_t *value,
 		       uint64_t *mask)

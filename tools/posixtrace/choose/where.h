@@ -40,15 +40,15 @@ struct where_event {
 
 /*
  * Parses an expression. After an error the function prints a message, with a caret below the place
- * of the error, and returns NULL. option is the prefix of the message. Only one thread at a time
+ * of the error, and returns NULL. 'option' is the prefix of the message. Only one thread at a time
  * may use the expression, because it caches schemas.
  */
 struct where *where_parse(const char *option, const char *text);
 /*
- * Parses an expression that is quoted in a file. text is the expression without the escapes of the
- * file. raw is the same expression in the form in which the file has it behind the quote, with its
- * backslashes. column is the column at which raw begins. Messages begin with place, such as
- * rules:7, and with the column in the file.
+ * Parses an expression that is quoted in a file. 'text' is the expression without the escapes of
+ * the file. 'raw' is the same expression as it appears behind the quote in the file, with its
+ * backslashes. 'column' is the column of the beginning of 'raw'. Messages begin with 'place', such
+ * as rules:7, and with the column in the file.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
 /* Frees the expression; where may be NULL. */
@@ -65,7 +65,7 @@ bool where_holds(struct where *where, const struct where_event *event);
 
 /*
  * where_uses_duration() returns true if the expression contains durations. where_declare_duration()
- * declares that some events have one.
+ * declares that some events have a duration.
  */
 bool where_uses_duration(const struct where *where);
 void where_declare_duration(struct where *where);

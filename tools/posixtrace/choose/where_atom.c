@@ -54,8 +54,8 @@ bool where_wrong_here(const struct where_reader *reader, const char *reason)
 }
 
 /*
- * When one of the parser's functions returns NULL or false, its caller returns false at once. So
- * only one error is printed.
+ * When one of the parser's functions returns NULL or false, its caller returns false immediately.
+ * So only one error is printed.
  */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node)
 {

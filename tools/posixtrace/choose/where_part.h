@@ -48,9 +48,9 @@ struct where_place {
 
 struct where {
 	char *option, *text;   /* copies for messages that are printed after the log was opened */
-	/* the text with its backslashes as in the file; NULL: it is not from a file */
+	/* the text with its backslashes as in the file; NULL: the text is not from a file */
 	char *raw;
-	size_t column;         /* the column at which raw begins in its line of the file */
+	size_t column;         /* the column of the beginning of 'raw' in its line of the file */
 	struct where_node node[WHERE_NODES];
 	unsigned nodes, root;
 	struct where_name field[WHERE_FIELDS];
