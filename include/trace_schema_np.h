@@ -37,7 +37,7 @@
  * is shorter. bytes[N] is N bytes.
  *
  * Data that is shorter than its schema lacks the last fields. Data that is longer has bytes without
- * a description. Neither is an error.
+ * a description. Neither case is an error.
  *
  * Threads  every function may be called from any thread at the same time, with different objects of
  *          the caller.
