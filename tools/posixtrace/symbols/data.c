@@ -3,8 +3,9 @@
  * data.c - names objects by the symbols of variables.
  *
  * A log has the mappings of code only. The data of a file is mapped behind its code, at the same
- * distance as in the file's symbols. So the file of an address is the one whose base is the next
- * below the address, and the symbol table of that file decides whether a variable is there.
+ * distance as in the file's symbols. So the file of an address is the file with the greatest base
+ * that is not above the address, and the symbol table of that file decides whether a variable is
+ * there.
  */
 #include "symbols/data.h"
 
@@ -18,7 +19,8 @@
 #include "symbols/module.h"
 #include "symbols/symbols.h"
 
-/* A process has the mappings of its ancestors; at most this number of them is searched. */
+/* A process also has the mappings of its ancestors. At most this number of processes is
+ * searched. */
 #define ANCESTORS 16
 #define SYMBOL_BYTES 512 /* a longer name of a function loses its end */
 #define NAMES_MAX (1u << 16) /* when the cache has this number of names, it is emptied */
@@ -30,8 +32,9 @@ struct named {
 	int64_t from_ns, until_ns;
 	char *name; /* NULL: there is no variable */
 	/*
-	 * The number of bytes of the name for a pointer that need not be one to a lock. The pointer
-	 * to a structure is that of its first member, too; only a lock is named as a member then.
+	 * The number of bytes of the name for a pointer that need not point to a lock. A pointer to
+	 * a structure also points to its first member. In this case only a lock gets the name of
+	 * the member.
 	 */
 	size_t plain;
 };
@@ -104,8 +107,8 @@ static size_t first_of(const struct data *data, pid_t pid)
 }
 
 /*
- * Reduces the times of a name to those before or after which a mapping that could change it begins
- * or ends.
+ * Reduces the times of a name to a range in which the mapping neither begins nor ends. The range
+ * includes time_ns.
  */
 static void narrow_times(struct named *name, const struct posix_trace_mapping_np *mapping,
 			 int64_t time_ns)
@@ -157,7 +160,7 @@ static const struct posix_trace_mapping_np *mapping_below(const struct data *dat
 
 /*
  * Returns the name of the variable or of its member at an address of a file in new memory, or NULL.
- * Stores the value of the member plain of struct named.
+ * Stores the value for the member 'plain' of struct named.
  */
 static char *variable_name(struct module *module, uint64_t address, size_t *plain)
 {

@@ -14,7 +14,7 @@
 /*
  * Returns the name that an object at the address `pointer` of a process had at this time, or NULL
  * if no name is known. The name of a variable is VARIABLE, or VARIABLE+0xOFFSET inside of it. The
- * name is in *object, of which only the member name is valid.
+ * name is in object->name. No other member of *object is valid.
  */
 const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
 		      struct posix_trace_object_np *object);

@@ -20,8 +20,8 @@
 char *demangle(const char *name)
 {
 	/*
-	 * ask is __cxa_demangle(), or NULL if there is no such library. asked is 1 after the first
-	 * search, which is not repeated.
+	 * 'ask' is __cxa_demangle(), or NULL if there is no such library. 'asked' is 1 after the
+	 * first search, which is not repeated.
 	 */
 	static char *(*ask)(const char *name, char *to, size_t *bytes, int *status);
 	static int asked;

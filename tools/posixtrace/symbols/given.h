@@ -8,7 +8,7 @@
 
 #include "symbols/symbols.h"
 
-/* The meaning of the address. GIVEN_FRAME: it is unknown which of both. */
+/* The meaning of the address: a return address, or an instruction. GIVEN_FRAME: unknown. */
 enum given_kind { GIVEN_RETURN, GIVEN_EXACT, GIVEN_FRAME };
 
 struct given {
@@ -27,7 +27,7 @@ struct given {
 void given_add(const struct given *key, const char *name, const char *file, unsigned line,
 	       const char *module);
 
-/* Returns the symbol of an address, or NULL if none was added. It stays valid. */
+/* Returns the symbol of an address, or NULL if none was added. The symbol stays valid. */
 const struct symbol *given_find(trace_id_t trid, pid_t pid, uint64_t address, bool is_exact);
 
 #endif

@@ -41,8 +41,8 @@ const char *module_lack(const struct module *module);
 void module_say_lack(struct module *module);
 
 /*
- * Finds the function, source file and line of an address. The address is one of the file and not
- * one of memory. Returns false if nothing is known about it.
+ * Finds the function, source file and line of an address. The address is an address in the file and
+ * not in memory. Returns false if nothing is known about it.
  */
 bool module_find(struct module *module, uint64_t address, struct module_place *place);
 
@@ -62,7 +62,7 @@ const char *module_variable(struct module *module, uint64_t address, uint64_t *o
  * Writes the path of members and indices to a lock in a variable, such as .pool[3].lock. The
  * variable begins at the address "begin" of the file, and the lock is at an offset in it. Returns
  * false if the file has no debug information of the variable, or if no member is at the offset.
- * *is_lock becomes whether the type of the member is one of the known types of locks.
+ * *is_lock becomes true if the type of the member is a known type of locks.
  */
 bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,
 		   size_t bytes, bool *is_lock);

@@ -166,9 +166,9 @@ static const char *in_go_table(struct module *module, Dwarf_Addr address)
 }
 
 /*
- * Returns the better one of two names: name is from DWARF, symbol from the symbol table. If symbol
- * is mangled but name is not, symbol is better: it has the namespace of the C++ function, which
- * name lacks.
+ * Returns the better of two names: 'name' is from DWARF, and 'symbol' is from the symbol table. If
+ * 'symbol' is mangled but 'name' is not, 'symbol' is better, because it has the namespace of the
+ * C++ function, which 'name' lacks.
  */
 static const char *better_name(const char *name, const char *symbol)
 {

@@ -69,7 +69,8 @@ static int32_t signed_at(const uint8_t *from)
 	return value;
 }
 
-/* Reads the whole table once. Afterwards frame is NULL if the file has no table of this form. */
+/* Reads the whole table once. Afterwards module->frame is NULL if the file has no table of this
+ * form. */
 static void frame_load(struct module *module)
 {
 	Dwarf_Addr bias;

@@ -54,7 +54,8 @@ static void keep_bytes(struct shortening *name, size_t bytes)
 
 /*
  * Moves behind the bracket that closes the one at name->at. Inside of round brackets, < and > may
- * be operators, so only round brackets are counted there. Returns false if it is not closed.
+ * be operators, so only round brackets are counted there. Returns false if the bracket is not
+ * closed.
  */
 static bool skip_brackets(struct shortening *name)
 {
@@ -121,8 +122,8 @@ static bool keep_braces(struct shortening *name)
 static const char clone[] = " [clone ";
 
 /*
- * Skips the parameters of a function and what follows them. The name goes on behind them if it is
- * that of something inside of the function.
+ * Skips the parameters of a function and what follows them. The name continues behind them if it
+ * names an entity inside of the function.
  */
 static bool skip_parameters(struct shortening *name)
 {

@@ -31,17 +31,18 @@ struct symbol {
 	const char *file;   /* the source file; NULL: unknown */
 	unsigned line;      /* 0: unknown */
 	bool is_function;
-	bool is_recorder;   /* name and whole are SYMBOLS_RECORDER, and no file is known */
+	bool is_recorder;   /* 'name' and 'whole' are SYMBOLS_RECORDER, and no file is known */
 	/*
 	 * A name that all addresses of a function have in common, for sums over functions. It
-	 * equals name, but in a file without symbols it is "function 0xBEGIN of MODULE" if the
+	 * equals 'name', but in a file without symbols it is "function 0xBEGIN of MODULE" if the
 	 * tables for unwinders have the begin.
 	 */
 	const char *whole;
 };
 
 /*
- * The module of functions of the kernel. Their member whole is NAME_[k], as in other flame graphs.
+ * The module of functions of the kernel. Their member 'whole' is NAME_[k], as in other flame
+ * graphs.
  */
 #define SYMBOLS_KERNEL "kernel"
 
@@ -87,7 +88,7 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 
 /*
  * Returns the name in the form of the source, in memory that the caller frees. Returns NULL if the
- * linker's name is to be used: it is not mangled, or --no-demangle asks for it.
+ * linker's name must be used, because it is not mangled or --no-demangle was given.
  */
 char *symbols_source_name(const char *name);
 

@@ -126,7 +126,7 @@ static void list_globals(struct module *module)
 		qsort(module->global, module->globals, sizeof(*module->global), by_address);
 }
 
-/* Replaces the type by the one that it is another name of. Returns false if there is no type. */
+/* Replaces a type by the type for which it is another name. Returns false if there is no type. */
 static bool plain_type(Dwarf_Die *type, bool *is_lock)
 {
 	Dwarf_Attribute attribute;
@@ -144,7 +144,8 @@ static bool plain_type(Dwarf_Die *type, bool *is_lock)
 	return false;
 }
 
-/* Returns whether a type is a lock, a structure or union that may have one, or an array of it. */
+/* Returns whether a type is a lock, a structure or union that may have a lock, or an array of
+ * these. */
 static bool may_have_lock(Dwarf_Die type)
 {
 	Dwarf_Attribute attribute;
@@ -189,7 +190,8 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 				       &found) ||
 		    dwarf_aggregate_size(&found, &size) || *offset - at >= size)
 			continue;
-		/* In a union, the bytes of a lock may also be an array that only has its size. */
+		/* In a union, an array may share the bytes of a lock. The member that may have a
+		 * lock is preferred. */
 		may_lock = may_have_lock(found);
 		if (has_found && at == best && (has_lock || !may_lock))
 			continue;
