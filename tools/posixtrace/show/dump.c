@@ -237,7 +237,8 @@ static bool prints_stacks(void)
 }
 
 /*
- * Prints one log. If several is true, the command line has several logs, and each log gets a title.
+ * Prints one log. If 'several' is true, the command line has several logs, and each log gets a
+ * title.
  */
 static int dump_log(const char *path, bool several)
 {

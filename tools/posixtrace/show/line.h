@@ -45,13 +45,14 @@ struct line_form {
 };
 
 /*
- * Prints the event. The function stores the event's time in form, so that the next line can show
+ * Prints the event. The function stores the event's time in 'form', so that the next line can show
  * the time since then. log must be the event's log.
  */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event);
 
-/* Writes the data of an event without schema: that of a system event, or else as text or bytes. */
+/* Writes the data of an event without a schema: as the data of a system event, as text, or as
+ * bytes. */
 void line_plain_data(struct out *out, const struct logfile *log,
 		     const struct posix_trace_event_np *event);
 

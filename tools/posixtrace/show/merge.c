@@ -121,8 +121,8 @@ static void begin_window(struct merge *merge)
 /* ------------------------------------------------------------------ the order */
 
 /*
- * A source's next event may be older than an event that precedes it in the same log. It is then
- * ordered by the time of the preceding event. So the order within a log never changes.
+ * A source's next event may be older than an event that precedes it in the same log. The next event
+ * is then ordered by the time of the preceding event. So the order within a log never changes.
  */
 void merge_place(struct merge_source *source)
 {
@@ -180,8 +180,8 @@ struct merge_source *merge_first(const struct merge *merge)
 /* ------------------------------------------------------------------ the end */
 
 /*
- * Prints the losses and the damage of a log. all is true if the reading reached the end of the log
- * or --end. Returns an exit status.
+ * Prints the losses and the damage of a log. 'all' is true if the reading reached the end of the
+ * log or --end. Returns an exit status.
  */
 static int finish_source(const struct merge *merge, struct merge_source *source, bool all)
 {

@@ -49,7 +49,7 @@ struct merge_source {
 	struct stacks stacks;
 	struct posix_trace_event_np event;
 	const struct log_type *type;
-	bool has;              /* event is the next event of this log */
+	bool has;              /* 'event' is the next event of this log */
 	bool any;              /* an event of this log was printed */
 	int64_t key_ns;        /* the time by which event is ordered; it never decreases */
 	int64_t last_ns;       /* time of the event of this log that was printed last */
@@ -65,7 +65,7 @@ struct merge {
 	bool (*choose)(const struct log_type *type);
 	enum when_form when;   /* for messages about losses */
 	bool fail_on_loss;
-	bool hides_recorder;   /* events for which sysdata_is_recorders() is true are left out */
+	bool hides_recorder;   /* events for which sysdata_is_recorders() is true are not shown */
 	bool keeps_stacks;     /* each source keeps the stacks of its log */
 	struct merge_error *error;
 	size_t errors;

@@ -12,8 +12,8 @@
 #include "show/merge_part.h"
 
 /*
- * The value is SPAN or NAME=SPAN. bound_parse() parses the span. It expects a plus sign before it,
- * so the function adds one.
+ * The value is SPAN or NAME=SPAN. bound_parse() parses the span. It expects a plus sign before the
+ * span, so the function adds the sign.
  */
 bool merge_add_error(struct merge *merge, const char *text)
 {
@@ -38,7 +38,8 @@ bool merge_add_error(struct merge *merge, const char *text)
 }
 
 /*
- * Returns whether --clock-error gave this bound for the name, which is that of a host or of a log.
+ * Returns whether --clock-error gave this bound for a name, which is the name of a host or of a
+ * log.
  */
 static bool is_named(const struct merge_error *error, const char *name)
 {

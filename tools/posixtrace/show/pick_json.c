@@ -53,8 +53,8 @@ static void json_field(struct json *json, const struct pick_cell *cell,
 }
 
 /*
- * Writes the source line of the event's address if source is true, otherwise its function. Writes
- * null if it is unknown.
+ * Writes the source line of the event's address if 'source' is true, and otherwise the function of
+ * the address. Writes null if the line or the function is unknown.
  */
 static void json_symbol(struct json *json, const char *name, const struct pick_cell *cell,
 			bool source)

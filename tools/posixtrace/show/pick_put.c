@@ -74,8 +74,8 @@ static void text_field(struct out *out, const struct pick_cell *cell,
 }
 
 /*
- * Writes the source line of the event's address if source is true, otherwise its function. Writes
- * "-" if it is unknown.
+ * Writes the source line of the event's address if 'source' is true, and otherwise the function of
+ * the address. Writes "-" if the line or the function is unknown.
  */
 static void text_symbol(struct out *out, const struct pick_cell *cell, bool source)
 {
@@ -226,8 +226,8 @@ static void put_blanks(struct out *out, size_t used, size_t width)
 }
 
 /*
- * Pads column i. before was the length of the buffer when the column began. The buffer has not been
- * flushed since then, unless the line is very long.
+ * Pads column i. 'before' was the length of the buffer when the column began. The buffer has not
+ * been flushed since then, unless the line is very long.
  */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {
