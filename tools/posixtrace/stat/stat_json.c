@@ -46,7 +46,7 @@ static void origin_members(struct json *json, const struct stat_report *report)
 
 	text_member(json, "stream", attr->name, sizeof(attr->name));
 	/*
-	 * complete means that the writer closed the log. whole means that posix_trace_open()
+	 * "complete" means that the writer closed the log. "whole" means that posix_trace_open()
 	 * accepts it without salvage.
 	 */
 	json_bool(json, "complete", info->complete);
@@ -114,8 +114,8 @@ static void counters_array(struct json *json, const struct tally_type *type)
 }
 
 /*
- * Writes the object of one type. The member schema has the text of the schema in the log, even if
- * it is invalid. The member level is written only if the schema is valid and has a level.
+ * Writes the object of one type. The member "schema" has the text of the schema in the log, even if
+ * it is invalid. The member "level" is written only if the schema is valid and has a level.
  */
 static void type_object(struct json *json, const struct tally *tally,
 			const struct tally_type *type)
@@ -140,7 +140,7 @@ static void type_object(struct json *json, const struct tally *tally,
 }
 
 /*
- * Writes the object of one thread. The member thread is a string of hexadecimal digits, since a
+ * Writes the object of one thread. The member "thread" is a string of hexadecimal digits, since a
  * thread identifier may need 64 bits.
  */
 static void thread_object(struct json *json, const struct stat_report *report,

@@ -48,8 +48,8 @@ static void fault_json(struct report *report, const struct posix_trace_fault_np 
 }
 
 /*
- * The library calls this function for each fault. Each fault is printed at once and not kept, since
- * a log may have millions of faults. Faults beyond the limit are only counted.
+ * The library calls this function for each fault. Each fault is printed immediately and not kept,
+ * since a log may have millions of faults. Faults beyond the limit are only counted.
  */
 static void report_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
