@@ -158,7 +158,7 @@ static int show_source(struct top_source *source, struct top *top)
 }
 
 /*
- * Opens the source, shows it and closes it. path is NULL for a process. The stream is closed also
+ * Opens the source, shows it and closes it. 'path' is NULL for a process. The stream is closed also
  * after an error, so that the process does not continue to record.
  */
 static int watch_source(const char *path)

@@ -226,8 +226,8 @@ static bool read_name(const struct top_thread *thread, char name[PROCESS_NAME_BY
 }
 
 /*
- * Writes the name of a thread. A thread of a log, and one that has ended, has the last name that
- * the trace has of it, or none.
+ * Writes the name of a thread. For a thread of a log, or a thread that has ended, writes the last
+ * name that the trace has of it, if there is one.
  */
 static void put_thread_name(const struct top_source *source, const struct top_thread *thread)
 {

@@ -20,7 +20,7 @@
 #include "live/process.h"
 #include "top/top.h"
 
-/* The state of the display. source and top belong to the caller. */
+/* The state of the display. 'source' and 'top' belong to the caller. */
 struct screen {
 	struct top_source *source;
 	struct top *top;
@@ -128,7 +128,7 @@ static void take_signals(struct screen *screen)
 	}
 }
 
-/* Waits for one delay. Keys act at once, and events are read every TOP_READ_MS. */
+/* Waits for one delay. Keys act immediately, and events are read every TOP_READ_MS. */
 static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 {
 	int64_t end_ns = until_now_ns() + delay_ns;
@@ -136,7 +136,7 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		{ .fd = screen->until.signals, .events = POLLIN },
 		/*
 		 * The third element is the process. Once the process has ended, poll() would report
-		 * that at each call, so the descriptor is then left out.
+		 * that at each call, so poll() then ignores the descriptor.
 		 */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
@@ -163,7 +163,7 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 			execute_key(screen, key);
 		/*
 		 * The process has ended. The function returns, so that the caller draws the last
-		 * events at once.
+		 * events immediately.
 		 */
 		if (poller[2].revents) {
 			screen->source->ended = true;

@@ -21,13 +21,13 @@
 #include "log/tally.h"
 #include "top/top.h"
 
-/* the most events of one call, since a process may record faster than this one reads */
+/* the most events of one call, since a process may record faster than this command reads */
 #define EVENTS_AT_ONCE 2000000
 
 /*
  * Creates and starts a stream of policy LOOP. With this policy a slow reader loses events but never
- * delays the process. Children inherit it. Returns 0 or an error number; after an error there is no
- * stream.
+ * delays the process. Children inherit the stream. Returns 0 or an error number; after an error
+ * there is no stream.
  */
 static int begin_stream(pid_t pid, size_t stream_size, trace_id_t *trid)
 {
@@ -184,7 +184,7 @@ static double rate_of(uint64_t now, uint64_t before, double seconds)
 }
 
 /*
- * Updates the types by the ledger. seconds is the time since the last update. If a type has no
+ * Updates the types by the ledger. 'seconds' is the time since the last update. If a type has no
  * schema yet, its schema is searched again. Returns 0 or an error number.
  */
 static int update_types(struct top_source *source, struct top *top, double seconds)
