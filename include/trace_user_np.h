@@ -8,13 +8,14 @@
  *	TRACE_STR_NP(path);
  *	TRACE_USER_END_NP();
  *
- * records one event. Its data is the items. An item is a byte and the value, little-endian. The low
- * four bits of the byte are the type; the high four bits are the width of the value in a listing (0
- * to 14). The macros build the items on the stack and record them with one trace point, so the
- * event is complete or absent. While the process is not traced, the macros do not evaluate their
- * arguments. If an item does not fit in POSIX_TRACE_USER_BYTES_NP, or in the stream's maximum data
- * size, the library omits this item and all items after it, and marks the event as truncated.
- * `posixtrace convert --to rkh` sends the items of event types with names rkh.USR.NAME as they are.
+ * records one event. The data of this event is the items. An item is a byte and the value,
+ * little-endian. The low four bits of the byte are the type; the high four bits are the width of
+ * the value in a listing (0 to 14). The macros build the items on the stack and record them with
+ * one trace point, so the event is complete or absent. While the process is not traced, the macros
+ * do not evaluate their arguments. If an item does not fit in POSIX_TRACE_USER_BYTES_NP, or in the
+ * stream's maximum data size, the library omits this item and all items after it, and marks the
+ * event as truncated. `posixtrace convert --to rkh` sends the items of event types with names
+ * rkh.USR.NAME as they are.
  *
  * Threads  only one thread uses a given struct posix_trace_user_np.
  * Signals  everything is async-signal-safe.
