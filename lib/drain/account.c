@@ -230,15 +230,15 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	 * The called events are the events that writers have published, the events that writers
 	 * counted as lost instead of publishing them, and the events of the drain itself. This sum
 	 * does not depend on the reader's columns. Two kinds of published records are subtracted,
-	 * because they are no called events of this account: records that another reader took
-	 * before (drain->before), and records that are no members.
+	 * because they are no called events of this account: records that an earlier reader has
+	 * delivered (drain->before), and records that are no members.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
 	/*
-	 * A writer that was killed or jumped away while it counted a loss may have counted it by
-	 * type and not by thread, or not at all. ptx_ledger_close() adds the difference to type 0
-	 * and to the line of pid 0.
+	 * If a writer was killed, or left by siglongjmp(), while it counted a loss, it may have
+	 * counted the loss by type and not by thread, or not at all. ptx_ledger_close() adds the
+	 * difference to type 0 and to the line of pid 0.
 	 */
 	ptx_ledger_close(ledger);
 	return 0;

@@ -164,7 +164,7 @@ struct ptx_drain {
 	size_t mark_first, marks, mark_room;
 	size_t thin_at; /* when there are this many marks, thin.c examines them */
 
-	bool gap;           /* events were overwritten, and OVERFLOW does not report it yet */
+	bool gap;           /* events were overwritten, and OVERFLOW has not reported them yet */
 	uint64_t gap_first; /* time of the first event lost in the gap, UINT64_MAX = not known */
 	uint64_t cut;       /* events up to this tick are overwritten */
 	uint64_t reported_cut; /* OVERFLOW has reported losses up to this tick */
@@ -179,8 +179,8 @@ struct ptx_drain {
 	uint32_t queue_data[PTX_DRAIN_QUEUE];
 	uint64_t queue_set[PTX_WORDS + 1];
 
-	bool peeked_queue; /* consume() removes the event from the queue */
-	int64_t peeked_ns; /* the label of the event that consume() removes */
+	bool peeked_queue; /* ptx_drain_consume() removes the event from the queue */
+	int64_t peeked_ns; /* the label of the event that ptx_drain_consume() removes */
 
 	bool checkpoint;        /* which of the two checkpoints was written last */
 	uint32_t placed;        /* the checkpoints have memory for the places of this many rings */

@@ -118,8 +118,8 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 
 	/*
 	 * A processor may read the clock before the load by which a writer sees that the stream
-	 * runs. Without this allowance, an event that was recorded at once after the START could
-	 * have a time before the START, and would be no member.
+	 * runs. Without this allowance, an event that was recorded immediately after the START
+	 * could have a time before the START, and would be no member.
 	 */
 	if (early)
 		now -= ptx_clock_ticks(EARLY_NS);

@@ -99,7 +99,7 @@ void ptx_drain_thin(struct ptx_drain *drain)
 		return;
 	/*
 	 * thin_at is set before the census, so that after a failure the next start does not try
-	 * again at once
+	 * again immediately
 	 */
 	drain->thin_at = 2 * drain->marks;
 	ptx_drain_pass(drain);
