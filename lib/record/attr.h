@@ -53,7 +53,7 @@ struct ptx_attr {
 _Static_assert(sizeof(struct ptx_attr) == 200, "the attributes are part of the log format");
 
 /*
- * Returns whether attr is an initialized object. The program may pass any pointer to its own
+ * Returns whether `attr` is an initialized object. The program may pass any pointer to its own
  * memory, and NULL.
  */
 static inline bool ptx_attr_is_valid(const struct ptx_attr *attr)
@@ -76,7 +76,7 @@ static inline bool ptx_attr_is_level(int32_t level)
 #define PTX_SYSTEM_DATA_MAX    (2 * PTX_EVENT_SET_BYTES)
 
 /*
- * Returns the greatest number of bytes that a user event with len bytes of data occupies in the
+ * Returns the greatest number of bytes that a user event with `len` bytes of data occupies in the
  * stream's memory.
  */
 static inline size_t ptx_attr_user_event_size(const struct ptx_attr *attr, size_t len)

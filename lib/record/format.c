@@ -2,7 +2,7 @@
 /*
  * record/format.c - the directives of a format: %[N$][flags][width][.precision][length]conversion.
  *
- * The writer uses this parser to learn the types of the arguments before it fetches them. The
+ * The writer uses this parser to determine the types of the arguments before it fetches them. The
  * reader uses it to print the values. So both give each argument the same number, whatever the
  * format is. The compiler has checked the format in a program; the format in a log may be any text.
  *
@@ -59,7 +59,7 @@ static void take_size(struct ptx_format *format, int *size, int *argument)
 		*size = take_number(&format->at);
 		return;
 	}
-	/* A * without a number takes the next argument, as a directive does. */
+	/* A * without a number uses the next argument, as a directive does. */
 	format->at++;
 	*argument = take_position(&format->at);
 	if (*argument == PTX_FORMAT_NONE)

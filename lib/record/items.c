@@ -32,7 +32,7 @@ size_t ptx_item_size(enum posix_trace_item_np type)
 
 /*
  * Returns the size of the item at `item`, with the byte of its type, or 0 if it is not complete
- * within len bytes. len must be at least 1.
+ * within `len` bytes. `len` must be at least 1.
  */
 static size_t item_bytes(const unsigned char *item, size_t len)
 {
@@ -42,7 +42,10 @@ static size_t item_bytes(const unsigned char *item, size_t len)
 
 	switch (type) {
 	case POSIX_TRACE_ITEM_STR_NP:
-		/* A string ends at its NUL. Without one within len bytes it is not complete. */
+		/*
+		 * A string ends at its NUL. Without a NUL within `len` bytes, the string is not
+		 * complete.
+		 */
 		nul = memchr(item + 1, 0, len - 1);
 		return nul ? (size_t)(nul - item) + 1 : 0;
 	case POSIX_TRACE_ITEM_MEM_NP:

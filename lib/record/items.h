@@ -23,7 +23,7 @@ size_t ptx_item_size(enum posix_trace_item_np type);
 
 /*
  * Returns the number of bytes at the beginning of the row that can be kept: complete items that fit
- * into `room` bytes. The row has len bytes.
+ * into `room` bytes. The row has `len` bytes.
  */
 size_t ptx_items_fit(const void *items, size_t len, size_t room);
 

@@ -25,7 +25,7 @@
 
 enum ptx_mapping_kind {
 	PTX_MAPPING_FILE = 1,
-	/* Since from_ns the range lacks its former file; pid 0: nothing is known of any process. */
+	/* Since from_ns the range has no file; pid 0: nothing is known of any process. */
 	PTX_MAPPING_GONE,
 	PTX_MAPPING_CHILD /* pid is a child of process `parent`, made at that time */
 };
@@ -63,13 +63,13 @@ void ptx_mappings_fini(struct ptx_mappings *list);
  */
 void ptx_mappings_settle(struct ptx_mappings *list);
 
-/* In a settled list: returns what was mapped at an address of a process at that time, or NULL. */
+/* In a settled list: returns the file at an address of a process at that time, or NULL. */
 const struct ptx_mapping *ptx_mappings_find(const struct ptx_mappings *list, uint32_t pid,
 					    uint64_t address, int64_t time_ns);
 
 /*
- * Finds the GNU build-id among the notes of a PT_NOTE segment of len bytes. Returns its length in
- * bytes, or 0 if there is none that fits into id.
+ * Finds the GNU build-id among the notes of a PT_NOTE segment of `len` bytes. Returns its length in
+ * bytes, or 0 if there is none that fits into `id`.
  */
 size_t ptx_mapping_build_id(const void *notes, size_t len, uint8_t id[PTX_MAPPING_ID_BYTES]);
 

@@ -71,7 +71,7 @@ void ptx_objects_sort(struct ptx_object *object, size_t count)
 
 /*
  * Returns the youngest entry with this key that is not younger than the key's time, or NULL. If
- * `early` is true, the oldest entry with this key serves even if it is a little younger.
+ * `early` is true, the oldest entry with this key is accepted even if it is a little younger.
  */
 static const struct ptx_object *newest_entry(const struct ptx_object *object, size_t count,
 					     const struct key *key, bool early)

@@ -59,7 +59,7 @@ static inline size_t ptx_record_len(uint32_t len_flags)
 	return len_flags & PTX_RECORD_LEN_MAX;
 }
 
-/* Bytes that a record with len bytes of data occupies. */
+/* Bytes that a record with `len` bytes of data occupies. */
 static inline size_t ptx_record_size(size_t len)
 {
 	return sizeof(struct ptx_record) + ((len + 7) & ~(size_t)7);

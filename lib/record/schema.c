@@ -98,8 +98,8 @@ static void skip_blanks(struct parser *parser)
 }
 
 /*
- * Skips blanks, then consumes the character c. Returns whether the character was there. It is no
- * fault if it was not there.
+ * Skips blanks, then consumes the character c. Returns whether the character was there. A missing
+ * character is no fault.
  */
 static bool take_char(struct parser *parser, char c)
 {
@@ -556,8 +556,8 @@ static bool take_list(struct parser *parser)
 }
 
 /*
- * Consumes what follows a backslash in a quoted text, and stores the character. Returns false if it
- * is no escape; the caller then records the reason.
+ * Consumes the escape behind a backslash in a quoted text, and stores the character. Returns false
+ * if it is no escape; the caller then records the reason.
  */
 static bool take_escape(struct parser *parser, char *c)
 {

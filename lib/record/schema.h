@@ -30,8 +30,8 @@ struct ptx_schema_type {
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 
 /*
- * Makes *schema from `text` and returns NULL, or returns the reason in English why text is not a
- * schema. After a failure *schema must not be used. A schema points into itself: do not copy it.
+ * Makes *schema from `text` and returns NULL, or returns the reason, in English, why `text` is not
+ * a schema. After a failure *schema must not be used. A schema points into itself: do not copy it.
  */
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
