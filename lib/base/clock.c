@@ -201,8 +201,8 @@ bool ptx_clock_follow(bool counter)
 			return false; /* reading it would raise SIGSEGV */
 #endif
 		/*
-		 * Two threads may execute these stores at once. Both have got the clock from the
-		 * same arena or from ptx_clock_init(), so they store the same value.
+		 * Two threads may execute these stores at the same time. Both have got the clock
+		 * from the same arena or from ptx_clock_init(), so they store the same value.
 		 */
 		atomic_store_explicit(&ptx_clock_is_counter, counter, memory_order_relaxed);
 		atomic_store_explicit(&is_chosen, true, memory_order_release);
@@ -239,7 +239,7 @@ static _Atomic int64_t span_from_ns;
 
 /*
  * A process that follows the clock of another process has not measured the rate. Two threads may
- * measure it at once: both results are right.
+ * measure it at the same time: both results are right.
  */
 void ptx_clock_measure(void)
 {

@@ -88,9 +88,9 @@ static inline uint64_t ptx_clock_now(void)
 }
 
 /*
- * Readings of the clock before and after this call are on their side of it, in the order of this
- * thread's instructions. The processor completes the earlier instructions first, except that stores
- * may not be visible yet.
+ * Separates readings of the clock: earlier readings of this thread happen before this call, and
+ * later readings happen after it. The processor completes the earlier instructions first, except
+ * that stores may not be visible yet.
  */
 static inline void ptx_clock_fence(void)
 {

@@ -4,8 +4,8 @@
  *
  * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
  * cycles, but a new one can start in each cycle. The code there computes three independent lanes of
- * the data at once and combines their checksums. Other processors use eight tables of 256 words
- * (slicing by 8).
+ * the data at the same time and combines their checksums. Other processors use eight tables of 256
+ * words (slicing by 8).
  *
  * A signal handler may call these functions: nothing here acquires a lock, allocates, or depends on
  * a constructor.
@@ -26,9 +26,9 @@ static uint32_t table[8][256];
 static _Atomic(int) table_ready;
 
 /*
- * Fills the table. Several threads, or a thread and its signal handler, may fill it at once. They
- * store the same values, so their order does not matter and no lock is needed. A handler could not
- * acquire a lock. The accesses are atomic only because the memory model demands it.
+ * Fills the table. Several threads, or a thread and its signal handler, may fill it at the same
+ * time. They store the same values, so their order does not matter and no lock is needed. A handler
+ * could not acquire a lock. The accesses are atomic only because the memory model demands it.
  */
 static void make_table(void)
 {
@@ -125,7 +125,7 @@ ptx_inline INSTRUCTIONS uint64_t crc32c_shift(uint64_t crc, uint64_t constant)
 }
 
 /*
- * Continues crc over 3 * lane bytes at p. The loop has three chains of dependent instructions
+ * Continues `crc` over 3 * `lane` bytes at `p`. The loop has three chains of dependent instructions
  * that the processor executes at the same time.
  */
 ptx_inline INSTRUCTIONS uint64_t three_lanes(uint64_t crc, const unsigned char *p, size_t lane,

@@ -29,7 +29,7 @@ static int futex_call(_Atomic uint32_t *word, int op, uint32_t value, const stru
 }
 
 /*
- * Uses FUTEX_WAIT_BITSET because that takes an absolute time. FUTEX_WAIT takes a duration, and a
+ * Uses FUTEX_WAIT_BITSET, because its time is absolute. The time of FUTEX_WAIT is a duration, and a
  * wait that a signal interrupts would begin anew with the full duration.
  */
 int ptx_futex_wait(_Atomic uint32_t *word, uint32_t value, const struct timespec *until)

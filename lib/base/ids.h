@@ -8,9 +8,9 @@
  * raw clone() or of vfork() still finds its parent's id.
  *
  * The mutex is a C11 mutex, and glibc locks it like any other mutex. ThreadSanitizer replaces the
- * functions of POSIX mutexes by its own, and these call the wrappers of the shim. The shim would
- * record such a call as a call of the program. It would need the thread's id for that event, and
- * would recurse without end. ThreadSanitizer does not replace mtx_lock().
+ * functions of POSIX mutexes by its own, and its functions call the wrappers of the shim. The shim
+ * would record such a call as a call of the program. It would need the thread's id for that event,
+ * and would recurse without end. ThreadSanitizer does not replace mtx_lock().
  *
  * Threads   all threads may call it concurrently.
  * Signals   async-signal-safe: the mutex is not shared.

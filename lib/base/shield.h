@@ -3,7 +3,7 @@
  * base/shield.h - writes to a file without the signals that they may raise (FLUSHF-09).
  *
  * Between ptx_shield_raise() and ptx_shield_lower() the calling thread has SIGXFSZ and SIGPIPE
- * blocked. ptx_shield_lower() discards those that were raised in between. Signals that were
+ * blocked. ptx_shield_lower() discards the signals that were raised in between. Signals that were
  * pending before remain pending for the program.
  *
  * Threads   each thread has its own shield, on its stack.

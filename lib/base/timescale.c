@@ -12,7 +12,7 @@
 
 /*
  * The desired length of a line between two anchors. The error of a reading is about a microsecond.
- * For a line of this length it changes the slope by about 1/100000.
+ * In a line of this length, this error changes the slope by about 1/100000.
  */
 #define ANCHOR_DISTANCE_NS 100000000u
 /*
