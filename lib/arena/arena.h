@@ -4,8 +4,8 @@
  *
  * The arena is a sealed, sparse memfd. It begins with the control page, which is mapped over static
  * pages of the library, so that a trace point reaches it by one load. The lists follow: names of
- * event types, schemas, objects, and maps. Then come the regions of streams, whose offsets are
- * never used twice. If there is no memfd, or the program has closed its descriptor, new regions are
+ * event types, schemas, objects, and maps. The regions of streams follow the lists; no offset is
+ * used twice. If there is no memfd, or the program has closed its descriptor, new regions are
  * anonymous shared memory. Only this process and its children can then use the streams.
  * arena/DESIGN has the protocol.
  *
@@ -65,8 +65,8 @@ struct ptx_attachment {
 	 */
 	_Atomic uint32_t linger_ms;
 	/*
-	 * The struct ptx_identity of the target. Both are 0 if the process traces itself; such a
-	 * stream ends when the process executes another program.
+	 * The struct ptx_identity of the target. Both members are 0 if the process traces itself;
+	 * such a stream ends when the process executes another program.
 	 */
 	_Atomic uint64_t target_inode, target_start;
 	/* events that could not be counted in the region, see point/adopt.c */
@@ -248,8 +248,8 @@ bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /*
- * Advances the epoch after any change except the attaching or detaching of a stream. For those,
- * ptx_attachment_*() advance the epoch themselves.
+ * Advances the epoch after any change except the attaching or detaching of a stream. For attaching
+ * and detaching, ptx_attachment_*() advance the epoch themselves.
  */
 static inline void ptx_control_changed(struct ptx_control *control)
 {

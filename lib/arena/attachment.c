@@ -47,7 +47,7 @@ struct flock ptx_attachment_guard_lock(unsigned bit)
 /* Sets or frees the creator's lock without waiting. EBADF: there is no file to lock. */
 static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 {
-	/* F_SETLK returns at once: the library never waits in the traced program. */
+	/* F_SETLK returns immediately: the library never waits in the traced program. */
 	struct flock lock = ptx_attachment_lock(bit, type);
 	int fd = ptx_arena_fd(arena), saved = errno;
 	int err = fd < 0 ? EBADF : fcntl(fd, F_SETLK, &lock) ? errno : 0;

@@ -48,8 +48,8 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
 
 /*
  * Claims a place for a stream, and gives back the memory that a dead creator left there. EAGAIN:
- * all PTX_STREAMS places are in use. From then on only the claimant may call place, publish, hide
- * and retract for that place.
+ * all PTX_STREAMS places are in use. From then on only the claimant may call
+ * ptx_attachment_place(), _publish(), _hide() and _retract() for that place.
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
 
@@ -70,8 +70,8 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 /*
- * Return a record lock on the arena's file, for fcntl(): the first function the creator's lock, the
- * second one the guardian's lock.
+ * Return a record lock on the arena's file, for fcntl(): ptx_attachment_lock() the creator's lock,
+ * ptx_attachment_guard_lock() the guardian's lock.
  */
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);

@@ -85,8 +85,8 @@ static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		return EFBIG;
 	/*
-	 * The file is sparse and has its full size at once, so all offsets of the region
-	 * are valid.
+	 * The file is sparse and has its full size immediately, so all offsets of the region are
+	 * valid.
 	 */
 	err = ptx_io_truncate(fd, bytes);
 	if (err)

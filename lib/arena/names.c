@@ -192,7 +192,7 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 			strcpy(name, predefined[i].name);
 			return true;
 		}
-	/* A process without memory for lists knows the predefined names only. */
+	/* A process without memory for lists has the predefined names only. */
 	if (!names || type < PTX_TYPE_FIRST_USER || type >= PTX_TYPE_FIRST_USER + PTX_NAMES)
 		return false;
 	/* The load acquires: it pairs with the exchange that has added the entry. */

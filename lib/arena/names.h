@@ -4,7 +4,7 @@
  *
  * The table is lock-free and append-only. A process writes a name into a cell, and one
  * compare-and-swap makes that cell the next entry. If another process was faster, the slower one
- * compares the winner's name with its own. A process that is killed on the way leaves at most an
+ * compares the winner's name with its own. A process that is killed in between leaves at most an
  * unused cell. The table has nearly two hundred more cells than entries, for threads that add names
  * at the same moment. If even more threads do so, the others get the unnamed type, as when the
  * limit of names is reached.

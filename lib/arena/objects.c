@@ -94,7 +94,7 @@ void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from)
 
 	/* The entries are copied in the order of the cells, so that later entries stay later. */
 	for (unsigned i = 0; i < ptx_objects_count(from); i++)
-		/* Cells that are not ready are left out. */
+		/* Cells that are not ready are omitted. */
 		if (ptx_objects_get(from, i, &object))
 			ptx_objects_put(to, &object);
 }

@@ -2,7 +2,7 @@
 /*
  * arena/objects.h - names of objects in the memory of the processes of an arena. The list is
  * lock-free and append-only. A process claims a cell by one compare-and-swap, fills it, and makes
- * it ready by one store. A process that is killed on the way leaves an unused cell. An entry is
+ * it ready by one store. A process that is killed in between leaves an unused cell. An entry is
  * valid from its own time until the time of a later entry for the same pointer of the same process.
  * If the later entry has an empty name, it only ends the earlier entry.
  */

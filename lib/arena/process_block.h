@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/process_block.h - the data that a process keeps for itself, hidden from its children.  The
+ * arena/process_block.h - the data that a process keeps for itself, hidden from its children. The
  * kernel zeroes the block in a child (MADV_WIPEONFORK), however it was forked. So a child begins as
  * a process that never traced, even if no fork handler ran in it.
  */

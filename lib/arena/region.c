@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/region.c - allocates the memory of a stream, and makes it present before it is written.  If
+ * arena/region.c - allocates the memory of a stream, and makes it present before it is written. If
  * promised memory were missing when an event is written, the traced program would get SIGBUS. So
  * the creator makes the tables and the first chunks present, and gets ENOMEM if the machine has
  * less memory available than the stream's size. Writers make the rest present before they use it
@@ -326,8 +326,9 @@ static void remove_pages(void *memory, size_t bytes)
 }
 
 /*
- * The creator cannot do this. It gives the memory back at once, but the kernel may have suspended a
- * thread of another process in a trace point, and that thread may store there later.
+ * The creator cannot give these pages back: it gives the memory back immediately, but the kernel
+ * may have suspended a thread of another process in a trace point, and that thread may store there
+ * later.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings)
 {

@@ -4,7 +4,7 @@
  *
  * The table is lock-free and append-only, as the names are. A process copies a text behind the used
  * bytes. Then one compare-and-swap makes this text the schema of the type. A process that is too
- * late, or is killed on the way, leaves unused bytes. Readers load `changes` first and the entries
+ * late, or is killed in between, leaves unused bytes. Readers load `changes` first and the entries
  * afterwards, so they find each entry that `changes` counts.
  *
  * Threads   any, also of other processes. No function allocates or waits.

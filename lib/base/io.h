@@ -8,8 +8,8 @@
  *
  * Threads   all functions may run concurrently; the caller must see to it that concurrent uses of
  *           one descriptor do no harm.
- * Errors 0 or an error number; errno is preserved. Signals async-signal-safe. The caller blocks
- * SIGPIPE and SIGXFSZ (shield.h) if necessary.
+ * Errors    0 or an error number; errno is preserved.
+ * Signals   async-signal-safe. The caller blocks SIGPIPE and SIGXFSZ (shield.h) if necessary.
  */
 #ifndef PTX_BASE_IO_H
 #define PTX_BASE_IO_H

@@ -183,7 +183,7 @@ static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 	return NULL;
 }
 
-/* Other processes change the table, so the answer may be out of date at once. */
+/* Other processes change the table, so the answer may be out of date immediately. */
 bool ptx_family_has(struct ptx_control *control, uint32_t pid)
 {
 	return member_of(control, pid);

@@ -3,11 +3,11 @@
  * meet/family.h - one arena for a traced process and the processes that inherit its streams.
  *
  * A child of a process that is traced into an INHERITED stream keeps its parent's arena, with the
- * names and the control page, so that the controller reaches all processes of the family at once.
- * The child recognizes its own attachments by their generations. The arena's table of members has
- * the facts that the next executed program needs. While a stream can be inherited, the arena's
- * descriptor stays open when programs are executed. So a program that a shell executes finds the
- * arena, too.
+ * names and the control page, so that the controller reaches all processes of the family with one
+ * change. The child recognizes its own attachments by their generations. The arena's table of
+ * members has the facts that the next executed program needs. While a stream can be inherited, the
+ * arena's descriptor stays open when programs are executed. So a program that a shell executes
+ * finds the arena, too.
  *
  * Signals   all functions are async-signal-safe.
  */
@@ -43,8 +43,8 @@ int ptx_family_find(void);
 bool ptx_family_join(struct ptx_control *control);
 
 /*
- * The same for an arena that this process has found among those of all processes. The id of a
- * member may have been given to another process since, so start times are compared, too.
+ * Does the same for an arena that this process has found among the arenas of all processes. The id
+ * of a member may have been given to another process since, so start times are compared, too.
  */
 bool ptx_family_rejoin(struct ptx_control *control);
 
@@ -66,7 +66,10 @@ void ptx_family_begin(void);
 /* Lets programs that are executed inherit the arena's descriptor if they can inherit a stream. */
 void ptx_family_update_cloexec(void);
 
-/* Returns true if a process of the family is certainly gone: it has ended and was waited for. */
+/*
+ * Returns true if a process of the family is certainly gone: it has ended and its parent has waited
+ * for it.
+ */
 bool ptx_family_is_dead(uint32_t pid);
 
 /* Returns true if the process is a member. */

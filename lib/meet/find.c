@@ -82,7 +82,7 @@ static int map_folder_error(pid_t pid, int err)
 	return map_error(err);
 }
 
-/* Says whether an arena that the target has open is the one in which it is traced. */
+/* Says whether an arena that the target has open is the arena in which the target is traced. */
 enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
@@ -323,8 +323,8 @@ static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *l
 }
 
 /*
- * Returns true if the process has ended and its parent has waited for it. Before that wait it still
- * has its id. The signal 0 is not delivered.
+ * Returns true if the process has ended and its parent has waited for it. Before that wait the
+ * process still has its id. The signal 0 is not delivered.
  */
 static bool has_ended(int process)
 {

@@ -19,8 +19,8 @@
 struct ptx_link_owner {
 	struct ptx_rendezvous_target target;
 	/*
-	 * The number of streams that trace the target, and how many of these its children inherit.
-	 * Both are changed under the lock.
+	 * The number of streams that trace the target, and how many of these streams its children
+	 * inherit. Both are changed under the lock.
 	 */
 	unsigned streams, inherited;
 	struct ptx_link_owner *next;

@@ -79,7 +79,7 @@ struct one {
 
 /*
  * The link is read before fstatat() follows it, because following the link of another kind of file
- * could block. A descriptor that was closed in between is left out.
+ * could block. A descriptor that was closed in between is omitted.
  */
 static int look_at_file(void *arg, int folder, const char *name)
 {
@@ -111,7 +111,7 @@ static int is_any(void *arg, int folder, const char *name)
 
 /*
  * Returns 1, which ends the listing, for a thread of the process whose folder of descriptors can be
- * listed and is not empty. The first thread is left out, because the caller has looked at it
+ * listed and is not empty. The first thread is skipped, because the caller has looked at it
  * already.
  */
 static int look_at_thread(void *arg, int tasks, const char *name)
@@ -161,7 +161,7 @@ void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 /*
  * Lists the descriptors of one process. If an error concerns this process's own limits, the
  * function returns it, because the look at each further process would fail as well. After any other
- * error the process is left out.
+ * error the process is skipped.
  */
 static int look_at_process(void *arg, int proc, const char *name)
 {

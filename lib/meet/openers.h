@@ -26,7 +26,7 @@ struct ptx_openers {
 };
 
 /*
- * ENOMEM, EMFILE, or the error of /proc. Processes that this process may not examine are left out.
+ * ENOMEM, EMFILE, or the error of /proc. Processes that this process may not examine are skipped.
  */
 int ptx_openers_find(struct ptx_openers *openers);
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in that process alone */
@@ -38,8 +38,8 @@ size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 #define PTX_OPENER_PATH 64
 
 /*
- * Writes the path of the folder of a process's descriptors, /proc/PID/fd. If its first thread has
- * ended, that folder is empty; then the path is that of another thread.
+ * Writes the path of the folder of a process's descriptors, /proc/PID/fd. If the process's first
+ * thread has ended, that folder is empty; then the path is that of another thread.
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room);
 

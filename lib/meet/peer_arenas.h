@@ -4,8 +4,8 @@
  *
  * When this process closes any descriptor of a file, the kernel releases every lock that the
  * process has on that file. So an arena that is in use is never opened a second time. A path is
- * first opened with O_PATH, to find out to which file it leads. Such a descriptor does not affect
- * locks.
+ * first opened with O_PATH, to determine the file to which it leads. Such a descriptor does not
+ * affect locks.
  *
  * Threads   all; an arena that is found between lock and unlock remains open after the unlock only
  *           if the caller has increased its `users`.

@@ -132,8 +132,8 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
  *
  * The order matters. Names are merged first, because a type that the program has already must keep
  * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
- * the other arena becomes CHOSEN, or this process joins its family. If this or the mapping fails,
- * the own arena becomes SETTLING again.
+ * the other arena becomes CHOSEN, or this process joins its family. If this step or the mapping
+ * fails, the own arena becomes SETTLING again.
  */
 static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 {
@@ -415,7 +415,7 @@ void ptx_process_child(void)
 	errno = saved;
 }
 
-/* Async-signal-safe. In a child that is not set up, this sets it up. */
+/* Async-signal-safe. In a child that is not set up, this function sets the child up. */
 uint32_t ptx_process_pid(void)
 {
 	if (ptx_process_is_child())

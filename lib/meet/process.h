@@ -2,8 +2,8 @@
 /*
  * meet/process.h - how a process gets its arena: at its start, after execve(), and in a child.
  *
- * A program that starts takes an inherited arena or one that a controller made for it; otherwise
- * it makes its own. A child keeps its parent's arena if it inherits a stream there.
+ * A program that starts uses an inherited arena, or an arena that a controller made for it;
+ * otherwise it makes its own arena. A child keeps its parent's arena if it inherits a stream there.
  */
 #ifndef PTX_MEET_PROCESS_H
 #define PTX_MEET_PROCESS_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * The library's constructor calls it, or the first call of a library function if that comes before
- * the constructor.
+ * The library's constructor calls this function, or the first call of a library function if that
+ * comes before the constructor.
  */
 void ptx_process_init(void);
 

@@ -235,7 +235,7 @@ static bool begin_others(struct ptx_rendezvous *walk)
 /*
  * Continues with the parent. Links for ancestors are in the other folder, which is opened at the
  * first step. If there is no further ancestor, or if the permitted number of steps is used up,
- * continues with all links of this folder. Returns false behind these.
+ * continues with all links of this folder. Returns false behind these links.
  */
 static bool step_up(struct ptx_rendezvous *walk)
 {

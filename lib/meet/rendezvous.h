@@ -41,8 +41,8 @@ struct ptx_rendezvous {
 
 /*
  * Begins a walk through the links for this process and then, if `ancestors` is true, through the
- * links for the streams that it may inherit: first those of its ancestors, then those of all
- * processes. The ancestors of a daemon may have ended before it executes a program.
+ * links for the streams that it may inherit: first the links for its ancestors, then the links for
+ * all processes. The ancestors of a daemon may have ended before it executes a program.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors);
 

@@ -11,8 +11,8 @@
  * seen: if several files may have been in a range between two looks, the notes name none of these
  * files for that time.
  *
- * Owner a flush. One look at a time; a second caller returns immediately. Threads ptx_mapped_look()
- * from any thread, without a lock of the stream, because the dynamic
+ * Owner     a flush. One look at a time; a second caller returns immediately.
+ * Threads   ptx_mapped_look() from any thread, without a lock of the stream, because the dynamic
  *           linker has a lock of its own. ptx_mapped_store() with the stream's lock.
  * Errors    none: mappings that cannot be found are missing in the log. errno is unchanged.
  */

@@ -17,8 +17,8 @@
  * looks up the real function in all objects. If several objects define the function, the shim looks
  * it up through the object that contains the caller.
  *
- * Threads a program uses a ring in one thread at a time, or under a lock. If two threads read
- * answers at the same time, the worst effect is that an answer has two events.
+ * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
+ *           answers at the same time, the worst effect is that an answer has two events.
  */
 #include <dlfcn.h>
 #include <stdatomic.h>

@@ -11,8 +11,9 @@
  * in which it loaded them. Objects that are loaded later come behind them. The C library was loaded
  * at the start, so all objects in front of it were, too. These objects are never unloaded.
  *
- * Threads any. Two threads may begin at the same time. Signals shim_scope_is_known() and
- * shim_scope_find() are async-signal-safe. Errors errno is unchanged.
+ * Threads   any. Two threads may begin at the same time.
+ * Signals   shim_scope_is_known() and shim_scope_find() are async-signal-safe.
+ * Errors    errno is unchanged.
  */
 #ifndef PTX_PRELOAD_SCOPE_H
 #define PTX_PRELOAD_SCOPE_H

@@ -8,8 +8,9 @@
  * time, so an atomic store of another address redirects all later calls, and no thread needs to
  * stop.
  *
- * Threads the caller makes sure that only one thread at a time calls these functions. Signals not
- * async-signal-safe: the functions acquire locks of the dynamic linker. Errors errno may change.
+ * Threads   the caller makes sure that only one thread at a time calls these functions.
+ * Signals   not async-signal-safe: the functions acquire locks of the dynamic linker.
+ * Errors    errno may change.
  */
 #ifndef PTX_PRELOAD_SLOTS_H
 #define PTX_PRELOAD_SLOTS_H
