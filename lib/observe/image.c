@@ -36,7 +36,7 @@ void ptx_image_of_file(struct ptx_image *image, int fd)
 	if (fstat(fd, &file) != 0)
 		return;
 	image->bytes = (uint64_t)file.st_size;
-	/* Holes have no blocks, so this is the part of a sparse file that has contents. */
+	/* Holes have no blocks, so the blocks are the part of a sparse file that has contents. */
 	image->memory = (uint64_t)file.st_blocks * 512;
 }
 

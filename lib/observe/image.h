@@ -4,8 +4,8 @@
  * a stream, or in a copy of one of them, which the tool makes from a core dump.
  *
  * Bytes are copied out and never mapped. If the owner changes, overwrites or gives back memory
- * meanwhile, a number may be wrong, and nothing worse happens. Memory that was given back does not
- * become present by reading.
+ * meanwhile, the worst effect is a wrong number. Memory that was given back does not become present
+ * by reading.
  *
  * Threads   any; an image is constant while it is used.
  */

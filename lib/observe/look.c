@@ -34,8 +34,8 @@ static bool look_copy(const struct ptx_image *image, void *to, size_t bytes, uin
 }
 
 /*
- * Returns true if the stream is still the one that was copied: its word, which has the generation,
- * is unchanged. So the region was not given to another stream meanwhile.
+ * Returns true if the stream is still the stream that was copied: its word, which has the
+ * generation, is unchanged. So the region was not given to another stream meanwhile.
  */
 static bool is_still_there(const struct ptx_image *image, const struct ptx_attachment *copied,
 			   unsigned bit)
@@ -128,7 +128,7 @@ static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_
 }
 
 /*
- * Stores the memory of all chunks and of the free ones in units of one large chunk, for a display
+ * Stores the memory of all chunks and of the free chunks in units of one large chunk, for a display
  * of the fill level. A stream that is not full can still add chunks, so these chunks count as free.
  * Values of shared memory are bounded by the geometry.
  */
@@ -151,7 +151,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 
 	/*
 	 * If `large` is less than the number of chunks at the creation, no small chunk was added,
-	 * or the writer that added the first one was killed before it stored the number.
+	 * or the writer that added the first small chunk was killed before it stored the number.
 	 */
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
@@ -271,7 +271,7 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 	struct ptx_look_stream *stream = &look->stream[look->streams];
 	const struct ptx_attachment *attachment = &look->control.attachment[bit];
 
-	/* CLAIMED places have no region, or one that is being made. */
+	/* CLAIMED places have no region, or a region that is being made. */
 	if (ptx_attachment_state(atomic_load_explicit(&attachment->word, memory_order_relaxed)) !=
 	    PTX_ATTACHMENT_ATTACHED)
 		return;

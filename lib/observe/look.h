@@ -33,7 +33,7 @@ struct ptx_look {
 	struct ptx_control control; /* a copy; its user checks the values */
 	struct ptx_names names;
 	unsigned streams;
-	bool is_foreign; /* it is an arena of another version of this library */
+	bool is_foreign; /* the arena is of another version of this library */
 	struct ptx_look_stream stream[PTX_STREAMS];
 	/* Working memory for the copy of one stream. */
 	struct ptx_region region;
@@ -48,7 +48,7 @@ struct ptx_look *ptx_look_new(void);
 
 /*
  * Looks at all streams of the arena at `path`, or of an image. Returns false if there is no arena
- * of this version; is_foreign then says whether there is an arena of another version.
+ * of this version; is_foreign then shows whether there is an arena of another version.
  */
 bool ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

@@ -147,7 +147,7 @@ static bool is_late(const struct ptx_taking *taking)
 /*
  * Computes the moment. The caller has read the clock. This function runs the barrier. After that,
  * an event that was stamped before the clock was read is visible, or its writer is still inside of
- * the trace point. So the function takes the least bound of all rings.
+ * the trace point. So the function uses the least bound of all rings.
  */
 static int look_at_writers(struct ptx_taking *taking)
 {
@@ -231,7 +231,7 @@ static bool use_budget(struct ptx_taking *taking, uint64_t bytes)
 	return true;
 }
 
-/* Leaves a chunk out of the copy, reports the reason, and notes that the counts are not exact. */
+/* Excludes a chunk from the copy, reports the reason, and notes that the counts are not exact. */
 static void no_such_chunk(struct ptx_taking *taking, uint32_t number, const char *why)
 {
 	const struct ptx_geometry *g = &taking->snapshot->rings.geometry;
@@ -315,9 +315,8 @@ static bool copy_chunks(struct ptx_taking *taking)
 }
 
 /*
- * Copies the counts of skipped events, if the region says that it has some. In a damaged image the
- * region may be wrong about this. If the counts cannot be copied, the copy has no skipped events
- * and is not exact.
+ * Copies the counts of skipped events, if has_skips is set. In a damaged image has_skips may be
+ * wrong. If the counts cannot be copied, the copy has no skipped events and is not exact.
  */
 static bool copy_skips(struct ptx_taking *taking)
 {
@@ -419,7 +418,7 @@ static int copy_stream(struct ptx_taking *taking)
 {
 	int err;
 
-	/* The steps below make is_even false if they leave something out. */
+	/* The steps below make is_even false if they omit a chunk or a count. */
 	taking->snapshot->is_even = true;
 	err = find_moment(taking);
 	if (!err && !copy_chunks(taking))
@@ -442,7 +441,7 @@ static int make_room(struct ptx_taking *taking)
 	struct ptx_geometry g;
 	void *memory;
 
-	/* These are the three checks of ptx_attachment_plan(), made for an image. */
+	/* The same checks as in ptx_attachment_plan(), but for an image. */
 	if (max_data_size > PTX_RECORD_LEN_MAX ||
 	    ptx_ring_plan(attachment->stream_size, max_data_size, attachment->rings, &g) != 0 ||
 	    !ptx_image_holds(taking->image, attachment->offset, &g)) {

@@ -8,7 +8,7 @@
  * overwritten while the copy was made. DESIGN 1 shows why no event is missing in between.
  *
  * Everything in the copy has been checked: the chunks of a ring are in order, each head is behind a
- * whole record, and links lead to younger chunks only. Records that had to be left out are counted.
+ * whole record, and links lead to younger chunks only. Records that had to be omitted are counted.
  *
  * Threads   any, each with a copy of its own.
  */
@@ -24,7 +24,7 @@ struct ptx_snapshot {
 	struct ptx_lists lists;
 	struct ptx_arena arena;     /* made of `control` and `lists`; it has no file */
 	struct ptx_attachment attachment;
-	struct ptx_stream_info info; /* that of the region, or defaults if it is not valid */
+	struct ptx_stream_info info; /* the region's info, or defaults if that is not valid */
 	struct ptx_calibration calibration; /* checked, or replaced by a usable one */
 	struct ptx_anchor now;      /* the time of the copy; ticks 0: not known */
 	struct ptx_rings rings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_clock.c - the clock of a copied region: checks the anchors in it, and replaces
- * those that are impossible.
+ * observe/snapshot_clock.c - the clock of a copied region: checks the anchors of the region, and
+ * replaces impossible anchors.
  *
  * Any process of the stream can write to the region, and a crashed machine can leave a part of it
  * unwritten. Every later computation with ticks relies on the bounds of this file: no product

@@ -8,8 +8,8 @@
 #include "observe/snapshot_private.h"
 
 /*
- * The limit is as many events as a thousand million in each second for 13 days. Sums of such counts
- * do not overflow.
+ * The limit is the number of events of 13 days with a thousand million events per second. Sums of
+ * such counts do not overflow.
  */
 #define COUNT_MAX (UINT64_C(1) << 50)
 

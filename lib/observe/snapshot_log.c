@@ -46,10 +46,10 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Finds out when the stream was running, and stores this as marks. The controller's START and STOP
- * records show this, unless they were delivered before. The state of the region shows whether the
- * stream was running at the end. If neither is known, the events themselves show that it was
- * running.
+ * Determines when the stream was running, and stores the times as marks. The controller's START and
+ * STOP records show these times, unless the records were delivered before. The state of the region
+ * shows whether the stream was running at the end. If neither is known, the events themselves show
+ * that it was running.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -104,7 +104,7 @@ static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapsh
 		ptx_timescale_add(&drain->scale, snapshot->now);
 }
 
-/* The time of the copy: its moment, or else the latest time in it. */
+/* The time of the copy: its moment, or else the latest time in the copy. */
 static uint64_t time_of(const struct ptx_snapshot *snapshot)
 {
 	uint64_t state = ptx_state_time(
@@ -163,7 +163,7 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 }
 
 /*
- * Returns true if the next event is before since_ns. OVERFLOW reports the begin of a gap, and
+ * Returns true if the next event is before since_ns. OVERFLOW reports the beginning of a gap, and
  * RESUME, the next event, reports its end. If the gap ends later than since_ns, the log must have
  * both events.
  */
@@ -199,7 +199,7 @@ static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 
 /*
  * An array of lines of a ledger, either by type or by thread. The lines are in different
- * structures, so the struct has the distance between two of them.
+ * structures, so `stride` is the distance between two lines.
  */
 struct lines {
 	struct ptx_ledger_line *first;

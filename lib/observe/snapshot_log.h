@@ -14,8 +14,8 @@
 
 /*
  * Writes the log to fd, which stays open. Events before since_ns, in nanoseconds of CLOCK_REALTIME,
- * are left out of the log and of its ledger; *older becomes their number. With INT64_MIN no event
- * is left out. Returns 0, or an error of ptx_log_create() or ptx_log_complete().
+ * are omitted from the log and from its ledger; *older becomes their number. With INT64_MIN no
+ * event is omitted. Returns 0, or an error of ptx_log_create() or ptx_log_complete().
  */
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, uint64_t *older);
 

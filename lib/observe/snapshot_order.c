@@ -47,7 +47,7 @@ static size_t record_size(const struct order *order, const unsigned char *record
 {
 	uint64_t first = ptx_record_first(record), time = ptx_record_time(record);
 	size_t len = ptx_record_len((uint32_t)first), size = ptx_record_size(len);
-	/* All three values are of one copy, which does not change. */
+	/* All these values are of one copy, which does not change. */
 	unsigned type = ptx_record_first_type(first);
 
 	/* A record cannot be larger than the stream permits, nor outside the possible times. */
@@ -159,7 +159,7 @@ static uint32_t delivered_of(const struct order *order, const struct link *link)
 }
 
 /*
- * Frees the chunks before the one in which the reader was, as all their events are delivered.
+ * Frees the chunks before the chunk in which the reader was, as all their events are delivered.
  * Returns the index of the first chunk that stays.
  */
 static size_t free_delivered(struct order *order, const struct link *link, size_t count)
@@ -192,7 +192,7 @@ static void write_chunk(struct order *order, const struct link *link,
 
 	atomic_store_explicit(&chunk->head, (uint64_t)contents->records << 32 | contents->end,
 			      memory_order_relaxed);
-	/* UINT64_MAX: its writer is outside of any trace point */
+	/* UINT64_MAX: the writer is outside of any trace point */
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	/* snapshot_order_chain() sets the link when the next chunk is written. */
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
@@ -257,7 +257,7 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 					      link_of(order, &link[i]), memory_order_relaxed);
 		last = i;
 	}
-	/* The last chunk is the one that a writer would fill. */
+	/* A writer would fill the last chunk, so this chunk is OPEN. */
 	write_chunk(order, &link[last], &contents, PTX_CHUNK_OPEN);
 	atomic_store_explicit(&ring->first, link_of(order, &link[first]), memory_order_relaxed);
 	atomic_store_explicit(&ring->current, link_of(order, &link[last]), memory_order_relaxed);
@@ -406,7 +406,7 @@ static uint64_t first_opened(const struct order *order)
 #define SNAPSHOT_LEVEL_MAX 9 /* of zstd; some 30 MB/s */
 
 /*
- * The description in the region is hostile, too: it is used only with its magic and valid
+ * The description in the region may be hostile, too: it is used only with its magic and valid
  * attributes, and each text gets a NUL. Otherwise the copy has default attributes.
  */
 static void check_info(struct ptx_snapshot *snapshot)
@@ -424,7 +424,7 @@ static void check_info(struct ptx_snapshot *snapshot)
 	/* Texts of a valid description may still lack their NUL. */
 	info->attr.name[PTX_NAME_BYTES - 1] = info->attr.generation[PTX_NAME_BYTES - 1] = '\0';
 	/*
-	 * The policy in the attachment is used, because observers saw this one while the stream
+	 * The policy in the attachment is used, because observers saw this policy while the stream
 	 * lived.
 	 */
 	info->attr.stream_policy = snapshot->attachment.stream_policy;
