@@ -30,7 +30,7 @@
 #include "point/thread.h"
 #include "point/view_private.h"
 
-/* Seconds. If a reader has looked at the stream within this time, it counts as alive. */
+/* Seconds. If a reader has looked at the stream within this time, that reader counts as alive. */
 #define ALIVE_S 2
 
 /*
@@ -99,9 +99,9 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	if (!view)
 		return NULL;
 	/*
-	 * The acquire fence orders the loads of the attachment's facts before the load of its
-	 * word. If the word still has this generation and is ATTACHED, the facts are those of this
-	 * stream. Otherwise another creator may have overwritten some of them.
+	 * The acquire fence orders the loads of the attachment's facts before the load of its word.
+	 * If the word still has this generation and is ATTACHED, the facts are those of this
+	 * stream. Otherwise another creator may have overwritten some of the facts.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&ptx_own_control.attachment[bit].word, memory_order_acquire) ==
@@ -120,8 +120,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	}
 	/*
 	 * Another thread was faster, or the stream is gone. If this call has mapped the region, no
-	 * other thread knows the view, so the view is freed at once. If the mapping is a parent's,
-	 * other threads may know the view, so it is retired.
+	 * other thread knows the view, so the view is freed immediately. If the mapping is a
+	 * parent's, other threads may know the view, so it is retired.
 	 */
 	if (view->is_parents) {
 		ptx_view_discard(view);
@@ -168,8 +168,8 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 			break;
 		/*
 		 * It is unknown whether this process is the target, so the event must not be
-		 * recorded. A reader must learn that an event may be missing, so the caller counts
-		 * the event.
+		 * recorded. A reader must be able to see that an event may be missing, so the
+		 * caller counts the event.
 		 */
 		case PTX_SAME_UNKNOWN:
 			*is_missing = true;
@@ -198,7 +198,7 @@ struct ptx_view *ptx_view_find(unsigned bit)
 /*
  * Returns true if the stream would have recorded the event, or counted it as lost, if its region
  * were mapped here. It reads the state and the filter from the arena's file by pread(). If it
- * cannot read them, it returns true: a loss that is counted too often is better than one that is
+ * cannot read them, it returns true: a loss that is counted too often is better than a loss that is
  * not counted.
  */
 static bool would_get(unsigned bit, unsigned type)

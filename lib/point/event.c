@@ -96,10 +96,10 @@ struct pending {
 };
 
 /*
- * Loads the lane's chunk. This load must be before that of the lane's byte in enabled[]: in a child
- * of fork() the lane is wiped at some point, and a wiped lane enables no type. The fence keeps the
- * compiler from exchanging the two loads. The fork happens in a handler of the same thread, so the
- * processor needs no fence.
+ * Loads the lane's chunk. This load must be before the load of the lane's byte in enabled[]: in a
+ * child of fork() the lane is wiped at some point, and a wiped lane enables no type. The fence
+ * keeps the compiler from exchanging the two loads. The fork happens in a handler of the same
+ * thread, so the processor needs no fence.
  */
 ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {
@@ -448,8 +448,8 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 
 /*
  * The functions below are not inlined into record_other(), so that the path of short events saves
- * no registers for them. The first two record more than PTX_SHORT bytes into the only lane: the
- * compiler knows the range of lengths and can choose how to copy.
+ * no registers for them. record_long() and record_longest() record more than PTX_SHORT bytes into
+ * the only lane: the compiler knows the range of lengths and can choose how to copy.
  */
 static void ptx_at_line __attribute__((noinline))
 record_long(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,
@@ -477,8 +477,8 @@ record_several(struct ptx_thread *thread, const void *frame, unsigned type, cons
 }
 
 /*
- * Handles every event except one with one word of data for one stream. The caller has claimed level
- * 0. The function is not inlined, so that in record_one() the code of the usual case directly
+ * Handles every event except an event with one word of data for one stream. The caller has claimed
+ * level 0. The function is not inlined, so that in record_one() the code of the usual case directly
  * follows the first test.
  */
 static void ptx_at_line __attribute__((noinline))
@@ -545,8 +545,8 @@ ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, con
 		return;
 	}
 	/*
-	 * The claim is a relaxed store: only handlers of this thread must see it at once. A thread
-	 * that detaches a stream sees the claim after its barrier.
+	 * The claim is a relaxed store: only handlers of this thread must see it immediately. A
+	 * thread that detaches a stream sees the claim after its barrier.
 	 */
 	atomic_store_explicit(&thread->frame[0], frame, memory_order_relaxed);
 	atomic_signal_fence(memory_order_seq_cst);

@@ -184,7 +184,7 @@ static struct ptx_thread *pop_free(void)
 			return NULL;
 		/*
 		 * Another thread may have popped the object meanwhile. Its memory is never
-		 * unmapped, so the load is safe. If next_free is not the right one any more, the
+		 * unmapped, so the load is safe. If next_free is not the right object any more, the
 		 * tag has changed, and the exchange fails.
 		 */
 		below = (uint64_t)(uintptr_t)atomic_load_explicit(&thread->next_free,
@@ -212,7 +212,7 @@ static struct ptx_thread *pop_free(void)
 	return NULL;
 }
 
-/* release: the next owner of the object sees all stores of this one. */
+/* release: the next owner of the object sees all stores of this owner. */
 void ptx_object_free(struct ptx_thread *thread)
 {
 	atomic_store_explicit(&thread->taken, 0, memory_order_release);
@@ -232,7 +232,7 @@ static struct ptx_thread *make_slab(unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		struct ptx_thread *thread = (void *)(slab + i * OBJECT_BYTES);
 
-		/* Only this thread knows the new objects, so a store claims one. */
+		/* Only this thread knows the new objects, so a store claims an object. */
 		if (i == 0)
 			atomic_store_explicit(&thread->taken, 1, memory_order_relaxed);
 		link_thread(thread);

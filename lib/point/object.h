@@ -15,7 +15,7 @@
 
 #include "point/thread.h"
 
-/* Reserves the first objects. The library's constructor calls it. */
+/* Reserves the first objects. The library's constructor calls this function. */
 void ptx_objects_init(void);
 
 /* Claims a free object without a system call. Returns NULL if there is none. */

@@ -223,9 +223,9 @@ static bool may_sweep(void)
 }
 
 /*
- * Gets a ring for the thread at this level. If all rings or slots are in use, it first collects
- * those of dead threads. Returns false if the event has been counted as lost, or if this is a
- * child.
+ * Gets a ring for the thread at this level. If all rings or slots are in use, it first collects the
+ * rings and slots of dead threads. Returns false if the event has been counted as lost, or if this
+ * is a child.
  */
 static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 			unsigned type)
@@ -313,7 +313,7 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 	pending->record = place_record(cell, view, chunk, pending->size, &pending->head, &loss);
 	if (!pending->record && ptx_unlikely(!ptx_thread_holds(cell, view))) {
 		/*
-		 * Another process mistook this one for dead and released the ring. The chunk
+		 * Another process mistook this process for dead and released the ring. The chunk
 		 * belongs to the next holder of that ring, so this thread must claim another ring.
 		 */
 		if (!join_stream(thread, level, view, type))
@@ -533,8 +533,8 @@ void ptx_record_join(const void *frame)
 void ptx_record_tell_quiet(void)
 {
 	/*
-	 * Readers see the flag before they decide how long to sleep. Those that sleep already are
-	 * woken once, see the flag, and then sleep with a time limit.
+	 * Readers see the flag before they decide how long to sleep. Sleeping readers are woken
+	 * once, see the flag, and then sleep with a time limit.
 	 */
 	atomic_store_explicit(&ptx_own_control.quiet, 1, memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/record.h - records an event by the long way: in all cases that event.c leaves out.
+ * point/record.h - records an event by the long way: in all cases that event.c does not handle.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe. errno is preserved.
@@ -39,8 +39,8 @@ void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, 
 void ptx_record_join(const void *frame);
 
 /*
- * Makes this process quiet (base/quiet.h). Readers then see that its writers do not wake them any
- * more.
+ * Makes this process quiet (base/quiet.h). Readers then see that its writers do not wake readers
+ * any more.
  */
 void ptx_record_tell_quiet(void);
 

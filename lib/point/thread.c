@@ -26,8 +26,8 @@
 #include "ring/ring_write.h"
 
 /*
- * Every thread has this object until it has one of its own. Its frame[0] is never NULL, so level 0
- * is always in use, and each trace point goes to record.c.
+ * Every thread has this object until the thread gets an object of its own. Its frame[0] is never
+ * NULL, so level 0 is always in use, and each trace point goes to record.c.
  */
 struct ptx_thread ptx_thread_nobody = { .frame = { &ptx_thread_nobody } };
 
@@ -161,7 +161,7 @@ static struct ptx_thread *find_or_make(void)
 
 /*
  * Gives the object to the calling thread. If a handler has interrupted this function and has
- * already made an object for the thread, the handler's object remains, and this one is released.
+ * already made an object for the thread, the handler's object remains, and `thread` is released.
  */
 static struct ptx_thread *adopt_object(struct ptx_thread *thread)
 {
@@ -207,8 +207,8 @@ struct ptx_thread *ptx_thread_make(void)
 }
 
 /*
- * The kernel has wiped the object. Frames that the fork interrupted may still use it, so the
- * thread gets another one with its next event.
+ * The kernel has wiped the object. Frames that the fork interrupted may still use it, so the thread
+ * gets another object with its next event.
  */
 void ptx_thread_leave(void)
 {
@@ -229,8 +229,8 @@ void ptx_thread_blind(bool is_blind)
 	if (ptx_thread_is_blind == is_blind)
 		return;
 	/*
-	 * The flag is stored first, so that a handler that uses record.c finds it and makes no
-	 * object.
+	 * The flag is stored first, so that a handler that uses record.c finds the flag and makes
+	 * no object.
 	 */
 	if (is_blind) {
 		blind_object = ptx_thread_is_left(self) ? NULL : self;
@@ -307,7 +307,7 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 
 	/*
 	 * A slot is needed if the thread's slot was claimed in another stream, or if some process
-	 * mistook this one for dead and the slot belongs to another thread now.
+	 * mistook this process for dead and the slot belongs to another thread now.
 	 */
 	if (thread->slot_serial[bit] != view->serial ||
 	    ptx_unlikely(!ptx_slot_is_held(&view->rings, thread->slot[bit]))) {

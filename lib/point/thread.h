@@ -4,11 +4,11 @@
  *
  * frame[] shows which nesting levels are in use. A trace point claims a level by one store and
  * releases it by one store. A handler that interrupted a trace point finds that level in use and
- * claims the next one. Objects are allocated from pools and slabs that are zeroed in a child
+ * claims the next level. Objects are allocated from pools and slabs that are zeroed in a child
  * (MADV_WIPEONFORK) and are never unmapped.
  *
- * Threads   e thread itself stores into its object. Others read frame[], pid and tid, and overwrite
- *           the chunks of its lanes.
+ * Threads   the thread itself stores into its object. Other threads read frame[], pid and tid, and
+ *           overwrite the chunks of its lanes.
  * Signals   everything here except ptx_threads_prepare() is async-signal-safe.
  */
 #ifndef PTX_POINT_THREAD_H
@@ -30,9 +30,9 @@ struct ptx_cell {
 };
 
 /*
- * The state of one stream as the thread last found it, for level 0. A lane has exactly the values
- * that a trace point needs. The lane is valid while ptx_own_control.word has the value that it had
- * when the lane was made.
+ * The state of one stream as the thread last found the stream, for level 0. A lane has exactly the
+ * values that a trace point needs. The lane is valid while ptx_own_control.word has the value that
+ * it had when the lane was made.
  */
 struct ptx_lane {
 	/* A thread that frees a view replaces this pointer by ptx_thread_nowhere. */
@@ -52,7 +52,9 @@ struct ptx_lane {
 #define PTX_LANE_SKIPS 2 /* the stream counts the events of some types as skipped */
 
 #define PTX_LANES 8
-/* word_one needs a max_data of at least this, so only longer data is compared with max_data */
+/*
+ * word_one needs a max_data of at least this number, so only longer data is compared with max_data
+ */
 #define PTX_SHORT 32
 
 struct ptx_thread {
@@ -82,7 +84,8 @@ struct ptx_thread {
 };
 
 /*
- * Makes the key whose destructor gives back a thread's rings. The library's constructor calls it.
+ * Makes the key whose destructor gives back a thread's rings. The library's constructor calls this
+ * function.
  */
 void ptx_threads_init(void);
 
@@ -102,7 +105,7 @@ void ptx_threads_reserve(void);
 extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 	__attribute__((tls_model("initial-exec")));
 
-/* The object of all threads that have none. Its level 0 is always in use. */
+/* The object of all threads that have no object of their own. Its level 0 is always in use. */
 extern struct ptx_thread ptx_thread_nobody;
 /*
  * Returns the calling thread's object and makes it if necessary. Returns NULL without memory. errno
@@ -120,7 +123,7 @@ void ptx_thread_leave(void);
 /* Returns the id of this process in a child for which ptx_process_child() has not run yet. */
 uint32_t ptx_thread_child_pid(void);
 
-/* Lets the child of the fork that follows learn its id without a system call. */
+/* Lets the child of the fork that follows determine its id without a system call. */
 void ptx_thread_before_fork(void);
 
 /* Returns whether a fork has wiped the object, or the object is ptx_thread_nobody. */
@@ -140,7 +143,8 @@ void ptx_thread_blind(bool is_blind);
 struct ptx_thread *ptx_thread_blind_object(void);
 
 /*
- * Returns a level for a trace point whose stack pointer is `frame`; PTX_LEVELS if all are in use.
+ * Returns a level for a trace point whose stack pointer is `frame`; PTX_LEVELS if all levels are in
+ * use.
  */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
 
@@ -162,8 +166,8 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view);
 
 /*
- * Called if the last trace point at the nesting level `level` did not return: makes its rings
- * consistent again.
+ * Called if the last trace point at the nesting level `level` did not return: makes the level's
+ * rings consistent again.
  */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
 
@@ -177,14 +181,15 @@ bool ptx_threads_sweep(void);
 extern struct ptx_chunk ptx_thread_nowhere;
 
 /*
- * Makes the lanes of all threads invalid. Call it before ptx_barrier() when a view is to be freed.
- * The function is needed because the control word alone cannot be relied on: other processes can
- * write to it.
+ * Makes the lanes of all threads invalid. Call this function before ptx_barrier() when a view is to
+ * be freed. The function is needed because the control word alone cannot be relied on: other
+ * processes can write to it.
  */
 void ptx_threads_drop_lanes(void);
 
 /*
- * Returns whether a thread other than `self` is inside a trace point. Call it after ptx_barrier().
+ * Returns whether a thread other than `self` is inside a trace point. Call this function after
+ * ptx_barrier().
  */
 bool ptx_threads_busy(const struct ptx_thread *self);
 

@@ -14,9 +14,9 @@
 #include "record/items.h"
 
 /*
- * Appends the byte of an item's type and width, and returns where its value of `bytes` bytes goes.
- * Returns NULL if there is no room. After that no further item is added, even if it is shorter. So
- * the recorded items are always the first ones that the program added.
+ * Appends the byte of an item's type and width, and returns the place for the item's value of
+ * `bytes` bytes. Returns NULL if there is no room. After that no further item is added, even if it
+ * is shorter. So the recorded items are always the first items that the program added.
  */
 static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trace_item_np type,
 			       unsigned width, size_t bytes)
@@ -35,7 +35,7 @@ static unsigned char *add_item(struct posix_trace_user_np *user, enum posix_trac
 	return to + 1;
 }
 
-/* Begins an event without items. `size` is that of *user; the rest of *user is for items. */
+/* Begins an event without items. `size` is the size of *user; the rest of *user is for items. */
 PTX_EXPORT void posix_trace_user_begin_np(struct posix_trace_user_np *user, size_t size)
 {
 	const size_t head = offsetof(struct posix_trace_user_np, bytes);
@@ -114,7 +114,7 @@ PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const 
 		to[len] = 0;
 }
 
-/* Records len bytes, at most 255, because one byte counts them. NULL is recorded as no bytes. */
+/* Records `len` bytes, at most 255, because one byte counts them. NULL is recorded as no bytes. */
 PTX_EXPORT void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory,
 					size_t len)
 {

@@ -4,11 +4,11 @@
  *
  * A view is freed in three steps. First, the view is removed from ptx_private.view and from the
  * lanes, so that trace points no longer find it. Second, a barrier is run on every thread. Third,
- * the view is freed if no thread is inside a trace point. If a thread is inside one, the view is
- * retired, and a later sweep tries again. A trace point therefore needs no reference count.
+ * the view is freed if no thread is inside a trace point. If a thread is inside a trace point, the
+ * view is retired, and a later sweep tries again. A trace point therefore needs no reference count.
  *
  * Two arrays are in ordinary memory, which a fork copies and does not wipe. before_fork has the
- * views that a child must replace. from_parent has those that the child may use.
+ * views that a child must replace. from_parent has the views that the child may use.
  */
 #include "point/view.h"
 
@@ -41,7 +41,7 @@ static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
 /* True between the fork handlers if the thread that forks is not in a trace point. */
 static atomic_bool is_outside;
 
-/* Adds a view to the retired ones. Async-signal-safe. */
+/* Adds a view to the retired views. Async-signal-safe. */
 static void retire_view(struct ptx_view *view)
 {
 	struct ptx_view *first = atomic_load_explicit(&retired, memory_order_relaxed);
@@ -151,7 +151,7 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 
 /*
  * Nothing of the new stream is visible to trace points before ptx_view_attach(). After an error
- * nothing of it remains.
+ * nothing of the stream remains.
  */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing, struct ptx_view **result)
@@ -215,8 +215,8 @@ void ptx_view_note(struct ptx_view *view)
 }
 
 /*
- * All facts are stored before the word of the attachment, so that no process can see a half of
- * them.
+ * All facts are stored before the word of the attachment, so that no process can see only a part of
+ * the facts.
  */
 void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		     const struct ptx_attr *attr, bool has_log)
@@ -308,7 +308,10 @@ void ptx_view_destroy(struct ptx_view *view)
 	if (arena == &ptx_arena_self) {
 		destroy_own(view);
 	} else {
-		/* The traced process has its own mapping, so no thread records through this one. */
+		/*
+		 * The traced process has its own mapping, so no thread records through this
+		 * mapping.
+		 */
 		ptx_region_destroy(arena, &view->rings, view->offset, false);
 		free(view);
 	}
@@ -361,7 +364,7 @@ void ptx_view_after_fork(void)
 {
 	/*
 	 * The note is only valid during fork(): a child of a raw clone() at another time must not
-	 * use it.
+	 * use the note.
 	 */
 	atomic_store_explicit(&is_outside, false, memory_order_relaxed);
 }

@@ -32,7 +32,7 @@ struct ptx_view {
 	bool backed;    /* its memory is in a backing file */
 	bool adopted;   /* of another process's stream: mapped by a trace point of this process */
 	bool is_parents; /* adopted with the mapping that a fork copied */
-	/* the next one in the stack of retired views */
+	/* the next view in the stack of retired views */
 	struct ptx_view *retired;
 };
 
@@ -59,8 +59,8 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		     const struct ptx_attr *attr, bool has_log);
 
 /*
- * Detaches the stream: trace points no longer find it. Its memory is given back at once, and its
- * addresses when no thread can use them any more.
+ * Detaches the stream: trace points no longer find it. Its memory is given back immediately, and
+ * its addresses when no thread can use them any more.
  */
 void ptx_view_destroy(struct ptx_view *view);
 
@@ -94,7 +94,7 @@ void ptx_views_sweep(const struct ptx_thread *self);
 
 /*
  * Called before and after fork(): ptx_view_before_fork() notes whether the child may use its
- * parent's mappings, and ptx_view_after_fork() forgets it.
+ * parent's mappings, and ptx_view_after_fork() removes this note.
  */
 void ptx_view_before_fork(void);
 void ptx_view_after_fork(void);
