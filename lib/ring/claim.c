@@ -2,7 +2,7 @@
 /*
  * ring/claim.c - how a thread acquires a ring for a nesting level, and leaves it to another thread.
  *
- * A thread prefers an idle ring to a new one: a ring number is never returned, and each ring keeps
+ * A thread prefers an idle ring to a new ring: a ring number is never returned, and each ring keeps
  * an open chunk. One compare-and-swap on the word of an idle ring decides which thread holds it. If
  * a thread is killed, its ring is either idle, or ptx_ring_reap() takes it from the dead process.
  * The only exception is a new ring that no thread holds yet; see number_a_ring().
@@ -95,10 +95,10 @@ static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 }
 
 /*
- * Searches all rings for an idle one whose hint is not queued yet or was lost. A thread without a
- * ring calls this function at each event. A search is therefore made only if the last one was some
- * time ago. If two threads find this at the same moment, both search, which costs time and changes
- * nothing else.
+ * Searches all rings for an idle ring whose hint is not queued yet or was lost. A thread without a
+ * ring calls this function at each event. A search is therefore made only if the last search was
+ * some time ago. If two threads find this at the same moment, both search, which costs time and
+ * changes nothing else.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -195,7 +195,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 		number = ptx_link_number(link);
 		/*
 		 * The chunk is in the far part, which this process could not map. This process
-		 * leaves the ring to another one.
+		 * leaves the ring to another process.
 		 */
 		if (!ptx_ring_reaches(rings, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
@@ -219,7 +219,7 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 	}
 	/*
 	 * A reader loads the member `current` (acquire) and then the member `first`. So if it finds
-	 * a current chunk, it also finds the first one.
+	 * a current chunk, it also finds the first chunk.
 	 */
 	atomic_store_explicit(&rings->ring[ring].first, link, memory_order_relaxed);
 	atomic_store_explicit(&rings->ring[ring].current, link, memory_order_release);

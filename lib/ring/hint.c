@@ -7,7 +7,7 @@
  * index of a queue's last place. A pusher that is suspended between its ticket and its entry leaves
  * a hole. A popper that finds a hole reports "empty", and the caller then searches the words of the
  * chunks or rings. A pusher that died never fills its hole. So a popper skips a hole when the queue
- * behind it has grown by a quarter of its size, or at once if the queue no longer grows.
+ * behind it has grown by a quarter of its size, or immediately if the queue no longer grows.
  *
  * A hint can be lost, be late, or name a chunk that has another owner by now. Only the words
  * decide, so a lost hint costs a search and never a chunk or a record.
@@ -142,8 +142,8 @@ void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 }
 
 /*
- * Removes a hint from the first queue that has one. The search begins with the smallest tier. Only
- * the last queue still grows, so only there a popper has patience with a hole.
+ * Removes a hint from the first queue that has a hint. The search begins with the smallest tier.
+ * Only the last queue still grows, so only there a popper has patience with a hole.
  */
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
 		     uint32_t *generation)
@@ -160,7 +160,7 @@ bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *numb
 
 /*
  * Returns how many hints were removed from the queues of this kind so far, modulo 2^32. A tier that
- * the stream has not reached has none.
+ * the stream has not reached has no hints.
  */
 uint32_t ptx_ring_hints_taken(const struct ptx_rings *rings, enum ptx_hint kind)
 {

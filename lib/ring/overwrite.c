@@ -82,7 +82,7 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 /*
  * The sums of one walk over a chunk. The records of a chunk mostly have few types, so a sum for
  * each type saves atomic additions. The sum of a type is at the type's number modulo 8. If another
- * type with the same remainder needs the place, the first one's sum is added to the counters.
+ * type with the same remainder needs the place, the sum of the first type is added to the counters.
  */
 struct tally {
 	struct ptx_rings *rings;
@@ -108,8 +108,8 @@ struct tally {
  * marks in the claimed word that counting has begun. A writer that continues after a kill then
  * omits these records, because it cannot know which sums were added. The fence keeps the two steps
  * in this order if the writer is killed, or leaves by a jump, between them. This fence is enough,
- * because another writer continues only when this one has stopped, and then sees all stores of this
- * one.
+ * because another writer continues only when this writer has stopped, and then sees all stores of
+ * this writer.
  */
 static void overwrite_count(struct tally *tally, unsigned i)
 {
@@ -225,7 +225,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		return;
 	/*
 	 * OVERFLOW has the time of the first lost event. The first event of the walk is the oldest
-	 * one, because a ring's records are in the order of time.
+	 * event, because a ring's records are in the order of time.
 	 */
 	overwrite_lower(&rings->region->first_overwritten, oldest);
 	atomic_store_explicit(&rings->region->overrun, 1, memory_order_relaxed);
@@ -240,7 +240,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 /*
  * The parameter `number` is below chunks_max and the chunk is within reach of this process; the
  * caller has checked both. Afterwards the chunk belongs to the ring, and its old records are
- * counted. Only the bytes behind the claimed offset count as lost: a reader has the others.
+ * counted. Only the bytes behind the claimed offset count as lost: a reader has the other bytes.
  */
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring)
 {
@@ -260,9 +260,9 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
 	head = atomic_load_explicit(&chunk->head, memory_order_relaxed);
 	last = atomic_load_explicit(&chunk->last, memory_order_relaxed);
 	/*
-	 * While this writer was suspended, others may have overwritten the chunk and closed it
-	 * again. Then `last` is the time of young events, and raising the cut to it would discard
-	 * them.
+	 * While this writer was suspended, other writers may have overwritten the chunk and closed
+	 * it again. Then `last` is the time of young events, and raising the cut to this time would
+	 * discard these events.
 	 */
 	atomic_thread_fence(memory_order_acquire); /* (P) with (O) in ring_write.c */
 	if (atomic_load_explicit(&rings->word[number], memory_order_relaxed) != word)
@@ -289,8 +289,8 @@ bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation
  * UNCOUNTED and an offset: the records from this offset on are not counted.
  *
  * The holder of a ring calls this function for its own chunk. A thread that mends the ring of a
- * dead writer calls it for the dead writer's chunk. A second call continues where the first one was
- * interrupted. After a complete first call, a second call has no effect.
+ * dead writer calls it for the dead writer's chunk. A second call continues where the first call
+ * was interrupted. After a complete first call, a second call has no effect.
  */
 void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 {

@@ -2,9 +2,9 @@
 /*
  * ring/pool.c - how the pool grows, and how its chunks become present memory.
  *
- * This file relies on three facts. region->chunks and region->rings only grow, so a number is never
- * returned. Only the holder of a chunk changes its entry in `present`. And rings->back() may be
- * called by several threads for the same pages: the call does not change their content.
+ * This file relies on the following facts. region->chunks and region->rings only grow, so a number
+ * is never returned. Only the holder of a chunk changes its entry in `present`. And rings->back()
+ * may be called by several threads for the same pages: the call does not change their content.
  *
  * Any process of the arena may store other numbers. So each count is limited by the geometry, which
  * this process computed itself.
@@ -14,7 +14,7 @@
 #include "record/attr.h"
 #include "ring/ring_write.h"
 
-/* a chunk becomes present in steps; each is twice the previous one, but not larger than this */
+/* a chunk becomes present in steps; each is twice the previous one, but not larger than STEP */
 #define STEP        65536u
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 /* the same limit for a pool with small chunks, which is examined rarely */
@@ -25,16 +25,16 @@
 #define FILLING_MIN 3u
 
 /*
- * The value of rings->far if this process does not map the far part: there is none, or the system
- * has refused it once. The address is compared and never accessed.
+ * The value of rings->far if this process does not map the far part: there is no far part, or the
+ * system has refused it once. The address is compared and never accessed.
  */
 static unsigned char no_far;
 
 /*
- * Writers and readers of one process call this at the same time. If another thread has mapped the
- * far part since the first load, its mapping stays: the exchange expects NULL. After a refusal the
- * system is not asked again, so that a writer without memory does not make a system call at each
- * event.
+ * Writers and readers of one process call this function at the same time. If another thread has
+ * mapped the far part since the first load, its mapping stays: the exchange expects NULL. After a
+ * refusal the system is not asked again, so that a writer without memory does not make a system
+ * call at each event.
  */
 bool ptx_ring_map_far(struct ptx_rings *rings)
 {
@@ -61,9 +61,9 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
  * in order. So the entries of a new thread are mostly in the same page as those of the thread
  * before. The function requests whole pages, because the blocks of a file may be smaller.
  *
- * The address in `backed` is private to the process, so no other process can make this one believe
- * that a page is present. Threads that make different pages present at the same time replace each
- * other's address, which costs one call.
+ * The address in `backed` is private to the process, so no other process can make this process
+ * assume that a page is present. Threads that make different pages present at the same time replace
+ * each other's address, which costs one call.
  */
 static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_t at, size_t bytes)
 {
@@ -118,7 +118,7 @@ bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
  * Each call doubles the present part of the chunk, so the number of calls is small. A call adds at
  * most about STEP bytes, so a large chunk has little memory that is present and unused. The
  * parameter `bytes` is at most the size of the chunk. So if a hostile process has stored a larger
- * value in the table, the function returns at once.
+ * value in the table, the function returns immediately.
  */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 {
@@ -140,7 +140,7 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 		want = whole;
 	/*
 	 * The number of present bytes is stored after the call. If the writer is killed in between,
-	 * the next writer asks for the same pages again.
+	 * the next writer requests the same pages again.
 	 */
 	if (!make_present(rings, PTX_TABLE_CHUNKS, at + have, want - have))
 		return false;
@@ -204,8 +204,8 @@ static uint32_t count_small(const struct ptx_rings *rings, uint32_t chunks)
 }
 
 /*
- * Returns the bytes of `large` large chunks and `small` small ones, with the tables for the small
- * ones.
+ * Returns the bytes of `large` large chunks and `small` small chunks, with the tables for the small
+ * chunks.
  */
 static size_t bytes_of(const struct ptx_rings *rings, uint32_t large, uint32_t small)
 {
@@ -343,7 +343,7 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
 	for (;;) {
-		/* When the pool has a small chunk, no large one is added any more. */
+		/* When the pool has a small chunk, no large chunk is added any more. */
 		uint32_t number = ptx_ring_are_many(rings) && chunks < g->large ? g->large : chunks;
 
 		if (number >= most_chunks(rings) || (has_chunk && is_full(rings, number)))
@@ -389,13 +389,13 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
 }
 
 /*
- * The flusher and writers that wake it call this. The counts are of slightly different moments. An
- * error of one chunk makes a flush early or late, and no event is lost by it.
+ * The flusher and writers that wake it call this function. The counts are of slightly different
+ * moments. An error of one chunk makes a flush early or late, and no event is lost by it.
  *
- * Only closed chunks are considered: a flush cannot free an open one, so a stream with only open
+ * Only closed chunks are considered: a flush cannot free an open chunk, so a stream with only open
  * chunks would be flushed again and again. If the rings are few, each has one large chunk open. If
  * they are many, an open chunk may be small or large. The function then assumes at first that all
- * are small, and adds up the closed chunks if this estimate is enough.
+ * open chunks are small, and adds up the closed chunks if this estimate is enough.
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {

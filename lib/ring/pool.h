@@ -38,8 +38,8 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring);
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
- * Returns true if the pool has fewer chunks than its rings allow. A writer that asks at each change
- * of chunks in a full pool saves the further questions.
+ * Returns true if the pool has fewer chunks than its rings allow. A writer asks this at each change
+ * of chunks, and omits the further checks if the pool is full.
  */
 bool ptx_pool_can_grow(const struct ptx_rings *rings);
 

@@ -13,7 +13,7 @@
  *
  * Threads: any number of writers and the reader may reap at the same time. The functions are
  * async-signal-safe if is_dead() is. If this process is killed here, the rings that it has taken
- * name it as their holder. The next call, by another process, takes them.
+ * name this process as their holder. The next call, by another process, takes them.
  */
 #include "ring/ring_write.h"
 
@@ -45,9 +45,9 @@ static bool is_gone(struct asking *asking, uint32_t pid)
 }
 
 /*
- * Claims the ring for this process if a dead process holds it. Returns true if it did. The exchange
- * compares the whole word with its count of claims. So it fails if the ring was released and
- * claimed again since the load, even by a process with the same id.
+ * Claims the ring for this process if a dead process holds it. Returns true if it claimed the ring.
+ * The exchange compares the whole word with its count of claims. So it fails if the ring was
+ * released and claimed again since the load, even by a process with the same id.
  */
 static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking *asking)
 {

@@ -3,10 +3,10 @@
  * ring/ring.h - a stream's memory: rings made of chunks from one pool. DESIGN has the argument.
  *
  * A region holds a pool of chunks of two sizes. A ring is a chain of chunks that one writer fills:
- * one thread at one nesting level of signal handlers. When its chunk is full the writer takes
- * another from the pool: a free one or, in a LOOP stream, the one that was closed longest ago. The
- * reader claims bytes of chunks and frees closed chunks that it has claimed whole. A thread that
- * ends leaves its rings, with their open chunks, to the next thread.
+ * one thread at one nesting level of signal handlers. When its chunk is full, the writer takes
+ * another chunk from the pool: a free chunk or, in a LOOP stream, the chunk that was closed longest
+ * ago. The reader claims bytes of chunks and frees closed chunks that it has claimed whole. A
+ * thread that ends leaves its rings, with their open chunks, to the next thread.
  *
  * Owner     the caller gives the memory and its geometry; nothing here allocates or maps.
  * Threads   any number of writers, each in its own rings; one reader at a time.
@@ -62,7 +62,7 @@
  * largest number of rings for a stream in a file, where address space is scarce (arena/region.c).
  * The chunks of the first PTX_RINGS_FEW rings are near: in the mapping that every process has. The
  * chunks of further rings are far: in a second mapping, which a process makes when it first needs
- * it.
+ * these chunks.
  *
  * The first geometry.few_rings rings get large chunks. A stream with more rings than
  * geometry.few_rings has "many" rings. The further rings get small chunks, so that the open chunk
@@ -77,7 +77,7 @@
  */
 #define PTX_RING_CHUNKS 3
 #define PTX_RING_SMALL  4
-/* number of sizes of the queues of hints; the number of rings selects one */
+/* number of sizes of the queues of hints; the number of rings selects a size */
 #define PTX_TIERS       6
 /*
  * Bytes that one chunk needs beside its memory: 20 in the tables, 16 for two places in the queues.
@@ -160,7 +160,7 @@ struct ptx_region {
 	 */
 	_Atomic uint32_t max_level;
 
-	/* Written by writers when they change chunks, and by the reader when it frees one. */
+	/* Written by writers when they change chunks, and by the reader when it frees a chunk. */
 	/* number of free chunks of both sizes */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t free_chunks;
 	_Atomic uint32_t chunks; /* how many numbers of chunks are in use; it only grows (pool.c) */
@@ -168,7 +168,8 @@ struct ptx_region {
 	_Atomic uint32_t slots;
 	_Atomic uint32_t free_small; /* number of free small chunks; free_chunks includes them */
 	/*
-	 * number of large chunks when the first small one was added; 0: the pool has no small chunk
+	 * number of large chunks when the first small chunk was added; 0: the pool has no small
+	 * chunk
 	 */
 	_Atomic uint32_t large;
 	/*
@@ -177,7 +178,7 @@ struct ptx_region {
 	 */
 	_Atomic uint32_t lost_at, free_surplus;
 	struct ptx_hints hints[PTX_HINTS][PTX_TIERS];
-	/* time of the last search of all rings for an idle one, in ticks */
+	/* time of the last search of all rings for an idle ring, in ticks */
 	_Atomic uint64_t searched_at;
 
 	/* Written by a writer that overwrites or finds no room; the reader resets them. */
@@ -247,7 +248,7 @@ struct ptx_ring {
 	_Atomic uint64_t delivered;
 };
 
-/* One thread of a traced process, as the region sees it. */
+/* One thread of a traced process, as the region describes it. */
 struct ptx_slot {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint32_t word;
 	_Atomic uint32_t pid;
@@ -267,8 +268,8 @@ struct ptx_geometry {
 	/* largest number of rings, PTX_RINGS or PTX_RINGS_FEW; there can be as many slots */
 	uint32_t rings;
 	/*
-	 * a stream with more rings than this has "many" rings; 0: the stream has many from its
-	 * first on
+	 * a stream with more rings than this number has "many" rings; 0: the stream has many from
+	 * its first ring on
 	 */
 	uint32_t few_rings;
 	bool is_tight;      /* large and small chunks have the same size */
@@ -277,7 +278,8 @@ struct ptx_geometry {
 	uint32_t useful;    /* how many of the first chunks the stream's size requires */
 	uint32_t chunks_max;
 	/*
-	 * large chunks have numbers below this one, small chunks have this number or a greater one
+	 * large chunks have numbers below this number, small chunks have this number or a greater
+	 * one
 	 */
 	uint32_t large;
 	/*
@@ -296,7 +298,7 @@ struct ptx_geometry {
 	size_t bytes_first;
 	size_t far_bytes;   /* a multiple of the page size, as the member `bytes` is */
 	size_t capacity;    /* bytes of events for which the stream always has room */
-	/* bytes of chunks that a stream may have before it looks for spare ones */
+	/* bytes of chunks that a stream may have before it looks for spare chunks */
 	size_t memory;
 	/* bytes that are added to the member `memory` for each ring except the controller's */
 	size_t ring_memory;
@@ -338,7 +340,8 @@ struct ptx_rings {
 	size_t max_data_size;
 	bool loop;
 	/*
-	 * The chunks that the reader has left and not freed; NULL: it frees a chunk at once.
+	 * The chunks that the reader has left and not freed; NULL: the reader frees a chunk
+	 * immediately.
 	 */
 	struct ptx_debts *debts;
 	/* Makes address space of the region present memory. Async-signal-safe. */
@@ -420,7 +423,7 @@ static inline uint32_t ptx_ring_room_of(const struct ptx_geometry *geometry, uin
 
 /*
  * Returns the offset of a chunk in the region. The offsets of the far part follow those of the near
- * one.
+ * part.
  */
 static inline size_t ptx_ring_chunk_at(const struct ptx_geometry *geometry, uint32_t number)
 {
@@ -457,7 +460,7 @@ static inline uint32_t ptx_ring_whole_room(const struct ptx_rings *rings,
 									      g->small_room);
 }
 
-/* Returns true if the stream has so many rings that further ones get small chunks. */
+/* Returns true if the stream has so many rings that further rings get small chunks. */
 static inline bool ptx_ring_are_many(const struct ptx_rings *rings)
 {
 	return atomic_load_explicit(&rings->region->rings, memory_order_relaxed) >
@@ -517,7 +520,7 @@ static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t
 
 /*
  * One queue of hints (hint.c). If `grows` is false, no thread adds hints to this queue any more,
- * and a pop skips holes at once.
+ * and a pop skips holes immediately.
  */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation);

@@ -15,15 +15,16 @@
  * chunks may hold less:
  *
  *	1. the open chunks of the other rings, R - 1;
- *	2. of each ring, one chunk: the one that was open when the reader last looked, if the
+ *	2. of each ring, one chunk: the chunk that was open when the reader last looked, if the
  *	   reader has claimed part of it. In a LOOP stream, let X be the chunk that is to be
- *	   overwritten. A ring's chunk of 2. may then instead be the one that was open when X was
- *	   closed, because its records may be below the cut. A ring has only one chunk of these
- *	   two kinds. Chunks are overwritten in the order in which they were closed, so the ring
- *	   has no chunk left that was closed before X. The reader claims the ring's oldest chunk,
- *	   so if the reader is beyond the chunk that was open when X was closed, it has freed that
- *	   chunk. These are R chunks, one for each ring. The open chunk of X's ring is counted in
- *	   1., and X is its chunk of 2.
+ *	   overwritten. A ring's chunk of 2. may then instead be the chunk that was open when X
+ *	   was closed, because its records may be below the cut. A ring has only one chunk of
+ *	   these two kinds. Chunks are overwritten in the order in which they were closed, so the
+ *	   ring has no chunk left that was closed before X. The reader claims the ring's oldest
+ *	   chunk, so if the reader is beyond the chunk that was open when X was closed, it has
+ *	   freed that chunk. These are R chunks, one for each ring. The open chunk of X's ring is
+ *	   counted in 1., and X is its chunk of 2.
+ *
  * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
  * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, the
  * events of these N chunks, together with the event that finds no room or is overwritten, are
@@ -37,15 +38,15 @@
  * chunk has room for an IDENT record and one of the largest records. For small chunks the argument
  * considers two neighbours in a ring. A small chunk is closed because the first event of the ring's
  * next chunk, which may be small or large, did not fit. So the records of the closed chunk and the
- * first record of the next one, with an IDENT record before it, are larger than the room of a small
- * chunk. Each event is in one chunk and is the first one of at most one chunk. So n such small
- * chunks, unread and above the cut, hold more than n / 2 rooms, if the chunk after each of them has
- * its first event. The event that finds no room counts as the first event of the chunk that its
- * writer needs next. Only the open chunk of a ring can be without an event, because its writer died
- * between the change of chunks and the record. The next thread of the ring finds room for its IDENT
- * record and its event there, so at most R - 1 of the n chunks do not count. By 1. and 2. at most 2
- * R - 1 of M small chunks are not closed, unread and above the cut. Thus a stream that is full
- * holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
+ * first record of the next chunk, with an IDENT record before it, are larger than the room of a
+ * small chunk. Each event is in one chunk and is the first event of at most one chunk. So n such
+ * small chunks, unread and above the cut, hold more than n / 2 rooms, if the chunk after each of
+ * them has its first event. The event that finds no room counts as the first event of the chunk
+ * that its writer needs next. Only the open chunk of a ring can be without an event, because its
+ * writer died between the change of chunks and the record. The next thread of the ring finds room
+ * for its IDENT record and its event there, so at most R - 1 of the n chunks do not count. By 1.
+ * and 2. at most 2 R - 1 of M small chunks are not closed, unread and above the cut. Thus a stream
+ * that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
  *
  * The large chunks help if R is small beside N. By 1. and 2. at most 2 R - 1 large chunks hold less
  * than `useful`, and R + 1 more may if their hints are out of order. Each of the other large chunks
@@ -67,8 +68,8 @@
  * that were closed later, although its events are below the cut. While no thread continues in the
  * ring, F costs nothing, whatever the number of such rings is. If F's events are below the cut, its
  * ring needs one chunk less than the sum has for it: the chunk that was open when X was closed is
- * either F itself, or the one that is open now. The sum counts the open chunk both in 1. and in 2.
- * If a thread continues in the ring, after a jump or because the ring was taken from a dead
+ * either F itself, or the chunk that is open now. The sum counts the open chunk both in 1. and in
+ * 2. If a thread continues in the ring, after a jump or because the ring was taken from a dead
  * process, the ring needs one chunk more until a writer finds F. A writer finds F within one round
  * through the pool, because take_forgotten() (ring_write.c) examines each chunk once in a round. So
  * within one round there may be one such F among the large chunks, and two among the small ones.
@@ -93,7 +94,7 @@
 #define CHUNK_MIN    1024u
 #define CHUNK_MAX    16384u
 #define PAGE         4096u
-/* Small chunks begin at multiples of this, so that head and window are in one cache line. */
+/* Small chunks begin at multiples of this number, so that head and window are in one cache line. */
 #define SMALL_ALIGN  16u
 /* The limits of few_rings. The upper limit is the number of rings whose chunks are all near. */
 #define FEW_MIN      4u
@@ -189,9 +190,9 @@ static size_t chunk_for(size_t stream_size, size_t most)
 }
 
 /*
- * Returns the number of rings that get large chunks. Each may keep two large chunks: one that it
- * fills and one that a reader is in. Together with the chunks that the stream's size requires,
- * these chunks may need twice the size and FEW_SLACK.
+ * Returns the number of rings that get large chunks. Each may keep two large chunks: a chunk that
+ * it fills and a chunk that a reader is in. Together with the chunks that the stream's size
+ * requires, these chunks may need twice the size and FEW_SLACK.
  */
 static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
 {
@@ -239,7 +240,7 @@ static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, s
 	return chunks > UINT32_MAX / 4 ? 0 : (uint32_t)chunks;
 }
 
-/* The comment at the top explains the number. It grows with the number of rings. */
+/* The comment at the top explains this number, which grows with the number of rings. */
 uint32_t ptx_ring_most_chunks(const struct ptx_geometry *g, uint32_t rings)
 {
 	uint64_t hold;
@@ -256,10 +257,10 @@ uint32_t ptx_ring_most_chunks(const struct ptx_geometry *g, uint32_t rings)
 }
 
 /*
- * Places the queues of hints. Those of the first tier are together, so that they are present from
- * the start. Most queues have a place for each chunk or ring that can exist in their tier; only the
- * queue of free small chunks has fewer. Free chunks have one queue for all tiers, because the order
- * of their hints does not matter.
+ * Places the queues of hints. The queues of the first tier are together, so that they are present
+ * from the start. Most queues have a place for each chunk or ring that can exist in their tier;
+ * only the queue of free small chunks has fewer places. Free chunks have one queue for all tiers,
+ * because the order of their hints does not matter.
  */
 static void place_hints(struct ptx_geometry *g, size_t *end)
 {
@@ -362,7 +363,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	size_t record;
 
 	g->asked = stream_size;
-	/* 128 TiB is more than a process can map. With less, no sum below can overflow. */
+	/* 128 TiB is more than a process can map. With smaller sizes, no sum below can overflow. */
 	if (stream_size > SIZE_MAX >> 17 || max_data_size > PTX_RECORD_LEN_MAX ||
 	    (rings != PTX_RINGS && rings != PTX_RINGS_FEW))
 		return ENOMEM;
@@ -388,8 +389,8 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	g->near_chunks = ptx_ring_most_chunks(g, PTX_RINGS_FEW);
 	g->chunks_max = ptx_ring_most_chunks(g, rings);
 	/*
-	 * Tight chunks have twice the bytes that the size asks for. So none is present from the
-	 * start; each becomes present when it is used.
+	 * Tight chunks have twice the bytes that the size asks for. So no chunk is present from the
+	 * start; each chunk becomes present when it is used.
 	 */
 	g->present = g->is_tight ? 0 : g->chunks;
 	if (g->present > PRESENT_MAX / g->chunk_bytes)

@@ -5,14 +5,14 @@
  * Each read has the same form: load the word of the chunk, copy, then claim or load the word again.
  * A copy is used only if the second step shows that the chunk was not reused during the copy. A
  * place has a link with the chunk's number and generation, so the reader never mistakes a chunk
- * that was reused for the former one.
+ * that was reused for the former chunk.
  *
  * Links, heads and words are hostile. Numbers are checked by ptx_ring_reaches() before each access,
  * heads are limited to the chunk's room, and each walk along links is bounded by the number of
  * chunks.
  *
  * Threads: one reader of a stream at a time, under its lock, and any number of observers. Writers
- * never wait for either.
+ * never wait for a reader or an observer.
  */
 #include "ring/ring_read.h"
 
@@ -141,8 +141,8 @@ static bool ring_read_claim(const struct ptx_reader *reader, uint32_t end)
 }
 
 /*
- * Enters the ring at its first chunk, unless the reader is in it. Returns false if the ring has no
- * chunk.
+ * Enters the ring at its first chunk, unless the reader is in the ring already. Returns false if
+ * the ring has no chunk.
  */
 static bool ring_read_enter(struct ptx_reader *reader)
 {
@@ -227,9 +227,9 @@ static bool ring_read_claims(const struct ptx_reader *reader, uint32_t end)
 }
 
 /*
- * The reader has all bytes of the chunk and goes on to the next one. If there is no memory for a
- * debt, it frees the chunk at once. A guardian might then miss these events, but the chunk is not
- * lost to the writers.
+ * The reader has all bytes of the chunk and goes on to the next chunk. If there is no memory for a
+ * debt, it frees the chunk immediately. A guardian might then miss these events, but the chunk is
+ * not lost to the writers.
  */
 static void ring_read_leave(const struct ptx_reader *reader, uint64_t word)
 {
@@ -241,8 +241,8 @@ static void ring_read_leave(const struct ptx_reader *reader, uint64_t word)
 }
 
 /*
- * The reader's place is changed only if bytes are claimed or a chunk is left. After LOST it is no
- * longer valid, and the caller calls ptx_ring_find().
+ * The reader's place is changed only if bytes are claimed or a chunk is left. After LOST the place
+ * is no longer valid, and the caller calls ptx_ring_find().
  */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 {
@@ -323,10 +323,7 @@ bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *ope
 	return is_there(atomic_load_explicit(&rings->word[number], memory_order_acquire), link);
 }
 
-/*
- * The number is in the chunk's header, so it is still there when all earlier chunks are
- * overwritten.
- */
+/* The number is in the chunk's header, so it remains when all earlier chunks are overwritten. */
 bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *before)
 {
 	const uint32_t number = ptx_link_number(link);
@@ -341,8 +338,8 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 }
 
 /*
- * Returns true if the chunk begins with record number *from or a later one, or if `from` is NULL.
- * The numbers are modulo 2^32, so "later" means a distance of less than half of that.
+ * Returns true if the chunk begins with record number *from or a later record, or if `from` is
+ * NULL. The numbers are modulo 2^32, so "later" means a distance of less than half of that.
  */
 static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
 {
@@ -354,7 +351,7 @@ static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t
 /*
  * The writer continues during the search. It could take a chunk whose number the search has passed,
  * and after that a chunk with a higher number. The search would see only the second of these chunks
- * and might return it, although the first one is older. So the search considers only chunks that
+ * and might return it, although the first chunk is older. So the search considers only chunks that
  * the ring had when the search began. It sees each of them, unless a writer overwrites the chunk.
  */
 static bool ring_read_find(struct ptx_rings *rings, uint32_t ring, const uint32_t *from,

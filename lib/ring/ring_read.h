@@ -34,7 +34,7 @@ struct ptx_reader {
 	uint32_t ring;
 	/* The next three members describe the bytes in the buffer after PTX_CLAIM_BYTES. */
 	uint32_t bytes;
-	bool fresh;             /* the bytes are the first ones of a chunk */
+	bool fresh;             /* the bytes are the first bytes of a chunk */
 	struct ptx_ident ident; /* of that chunk, if `fresh` is true */
 	struct ptx_place place;
 };
@@ -42,7 +42,7 @@ struct ptx_reader {
 /*
  * Copies the new bytes of the reader's chunk to the buffer and claims them. When all bytes of a
  * closed chunk are claimed, the function frees the chunk, or records it as a debt, and continues
- * with the next one.
+ * with the next chunk.
  */
 enum ptx_claim ptx_ring_take(struct ptx_reader *reader);
 
@@ -71,15 +71,15 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 /*
  * Moves the place to the oldest chunk that the ring still has. *before is the number of the ring's
  * records before that chunk, modulo 2^32. Returns false if the chunk was overwritten meanwhile; the
- * place is still lost.
+ * place is still not valid.
  */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);
 
 /*
- * Does the same, but leaves out each chunk whose first record has a number before `from`. This
+ * Does the same, but ignores each chunk whose first record has a number before `from`. This
  * function is for an observer, which frees nothing and has seen the earlier records. An old chunk
- * can exist although younger ones of its ring are overwritten, if the thread that was about to
+ * can exist although younger chunks of its ring are overwritten, if the thread that was about to
  * overwrite it was killed or suspended.
  */
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
@@ -117,7 +117,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 
 /*
  * Returns the number of records that the ring's writer has published, modulo 2^32. If the writer is
- * just changing chunks, the number may be that of a moment before.
+ * just changing chunks, the number may be that of the moment before the change.
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 

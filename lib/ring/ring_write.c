@@ -2,7 +2,7 @@
 /*
  * ring/ring_write.c - how writers acquire and close chunks. claim.c does the same for rings.
  *
- * Every change of ownership is one compare-and-swap on one word. Hints only say where a search may
+ * Every change of ownership is one compare-and-swap on one word. Hints only show where a search may
  * succeed. A writer searches the words themselves before it reports that there is no chunk.
  */
 #include "ring/ring_write.h"
@@ -142,8 +142,8 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 		return true;
 	}
 	/*
-	 * When the pool has a small chunk, no large one is added any more: the remaining numbers of
-	 * large chunks stay ABSENT.
+	 * When the pool has a small chunk, no large chunk is added any more: the remaining numbers
+	 * of large chunks stay ABSENT.
 	 */
 	return ptx_word_state(word) == PTX_CHUNK_ABSENT &&
 	       (ptx_ring_is_small(&rings->geometry, number) ||
@@ -152,7 +152,7 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
- * Acquires a free small chunk whose hint was lost. A search begins where the last one ended.
+ * Acquires a free small chunk whose hint was lost. A search begins where the last search ended.
  * Otherwise each of many searches would visit the same chunks again.
  *
  * The count of free small chunks may be too high by a few for a moment. A search for so few chunks
@@ -196,9 +196,9 @@ static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Acquires a free chunk by a hint, or a small one whose hint was lost. In a stream with many rings,
- * a ring begins with a small chunk, as most rings record little. When it has filled the small
- * chunk, it gets a large chunk if one is free.
+ * Acquires a free chunk by a hint, or a small chunk whose hint was lost. In a stream with many
+ * rings, a ring begins with a small chunk, as most rings record little. When it has filled the
+ * small chunk, it gets a large chunk if one is free.
  */
 static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
 {
@@ -214,8 +214,8 @@ static uint32_t take_by_hint(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Acquires a chunk without loss of events: a free one, a spare one of a LOOP stream, or a new one
- * of the pool. If no hint leads to a chunk, searches all words, because hints may be missing.
+ * Acquires a chunk without loss of events: a free chunk, a spare chunk of a LOOP stream, or a new
+ * chunk of the pool. If no hint leads to a chunk, searches all words, because hints may be missing.
  */
 static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
@@ -300,8 +300,8 @@ static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * Acquires a closed chunk: a forgotten one, else the first of the queue of hints, else the one with
- * the oldest last event.
+ * Acquires a closed chunk: a forgotten chunk, else the first chunk of the queue of hints, else the
+ * chunk with the oldest last event.
  */
 static uint32_t take_closed(struct ptx_rings *rings, uint32_t ring)
 {
@@ -344,9 +344,9 @@ static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx
 	uint32_t number = take_free(rings, ring, loss);
 
 	/*
-	 * A reader may free all closed chunks while the writer searches for closed ones. Other
-	 * writers may take and close all free chunks while it searches for free ones. So both
-	 * searches are repeated.
+	 * A reader may free all closed chunks while the writer searches for closed chunks. Other
+	 * writers may take and close all free chunks while the writer searches for free chunks. So
+	 * both searches are repeated.
 	 */
 	for (uint32_t i = 0; number == PTX_NONE && rings->loop && i < LOOP_TRIES; i++) {
 		number = take_closed(rings, ring);
@@ -381,7 +381,7 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 /*
  * The chunk is OPEN in the end and belongs to no chain yet. If the writer is killed before it
  * stores the link, ptx_rings_mend() finds a chunk that belongs to the ring and is not the ring's
- * current one, and frees it.
+ * current chunk, and frees it.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 				 const struct ptx_ident *ident, uint32_t before, uint64_t *link,
@@ -476,8 +476,8 @@ static uint32_t records_so_far(const struct ptx_chunk *chunk)
 }
 
 /*
- * Makes the chunk CLOSED, with the link to the next one. A second call, after a handler left the
- * first one by longjmp(), changes nothing, because it stores absolute values and adds nothing. The
+ * Makes the chunk CLOSED, with the link to the next chunk. A second call, after a handler left the
+ * first call by longjmp(), changes nothing, because it stores absolute values and adds nothing. The
  * hint comes last, so that it never names a chunk that is still OPEN.
  */
 static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t number,
@@ -546,8 +546,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
 	if (!fresh)
 		return false;
 	/*
-	 * *place names the new chunk before the old one is closed, because a handler may leave the
-	 * function here by longjmp().
+	 * *place names the new chunk before the old chunk is closed, because a handler may leave
+	 * the function here by longjmp().
 	 */
 	*place = fresh;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -566,8 +566,9 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **place,
  *
  * A chunk that is OPENING was acquired and is not in the chain. The function counts the records
  * that were overwritten in it, and frees it. A chunk that is OPEN without a record is freed, too,
- * since its link was not stored. A chunk that is OPEN with records was the current one before. The
- * writer had moved on to the next chunk and had not closed this one yet, so the function closes it.
+ * since its link was not stored. A chunk that is OPEN with records was the current chunk before.
+ * The writer had moved on to the next chunk and had not closed this chunk yet, so the function
+ * closes it.
  */
 static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint64_t word)
 {
@@ -608,9 +609,9 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 }
 
 /*
- * A thread calls it for its own ring after a longjmp() and before it releases the ring. A guardian
- * calls it for the controller's ring. Async-signal-safe. Returns NULL if the ring has no chunk, or
- * if this process cannot map the chunk.
+ * A thread calls this function for its own ring after a longjmp() and before it releases the ring.
+ * A guardian calls this function for the controller's ring. Async-signal-safe. Returns NULL if the
+ * ring has no chunk, or if this process cannot map the chunk.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring)
 {

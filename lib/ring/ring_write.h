@@ -4,7 +4,7 @@
  *
  * A writer stores an event beyond the chunk's head, where no reader looks. One store of the head
  * makes the event part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves
- * nothing half-made.
+ * nothing incomplete.
  *
  *	prepare   returns the place for a record, or NULL: the writer then turns to the next chunk
  *	stamp     opens the window: the last step before the clock is read (K)
@@ -58,7 +58,8 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
 /*
- * Returns the ring's word. The holder compares it later to see whether the ring is still its own.
+ * Returns the ring's word. The holder compares this word later to see whether the ring is still its
+ * own.
  */
 static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t ring)
 {
@@ -91,7 +92,7 @@ bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot);
 
 /*
  * Counts events of a type as lost for this cause, for the stream and for the thread of the slot.
- * Any writer calls it, at any time; async-signal-safe.
+ * Any writer calls this function, at any time; async-signal-safe.
  */
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count);
@@ -232,10 +233,10 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 }
 
 /*
- * Step 2 of 3. Call it directly before the clock is read. It opens the window. A reader that sees
- * the open window waits, since the writer may still publish a record that is older than the
- * reader's clock reading. The parameter `head` is the head that step 1 has stored. A writer that
- * gives up the event after this step leaves the window open until its next record.
+ * Step 2 of 3. Call this function directly before the clock is read. The function opens the window.
+ * A reader that sees the open window waits, since the writer may still publish a record that is
+ * older than the reader's clock reading. The parameter `head` is the head that step 1 has stored. A
+ * writer that gives up the event after this step leaves the window open until its next record.
  */
 ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {

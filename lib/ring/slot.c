@@ -32,9 +32,9 @@ static uint32_t slot_take(struct ptx_slot *slot, uint32_t index, uint32_t pid, u
 }
 
 /*
- * Moves the counts of an ended thread to slot 0. Each count moves once, since the exchange empties
- * it first. If the thread is killed between the exchange and the addition, the count is missing
- * among the threads' losses only. The region's counts by type still have it.
+ * Moves the counts of an ended thread to slot 0. Each count moves once, since the exchange first
+ * sets the slot's count to 0. If the thread is killed between the exchange and the addition, the
+ * count is missing among the threads' losses only. The region's counts by type still have it.
  */
 static void slot_inherit(struct ptx_slot *heir, struct ptx_slot *slot)
 {

@@ -137,10 +137,10 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 }
 
 /*
- * Adds up all chunks. Moves holding->base to the begin of the latest period for which the events
- * from its begin on fill the stream's capacity. Returns false if there is no such period. *total
- * becomes the bytes that are younger than the old base, and *held those that are younger than the
- * new base.
+ * Adds up all chunks. Moves holding->base to the beginning of the latest period for which the
+ * events from its beginning on fill the stream's capacity. Returns false if there is no such
+ * period. *total becomes the bytes that are younger than the old base, and *held those that are
+ * younger than the new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)
@@ -175,8 +175,8 @@ static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint6
 
 /*
  * Examines all chunks. If the stream does not need the events up to `time`, raises region->spare to
- * this time or a later one. Returns false if the stream needs them. region->spare becomes the
- * latest time that the search finds, so that not every change of chunks needs a search.
+ * this time or a later time. Returns false if the stream needs these events. region->spare becomes
+ * the latest time that the search finds, so that not every change of chunks needs a search.
  */
 static bool spare_look(struct ptx_rings *rings, uint64_t time)
 {
@@ -189,7 +189,7 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 	 */
 	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
 	/*
-	 * The chunks that are examined include the open ones of threads that rest. Without this
+	 * The chunks that are examined include the open chunks of threads that rest. Without this
 	 * minimum, each change of chunks would need a search if there are many such threads.
 	 */
 	const uint64_t least = chunks > FEW_CHUNKS ? (uint64_t)chunks * SPARE_BYTES : 0;
@@ -224,7 +224,7 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 		return false;
 	/*
 	 * The store may be relaxed, because no other data depends on the time. take_if_spare() only
-	 * compares it with the times of chunks, which it loads itself.
+	 * compares this time with the times of chunks, which it loads itself.
 	 */
 	ptx_raise(&rings->region->spare, holding.base, memory_order_relaxed);
 	return true;
@@ -255,7 +255,7 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 
 	for (uint32_t i = 0; i < KNOWN_WORDS && looks < KNOWN_LOOKS && i < chunks; i++) {
 		/*
-		 * All writers share the position, so two of them look at different chunks. Between
+		 * All writers share the position, so two writers look at different chunks. Between
 		 * the last large chunk and the first small one, numbers have no chunk. At these
 		 * numbers this search finds nothing. That happens once in a round through the pool,
 		 * because the search for the oldest chunk, which follows, moves the position behind

@@ -17,7 +17,7 @@
 
 /*
  * Any number of writers may call this function at the same time, also in handlers. It makes one
- * system call, which does not block. If no reader sleeps, it makes none.
+ * system call, which does not block. If no reader sleeps, it makes no system call.
  */
 void ptx_ring_wake(struct ptx_region *region)
 {
@@ -35,9 +35,9 @@ void ptx_ring_wake(struct ptx_region *region)
 						    memory_order_acq_rel, memory_order_relaxed))
 		ticket |= WAKING;
 	/*
-	 * If the word has another, even ticket by now, this writer need not wake. Either another
-	 * writer has made the former ticket odd and wakes the readers of that ticket, or the reader
-	 * of the new ticket checks again before it sleeps.
+	 * If the word has another, even ticket by now, this writer need not wake a reader. Either
+	 * another writer has made the former ticket odd and wakes the readers of that ticket, or
+	 * the reader of the new ticket checks again before it sleeps.
 	 */
 	if (!(ticket & WAKING))
 		return;
