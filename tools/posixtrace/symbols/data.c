@@ -30,7 +30,7 @@ struct named {
 	pid_t pid;
 	uint64_t pointer;
 	int64_t from_ns, until_ns;
-	char *name; /* NULL: there is no variable */
+	char *name; /* NULL: no variable is at the address */
 	/*
 	 * The number of bytes of the name for a pointer that need not point to a lock. A pointer to
 	 * a structure also points to its first member. In this case only a lock gets the name of
@@ -47,7 +47,7 @@ static struct data {
 	struct named *named;
 	size_t names;
 	struct table table;
-} *all; /* one for each log; commands open few logs, and an index of them is never used again */
+} *all; /* one for each log; a linear search is enough, because commands open few logs */
 static size_t logs;
 
 static void empty_names(struct data *data)
@@ -140,7 +140,8 @@ static const struct posix_trace_mapping_np *mapping_below(const struct data *dat
 		     i < data->mappings && data->mapping[i].pid == pid; i++) {
 			const struct posix_trace_mapping_np *at = &data->mapping[i];
 
-			/* The time of an ancestor is that of the fork, which is always the same. */
+			/* In an ancestor time_ns is the time of the fork, so mappings there never
+			 * change the range. */
 			if (!depth && (at->parent || at->base <= pointer))
 				narrow_times(name, at, time_ns);
 			if (at->from_ns > time_ns || at->until_ns <= time_ns)
@@ -159,8 +160,9 @@ static const struct posix_trace_mapping_np *mapping_below(const struct data *dat
 }
 
 /*
- * Returns the name of the variable or of its member at an address of a file in new memory, or NULL.
- * Stores the value for the member 'plain' of struct named.
+ * Returns the name of the variable, or of its member, at an address of a file. The name is in new
+ * memory. Returns NULL if no variable is there. Stores the value for the member 'plain' of struct
+ * named.
  */
 static char *variable_name(struct module *module, uint64_t address, size_t *plain)
 {
@@ -191,7 +193,7 @@ static bool is_named(const void *array, uint32_t index, const void *key)
 	return entry->pointer == wanted->pointer && entry->pid == wanted->pid;
 }
 
-/* Returns the name of the variable at an address of a process, or NULL. It is in the cache. */
+/* Returns the cache's entry with the name of the variable at an address of a process, or NULL. */
 static const struct named *find_variable(trace_id_t trid, pid_t pid, uint64_t pointer,
 					  int64_t time_ns)
 {

@@ -9,8 +9,7 @@
 #include "base/vec.h"
 
 /*
- * A pointer of its own for each element, since symbols must stay where they are when the array
- * grows.
+ * Each element is a separate allocation, because symbols must not move when the array grows.
  */
 static struct given **given;
 static size_t givens;
@@ -42,7 +41,7 @@ static char *copy_text(char **to, const char *text)
 	return copy;
 }
 
-/* A name such as libc.so.6+0x1234 is that of no function. */
+/* A name such as libc.so.6+0x1234 is not the name of a function. */
 static void fill_symbol(struct given *entry, const char *name, const char *file, unsigned line,
 			const char *module)
 {

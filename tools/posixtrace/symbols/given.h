@@ -21,8 +21,9 @@ struct given {
 };
 
 /*
- * Adds a symbol. The texts are copied. Without a name and a file, and if memory is lacking, nothing
- * is added. If the address already has a symbol, it keeps the old one.
+ * Adds a symbol. The texts are copied. The function adds nothing if memory is lacking. An address
+ * that already has a symbol keeps the old symbol. A symbol must have a name, or a file and a
+ * module.
  */
 void given_add(const struct given *key, const char *name, const char *file, unsigned line,
 	       const char *module);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.c - keeps the modules of the logs and searches their files. The path of a module comes
- * from a log and may now name another file. So a file is used only if its own build-id is the one
- * in the log.
+ * module.c - keeps the modules of the logs and finds their files. The path of a module comes from a
+ * log and may now name another file. So a file is used only if its own build-id is the same as the
+ * build-id in the log.
  */
 #include "symbols/module.h"
 
@@ -42,14 +42,14 @@ static struct module_file {
 static size_t flats;
 
 /*
- * The function keeps the pointer path and makes no copy, because path is an argument of the command
- * line.
+ * The function keeps the pointer 'path' and makes no copy, because 'path' is an argument of the
+ * command line.
  */
 bool module_add_dir(const char *path)
 {
 	struct stat st;
 
-	errno = ENOTDIR; /* the error if stat() succeeds, but path is not a folder */
+	errno = ENOTDIR; /* the error if stat() succeeds, but 'path' is not a folder */
 	if (stat(path, &st) || !S_ISDIR(st.st_mode)) {
 		say("--debug-dir %s: %s", text_given(path), strerror(errno));
 		return false;
@@ -129,12 +129,12 @@ static void list_flat(const char *dir)
 }
 
 /*
- * Searches the module's file among those that list_flat() has stored. The file's build-id is
- * checked again, because the file may have changed meanwhile.
+ * Opens the module's file if it is one of the files that list_flat() has stored. The file's
+ * build-id is checked again, because the file may have changed meanwhile.
  */
 static int open_flat(const struct module *module, const char **path)
 {
-	/* The folders are read only once, when the first module is searched in them. */
+	/* The folders are read only once, when the first file is searched for in them. */
 	static bool listed;
 	bool differs;
 
@@ -192,8 +192,8 @@ int module_open_debug(const struct module *module, const char **path)
 }
 
 /*
- * Searches the file of a new module and loads it. If no file can be used, stores the reason in
- * lack.
+ * Finds the file of a new module and loads it. If no file can be used, stores the reason in
+ * module->lack.
  */
 static void find_module_file(struct module *module)
 {

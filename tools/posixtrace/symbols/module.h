@@ -4,8 +4,8 @@
  * traced process.
  *
  * The search considers the path in the log, the folders of --debug-dir and /usr/lib/debug, but
- * never the network. A module's file is searched only once. Only one thread uses the functions of
- * this folder.
+ * never the network. A module's file is searched for only once. Only one thread uses the functions
+ * of this folder.
  */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_H
 #define POSIXTRACE_SYMBOLS_MODULE_H
@@ -21,12 +21,13 @@ struct module_place {
 	unsigned line;
 };
 
-/* Adds a folder of --debug-dir. Returns false after it printed an error. path must remain valid. */
+/* Adds a folder of --debug-dir. Returns false after it printed an error. 'path' must remain
+ * valid. */
 bool module_add_dir(const char *path);
 
 /*
  * Returns the module of a mapping, or NULL if memory is lacking. The first call for a module
- * searches its file.
+ * searches for its file.
  */
 struct module *module_of(const struct posix_trace_mapping_np *mapping);
 
@@ -42,19 +43,20 @@ void module_say_lack(struct module *module);
 
 /*
  * Finds the function, source file and line of an address. The address is an address in the file and
- * not in memory. Returns false if nothing is known about it.
+ * not in memory. Returns false if nothing is known about the address.
  */
 bool module_find(struct module *module, uint64_t address, struct module_place *place);
 
 /*
- * Returns the name of the function that contains an address of the file, or NULL if it is unknown.
- * The name is from the symbol tables, so it is never the name of an inlined function.
+ * Returns the name of the function that contains an address of the file, or NULL if the function is
+ * unknown. The name is from the symbol tables, so it is never the name of an inlined function.
  */
 const char *module_function(struct module *module, uint64_t address);
 
 /*
- * Returns the name of the variable that contains an address of the file, as the linker has it, and
- * stores the distance from the variable's begin. Returns NULL if no variable is there.
+ * Returns the linker's name of the variable that contains an address of the file. Stores the
+ * distance of the address from the variable's begin in *offset. Returns NULL if no variable is
+ * there.
  */
 const char *module_variable(struct module *module, uint64_t address, uint64_t *offset);
 
@@ -68,9 +70,9 @@ bool module_member(struct module *module, uint64_t begin, uint64_t offset, char 
 		   size_t bytes, bool *is_lock);
 
 /*
- * Finds the function that contains an address of the file, and stores the address in the file at
- * which this function begins. That is possible for files without symbols, too. Returns false if the
- * begin is not known. A function that the compiler has divided has several begins.
+ * Finds the function that contains an address of the file, and stores the address where this
+ * function begins. The file need not have symbols. Returns false if the begin is not known. A
+ * function that the compiler has divided has several begins.
  */
 bool module_begin(struct module *module, uint64_t address, uint64_t *begin);
 

@@ -40,8 +40,8 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 }
 
 /*
- * A callback of elfutils that should find the file of a module. It finds none, because
- * module_load() passes the file to elfutils.
+ * A callback of elfutils that should find the file of a module. The callback always fails, because
+ * module_load() itself passes the file to elfutils.
  */
 static int find_elf(Dwfl_Module *elf, void **user, const char *name, Dwarf_Addr base, char **file,
 		    Elf **found)
@@ -99,8 +99,8 @@ const char *module_load(struct module *module, int fd)
 		return dwfl_errmsg(-1);
 	}
 	/*
-	 * elfutils reads most of the file only when a name is searched. If the contents of the file
-	 * are wrong, there is no error here, but names are missing later.
+	 * elfutils reads most of the file only during the search for a name. If the contents of the
+	 * file are wrong, there is no error here, but names are missing later.
 	 */
 	dwfl_report_begin(module->session);
 	/* If the call succeeds, elfutils closes the descriptor later. */
@@ -177,8 +177,8 @@ static const char *better_name(const char *name, const char *symbol)
 }
 
 /*
- * Returns the name of the innermost inlined function at the address. If none is inlined there,
- * returns the name of the function itself. Returns NULL if the file has no DWARF.
+ * Returns the name of the innermost inlined function at the address. If no function is inlined
+ * there, returns the name of the function itself. Returns NULL if the file has no DWARF.
  */
 static const char *innermost_function(struct Dwfl_Module *elf, Dwarf_Addr address)
 {
@@ -244,7 +244,7 @@ const char *module_variable(struct module *module, uint64_t address, uint64_t *o
 
 	if (module->lack || !module->elf)
 		return NULL;
-	/* elfutils looks at each symbol, which is slow for many addresses on the heap. */
+	/* elfutils would compare each symbol, which is slow for many addresses on the heap. */
 	dwfl_module_info(module->elf, NULL, &begin, &end, NULL, NULL, NULL, NULL);
 	if (address < begin || address >= end)
 		return NULL;

@@ -25,17 +25,19 @@ struct module {
 	bool lack_printed; /* module_say_lack() has been called */
 	struct Dwfl *session;
 	struct Dwfl_Module *elf;
-	bool has_go;      /* the table of Go was searched; if go.count is 0, there is none */
+	bool has_go;      /* the search for Go's table is done; if go.count is 0, there is no
+			   * table */
 	struct go_table go;
 	/*
-	 * The table of functions of the file, for module_frame.c. If frame is NULL, there is none.
+	 * The table of functions of the file, for module_frame.c. If 'frame' is NULL, there is no
+	 * table.
 	 */
-	bool has_frames;  /* the table of functions was searched */
+	bool has_frames;  /* the search for the table is done */
 	const uint8_t *frame;
 	uint32_t frames;
 	uint64_t frame_table;
 	/* The variables of the file, by address, for variable.c. */
-	bool has_globals; /* the variables were searched */
+	bool has_globals; /* the search for the variables is done */
 	struct module_global *global;
 	size_t globals;
 };
@@ -51,8 +53,8 @@ int module_open_debug(const struct module *module, const char **path);
 
 /*
  * In module_elf.c. module_build_id() stores the file's build-id and returns its length, or 0 if
- * there is none. module_load() loads the file that was found. It takes over the descriptor, even if
- * it fails. It returns NULL, or the reason why it failed.
+ * there is none. module_load() loads the file that was found. The descriptor belongs to
+ * module_load(), even if the call fails. The function returns NULL, or the reason why it failed.
  */
 uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP]);
 const char *module_load(struct module *module, int fd);

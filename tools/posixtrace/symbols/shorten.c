@@ -3,9 +3,9 @@
  * shorten.c - shortens the names of C++ functions, as __cxa_demangle() writes them.
  *
  * A copy of the name is read once from left to right. The part that is kept is never longer than
- * the part that was read, so it fits into the memory of the name. Names come from files that anyone
- * may have made: each search stops at the end of the name, and a name of an unknown form is not
- * changed.
+ * the part that was read, so the kept part fits into the memory of the name. Names come from files
+ * that anyone may have made: each search stops at the end of the name, and a name of an unknown
+ * form is not changed.
  */
 #include "symbols/shorten.h"
 
@@ -20,14 +20,14 @@ struct shortening {
 	bool has_type;  /* text before a blank was dropped as the type of the result */
 };
 
-/* Names that the compiler makes from the name of a function or class begin with these. */
+/* Names that the compiler makes from the name of a function or class begin with these words. */
 static const char *const prefixes[] = {
 	"guard variable for ", "non-virtual thunk to ", "virtual thunk to ",
 	"covariant return thunk to ", "vtable for ", "VTT for ", "typeinfo for ",
 	"typeinfo name for ", "TLS init function for ", "TLS wrapper function for ",
 };
 
-/* The symbols of operators, each before its own beginnings. */
+/* The symbols of operators. "<<=" is before "<<", and "<<" is before "<", as for all symbols. */
 static const char *const operators[] = {
 	"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&",
 	"||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<", ">", "=", "!", "+",
@@ -53,8 +53,8 @@ static void keep_bytes(struct shortening *name, size_t bytes)
 }
 
 /*
- * Moves behind the bracket that closes the one at name->at. Inside of round brackets, < and > may
- * be operators, so only round brackets are counted there. Returns false if the bracket is not
+ * Moves behind the bracket that closes the bracket at name->at. Inside of round brackets, < and >
+ * may be operators, so only round brackets are counted there. Returns false if the bracket is not
  * closed.
  */
 static bool skip_brackets(struct shortening *name)
@@ -93,7 +93,7 @@ static bool keep_operator(struct shortening *name)
 			name->at++;
 		return true;
 	}
-	/* The name of a type, new, delete, or a suffix of literals, up to the parameters */
+	/* The name of a type, "new", "delete", or a suffix of literals precedes the parameters. */
 	while (*name->at && *name->at != '(') {
 		if (*name->at != '<')
 			keep_bytes(name, 1);
@@ -129,7 +129,8 @@ static bool skip_parameters(struct shortening *name)
 {
 	static const char *const qualifiers[] = { " const", " volatile", " &&", " &" };
 
-	/* A function that returns the address of a function has its own name inside. */
+	/* If a function returns the address of a function, its own name is inside of the
+	 * brackets. */
 	if (name->at[1] == '*' || name->at[1] == '&' || name->end == name->begin ||
 	    !skip_brackets(name))
 		return false;
@@ -187,7 +188,7 @@ bool shorten(char *text)
 		}
 	while (fits && *name.at)
 		fits = shorten_next(&name);
-	/* The name of a variable has no type before it: with a blank, the form is unknown. */
+	/* The name of a variable has no type before it. If it has a blank, the form is unknown. */
 	fits = fits && name.end != name.begin &&
 	       (name.is_function || (is_prefixed && !name.has_type) || !strchr(copy, ' '));
 	if (fits)

@@ -103,7 +103,7 @@ static void empty_cache(void)
 
 /*
  * Returns whether the entry at index has the log, process and address of key. table_find() calls
- * it.
+ * this function.
  */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
@@ -168,8 +168,8 @@ enum address_kind {
 };
 
 /*
- * Fills the entry. A return address may belong to the next line or function. So the address of the
- * byte before it is searched, because that byte belongs to the call.
+ * Fills the entry. A return address may belong to the next line or function. So the function uses
+ * the preceding address, which belongs to the call.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
 			uint64_t address, enum address_kind kind)
@@ -209,17 +209,17 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 }
 
 /*
- * In the cache, one of these bits is set in an address to show its kind; a return address has none
- * of them. No address of a program has these bits, so the kinds are not confused. Addresses of the
- * kernel have all of them, as no other key has.
+ * A key of the cache is an address. One of these bits in the key shows the kind of the address. The
+ * key of a return address has none of the bits. No address of a program has these bits, so the
+ * kinds are not confused. Only addresses of the kernel have both bits.
  */
 static const uint64_t key_of_kind[] = {
 	[IS_INSTRUCTION] = UINT64_C(1) << 62, [IS_BEGIN] = UINT64_C(1) << 63,
 };
 
 /*
- * Fills the entry of a function of the kernel, whose name is that of an object. Returns false if
- * the log has no name of it, or if memory is lacking.
+ * Fills the entry of a function of the kernel. A log stores the name of this function as the name
+ * of an object. Returns false if the log has no such name, or if memory is lacking.
  */
 static bool find_kernel(struct known *entry, trace_id_t trid, uint64_t address)
 {
@@ -253,7 +253,7 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 
 	if (!address) /* system events and events of foreign logs have no address */
 		return NULL;
-	/* An address of the kernel is the begin of a function, in all processes. */
+	/* An address of the kernel is the begin of the same function in all processes. */
 	if (stacks_is_kernel(address)) {
 		pid = 0;
 		kind = IS_RETURN;
@@ -275,7 +275,7 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 	return find_symbol(entry, &mapping, address, kind) ? &entry->symbol : NULL;
 }
 
-/* Returns whether a file is a library of this project, by its name. */
+/* Returns whether the name of a file is the name of a library of this project. */
 static bool is_recorder(const char *path)
 {
 	static const char *const names[] = { "libposixtrace.so", "libposixtrace-preload.so" };

@@ -35,7 +35,7 @@ struct symbol {
 	/*
 	 * A name that all addresses of a function have in common, for sums over functions. It
 	 * equals 'name', but in a file without symbols it is "function 0xBEGIN of MODULE" if the
-	 * tables for unwinders have the begin.
+	 * tables for unwinders contain the begin of the function.
 	 */
 	const char *whole;
 };
@@ -48,7 +48,7 @@ struct symbol {
 
 /*
  * The name of all instructions in the libraries of this project. A sample there is a cost of the
- * recording, and no function of the program.
+ * recording, and not of a function of the program.
  */
 #define SYMBOLS_RECORDER "posixtrace (recorder)"
 
@@ -59,8 +59,8 @@ struct symbol {
 bool symbols_option(int option, const char *value);
 
 /*
- * Returns the symbol of the event's address, or NULL if none is known. It is valid until the next
- * call. In a sample and at the begin and end of a thread the address is that of an
+ * Returns the symbol of the event's address, or NULL if none is known. The symbol is valid until
+ * the next call. In a sample and at the begin and end of a thread the address is that of an
  * instruction; in other events it is a return address.
  */
 const struct symbol *symbols_of(const struct logfile *log,
@@ -93,8 +93,9 @@ const char *symbols_function(trace_id_t trid, pid_t pid, uint64_t address, int64
 char *symbols_source_name(const char *name);
 
 /*
- * Writes "FUNCTION (FILE:LINE)" of an address of a process, with the last part of the file's path,
- * or the function alone, or nothing. symbols_at() has the parameters.
+ * Writes "FUNCTION (FILE:LINE)" of an address of a process, with the last part of the file's path.
+ * If the line is unknown, writes only the member 'whole' of the symbol. If there is no symbol,
+ * writes nothing. The parameters are those of symbols_at().
  */
 void symbols_place(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns, bool is_exact,
 		   char *text, size_t size);

@@ -19,7 +19,7 @@
 
 #define DEPTH_MAX     16u       /* of namespaces, and of members in members */
 #define VARIABLES_MAX (1u << 20)
-#define ENTRIES_MAX   (1u << 26) /* that are looked at while variables are searched */
+#define ENTRIES_MAX   (1u << 26) /* the limit of a search for variables */
 #define DIMENSIONS_MAX 8u
 
 /* A variable with a constant address. */
@@ -32,12 +32,12 @@ struct module_global {
 struct walk {
 	struct module *module;
 	Dwarf_Addr bias; /* from the addresses of the debug file to those of the module */
-	size_t entries;  /* the number of entries that were looked at */
+	size_t entries;  /* the number of entries that the search has read */
 };
 
 /*
  * Types at which the descent ends. Their own members are details of the C or C++ library, and the
- * address of the first one is also that of the lock.
+ * first member has the same address as the lock.
  */
 static const char *const lock_types[] = {
 	"pthread_mutex_t", "pthread_cond_t", "pthread_rwlock_t", "pthread_spinlock_t",
@@ -78,7 +78,7 @@ static bool constant_address(Dwarf_Die *variable, uint64_t *address)
 
 /*
  * Adds the variables below an entry, also those of namespaces, but not those of functions. In a
- * hostile file the entries of namespaces may overlap, so that the walk would not end.
+ * hostile file the entries of namespaces may overlap, so the walk would not end without a limit.
  */
 static void add_globals(struct walk *walk, Dwarf_Die *parent, unsigned depth)
 {
@@ -178,7 +178,7 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 
 		if (tag != DW_TAG_member && tag != DW_TAG_inheritance)
 			continue;
-		/* Members of a union have no place. A static member has no place either. */
+		/* DWARF has no offset for members of a union and for static members. */
 		at = 0;
 		if (dwarf_hasattr(&member, DW_AT_external) ||
 		    (dwarf_attr(&member, DW_AT_data_member_location, &attribute) &&
