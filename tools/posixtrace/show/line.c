@@ -52,7 +52,7 @@ static char *text_origin(char *p, const struct line_origin *origin)
 	return p;
 }
 
-/* Writes the same as members of JSON, with the handle of the thread, and the name of the id. */
+/* Writes process, thread and address as members of JSON, and the name of the member "id". */
 static char *json_origin(char *p, const struct line_origin *origin)
 {
 	p = put_signed(stpcpy(p, ",\"pid\":"), origin->pid);
@@ -64,8 +64,8 @@ static char *json_origin(char *p, const struct line_origin *origin)
 
 /*
  * Writes process, thread and address. Most events come from few addresses of a program, so the
- * function keeps the texts for recent addresses. It copies as many bytes as the form can need, so
- * p has LINE_ORIGIN_BYTES bytes of room.
+ * function keeps the texts for recent addresses. The function copies as many bytes as the longest
+ * text of the form has, so p needs room for LINE_ORIGIN_BYTES bytes.
  */
 static inline __attribute__((always_inline)) char *
 put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
@@ -156,7 +156,7 @@ static void text_symbol(struct out *out, const struct logfile *log,
 	symbols_text(out, symbol);
 }
 
-/* Prints the marks of few events: of those that are incomplete or not in order. */
+/* Prints the marks of an event that is incomplete or not in order. Few events have marks. */
 static void text_marks(struct out *out, const struct posix_trace_event_np *event)
 {
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
@@ -205,8 +205,8 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 }
 
 /*
- * Writes the data. The name of the member shows its form: "fields", "text" or "hex", or members of
- * a system event.
+ * Writes the data. The name of the member shows the form of the data: "fields", "text" or "hex", or
+ * members of a system event.
  */
 static void json_data(struct json *json, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
@@ -284,7 +284,7 @@ static void picked_line(struct out *out, struct line_form *form, const struct lo
 	(form->json ? pick_json : pick_tabs)(out, form->pick, &line, log, type, event);
 }
 
-/* form selects columns, JSON or text. */
+/* 'form' selects columns, JSON or text. */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event)
 {

@@ -11,7 +11,7 @@
 
 /*
  * A flag that the tool sets in an event. It means that an event of another log is so close in time
- * that the order of the two is unknown.
+ * that the order of the two events is unknown.
  */
 #define LINE_UNORDERED (1u << 31)
 
@@ -46,7 +46,7 @@ struct line_form {
 
 /*
  * Prints the event. The function stores the event's time in 'form', so that the next line can show
- * the time since then. log must be the event's log.
+ * the time since this event. 'log' must be the event's log.
  */
 void line_put(struct out *out, struct line_form *form, const struct logfile *log,
 	      const struct log_type *type, const struct posix_trace_event_np *event);

@@ -51,7 +51,7 @@ struct merge_source {
 	const struct log_type *type;
 	bool has;              /* 'event' is the next event of this log */
 	bool any;              /* an event of this log was printed */
-	int64_t key_ns;        /* the time by which event is ordered; it never decreases */
+	int64_t key_ns;        /* the time by which 'event' is ordered; it never decreases */
 	int64_t last_ns;       /* time of the event of this log that was printed last */
 	/* bound of the error of the log's clock, compared with the clocks of other hosts */
 	int64_t error_ns;

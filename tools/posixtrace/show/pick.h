@@ -53,7 +53,7 @@ struct pick {
 	} place[PICK_CACHE];
 };
 
-/* Values for a line that are not in the event. */
+/* Values of a line that the event does not contain. */
 struct pick_line {
 	enum when_form when;
 	int64_t delta_ns;      /* the time since the event that was shown last */

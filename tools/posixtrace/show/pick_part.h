@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pick_part.h - what pick.c and the files that write columns share. */
+/* pick_part.h - declarations for pick.c and for the files that write columns. */
 #ifndef POSIXTRACE_SHOW_PICK_PART_H
 #define POSIXTRACE_SHOW_PICK_PART_H
 
