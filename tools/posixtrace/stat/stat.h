@@ -32,14 +32,14 @@ struct stat_report {
 };
 
 /*
- * Both functions print the whole report. form is the form of times in the text. JSON has each time
- * in UTC and in nanoseconds.
+ * Both functions print the whole report. 'form' is the form of times in the text. JSON has each
+ * time in UTC and in nanoseconds.
  */
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form);
 void stat_json(struct out *out, const struct stat_report *report);
 
 /*
- * Returns the number of events in count per second of the log's time. Returns 0 if all events of
+ * Returns the number of events in 'count' per second of the log's time. Returns 0 if all events of
  * the log have the same time.
  */
 double stat_rate(const struct tally *tally, const struct tally_count *count);

@@ -10,8 +10,8 @@
 #include "log/value.h"
 
 /*
- * Writes a text of the log. In a hostile log the text may have no NUL at its end, so max limits its
- * length.
+ * Writes a text of the log. In a hostile log the text may have no NUL at its end, so 'max' limits
+ * its length.
  */
 static void text_member(struct json *json, const char *name, const char *value, size_t max)
 {
@@ -87,8 +87,8 @@ static void status_member(struct json *json, const struct posix_trace_status_inf
 }
 
 /*
- * Writes the counters of a type. If a counter has no values, min, mean, max and last do not exist,
- * so only the number of values, 0, is written.
+ * Writes the counters of a type. If a counter has no values, it has no minimum, mean, maximum and
+ * last value, so only the number of values, 0, is written.
  */
 static void counters_array(struct json *json, const struct tally_type *type)
 {

@@ -27,8 +27,8 @@ static void name_line(struct out *out, const char *name, const char *value)
 }
 
 /*
- * Prints who wrote the log. strnlen() is used because the arrays host and clock need not end with a
- * NUL.
+ * Prints the names of the log and its stream, the writer of the log, the time and the clock.
+ * strnlen() is used because the arrays host and clock need not end with a NUL.
  */
 static void print_origin(struct out *out, const struct stat_report *report, enum when_form form)
 {

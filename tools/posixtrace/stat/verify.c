@@ -229,7 +229,7 @@ static int verify_open_log(const struct logfile *log)
 		result_json(&report.json, &check, sound);
 	else
 		result_text(log->path, &check, report.printed, sound);
-	/* As in all commands, the exit status for an incomplete log is that for a damaged log. */
+	/* As in all commands, an incomplete log has the same exit status as a damaged log. */
 	status = sound ? TOOL_OK : TOOL_DAMAGED;
 	if (verify.fail_on_loss && losses_count(&check.ledger))
 		status = tool_worse(status, TOOL_LOST);
