@@ -3,7 +3,7 @@
  * top.c - the command top: shows the current activity of a process.
  *
  * The command has one thread. It reads events more often than it shows a page, because its stream
- * overwrites old events. In spite of that the counts are exact, since they come from the ledger.
+ * overwrites old events. The counts are exact nevertheless, because they come from the ledger.
  * Durations and locks are only those of the events that the command has read in time.
  */
 #include "top/top.h"
@@ -53,7 +53,7 @@ static const struct option_row option_rows[] = {
 /* The options of this run. The command runs once in a process. */
 static pid_t pid;
 static int64_t delay_ns = 1000000000;
-static uint64_t pages, rows = 10; /* pages: 0 without end */
+static uint64_t pages, rows = 10; /* 'pages': 0 means without end */
 static bool batch;
 static const char *families; /* NULL: the default */
 static size_t stream_size = (size_t)1 << 20;

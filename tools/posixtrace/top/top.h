@@ -25,12 +25,12 @@
 struct top_type {
 	trace_event_id_t id;
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	uint64_t events, before, lost; /* before: events at the last update */
+	uint64_t events, before, lost; /* 'before': events at the last update */
 	double rate;
 	/* find_schema() has looked for the schema since the last update, or has found it */
 	bool was_looked_up;
 	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
-	bool is_span;              /* the type's durations are those of spans that it ends */
+	bool is_span;              /* the durations are the times of spans that this type ends */
 	char *span;                /* the name of these spans */
 	struct histogram time;     /* durations, in ns */
 	uint64_t total_ns;
@@ -38,7 +38,8 @@ struct top_type {
 
 struct top_thread {
 	pid_t pid, tid;
-	uint64_t handle;  /* pthread_t, by which objects name it */
+	uint64_t handle;  /* the pthread_t; an object with this address has the name of the
+			   * thread */
 	uint64_t events, before;
 	double rate;
 };
@@ -110,8 +111,8 @@ void top_close(struct top_source *source);
 int top_read(struct top_source *source, struct top *top);
 
 /*
- * Does the same as top_read(), and updates the counts and the rates, which are those since the last
- * update. Returns 0 or an error number.
+ * Reads the events, as top_read() does, and updates the counts and the rates. A rate is the mean
+ * since the last update. Returns 0 or an error number.
  */
 int top_update(struct top_source *source, struct top *top);
 

@@ -243,8 +243,8 @@ static void put_thread_name(const struct top_source *source, const struct top_th
 }
 
 /*
- * Writes the part of threads. The thread of this command is omitted. It also has events, because it
- * controls the stream.
+ * Writes the part of threads. The thread of this command is omitted. This thread also has events,
+ * because it controls the stream.
  */
 static void put_threads(struct top_page *page, const struct top_source *source,
 			const struct top *top, size_t rows)

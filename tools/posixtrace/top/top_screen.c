@@ -135,8 +135,8 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	struct pollfd poller[3] = {
 		{ .fd = screen->until.signals, .events = POLLIN },
 		/*
-		 * The third element is the process. Once the process has ended, poll() would report
-		 * that at each call, so poll() then ignores the descriptor.
+		 * The third element is the process. After its end, each poll() would report the end
+		 * again. The descriptor -1 prevents this.
 		 */
 		{ .fd = STDIN_FILENO, .events = POLLIN },
 		{ .fd = screen->source->ended ? -1 : screen->until.process, .events = POLLIN },
@@ -203,8 +203,8 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	int err;
 
 	/*
-	 * until_begin() needs a process to watch. For a log it is this process itself, which does
-	 * not end while it waits.
+	 * until_begin() needs a process to watch. For a log the command watches its own process,
+	 * which does not end while it waits.
 	 */
 	err = until_begin(&screen.until, source->pid ? source->pid : getpid());
 	if (err)
@@ -230,7 +230,8 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	}
 	cbreak();
 	noecho();
-	/* getch() must not wait, because poll() waits for keys and for other things. */
+	/* getch() must not wait, because poll() waits for keys, signals and the end of the
+	 * process. */
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
 	curs_set(0);

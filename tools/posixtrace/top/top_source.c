@@ -185,7 +185,7 @@ static double rate_of(uint64_t now, uint64_t before, double seconds)
 
 /*
  * Updates the types by the ledger. 'seconds' is the time since the last update. If a type has no
- * schema yet, its schema is searched again. Returns 0 or an error number.
+ * schema yet, the function searches for its schema again. Returns 0 or an error number.
  */
 static int update_types(struct top_source *source, struct top *top, double seconds)
 {
@@ -214,8 +214,8 @@ static int update_types(struct top_source *source, struct top *top, double secon
 }
 
 /*
- * Returns the number of events that a thread had at the last update, 0 for a new one. Threads start
- * and end, so the array is made anew each time.
+ * Returns the number of events that a thread had at the last update, or 0 for a new thread. Threads
+ * start and end, so the array is made anew each time.
  */
 static uint64_t events_before(const struct top *top, pid_t pid, pid_t tid)
 {
