@@ -124,7 +124,7 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 	};
 }
 
-/* Returns whether the error of a send says that the connection has ended. */
+/* Returns whether the error of a send means that the connection has ended. */
 static bool is_broken(int32_t error)
 {
 	return error == EPIPE || error == ECONNRESET || error == ECONNREFUSED || error == ETIMEDOUT;
@@ -193,7 +193,8 @@ static void update_links(struct links *links, const struct call *call)
 		open_link(links, pid, call);
 		return;
 	}
-	/* The new descriptor may have the number of a closed one whose close the log lacks. */
+	/* The new descriptor may have the number of a closed descriptor, and the log may lack that
+	 * close. */
 	if (!strcmp(call->type->name, "net.accept"))
 		close_link(links, find_link(links, call->thread, call->other), call->begin_ns);
 	link = find_link(links, call->thread, call->key);

@@ -190,8 +190,8 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 		return true;
 	}
 	/*
-	 * This key is at least 2^32. The keys of recorded threads are their indexes, which are
-	 * less.
+	 * The key of this part is at least 2^32. The keys of recorded threads are their indexes,
+	 * which are less.
 	 */
 	who = division_child(division, node, WHY_WHO, UINT64_C(1) << 32 | waker, &is_new);
 	if (!who)

@@ -101,7 +101,7 @@ static uint32_t find_tid(const struct search *search, pid_t tid, int64_t time_ns
 	       search->by_tid[low - 1] : HISTORY_NONE;
 }
 
-/* Returns the thread that holds the lock or whose end is awaited, or HISTORY_NONE. */
+/* Returns the thread that holds the lock, or the awaited thread, or HISTORY_NONE. */
 static uint32_t find_owner(const struct search *search, const struct call *call)
 {
 	const struct history *history = search->history;
@@ -255,9 +255,9 @@ static void shrink_set(struct search *search)
 }
 
 /*
- * Chooses the thread that is named as the one for which a call waits. If the call waits for data of
- * a pipe or for the end of a process, that is the main thread of the other process. If several
- * other processes could write into the pipe, no thread is named.
+ * Chooses the thread that the output names as the awaited thread of a call. If the call waits for
+ * data of a pipe or for the end of a process, the function chooses the main thread of the other
+ * process. If several other processes could write into the pipe, no thread is named.
  */
 static uint32_t name_ender(const struct search *search, const struct call *call)
 {

@@ -10,7 +10,8 @@
 #include "why/history.h"
 
 struct common {
-	char label[400];      /* the function and some of its callers; empty: there is none */
+	char label[400];      /* the function and some of its callers; empty: there is no common
+			       * function */
 	unsigned char *has;   /* for each number of a stack: whether the function is in the stack */
 	size_t stacks;        /* length of has */
 };

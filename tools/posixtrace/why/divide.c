@@ -677,8 +677,8 @@ bool division_is_active(const struct division *division, uint32_t thread, int64_
 
 /*
  * This is the recursion of the division: causes.c calls this function for the thread that caused a
- * wait. active[] contains the threads and times that are being divided, from the root to this
- * thread.
+ * wait. active[] contains the threads and times of the divisions that are not finished, from the
+ * root to this thread.
  */
 void division_thread(struct division *division, uint32_t node, uint32_t thread, int64_t from_ns,
 		     int64_t to_ns)

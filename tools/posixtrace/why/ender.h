@@ -36,16 +36,16 @@ struct ender ender_find(const struct history *history, const struct call *call,
 const struct call *ender_among(const struct call *calls, size_t count, const struct call *call);
 
 /*
- * Returns the call by which a thread used the input for which it had waited in a poll: its next
- * read or accept. Returns NULL if the thread polls again before, or has no such call among its next
- * few calls.
+ * Returns the next read or accept of a thread after a poll. By this call the thread used the input
+ * for which it had waited in the poll. Returns NULL if the thread polls again before, or has no
+ * such call among its next few calls.
  */
 const struct call *ender_through(const struct history *history, const struct call *call);
 
 /*
  * Returns the poll by which a thread continued a poll that no other thread ended. The thread waited
- * again at the same place, and used no connection between the two polls. A program does so if a
- * timer or a signal of its own interrupts a wait. Returns NULL if there is none.
+ * again at the same place, and used no connection between the two polls. A program continues a poll
+ * if a timer or a signal of its own has interrupted the wait. Returns NULL if there is none.
  */
 const struct call *ender_again(const struct history *history, const struct call *call);
 

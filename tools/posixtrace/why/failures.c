@@ -78,7 +78,7 @@ static bool is_ordinary(const struct log_type *type, int64_t error)
 	return false;
 }
 
-/* Returns whether a path is that of a message catalog, which a program reads to print an error. */
+/* Returns whether a path names a message catalog, which a program reads to print an error. */
 static bool is_catalog(const char *path)
 {
 	const size_t len = strlen(path);

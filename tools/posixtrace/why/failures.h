@@ -17,7 +17,8 @@ struct failures {
 	struct failures_process {
 		pid_t pid, parent; /* parent: 0: unknown */
 		uint32_t life, parent_life; /* see why/lives.h */
-		bool is_over;      /* the log says how it ended: code and signal are valid */
+		bool is_over;      /* the log has the way of the end: 'code' and 'signal' are
+				    * valid */
 		int32_t code, signal;
 		/*
 		 * the time of the process's own event of its end. If there is none: the time of the
@@ -70,8 +71,8 @@ void failures_take(struct failures *failures, struct history *history,
 void failures_fini(struct failures *failures);
 
 /*
- * Returns the failed process with the pid and life of a thread, or NULL: it did not end, it exited
- * with 0, or the log does not say how it ended.
+ * Returns the failed process with the pid and life of a thread. Returns NULL if the process did not
+ * end, if it exited with 0, or if the log does not show how it ended.
  */
 const struct failures_process *failures_of(const struct failures *failures, pid_t pid,
 					   uint32_t life);

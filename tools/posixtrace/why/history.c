@@ -630,7 +630,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_CALL:
 		if (thread->connecting.type && !strcmp(type->name, "net.connect"))
 			thread->connecting.type = NULL;
-		/* The recorder has events of its own, which say nothing of the program. */
+		/* The recorder has events of its own, which do not describe the program. */
 		if (!strncmp(type->name, "posixtrace_", 11))
 			break;
 		if (plan->cause != CAUSE_HELD || !thread->last_call)

@@ -83,7 +83,7 @@ struct call {
 	pid_t sender;          /* of CAUSE_SIGNAL: the process that sent it; 0: unknown */
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
-	bool is_second;        /* the descriptor is the second one of a pair of sockets */
+	bool is_second;        /* the descriptor is the second of a pair of sockets */
 	bool is_in_vain;       /* a poll that reached its time limit */
 	bool is_begun;         /* a connect that was not complete when it returned */
 	bool is_empty;         /* a read without error and without data: the end */
@@ -284,10 +284,11 @@ struct history {
 	uint64_t dropped;      /* calls past HISTORY_CALLS */
 	uint64_t events, samples;
 	int64_t clock_error_ns; /* error of the times of states and samples; -1: unknown */
-	unsigned sample_hz;     /* 0: the log does not say it */
+	unsigned sample_hz;     /* 0: unknown */
 	bool has_states;
 	bool knows_end;         /* only threads with has_gaps lack states before the end */
-	bool has_waiting;       /* threads recorded what they held before they waited for a lock */
+	bool has_waiting;       /* before a thread waited for a lock, it recorded the locks that it
+				 * held */
 	bool has_each_fault;    /* page faults were recorded, not sampled */
 	int err;
 };

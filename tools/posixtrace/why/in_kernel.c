@@ -33,8 +33,8 @@ static size_t kernel_stack(const struct history *history, const struct sample *s
 }
 
 /*
- * The names are those of the entries into the kernel on x86-64 and arm64. An entry is outside of
- * all other functions of the kernel, so the outermost entry of the stack decides.
+ * These are the functions by which threads enter the kernel on x86-64 and arm64. An entry is
+ * outside of all other functions of the kernel, so the outermost entry of the stack decides.
  */
 bool in_kernel_is_fault(const struct history *history, pid_t pid, const struct sample *sample)
 {

@@ -31,13 +31,13 @@ static inline bool lives_same(const struct history *history, uint32_t a, uint32_
 }
 
 /*
- * Returns whether a process still has at at_ns what it had at since_ns: it did not end between
- * these times. An end at at_ns itself does not count, because a call that lasted until the end of
- * the process ends at the same time.
+ * Returns true if a process did not end between since_ns and at_ns, so that it still has the
+ * descriptors and semaphores that it had at since_ns. An end at at_ns itself does not count,
+ * because a call that lasted until the end of the process ends at the same time.
  */
 bool lives_has(const struct history *history, pid_t pid, int64_t since_ns, int64_t at_ns);
 
-/* Returns when the call of fork() began that made a process; INT64_MAX: the log does not say it. */
+/* Returns when the call of fork() began that made a process; INT64_MAX: unknown. */
 int64_t lives_forked(const struct history *history, pid_t pid);
 
 /* Returns whether a process has started a program after since_ns and not after at_ns. */

@@ -381,7 +381,7 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 	const char *name = data_name(history->log, of->pid, lock, of->last_ns, &object);
 	const char *kind = "lock";
 
-	/* The kind is that of an event of this lock. */
+	/* The kind is from an event of this lock. */
 	for (size_t i = 0; i < history->stucks; i++) {
 		if (!lives_same(history, (uint32_t)i, thread))
 			continue;

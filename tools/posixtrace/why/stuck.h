@@ -65,7 +65,7 @@ void stuck_add(struct history *history);
 
 /*
  * Returns whether a thread did not leave the kernel after it was blocked in the state with the
- * index 'stay'. If it did not, *is_over says whether the thread has ended since then.
+ * index 'stay'. If it did not, *is_over becomes true if the thread has ended since then.
  */
 bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_over);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * turns.h - the work of servers. A server waits for input in poll(), select() or epoll_wait(),
- * handles what came, and waits again. A turn is the time from one such wait to the next one. Other
- * requests wait meanwhile. The log has no events of turns. They are computed from the waits.
+ * handles the input, and waits again. A turn is the time from one such wait to the next wait. Other
+ * requests wait meanwhile. The log has no events of turns, so turns are computed from the waits.
  */
 #ifndef POSIXTRACE_WHY_TURNS_H
 #define POSIXTRACE_WHY_TURNS_H

@@ -138,7 +138,7 @@ static void frame_text(const struct why *why, const struct failures_crash *crash
 			 *module ? " of " : "", slash ? slash + 1 : module);
 }
 
-/* Returns whether a name is that of main(), and not of a function of a package of Go. */
+/* Returns whether a name is the name of main(), and not of a function of a package of Go. */
 static bool is_main(const char *name, size_t len)
 {
 	return len == 4 && !memcmp(name, "main", len);

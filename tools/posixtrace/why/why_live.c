@@ -232,7 +232,7 @@ int why_live_record(struct why_live *live, char *const *program)
 		say("/proc/self/exe: %s", strerror(errno));
 		return TOOL_FAILURE;
 	}
-	/* The status may be that of the program. If there is a log, it is explained. */
+	/* The status may be the status of the program. If there is a log, it is explained. */
 	return access(live->path, F_OK) ? result == TOOL_USAGE ? TOOL_USAGE : TOOL_FAILURE :
 					  TOOL_OK;
 }

@@ -102,7 +102,8 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
-/* Writes whose answer the server waited for. An address of a log may have any characters. */
+/* Writes the name of the upstream for whose answer the server waited. An address of a log may have
+ * any characters. */
 static void put_upstream(const struct page *page, const struct window *window)
 {
 	const char *text = window->text ? page->why->history.text[window->text - 1] : "";
