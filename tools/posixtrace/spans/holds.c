@@ -89,7 +89,7 @@ const struct hold *holds_next(const struct holds *holds, struct holds_walk *walk
 		walk->from_ns = *end_ns;
 		return hold;
 	}
-	/* A walk that has ended finds nothing more. */
+	/* A walk that has ended has no further hold. */
 	walk->at = holds->count;
 	return NULL;
 }

@@ -21,8 +21,8 @@
  * function's name.
  *
  * An end closes the youngest open begin that has the same key in the same process. Where events
- * were lost, all open spans are cut. That means that they are dropped without an end, because their
- * ends may be among the lost events.
+ * were lost, all open spans are cut. A cut span is dropped without an end, because its end may be
+ * among the lost events.
  *
  * The memory is limited. If more than PAIRING_OPEN spans are open, the oldest is dropped and
  * counted. If there are PAIRING_SERIES series, a type that would need a further series makes no

@@ -142,8 +142,8 @@ static struct series *series_of(struct pairing *pairing, enum series_kind kind, 
 }
 
 /*
- * Returns whether the series at index is that of the function with this name. table_find() calls
- * it.
+ * Returns whether the series at index is for the function with this name. table_find() calls this
+ * function.
  */
 static bool has_name(const void *array, uint32_t index, const void *name)
 {
