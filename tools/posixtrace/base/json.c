@@ -157,8 +157,8 @@ void json_exact_text(struct json *json, const char *name, const void *text, size
 char *json_keep_text(const char *name, const void *text, size_t len, size_t *kept)
 {
 	/*
-	 * This buffer has no file, so out_flush() must never run on it. It never does, because len
-	 * is limited so far that the buffer does not become full.
+	 * This buffer has no file, so out_flush() must never write it. The limit of len prevents a
+	 * full buffer, so out_flush() is not called.
 	 */
 	static struct out scratch = { .fd = -1 };
 	struct json json = json_begin(&scratch);

@@ -35,8 +35,8 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 
 /*
  * Returns whether /proc belongs to another name space of process IDs than this process. In this
- * case /proc/PID is a process with the same number there, and says nothing about process PID here.
- * Returns false if /proc is not mounted.
+ * case /proc/PID is another process, which has the number PID in the other name space. Returns
+ * false if /proc is not mounted.
  */
 bool procfile_is_foreign(void);
 

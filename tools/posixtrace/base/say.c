@@ -39,7 +39,7 @@ void say_keep(char *text, size_t bytes)
 /*
  * Appends the text of a message to an output. Messages contain names and text of logs, files and
  * other processes. This function escapes line ends, so that each message is one line, and
- * characters that a terminal would obey. It does so for printed and for kept messages.
+ * characters that a terminal would obey. The function escapes printed and kept messages.
  */
 static void __attribute__((format(printf, 2, 0)))
 put_message(struct out *out, const char *format, va_list args)

@@ -62,7 +62,7 @@ static inline uint32_t table_fold(uint64_t hash)
 
 /*
  * Returns the index of the element with this hash for which is_same(array, index, key) is true, or
- * TABLE_NONE. The function is inlined so that the compiler can inline is_same() as well.
+ * TABLE_NONE. The function is inlined so that the compiler can inline is_same(), too.
  */
 static inline __attribute__((always_inline)) uint32_t
 table_find(const struct table *table, uint64_t hash,

@@ -37,8 +37,9 @@ static uintptr_t take_number(const char **at, char end)
 
 /*
  * Returns whether the line is of a mapping of libelf that contains the address: a private and
- * writable mapping that begins at offset 0 of a file. The mapping is not one of a library, because
- * the linker maps the first page of a library read-only. *until becomes the end of the mapping.
+ * writable mapping that begins at offset 0 of a file. A mapping of a library does not match,
+ * because the linker maps the first page of a library read-only. *until becomes the end of the
+ * mapping.
  */
 static bool is_of_libelf(const char *line, uintptr_t address, uintptr_t *until)
 {

@@ -11,7 +11,7 @@
 
 /*
  * From this call on, such an access reads zeros. libelf and libdw check all that they read, so the
- * zeros at worst make a file without names. If the mapping is not one of libelf, the signal ends
+ * zeros at worst make a file without names. If libelf did not make the mapping, the signal ends
  * this process as before. The handler recognizes a mapping of libelf: the mappings of this
  * process's own libraries have other permissions, and the mappings of streams are shared. If the
  * signal is ignored or has a handler, the function does nothing.
