@@ -376,8 +376,8 @@ void changes_sort(struct changes *c)
 		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
 	qsort(c->change, c->count, sizeof(*c->change), changes_compare);
 	/*
-	 * The order of these calls matters. drop_unclosed() needs the births of processes without
-	 * repetitions, and find_names() must not copy the names that drop_unclosed() drops.
+	 * The order of these calls is necessary: drop_unclosed() needs the births of processes
+	 * without repetitions, and find_names() must not copy the names that drop_unclosed() drops.
 	 */
 	remove_repeated(c);
 	drop_unclosed(c);

@@ -28,7 +28,7 @@ enum effect {
 	COPIES,     /* the descriptor is a copy of 'from' */
 	KEEPS,      /* the descriptor keeps its name; only closes_at_exec changes */
 	EXTENDS,    /* 'name' is added to the name of the descriptor */
-	/* the descriptor is new; its name is that of the socket 'from', with 'name' added */
+	/* the descriptor is new; its name is the name of the socket 'from', with 'name' added */
 	ACCEPTS,
 	CLOSES,
 	/* the process 'from' made this process; the time is the begin of the call of fork() */

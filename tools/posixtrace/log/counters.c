@@ -76,8 +76,8 @@ void counter_add(struct counter *counter, const struct posix_trace_value_np *val
 	if (!counter->count || is_less(&counter->max, value))
 		counter->max = *value;
 	/*
-	 * If two events have the same time, the last value is that of the event that is later in
-	 * the log.
+	 * If two events have the same time, the last value is from the event that is later in the
+	 * log.
 	 */
 	if (!counter->count || time_ns >= counter->last_ns) {
 		counter->last = *value;

@@ -320,8 +320,8 @@ static void note_close(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Notes freopen(). The FILE keeps its descriptor or gets another one. In both cases the old name is
- * no longer right.
+ * Notes freopen(). The FILE keeps its descriptor or gets another one. In both cases the
+ * descriptor's old name is no longer right.
  */
 static void note_freopen(struct descriptors *d, const struct seen *seen)
 {

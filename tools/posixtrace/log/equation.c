@@ -27,8 +27,8 @@ bool equation_holds(const struct posix_trace_ledger_np *ledger)
 	uint64_t sum = ledger->reported;
 
 	/*
-	 * unattributed is a separate term, because it counts events for which the library knows no
-	 * cause.
+	 * 'unattributed' is a separate term, because it counts events for which the library knows
+	 * no cause.
 	 */
 	if (__builtin_add_overflow(sum, ledger->unread, &sum) ||
 	    __builtin_add_overflow(sum, ledger->unattributed, &sum))

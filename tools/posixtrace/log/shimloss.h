@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * shimloss.h - counts the calls that libposixtrace-preload.so could not trace. These calls recorded
- * no event in a stream, so no ledger counts them. The shim counts them and records the counts in
- * events posixtrace_shim_lost.
+ * shimloss.h - counts the calls that libposixtrace-preload.so could not trace. A call that the shim
+ * did not trace has no event in a stream, so no ledger counts the call. The shim itself counts such
+ * calls, and records the counts in events posixtrace_shim_lost.
  *
  * The counts show only the kind of such a call, and not its event type.
  */

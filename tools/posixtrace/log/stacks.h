@@ -48,8 +48,8 @@ struct stacks_found {
 	size_t count;
 	uint32_t number;
 	/*
-	 * If true, the first address is that of the instruction that the thread executed, as in a
-	 * sample. If false, it is an address to which a call returns, as all further addresses are.
+	 * If true, the thread was at the instruction with the first address, as in a sample. If
+	 * false, it is an address to which a call returns, as all further addresses are.
 	 */
 	bool is_exact;
 };
