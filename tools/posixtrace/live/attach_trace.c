@@ -129,7 +129,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 		note_end(&capture, until);
 	/*
 	 * The kernel's recording stops before processes_complete() is called. That function may
-	 * have to read a long log, and the kernel's memory would become full meanwhile.
+	 * have to read a long log, and meanwhile the kernel's memory would become full.
 	 */
 	kernel_stop(kernel);
 	if (capture_grows(plan))

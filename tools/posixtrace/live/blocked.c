@@ -252,9 +252,10 @@ static void find_polled(pid_t pid, const struct procfile_call *call, struct foun
 }
 
 /*
- * Returns whether a process has the word size of this one. If so, both have the same numbers of
- * system calls. The file of the program is not opened, because its file system may not answer. The
- * kernel stores the size of a program header in /proc/PID/auxv, and this size shows the word size.
+ * Returns whether a process has the same word size as this process. Processes of one word size have
+ * the same numbers of system calls. The file of the program is not opened, because its file system
+ * may not answer. The kernel stores the size of a program header in /proc/PID/auxv, and this size
+ * shows the word size.
  */
 static bool is_same_class(pid_t pid)
 {

@@ -5,8 +5,8 @@
  * The budget has a credit in nanoseconds. The share of the processor time that the program has used
  * is added to it, and the cost of the calls is subtracted. If the credit is negative, the stream
  * skips types. If the credit is enough to record a type from one look to the next, the stream
- * records that type again. The credit is limited to that of one second. Otherwise a program that
- * was idle could collect credit for minutes and spend it in one burst.
+ * records that type again. The credit is limited to the budget of one second. Otherwise a program
+ * that was idle could collect credit for minutes and spend it in one burst.
  *
  * A debt is limited, too. Otherwise the stream would skip types for hours after one burst. The
  * limit is the credit of DEBT_S seconds. A debt that a frequent type makes between two looks is
@@ -364,7 +364,7 @@ struct change {
 	void (*note)(void *arg, const void *data, size_t len);
 	void *arg;
 	int64_t now_ns;
-	bool any; /* a type was turned on or off, which the stream does not know yet */
+	bool any; /* a type was turned on or off, and the stream must get the new filter */
 };
 
 /* Turns a type on or off, and marks it. set_skipped() then applies the change to the stream. */
@@ -416,8 +416,8 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	if (err)
 		return err;
 	/*
-	 * While there is a debt, all types together may cost this much in a second. It is half of
-	 * the budget, so the other half repays the debt.
+	 * While there is a debt, all types together may cost this much in a second. The limit is
+	 * half of the budget, so the other half repays the debt.
 	 */
 	room = budget->share * budget->cpu_rate * 1e9 / 2;
 	while (budget->credit_ns < 0 && (id = find_dearest(budget, &all)) != 0 && all > room &&
@@ -426,8 +426,9 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	id = find_longest_off(budget);
 	/*
 	 * A type is turned on only if the credit is enough to record it until the next look. The
-	 * credit is at most that of a second. A type may cost more than this between two looks. It
-	 * is turned on until the next look when the credit has reached its limit.
+	 * credit is at most the budget of a second, and a type may cost more than this between two
+	 * looks. Such a type is turned on until the next look when the credit has nearly reached
+	 * its limit.
 	 */
 	look_ns = id ? load_of(budget, &budget->type[id]) * budget->look_s : 0;
 	if (id && budget->credit_ns > 0 &&

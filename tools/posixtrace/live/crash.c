@@ -118,7 +118,7 @@ struct packet {
 
 /*
  * Appends a field. The fields of all events in this file fit into the packet. A field that did not
- * fit would be left out.
+ * fit would be missing in the event.
  */
 static void crash_pack(struct packet *packet, const void *value, size_t bytes)
 {

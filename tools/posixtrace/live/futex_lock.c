@@ -40,7 +40,7 @@ static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
 }
 
-/* Returns whether the number is that of a thread of the process. */
+/* Returns whether a thread of the process has this number. */
 static bool is_thread_of(pid_t pid, uint32_t tid)
 {
 	char path[64];
@@ -79,7 +79,7 @@ static bool is_of_glibc(pid_t pid, uint64_t place)
 	if (memory < 0)
 		return false;
 	at = mappings_read(&mappings, pid) ? NULL : mappings_at(&mappings, place);
-	/* The first mapping of the file is before the one of the code. */
+	/* The first mapping of the file is before the mapping of the code. */
 	while (at && at->inode && at > mappings.mapping && at->offset &&
 	       at[-1].inode == at->inode && !strcmp(at[-1].path, at->path))
 		at--;

@@ -17,7 +17,7 @@
 #include "base/procfile.h"
 
 struct futex_lock {
-	uint64_t lock;       /* the address of the lock, else that of the futex */
+	uint64_t lock;       /* the address of the lock, or of the futex if the lock is unknown */
 	pid_t owner;         /* the holder of the lock, or the awaited thread; 0: unknown */
 	const char *kind;    /* "mutex", "rwlock", "thread", or "futex": not recognized */
 	const char *doubt;   /* why this is not certain, or NULL */
@@ -25,8 +25,8 @@ struct futex_lock {
 
 /*
  * Examines the call of futex() in which a thread of a process is blocked. The process must have the
- * word size of this one. If has_numbers is false, the process uses other numbers of threads than
- * this one does, and the owner remains unknown.
+ * same word size as this process. If has_numbers is false, the process uses other numbers of
+ * threads than this one does, and the owner remains unknown.
  */
 struct futex_lock futex_lock_find(pid_t pid, const struct procfile_call *call, bool has_numbers);
 

@@ -116,7 +116,8 @@ static int64_t time_of_monotonic(const struct kernel *kernel, uint64_t ns)
 	       time_of(kernel, ns);
 }
 
-/* Keeps a record whose time_ns is set. 'event' and 'data' are those of kernel_store_keep(). */
+/* Keeps a record whose time_ns is set. 'event' and 'data' have the same meaning as for
+ * kernel_store_keep(). */
 static void kernel_keep(struct kernel *kernel, struct kernel_record record,
 			const struct kernel_event *event, const void *data)
 {

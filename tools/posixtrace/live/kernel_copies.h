@@ -32,9 +32,10 @@ struct kernel_copies *kernel_copies_begin(void);
 void kernel_copies_end(struct kernel_copies *copies);
 
 /*
- * Keeps the registers and the stack that the kernel has appended to a sample. "number" is that of
- * the stack that is known without the copy. Stores the index of the copy in *index. Returns false
- * if there is no copy, no room, or no memory; the sample then keeps the stack "number".
+ * Keeps the registers and the stack that the kernel has appended to a sample. "number" is the
+ * number of the stack that is known without the copy. Stores the index of the copy in *index.
+ * Returns false if there is no copy, no room, or no memory; the sample then keeps the stack
+ * "number".
  */
 bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t bytes,
 			uint32_t number, uint32_t *index);

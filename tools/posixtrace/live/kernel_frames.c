@@ -17,7 +17,8 @@
 
 #define STEP       8192 /* the lines that one look reads */
 /*
- * From DUE kept stacks on, each look reads a part of the names. From URGENT on, one look reads all.
+ * From DUE kept stacks on, each look reads a part of the names. If at least URGENT stacks wait for
+ * names, one look reads the whole file.
  */
 #define DUE        4096
 #define URGENT     (STACK_MOST / 4)

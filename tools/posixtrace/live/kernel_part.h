@@ -38,7 +38,7 @@ void kernel_note_task(struct kernel *kernel, pid_t tid, const char *name);
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts);
 /*
  * Notes up to which record kernel_perf_look() will read. If kernel_trace_look() is called between
- * the two, it reads the start of each thread before kernel_perf_look() takes samples of that
+ * these two, it reads the start of each thread before kernel_perf_look() takes samples of that
  * thread.
  */
 void kernel_perf_mark(struct kernel *kernel);

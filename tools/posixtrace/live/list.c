@@ -30,7 +30,7 @@ static void put_pid(struct out *out, const struct streams_one *one)
 	out_signed(out, one->is.pid);
 }
 
-/* Programs choose their own names and those of streams, so both are escaped. */
+/* Programs choose their own names and the names of streams, so all these names are escaped. */
 static void put_program(struct out *out, const struct streams_one *one)
 {
 	text_name(out, one->program, strlen(one->program));

@@ -49,8 +49,8 @@ static void say_refused(struct out *err, struct patches_refusals *refused)
 }
 
 /*
- * The function prints a line for functions and a line for probes. Each says how many are traced and
- * how many are not.
+ * The function prints a line for functions and a line for probes. A line has the number of
+ * functions or probes that are traced, and the number of those that are not traced.
  */
 void patch_say(struct patches *plan, const char *where)
 {

@@ -227,7 +227,7 @@ static void patch_hooks(const struct patch_late *late, struct patch_late_process
 			patch_file(late, process, &process->file[i]);
 }
 
-/* Examines one mapping: patches its file if it is new. */
+/* Examines one mapping, and patches the file of the mapping if the file is new. */
 static void look_at_file(const struct patch_late *late, struct patch_late_process *process,
 			 const struct mappings *mappings, const struct mapping *mapping)
 {
@@ -260,8 +260,8 @@ static void look_at_files(const struct patch_late *late, struct patch_late_proce
 	for (size_t i = 0; i < process->files; i++)
 		process->file[i].is_here = false;
 	/*
-	 * If the jumps of a library are gone, it was loaded again at the same place, and counts as
-	 * a new one.
+	 * If the jumps of a library are gone, the library was loaded again at the same place, and
+	 * counts as a new library.
 	 */
 	drop_gone_at(process, &mappings, lost);
 	for (size_t i = 0; i < mappings.count && good; i++)

@@ -15,8 +15,8 @@
 	"alloc lock lock-hold io file stdio net thread process signal time dl func all default none"
 
 /*
- * Returns the path of the library. The path is that in POSIXTRACE_PRELOAD, or that in the build to
- * which this program belongs, or that of the installed library. Returns NULL after it printed why
+ * Returns the path of the library. The path is from POSIXTRACE_PRELOAD, or is the library of the
+ * build to which this program belongs, or the installed library. Returns NULL after it printed why
  * the library cannot be preloaded.
  */
 const char *preload_find(void);

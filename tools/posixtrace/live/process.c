@@ -115,7 +115,7 @@ static void say_refused(pid_t pid)
 }
 
 /*
- * Explains ENOTSUP for a process that exists: /proc is missing or is that of another PID name
+ * Explains ENOTSUP for a process that exists: /proc is missing or belongs to another PID name
  * space, or the process's clock cannot be read.
  */
 static void say_unsupported(pid_t pid)
@@ -150,7 +150,7 @@ void process_say_other_version(pid_t pid, const char *effect)
 	mappings_fini(&mappings);
 }
 
-/* ENOTSUP and EPERM have several causes; the messages name the one that applies here. */
+/* ENOTSUP and EPERM have several causes; the messages name the reason that applies here. */
 int process_say_why(pid_t pid, int err)
 {
 	switch (err) {

@@ -165,9 +165,9 @@ static void set_program(struct process_row *row, const struct seen *seen, const 
 }
 
 /*
- * Returns whether the numbers of a process that begins are those of an inner name space of process
- * IDs. There the first process has the number 1 and no visible parent. Its descendants are in the
- * same name space or in one further inside.
+ * Returns whether a process that begins has the numbers of an inner name space of process IDs.
+ * There the first process has the number 1 and no visible parent. The descendants of this process
+ * are in the same name space, or in a name space inside of it.
  */
 static bool begins_inner(int64_t pid, int64_t parent, const struct process_row *from)
 {
@@ -336,9 +336,9 @@ static void on_ended(struct processes *p, const struct seen *seen)
 /*
  * Handles a call of system(), which has waited for its child inside the C library. If exactly one
  * child of this process began during the call and has no end yet, it is the child of system(). If
- * several began, because other threads made children, none is certain. A hostile log may contain
- * many calls that each seem to begin before all processes. So after STEPS steps the children of
- * further calls remain unknown.
+ * several children began, because other threads made children, the child of system() is unknown. A
+ * hostile log may contain many calls that each seem to begin before all processes. So after STEPS
+ * steps the children of further calls remain unknown.
  */
 static void on_system(struct processes *p, const struct seen *seen)
 {

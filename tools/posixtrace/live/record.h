@@ -35,7 +35,7 @@ struct record {
 	unsigned snapshot;         /* RECORD_SNAPSHOT_*; 0: not in loop mode */
 };
 
-enum record_exit { /* the same statuses as those of env(1) and timeout(1) */
+enum record_exit { /* the same statuses as in env(1) and timeout(1) */
 	RECORD_FAILURE = 125,
 	RECORD_NOT_EXECUTABLE = 126,
 	RECORD_NOT_FOUND = 127,

@@ -589,7 +589,8 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 	} else if (!capture_begin(&run->capture, run->plan, run->file.fd)) {
 		/*
 		 * Orphans become children of this process from now on. The stream's guardian does
-		 * not become one, because it became an orphan before this call.
+		 * not become a child of this process, because the guardian became an orphan before
+		 * this call.
 		 */
 		if (run->record->wait_for_children)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);

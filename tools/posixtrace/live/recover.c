@@ -93,7 +93,7 @@ static int look_at_core(int fd)
 
 /*
  * Recovers from a backing file or a core dump. The file is opened with O_NONBLOCK, because the name
- * may be that of a FIFO.
+ * may belong to a FIFO.
  */
 static int recover_file(void)
 {

@@ -27,7 +27,7 @@ struct stack_store {
 /* Returns the number of a stack, or STACK_NONE if there is no room for it. */
 uint32_t stack_store_keep(struct stack_store *store, const uint64_t *chain, size_t length);
 
-/* Returns the innermost address of a stack, or 0 if it has none. */
+/* Returns the innermost address of a stack, or 0 if the stack has none. */
 static inline uint64_t stack_store_top(const struct stack_store *store, uint32_t number)
 {
 	const struct stack *stack = &store->stack[number];

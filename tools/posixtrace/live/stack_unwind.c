@@ -116,7 +116,7 @@ static const Dwfl_Callbacks files = {
 
 /* ------------------------------------------------------------------ the thread of a copy */
 
-/* The callback by which libdw lists the threads. There is one thread, that of the copy. */
+/* The callback by which libdw lists the threads. There is one thread, the thread of the copy. */
 static pid_t next_thread(Dwfl *dwfl, void *arg, void **thread)
 {
 	const struct stack_unwinder *unwinder = arg;
@@ -183,8 +183,8 @@ static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
 	int fd;
 
 	/*
-	 * If the path is that of a separate debugging file, it is not used, because such a file has
-	 * no unwind tables.
+	 * The path of a separate debugging file is not used, because such a file has no unwind
+	 * tables.
 	 */
 	if (!path || strcmp(path, mapping->path))
 		return;
@@ -305,7 +305,7 @@ static Dwfl *dwfl_of(struct stack_unwinder *unwinder, pid_t pid, int64_t time_ns
 
 /*
  * The callback of libdw. The frames before the event's address belong to the shim, so the function
- * skips them. If this address does not appear, the stack is not that of the event.
+ * skips them. If this address does not appear, the stack does not belong to the event.
  */
 static int take_frame(Dwfl_Frame *frame, void *arg)
 {

@@ -4,7 +4,7 @@
  * library has put behind the event's data.
  *
  * The copy comes from a log and is hostile. Offsets and lengths are checked, and reads outside of
- * the copy fail. A file is used only if it has the build-id that the log says. One thread uses an
+ * the copy fail. A file is used only if its build-id is the same as in the log. One thread uses an
  * unwinder.
  */
 #ifndef POSIXTRACE_LIVE_STACK_UNWIND_H

@@ -33,7 +33,7 @@ struct trap_late {
 };
 
 /*
- * Begins to notice mappings of the processes that the kernel records. "plan" is that of the
+ * Begins to notice mappings of the processes that the kernel records. "plan" is the plan of the
  * recording, and receives the further places. An error is printed; later files are then not traced.
  * The descriptor late->mapped.wake is readable when a look is useful.
  */

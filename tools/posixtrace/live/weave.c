@@ -4,9 +4,9 @@
  *
  * The stream's own events keep their order. A kernel event is put before the first of the stream's
  * events that is later. The new log has no kernel events of times in which the stream did not run,
- * because readers assume that a stopped stream records nothing. The ledger of the new log is that
- * of the old log, to which the kernel events are added: the written ones as reported, the missing
- * ones as lost.
+ * because readers assume that a stopped stream records nothing. The ledger of the new log has the
+ * counts of the old log. The kernel events are added: the written events as reported, and the
+ * missing events as lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static int put_calls(struct weave *weave)
 	return err ? err : weave->reader.err;
 }
 
-/* Copies the events of the old log, with those of the kernel between them. */
+/* Copies the events of the old log, with the kernel's events between them. */
 static int copy_events(struct weave *weave)
 {
 	struct posix_trace_event_np event;

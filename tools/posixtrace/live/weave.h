@@ -15,8 +15,8 @@ enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, W
        WEAVE_CLOCK, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
 
 /*
- * Says whether the events of a type have copies of stacks, and whether they get a field with the
- * number of the stack.
+ * The stacks of one type: whether its events have copies of stacks, and whether the events get a
+ * field with the number of the stack.
  */
 enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
 
@@ -59,7 +59,7 @@ int weave_record(struct weave *weave, const struct kernel_item *item);
 /* Counts the lost switches of the threads that are known. To be called after the last record. */
 int weave_lost_switches(struct weave *weave);
 
-/* Appends an event of the kernel. Its process and its thread are those of the record. */
+/* Appends an event of the kernel. The record has the process and the thread of the event. */
 int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
 	      uint64_t address, const void *data, size_t len);
 
@@ -74,7 +74,7 @@ int weave_calls_types(struct weave *weave);
  * of a system call, also while the stream does not run.
  */
 void weave_calls_note(struct weave *weave, const struct kernel_item *item);
-/* Appends the event of the record that was examined last, if it becomes one. */
+/* Appends the event of the record that was examined last, if this record becomes an event. */
 int weave_call(struct weave *weave, const struct kernel_item *item);
 void weave_calls_end(struct weave *weave);
 

@@ -202,8 +202,8 @@ static int find_seen(struct examination *all)
 }
 
 /*
- * Returns whether the library was in the program of the last execution. That is so if the process
- * recorded process.start before its next execution. Consumes the entry of next_seen.
+ * Returns whether the library was in the program of the last execution. The program had the library
+ * if the process recorded process.start before its next execution. Consumes the entry of next_seen.
  */
 static bool has_library(struct examination *all)
 {
@@ -261,7 +261,8 @@ static struct form_type *type_of_record(struct examination *all,
 		if (kernel->plan.alone || record->arg[1] & CLONE_THREAD)
 			return NULL;
 		child = find_caller(all, (pid_t)record->arg[0]);
-		/* the second call may have moved the array, so "caller" is searched again */
+		/* the second call may have moved the array, so the address of "caller" may have
+		 * changed */
 		caller = find_caller(all, (pid_t)record->pid);
 		if (!child || !caller)
 			return NULL;

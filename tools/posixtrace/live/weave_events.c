@@ -432,8 +432,8 @@ static int put_state(struct weave *weave, const struct kernel_record *record, si
 }
 
 /*
- * Appends the first kernel event. It has the precision of the clock, and the way in which the
- * kernel has recorded.
+ * Appends the first kernel event. The event has the precision of the clock, and the way in which
+ * the kernel has recorded.
  */
 static int put_clock(struct weave *weave, const struct kernel_record *record)
 {

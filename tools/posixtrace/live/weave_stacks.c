@@ -41,7 +41,7 @@ int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *nam
 	return 0;
 }
 
-/* Returns the number of the event's stack, or STACK_NONE if it has none. */
+/* Returns the number of the event's stack, or STACK_NONE if the event has no stack. */
 static uint32_t stack_of(struct weave *weave, const struct posix_trace_event_np *event)
 {
 	uint64_t chain[STACK_FRAMES];
