@@ -7,7 +7,7 @@
  * name for each of them. When logfile_open() gets such a name, the events that the options choose
  * are fetched into a temporary log. So the command itself reads a log as always.
  *
- * The files of this folder may not include those of the folder fetch, which asks the database.
+ * The files of this folder may not include files of the folder fetch, which asks the database.
  * Therefore main.c sets the pointer at_fleet. One thread uses these functions.
  */
 #ifndef POSIXTRACE_CHOOSE_AT_H

@@ -56,7 +56,7 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 	errno = 0;
 	/*
 	 * An id fits into an int. A greater number is refused, because its conversion to pid_t
-	 * would give the id of another process.
+	 * would produce the id of another process.
 	 */
 	value = strtol(text, &end, 10);
 	if (errno || end == text || *end || value < 0 || value > INT_MAX)

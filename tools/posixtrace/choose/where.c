@@ -121,8 +121,8 @@ void where_mark_names(struct where *where, const struct posix_trace_schema_np *s
 
 /*
  * Returns the label of a number. If the field of the number has error numbers, the label is the
- * name of the error, also for a negative number. Otherwise the label is the one that the schema
- * gives to this value of the field. Returns NULL if there is no label. room has
+ * name of the error, also for a negative number. Otherwise the label is the name that the schema
+ * has for this value of the field. Returns NULL if there is no label. room has
  * POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
  */
 static const char *label_of(const struct value *number, char *room)

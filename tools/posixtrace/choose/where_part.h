@@ -39,7 +39,7 @@ struct where_name {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
 };
 
-/* Where one schema has the fields of the expression. */
+/* The places of the expression's fields in one schema. */
 struct where_place {
 	const struct posix_trace_schema_np *schema;
 	/* index of each field in the schema; -1: the schema lacks the field */
@@ -83,7 +83,7 @@ bool where_field(struct where_reader *reader, unsigned *node);
 
 /*
  * Both functions print the reason, the text, and a caret below the place of the error, and return
- * false. at is the offset of the error in the text, and len the number of bytes to mark.
+ * false. 'at' is the offset of the error in the text, and 'len' is the number of bytes to mark.
  */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason);
 bool where_wrong_here(const struct where_reader *reader, const char *reason);
