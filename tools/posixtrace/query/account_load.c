@@ -14,10 +14,13 @@
 #include "query/query_account.h"
 #include "query/query_schema.h"
 
-#define BYTES_MOST     (64 << 20) /* of an account */
-#define VALUE_MOST     (1 << 20)  /* bytes of a value or row in it */
-#define PAGES_MOST     65536      /* of its tables in memory, 256 MiB */
-/* of a log in it; ship reads the file once for each log, so a file must not claim more logs */
+#define BYTES_MOST     (64 << 20) /* bytes of the file of an account */
+#define VALUE_MOST     (1 << 20)  /* bytes of a value or of a row in an account */
+#define PAGES_MOST     65536      /* pages of an account's tables in memory, 256 MiB */
+/*
+ * The file has at least this number of bytes for each log that it claims. This limits the claim,
+ * because ship reads the file once for each log.
+ */
 #define BYTES_LEAST    64
 #define NO_ACCOUNT     "this is not an account of posixtrace"
 
@@ -45,7 +48,7 @@ int64_t account_number(sqlite3 *db, const char *sql)
 	return number;
 }
 
-/* The rows of identities are numbered from 1. */
+/* "part" is the rowid in the table identity, whose rows are numbered from 1. */
 bool account_identity(sqlite3 *db, size_t part, struct posix_trace_loginfo_np *info)
 {
 	sqlite3_stmt *row = NULL;
@@ -71,7 +74,7 @@ bool account_identity(sqlite3 *db, size_t part, struct posix_trace_loginfo_np *i
 /*
  * Makes the statement that copies a part of a table. In a merged account, each text is the number
  * of a row of the table texts, and the column part has the number of the log. The statement names
- * the columns, since a file may have further ones.
+ * the columns, since the table in the file may have further columns.
  */
 static char *load_sql(sqlite3 *db, const struct query_schema *schema, size_t part, bool is_merged)
 {
@@ -108,8 +111,8 @@ static int load_tables(sqlite3 *db, size_t part, bool is_merged)
 }
 
 /*
- * Reads the file into memory of SQLite. Returns 0 or an error number. It is EINVAL if the file
- * cannot be an account: a device, a pipe, or a large file.
+ * Reads the file into memory of SQLite. Returns 0 or an error number. The error is EINVAL if the
+ * file cannot be an account, because it is a device, a pipe, or too large.
  */
 static int read_bytes(const char *account, void **bytes, int64_t *len)
 {
@@ -164,8 +167,9 @@ static int attach_bytes(sqlite3 *db, void *bytes, int64_t len)
 
 /*
  * An account may have only plain tables. A view, a trigger or an expression of a column would be
- * code from the file, and SQLite would run it here. The statements of plain tables have one pair of
- * parentheses. The logs of a merged account are numbered from 1, without gaps.
+ * code from the file, and SQLite would run that code here. A plain table is recognized by its
+ * CREATE TABLE, which has only one pair of parentheses. The logs of a merged account are numbered
+ * from 1, without gaps.
  */
 bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_merged)
 {

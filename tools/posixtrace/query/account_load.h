@@ -13,12 +13,15 @@
 #define ACCOUNT_UUID_BYTES 16
 
 /*
- * Returns whether an account has the table. The other tables need the events, or have names that no
- * ledger needs.
+ * Returns whether an account has the table. An account lacks the tables that need the events, and
+ * the table of objects, which no ledger needs.
  */
 bool account_has_table(int table);
 
-/* Executes a statement from sqlite3_mprintf(), and frees it. Returns an error of SQLite or 0. */
+/*
+ * Executes an SQL text that sqlite3_mprintf() has made, and frees the text. Returns an error of
+ * SQLite or 0.
+ */
 int account_run(sqlite3 *db, char *sql);
 /* Returns the integer that a statement has as its only value, or -1. */
 int64_t account_number(sqlite3 *db, const char *sql);
@@ -26,20 +29,24 @@ int64_t account_number(sqlite3 *db, const char *sql);
 /* Makes an empty database in memory, with limits for hostile files. */
 int account_new(sqlite3 **db);
 /*
- * Attaches the bytes of an account as the database account. *parts becomes the number of its logs,
- * and *is_merged whether it is a merged account. Returns false after it printed an error.
+ * Attaches the bytes of an account as the database account. Stores the number of the account's logs
+ * in *parts. Stores in *is_merged whether the account is a merged one. Returns false after it
+ * printed an error.
  */
 bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_merged);
 
 /* Reads the identity of a log. Returns false if it is not valid. */
 bool account_identity(sqlite3 *db, size_t part, struct posix_trace_loginfo_np *info);
 
-/* Returns whether the account can be read and has the identity of this log. Prints nothing. */
+/*
+ * Returns whether the account can be read, is not merged, and has the identity of this log. Prints
+ * nothing.
+ */
 bool account_has_identity(const char *account, const struct posix_trace_loginfo_np *log);
 
 /*
- * Gives the file its final name. A crash of the machine leaves either the whole file under this
- * name or none.
+ * Gives the file "made" its final name, "account". A crash of the machine leaves either the whole
+ * file under the final name or no file of this name.
  */
 int account_keep_file(const char *made, const char *account, int64_t *growth);
 

@@ -6,11 +6,11 @@
  * fleet's database may have some of the events of a log, and only the command ship knows how many.
  *
  * The new file is whole and on the disk before the accounts are removed. If a crash leaves both,
- * ship finds that the database has the account of a log already.
+ * ship sends each account at most once, because it finds that the database has the account already.
  *
- * ship reads the whole file for each of its logs. So no account is added to one that has
- * MERGED_BYTES, and the next call begins another file. An account that alone has more bytes is not
- * merged.
+ * ship reads the whole file for each log in the file. So a file that has MERGED_BYTES gets no
+ * further account, and the next call begins another file. A single account that is larger than
+ * MERGED_BYTES is not merged.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -34,15 +34,18 @@
 
 struct merge {
 	const char *folder;
-	char **path;        /* of the accounts of one log */
+	char **path;        /* paths of the accounts that have one log each */
 	size_t count;
-	size_t merged;      /* number of the first paths whose accounts are in the new file */
+	size_t merged;      /* the accounts of the first "merged" paths are in the new file */
 	unsigned last;      /* the greatest number of a merged account; 0: there is none */
 	sqlite3 *db;
 	size_t parts;       /* logs in the new file */
 };
 
-/* Returns whether the log of the account exists, so that the account has no meaning. */
+/*
+ * Returns whether the log of the account exists. The account has no meaning as long as its log
+ * exists.
+ */
 static bool has_log(const char *account)
 {
 	bool found = false;
@@ -100,7 +103,10 @@ static void forget_accounts(struct merge *merge)
 	sqlite3_close(merge->db);
 }
 
-/* Appends a column's value in the new file: a text is a number of the table words. */
+/*
+ * Appends the expression of a column's value in the new file. A text becomes its number in the
+ * table words.
+ */
 static void put_value(sqlite3_str *sql, const struct query_schema_column *column)
 {
 	if (column->is_text)
@@ -139,8 +145,9 @@ static int make_tables(struct merge *merge, const char *made)
 }
 
 /*
- * Copies the rows of a table, and adds its texts to the words. Types without an event or a loss are
- * left out, because no sum needs them. Most types of a log of the command record are such types.
+ * Copies the rows of a table, and adds its texts to the words. A type without an event or a loss is
+ * omitted, because no sum needs it. Most types of a log that the command record makes are such
+ * types.
  */
 static int add_table(struct merge *merge, int table)
 {
@@ -196,8 +203,8 @@ static int add_account(struct merge *merge)
 }
 
 /*
- * Adds the file to the new one. An account that cannot be read remains as it is, and ship prints
- * the reason. Returns an error of SQLite if the new file is wrong.
+ * Adds the account at "path" to the new file. If the account cannot be read, it remains as it is,
+ * and ship prints the reason later. Returns an error of SQLite if the new file is wrong.
  */
 static int add_file(struct merge *merge, const char *path, bool wants_merged, bool *is_added)
 {
@@ -220,8 +227,8 @@ static int add_file(struct merge *merge, const char *path, bool wants_merged, bo
 }
 
 /*
- * Returns whether the new file has MERGED_BYTES. Its texts are written last. Until then the table
- * words has them twice: in its rows and in their index.
+ * Returns whether the new file has MERGED_BYTES. The texts are written to the file last. Until then
+ * the table words has each text twice: in a row and in the index of the rows.
  */
 static bool is_full(struct merge *merge)
 {
@@ -272,8 +279,8 @@ static int write_merged(struct merge *merge, const char *made, const char *old)
 }
 
 /*
- * Merges into the merged account of this number, which may exist. Returns false if it is full or
- * wrong, so that another number is needed.
+ * Merges the accounts into the merged account of this number, which may exist. Returns false if an
+ * existing merged account is full or cannot be copied, so that another number is needed.
  */
 static bool merge_into(struct merge *merge, unsigned number)
 {

@@ -14,15 +14,18 @@
 #include <string.h>
 
 #define ACCOUNT_SUFFIX	    ".account"
-#define ACCOUNT_HASH_LEN    17 /* with the dot in front of it */
-/* A log that is not larger is not dropped, because its account could need as many bytes. */
+#define ACCOUNT_HASH_LEN    17 /* length of a hash with the dot in front of it */
+/*
+ * A log that is not larger than this number of bytes is not dropped, because its account could need
+ * as many bytes.
+ */
 #define ACCOUNT_BYTES	    16384
-/* If a folder has more accounts of one log than this, they are merged. */
+/* If a folder has more accounts than this, not counting merged ones, they are merged. */
 #define ACCOUNT_APART	    32
 #define ACCOUNT_MERGED	    "merged.%u" ACCOUNT_SUFFIX
 #define ACCOUNT_MERGED_MOST 999999999
 
-/* Returns whether the name has the suffix, and the name of the log in front of it. */
+/* Returns whether the name has the suffix of an account and a name of a log in front of it. */
 static inline bool account_is_name(const char *name)
 {
 	const size_t len = strlen(name), suffix = strlen(ACCOUNT_SUFFIX);
@@ -30,7 +33,7 @@ static inline bool account_is_name(const char *name)
 	return len > suffix && !strcmp(name + len - suffix, ACCOUNT_SUFFIX);
 }
 
-/* Returns the number of a merged account, or 0 if the name is another one. */
+/* Returns the number of a merged account, or 0 if the name is not that of a merged account. */
 static inline unsigned account_merged_number(const char *name)
 {
 	unsigned number;
@@ -44,7 +47,7 @@ static inline unsigned account_merged_number(const char *name)
 
 /*
  * Returns the length of the name of the log in the name of its account. If has_hash is true, the
- * name has a hash. Returns 0 if the name is not such a name.
+ * name has a hash. Returns 0 if the name is not the name of such an account.
  */
 static inline size_t account_log_length(const char *name, bool has_hash)
 {

@@ -53,7 +53,8 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind)
 /*
  * Appends the engine of a table. The replicas of a replicated table find each other in ZooKeeper by
  * the path. An INSERT has rows of only one log, and all rows of a log are in one partition.
- * Therefore each INSERT makes one part of the table, which is either complete or absent.
+ * Therefore each INSERT makes exactly one part of the table. This part is either complete or
+ * absent.
  */
 static void put_engine(const char *table, const char *database, const char *replica,
 		       const char *kind, const char *order, struct bytes *sql)
@@ -88,8 +89,8 @@ static void put_events_rows(const char *database, const char *replica, struct by
 }
 
 /*
- * Appends the statement that makes the table of rows for a table of the command query. Each value
- * of that table may be NULL here, as in the command query.
+ * Appends the statement that makes the table of rows for a table of the command query. Each of
+ * these values may be NULL here, as in the command query.
  */
 static void put_rows(const struct query_schema *schema, const char *database, const char *replica,
 		     struct bytes *sql)
@@ -107,8 +108,8 @@ static void put_rows(const struct query_schema *schema, const char *database, co
 }
 
 /*
- * Appends the condition by means of the table voided. This table is small, since it only has the
- * INSERTs that failed. So the server can keep it in memory as a set.
+ * The condition uses the table voided. This table is small, since it only has the INSERTs that
+ * failed. So the server can keep the table in memory as a set.
  */
 void fleet_counts_sql(const char *database, struct bytes *sql)
 {
@@ -116,8 +117,8 @@ void fleet_counts_sql(const char *database, struct bytes *sql)
 }
 
 /*
- * Appends the statement that makes a view. If the table of query lacks the column host, it is
- * added.
+ * Appends the statement that makes a view. If the table of the command query lacks the column host,
+ * the function adds this column to the view.
  */
 static void put_view(const struct query_schema *schema, const char *database, struct bytes *sql)
 {
@@ -140,10 +141,10 @@ static void put_stored(const char *database, struct bytes *sql)
 }
 
 /*
- * Appends the selections of the views of rates and durations per minute. They are computed
- * when they are read. A materialized view would be filled by each INSERT: it would keep the rows of
- * attempts that are voided later, and would lack the rows of an INSERT after which the server was
- * killed before it filled the view.
+ * Appends the selections of the views of rates and durations per minute. The server computes these
+ * views when a client reads them. A materialized view would be filled by each INSERT instead. It
+ * would keep the rows of attempts that are voided later. It would lack the rows of an INSERT if the
+ * server was killed between this INSERT and the filling of the view.
  */
 static void put_rates(const char *database, struct bytes *sql)
 {
@@ -193,7 +194,7 @@ static void make_view(enum fleet_view view, const char *database, struct bytes *
 	fleet_view_sql(view, database, sql);
 }
 
-/* The numbers of the statements. The two views per minute are the last ones. */
+/* The numbers of the statements. The two views per minute are the last. */
 enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
        DURATIONS, STATEMENTS };
 
@@ -259,8 +260,8 @@ void fleet_names_sql(struct bytes *sql)
 /* ------------------------------------------------------------------ the view events */
 
 /*
- * Appends the expression for a field's value of one kind. With as_text, numbers are converted to
- * text.
+ * Appends the expression for a field's value of one kind. If as_text is true, the expression
+ * converts numbers to text.
  */
 static void put_value(const char *field, enum sqlvalue_kind kind, bool as_text, struct bytes *sql)
 {

@@ -3,25 +3,25 @@
  * fleet.h - the tables of a fleet's database in ClickHouse. The command ship makes and fills them;
  * query --at reads them; other programs read the views.
  *
- * Rows. Each table of query, such as spans, is a view of a table of rows, spans_rows. A row has, in
- * addition to the columns of the view:
+ * Rows. Each table of query, such as spans, is a view of a table of rows, spans_rows. In addition
+ * to the columns of the view, a row has these columns:
  *
- *	row_day      the day on which its log was begun; all rows of a day are one partition
- *	row_source   the number of its log: a hash of the log's UUID and its host
- *	row_seq      its number among the rows that the table has of its log
- *	row_attempt  the random number of the INSERT that has added it
+ *	row_day      the day on which the row's log was begun; a day is one partition
+ *	row_source   the number of the row's log: a hash of the log's UUID and host
+ *	row_seq      the row's number among all rows of its log in this table
+ *	row_attempt  the random number of the INSERT that has added the row
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
  * its attempt to the table voided, and then repeats the INSERT with a new number. The views omit
  * the rows of voided attempts, no matter when these rows arrive. It does no harm to add an attempt
- * to voided twice.
+ * to the table voided twice.
  *
- * Fields. The fields of an event are in three arrays of equal length. They have, for each field, a
- * key, the value as an integer, and the value as a text. The key is a hash of the field's name and
- * of the kind of its value. If each field of a fleet had a column of its own, the table would have
- * thousands of columns, nearly all empty, and each would need files in each part. The table with
- * the name fields lists the names of all fields.
+ * Fields. The fields of an event are in three arrays of equal length. For each field, the arrays
+ * have a key, the value as an integer, and the value as a text. The key is a hash of the field's
+ * name and of the kind of its value. A column for each field would give the table thousands of
+ * columns. Nearly all of them would be empty, and each column would need files in each part. The
+ * table "fields" lists the names of all fields.
  */
 #ifndef POSIXTRACE_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_FLEET_H
@@ -37,7 +37,7 @@ enum fleet_column {
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
 	FLEET_COLUMNS,
-	/* every table of rows begins with this number of these columns */
+	/* every table of rows begins with the columns up to FLEET_HOST; this is their number */
 	FLEET_ROW_COLUMNS = FLEET_HOST + 1
 };
 
@@ -49,8 +49,8 @@ extern const struct fleet_columns {
 enum { FLEET_TRUNCATED = 1, FLEET_LATE = 2 };
 
 /*
- * A field of the fleet, and the kinds of its values so far, as bits 1 << enum sqlvalue_kind. The
- * bit of the kind NULL means that a schema has the field.
+ * A field of the fleet. "kinds" has a bit 1 << enum sqlvalue_kind for each kind of the field's
+ * values so far. The bit of the kind NULL means that a schema has the field.
  */
 struct fleet_field {
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -58,9 +58,9 @@ struct fleet_field {
 };
 
 /*
- * Returns whether the view events has a column for the field. It has one if events have values of
- * the field, and if the field's name does not begin with row_, as the names of the columns of
- * events_rows begin.
+ * Returns whether the view events has a column for the field. The view has one if events have
+ * values of the field, and if the field's name does not begin with row_. The prefix row_ is
+ * reserved for the columns of events_rows.
  */
 bool fleet_has_column(const struct fleet_field *field);
 
@@ -70,8 +70,8 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
 /*
  * Appends the statement with this index. All these statements together make the database with its
  * tables and views, except for the view events. Returns false if there is no such statement. If
- * "replica" is not NULL, the tables are replicated, with the server's macro {shard}. It is then the
- * name of the server's replica, normally FLEET_REPLICA.
+ * "replica" is NULL, the tables are not replicated. Otherwise "replica" is the name of the server's
+ * replica, normally FLEET_REPLICA, and the tables are replicated with the server's macro {shard}.
  */
 bool fleet_create_sql(unsigned index, const char *database, const char *replica, struct bytes *sql);
 #define FLEET_REPLICA "{replica}" /* the server's macro */
@@ -80,8 +80,8 @@ bool fleet_create_sql(unsigned index, const char *database, const char *replica,
 enum fleet_view { FLEET_STORED, FLEET_RATES, FLEET_DURATIONS };
 
 /*
- * Appends the "SELECT ..." by which the view is made. A statement can use it in place of the view,
- * which may be missing.
+ * Appends the "SELECT ..." that defines the view. If the view may be missing in the database, a
+ * statement can use this SELECT in its place.
  */
 void fleet_view_sql(enum fleet_view view, const char *database, struct bytes *sql);
 
@@ -92,17 +92,18 @@ void fleet_view_sql(enum fleet_view view, const char *database, struct bytes *sq
 bool fleet_is_optional(unsigned index);
 
 /*
- * Appends the names of all tables and views that these statements make, in the form 'voided',
- * 'fields' and so on. fleet_optional_sql() appends only the names that no command needs.
+ * Appends the names of all tables and views that the statements of fleet_create_sql() make, in the
+ * form 'voided', 'fields' and so on. fleet_optional_sql() appends only the names that no command
+ * needs.
  */
 void fleet_names_sql(struct bytes *sql);
 void fleet_optional_sql(struct bytes *sql);
 
-/* Appends the "SELECT ..." by which the view events is made, with columns for these fields. */
+/* Appends the "SELECT ..." that defines the view events, with columns for these fields. */
 void fleet_events_view(const char *database, const struct sqlfields *columns,
 		       const struct fleet_field *field, size_t fields, struct bytes *sql);
 
-/* Appends the condition under which a row counts: its attempt is not voided. */
+/* Appends the SQL condition that a row counts, because its attempt is not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);
 
 #endif

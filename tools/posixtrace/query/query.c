@@ -60,10 +60,10 @@ static int query_progress(void *arg)
 /* ------------------------------------------------------------------ what is allowed */
 
 /*
- * Allows only reading. While SQLite prepares a statement, it calls this function for each action,
- * also for the actions of subqueries. So the tool need not examine the text of the statement. For
- * query_weighted_fits(), this function also collects the SQL functions that the statement calls. It
- * notes whether the statement reads the table of stacks.
+ * The authorizer, which allows only reading. While SQLite prepares a statement, SQLite calls this
+ * function for each action, also for the actions of subqueries. So the tool need not examine the
+ * text of the statement. For query_weighted_fits(), this function also collects the SQL functions
+ * that the statement calls. It notes whether the statement reads the table of stacks.
  */
 static int query_authorize(void *arg, int action, const char *a, const char *b, const char *c,
 			   const char *d)
@@ -122,8 +122,8 @@ static int say_wrong(const char *sql, int offset, const char *reason)
 }
 
 /*
- * Prints SQLite's last error. Its offset and message are read before query_hint() is called,
- * because query_hint() runs statements, which replace both.
+ * Prints SQLite's last error. The offset and the message of the error are read before query_hint()
+ * is called. query_hint() runs statements, which replace the offset and the message.
  */
 static int say_sqlite(sqlite3 *db, const char *sql, int err)
 {
@@ -167,7 +167,7 @@ static bool has_more(sqlite3 *db, const char *tail)
 
 /*
  * Returns true if SQLite executes an OR by several scans of a table. If two scans find the same
- * row, SQLite recognizes this by the row number. In the table "events", the number of a row is its
+ * row, SQLite recognizes the row by its number. In the table "events", the number of a row is its
  * position in the scan. So a row has the same number in two scans only if both scans return all
  * rows. Therefore query->plain makes all scans ignore the conditions.
  */
@@ -189,10 +189,10 @@ static bool scans_by_parts(sqlite3 *db, const char *sql)
 }
 
 /*
- * Prepares and executes the statement. While SQLite prepares it, SQLite calls xBestIndex, which
- * must know whether rows have weights (query_weighted.h). So this function decides that first.
- * SQLite itself says whether the prepared statement only reads, so the text is not examined for
- * that.
+ * Prepares and executes the statement. While SQLite prepares the statement, SQLite calls
+ * xBestIndex, which depends on whether rows have weights (query_weighted.h). So
+ * query_weighted_fits() decides that first. sqlite3_stmt_readonly() returns whether the prepared
+ * statement only reads, so this function does not examine the text.
  */
 static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 {
@@ -236,8 +236,8 @@ static int run_statement(sqlite3 *db, struct query *query, const char *sql)
 }
 
 /*
- * pragma_table_xinfo() also lists hidden columns. It is allowed here, because the authorizer is not
- * set yet.
+ * pragma_table_xinfo() also lists hidden columns. The statement may use it, because the authorizer
+ * is not set yet.
  */
 static int list_tables(sqlite3 *db)
 {
@@ -260,7 +260,7 @@ static int list_tables(sqlite3 *db)
 
 /*
  * SQLite creates these virtual tables when a statement first uses them. The authorizer would refuse
- * that, so each table is used once before the authorizer is set.
+ * the creation, so this function uses each table once before the authorizer is set.
  */
 static void connect_tables(sqlite3 *db)
 {
@@ -327,8 +327,8 @@ static bool query_prepare(struct query *query)
 }
 
 /*
- * Returns the exit status for a log. If damaged parts of the log were skipped, there are results
- * nevertheless. TOOL_DAMAGED shows that these results may be incomplete.
+ * Returns the exit status for a log. If the reader skipped damaged parts of the log, the statement
+ * still has results. TOOL_DAMAGED shows that these results may be incomplete.
  */
 static int how_whole(const struct query_log *log)
 {
@@ -358,8 +358,8 @@ static int query_logs(struct query *query, const char *sql)
 }
 
 /*
- * Installs the handler of SIGINT. If SIGINT is ignored, as in a background command of a shell, it
- * remains ignored.
+ * Installs the handler of SIGINT. If SIGINT is ignored, as in a background command of a shell,
+ * SIGINT remains ignored.
  */
 static void catch_interrupt(void)
 {
@@ -381,8 +381,8 @@ static void end_interrupted(void)
 }
 
 /*
- * Opens all logs before the statement runs. So if the last log cannot be opened, no part of a
- * result has been printed.
+ * Opens all logs before the statement runs. So if any log cannot be opened, the command has not
+ * printed a part of a result.
  */
 static int open_and_query(char **paths, unsigned count, const char *sql)
 {
@@ -447,8 +447,8 @@ static const struct option_row option_rows[] = {
 
 /*
  * The operands are the logs and, behind them, the statement. Users often write the statement before
- * the logs. The function recognizes that if the first operand is not a file but the last operand is
- * one.
+ * the logs. The function recognizes this mistake: the first operand is not a file, but the last
+ * operand is a file.
  */
 static int query_run(int argc, char **argv)
 {

@@ -25,11 +25,11 @@ struct query_log {
 	uint64_t events;
 	/* the number of events of each type, by the type's index in the log's list */
 	uint64_t *events_of;
-	/* number of elements of place; an event of a damaged log may have a greater id */
+	/* number of elements of "place"; an event of a damaged log may have an id beyond them */
 	size_t ids;
 	/*
-	 * by id of a type, and then by column of a field: the field's index in the type's schema,
-	 * or -1
+	 * the index of a field in the schema of a type, or -1 if the type lacks the field; indexed
+	 * by the type's id and then by the column of the field
 	 */
 	signed char **place;
 	bool gap;                     /* a reader skipped a damaged part */
@@ -49,15 +49,16 @@ struct query {
 	bool plain;
 	bool weighted;                /* equal events are one row; see query_weighted.h */
 	/*
-	 * counts: the statement has a function that counts rows. strange: it has a function whose
-	 * results may differ for equal rows.
+	 * "counts": the statement has a function that counts rows. "strange": it has a function
+	 * whose results may differ for equal rows, or may depend on the number of rows.
 	 */
 	bool counts, strange;
 	uint64_t columns;             /* the set of columns that distinguish rows */
 	struct group *group;
 	size_t groups;
 	uint64_t weight;              /* the number of events that the current row represents */
-	struct remote *remote;        /* a fleet's database; NULL: the tables are read from logs */
+	/* a fleet's database; NULL: SQLite reads the tables from logs */
+	struct remote *remote;
 	struct meter meter;
 };
 
@@ -87,7 +88,7 @@ extern const sqlite3_module query_spans;
 /* Opens a separate reader of the log. Returns 0 or an error number. */
 int query_open_log(const struct query_log *log, trace_id_t *trid);
 
-/* If this reader of the log has found damage, notes that in "log". */
+/* If this reader of the log has found damage, sets the member "gap" of "log". */
 void query_note_damage(struct query_log *log, trace_id_t trid);
 
 /*
@@ -119,8 +120,8 @@ int query_functions(sqlite3 *db, struct query *query);
 int query_tables_stacks(sqlite3 *db, struct query *query);
 
 /*
- * In query_tables.c. Opens a database, "" or ":memory:", and fills all its tables. Returns an error
- * of SQLite or 0. The caller closes *db in both cases.
+ * In query_tables.c. Opens a database of this name, which is "" or ":memory:", and fills all its
+ * tables. Returns an error of SQLite or 0. The caller closes *db in both cases.
  */
 int query_tables_open(const char *name, struct query *query, sqlite3 **db);
 
@@ -145,10 +146,13 @@ int query_facts(sqlite3_stmt **row, const struct logfile *log);
  */
 const char *query_hint(sqlite3 *db, const char *message);
 
-/* In query_print.c: prints the rows of a statement. */
+/* In query_print.c: the forms in which query_print() prints the rows of a statement. */
 enum query_form { QUERY_TABLE, QUERY_CSV, QUERY_JSON };
 
-/* Returns the last result of sqlite3_step(), which is SQLITE_DONE after all rows. */
+/*
+ * Prints the rows of a statement. Returns the last result of sqlite3_step(), which is SQLITE_DONE
+ * after all rows.
+ */
 int query_print(sqlite3_stmt *statement, enum query_form form);
 
 #endif

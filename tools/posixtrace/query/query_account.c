@@ -74,8 +74,8 @@ static bool write_tables(struct query_log *log, const char *made)
 }
 
 /*
- * Returns the name of the account, or NULL if memory is lacking. The account of another log, which
- * had the same name and was not shipped yet, is not replaced.
+ * Returns the name of the account, or NULL if memory is lacking. An account of another log with the
+ * same name, which was not shipped yet, is not replaced.
  */
 static char *account_name(const char *name, const struct posix_trace_loginfo_np *info)
 {
@@ -119,8 +119,8 @@ static bool write_account(struct query_log *of, const char *made, const char *na
 }
 
 /*
- * The file begins with a dot until it is whole, so that ship ignores it. A file of this name that a
- * killed process has left is removed.
+ * The name of the file begins with a dot until the file is whole, so that ship ignores the file. If
+ * a killed process has left a file of this name, the function removes that file first.
  */
 enum account_result account_write_open(struct query_log *of, const char *name,
 				       struct account_written *written)

@@ -2,10 +2,10 @@
 /*
  * query_account.h - the accounts of logs that were dropped before they were shipped.
  *
- * A spool is a folder with logs of limited size. If it is full, the oldest log is dropped and its
- * account remains: a file with the suffix .account, a database of SQLite with the small tables of
- * the command query and the identity of the log. The command ship sends it instead of the log. So
- * the dropped events are lost events of a fleet's ledger.
+ * A spool is a folder with logs of limited size. If the spool is full, its oldest log is dropped,
+ * and the account of this log remains. An account is a file with the suffix .account: a database of
+ * SQLite with the small tables of the command query and the identity of the log. The command ship
+ * sends the account instead of the log. So the dropped events are lost events of a fleet's ledger.
  *
  * A log is removed only after its account is on the disk. If a crash leaves both files, the log is
  * valid, and the account has no meaning. A later log may have the name of a log that was dropped.
@@ -25,30 +25,30 @@
 
 enum account_result {
 	ACCOUNT_WRITTEN,
-	ACCOUNT_NO_LOG, /* the file is missing or is no log, so it has no account */
+	ACCOUNT_NO_LOG, /* the file is missing or is no log, so no account is written */
 	/*
-	 * The log cannot be opened now, for the reason err, and nothing was printed. It may be
-	 * readable later, so it must remain.
+	 * The log cannot be opened now, for the reason "err", and nothing was printed. The log may
+	 * be readable later, so it must remain.
 	 */
 	ACCOUNT_UNKNOWN,
 	/*
-	 * The account cannot be written, for example because the disk is full. The reason was
-	 * printed.
+	 * The account cannot be written, for example because the disk is full. The function has
+	 * printed the reason.
 	 */
 	ACCOUNT_FAILED
 };
 
 struct account_written {
-	uint64_t events; /* of the log */
+	uint64_t events; /* number of the log's events */
 	int64_t growth;  /* the bytes by which the folder has grown */
 	int err;         /* why the log could not be opened */
 };
 
 /*
- * Writes the account of the log to a file, which appears whole and on the disk: name with the
- * suffix. If this file is the account of another log, the identity is a part of the name.
- * account_write_open() does the same for a log that is open, and returns ACCOUNT_WRITTEN or
- * ACCOUNT_FAILED.
+ * Writes the account of the log to a file whose name is "name" with the suffix of accounts. The
+ * file appears only when it is whole and on the disk. If a file of this name is the account of
+ * another log, the new name also has a hash of the log's identity. account_write_open() does the
+ * same for a log that is open, and returns ACCOUNT_WRITTEN or ACCOUNT_FAILED.
  */
 enum account_result account_write(const char *log, const char *name,
 				  struct account_written *written);
@@ -56,11 +56,11 @@ enum account_result account_write_open(struct query_log *of, const char *name,
 				       struct account_written *written);
 
 /*
- * Merges the accounts of the folder if it has more than ACCOUNT_APART of one log each. A merged
- * account has the same tables, with the rows of all these logs. It has each text once, and no rows
- * of types without events. So a log needs less than a tenth of the bytes. Two processes do not
- * merge at the same time. An account whose log exists remains. Prints errors, after which the
- * accounts remain.
+ * Merges the accounts of the folder if more than ACCOUNT_APART of them have only one log. A merged
+ * account has the same tables, with the rows of all its logs. It has each text once, and no rows of
+ * types without an event or a loss. So a log in it needs less than a tenth of the bytes. Two
+ * processes do not merge at the same time. An account whose log exists remains. After an error,
+ * which the function prints, the accounts remain.
  */
 void account_merge(const char *folder);
 
@@ -69,12 +69,15 @@ struct stat;
 bool account_is_unchanged(const char *account, const struct stat *was);
 
 /*
- * Removes the merged account if it is still the file that was read. If another process is merging,
- * or has added an account, returns false, and the file must be read again.
+ * Removes the merged account if it is still the file that was read. Returns false if another
+ * process is merging or has added an account; the caller must then read the file again.
  */
 bool account_remove_merged(const char *account, const struct stat *was);
 
-/* Returns whether both can be read, and the account is that of the log. Prints nothing. */
+/*
+ * Returns whether the account and the log can be read, and the account is that of the log. Prints
+ * nothing.
+ */
 bool account_is_of(const char *account, const char *log);
 
 /*

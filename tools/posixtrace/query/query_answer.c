@@ -91,8 +91,8 @@ static void get_flags(struct sqlvalue *value)
 }
 
 /*
- * The table events_rows has no NULL. If a level or a line is unknown, it is 0 there, and an unknown
- * text is empty. No known value is 0 or empty.
+ * The table events_rows has no NULL. It has 0 for an unknown level or line, and an empty text for
+ * an unknown text. No known value is 0 or empty.
  */
 bool answer_value(const struct bytes *answer, size_t *at, enum answer_form form,
 		      struct sqlvalue *value)

@@ -9,7 +9,7 @@
 enum query_column {
 	QUERY_TIME, QUERY_NAME, QUERY_TYPE, QUERY_PID, QUERY_TID, QUERY_THREAD, QUERY_ADDRESS,
 	QUERY_LEVEL, QUERY_LEN, QUERY_DATA, QUERY_FLAGS, QUERY_LOG,
-	/* The following columns are hidden and are computed only if a statement names them. */
+	/* The columns from here on are hidden. They are computed only if a statement names them. */
 	QUERY_FUNCTION, QUERY_SOURCE, QUERY_LINE, QUERY_MODULE, QUERY_LABELS, QUERY_MESSAGE,
 	QUERY_COLUMNS
 };

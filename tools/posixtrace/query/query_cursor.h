@@ -9,7 +9,10 @@
 #include "query/query.h"
 
 #define QUERY_WEIGHTED 'w' /* the first letter of a weighted plan */
-/* up to this number of types, reading the log once for each type is faster than sorting */
+/*
+ * if no more than this number of types have events, it is faster to read the log once for each type
+ * than to sort the rows
+ */
 #define QUERY_PASSES 16
 
 struct query_table {
@@ -27,7 +30,7 @@ struct query_cursor {
 	const struct log_type *type;
 	bool eof;
 	sqlite3_int64 row;
-	/* number of events read so far; the interrupt flag is checked once for many of them */
+	/* number of events read so far; the interrupt flag is checked once for many events */
 	unsigned looks;
 	bool is_weighted;
 	size_t next_group;
@@ -42,7 +45,7 @@ struct query_cursor {
 	unsigned char **chosen;
 	/* for each log: whether it is excluded; NULL: no log is excluded */
 	unsigned char *unwanted;
-	unsigned pass, passes;       /* passes is 0 if one reading is for all types */
+	unsigned pass, passes;       /* "passes" is 0 if the log is read once for all types */
 	trace_event_id_t pass_type[QUERY_PASSES];
 };
 
@@ -62,8 +65,8 @@ static inline bool query_is_chosen(const struct query_cursor *cursor, trace_even
 void query_plan_forget(struct query_cursor *cursor);
 
 /*
- * query_plan() is the xBestIndex of the table. query_plan_take() stores in the cursor the
- * conditions of a plan with their values. It returns SQLITE_OK or SQLITE_NOMEM.
+ * query_plan() is the xBestIndex of the table. query_plan_take() stores the conditions of a plan,
+ * with the values in "argv", in the cursor. It returns SQLITE_OK or SQLITE_NOMEM.
  */
 int query_plan(sqlite3_vtab *base, sqlite3_index_info *info);
 int query_plan_take(struct query_cursor *cursor, const char *plan, int argc, sqlite3_value **argv);

@@ -81,8 +81,8 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 }
 
 /*
- * The damage that the reader has found is noted first, because it is no longer known when the
- * reader is closed.
+ * The function first notes the damage that the reader has found, because a closed reader no longer
+ * has this information.
  */
 static void close_log(struct query_cursor *cursor)
 {
@@ -109,8 +109,8 @@ void query_note_damage(struct query_log *log, trace_id_t trid)
 }
 
 /*
- * If the reader was used for another scan, it still has the time limit of that scan, so the limit
- * is removed first.
+ * If the reader was used for another scan, it still has the time limit of that scan. So the
+ * function removes this limit first.
  */
 int query_seek(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t end_ns)
 {
@@ -138,8 +138,8 @@ static int seek_begin(struct query_cursor *cursor)
 }
 
 /*
- * Opens the first log from this number on that is not excluded. If there is none, it sets
- * eof.
+ * Opens the first log from this number on that is not excluded. If there is no such log, sets the
+ * member "eof".
  */
 static int open_log_from(struct query_cursor *cursor, unsigned log)
 {
@@ -184,8 +184,9 @@ static int next_pass(struct query_cursor *cursor)
 }
 
 /*
- * Moves to the next wanted event. The interrupt flag is checked here, too. If no event fits the
- * conditions, SQLite gets no rows for a long time and does not call its progress handler.
+ * Moves to the next wanted event. This function checks the interrupt flag, too. If no event fits
+ * the conditions, SQLite gets no rows for a long time and does not call its progress handler during
+ * this time.
  */
 static int query_events_next(sqlite3_vtab_cursor *base)
 {
@@ -221,7 +222,8 @@ static int query_events_next(sqlite3_vtab_cursor *base)
 
 /*
  * Begins a scan with a plan of query_plan() and its values. If the cursor still has the first log
- * open, its reader is used again. The reader of another log is closed.
+ * open, the scan uses its reader again. If the cursor has another log open, the function closes the
+ * reader of that log.
  */
 static int query_events_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 			       sqlite3_value **argv)
@@ -308,8 +310,8 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 }
 
 /*
- * Gives SQLite a JSON object with the labels of the event's values as the result. If there are no
- * labels, the result is NULL.
+ * Gives SQLite a JSON object with the labels of the event's values as the result. If no value has a
+ * label, the result is NULL.
  */
 static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
 {
@@ -323,9 +325,9 @@ static void result_labels(sqlite3_context *context, const struct query_cursor *c
 
 /*
  * SQLite calls this function only for the columns that the statement uses. So columns that need
- * much time are computed here and not earlier. SQLITE_STATIC is used for texts that are valid as
- * long as the statement; SQLite copies all others. If the function sets no result, the column is
- * NULL.
+ * much time are computed here and not earlier. Texts that are valid as long as the statement are
+ * passed with SQLITE_STATIC; SQLite copies all other texts. If the function sets no result, the
+ * column is NULL.
  */
 static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_facts.c - fills the tables ledger, logs, hosts and clocks, which have the account and the
- * origin of each log.
+ * query_facts.c - fills the tables ledger, logs, hosts and clocks. They have the event counts and
+ * the origin of each log.
  */
 #include <string.h>
 
@@ -11,7 +11,7 @@
 
 /*
  * Binds sixteen bytes as hexadecimal digits. If all bytes are zero, the identifier is unknown, and
- * the column remains NULL.
+ * the column becomes NULL.
  */
 static void bind_id(sqlite3_stmt *row, int column, const unsigned char id[16])
 {
@@ -58,7 +58,7 @@ static int fill_line(sqlite3_stmt *row, const struct logfile *log, const char *n
 	return err;
 }
 
-/* Inserts the terms of all types. The line of events whose type is unknown gets the empty name. */
+/* Inserts the terms of all types. The line for events of unknown type gets the empty name. */
 static int fill_account(sqlite3_stmt *row, const struct logfile *log)
 {
 	struct posix_trace_ledger_np line;
@@ -91,7 +91,7 @@ static int fill_host(sqlite3_stmt *row, const struct logfile *log)
 	return query_insert_row(row);
 }
 
-/* A frequency or resolution of 0 means that it is unknown, and the column remains NULL. */
+/* If the frequency or the resolution is 0, it is unknown, and its column becomes NULL. */
 static int fill_clock(sqlite3_stmt *row, const struct logfile *log)
 {
 	query_bind_text(row, 1, log->info.host);

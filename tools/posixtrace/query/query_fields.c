@@ -6,9 +6,9 @@
 #include "query/query.h"
 
 /*
- * Makes an array for a type. For each column of a field it has the index of the field in the type's
- * schema, or -1 if the type lacks the field. A signed char is enough, because a schema has at most
- * POSIX_TRACE_FIELDS_MAX_NP fields.
+ * Makes an array for a type. For each column of a field the array has the index of the field in the
+ * type's schema, or -1 if the type lacks the field. A signed char is enough, because a schema has
+ * at most POSIX_TRACE_FIELDS_MAX_NP fields.
  */
 static bool query_fields_place(const struct query *query, struct query_log *log,
 			       const struct log_type *type)
@@ -29,8 +29,8 @@ static bool query_fields_place(const struct query *query, struct query_log *log,
 }
 
 /*
- * Adds the fields of a log to the columns. This is done for all logs before query_fields_place() is
- * called for any log, because the columns depend on all logs.
+ * Adds the fields of a log to the columns. query_fields_read() calls this function for all logs
+ * before it calls query_fields_place() for any log, because the columns depend on all logs.
  */
 static bool add_fields(struct query *query, const struct logfile *log)
 {
@@ -83,8 +83,8 @@ void query_fields_forget(struct query *query)
 }
 
 /*
- * SQLite copies texts and blobs. An empty one may have a null pointer, for which SQLite would
- * return NULL, so "" is passed.
+ * SQLite copies texts and blobs. An empty text or blob may have a null pointer. SQLite would make
+ * NULL of a null pointer, so the function passes "" instead.
  */
 void query_value_result(sqlite3_context *context, const struct sqlvalue *value)
 {

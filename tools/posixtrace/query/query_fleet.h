@@ -11,7 +11,7 @@
 #ifdef HAVE_FLEET
 /*
  * Asks the fleet's database for its fields and the times of its events, and sets query->remote.
- * Returns false after it printed an error. query_fleet_close() may be called in any case.
+ * Returns false after it printed an error. The caller may call query_fleet_close() in both cases.
  */
 bool query_fleet_open(struct query *query, const char *url);
 void query_fleet_close(struct query *query);

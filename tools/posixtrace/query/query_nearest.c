@@ -51,8 +51,8 @@ static bool is_event_type(sqlite3 *db, const char *name)
 
 /*
  * "kinds" has the beginnings of SQLite's messages. If a version of SQLite has other messages, the
- * function returns no hint. It removes the authorizer, because the authorizer refuses the pragmas
- * in the statements here.
+ * function returns no hint. The function removes the authorizer, because the authorizer refuses the
+ * pragmas in these statements.
  */
 const char *query_hint(sqlite3 *db, const char *message)
 {
@@ -83,8 +83,8 @@ const char *query_hint(sqlite3 *db, const char *message)
 		nearest_begin(&nearest, dot ? dot + 1 : name);
 		offer_rows(db, kinds[i].sql, &nearest, best);
 		/*
-		 * If the distance is 0, exactly this name exists, but in another table, so it is
-		 * not mistyped.
+		 * If the distance is 0, exactly this name exists, but in another table. So the name
+		 * is not mistyped.
 		 */
 		if (nearest.name && nearest.distance)
 			snprintf(hint, sizeof(hint), "%s", nearest_hint(&nearest));

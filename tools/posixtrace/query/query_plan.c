@@ -4,12 +4,13 @@
  * rows to SQLite.
  *
  * Conditions on time use the log's index. Conditions on names, types, processes and threads select
- * rows while the log is read. SQLite checks all conditions again, so too many rows may be passed.
- * If a statement groups by name or type, and only few types have events, the log is read once for
- * each type. That is much faster than sorting all rows.
+ * rows while the log is read. SQLite checks all conditions again, so the table may pass too many
+ * rows. If a statement groups by name or type, and only few types have events, the log is read once
+ * for each type. This is much faster than to sort all rows.
  *
- * The plan is a string. For each argument of xFilter it has a letter for the column and one for the
- * comparison. Behind them is the order, if there is one.
+ * The plan is a string. For each argument of xFilter it has a letter for the column and a letter
+ * for the comparison. Behind these letters it has the order of the rows, if the table returns the
+ * rows in an order.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@
 #include "query/query_weighted.h"
 
 /*
- * < is treated like <=, and > like >=, because the window of time may be too wide by one
+ * The function treats < like <=, and > like >=, because the window of time may be too wide by one
  * nanosecond.
  */
 char query_time_comparison(int op)
@@ -64,8 +65,8 @@ static double rows_left(int column, char op)
 }
 
 /*
- * Returns the number of types that have events. If the log is read once for each type, this is the
- * number of readings.
+ * Returns the number of types that have events. If the log is read once for each type, this number
+ * is the number of readings.
  */
 static size_t types_with_events(const struct query_log *log)
 {
@@ -77,11 +78,12 @@ static size_t types_with_events(const struct query_log *log)
 }
 
 /*
- * If the cursor can return the rows in the order of the statement, returns the letter of the column
- * by which they are ordered; otherwise 0. The cursor can do that only for an ascending order by
- * name or by type: it reads the log once for each type. Three facts prevent it. With several logs,
- * each log would have its own order. A damaged log may have events of types that it does not list.
- * With many types, sorting is faster. Names are ordered by bytes, as SQLite's BINARY does.
+ * Returns the letter of the column by which the statement orders the rows, if the cursor can return
+ * the rows in this order; otherwise 0. The cursor can return rows only in an ascending order by
+ * name or by type: it reads the log once for each type. It cannot do so for several logs, because
+ * each log would have its own order, nor for a damaged log, which may have events of types that it
+ * does not list. With many types, sorting is faster. Names are ordered by bytes, as SQLite's BINARY
+ * does.
  */
 static char query_plan_order(const struct query *query, const sqlite3_index_info *info)
 {
@@ -129,8 +131,8 @@ int query_plan(sqlite3_vtab *base, sqlite3_index_info *info)
 		rows *= rows_left(column, op);
 		if (column == QUERY_TIME || column == QUERY_LOG)
 			/*
-			 * these conditions let a scan read less of the logs; other conditions only
-			 * omit rows
+			 * These conditions let a scan read less of the logs. All other conditions
+			 * only omit rows.
 			 */
 			cost *= rows_left(column, op);
 	}
@@ -172,8 +174,8 @@ static void *query_plan_get(size_t bytes, int value)
 }
 
 /*
- * Makes the selection by log and type if it does not exist yet. At first all types are selected. If
- * memory is lacking, returns false, and query_plan_forget() frees what exists.
+ * Makes the array "chosen" for all logs and types if it does not exist yet. At first all types are
+ * selected. If memory is lacking, returns false, and query_plan_forget() frees what exists.
  */
 static bool query_plan_choose(struct query_cursor *cursor)
 {
@@ -192,8 +194,8 @@ static bool query_plan_choose(struct query_cursor *cursor)
 
 /*
  * Excludes the types of a log that do not satisfy the condition. All conditions must hold, so a
- * type that is excluded is never selected again. If the log does not list a type with this number,
- * the type's name is unknown here, so conditions on names do not exclude the number.
+ * type that is excluded is never selected again. If the log does not list a type with some number,
+ * the name of this type is unknown here, so conditions on names do not exclude the number.
  */
 static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
 			  const char *text, sqlite3_int64 number)
@@ -250,8 +252,8 @@ static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 }
 
 /*
- * A real is rounded such that the window becomes larger and not smaller. If a real is NAN or does
- * not fit into 64 bits, its conversion is undefined, so the window is not changed.
+ * The function rounds a real such that the window becomes larger and not smaller. If a real is NAN
+ * or does not fit into 64 bits, its conversion is undefined, so the window is not changed.
  */
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value)
 {
@@ -277,8 +279,8 @@ void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *val
 
 /*
  * Stores the number that a condition requires. If the value is a text that looks like a number,
- * only SQLite checks the condition, because it converts the text as the column requires. If two
- * conditions require different numbers in one column, no row fits.
+ * only SQLite checks the condition, because SQLite converts the text as the column requires. If two
+ * conditions require different numbers in one column, no row fits, and the function sets *nothing.
  */
 static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value *value)
 {
@@ -291,8 +293,8 @@ static void only_number(bool *has, int64_t *number, bool *nothing, sqlite3_value
 }
 
 /*
- * Compares types for qsort(3). In a damaged log two types may have the same name. They are ordered
- * by their ids, so that the order does not depend on the algorithm of qsort(3).
+ * Compares types for qsort(3). In a damaged log two types may have the same name. Such types are
+ * ordered by their ids, so that the order does not depend on the algorithm of qsort(3).
  */
 static int by_name(const void *a, const void *b)
 {
@@ -310,7 +312,7 @@ static int by_id(const void *a, const void *b)
 }
 
 /*
- * Selects the types for which the log is read, one after the other: those that have events and are
+ * Lists the types for which the log is read one after the other. These types have events and are
  * not excluded.
  */
 static void plan_passes(struct query_cursor *cursor, int column)

@@ -2,8 +2,8 @@
 /*
  * query_print.c - prints the rows of a result: as a table, CSV or JSON.
  *
- * The columns of a table are as wide as the first rows need. If a later row has a wider value, it
- * is printed in full.
+ * The columns of a table are as wide as the first rows need. If a later row has a wider value, the
+ * value is printed in full.
  */
 #include <math.h>
 #include <stdio.h>
@@ -19,14 +19,17 @@
 #include "query/query.h"
 
 /*
- * The first rows determine the widths. At most LOOK_ROWS rows and about LOOK_BYTES bytes of them
- * are kept in memory. A column is at most WIDTH_MAX characters wide.
+ * The first rows determine the widths of the columns. At most LOOK_ROWS of these rows, and about
+ * LOOK_BYTES bytes, are kept in memory. A column is at most WIDTH_MAX characters wide.
  */
 #define LOOK_ROWS  1000
 #define LOOK_BYTES (1024 * 1024)
 #define WIDTH_MAX  200
 
-/* Writes a number of SQLite's type REAL. ".0" is appended if it would look like an integer. */
+/*
+ * Writes a number of SQLite's type REAL. If the number would look like an integer, the function
+ * appends ".0".
+ */
 static void put_real(struct out *out, double value)
 {
 	char text[REAL_BYTES];
@@ -64,8 +67,8 @@ static void put_value(struct out *out, sqlite3_stmt *statement, int i)
 /* ------------------------------------------------------------------ a table */
 
 /*
- * A value of the first rows: its position in look.bytes, and whether it is a number, which is
- * aligned to the right.
+ * A value of the first rows: its position in look.bytes, and whether the value is a number. Numbers
+ * are aligned to the right.
  */
 struct cell {
 	size_t at, len;
@@ -78,13 +81,13 @@ struct look { /* the first rows */
 	char *bytes;
 	size_t used, room;
 	size_t *width;
-	bool *number;        /* for each column: all values so far are numbers or NULL */
+	bool *number;        /* for each column: whether all values so far are numbers or NULL */
 	int columns;
 	bool no_memory;
 };
 
 /*
- * Writes the text of a value into "scratch", which has no file, so all bytes must fit into its
+ * Writes the text of a value into "scratch". "scratch" has no file, so all bytes must fit into its
  * buffer. An escape has at most a few bytes for each byte of the value, so a value of less than an
  * eighth of the buffer fits.
  */
@@ -117,8 +120,8 @@ static bool is_number(sqlite3_stmt *statement, int i)
 }
 
 /*
- * Adds a cell. The texts of all cells are in one array. It may move when it grows, so a cell has a
- * position in it and no pointer. Returns false if memory is lacking.
+ * Adds a cell. The texts of all cells are in one array. The array may move when it grows, so a cell
+ * has a position in the array and no pointer. Returns false if memory is lacking.
  */
 static bool query_print_keep(struct look *look, const char *text, size_t len, bool number)
 {
@@ -134,7 +137,7 @@ static bool query_print_keep(struct look *look, const char *text, size_t len, bo
 
 /*
  * Adds the cells of a row and adapts the widths of the columns. number[i] remains true if all
- * values of column i are numbers or NULL; its header is then aligned to the right.
+ * values of column i are numbers or NULL. The header of such a column is aligned to the right.
  */
 static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *statement)
 {
@@ -192,8 +195,8 @@ static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt 
 }
 
 /*
- * Collects the first rows and prints them. Each later row is printed at once, so that the memory
- * does not depend on the number of rows. If an error occurs, the rows before it are printed
+ * Collects the first rows and prints them. Each later row is printed immediately, so that the
+ * memory does not depend on the number of rows. If an error occurs, the rows before it are printed
  * nevertheless.
  */
 static int print_table(sqlite3_stmt *statement)
@@ -250,10 +253,10 @@ static bool needs_quotes(const char *text, size_t len)
 }
 
 /*
- * Writes a text as a cell of CSV (RFC 4180). If needs_quotes() says so, it is quoted, and each
- * quote in it is doubled. If a spreadsheet would treat the text as a formula, an apostrophe is
- * written before it. If "exactly" is true, the bytes of the text are written unchanged, otherwise
- * unsafe characters are escaped.
+ * Writes a text as a cell of CSV (RFC 4180). If needs_quotes() returns true, the text is quoted,
+ * and each quote in it is doubled. If a spreadsheet would treat the text as a formula, an
+ * apostrophe is written before the text. If "exactly" is true, the bytes of the text are written
+ * unchanged, otherwise unsafe characters are escaped.
  */
 static void csv_text(const char *text, size_t len, bool exactly)
 {

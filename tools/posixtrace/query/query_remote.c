@@ -4,9 +4,8 @@
  *
  * SQLite evaluates the statement here, as it does for logs, so that each statement has the same
  * answer in both cases. All tables are virtual, and each scan of a table sends one request to
- * ClickHouse. The request asks for the columns that the statement uses. It contains those
- * conditions of the statement that ClickHouse evaluates as SQLite does. If the statement only
- * counts
+ * ClickHouse. The request asks for the columns that the statement uses. It contains the conditions
+ * of the statement that ClickHouse evaluates as SQLite does. If the statement only counts
  * (query_weighted.h), the request has a GROUP BY, and the server counts equal rows.
  *
  * A cursor keeps the answer in memory until its next scan needs another request.
@@ -34,13 +33,17 @@
 
 /*
  * The tables in addition to those of query_schema.h, and the columns of events in addition to those
- * of query_columns.h. The last tables are views, whose numbers are those of enum fleet_view.
+ * of query_columns.h. The last tables are views. The number of a view is REMOTE_VIEWS plus its
+ * number in enum fleet_view.
  */
 enum { REMOTE_EVENTS = QUERY_TABLES, REMOTE_VIEWS };
 enum { REMOTE_TABLES = REMOTE_VIEWS + FLEET_DURATIONS + 1 };
 enum { REMOTE_HOST = QUERY_COLUMNS, REMOTE_PID, REMOTE_FIELDS };
 
-/* Views have the column host, and minutes are nanoseconds as other times. */
+/*
+ * Each view has the column host. In a view, a minute is a number of nanoseconds, as all other times
+ * are.
+ */
 #define MINUTE "minute"
 static const struct query_schema views[] = {
 	[FLEET_STORED] = { "stored", {
@@ -83,7 +86,7 @@ static const struct {
 	[REMOTE_PID] = { "toInt64(row_process)", ANSWER_INTEGER },
 };
 
-/* The fleet's database. The fields are in the order of their names, and so are their columns. */
+/* The fleet's database. The fields and their columns are in the order of the fields' names. */
 struct remote {
 	struct query *query;
 	struct server server;
@@ -92,7 +95,7 @@ struct remote {
 };
 
 /*
- * A row of an answer. The rows are sorted, but their values are not moved, so a row has a pointer
+ * A row of an answer. When the rows are sorted, their values are not moved. So a row has a pointer
  * to its values.
  */
 struct remote_row {
@@ -100,7 +103,7 @@ struct remote_row {
 	uint64_t weight;
 };
 
-/* The answer of a request. The texts of the values point into bytes. */
+/* The answer to a request. The texts of the values point into "bytes". */
 struct remote_rows {
 	char *sql;
 	struct bytes bytes;
@@ -120,7 +123,8 @@ struct remote_table {
 
 struct remote_cursor {
 	sqlite3_vtab_cursor base;
-	struct remote_rows rows;      /* of the last scan; the next scan may need the same answer */
+	/* the answer of the last scan; the next scan may need the same answer */
+	struct remote_rows rows;
 	size_t at;
 };
 
@@ -129,7 +133,7 @@ static bool is_view(const struct remote_table *table)
 	return table->number >= REMOTE_VIEWS;
 }
 
-/* Returns the schema of a table with this number, which is not events. */
+/* Returns the schema of the table with this number, which must not be REMOTE_EVENTS. */
 static const struct query_schema *numbered_schema(int number)
 {
 	return number >= REMOTE_VIEWS ? &views[number - REMOTE_VIEWS] : &query_schema[number];
@@ -143,8 +147,8 @@ static const struct query_schema *schema_of(const struct remote_table *table)
 /* ------------------------------------------------------------------ the fields of the fleet */
 
 /*
- * Adds a kind of a field from the table fields. If the row is not a valid field, it is ignored.
- * Returns false if memory is lacking.
+ * Adds a kind of a field from the table fields. If the row is not a valid field, the function
+ * ignores the row. Returns false if memory is lacking.
  */
 static bool add_field(struct remote *remote, const char *text, size_t len, uint8_t kind)
 {
@@ -182,7 +186,7 @@ static bool request_remote(struct remote *remote, const char *sql)
 
 /*
  * Fetches the table fields, and makes columns for all fields. The columns have pointers to the
- * names in the array "field", so they are added only when the array no longer grows.
+ * names in the array "field". So the columns are added only when the array no longer grows.
  */
 static bool fetch_fields(struct remote *remote)
 {
@@ -272,8 +276,8 @@ static void free_rows(struct remote_rows *rows)
 
 /*
  * Appends the expression for the element of an array that has a field's value. The value may have
- * one of two kinds, "kind" and "other". If the fleet has no value of these kinds, the text "none"
- * is appended instead.
+ * one of two kinds, "kind" and "other". If the fleet has no value of these kinds, appends the text
+ * in "none" instead.
  */
 static void put_index(const struct fleet_field *field, const char *array, unsigned kind,
 		      unsigned other, const char *none, struct bytes *sql)
@@ -296,8 +300,8 @@ static void put_index(const struct fleet_field *field, const char *array, unsign
 }
 
 /*
- * Appends three expressions for a field: the kind of its value, the number and the text. They
- * consider only kinds that the field has in the fleet.
+ * Appends three expressions for a field: the kind of its value, the number and the text. The
+ * expressions consider only kinds that the field has in the fleet.
  */
 static void put_field(const struct fleet_field *field, struct bytes *sql)
 {
@@ -374,8 +378,8 @@ static void put_column(const struct remote_table *table, int column, struct byte
 }
 
 /*
- * Appends the request for the columns in the mask "used". If there are none, it asks for a
- * constant, since a request needs a column.
+ * Appends the request for the columns in the mask "used". If the mask has no column, the request
+ * asks for a constant, since a request needs a column.
  */
 static void put_request(struct remote_table *table, uint64_t used, bool is_weighted,
 			const char *conditions, struct bytes *sql, enum answer_form *form)
@@ -414,7 +418,7 @@ static void put_request(struct remote_table *table, uint64_t used, bool is_weigh
 				put_column(table, i, sql, &unused);
 			}
 	} else if (!is_view(table)) {
-		/* the rows of a log in their order */
+		/* the rows of each log are in the order of the log */
 		bytes_str(sql, " ORDER BY row_host, row_source, row_seq");
 	}
 	bytes_str(sql, " FORMAT RowBinary");
@@ -444,7 +448,7 @@ static bool read_rows(struct remote_rows *rows, const enum answer_form *form, si
 		rows->row[rows->rows++].weight = weight;
 		values += columns;
 	}
-	/* The pointers are set only now, because the array of values no longer moves. */
+	/* The pointers are set only now, because from now on the array of values does not move. */
 	for (size_t i = 0; i < rows->rows; i++)
 		rows->row[i].value = rows->value + i * columns;
 	return true;
@@ -472,8 +476,8 @@ static bool place_columns(const struct remote_table *table, uint64_t used,
 
 /*
  * Returns the declaration of a table. Every table has the column host. If the table of the same
- * name lacks this column when logs are queried, the column is hidden here. So SELECT * has the same
- * columns in both cases.
+ * name lacks this column when query reads logs, the column is hidden here. So SELECT * has the same
+ * columns for logs and for a fleet's database.
  */
 static char *declare_remote(const struct remote_table *table)
 {
@@ -562,7 +566,8 @@ static char remote_comparison(int column, int op)
 }
 
 /*
- * Returns whether a column in remote_comparison() is a text. The other columns there are integers.
+ * Returns whether a column that remote_comparison() accepts is a text. All other columns that it
+ * accepts are integers.
  */
 static bool is_text_column(int column)
 {
@@ -570,9 +575,9 @@ static bool is_text_column(int column)
 }
 
 /*
- * The plan begins with the set of used columns and a letter: w for weighted rows, else a blank.
- * Then the conditions follow, each as a column and a comparison. Only a weighted plan has an order:
- * behind a # are the columns by which the rows are ordered.
+ * The plan begins with the set of used columns and a letter: w for weighted rows, else a blank. The
+ * conditions follow, each as a column and a comparison. Only a weighted plan has an order: a # and
+ * behind it the columns by which the rows are ordered.
  */
 static int plan_remote(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -633,8 +638,8 @@ static void put_condition(int column, char op, sqlite3_value *value, struct byte
 			     (size_t)sqlite3_value_bytes(value));
 	} else if (sqlite3_value_type(value) == SQLITE_INTEGER) {
 		/*
-		 * ClickHouse would take a bare number as unsigned, and its comparison with a signed
-		 * column would be wrong.
+		 * ClickHouse would treat a bare number as unsigned. The comparison of this number
+		 * with a signed column would be wrong.
 		 */
 		bytes_printf(sql, " AND %s %s toInt64('%lld')", name,
 			     op == '=' ? "=" : op == '<' ? "<=" : ">=",
@@ -645,8 +650,8 @@ static void put_condition(int column, char op, sqlite3_value *value, struct byte
 /* ------------------------------------------------------------------ order */
 
 /*
- * The order by which qsort(3) currently sorts, and where a row has the value of each column. Both
- * may be static, because only one scan is sorted at a time.
+ * The order by which qsort(3) currently sorts, and the index that each column's value has in a row.
+ * These variables may be static, because only one scan is sorted at a time.
  */
 static const char *sorted_by;
 static const signed short *sorted_place;
@@ -802,7 +807,7 @@ static int remote_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 }
 
 /*
- * The row number is the position in the answer. A request has an order, so a row has the same
+ * The row number is the position in the answer. The request has an ORDER BY, so a row has the same
  * number in each scan with this request.
  */
 static int remote_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
@@ -826,7 +831,7 @@ static const sqlite3_module remote_module = {
 	.xRowid = remote_row_id,
 };
 
-/* All tables are virtual, so that only the tables that a statement reads are requested. */
+/* All tables are virtual, so that the tool requests only the tables that a statement reads. */
 int query_fleet_tables(sqlite3 *db, struct query *query)
 {
 	int err = SQLITE_OK;

@@ -63,7 +63,7 @@ bool query_schema_has(const struct query_schema *schema, const char *column)
 	return false;
 }
 
-/* The names of columns are quoted, because one of them, end, is a keyword of SQL. */
+/* The names of columns are quoted, because the name "end" is a keyword of SQL. */
 char *query_schema_sql(const struct query_schema *schema, const char *more)
 {
 	sqlite3_str *sql = sqlite3_str_new(NULL);

@@ -23,13 +23,14 @@ struct query_schema {
 	const char *name;
 	struct query_schema_column {
 		const char *name;       /* NULL behind the last column */
-		bool is_text;           /* the type is text; otherwise it is integer */
+		/* the column's type is text; otherwise it is integer */
+		bool is_text;
 	} column[QUERY_SCHEMA_COLUMNS];
 };
 
 extern const struct query_schema query_schema[QUERY_TABLES];
 
-/* Returns the name of a table, which may be QUERY_EVENTS. */
+/* Returns the name of a table. "table" may be QUERY_EVENTS. */
 static inline const char *query_table_name(int table)
 {
 	return table == QUERY_EVENTS ? "events" : query_schema[table].name;

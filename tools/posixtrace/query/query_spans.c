@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_spans.c - the virtual table spans. It has the same spans as the command latency finds.
+ * query_spans.c - the virtual table spans. It has the same spans that the command latency finds.
  *
  * The event that ends a span makes a row. A span without an end makes no row.
  */
@@ -73,11 +73,11 @@ static int query_spans_disconnect(sqlite3_vtab *base)
 }
 
 /*
- * If a condition is a lower bound for the begin of spans, the events before it need not be read. If
- * it is an upper bound for the end of spans, the events after it need not be read. An upper bound
- * for the begin is of no use, because the span may end at any later time. A lower bound for the end
- * is of no use, either, because the span may begin at any earlier time. The plan has a letter for
- * each argument: b for a bound of the begin, e for a bound of the end.
+ * If a condition is a lower bound for the begin of spans, a scan need not read the events before
+ * this bound. If it is an upper bound for the end of spans, a scan need not read the events after
+ * this bound. An upper bound for the begin does not help, because the span may end at any later
+ * time. A lower bound for the end does not help, because the span may begin at any earlier time.
+ * The plan has a letter for each argument: b for a bound of the begin, e for a bound of the end.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {
@@ -120,7 +120,7 @@ static int open_cursor(sqlite3_vtab *base, sqlite3_vtab_cursor **result)
 }
 
 /*
- * Closes the current log and its pairing. Spans that have not ended are dropped; they make no rows.
+ * Closes the current log and its pairing. Spans that have not ended are dropped and make no rows.
  */
 static void leave_log(struct cursor *cursor)
 {
@@ -144,9 +144,9 @@ static int close_cursor(sqlite3_vtab_cursor *base)
 }
 
 /*
- * The pairing calls this function for each span that an event ends. The array row has a fixed size,
- * so that the log does not determine the memory. If an event ends more than WAITING spans, the
- * other spans are dropped.
+ * The pairing calls this function for each span that an event ends. The array "row" has a fixed
+ * size, so that a hostile log cannot make the tool use more memory. If an event ends more than
+ * WAITING spans, the other spans are dropped.
  */
 static void query_spans_take(void *arg, const struct span *span,
 			     const struct posix_trace_event_np *end)

@@ -16,12 +16,12 @@
 #include "spans/roles.h"
 #include "symbols/symbols.h"
 
-/* stacks with greater numbers are ignored, since such a log is hostile */
+/* stacks with greater numbers are ignored, since a log that has them is hostile */
 #define STACKS_MOST (1u << 20)
 
 /*
- * SQLite copies the text, since the row may be inserted when the text is no longer valid. If text
- * is a null pointer, SQLite binds NULL.
+ * SQLite copies the text, since the text may be invalid when the row is inserted. If text is a null
+ * pointer, SQLite binds NULL.
  */
 void query_bind_text(sqlite3_stmt *row, int column, const char *text)
 {
@@ -40,8 +40,8 @@ int query_insert_row(sqlite3_stmt *row)
 }
 
 /*
- * Binds the columns events, called and lost, which are neighbours; "column" is the first of them.
- * The numbers are in the log's ledger, so no event is read.
+ * Binds the neighbouring columns events, called and lost; "column" is the number of the column
+ * events. The values are in the log's ledger, so no event is read.
  */
 static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_ledger_np *ledger)
 {
@@ -87,8 +87,8 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 
 /*
  * Inserts the rows of all types. It also stores the number of events of each type in events_of,
- * because query_plan.c needs it to decide how often the log is read. If the ledger has no line for
- * a type, all its numbers are 0.
+ * because query_plan.c needs this number to decide how often the log is read. If the ledger has no
+ * line for a type, all numbers of the type are 0.
  */
 static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_log *query_log)
 {
@@ -111,7 +111,7 @@ static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_lo
 }
 
 /*
- * Inserts a row for each thread. The ledger does not say how many threads it has, so the loop ends
+ * Inserts a row for each thread. The number of threads is not known in advance, so the loop ends
  * when there is no further thread.
  */
 static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
@@ -136,8 +136,8 @@ static int fill_threads(sqlite3_stmt *row, const struct logfile *log)
 }
 
 /*
- * Inserts a row for each object. An object of the kind CHILD has no row, because it only says which
- * process is the parent of which.
+ * Inserts a row for each object. An object of the kind CHILD has no row, because it is only a note
+ * that one process is the parent of another.
  */
 static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 {
@@ -229,8 +229,8 @@ static int fill_stacks(sqlite3_stmt *row, struct query_log *log)
 }
 
 /*
- * Inserts a row about the stream. If the attributes cannot be read, the columns for them are empty
- * or NULL.
+ * Inserts a row about the stream. If the attributes of the stream cannot be read, the columns for
+ * the attributes are empty or NULL.
  */
 static int fill_stream(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_ledger_np *ledger)
@@ -303,8 +303,8 @@ static int prepare_row(sqlite3 *db, const struct query_schema *schema, sqlite3_s
 }
 
 /*
- * Makes a table and prepares the statement that inserts a row into it. It is not used for the
- * virtual tables events and spans.
+ * Makes a table and prepares the statement that inserts a row into it. Not for the virtual tables
+ * events and spans.
  */
 static int make_table(sqlite3 *db, const struct query_schema *schema, sqlite3_stmt **row)
 {
@@ -333,13 +333,14 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
 }
 
 /*
- * The view named stored counts the events that the logs have, while the table named ledger has the
- * numbers that the writers have counted. "rates" and "durations" are the views of a fleet's
- * database (fleet.c), except that the percentiles are exact: they are the values that
- * quantileExact() returns.
+ * The view "stored" counts the events that the logs have, while the table "ledger" has the numbers
+ * that the writers have counted. The views "rates" and "durations" equal the views of a fleet's
+ * database (fleet.c), except for the percentiles. The percentiles are exact here: they are the
+ * values that quantileExact() returns.
  *
- * The user may name a log twice, but each of its events must be joined once. A field of events may
- * have the name "minute". GROUP BY would then use the field and not the expression of this name.
+ * The user may name a log twice, but each of its events must be joined once. In "rates", GROUP BY
+ * has numbers of columns in its inner SELECT. A field of events may have the name "minute", and
+ * GROUP BY with this name would use the field and not the expression.
  */
 #define HOSTS "(SELECT DISTINCT log, host, pid FROM logs) USING (log)"
 static const char views_sql[] =

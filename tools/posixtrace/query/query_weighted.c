@@ -14,10 +14,9 @@
 /* ------------------------------------------------------------------ the statement */
 
 /*
- * If a function is in neither of the two lists, its results may differ for equal rows, as those of
- * random() do, or may depend on the number of rows, as those of group_concat() do. Such a function
- * sets the member "strange". So a function that a new version of SQLite adds causes no wrong
- * results.
+ * The results of a function that is in neither of the two lists may differ for equal rows, as for
+ * random(). Or they may depend on the number of rows, as for group_concat(). Such a function sets
+ * the member "strange". So a function that a new version of SQLite adds causes no wrong results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {
@@ -48,8 +47,8 @@ static bool ends_with(const char *text, const char *end)
 }
 
 /*
- * Returns true if SQLite's plan for the statement is a single scan of a virtual table, and at most
- * the result of the statement is sorted.
+ * Returns true if SQLite's plan for the statement is a single scan of a virtual table. The plan may
+ * also sort the result of the statement.
  */
 static bool is_one_scan(sqlite3 *db, const char *sql)
 {
@@ -75,8 +74,8 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 /* ------------------------------------------------------------------ rows */
 
 /*
- * Returns the property by which events must be grouped so that all events of a group have the same
- * value in the column. Returns 0 if every grouping does that, and -1 if none does.
+ * Events that are grouped by the returned property have the same value in the column in all events
+ * of a group. Returns 0 if this is so for every grouping, and -1 if it is so for no grouping.
  */
 static int columns_of(int column)
 {
@@ -105,8 +104,8 @@ static int columns_of(int column)
 
 /*
  * Computes the properties by which events must be grouped. "used" is SQLite's set of used columns,
- * where bit 63 is for all columns from 63 on. Returns false if there is no such property for a used
- * column.
+ * where bit 63 is for all columns from 63 on. Returns false if columns_of() has no property for a
+ * used column.
  */
 static bool columns_fit_groups(uint64_t used, unsigned *columns)
 {
@@ -153,7 +152,7 @@ static bool count_log(struct query *query, unsigned log, unsigned columns)
 }
 
 /*
- * Counts the groups of all logs. This is done before the statement runs, so that no scan can fail
+ * Counts the groups of all logs. The function runs before the statement, so that no scan can fail
  * later.
  */
 static bool count_all(struct query *query)
@@ -183,8 +182,8 @@ void query_weighted_end(struct query *query)
  * is_one_scan() prepares the statement, so SQLite calls xBestIndex and with it
  * query_weighted_plan(), which sets query->columns. If the statement does not use the table events,
  * query->columns remains UINT64_MAX. The function searches the text of the statement for the word
- * DISTINCT. If the word is only a part of a text or name, the statement is executed row by row,
- * which only costs time.
+ * DISTINCT. If the word is only a part of a text or name, the statement is needlessly executed row
+ * by row, which only costs time.
  */
 bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql)
 {
@@ -229,8 +228,9 @@ bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *pl
 }
 
 /*
- * The query and the order for query_weighted_compare(), to which qsort(3) cannot pass them. They
- * may be static, because only one cursor is sorted at a time.
+ * The query and the order of the current sort. They are variables, because qsort(3) cannot pass
+ * them to query_weighted_compare(). They may be static, because only one cursor is sorted at a
+ * time.
  */
 static const struct query *sorted;
 static const char *sorted_by;
@@ -257,8 +257,8 @@ static int by_name(const struct group *a, const struct group *b)
 }
 
 /*
- * Returns the level of a group's type. For a type without a level it returns 0. In SQL this level
- * is NULL, which also precedes all numbers.
+ * Returns the level of a group's type. For a type without a level it returns 0. In SQL such a level
+ * is NULL, which precedes all numbers as 0 does.
  */
 static uint64_t level_of(const struct group *group)
 {
@@ -305,7 +305,7 @@ static int compare_column(int column, const struct group *a, const struct group 
 
 /*
  * The rows must be exactly in the order that query_weighted_plan() has promised, because SQLite
- * does not sort them again, and it only joins neighbouring rows to a group.
+ * does not sort the rows again, and joins only neighbouring rows to a group.
  */
 static int query_weighted_compare(const void *x, const void *y)
 {

@@ -9,10 +9,10 @@
  * the command stat uses. The aggregate functions then use the weight of a row instead of 1.
  *
  * This is done only if nothing else in the statement depends on the number of rows. SQLite's plan
- * must be a single scan, and its groups must be in the table's order. All functions of the
- * statement must be known to return the same result for equal rows, at least one function must
- * count, and the word DISTINCT must not occur. All other statements are executed row by row. The
- * results are equal in both cases, except for the rounding of sums of reals.
+ * must be a single scan, and its groups must be in the table's order. Each function of the
+ * statement must count or be known to return the same result for equal rows. At least one function
+ * must count, and the word DISTINCT must not occur. All other statements are executed row by row.
+ * The results are equal in both cases, except for the rounding of sums of reals.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_WEIGHTED_H
 #define POSIXTRACE_QUERY_QUERY_WEIGHTED_H
@@ -21,8 +21,8 @@
 #include "query/query_cursor.h"
 
 /*
- * Notes a function that the statement uses. SQLite's authorizer calls it while the statement is
- * prepared.
+ * Notes a function that the statement uses. The authorizer calls query_weighted_function() while
+ * SQLite prepares the statement.
  */
 void query_weighted_function(struct query *query, const char *name);
 
@@ -40,14 +40,14 @@ bool query_weighted_fits(struct query *query, sqlite3 *db, const char *sql);
 void query_weighted_end(struct query *query);
 
 /*
- * xBestIndex calls it. If the table can return weighted rows in the order of the statement, writes
- * the plan and returns true.
+ * xBestIndex calls this function. If the table can return weighted rows in the order of the
+ * statement, the function writes the plan and returns true.
  */
 bool query_weighted_plan(struct query *query, sqlite3_index_info *info, char *plan);
 
 /*
  * query_weighted_sort() sorts the rows in the order of the plan. query_weighted_next() moves the
- * cursor to the next row; it returns false behind the last row.
+ * cursor to the next row. It returns false if there is no further row.
  */
 void query_weighted_sort(struct query *query, const char *plan);
 bool query_weighted_next(struct query_cursor *cursor);

@@ -8,7 +8,7 @@
 
 /*
  * The sum of a group. SQLite sets the struct to zeros for each group and frees it later. "whole" is
- * the exact sum if no real was added and no overflow occurred.
+ * the exact sum as long as no real was added and no overflow occurred.
  */
 struct sum {
 	sqlite3_int64 count;
@@ -39,8 +39,8 @@ static void count_final(sqlite3_context *context)
 }
 
 /*
- * Adds a value to the integer sum and to the real sum. Both are needed, because a later value may
- * be a real.
+ * Adds a value to the integer sum and to the real sum. The real sum is needed, too, because a later
+ * value may be a real.
  */
 static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 {
@@ -60,9 +60,7 @@ static void sum_step(sqlite3_context *context, int argc, sqlite3_value **argv)
 		sum->overflowed = true;
 }
 
-/*
- * Without values the result is NULL. An overflow is an error. Both are as in SQLite's sum().
- */
+/* As in SQLite's sum(), the result without values is NULL, and an overflow is an error. */
 static void sum_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);
@@ -77,7 +75,7 @@ static void sum_final(sqlite3_context *context)
 		sqlite3_result_int64(context, sum->whole);
 }
 
-/* Without values the result is 0.0. An overflow is no error. Both are as in SQLite's total(). */
+/* As in SQLite's total(), the result without values is 0.0, and an overflow is no error. */
 static void total_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);

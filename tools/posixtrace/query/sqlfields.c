@@ -12,8 +12,8 @@
 #include "query/query_columns.h"
 
 /*
- * Returns whether this is the name of one of the columns of every event. If so, the column of the
- * field gets a prefix. Case does not matter, because SQL ignores it.
+ * Returns whether this is the name of a column that every event has. If so, the column of the field
+ * gets a prefix. The comparison ignores case, as SQL does.
  */
 static bool is_column(const char *name)
 {
@@ -32,8 +32,8 @@ int sqlfields_find(const struct sqlfields *fields, const char *name)
 }
 
 /*
- * Chooses the name of a field's column. SQL ignores case, so if the name differs from that of
- * another column only in case, a number is appended.
+ * Chooses the name of a field's column. SQL ignores case. So if the name differs from the name of
+ * another column only in case, the function appends a number.
  */
 static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 {
@@ -50,7 +50,7 @@ static void name_column(const struct sqlfields *fields, struct sqlfield *added)
 	}
 }
 
-/* When there are SQLFIELDS_MAX columns, further fields get no column. */
+/* If there are SQLFIELDS_MAX columns already, the field gets no column. */
 bool sqlfields_add_name(struct sqlfields *fields, const char *field)
 {
 	struct sqlfield *more;
@@ -96,7 +96,10 @@ static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *
 	*to = (struct sqlvalue){ .kind = kind, .bytes = len ? bytes : "", .len = len };
 }
 
-/* Stores all elements of an array as JSON. If this would be too long, the value remains NULL. */
+/*
+ * Stores all elements of an array as JSON. If the JSON text would be too long, the value remains
+ * NULL.
+ */
 static void array_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		     size_t len, struct sqlvalue *to)
 {
@@ -119,8 +122,8 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 
 /*
  * Stores the name of a value and returns true. The name is the one that the schema gives to the
- * value, or the name of the error number or signal. Returns false if the value has no name. Names
- * of bits are not used here, so that SQL can compute with the bits.
+ * value, or the name of the error number or signal. Returns false if the value has no name. A value
+ * of bits is not replaced by the names of its bits, so that SQL can compute with the bits.
  */
 static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sqlfields.h - makes columns of one table from the fields of all schemas. The command query uses
- * these names and values, and so does the command convert for the databases that it writes.
+ * sqlfields.h - makes columns of one table from the fields of all schemas. The commands that make
+ * such tables use these names and values: query, and convert for the databases that it writes.
  */
 #ifndef POSIXTRACE_QUERY_SQLFIELDS_H
 #define POSIXTRACE_QUERY_SQLFIELDS_H
@@ -23,15 +23,19 @@ struct sqlfields {
 };
 
 /*
- * Adds a column for each field of the schema that has none yet. Returns false if memory is lacking.
+ * Adds a column for each field of the schema that has no column yet. Returns false if memory is
+ * lacking.
  */
 bool sqlfields_add(struct sqlfields *fields, const struct posix_trace_schema_np *schema);
 /*
- * Adds a column for a field that has none yet. The name must remain valid as long as fields.
+ * Adds a column for a field that has no column yet. The name must remain valid as long as *fields.
  * Returns false if memory is lacking.
  */
 bool sqlfields_add_name(struct sqlfields *fields, const char *field);
-/* Returns the index of the column of the field with this name, or -1 if there is none. */
+/*
+ * Returns the index of the column for the field with this name, or -1 if no column is for such a
+ * field.
+ */
 int sqlfields_find(const struct sqlfields *fields, const char *name);
 void sqlfields_free(struct sqlfields *fields);
 
@@ -41,12 +45,12 @@ struct sqlvalue {
 	enum sqlvalue_kind kind;
 	int64_t integer;
 	double real;
-	/* valid until the next call of sqlvalue_of(), and as long as the event */
+	/* valid until the next call of sqlvalue_of(), and only as long as the event */
 	const void *bytes;
 	size_t len;
 };
 
-/* Stores the value of a field in an event with this data. */
+/* Stores the value that a field has in an event with this data. */
 void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, const void *data,
 		 size_t len, struct sqlvalue *value);
 
