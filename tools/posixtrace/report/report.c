@@ -20,8 +20,8 @@
 extern const struct tool_command report_command;
 
 /*
- * Prints a key in the form that it has in a template file. A name comes from the file and may have
- * control characters, so it is escaped.
+ * Prints a key in the form that it has in a template file. A name comes from that file and may have
+ * control characters, so the name is escaped.
  */
 static void list_key(const struct program *program, const struct key *key)
 {
@@ -77,9 +77,9 @@ static const struct format *source_of(struct fmt_input *input)
 }
 
 /*
- * Runs the flow from the input to the sink. When the rest of the trace does not matter, the sink
- * ends the flow with an error. sink->done then shows that this was not a failure, and sink->status
- * is the result.
+ * Runs the flow from the input to the sink. If the sink does not need the rest of the trace, it
+ * ends the flow with an error. sink->done is then true, because this error is not a failure, and
+ * sink->status is the result.
  */
 static int print_events(struct report_sink *sink, struct fmt_input *input)
 {
@@ -124,8 +124,9 @@ static int print_to(struct report_sink *sink, struct fmt_input *input, char *con
 }
 
 /*
- * Both objects are static because they are large: the sink contains the machine that runs
- * templates, with its text of 64 KiB. The command prints only one log.
+ * "sink" and "input" are static because they are large: "sink" contains the machine that runs
+ * templates, with its text of 64 KiB. One object of each is enough, because the command prints only
+ * one log.
  */
 static int print_log(struct report *report, const struct templates *templates,
 		     char *path)
@@ -193,8 +194,8 @@ static int print_report(struct report *report, char *path)
 }
 
 /*
- * Checks which options may be used together. The parser of a single option cannot do that. If a
- * message was printed, a hint on the usage follows it.
+ * Checks which options may be used together. report_option() cannot do that, because it processes
+ * only one option. After a message, a hint on the usage follows.
  */
 static int report_on(struct report *report, int argc, char **argv)
 {
@@ -219,7 +220,7 @@ static int report_on(struct report *report, int argc, char **argv)
 	return tool_usage(&report_command);
 }
 
-/* Frees everything that the options have allocated, whatever the result is. */
+/* Frees everything that the options have allocated, in each case of success or failure. */
 static int report_run(int argc, char **argv)
 {
 	struct report report = { .header = true };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* report_merge.c - prints a report of several logs, with all events in one order. */
+/* report_merge.c - prints a report of several logs; the events of all logs are in one order. */
 #include <string.h>
 
 #include "base/say.h"
@@ -16,7 +16,7 @@ struct merged {
 };
 
 static struct report
-	*chosen_by; /* the report, for report_merge_choose(), which gets it by no argument */
+	*chosen_by; /* the report, for report_merge_choose(), which has no argument for it */
 
 static bool report_merge_choose(const struct log_type *type)
 {
@@ -25,8 +25,8 @@ static bool report_merge_choose(const struct log_type *type)
 }
 
 /*
- * Prints the header. This is done only when the first event is known: the column of logs has its
- * width only when all logs are open.
+ * Prints the header. The caller calls this function at the first event, because the width of the
+ * column of logs is known only when all logs are open.
  */
 static void report_merge_begin(struct merged *merged)
 {
@@ -38,7 +38,7 @@ static void report_merge_begin(struct merged *merged)
 
 /*
  * Prints one event in the merged order. Returns false after a write error, which ends the merge.
- * Times of -O count from the first event of all logs.
+ * The times of the option -O count from the first event of all logs.
  */
 static bool report_merge_show(void *arg, struct merge_source *source,
 			      const struct log_type *type, const struct posix_trace_event_np *event)
@@ -58,8 +58,8 @@ static bool report_merge_show(void *arg, struct merge_source *source,
 }
 
 /*
- * Prints the report. It has its header even without events, unless no log could be opened or the
- * options were wrong.
+ * Prints the report. A report without events has its header, too. There is no header if no log
+ * could be opened or the options were wrong.
  */
 static int report_merge_print(struct report *report, struct out *out, char **path, size_t paths)
 {

@@ -10,8 +10,8 @@
 #include "symbols/symbols.h"
 
 /*
- * Processes the option -t. A tool that was built without templates has this option, too, so that
- * the message can say how the tool was built.
+ * Processes the option -t. A tool that was built without templates accepts this option, too, so
+ * that it can print how it was built.
  */
 #ifdef ENABLE_TEMPLATES
 static bool add_template(struct report *report, const char *path)
@@ -36,7 +36,7 @@ static bool add_template(struct report *report, const char *path)
 }
 #endif
 
-/* Returns whether "text" is KEY=VALUE with this key. Only then *value is valid. */
+/* Returns whether "text" is KEY=VALUE with this key. *value is valid only if the result is true. */
 static bool is_key(const char *text, const char *key, const char **value)
 {
 	size_t len = strlen(key);
@@ -98,8 +98,8 @@ static bool report_options_keyed(struct report *report, const char *text)
 }
 
 /*
- * Processes the keys of one -O. As with trcrpt of AIX, there may be several, with commas between
- * them. The copy is needed because strsep(3) stores null bytes.
+ * Processes the keys of one -O. As with trcrpt of AIX, one -O may have several keys, with commas
+ * between them. The function copies the list because strsep(3) stores null bytes in it.
  */
 static bool parse_keys(struct report *report, const char *list)
 {

@@ -2,8 +2,8 @@
 /*
  * report_sink.c - the sink of a flow, which selects the events of a trace of any format and prints
  * them as a table or by templates. The flow calls it from one thread, in the order of the trace.
- * Numbers, names and times come from a hostile file; the flow has checked that each event has a
- * known type.
+ * Numbers, names and times come from a hostile file. The flow has only checked that each event has
+ * a known type.
  */
 #include "report/report_sink.h"
 
@@ -17,13 +17,13 @@
 #include "base/vec.h"
 
 /*
- * A type of the flow, as the sink needs it. Each struct is allocated singly, because events that
- * are kept and sink->log.list point to it. Only the array of pointers to these structs moves when
- * it grows.
+ * A type of the flow, as the sink needs it. Each struct is allocated singly and does not move,
+ * because kept events and sink->log.list point to it. The array of pointers to these structs may
+ * move when it grows.
  */
 struct report_type {
 	const struct fmt_type *from;
-	struct log_type shown;           /* has the schema only if it can be used */
+	struct log_type shown;           /* has the schema only if the report can use it */
 	const struct template *template; /* NULL: the built-in form */
 	uint32_t number;
 };
@@ -35,7 +35,7 @@ struct kept {
 };
 
 /*
- * The sink, for open_sink(), which has no argument for it. One variable is enough, because a
+ * The sink that open_sink() uses, which has no argument for it. One variable is enough, because a
  * process prints only one report.
  */
 static struct report_sink *used;
@@ -46,7 +46,7 @@ void report_sink_use(struct report_sink *sink)
 }
 
 /*
- * Begins the sink. It begins to compute durations with the first event of the flow, because the
+ * Begins the sink. The sink computes durations from the first event of the flow on, because the
  * event that begins a span may be unwanted. The tail is allocated only if --tail was given.
  */
 static int open_sink(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -65,8 +65,8 @@ static void show_tail(struct report_sink *sink);
 
 /*
  * Ends the flow before the end of the trace. The import function treats the returned -1 as a
- * failure and returns. The members "done" and "status" keep the true result. The tail is printed
- * here, because report_sink_end() is not called any more.
+ * failure and returns. The members "done" and "status" have the true result. This function prints
+ * the tail, because the flow does not call report_sink_end() any more.
  */
 static int report_sink_stop(struct report_sink *sink, int status)
 {
@@ -81,7 +81,7 @@ static int report_sink_stop(struct report_sink *sink, int status)
 
 /*
  * Returns the time at which a source that can seek may begin. This time is never later than the
- * first wanted event. A start that does not fit in 64 bits is ignored here. That does no harm,
+ * first wanted event. The function ignores a start that does not fit in 64 bits. That does no harm,
  * because select_event() compares 128 bits and applies the start to each event.
  */
 static int64_t seek_time(const struct report_sink *sink)
@@ -96,7 +96,8 @@ static int64_t seek_time(const struct report_sink *sink)
 }
 
 /*
- * Returns the time after which no event is wanted. A source that uses this time reads no further.
+ * Returns the time after which no event is wanted. A source that uses this time stops reading
+ * there.
  */
 static int64_t until_time(const struct report_sink *sink)
 {
@@ -110,9 +111,10 @@ static int64_t until_time(const struct report_sink *sink)
 }
 
 /*
- * Called with the time of the first event that arrives. In most formats the first and last time do
- * not precede the events. Elapsed time then counts from this event. A time that the user gave
- * relative to the last event is an error, because the last event is not known.
+ * Called with the time of the first event that arrives. In most formats, the times of the first and
+ * last event are not known before the events. In such a format, elapsed time counts from this
+ * event. A time that the user gave relative to the last event is an error, because the last event
+ * is not known.
  */
 static int set_first_time(struct report_sink *sink, int64_t time_ns)
 {
@@ -131,9 +133,10 @@ static int set_first_time(struct report_sink *sink, int64_t time_ns)
 }
 
 /*
- * Called if the source knows the times of its first and last event. The options may then give a
- * time relative to the last event, and the source may seek. If the source seeks past the first
- * event, elapsed time counts from first_ns. Otherwise it counts from the first event that arrives.
+ * Called if the source knows the times of its first and last event. In this case, the options may
+ * have a time relative to the last event, and the source may seek. If the source seeks past the
+ * first event, elapsed time counts from first_ns. Otherwise elapsed time counts from the first
+ * event that arrives.
  */
 static void set_time_span(struct report_sink *sink, int64_t first_ns, int64_t last_ns)
 {
@@ -231,8 +234,8 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 }
 
 /*
- * Adds a type to the list of sink->log. The names of the members of a set of types are looked up in
- * this list. An example of such a set is the filter with which a stream was started.
+ * Adds a type to the list of sink->log. The data of an event may be a set of types, such as the
+ * filter of a stream. The report looks up the names of these types in the list.
  */
 static int list_type(struct logfile *log, struct log_type *shown)
 {
@@ -292,7 +295,7 @@ static void by_template(struct report_sink *sink, const struct report_type *type
 static void report_sink_print(struct report_sink *sink, const struct report_type *type,
 			      const struct posix_trace_event_np *event)
 {
-	/* The names of objects come from the first log of the flow that has objects. */
+	/* The names of objects come from the flow's first log that has objects. */
 	sink->log.trid = sink->flow->object_logs ? sink->flow->objects[0] : 0;
 	sink->log.has_objects = sink->log.trid != 0;
 	sink->log.descriptors = sink->flow->descriptors;
@@ -304,7 +307,7 @@ static void report_sink_print(struct report_sink *sink, const struct report_type
 }
 
 /*
- * --limit is applied before --tail, so both together give the last ones of the first events. A tail
+ * --limit is applied before --tail. Together they print the last events of the first events. A tail
  * copies the data, because the flow's data is valid only for this call.
  */
 static int report_sink_show(struct report_sink *sink, const struct report_type *type,
@@ -342,9 +345,9 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 }
 
 /*
- * Receives one event. The durations get every event, also those that are not wanted, because the
- * begin of a span may be unwanted while its end is wanted. The flow stops only WANTED_LATE_NS after
- * the wanted end, because late events, whose times are earlier, may follow.
+ * Receives one event. The function passes every event to the durations, also unwanted events,
+ * because the begin of a span may be unwanted while its end is wanted. The flow stops only
+ * WANTED_LATE_NS after the wanted end, because late events with earlier times may follow.
  */
 static int report_sink_take(void *context, const struct fmt_event *from)
 {
@@ -412,8 +415,8 @@ static int report_sink_lost(void *context, const struct fmt_lost *lost)
 }
 
 /*
- * Handles the end of the trace. The options may have a name that does not occur in the trace. That
- * is reported only now, because types may appear up to the end.
+ * Handles the end of the trace. The options may have a name that does not occur in the trace. The
+ * function reports such a name only now, because types may appear up to the end.
  */
 static int report_sink_end(void *context, const struct fmt_end *end)
 {
@@ -435,18 +438,15 @@ static int report_sink_end(void *context, const struct fmt_end *end)
 	choose_say_unknown(&sink->wanted->choose, &(const struct logfile *){ &sink->log }, 1);
 	if (!durations_fits(&sink->durations, sink->wanted, &sink->log))
 		return report_sink_stop(sink, TOOL_USAGE);
-	/*
-	 * If nothing in the whole trace has a name that --where contains, the name is probably
-	 * mistyped.
-	 */
+	/* If a name in --where occurs nowhere in the whole trace, the name is probably mistyped. */
 	if (sink->wanted->where && !sink->shown && where_say_unknown(sink->wanted->where))
 		return report_sink_stop(sink, TOOL_USAGE);
 	return sink->out->err;
 }
 
 /*
- * Frees the sink. The flow calls this also after a failure in the middle of the trace. Then the
- * events of the tail that arrived before the failure are printed.
+ * Frees the sink. The flow calls this function also after a failure in the middle of the trace. In
+ * that case, the function first prints the tail of the events that arrived before the failure.
  */
 static void close_sink(void *context)
 {

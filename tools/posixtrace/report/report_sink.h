@@ -40,7 +40,10 @@ struct report_sink {
 	bool has_span;                     /* the trace has given its first and last time */
 	bool big_endian;
 	bool done;                         /* the rest of the trace does not matter */
-	/* the true result if "done" is set: the flow treats the early end as a failure */
+	/*
+	 * if "done" is true: the result of the report, because the flow treats the early end as a
+	 * failure
+	 */
 	int status;
 };
 

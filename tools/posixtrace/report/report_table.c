@@ -14,7 +14,7 @@
 #define ID_WIDTH    7
 #define EVENT_WIDTH 24
 
-/* The widths of the forms of base/when.h: nanoseconds, UTC, which ends with Z, and local time. */
+/* The widths of the forms of base/when.h: nanoseconds; UTC, with a Z at its end; local time. */
 static size_t time_width(enum when_form when)
 {
 	return when == WHEN_RAW ? 19 : when == WHEN_UTC ? 30 : 29;
@@ -40,7 +40,7 @@ static void report_table_left(struct out *out, const char *text, size_t len, siz
 	out_char(out, ' ');
 }
 
-/* Selected columns have a header of their own in show/pick.h. */
+/* If the user has selected columns, show/pick.h writes their header. */
 void report_table_header(struct out *out, const struct report_table *table)
 {
 	if (table->pick) {
@@ -58,7 +58,7 @@ void report_table_header(struct out *out, const struct report_table *table)
 }
 
 /*
- * Returns the time since the event that was printed before, 0 for the first event. A damaged trace
+ * Returns the time since the event that was printed last, or 0 for the first event. A damaged trace
  * may have any times. If the difference does not fit in 64 bits, the nearest number is returned.
  */
 static int64_t report_table_delta(const struct report_table *table, int64_t time_ns)
@@ -71,8 +71,8 @@ static int64_t report_table_delta(const struct report_table *table, int64_t time
 }
 
 /*
- * Writes the number of a process or thread. It is 0 for an event of the stream itself, which no
- * thread recorded.
+ * Writes the number of a process or thread. The number is 0 for an event of the stream itself,
+ * because no thread has recorded this event.
  */
 static void report_table_number(struct out *out, pid_t id)
 {
@@ -147,8 +147,8 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 }
 
 /*
- * The delta is the time since the event that was printed before, even if there were other events
- * between the two that were not selected.
+ * The delta is the time since the event that was printed last. Unselected events between these two
+ * events do not change it.
  */
 void report_table_event(struct out *out, struct report_table *table, const struct logfile *log,
 			const struct log_type *type, const struct posix_trace_event_np *event)

@@ -15,8 +15,7 @@
 struct report_table {
 	enum when_form when;
 	struct pick *pick;   /* only these columns, NULL: all */
-	const char *log_name; /* log of the event that is shown next; NULL: there is only one log,
-			       * and no column for it */
+	const char *log_name; /* log of the next event; NULL: only one log, and no column of logs */
 	size_t log_width;    /* width of the column of logs */
 	bool any;            /* an event was shown before */
 	int64_t previous_ns;

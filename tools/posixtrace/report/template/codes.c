@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * codes.c - reads the format codes of templates and checks their lengths and widths. The rules are
- * those of the table "Codes" in posixtrace-template(5). Nothing here reads events.
+ * those of the table "Codes" in posixtrace-template(5). This file does not read events.
  */
 #include "report/template/codes.h"
 
 #include <string.h>
 
 /*
- * A number that is greater than each length and width that a code accepts. A larger number in the
- * text is replaced by TOO_LARGE and is refused for this reason.
+ * A number that is greater than each length and width that a code accepts. codes_digits() returns
+ * it for a number that is larger, so that the number is refused.
  */
 #define TOO_LARGE 100000u
 
@@ -25,8 +25,8 @@ static bool is_length(unsigned m)
 }
 
 /*
- * Returns whether the text consists of digits. An empty text does not: a code needs a length, and a
- * dot needs a number behind it.
+ * Returns whether the text consists of digits. Returns false for an empty text, because a code
+ * needs a length, and a dot needs a number behind it.
  */
 static bool all_digits(const char *p, size_t len)
 {
@@ -49,10 +49,7 @@ static unsigned codes_digits(const char *p, size_t len)
 	return value < TOO_LARGE ? value : TOO_LARGE;
 }
 
-/*
- * Returns whether a width is valid or absent; a width is optional. The fields of a code are at most
- * 255 columns wide.
- */
+/* Returns whether a width is valid or absent. The field of a code is at most 255 columns wide. */
 static bool has_width(unsigned n, bool has_n)
 {
 	return !has_n || (n >= 1 && n <= 255);
@@ -131,8 +128,8 @@ static void codes_keep(struct code *code, char letter, unsigned m, unsigned n, b
 }
 
 /*
- * HB and HT have no length. They are kept as the letters 'H' and 'h', which no other code has, so
- * that later steps need only one switch over the letter.
+ * HB and HT have no length. The member "letter" has 'H' for HB and 'h' for HT. No other code has
+ * these letters, so later steps need only one switch over the letter.
  */
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code)
@@ -155,8 +152,8 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 
 /*
  * The formats of macros work on a number of 64 bits, so they allow less than the codes that read
- * data: no text A, no length beyond 8 bytes, times and processes of 4 bytes only. In a format W has
- * a different meaning: a range of bits, in which bit 0 is the least significant one.
+ * data: no text A, no length beyond 8 bytes, times and processes of 4 bytes only. In a format, W
+ * has a different meaning: a range of bits, where bit 0 is the least significant bit.
  */
 static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {
@@ -195,7 +192,10 @@ bool code_is_move(const struct code *code)
 	return code->letter && strchr("GORW", code->letter);
 }
 
-/* A code X of 1, 2, 4 or 8 bytes gives a number. With another length it is printed byte by byte. */
+/*
+ * A code X of 1, 2, 4 or 8 bytes reads a number. A code X of another length is printed byte by
+ * byte.
+ */
 bool code_is_integer(const struct code *code)
 {
 	switch (code->letter) {

@@ -21,19 +21,19 @@ struct code {
 
 enum code_answer {
 	CODE_NONE, /* the word does not have the form of a code */
-	CODE_BAD,  /* its length or width is invalid */
+	CODE_BAD,  /* a code whose length or width is invalid */
 	CODE_OK
 };
 
 /*
- * Reads a code. "word" consists of letters, digits and _. If a dot follows the word directly, n is
- * the text behind the dot; otherwise n is NULL. n is examined only if the word has the form of a
- * code with a length. HB and HT have no length.
+ * Reads a code. "word" consists of letters, digits and _. If a dot follows the word directly, "n"
+ * is the text behind the dot; otherwise "n" is NULL. The function examines "n" only if the word has
+ * the form of a code with a length. HB and HT have no length.
  */
 enum code_answer code_read(const char *word, size_t len, const char *n, size_t n_len,
 			   struct code *code);
 
-/* Reads the text behind the % of a macro in the same way. */
+/* Reads the text behind the % of a macro as code_read() reads a code. */
 enum code_answer code_read_format(const char *word, size_t len, const char *n, size_t n_len,
 				  struct code *code);
 
@@ -41,8 +41,8 @@ enum code_answer code_read_format(const char *word, size_t len, const char *n, s
 bool code_is_move(const struct code *code);
 
 /*
- * code_is_integer() returns whether the code gives a number, and code_is_text() whether it gives a
- * text. A switch can compare both; other codes can only be printed.
+ * code_is_integer() returns whether the code reads a number, and code_is_text() whether it reads a
+ * text. A switch can compare numbers and texts; all other codes can only be printed.
  */
 bool code_is_integer(const struct code *code);
 bool code_is_text(const struct code *code);

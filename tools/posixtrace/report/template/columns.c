@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * columns.c - prints the header and the lines of a report by templates. Lines have no blanks at
- * their end. All functions write to an out, which keeps write errors for its owner.
+ * their end. All functions write to a struct out, which keeps write errors for its owner.
  */
 #include "report/template/columns.h"
 
@@ -34,10 +34,7 @@ void columns_init(struct columns *columns)
 	*columns = (struct columns){ .ids = true };
 }
 
-/*
- * Returns whether the options select a column. At most one of the two columns of differences is
- * shown.
- */
+/* Returns whether the options select a column. They select at most one of DELTA_MS and DELTA_US. */
 static bool is_shown(const struct columns *columns, enum column column)
 {
 	switch (column) {
@@ -59,7 +56,8 @@ static bool is_shown(const struct columns *columns, enum column column)
 }
 
 /*
- * The difference of two times. A log may contain any two times, so ns may need all of its 64 bits.
+ * The difference of two times. A log may contain any two times, so "ns" may need all of its 64
+ * bits.
  */
 struct span {
 	uint64_t ns;
@@ -82,8 +80,8 @@ static struct span span_of(int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Writes a span in a unit. "shown" is the number of digits behind the point that are written; the
- * other digits are dropped.
+ * Writes a span in a unit. "shown" is the number of digits to write behind the point; further
+ * digits are dropped.
  */
 static char *put_span(char *p, struct span span, uint64_t unit_ns, unsigned digits, unsigned shown)
 {
@@ -107,7 +105,7 @@ static char *value_of(char *value, const struct columns *columns, enum column co
 	switch (column) {
 	case ID:
 		return value + print_id(value, event->id);
-	case PROCESS_NAME: /* no log knows it */
+	case PROCESS_NAME: /* no log has it */
 		*value = '?';
 		return value + 1;
 	case PID:
@@ -167,7 +165,10 @@ static size_t width_of(enum column column)
 	return (size_t)(form[column].width < 0 ? -form[column].width : form[column].width);
 }
 
-/* A value that is wider than the column is not shortened: it moves the rest of the line. */
+/*
+ * A value that is wider than the column is not shortened. It moves the rest of the line to the
+ * right.
+ */
 static void columns_cell(struct line *line, enum column column, const char *value, size_t len)
 {
 	size_t width = width_of(column);
@@ -182,8 +183,8 @@ static void columns_cell(struct line *line, enum column column, const char *valu
 }
 
 /*
- * The header contains the name of each level where the text of an event of that level begins. An
- * empty line follows.
+ * The header contains the name of each level at the column where the texts of its events begin. An
+ * empty line follows the header.
  */
 void columns_header(struct out *out, const struct columns *columns)
 {
@@ -199,8 +200,8 @@ void columns_header(struct out *out, const struct columns *columns)
 }
 
 /*
- * Returns the column at which the text of an event begins. The further lines of the text have no
- * other columns and begin there, too.
+ * Returns the column at which the text of an event begins. The further lines of the text also begin
+ * at this column. They have no values in the columns before it.
  */
 static size_t columns_margin(const struct columns *columns)
 {
@@ -214,8 +215,8 @@ static size_t columns_margin(const struct columns *columns)
 
 /*
  * Prints an event. The further lines of its text begin exactly below the first line of the text: at
- * the margin plus the indentation of the level. The next difference is computed from the time of
- * this event.
+ * the margin plus the indentation of the level. The difference of the next event is computed from
+ * the time of this event.
  */
 void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
 		   enum level level, const char *text, size_t len)

@@ -12,14 +12,14 @@
 struct columns {
 	bool ids, exec, pid, tid;
 	unsigned timestamp;    /* 0: elapsed and ms; 1: elapsed only; 2: elapsed and us; 3: none */
-	int64_t first_ns;      /* time of the log from which elapsed time counts */
+	int64_t first_ns;      /* elapsed time counts from this time of the log */
 	int64_t previous_ns;   /* time of the event that was printed last */
 	bool any;              /* an event was printed */
 };
 
 /*
- * columns_init() selects the columns that trcrpt shows by default. columns_header() writes their
- * titles as a line.
+ * columns_init() selects the columns that trcrpt shows by default. columns_header() writes the
+ * titles of the selected columns as a line.
  */
 void columns_init(struct columns *columns);
 void columns_header(struct out *out, const struct columns *columns);

@@ -12,7 +12,7 @@
 
 /*
  * Keeps a message. The caller adds the messages of each file in the order of its lines. So if there
- * are too many messages, the last ones are not kept. "text" must be static.
+ * are too many messages, the last messages are not kept. "text" must be static.
  */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text)
 {

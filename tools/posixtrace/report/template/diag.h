@@ -3,8 +3,8 @@
  * diag.h - faults of templates: FILE:LINE:COLUMN: error: [E09] text.
  *
  * Messages are kept and printed together: warnings first, then errors, each in order of position.
- * The first DIAG_ERRORS errors are printed, and the others are only counted. A position is a byte
- * of a file; line and column are computed for the message.
+ * The first DIAG_ERRORS errors are printed, and further errors are only counted. A position is a
+ * byte of a file; line and column are computed for the message.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_DIAG_H
 #define POSIXTRACE_REPORT_TEMPLATE_DIAG_H
@@ -37,12 +37,12 @@ struct diags {
 	struct diag_file *file;
 	size_t files;
 	struct diag error[DIAG_ERRORS], warning[DIAG_WARNINGS];
-	size_t errors, warnings; /* also those that were not kept */
+	size_t errors, warnings; /* including messages that were not kept */
 };
 
 /*
- * The caller adds messages in the order of their positions, or at least of their files, because
- * messages beyond the limit are not kept.
+ * Keeps a message. Messages beyond the limit are not kept. So the caller adds messages in the order
+ * of their positions, or at least of their files.
  */
 void diag_add(struct diags *diags, struct diag_place place, const char *code, const char *text);
 

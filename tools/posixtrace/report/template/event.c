@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * event.c - reads numbers and texts out of the data of an event. The data comes from a log and the
- * pointer from a template, so both are hostile: each read compares the pointer with event_left()
- * before it touches a byte.
+ * event.c - reads numbers and texts from the data of an event. The data comes from a log and the
+ * pointer from a template, so both are hostile. Each function checks the pointer by event_left()
+ * before it reads a byte.
  */
 #include "report/template/event.h"
 
@@ -16,9 +16,9 @@ static void put_16(unsigned char *p, uint16_t value, bool big_endian)
 }
 
 /*
- * Builds the hook word of 8 bytes that AIX puts before the data: type, length and number of the
- * event type, in 16 bits each, then 0. A length above 65535 is stored as 65535. The pointer begins
- * at the data.
+ * Builds the hook word of 8 bytes that AIX puts before the data. The word has the type, the length,
+ * and the number of the event type, in 16 bits each, then 0. A length above 65535 is stored as
+ * 65535. The pointer begins at the data.
  */
 void reader_init(struct reader *reader, const struct template_event *event)
 {
@@ -60,8 +60,8 @@ static uint64_t event_left(const struct reader *reader, int64_t offset)
 }
 
 /*
- * Moves the pointer without a check, because a template may move out of the data and back again.
- * Only R stops at the beginning of the hook word.
+ * Moves the pointer without a check, because a template may move it out of the data and back again.
+ * Only the code R stops at the beginning of the hook word.
  */
 void reader_move(struct reader *reader, const struct code *code)
 {
@@ -96,7 +96,7 @@ void reader_set_pointer(struct reader *reader, int64_t pointer)
 	reader->bit = 0;
 }
 
-/* The caller has checked that offset is not negative and is before the end of the data. */
+/* The caller has checked that "offset" is not negative and is before the end of the data. */
 unsigned char reader_byte(const struct reader *reader, int64_t offset)
 {
 	return offset < HOOK_WORD_BYTES ? reader->hook[offset] :
@@ -104,8 +104,8 @@ unsigned char reader_byte(const struct reader *reader, int64_t offset)
 }
 
 /*
- * The caller has checked the range with event_left(). It may include bytes of the hook word and of
- * the data.
+ * Copies a range of bytes. The caller has checked the range with event_left(). The range may
+ * include bytes of the hook word and of the data.
  */
 static void event_copy(const struct reader *reader, int64_t offset, size_t count,
 		       unsigned char *bytes)
@@ -136,9 +136,9 @@ uint64_t number_of_bytes(const unsigned char *bytes, size_t count, bool big_endi
 }
 
 /*
- * Reads 1 to 64 bits, the most significant bit first. They may extend over 9 bytes, because they
- * may begin within a byte. Afterwards the pointer may be within a byte, too. That happens only with
- * the code B.
+ * Reads 1 to 64 bits, the most significant bit first. The bits may extend over 9 bytes, because
+ * they may begin within a byte. Afterwards the pointer may be within a byte, too. Only the code B
+ * moves the pointer into a byte.
  */
 static bool read_bits(struct reader *reader, unsigned bits, uint64_t *value)
 {
@@ -167,9 +167,9 @@ static uint64_t event_extended(uint64_t value, unsigned bytes)
 }
 
 /*
- * m is a number of bytes in most formats. With B it is a number of bits. With W, m and n are the
- * lowest and the highest bit. A shift by 64 is undefined, so a number of 64 bits is returned as it
- * is.
+ * "m" is a number of bytes in most formats, and a number of bits for B. For W, "m" and "n" are the
+ * lowest and the highest bit. A shift by 64 is undefined, so a number of 64 bits is returned
+ * unchanged.
  */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n)
 {
@@ -211,9 +211,9 @@ bool reader_integer(struct reader *reader, const struct code *code, uint64_t *va
 }
 
 /*
- * len may be any number of 64 bits, because it may come from the data or from a macro. If no byte
- * is left at the pointer, *offset may be outside the data. *text_len is 0 then, so the caller reads
- * no byte there.
+ * "len" may be any number of 64 bits, because it may come from the data or from a macro. If no byte
+ * is left at the pointer, *offset may be outside the data. In that case *text_len is 0, so the
+ * caller reads no byte at *offset.
  */
 bool reader_text(struct reader *reader, uint64_t len, bool may_be_empty, int64_t *offset,
 		 size_t *text_len)
@@ -242,7 +242,8 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 	if (code->letter == 'S')
 		return reader_integer(reader, &length, &len) &&
 		       reader_text(reader, len, true, offset, text_len);
-	if (!code->m && code->has_n) { /* such a text is empty and is printed as blanks */
+	/* the text of A0 with a width is empty and is printed as blanks */
+	if (!code->m && code->has_n) {
 		*offset = 0;
 		*text_len = 0;
 		return true;

@@ -3,8 +3,8 @@
  * event.h - an event as a template sees it, and the pointer into its data.
  *
  * Offsets 0 to 7 are a word in place of AIX's hook word; the event's data begins at offset 8. The
- * pointer may have any value, also one before the beginning. A read there fails as a read past the
- * end does.
+ * pointer may have any value, also a value before the beginning. A read before the beginning fails
+ * as a read past the end does.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_EVENT_H
 #define POSIXTRACE_REPORT_TEMPLATE_EVENT_H
@@ -33,8 +33,9 @@ struct template_event {
 struct reader {
 	const struct template_event *event;
 	unsigned char hook[HOOK_WORD_BYTES];
-	int64_t at;          /* the pointer: an offset in bytes, */
-	unsigned bit;        /* and a bit of that byte; 0 is the most significant bit */
+	int64_t at;          /* the pointer: an offset in bytes */
+	/* the pointer's bit in the byte at this offset; 0: the most significant */
+	unsigned bit;
 	int64_t base;
 };
 
@@ -53,9 +54,9 @@ int64_t reader_pointer(const struct reader *reader);
 void reader_set_pointer(struct reader *reader, int64_t pointer);
 
 /*
- * These functions read, and move the pointer behind the bytes. If fewer bytes are left, they return
- * false and do not move the pointer. reader_integer() needs a code for which code_is_integer()
- * holds. reader_bytes() reads at most 16 bytes.
+ * These functions read bytes, and move the pointer behind them. If too few bytes are left, the
+ * functions return false and do not move the pointer. reader_integer() needs a code for which
+ * code_is_integer() holds. reader_bytes() reads at most 16 bytes.
  */
 bool reader_integer(struct reader *reader, const struct code *code, uint64_t *value);
 bool reader_bytes(struct reader *reader, size_t count, unsigned char *bytes);
@@ -78,7 +79,7 @@ uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
 /*
  * Converts a number of 64 bits into the value that it has in the format of a macro. "letter", "m"
- * and "n" are those of the format.
+ * and "n" are the parts of the format.
  */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n);
 

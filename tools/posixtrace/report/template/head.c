@@ -43,7 +43,10 @@ static bool read_key(struct lex *lex, struct program *program, struct key *key)
 	key->kind = KEY_NAME;
 	if (parse_name(lex, program, &key->name))
 		return true;
-	/* If no name follows the @, the key is missing, and the error E05 says this best. */
+	/*
+	 * If no name follows the @, the key is missing, which the error E05 describes better than
+	 * E14.
+	 */
 	if (!strcmp(lex->failed_code, "E14")) {
 		lex->failed_code = "E05";
 		lex->failed_at = lex_place(lex, at);
@@ -64,8 +67,8 @@ static bool head_digits(struct lex *lex, uint64_t *value)
 }
 
 /*
- * Reads a version. No letter, digit or _ may follow it directly. So 1.0a is an error, and not the
- * version 1.0 with a word behind it.
+ * Reads a version. A letter, a digit or _ directly behind the version is an error. So 1.0a is not
+ * the version 1.0 with a word behind it.
  */
 static bool read_version(struct lex *lex, struct template *template)
 {
@@ -107,8 +110,8 @@ static bool read_level(struct lex *lex, enum level *level)
 
 /*
  * Reads a template: [+] key version [L=level] "label" element ... The instructions are added to the
- * end of the program, and template->start is the index of the first one. If the function returns
- * false, the caller drops everything that it has added.
+ * end of the program, and template->start is the index of the first instruction. If the function
+ * returns false, the caller drops everything that the function has added.
  */
 static bool read_template(struct parse *parse, struct template *template)
 {
@@ -135,8 +138,8 @@ static bool read_template(struct parse *parse, struct template *template)
 }
 
 /*
- * Reads a line that removes a template. It is no error if no template has this key: perhaps only
- * another version of an earlier file defines such a template.
+ * Reads a line that removes a template. It is no error if no template has this key, because perhaps
+ * only another version of an earlier file defines such a template.
  */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {
@@ -154,7 +157,7 @@ static bool read_removal(struct templates *templates, struct parse *parse)
 
 /*
  * Reports the error of this line or the wrong blank behind a backslash. If the line has both,
- * reports the one that is first.
+ * reports the first of the two.
  */
 static void head_report(struct templates *templates, struct lex *lex, const char *wrong_blank)
 {
@@ -169,9 +172,10 @@ static void head_report(struct templates *templates, struct lex *lex, const char
 }
 
 /*
- * The line is parsed into the program directly. The mark lets each failure remove everything that
- * the line has added: instructions, texts, numbers, calls and functions. A line with a blank behind
- * a backslash is refused, too, because it is uncertain where the author wanted this line to end.
+ * The parser adds the line to the program directly. After a failure, the mark allows the function
+ * to remove everything that the line has added: instructions, texts, numbers, calls and functions.
+ * A line with a blank behind a backslash is refused, too, because it is uncertain where the author
+ * wanted this line to end.
  */
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line)
 {

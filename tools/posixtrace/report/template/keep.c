@@ -8,8 +8,8 @@
 #include "report/template/load.h"
 
 /*
- * The templates that the comparisons below belong to. tsearch() passes only the two entries to a
- * comparison, but a comparison also needs the pools of the templates. One load runs at a time.
+ * The templates that the comparison functions below compare. tsearch() passes only the two entries
+ * to a comparison, but a comparison also needs the pools of the templates. One load runs at a time.
  */
 static const struct templates *compared;
 
@@ -148,9 +148,9 @@ static bool may_replace(struct templates *templates, const struct template *temp
 }
 
 /*
- * Allocates the entry and its place in the list before it removes the old template, so a lack of
- * memory there leaves the old template in place. If the name of a function is already defined, the
- * old template is removed nevertheless. That does no harm, because this error ends the report.
+ * Allocates the entry and its place in the list before it removes the old template. So a lack of
+ * memory for them leaves the old template in place. If the name of a function is already defined,
+ * the old template is removed nevertheless. That does no harm, because this error ends the report.
  */
 bool templates_keep(struct templates *templates, const struct template *template)
 {
@@ -185,7 +185,7 @@ bool templates_keep(struct templates *templates, const struct template *template
 
 /*
  * The search by name is linear, because the tree can compare only names in the program's texts, and
- * this name is in the log.
+ * "name" is in the log.
  */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number)
@@ -212,8 +212,8 @@ const struct template *templates_for_event(const struct templates *templates, co
 }
 
 /*
- * Stores the start of the called code in the call. Returns false if there is no such template or
- * function.
+ * Stores the start of the called code in the call. Returns false if the called template or function
+ * does not exist.
  */
 static bool keep_resolve(struct templates *templates, struct call *call)
 {
@@ -229,8 +229,8 @@ static bool keep_resolve(struct templates *templates, struct call *call)
 		return template != NULL;
 	}
 	/*
-	 * The tree compares functions by their index. So the wanted name is added as a function
-	 * during the search.
+	 * The tree compares functions by their index. So this function adds the wanted name as a
+	 * function during the search.
 	 */
 	wanted = (struct function){ .name = call->key.name };
 	program_function(&templates->program, &wanted);
@@ -247,9 +247,10 @@ static bool keep_resolve(struct templates *templates, struct call *call)
 }
 
 /*
- * Is called once, after all files were read, because a template may call a template that a later
- * file defines, replaces or removes. Reports the first unknown call of each template. Before this
- * function returns true, the start of a call is not valid, so templates run only then.
+ * The caller calls this function once, after all files were read, because a template may call a
+ * template that a later file defines, replaces or removes. Reports the first unknown call of each
+ * template. The member "start" of a call is valid only after this function has returned true. So
+ * templates run only after that.
  */
 bool templates_link(struct templates *templates)
 {

@@ -31,9 +31,7 @@ bool lex_expected(struct lex *lex, const char *what)
 	return lex_fail(lex, lex->p, "E14", what);
 }
 
-/*
- * Returns the length of the end of a physical line at p: 0 if there is none, 1 for \n, 2 for \r\n.
- */
+/* Returns the length of the line end at p: 1 for \n, 2 for \r\n, or 0 if p is not at a line end. */
 static size_t line_end(const char *p, const char *end)
 {
 	if (p < end && *p == '\n')
@@ -112,8 +110,8 @@ static bool is_word_byte(char c)
 }
 
 /*
- * Returns the word and does not move lex->p behind it, because the caller decides first whether the
- * word is a code, a keyword or a name.
+ * Returns the word and does not move lex->p, because the caller first decides whether the word is a
+ * code, a keyword or a name.
  */
 struct word lex_peek_word(const struct lex *lex)
 {
@@ -130,8 +128,9 @@ bool word_is(struct word word, const char *text)
 }
 
 /*
- * Returns the character that is stored for a byte of a string. If the string is printed later, a
- * byte that is not printable ASCII becomes a dot here, and not each time it is printed.
+ * Returns the character that the program stores for a byte of a string. If the string will be
+ * printed, each byte that is not printable ASCII becomes a dot. The conversion is done here, once,
+ * and not at each printing.
  */
 static char lex_shown(char c, bool for_print)
 {
@@ -165,7 +164,7 @@ static bool lex_character(const char **p, const char *end, bool for_print, char 
 	return true;
 }
 
-/* Returns the quote that closes the string at p, or NULL if the physical line has none. */
+/* Returns the quote that closes the string at p, or NULL if the physical line has no such quote. */
 static const char *closing_quote(const char *p, const char *end)
 {
 	for (; p < end && !line_end(p, end); p++) {
@@ -178,9 +177,9 @@ static const char *closing_quote(const char *p, const char *end)
 }
 
 /*
- * A text is at most as long as its string in the file, because escapes only shorten it. So the
- * limit LEX_STRING_BYTES of the string bounds the text, too. The length of the text therefore fits
- * in the 16 bits that an instruction has for it.
+ * A text is at most as long as its string in the file, because an escape is shorter in the text. So
+ * the limit LEX_STRING_BYTES of the string bounds the text, too. The length of the text therefore
+ * fits in the 16 bits that an instruction has for it.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref)
 {
@@ -209,8 +208,8 @@ bool lex_string(struct lex *lex, struct program *program, bool for_print, struct
 }
 
 /*
- * All bytes of the word must be digits, so 12ab is an error in base 10 and not the number 12.
- * *number is undefined after an error.
+ * All bytes of the word must be digits, so 12ab is an error in base 10 and not the number 12. After
+ * an error, *number is undefined.
  */
 bool lex_number(struct lex *lex, unsigned radix, uint64_t *number)
 {

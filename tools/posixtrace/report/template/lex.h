@@ -2,8 +2,8 @@
 /*
  * lex.h - reads the pieces of a logical line of a template file.
  *
- * The line is read in place: a backslash and the end of a physical line count as a blank. Only the
- * first fault of a line is kept and reported. So after a fault each function simply returns false.
+ * The line is not copied: a backslash with the line end behind it counts as a blank. Only the first
+ * fault of a line is kept and reported. So the functions only return false after a fault.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_LEX_H
 #define POSIXTRACE_REPORT_TEMPLATE_LEX_H
@@ -38,7 +38,7 @@ struct diag_place lex_place(const struct lex *lex, const char *at);
 /* Keeps the fault and its position if it is the first fault of the line. Always returns false. */
 bool lex_fail(struct lex *lex, const char *at, const char *code, const char *text);
 
-/* Keeps the fault E14 as lex_fail() does: another token was expected here. */
+/* Keeps the fault E14: a token of the kind "what" was expected here. Otherwise like lex_fail(). */
 bool lex_expected(struct lex *lex, const char *what);
 
 /* Skips blanks, tabs, and backslashes at ends of lines with the line end behind them. */
@@ -57,14 +57,14 @@ struct word lex_peek_word(const struct lex *lex);
 bool word_is(struct word word, const char *text);
 
 /*
- * Returns false if no string begins here, after blanks. With for_print, bytes that cannot be
+ * Returns false if no string begins here, after blanks. If for_print is true, bytes that cannot be
  * printed become dots; otherwise the text is unchanged.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
 
 /*
- * Reads a number without its sign: a word of digits in this radix, or of digits with 0x or o in
- * front.
+ * Reads a number without its sign: a word of digits in this radix, or a word of digits with 0x or o
+ * in front.
  */
 bool lex_number(struct lex *lex, unsigned radix, uint64_t *number);
 

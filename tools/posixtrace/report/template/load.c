@@ -14,7 +14,7 @@
 
 /*
  * Reads up to the end of the file. Fails with EFBIG when it has read more than "limit" bytes,
- * because the size of a pipe is not known before. The caller owns *bytes, also after an error.
+ * because the size of a pipe is not known in advance. The caller owns *bytes, also after an error.
  */
 static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 {
@@ -39,8 +39,8 @@ static int read_fd(int fd, size_t limit, char **bytes, size_t *len)
 }
 
 /*
- * Reads a whole file; the path "-" is standard input. O_NOCTTY is used so that a terminal at this
- * path does not become the controlling terminal. After an error the caller has nothing to free.
+ * Reads a whole file; the path "-" is standard input. With O_NOCTTY, a terminal at this path does
+ * not become the controlling terminal. After an error the caller has nothing to free.
  */
 static int read_file(const char *path, size_t limit, char **bytes, size_t *len)
 {
@@ -62,7 +62,10 @@ static bool is_blank(char c)
 	return c == ' ' || c == '\t';
 }
 
-/* Returns the end of the physical line at p, and stores where the next one begins. */
+/*
+ * Returns the end of the physical line at p, and stores the begin of the next physical line in
+ * *next.
+ */
 static const char *load_physical(const char *p, const char *end, const char **next)
 {
 	const char *newline = memchr(p, '\n', (size_t)(end - p));
@@ -74,9 +77,10 @@ static const char *load_physical(const char *p, const char *end, const char **ne
 }
 
 /*
- * Reads the logical line at *p: one or more physical lines, where each except for the last one ends
- * with a backslash. A backslash with blanks behind it continues the line, too, but the first such
- * backslash is noted as an error. A backslash at the end of the file belongs to the line.
+ * Reads the logical line at *p. A logical line is one or more physical lines, and each except for
+ * the last ends with a backslash. A backslash with blanks behind it continues the line, too, but
+ * the function notes the first such backslash as an error. A backslash at the end of the file
+ * belongs to the line.
  */
 static struct logical_line load_logical(const char **p, const char *end)
 {
@@ -101,7 +105,7 @@ static struct logical_line load_logical(const char **p, const char *end)
 
 /*
  * Reads all lines of a file. A comment is always one physical line, even if it ends with a
- * backslash. A wrong line is reported, and reading continues behind it, so that one run reports the
+ * backslash. After an error, the function continues with the next line, so that one run reports the
  * errors of all templates.
  */
 static void read_lines(struct templates *templates, uint32_t index)
@@ -132,8 +136,8 @@ void templates_init(struct templates *templates)
 }
 
 /*
- * The bytes of the file are kept until templates_fini(), because messages find line and column in
- * them.
+ * The bytes of the file are kept until templates_fini(), because the lines and columns of messages
+ * are computed from these bytes.
  */
 int templates_load(struct templates *templates, const char *path)
 {

@@ -2,8 +2,8 @@
 /*
  * load.h - template files, and the templates that remain after all of them were read.
  *
- * A later file replaces templates of an earlier one, or removes them. A wrong template is reported
- * once and skipped; reading continues with the next one.
+ * A file may replace or remove templates of an earlier file. A wrong template is reported once and
+ * skipped, and reading continues behind it.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_LOAD_H
 #define POSIXTRACE_REPORT_TEMPLATE_LOAD_H
@@ -11,7 +11,9 @@
 #include "report/template/program.h"
 
 #define TEMPLATES_MAX 4096
-/* The most bytes of all files together. The memory for their templates is a few times as large. */
+/*
+ * The most bytes of all files together. The memory for their templates may be a few times larger.
+ */
 #define TEMPLATE_FILE_BYTES ((size_t)16 << 20)
 
 enum level {
@@ -50,12 +52,15 @@ struct templates {
 void templates_init(struct templates *templates);
 void templates_fini(struct templates *templates);
 
-/* Reads a file. Returns 0 or the error number of the file. diags has the errors in the text. */
+/*
+ * Reads a file. Returns 0 or the error number of the file. The member "diags" gets the errors in
+ * the text of the file.
+ */
 int templates_load(struct templates *templates, const char *path);
 
 /*
  * Finds the templates and functions to which calls refer. This function must be called after the
- * last file. Returns false if any of the files has an error.
+ * last file. Returns false if a file has an error.
  */
 bool templates_link(struct templates *templates);
 
@@ -63,8 +68,9 @@ bool templates_link(struct templates *templates);
 const struct template *templates_find(const struct templates *templates, const struct key *key);
 
 /*
- * Returns the first of these templates that exists: the one for the name of the event, if name is
- * not NULL; the one for its number; the one for all other events. Returns NULL if there is none.
+ * Returns the first of these templates that exists: the template for the name of the event, if
+ * "name" is not NULL; the template for the number of the event; the template for all other events.
+ * Returns NULL if none of them exists.
  */
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * macros.c - the table of predefined macros. Macros that only AIX can fill are in the table, too. A
- * template that uses such a macro then gets a message about this, and not the message about an
- * unknown name.
+ * macros.c - the table of predefined macros. Macros that only AIX can fill are in the table, too,
+ * so that the message for such a macro is not the message for an unknown name.
  */
 #include "report/template/macros.h"
 
@@ -14,8 +13,8 @@
 #define AIX(name) { name, MACRO_AIX_ONLY, MACRO_NONE, PRINT_SHORTEST, false }
 
 /*
- * Only the parser searches this table, and no running template does, so a linear search is fast
- * enough. $L1 to $L5 are other names of $D1 to $D5.
+ * Only the parser searches this table, so a linear search is fast enough. $L1 to $L5 are other
+ * names of $D1 to $D5.
  */
 static const struct macro macros[] = {
 	{ "DATAPOINTER", MACRO_DATAPOINTER, MACRO_INTEGER, PRINT_DECIMAL, true },

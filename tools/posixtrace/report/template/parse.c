@@ -2,7 +2,10 @@
 /* parse.c - the elements of a template. */
 #include "report/template/parse.h"
 
-/* Parses a string. Its length is at most 1023, which fits in the 16 bits of b. */
+/*
+ * Parses a string. Its length is at most LEX_STRING_BYTES, which fits in the 16 bits of the member
+ * "b".
+ */
 static bool parse_literal(struct parse *parse)
 {
 	struct text_ref text;
@@ -32,8 +35,8 @@ static bool parse_control(struct parse *parse)
 }
 
 /*
- * Parses what follows a code or a macro. If that is a comma, the code or macro selects a case of a
- * switch.
+ * Parses the rest of an element that begins with a code or a macro. If a comma follows, the code or
+ * macro selects a case of a switch.
  */
 static bool subject_element(struct parse *parse, const struct subject *subject)
 {
@@ -73,9 +76,9 @@ static bool parse_loop(struct parse *parse)
 }
 
 /*
- * Parses an element that begins with a word. The word is a keyword, or else a code, or else the
- * name of a function that is called. parse_code() returns false both for a word that is not a code
- * and for a wrong code. Only a wrong code sets lex->failed.
+ * Parses an element that begins with a word. The word is a keyword, a code, or, if it is neither,
+ * the name of a function to call. parse_code() returns false both for a word that is not a code and
+ * for a wrong code. Only a wrong code sets lex->failed.
  */
 static bool word_element(struct parse *parse)
 {
@@ -154,7 +157,7 @@ static bool parse_element(struct parse *parse)
 }
 
 /*
- * The function calls itself, through other functions, only for an element in braces. PARSE_BRACES
+ * The function is recursive, through other functions, only for an element in braces. PARSE_BRACES
  * bounds the depth of braces, and so the stack that a hostile file can use.
  */
 bool parse_elements(struct parse *parse)

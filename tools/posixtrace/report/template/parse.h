@@ -2,9 +2,10 @@
 /*
  * parse.h - compiles the descriptor of a template into instructions.
  *
- * Each function consumes the element that it is named after and emits the instructions of this
- * element. After a fault it keeps the fault and returns false. The depth of recursion is bounded,
- * because the depths of braces and of parentheses are limited, and no other element nests.
+ * The name of each function contains the name of an element. The function consumes this element and
+ * emits its instructions. After a fault it keeps the fault and returns false. The depth of
+ * recursion is bounded, because the depths of braces and of parentheses are limited, and no other
+ * element nests.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PARSE_H
 #define POSIXTRACE_REPORT_TEMPLATE_PARSE_H
@@ -58,11 +59,11 @@ bool is_template_number(struct word word, uint32_t *number);
 
 /* parse_expr.c: emits the instructions that push the value of an expression. */
 bool parse_expression(struct parse *parse);
-bool parse_count(struct parse *parse); /* a code, a macro or a number */
+bool parse_count(struct parse *parse); /* a code, a macro or a number that begins a factor */
 
 /*
- * parse_list.c: parse_switch() must be called when the lexer is at the comma behind the subject,
- * and parse_bit_flags() when it is behind the keyword.
+ * parse_list.c: parse_switch() must be called when the lexer is at the comma behind the subject.
+ * parse_bit_flags() must be called when the lexer is behind the keyword.
  */
 bool parse_switch(struct parse *parse, const struct subject *subject);
 bool parse_bit_flags(struct parse *parse);

@@ -25,8 +25,8 @@ static bool close_block(struct parse *parse, const char *open)
 /*
  * Finds the place of a macro to which a value is assigned. A new name gets the next place; the
  * caller enters the name after the expression. Places are numbers, because templates that call each
- * other share their macros by number: the first macro of one is the first macro of the other, and
- * so on.
+ * other share their macros by number: the first macro of the caller is the first macro of the
+ * called template, and so on.
  */
 static bool place_of(struct parse *parse, const char *at, struct word name, bool *is_new,
 		     unsigned *place)
@@ -66,8 +66,8 @@ static bool is_assignable(struct parse *parse, const char *at, struct word name,
 }
 
 /*
- * Emits the instruction that stores a value in a macro. "builtin" is NULL, or one of $DATAPOINTER
- * and $BASEPOINTER, because no other predefined macro is writable.
+ * Emits the instruction that stores a value in a macro. "builtin" is NULL, $DATAPOINTER or
+ * $BASEPOINTER, because no other predefined macro is writable.
  */
 static void parse_call_store(struct parse *parse, const struct macro *builtin, unsigned place)
 {
@@ -123,8 +123,9 @@ static bool is_reserved(struct word word)
 }
 
 /*
- * Parses the name of a parameter. The name of a predefined macro or the number of a template is
- * refused, so a parameter hides neither. Macros of the template are not visible in the function.
+ * Parses the name of a parameter. The function refuses the name of a predefined macro and the
+ * number of a template, so that a parameter cannot hide them. Macros of the template are not
+ * visible in the function.
  */
 static bool parse_call_parameter(struct parse *parse)
 {
@@ -181,9 +182,9 @@ static bool keep_name(struct parse *parse, struct word name, struct text_ref *re
 }
 
 /*
- * Parses the definition of a function. Its code is in the middle of the code of the template, where
- * the function is defined, and a jump leads over it. If a part is wrong, the rest is emitted
- * nevertheless, because the caller then drops the whole line.
+ * Parses the definition of a function. The code of the function is in the middle of the template's
+ * code, at the place of the definition, and a jump skips it. After a fault, the function may emit
+ * further instructions, because the caller drops the whole line.
  */
 static bool parse_call_function(struct parse *parse)
 {
@@ -293,7 +294,10 @@ bool parse_function_call(struct parse *parse, struct word name)
 		do {
 			if (!parse_expression(parse))
 				return false;
-			/* The count ends at TEMPLATE_PARAMETERS + 1, which no function accepts. */
+			/*
+			 * The count stops at TEMPLATE_PARAMETERS + 1. No function accepts so many
+			 * arguments.
+			 */
 			if (call.arguments <= TEMPLATE_PARAMETERS)
 				call.arguments++;
 		} while (lex_take(lex, ','));
@@ -307,8 +311,8 @@ bool parse_function_call(struct parse *parse, struct word name)
 }
 
 /*
- * Parses the two numbers of a timer. When the instruction runs, both are on the stack, and the
- * second one is on top.
+ * Parses the two numbers of a timer. When the instruction runs, both numbers are on the stack, and
+ * the second number is on top.
  */
 bool parse_timer(struct parse *parse, bool start)
 {

@@ -3,8 +3,8 @@
 #include "report/template/parse.h"
 
 /*
- * Bounds the recursion of the parser, and with it the depth of the machine's stack that one
- * expression needs.
+ * The most nested parentheses. This limit bounds the recursion of the parser, and the depth of the
+ * machine's stack that one expression needs.
  */
 #define PARENTHESES 32
 
@@ -75,7 +75,10 @@ static bool parse_expr_parenthesis(struct parse *parse)
 	return true;
 }
 
-/* Parses what binds most tightly: signs, followed by a count or by an expression in parentheses. */
+/*
+ * Parses a factor, the part that binds most tightly: signs, followed by a count or by an expression
+ * in parentheses.
+ */
 static bool parse_expr_factor(struct parse *parse)
 {
 	bool negative = false;
@@ -94,7 +97,7 @@ static bool parse_expr_factor(struct parse *parse)
 
 /*
  * Operators of the same rank are applied from left to right, because the instruction for an
- * operator is emitted directly after those of its right operand.
+ * operator directly follows the instructions of its right operand.
  */
 static bool parse_expr_term(struct parse *parse)
 {

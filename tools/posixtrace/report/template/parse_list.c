@@ -50,8 +50,9 @@ static bool text_value(struct parse *parse)
 }
 
 /*
- * Reads the value of a case. The value \* matches every subject; *conditional is then false.
- * Otherwise the caller must emit a jump next. It runs if the subject has another value.
+ * Reads the value of a case. For the value \*, which matches every subject, *conditional becomes
+ * false. If *conditional is true, the caller must emit a jump next. The jump runs if the subject
+ * has another value.
  */
 static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *conditional)
 {
@@ -69,7 +70,7 @@ static bool case_value(struct parse *parse, bool is_text, unsigned radix, bool *
 /*
  * Each case ends with a jump to the place behind the last case. Until that place is known, these
  * jumps form a list: in place of its target, each has the index of the jump before it. The first
- * jump has NO_JUMP.
+ * jump of the list has NO_JUMP.
  */
 #define NO_JUMP UINT32_MAX
 
@@ -97,8 +98,8 @@ static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t
 
 /*
  * When a body runs, the subject in the register is not needed any more, so a switch in the body may
- * use the register. If memory is missing, the list of jumps is not complete, so it is not followed.
- * The program is not run then.
+ * use the register. If memory is lacking, the list of jumps is incomplete. The function then does
+ * not follow the list, because the program will not run.
  */
 bool parse_switch(struct parse *parse, const struct subject *subject)
 {
@@ -161,8 +162,8 @@ static bool field_entry(struct parse *parse, unsigned radix)
 }
 
 /*
- * Parses flag "text", or flag "set" "clear". The second text is noticed only when the instruction
- * for the first text has been emitted, so this instruction is then changed.
+ * Parses flag "text", or flag "set" "clear". The parser finds the second text only after it has
+ * emitted the instruction for the first text. So it then changes this instruction.
  */
 static bool flag_entry(struct parse *parse, unsigned radix)
 {
@@ -189,9 +190,9 @@ static bool is_digit(char c)
 }
 
 /*
- * Parses a list of bit flags. The flags are octal if the code of the subject is o. Otherwise they
- * are hexadecimal, even if the subject is decimal. The values of a switch, in contrast, have the
- * radix of the subject.
+ * Parses a list of bit flags. The flags are octal if the code of the subject is o. Otherwise the
+ * flags are hexadecimal, even if the subject is decimal. In contrast, the values of a switch have
+ * the radix of its subject.
  */
 bool parse_bit_flags(struct parse *parse)
 {

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* Returns the word directly after the dot, or NULL if there is no dot or no word after it. */
+/*
+ * Returns the word directly after the dot. Returns NULL if "dot" is not at a dot or no word follows
+ * it.
+ */
 static const char *parse_subject_dotted(const struct lex *lex, const char *dot, size_t *len)
 {
 	struct lex behind = *lex;
@@ -102,7 +105,10 @@ static bool parse_subject_resolve(struct parse *parse, struct word name, struct 
 					   : "this macro is not defined before it is used");
 }
 
-/* Returns whether the macro or parameter is a number. Only some predefined macros are none. */
+/*
+ * Returns whether the macro or parameter is a number. It always is, except for some predefined
+ * macros.
+ */
 static bool is_number(const struct subject *subject)
 {
 	return subject->kind != SUBJECT_BUILTIN || subject->macro->type == MACRO_INTEGER;
@@ -177,9 +183,9 @@ static void emit_code(struct parse *parse, enum op op, const struct code *code)
 }
 
 /*
- * Emits the instructions that print a code or a macro. With the format S a macro prints the text at
- * the data pointer, and the low m bytes of its value are the length of this text. Without a format
- * the macro is printed in its own form.
+ * Emits the instructions that print a code or a macro. With the format S, a macro prints the text
+ * at the data pointer. The low m bytes of the macro's value are the length of this text. Without a
+ * format, the macro is printed in its own form.
  */
 bool subject_print(struct parse *parse, const struct subject *subject)
 {
@@ -206,7 +212,7 @@ bool subject_print(struct parse *parse, const struct subject *subject)
 	return true;
 }
 
-/* Returns whether a format gives a number; the other formats are for printing only. */
+/* Returns whether a format results in a number. All other formats are for printing only. */
 static bool is_number_format(char letter)
 {
 	return !letter || strchr("XDUoEBW", letter);

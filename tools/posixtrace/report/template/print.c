@@ -43,8 +43,8 @@ static size_t print_decimal(char *text, int64_t value)
 }
 
 /*
- * Writes a floating-point number. The bytes of value are copied and not converted: they have the
- * representation of IEEE 754, and the caller has put them into the byte order of this machine.
+ * Writes a floating-point number. "value" has the representation of IEEE 754 in the byte order of
+ * this machine, so the function copies its bytes and does not convert it.
  */
 static size_t print_floating(char *text, uint64_t value, unsigned bytes)
 {
@@ -113,7 +113,7 @@ size_t print_number(char *text, uint64_t value, char letter, unsigned m)
 		return print_floating(text, value, m);
 	case 'T':
 		return print_date(text, (int64_t)narrow(value, m == 4 ? 'U' : 'D', m, 0));
-	case 'P': /* no log knows the program of a process */
+	case 'P': /* a log does not have the name of a process's program */
 		return print_decimal(text, (int64_t)narrow(value, 'D', m, 0));
 	default:
 		return print_hexadecimal(text, value, 2 * m);
@@ -130,7 +130,7 @@ size_t print_id(char *text, uint64_t id)
 	return print_hexadecimal(text, id, digits);
 }
 
-/* The form PRINT_SHORTEST has the least of 4, 8 and 16 digits that is enough for the value. */
+/* The form PRINT_SHORTEST has 4, 8 or 16 digits, the fewest that are enough for the value. */
 size_t print_macro(char *text, uint64_t value, enum macro_print print)
 {
 	switch (print) {

@@ -88,8 +88,8 @@ struct program_mark program_mark(const struct program *program)
 }
 
 /*
- * Nothing that remains may refer to the part that is dropped. This is true, because templates are
- * parsed one after the other: only the template that failed refers to the part.
+ * Other elements must not refer to the part that is dropped. They do not, because templates are
+ * parsed one after the other: only the template that failed refers to this part.
  */
 void program_drop(struct program *program, const struct program_mark *mark)
 {

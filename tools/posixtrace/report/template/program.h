@@ -5,8 +5,8 @@
  *
  * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
  * and wrap. The machine has one register for the subject of a switch and one for bit flags. The
- * selected part of a switch may contain another switch. One register is enough nevertheless,
- * because the subject is not needed any more when the selected part runs.
+ * selected part of a switch may contain another switch. One register is enough, because the outer
+ * subject is not needed any more when the selected part runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -22,9 +22,9 @@
 #define TEMPLATE_PARAMETERS 8
 
 /*
- * The comments below describe the members of struct ins. c is an index into the pool or the code
- * that the comment names. "text" means that c is a text and b its length. "a b c" means that a, b
- * and c are the letter, m and n of a format code; see codes.h.
+ * The comments below describe the members a, b and c of struct ins. c is an index into the pool or
+ * the code that the comment names. "text" means that c is a text and b its length. "a b c" means
+ * that a, b and c are the letter, m and n of a format code; see codes.h.
  */
 enum op {
 	OP_RETURN,    /* the end of a template or a function */
@@ -50,13 +50,13 @@ enum op {
 	OP_STORE_POINTER,
 	OP_STORE_BASE,
 	OP_SWITCH,    /* pops a number to the switch's register */
-	OP_CASE,      /* c: number. If the subject equals it, skips the next instruction */
-	OP_CASE_TEXT, /* text. Does the same for a subject that is a text */
+	OP_CASE,      /* c: number. If the subject equals this number, skips the next instruction */
+	OP_CASE_TEXT, /* text. Like OP_CASE for a subject that is a text */
 	OP_LOOP,      /* pops the count; c: code behind the loop */
 	OP_AGAIN,     /* c: code of the loop's body */
 	OP_BITS,      /* pops a number to the flags' register */
-	OP_FLAG,      /* c: number. Tests whether all of its bits are set */
-	OP_FIELD,     /* c: two numbers. Tests whether the bits in the first equal the second */
+	OP_FLAG,      /* c: number. Tests whether all of its bits are set; 0: no bit is set */
+	OP_FIELD,     /* c: a mask and a value. Tests whether the masked bits equal the value */
 	OP_WORD,      /* text; printed as a field if the flag is set */
 	OP_IF_SET,    /* text; printed in its position if the flag is set */
 	OP_IF_CLEAR,  /* text; printed in its position if the flag is clear */
@@ -90,7 +90,7 @@ struct key {
 struct call {
 	struct diag_place place;
 	struct key key;    /* of a function: its name */
-	uint32_t start;    /* index of the called code; known when all files were read */
+	uint32_t start;    /* index of the called code; valid after templates_link() */
 	uint8_t arguments;
 	bool is_function;
 };
@@ -113,10 +113,12 @@ struct program {
 	size_t calls;
 	struct function *function;
 	size_t functions;
-	bool no_memory; /* an element could not be added */
+	bool no_memory; /* memory was lacking for an element */
 };
 
-/* A state of the program. program_drop() can remove the elements that were added since then. */
+/*
+ * A state of the program. program_drop() can remove the elements that were added after this state.
+ */
 struct program_mark {
 	size_t codes, texts, numbers, calls, functions;
 };
@@ -138,7 +140,7 @@ void program_land(struct program *program, uint32_t index);
 
 /*
  * program_mark() returns the present state, and program_drop() removes everything that was added
- * since. Nothing that remains may refer to the removed part. program_fini() frees the program.
+ * since. Other elements must not refer to the removed part. program_fini() frees the program.
  */
 struct program_mark program_mark(const struct program *program);
 void program_drop(struct program *program, const struct program_mark *mark);

@@ -71,8 +71,8 @@ static void put_separator(struct prose *prose)
 }
 
 /*
- * Returns whether a literal begins like a word. A separator is needed between a field and such a
- * literal, but not between a field and punctuation.
+ * Returns whether a literal begins like a word. A field needs a separator before such a literal,
+ * but not before punctuation.
  */
 static bool begins_word(char c)
 {
@@ -81,9 +81,9 @@ static bool begins_word(char c)
 }
 
 /*
- * Adds a literal. White space at its begin replaces the pending separator. Without such white
- * space, a pending hard separator is always written, and a soft one only before a word. Behind a
- * literal no separator is pending.
+ * Adds a literal. White space at its begin replaces the pending separator. Before a literal without
+ * such white space, a pending hard separator is always written, and a pending soft separator only
+ * if the literal begins like a word. Behind a literal no separator is pending.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len)
 {
@@ -125,8 +125,8 @@ void prose_positional(struct prose *prose, const char *text, size_t len)
 }
 
 /*
- * Adds the text of a flag that is printed as a field. It is text of the template, so \n in it keeps
- * its meaning, and it has separators like a field.
+ * Adds the text of a flag that is printed as a field. \n in this text keeps its meaning, because
+ * the template contains the text. The text has separators like a field.
  */
 void prose_word(struct prose *prose, const char *text, size_t len)
 {

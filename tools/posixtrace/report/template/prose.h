@@ -2,8 +2,8 @@
 /*
  * prose.h - the text of one event, and the separators between its parts.
  *
- * A separator is pending after a part and is written before the next one: a soft separator after a
- * field, a hard one after the label.
+ * A separator is pending after a part and may be written before the next part: a soft separator
+ * after a field, a hard separator after the label.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROSE_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROSE_H
@@ -21,7 +21,7 @@ struct prose {
 	} wait;
 	/* the last part was added by prose_positional(), for the present list of flags */
 	bool positional;
-	const char *separator; /* the caller owns it */
+	const char *separator; /* the text of the separator, which the caller owns */
 	size_t separator_len;
 	size_t column;         /* from the left margin of the text */
 	size_t len;
@@ -36,8 +36,8 @@ void prose_init(struct prose *prose);
 void prose_label(struct prose *prose, const char *text, size_t len);
 
 /*
- * Literals may contain \n and \t. Fields may contain any bytes, and those that cannot be shown
- * become dots.
+ * Literals may contain \n and \t. Fields may contain any bytes; bytes that are not printable become
+ * dots.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len);
 void prose_positional(struct prose *prose, const char *text, size_t len);

@@ -53,8 +53,8 @@ static uint64_t run_pop(struct run *run)
 }
 
 /*
- * Calls a template or a function. The arguments stay on the stack, and the called function finds
- * them there by their position. A template has no arguments. The separator is saved, because the
+ * Calls a template or a function. The arguments of a function stay on the stack, and the function
+ * reads them by their position. A template has no arguments. The call saves the separator, and the
  * end of the call restores it.
  */
 void run_call(struct run *run, uint32_t start, unsigned arguments)
@@ -72,9 +72,9 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 }
 
 /*
- * Ends a template or a function. If there is no frame, this is the end of the event's own template.
- * Otherwise everything above the caller's part of the stack is removed, including the arguments,
- * and loops that the callee has not finished are ended.
+ * Ends a template or a function. If there is no frame, the event's own template ends. Otherwise the
+ * function removes the callee's part of the stack, including the arguments. It also ends the loops
+ * that the callee has not finished.
  */
 static void give_back(struct run *run)
 {
@@ -135,9 +135,9 @@ static void begin_loop(struct run *run, uint32_t behind)
 }
 
 /*
- * Ends a turn of the innermost loop. There is a loop, because only the end of a loop's body calls
- * this. The turns that were made are counted separately, to limit them: the number of turns that
- * are left may be as large as 2^63 - 1.
+ * Ends a turn of the innermost loop. A loop exists, because only the end of a loop's body calls
+ * this function. The completed turns are counted separately, to limit them, because the number of
+ * turns left may be as large as 2^63 - 1.
  */
 static void next_turn(struct run *run, uint32_t body)
 {
@@ -156,7 +156,8 @@ static void next_turn(struct run *run, uint32_t body)
 
 /*
  * Ends a timer and prints its time. The difference of two times of a hostile log may need 65 bits.
- * If the timer was not started, nothing is printed: perhaps the trace began after the start.
+ * If the timer was not started, the function prints nothing, because the trace may have begun after
+ * the start.
  */
 static void end_timer(struct run *run)
 {
@@ -182,9 +183,9 @@ static void start_timer(struct run *run)
 }
 
 /*
- * Pops a number and prints it. ins->a is the letter of the format. If it is 0, there is no format,
- * and ins->b is the enum macro_print. With the format W, b and c are the lowest and the highest
- * bit.
+ * Pops a number and prints it. ins->a is the letter of the format, or 0 without a format. Without a
+ * format, ins->b is the enum macro_print. For the format W, ins->b and ins->c are the lowest and
+ * the highest bit.
  */
 static void print_value(struct run *run, const struct ins *ins)
 {
@@ -231,8 +232,8 @@ static void string_subject(struct run *run, enum macro_id id)
 
 /*
  * Runs the instruction at run->at. run->at is always valid, because jumps lead to instructions, and
- * each template and function ends with OP_RETURN. The comments of enum op say what the members of
- * ins mean. The variables code and text are valid only for the operations that use them.
+ * each template and function ends with OP_RETURN. The comments of enum op describe the members of
+ * "ins". The variables "code" and "text" are valid only for the operations that use them.
  */
 static void run_step(struct run *run)
 {

@@ -15,8 +15,7 @@
 #include "report/template/timers.h"
 
 #define RUN_LOOP_TURNS 65536
-#define RUN_STEPS      (1u << 22) /* the most steps for one event; then its text ends, as for a
-				   * loop with too many turns */
+#define RUN_STEPS      (1u << 22) /* the most steps for one event; its text ends at this limit */
 #define RUN_STACK      1024
 #define RUN_LOOPS      (32 * (TEMPLATE_CALLS + 1))
 
@@ -39,7 +38,7 @@ struct run {
 	const char *log_name;
 	uint64_t printed;       /* number of events printed so far */
 	struct timers timers;
-	bool stopped;           /* $STOP: this event was the last one */
+	bool stopped;           /* by $STOP: no further event is printed */
 
 	/* members for the present event */
 	const struct template_event *event;
@@ -87,8 +86,8 @@ const char *run_string(const struct run *run, enum macro_id id);
 void run_action(struct run *run, enum macro_id id);
 
 /*
- * In run_text.c: functions that print, and that read and compare texts. Those that read data return
- * false if too little data is left.
+ * In run_text.c: functions that print, and that read and compare texts. A function that reads data
+ * returns false if too little data is left.
  */
 bool run_print_code(struct run *run, const struct code *code);
 bool run_counted(struct run *run, unsigned width);

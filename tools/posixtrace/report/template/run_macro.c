@@ -9,15 +9,15 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-/* Returns the seconds, rounded down also before 1970, so that 0 to 999,999,999 ns remain. */
+/* Returns the seconds, rounded down even before 1970, so that the rest is 0 to 999,999,999 ns. */
 static int64_t run_macro_seconds(int64_t time_ns)
 {
 	return time_ns / SECOND_NS - (time_ns % SECOND_NS < 0);
 }
 
 /*
- * Values of macros that AIX defines and this project does not know are constants;
- * posixtrace-template(5) lists them.
+ * Macros that AIX defines and that a log has no value for are constants; posixtrace-template(5)
+ * lists them.
  */
 uint64_t run_builtin(const struct run *run, enum macro_id id)
 {
@@ -72,7 +72,7 @@ const char *run_string(const struct run *run, enum macro_id id)
 		return run->event->shown;
 	case MACRO_LOGFILE:
 		return run->log_name;
-	default: /* $EXECPATH: no log knows it */
+	default: /* $EXECPATH: no log has it */
 		return "?";
 	}
 }

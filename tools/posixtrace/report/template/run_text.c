@@ -49,8 +49,8 @@ static bool print_text_code(struct run *run, const struct code *code)
 }
 
 /*
- * Prints a code X of a length that no integer has, byte by byte. X0 prints one byte without a
- * separator behind it, so that several X0 form one field. "count" is 16 at most.
+ * Prints a code X byte by byte, if its length is not that of an integer. X0 prints one byte without
+ * a separator behind it, so that several X0 form one field. "count" is 16 at most.
  */
 static bool print_byte_string(struct run *run, unsigned count)
 {
@@ -102,8 +102,8 @@ bool run_print_code(struct run *run, const struct code *code)
 }
 
 /*
- * Prints the text at the pointer. Its length is on the stack and may be any number, which
- * reader_text() limits to the data that is left.
+ * Prints the text at the pointer. The length of the text is on the stack and may be any number.
+ * reader_text() limits it to the data that is left.
  */
 bool run_counted(struct run *run, unsigned width)
 {
@@ -118,8 +118,8 @@ bool run_counted(struct run *run, unsigned width)
 }
 
 /*
- * Reads a text into the register of the switch. Only its position and length are kept, because the
- * data does not change while the event is processed.
+ * Reads a text into the register of the switch. The register has only the position and length of
+ * the text, because the data does not change while the event is processed.
  */
 bool run_read_text(struct run *run, const struct code *code)
 {
@@ -131,8 +131,8 @@ bool run_read_text(struct run *run, const struct code *code)
 }
 
 /*
- * Compares the subject of a switch with a text. The range of the subject in the data was checked
- * when it was read.
+ * Compares the subject of a switch with a text. run_read_text() has checked the range of a subject
+ * in the data.
  */
 bool run_subject_is(struct run *run, const char *text, size_t len)
 {

@@ -29,7 +29,8 @@ struct select {
 	struct select_types only, but;
 	struct select_numbers pids, tids;
 	bool has_start, has_end;
-	int64_t start_ns, end_ns; /* relative to the first event of the trace, both included */
+	/* relative to the first event of the trace; the range includes both */
+	int64_t start_ns, end_ns;
 };
 
 /* Frees the lists. */
@@ -46,8 +47,8 @@ bool select_add_numbers(struct select_numbers *numbers, const char *option, cons
 bool select_seconds(const char *text, int64_t *ns);
 
 /*
- * Return whether the options select a type, and an event of a selected type. Times are in
- * nanoseconds.
+ * select_type() returns whether the options select a type. select_event() returns whether they
+ * select an event of a selected type. Times are in nanoseconds.
  */
 bool select_type(const struct select *select, const char *name, uint64_t number);
 bool select_event(const struct select *select, uint64_t pid, uint64_t tid, __int128 elapsed_ns);

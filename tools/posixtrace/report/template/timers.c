@@ -32,8 +32,8 @@ static struct timer *timers_find(const struct timers *timers, uint64_t a, uint64
 }
 
 /*
- * If a timer is not stored, because of the limit or a lack of memory, the only effect is that its
- * end prints nothing.
+ * A timer may not be stored, because of the limit or a lack of memory. The only effect is that the
+ * end of the timer prints nothing.
  */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * timers.h - the timers of a report. A pair of numbers identifies a timer, and the time at which it
- * was started is kept until it ends.
+ * timers.h - the timers of a report. A pair of numbers identifies a timer. The start time of a
+ * timer is kept until it ends.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
 #define POSIXTRACE_REPORT_TEMPLATE_TIMERS_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * The most timers at a time. Further timers are not kept, because the data of events decides how
- * many pairs there are.
+ * The most timers at a time. Further timers are not kept. Without this limit, the data of events
+ * would determine the memory.
  */
 #define TIMERS_MAX ((size_t)1 << 18)
 
@@ -21,7 +21,9 @@ struct timers {
 	size_t count;
 };
 
-/* Starts the timer of a pair of numbers. If this timer is running, it starts anew. */
+/*
+ * Starts the timer of a pair of numbers. If this timer is running, it starts again from this time.
+ */
 void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns);
 
 /* Ends the timer of a pair. Returns false if the timer was not running. */
