@@ -3,13 +3,13 @@
  * arguments.c - finds the arguments and results of functions by libdw and by the calling
  * conventions of x86-64.
  *
- * A function that other files can call gets its arguments as the System V ABI says: the type of an
- * argument determines its registers. A compiler may change the convention of a function that only
- * its own file calls, and of copies with names such as name.isra.0. For these functions the
- * debugging information gives the place of each argument that is valid at the first instruction.
- * Places are found in this way for functions of Go, too, because Go has its own convention, in
- * which a callee preserves no registers. The debugging information describes the results of Go as
- * parameters of another kind.
+ * A function that other files can call gets its arguments by the System V ABI: the type of an
+ * argument determines its registers. A compiler may change the convention of a function that is
+ * called only in its own file, and of copies with names such as name.isra.0. For these functions
+ * the debugging information has the place of each argument that is valid at the first instruction.
+ * This is also the way for functions of Go, because Go has its own convention, in which a callee
+ * preserves no registers. The debugging information describes the results of Go as parameters of
+ * another kind.
  */
 #include "functions/arguments.h"
 
@@ -23,10 +23,10 @@
 
 #include "functions/prototype_part.h"
 
-#define DEEP_MAX   8   /* structures in structures */
-#define NAMES_MAX  24  /* of an enumeration; further values are shown as numbers */
-#define TYPE_BYTES 400 /* of the type of a field with the names of its values */
-#define RSP        4   /* the processor's number */
+#define DEEP_MAX   8   /* the most structures within each other */
+#define NAMES_MAX  24  /* the most names of an enumeration; further values are shown as numbers */
+#define TYPE_BYTES 400 /* bytes of the type of a field, with the names of its values */
+#define RSP        4   /* the processor's number of %rsp */
 #define RETURN     8   /* bytes of the return address below the arguments on the stack */
 
 /* The registers for integers, in the order of the ABI, by the processor's numbers. */
@@ -38,14 +38,14 @@ static const uint8_t integer_register[] = { 7, 6, 2, 1, 8, 9 };
 static const uint8_t by_dwarf[] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 #define DWARF_VECTORS 17 /* DWARF's number of %xmm0 */
 
-/* How a value is passed. A value without bytes needs neither registers nor memory. */
+/* How a value is passed. A value of 0 bytes needs neither registers nor memory. */
 struct passing {
 	unsigned integers, floats; /* registers */
 	bool is_memory, is_unknown;
 	uint64_t size;             /* bytes */
 };
 
-/* A function, and how its arguments are found. */
+/* A function, and the way to find its arguments. */
 struct convention {
 	uint64_t address;
 	enum arguments_way way;
@@ -102,8 +102,9 @@ static bool is_structure(int tag)
 }
 
 /*
- * Adds the classes of the groups of 8 bytes that a value at an offset of a structure occupies: bit
- * 0 for integers, bit 1 for floating point. Returns false if they are not known.
+ * A value at an offset of a structure occupies one or two of its groups of 8 bytes. Adds the
+ * value's class to the classes of these groups: bit 0 for integers, bit 1 for floating point.
+ * Returns false if the class is not known.
  */
 static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigned class[2]);
 
@@ -172,8 +173,8 @@ static bool add_classes(Dwarf_Die *type, uint64_t offset, unsigned deep, unsigne
 }
 
 /*
- * Returns how a structure is passed. A structure of at most 16 bytes is in one register for each 8
- * bytes. A longer structure is in memory.
+ * Returns how a structure is passed. A structure of at most 16 bytes is passed in one register for
+ * each 8 bytes, a longer structure in memory.
  */
 static struct passing pass_structure(Dwarf_Die *type, uint64_t size)
 {
@@ -188,8 +189,8 @@ static struct passing pass_structure(Dwarf_Die *type, uint64_t size)
 		break;
 	default:
 		/*
-		 * If this attribute is missing, a class with a destructor may be passed either by
-		 * reference or by value.
+		 * If the attribute of the calling convention is missing, a class may be passed by
+		 * reference, because it has a destructor, or by value.
 		 */
 		passing.is_unknown = dwarf_tag(type) == DW_TAG_class_type;
 	}
@@ -234,8 +235,8 @@ static bool is_power(int64_t value)
 }
 
 /*
- * Writes the names of an enumeration. They are written as names of bits if each value is one bit
- * and there are more than two values. Returns whether a value is negative.
+ * Writes the names of an enumeration. The names are written as names of bits if each value is one
+ * bit and the enumeration has more than two values. Returns whether a value is negative.
  */
 static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
 {
@@ -272,7 +273,7 @@ static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
 						kept ? "," : are_bits ? "|" : "", (int64_t)value,
 						name);
 			/*
-			 * The first name that does not fit, and all names behind it, are left out.
+			 * The first name that does not fit, and all names behind it, are omitted.
 			 */
 			if (len + 2 >= bytes)
 				break;
@@ -300,9 +301,7 @@ static bool is_text(Dwarf_Die *pointer)
 	return name && !strcmp(name, "char") && size_of(&type) == 1;
 }
 
-/*
- * Writes the name of a type for numbers, which is a letter and the number of bits, such as "s32".
- */
+/* Writes the name of a type for numbers: a letter and the number of bits, such as "s32". */
 static void put_number(char *text, size_t bytes, char letter, uint64_t size)
 {
 	snprintf(text, bytes, "%c%u", letter, 8 * (unsigned)size);
@@ -383,7 +382,8 @@ static struct shim_plan_argument in_register(unsigned place, unsigned number)
 
 /*
  * Assigns the next place by the ABI. If a value does not fit into the registers that are left, the
- * whole value is on the stack. Returns the place of its first register.
+ * whole value is on the stack. Returns the place of the value in its first register or on the
+ * stack.
  */
 static struct shim_plan_argument place_by_abi(const struct passing *passing, struct used *used)
 {
@@ -408,9 +408,10 @@ static struct shim_plan_argument place_by_abi(const struct passing *passing, str
 }
 
 /*
- * Finds the place that the debugging information has at the first instruction. Returns 1 if it has
- * such a place, and 0 if it has none. Returns -1 if the place is a variable on the stack that the
- * function itself fills. Then the code is not optimized, and the place by the ABI is right.
+ * Finds the place of a parameter that the debugging information has for the first instruction.
+ * Returns 1 if there is such a place, and 0 if there is none. Returns -1 if the place is a variable
+ * on the stack that the function itself fills. In that case the code is not optimized, and the
+ * place by the ABI is right.
  */
 static int place_by_list(Dwarf_Die *die, uint64_t address, struct shim_plan_argument *argument)
 {
@@ -454,10 +455,7 @@ static bool is_field_name(const char *name)
 	       strlen(name) < POSIX_TRACE_FIELD_NAME_MAX_NP;
 }
 
-/*
- * Returns whether a name is in use: by a field so far, or by one of the fields that all functions
- * have.
- */
+/* Returns whether a name is in use, by a field so far or by a field that all functions have. */
 static bool is_used_name(const struct arguments *arguments, const char *name)
 {
 	const size_t len = strlen(name);
@@ -470,14 +468,14 @@ static bool is_used_name(const struct arguments *arguments, const char *name)
 
 /*
  * Appends a field. If the name is missing, the field is called arg2, for example. If the name is in
- * use, it gets an underscore. A field that does not fit is left out.
+ * use, it gets an underscore. A field that does not fit is omitted.
  */
 static bool add_field(struct arguments *arguments, const char *name, unsigned number,
 		      const char *type, const struct shim_plan_argument *argument)
 {
 	/*
-	 * In a schema, the type precedes the name of the field, and the names of values, in braces,
-	 * follow it.
+	 * In a schema, the order is: the type, the name of the field, and the names of values in
+	 * braces.
 	 */
 	const size_t len = strlen(arguments->schema), type_len = strcspn(type, "{");
 	char own[POSIX_TRACE_FIELD_NAME_MAX_NP + 2];
@@ -501,8 +499,9 @@ static bool add_field(struct arguments *arguments, const char *name, unsigned nu
 }
 
 /*
- * Examines one parameter. Returns false if the places of the parameters behind it cannot be known.
- * The function skips a parameter that is a result of Go, because it is not an argument.
+ * Appends the field of one parameter if the parameter can be read. Returns false if the places of
+ * the parameters behind it cannot be known. The function skips a parameter that is a result of Go,
+ * because it is not an argument.
  */
 static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned number,
 			  const struct convention *how, struct used *used)
@@ -543,7 +542,7 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 
 /*
  * Appends the result. The name of its field is "return". No parameter can have this name, because
- * it is a keyword of C. A structure, and a result of more than 8 bytes, is left out.
+ * it is a keyword of C. A structure, or a result of more than 8 bytes, gets no field.
  */
 static void add_result(struct arguments *arguments, Dwarf_Die *type, enum arguments_way way)
 {
@@ -561,14 +560,14 @@ static void add_result(struct arguments *arguments, Dwarf_Die *type, enum argume
 	arguments->count -= arguments->has_result;
 }
 
-/* Returns whether the caller passes an address where a large result is to be stored. */
+/* Returns whether the caller passes the address of memory for the result. */
 static bool is_stored(Dwarf_Die *type, const struct passing *result)
 {
 	return result->is_memory ||
 	       number_of(type, DW_AT_calling_convention, 0) == DW_CC_pass_by_reference;
 }
 
-/* Appends the parameters, up to the first one whose place cannot be known. */
+/* Appends the parameters, up to a parameter behind which no place is known. */
 static void add_parameters(struct arguments *arguments, Dwarf_Die *function,
 			   const struct convention *how, struct used *used)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arguments.h - finds where the arguments of a function are when the function begins, and where its
- * result is when it ends. Their types become fields of a schema.
+ * arguments.h - finds the places of a function's arguments at its begin, and the place of its
+ * result at its end. The arguments and the result become fields of a schema.
  *
- * A file is hostile: libdw checks its structure, and numbers, lengths and depths are limited here.
- * One thread may use the prototypes of a file.
+ * A file is hostile: libdw checks its structure, and arguments.c limits numbers, lengths and
+ * depths. Only one thread may use the prototypes of a file.
  */
 #ifndef POSIXTRACE_FUNCTIONS_ARGUMENTS_H
 #define POSIXTRACE_FUNCTIONS_ARGUMENTS_H
@@ -21,21 +21,21 @@
 struct arguments {
 	char schema[ARGUMENTS_SCHEMA]; /* "s32 a; str name; s32 return" */
 	struct shim_plan_argument plan[SHIM_PLAN_OF_SITE];
-	unsigned count;                /* of arguments; plan[count] is the result */
+	unsigned count;                /* number of arguments; plan[count] is the result */
 	bool has_result;
 };
 
-/* Which program reads the values of a function, and by which convention the function gets them. */
+/* The reader of a function's values, and the convention by which the function gets them. */
 enum arguments_way {
 	ARGUMENTS_BY_SHIM,
-	ARGUMENTS_BY_KERNEL, /* the kernel reads them, but no vector registers */
-	ARGUMENTS_OF_GO,     /* the kernel reads them; the place of a result is not known */
+	ARGUMENTS_BY_KERNEL, /* the kernel reads the values, but not from vector registers */
+	ARGUMENTS_OF_GO,     /* the kernel reads the values; the place of a result is not known */
 };
 
 /*
- * Finds the arguments and the result of a function. Arguments whose place or type is not known, and
- * structures, are left out. Returns false if the function is not known, or if neither an argument
- * nor the result can be read. "name" is the linker's name of the function. prototypes may be NULL.
+ * Finds the arguments and the result of a function. Structures are omitted, and so are arguments
+ * whose place or type is not known. Returns false if the function is not known, or if no argument
+ * and no result can be read. "name" is the linker's name of the function. "prototypes" may be NULL.
  */
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
 		  enum arguments_way way, struct arguments *arguments);

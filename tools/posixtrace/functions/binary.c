@@ -2,9 +2,9 @@
 /*
  * binary.c - files, their functions and their bytes. binary_elf.c reads the file.
  *
- * The bytes are those of a private mapping that libelf has made. If another process changes the
- * file meanwhile, these bytes may change, too. The shim therefore compares the original bytes of a
- * site before it patches the site.
+ * The bytes of a file are in a private mapping that libelf has made. If another process changes the
+ * file meanwhile, these bytes may change, too. Therefore the shim compares the original bytes of a
+ * site with the memory before it patches the site.
  */
 #include "functions/binary.h"
 
@@ -59,7 +59,7 @@ void binary_close(struct binary_file *file)
 
 /*
  * The dynamic linker loads the shim, so a static program never has it. The runtime of Go moves
- * stacks and reads the return addresses on them, which a hook replaces.
+ * stacks and reads the return addresses on them, but a hook would replace a return address.
  */
 const char *binary_lack(const struct binary_file *file)
 {
@@ -107,8 +107,9 @@ const struct binary_function *binary_functions(const struct binary_file *file, s
 }
 
 /*
- * Returns the index of the first function behind an address. A binary search is possible because
- * the functions are sorted. It is needed because patchable_of() calls this for each function.
+ * Returns the index of the first function behind an address. The functions are sorted, so a binary
+ * search is possible. It is necessary, because patchable_of() calls this function for each function
+ * of the file.
  */
 static size_t index_behind(const struct binary_file *file, uint64_t address)
 {
@@ -144,7 +145,7 @@ const struct binary_function *binary_function_at(const struct binary_file *file,
  * Returns the bytes at an address, and stores in *bytes how many bytes the segment has from there
  * on. Returns NULL if no segment has the address. take_segment() has checked the segments against
  * the size of the file, so reading up to *bytes is safe. Segments of a hostile file may overlap;
- * the first one is used.
+ * the function uses the first segment that has the address.
  */
 static const uint8_t *bytes_at(const struct binary_file *file, uint64_t address, size_t *bytes,
 			       bool only_code)
@@ -184,7 +185,7 @@ bool binary_offset(const struct binary_file *file, uint64_t address, uint64_t *o
 	return false;
 }
 
-/* The function assumes pages of 4 KiB, which all processors have whose code the tool can decode. */
+/* The function assumes pages of 4 KiB, because the tool decodes only code of x86-64. */
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most)
 {
@@ -247,7 +248,7 @@ bool binary_may_unwind(const struct binary_file *file)
 
 /*
  * The shim patches a mapped file only if it has this identity, so that no plan is applied to
- * another build. A file without a build-id is identified by its device, inode, size and time of
+ * another build. The identity of a file without a build-id is its device, inode, size and time of
  * modification.
  */
 void binary_identity(const struct binary_file *file, struct shim_plan_module *module)

@@ -2,9 +2,9 @@
 /*
  * binary.h - the functions of an ELF file: names, addresses and code.
  *
- * Addresses are those in the file. A file is hostile until checked: libelf checks offsets, and all
- * code is read through binary_at(). Several names may have one address; each name is a function
- * here. Only one thread may use a file.
+ * Addresses are the addresses in the file. A file is hostile: libelf checks offsets, and all code
+ * is read through binary_at(). Several names may have one address; each name counts as a function.
+ * Only one thread may use a file.
  */
 #ifndef POSIXTRACE_FUNCTIONS_BINARY_H
 #define POSIXTRACE_FUNCTIONS_BINARY_H
@@ -25,9 +25,9 @@ struct binary_function {
 struct binary_file;
 
 /*
- * Opens a file and reads its symbol tables: the full table of the file, or that of its separate
- * debug file if the file has none, and the dynamic symbols. Returns NULL if memory is lacking.
- * After any other error binary_lack() returns the reason, and the file has no functions.
+ * Opens a file and reads its dynamic symbols and its full symbol table. If the file has no full
+ * table, reads the table of its separate debug file. Returns NULL if memory is lacking. After any
+ * other error binary_lack() returns the reason, and the file has no functions.
  */
 struct binary_file *binary_open(const char *path);
 void binary_close(struct binary_file *file);
@@ -39,29 +39,29 @@ const char *binary_lack(const struct binary_file *file);
 const char *binary_unknown(const struct binary_file *file);
 
 /*
- * binary_is_go() returns whether the Go compiler has made the file, binary_is_static() whether the
- * file is a statically linked program.
+ * binary_is_go() returns whether the Go compiler has made the file. binary_is_static() returns
+ * whether the file is a statically linked program.
  */
 bool binary_is_go(const struct binary_file *file);
 bool binary_is_static(const struct binary_file *file);
 const char *binary_path(const struct binary_file *file);
 
 /*
- * Returns whether only the dynamic symbols of the file are known: it has no other symbol table, and
- * no debug file of it was found.
+ * Returns whether only the dynamic symbols of the file are known, because the file has no other
+ * symbol table and no debug file of it was found.
  */
 bool binary_is_stripped(const struct binary_file *file);
 
 /*
- * Returns whether the file calls a function that the handling of exceptions needs: the file looks
- * for the tables of unwinders, as sanitizers also do, or it throws exceptions itself.
+ * Returns whether the file calls a function that the handling of exceptions needs. Such a file
+ * searches the tables of unwinders, as sanitizers also do, or throws exceptions.
  */
 bool binary_may_unwind(const struct binary_file *file);
 
 /*
- * Adds the functions of a stripped file that have no symbol, as far as the tables for unwinders
- * have them. Their names are "+0x" and the address in hexadecimal digits. For other files the
- * function has no effect. Returns false if memory is lacking.
+ * Adds the functions of a stripped file that have no symbol and that the tables for unwinders have.
+ * Their names are "+0x" and the address in hexadecimal digits. For other files the function has no
+ * effect. Returns false if memory is lacking.
  */
 bool binary_add_nameless(struct binary_file *file);
 
@@ -81,8 +81,8 @@ uint64_t binary_next(const struct binary_file *file, uint64_t address);
 const uint8_t *binary_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
 /*
- * Stores the offset in the file of an address that has data in the file. Returns false for other
- * addresses.
+ * Stores the offset in the file of an address. Returns false if the file has no data for this
+ * address.
  */
 bool binary_offset(const struct binary_file *file, uint64_t address, uint64_t *offset);
 
@@ -95,12 +95,12 @@ struct binary_mapping {
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most);
 
-/* Does the same as binary_at(), but for all segments that have data in the file. */
+/* Like binary_at(), but for all segments that have data in the file. */
 const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, size_t *bytes);
 
 /*
- * Returns whether this number of bytes at an address belong to variables. The function returns true
- * if the bytes are in a writable segment and in no executable one.
+ * Returns whether this number of bytes at an address belong to variables: the bytes are in a
+ * writable segment and in no executable segment.
  */
 bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes);
 
@@ -111,16 +111,16 @@ bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 
 /*
- * Returns whether the data of the file contains an address that is greater than "from" and less
- * than "until": in a table of jumps, or as a pointer to a label. Returns true also if the cold part
- * of a function branches to such an address. If the file is stripped, any part of a function
- * counts.
+ * Returns whether the file contains an address that is greater than "from" and less than "until":
+ * in a table of jumps, as a pointer to a label, or as the target of a branch from the cold part of
+ * a function. If the file is stripped, branches from all parts of functions count.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
 
 /*
- * Returns the name of the function to which the dynamic linker will set the pointer at this
- * address, or NULL if it is not known. Calls through the procedure linkage table use such pointers.
+ * The dynamic linker sets a pointer at this address to a function. Returns the name of the
+ * function, or NULL if the name is not known. Calls through the procedure linkage table use such
+ * pointers.
  */
 const char *binary_import_at(const struct binary_file *file, uint64_t address);
 
@@ -147,19 +147,22 @@ struct binary_frame {
 	/* the program may continue at places inside this part after an exception */
 	bool has_pads;
 	/*
-	 * The return address is at the stack pointer where the part begins, as it is where a
-	 * function begins. This is not so in cold parts of functions that have saved registers.
+	 * At the begin of the part, the return address is at the stack pointer, as at the begin of
+	 * a function. This is false for cold parts of functions that have saved registers.
 	 */
 	bool is_begin;
 	/*
-	 * Only binary_add_nameless() sets these two members. is_called: a call, a jump to its begin
-	 * or an address in the code leads to the part. is_entered: other parts branch into it in
-	 * another way.
+	 * Only binary_add_nameless() sets these two members. is_called: a call, a jump to the begin
+	 * of the part, or an address in the code leads to the part. is_entered: other parts branch
+	 * into the part in another way.
 	 */
 	bool is_called, is_entered;
 };
 
-/* Returns the frames in the order of their addresses. If memory is lacking, *count is 0, too. */
+/*
+ * Returns the frames in the order of their addresses. *count is 0 if there are no frames or memory
+ * is lacking.
+ */
 const struct binary_frame *binary_frames(struct binary_file *file, size_t *count);
 
 /* Returns the frame of an address, or NULL if none is known. */

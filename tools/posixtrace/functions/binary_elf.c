@@ -26,7 +26,7 @@ static int by_address(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* If two tables have the same name for an address, one of them may lack the size. */
+/* If two tables have the same name for an address, the entry of one table may lack the size. */
 void binary_sort(struct binary_file *file)
 {
 	size_t kept = 0;
@@ -50,13 +50,13 @@ void binary_sort(struct binary_file *file)
 #ifndef DF_1_PIE
 #define DF_1_PIE 0x08000000
 #endif
-/* A table of symbols may claim any number of entries. */
-#define FUNCTIONS_MAX (1u << 22) /* of a file */
+/* The most functions of a file, because a hostile table may claim any number of symbols. */
+#define FUNCTIONS_MAX (1u << 22)
 
 /*
- * Stores a segment if all its bytes are in the file. Returns false for any other segment. Its
- * addresses are then unknown, and functions in it are left out. The stored size is that of the part
- * in the file, because code is never in the zeroed rest.
+ * Stores a segment if all its bytes are in the file. Returns false for any other segment. The
+ * addresses of such a segment remain unknown, and functions in it are omitted. The stored size is
+ * the size of the part in the file, because code is never in the zeroed rest.
  */
 static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
 			 size_t bytes)
@@ -80,9 +80,9 @@ static bool take_segment(struct binary_file *file, const GElf_Phdr *header, cons
 }
 
 /*
- * Finds the build-id in a segment of notes. Sizes in a note have 32 bits, so that their sum does
- * not overflow here. The sum is compared with the rest of the segment before a byte of the note is
- * read. Notes are copied, because they need not be aligned.
+ * Finds the build-id in a segment of notes. Sizes in a note have 32 bits, so their sum does not
+ * overflow in 64 bits. The function compares the sum with the rest of the segment before it reads a
+ * byte of the note. Notes are copied, because they need not be aligned.
  */
 static void take_notes(struct binary_file *file, const uint8_t *note, size_t bytes)
 {
@@ -166,8 +166,8 @@ static const char *take_headers(struct binary_file *file)
 }
 
 /*
- * Returns the number of entries of a section that is a table. libelf checks each index, so a wrong
- * number ends the loops of the callers early and does not make them read outside.
+ * Returns the number of entries of a section that is a table. If the number is wrong, libelf
+ * refuses an index beyond the section, so the callers do not read outside.
  */
 static size_t entries_of(const GElf_Shdr *header)
 {
@@ -175,9 +175,10 @@ static size_t entries_of(const GElf_Shdr *header)
 }
 
 /*
- * Returns whether only the handling of exceptions and sanitizers call a function of this name. The
- * first two find the tables of unwinders; libgcc uses the second one since version 12. The others
- * are for the library of a language, such as libstdc++, that uses an unwinder elsewhere.
+ * Returns whether only the handling of exceptions and sanitizers call a function of this name.
+ * dl_iterate_phdr() and _dl_find_object() find the tables of unwinders; libgcc uses the latter
+ * since version 12. The library of a language, such as libstdc++, calls the other functions if the
+ * unwinder is in another file.
  */
 static bool is_of_unwinder(const char *name)
 {
@@ -192,9 +193,9 @@ static bool is_of_unwinder(const char *name)
 }
 
 /*
- * Adds the functions of a symbol table whose address is in a segment with code. If a size reaches
- * beyond the end of the segment, it counts as unknown, and the function is refused later. Returns
- * false if memory is lacking.
+ * Adds the functions of a symbol table whose addresses are in a segment with code. If the size of a
+ * function reaches beyond the end of the segment, the size counts as unknown, and the function is
+ * refused later. Returns false if memory is lacking.
  */
 static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 			 const GElf_Shdr *header)
@@ -228,9 +229,9 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 }
 
 /*
- * Adds the functions of all symbol tables of the type. Sets *found if there is one. Returns false
- * if memory is lacking. elf may be that of the debug file. The addresses are always compared with
- * the segments of file.
+ * Adds the functions of all symbol tables of the type. Sets *found if there is such a table.
+ * Returns false if memory is lacking. "elf" may be the separate debug file. The addresses are
+ * always compared with the segments of "file".
  */
 static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool *found)
 {
@@ -248,8 +249,8 @@ static bool take_tables(struct binary_file *file, Elf *elf, unsigned type, bool 
 
 /*
  * Opens the separate debug file that distributions install. Its symbols have the same addresses as
- * those of the file. Its path contains the build-id, so the debug file of another build is never
- * found. Errors leave file->debug NULL.
+ * the symbols of the file. Its path contains the build-id, so the function never opens the debug
+ * file of another build. After an error, file->debug remains NULL.
  */
 static void open_debug(struct binary_file *file)
 {
@@ -266,8 +267,8 @@ static void open_debug(struct binary_file *file)
 }
 
 /*
- * Adds the pointers that the dynamic linker sets to functions by name. So the name of a function
- * that is called through such a pointer is known. Returns false if memory is lacking.
+ * Adds the pointers that the dynamic linker sets to functions by name. So the tool knows the name
+ * of a function that is called through such a pointer. Returns false if memory is lacking.
  */
 static bool take_imports(struct binary_file *file)
 {
@@ -307,8 +308,9 @@ static bool take_imports(struct binary_file *file)
 }
 
 /*
- * Notes where the descriptions for unwinders are, and where the procedure linkage table is. This
- * table has such descriptions, too, but each of them covers the parts for many functions.
+ * Notes the places of the descriptions for unwinders and of the procedure linkage table. The
+ * procedure linkage table has such descriptions, too, but each of its descriptions covers the
+ * entries for many functions.
  */
 static void take_places(struct binary_file *file)
 {
@@ -379,9 +381,9 @@ static bool add_go_functions(struct binary_file *file, Elf_Scn *section)
 }
 
 /*
- * The debug file is opened only for a file without its own table. The dynamic symbols are read in
- * any case. binary_sort() removes those that are known already. All texts that the function
- * returns are constants.
+ * The function opens the debug file only for a file without its own table. It reads the dynamic
+ * symbols in any case, and binary_sort() removes symbols that are known already. All texts that the
+ * function returns are constants.
  */
 const char *binary_read(struct binary_file *file)
 {
@@ -455,7 +457,7 @@ bool binary_object(const struct binary_file *file, const char *name, size_t len,
 	       object_in(file->debug, name, len, address);
 }
 
-/* elf_end() accepts NULL. The names of functions are invalid from here on. */
+/* elf_end() accepts NULL. After this call, the names of functions are invalid. */
 void binary_read_end(struct binary_file *file)
 {
 	elf_end(file->elf);
@@ -463,9 +465,9 @@ void binary_read_end(struct binary_file *file)
 }
 
 /*
- * Calls add() for all aligned words of 8 bytes in all segments. This is for files in which some
- * addresses of code have no relocation. If a word is a number that only looks like an address, the
- * tool refuses one more function, which does no harm.
+ * Calls add() for all aligned words of 8 bytes in all segments. This function is for files in which
+ * some addresses of code have no relocation. If a word is a number that only looks like an address,
+ * the tool may refuse one more function, which does no harm.
  */
 static bool each_word(const struct binary_file *file, bool (*add)(void *arg, uint64_t address),
 		      void *arg)
@@ -512,8 +514,8 @@ bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64
 				return false;
 	}
 	/*
-	 * If the file has compact relocations (DT_RELR), or is linked to fixed addresses, its
-	 * addresses of code are in the data.
+	 * If the file has compact relocations (DT_RELR), or is linked to fixed addresses, some
+	 * addresses of code are in its data and have no relocation.
 	 */
 	return !has_words || each_word(file, add, arg);
 }

@@ -3,11 +3,11 @@
  * binary_frames.c - the parts of functions as unwinders know them: .eh_frame_hdr and .eh_frame.
  *
  * Compilers make an entry in a table for each part of each function, also in a file without
- * symbols. An entry is two distances from the begin of the table: to the part, and to its
- * description (FDE). The FDE leads to the description that it has in common with other FDEs (CIE).
- * This file reads only the encoding that linkers of x86-64 write, which is distances of 4 bytes.
- * Static programs usually lack the table. Their descriptions are found one behind the other in the
- * section.
+ * symbols. An entry has two distances from the begin of the table: to the part, and to the
+ * description of the part (FDE). Several FDEs refer to one common description (CIE). This file
+ * reads only the encoding that linkers of x86-64 write: distances of 4 bytes. Static programs
+ * usually lack the table. In such a program, this file reads all descriptions of the section one
+ * after the other.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,8 +25,9 @@
 #define RULE_OF_CALLER    0x90     /* DW_CFA_offset of the return address, followed by an offset */
 #define FRAMES_MAX        (1u << 22)
 /*
- * Bytes of a description that are read. The facts are at its begin. Any number of entries of a
- * hostile file may lead to the same long description. The limit bounds the time for them.
+ * The most bytes of a description that are read. The needed facts are at its begin. In a hostile
+ * file, any number of entries may lead to the same long description. The limit bounds the time for
+ * them.
  */
 #define DESCRIPTION_MAX   256
 
@@ -79,7 +80,10 @@ static uint64_t next_leb(struct cursor *cursor)
 	return value;
 }
 
-/* Limits a cursor to its description. The bytes behind the description belong to others. */
+/*
+ * Limits a cursor to its description. The bytes behind the description belong to other
+ * descriptions.
+ */
 static void end_cursor(struct cursor *cursor, uint64_t len)
 {
 	if (len > DESCRIPTION_MAX)
@@ -90,11 +94,11 @@ static void end_cursor(struct cursor *cursor, uint64_t len)
 
 /* The facts that FDEs have in common. */
 struct common {
-	uint8_t pads;   /* how FDEs encode the addresses of tables of landing pads */
-	bool is_begin;  /* the return address is at the stack pointer where a part begins */
+	uint8_t pads;   /* the encoding of addresses of tables of landing pads in FDEs */
+	bool is_begin;  /* at the begin of a part, the return address is at the stack pointer */
 };
 
-/* Returns whether a rule and all behind it are padding. */
+/* Returns whether all bytes from the cursor on are padding. */
 static bool is_padding(struct cursor cursor)
 {
 	bool is = true;
@@ -105,9 +109,9 @@ static bool is_padding(struct cursor cursor)
 }
 
 /*
- * Returns whether the first rules of a CIE are exactly these: the frame is behind the return
- * address, which is at the stack pointer. The first function of a program, for example, has a rule
- * that it has no caller.
+ * Returns whether the first rules of a CIE are exactly these: the return address is at the stack
+ * pointer, and the frame of the caller is behind the return address. In contrast, the first
+ * function of a program, for example, has the rule that it has no caller.
  */
 static bool has_caller(struct cursor cursor)
 {
@@ -179,8 +183,8 @@ static bool read_common(struct cursor cursor, struct common *common)
 }
 
 /*
- * Returns whether no rule of an FDE changes the frame before the first instruction. Such rules
- * precede the first one that advances to a later instruction.
+ * Returns whether an FDE has no rules for the frame at the first instruction. Such rules would
+ * precede the first rule that advances to a later instruction.
  */
 static bool begins_plainly(struct cursor cursor)
 {
@@ -252,9 +256,9 @@ static bool take_frame(struct binary_file *file, uint64_t address)
 }
 
 /*
- * Collects the frames of a file without a table. A description of length 0 is the last one. A
- * description whose length needs more than 32 bits does not occur in programs. It ends the search,
- * too. Returns false if memory is lacking.
+ * Collects the frames of a file without a table. A description of length 0 is the last. A
+ * description whose length needs more than 32 bits does not occur in programs, so it ends the
+ * search, too. Returns false if memory is lacking.
  */
 static bool walk_frames(struct binary_file *file)
 {
@@ -275,7 +279,7 @@ static bool walk_frames(struct binary_file *file)
 }
 
 /*
- * Collects all frames of the table. An entry that cannot be read is left out. Returns false if
+ * Collects all frames of the table. An entry that cannot be read is omitted. Returns false if
  * memory is lacking.
  */
 static bool read_table(struct binary_file *file)
@@ -295,7 +299,7 @@ static bool read_table(struct binary_file *file)
 	next_number(&cursor, 4);
 	count = (uint32_t)next_number(&cursor, 4);
 	for (uint32_t i = 0; i < count && i < FRAMES_MAX && cursor.good; i++) {
-		/* skips the begin of the function, which the FDE has, too */
+		/* Skips the begin of the part, because the FDE has it, too. */
 		next_number(&cursor, 4);
 		if (!take_frame(file, file->frame_table +
 				(uint64_t)(int64_t)(int32_t)next_number(&cursor, 4)))

@@ -2,9 +2,9 @@
 /*
  * binary_nameless.c - the functions of a stripped file that have no symbol.
  *
- * Each frame, which is a part of a function as unwinders know it, is a function unless something
- * shows that it is not one. A patch at the begin of another part would harm the program, if code
- * branches to one of the replaced bytes.
+ * A frame is a part of a function as unwinders know it. Each frame counts as a function, unless a
+ * fact shows that it is not the begin of a function. A patch at the begin of any other part would
+ * harm the program if code branches to one of the replaced bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "functions/insn.h"
 
 #define NAME_BYTES   20         /* "+0x", 16 digits and a NUL */
-#define ENTRIES_MOST (1u << 24) /* of all tables of jumps of a file */
+#define ENTRIES_MOST (1u << 24) /* the most entries of all tables of jumps of a file */
 
 static bool is_in_plt(const struct binary_file *file, uint64_t address)
 {
@@ -34,8 +34,8 @@ static struct binary_frame *frame_from(struct binary_file *file, uint64_t addres
 }
 
 /*
- * Notes a branch to another frame. A target that is not a begin of a frame must not be among the
- * bytes that a patch replaces. Returns false if memory is lacking.
+ * Notes a branch to another frame. If the target is not the begin of that frame, the target must
+ * not be among the bytes that a patch replaces. Returns false if memory is lacking.
  */
 static bool note_branch(struct binary_file *file, const struct insn *insn)
 {
@@ -69,9 +69,9 @@ static bool note_insn(struct binary_file *file, const struct binary_frame *from,
 }
 
 /*
- * Notes the entries of a table of jumps that lead to other frames. Such entries are distances of 4
- * bytes from the begin of the table. The end of the table is unknown. If bytes behind it are
- * mistaken for an entry, this can only lead to a refusal that was not necessary. "left" limits the
+ * Notes the entries of a table of jumps that lead to other frames. The entries of a table are
+ * distances of 4 bytes from its begin. The end of the table is unknown. If the function mistakes
+ * bytes behind the end for an entry, the only effect is a needless refusal. "left" limits the
  * entries of a hostile file. Returns false if memory is lacking.
  */
 static bool note_table(struct binary_file *file, const struct binary_frame *from, uint64_t table,
@@ -150,9 +150,9 @@ static bool note_frames(struct binary_file *file)
 
 /*
  * Returns whether a frame is a part of another function. Compilers put code that is rarely executed
- * into a part of its own. The function branches to it, mostly on a condition, and the part may
- * branch back into the function. But other code calls only the function, or has only the function's
- * address.
+ * into a separate part. The function branches to this part, mostly on a condition, and the part may
+ * branch back into the function. Other code calls only the function, and contains only the
+ * function's address.
  */
 static bool is_part(struct binary_file *file, const struct binary_frame *frame)
 {
@@ -161,8 +161,8 @@ static bool is_part(struct binary_file *file, const struct binary_frame *frame)
 }
 
 /*
- * Returns whether a frame is that of a function without a symbol. A frame in which a symbol begins
- * has a name already, or its code is not that of one function.
+ * Returns whether a frame is that of a function without a symbol. If a symbol begins in a frame,
+ * the frame has a name already, or has the code of more than one function.
  */
 static bool is_nameless(struct binary_file *file, const struct binary_frame *frame, size_t known,
 			size_t *next)
@@ -178,8 +178,8 @@ static bool is_nameless(struct binary_file *file, const struct binary_frame *fra
 }
 
 /*
- * Returns where the function of a frame begins. In assembler the frame may begin with the NOPs that
- * fill the memory up to the function, whose address is then a multiple of 16.
+ * Returns the begin of a frame's function. In code written in assembler, the frame may begin with
+ * NOPs that fill the memory up to the function. The address of such a function is a multiple of 16.
  */
 static uint64_t begin_of(const struct binary_file *file, const struct binary_frame *frame)
 {
@@ -225,7 +225,7 @@ bool binary_add_nameless(struct binary_file *file)
 		name += NAME_BYTES;
 	}
 	binary_sort(file);
-	/* The only reason so far was that the stripped file has no symbols. */
+	/* The only reason in file->lack so far was that the stripped file has no symbols. */
 	file->lack = file->functions ? NULL : "it has neither symbols nor tables for unwinders, "
 					      "and no debug file of it was found";
 	return true;

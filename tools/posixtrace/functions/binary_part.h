@@ -21,7 +21,7 @@ struct binary_file {
 		uint64_t address, size;
 		/* size of the segment in memory, which includes the zeros behind its bytes */
 		uint64_t memory;
-		uint64_t offset;   /* of its bytes in the file */
+		uint64_t offset;   /* offset of the segment's bytes in the file */
 		const uint8_t *bytes;
 		bool is_code, is_writable;
 	} segment[BINARY_SEGMENTS];
@@ -36,7 +36,7 @@ struct binary_file {
 		const char *name;
 	} *import;
 	size_t imports;
-	uint64_t begin, end;   /* of all segments in memory */
+	uint64_t begin, end;   /* range of all segments in memory */
 	struct binary_frame *frame;
 	size_t frames;
 	bool has_frames;       /* the frames were collected */
@@ -52,8 +52,8 @@ struct binary_file {
 		uint64_t begin, end;
 	} plt[BINARY_PLTS];
 	unsigned plts;
-	char *names;           /* of the functions that have no symbol */
-	bool has_nameless;     /* these functions were added */
+	char *names;           /* names of the functions that have no symbol */
+	bool has_nameless;     /* the functions without a symbol were added */
 };
 
 /*
@@ -69,9 +69,9 @@ void binary_sort(struct binary_file *file);
 void binary_read_end(struct binary_file *file);
 
 /*
- * In binary_pointers.c. Adds an address to which code branches. The address counts for
- * binary_is_pointed_into(), which must not have been called yet. Returns false if memory is
- * lacking.
+ * In binary_pointers.c. Adds an address to which code branches. binary_is_pointed_into() finds this
+ * address. The caller must add all addresses before the first call of binary_is_pointed_into().
+ * Returns false if memory is lacking.
  */
 bool binary_add_pointer(struct binary_file *file, uint64_t address);
 

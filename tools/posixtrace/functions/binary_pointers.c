@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * binary_pointers.c - collects addresses of code that data or other functions contain: those in
- * tables of jumps, those of labels whose address a program takes, and the targets of branches from
- * the cold part of a function back into the function.
+ * binary_pointers.c - collects addresses of code that data or other functions contain. These are
+ * entries of tables of jumps, labels whose address a program uses, and targets of branches from the
+ * cold part of a function back into the function.
  *
  * A jump to such an address would arrive in the middle of the bytes that a patch replaces. The
  * collection is made once for each file, when the first function is examined. It may contain
- * numbers that are no addresses, but no address of the kinds above is missing.
+ * numbers that are not addresses, but it contains all addresses of the kinds above.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ bool binary_add_pointer(struct binary_file *file, uint64_t address)
 	return true;
 }
 
-/* Adds an address if it is that of code. Returns false if memory is lacking. */
+/* Adds an address if a segment with code has it. Returns false if memory is lacking. */
 static bool add_pointer(void *arg, uint64_t address)
 {
 	struct binary_file *file = arg;
@@ -34,7 +34,7 @@ static bool add_pointer(void *arg, uint64_t address)
 
 /*
  * Adds the targets of a function's branches and jumps, up to the first bytes that cannot be
- * decoded. Targets of calls are left out, because the target of a call is the begin of a function.
+ * decoded. Targets of calls are not added, because the target of a call is the begin of a function.
  * Returns false if memory is lacking.
  */
 static bool add_targets(struct binary_file *file, const struct binary_function *function)
@@ -54,7 +54,8 @@ static bool add_targets(struct binary_file *file, const struct binary_function *
 
 /*
  * The hooks save vector registers of this length around an event. If the length is too great, the
- * hooks only need more time. If it were too small, values of the program would change.
+ * hooks only need more time. If the length were too small, the hooks could change values of the
+ * program.
  */
 unsigned binary_vectors(const struct binary_file *file)
 {
@@ -96,8 +97,8 @@ static bool binary_pointers_collect(struct binary_file *file)
 }
 
 /*
- * If memory is lacking, the function returns true, so that nothing is patched. An address that is
- * equal to "from" is no danger, because a thread that goes there arrives at the jump that the patch
+ * If memory is lacking, the function returns true, so that nothing is patched. An address equal to
+ * "from" is harmless, because a thread that jumps to this address executes the jump that the patch
  * has written.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * binary_probes.c - the USDT probes of a file: the notes that the macros of <sys/sdt.h> leave.
+ * binary_probes.c - the USDT probes of a file: the notes that the macros of <sys/sdt.h> leave. A
+ * note contains:
  *
  * 	8 bytes address, 8 bytes address of .stapsdt.base at link time, 8 bytes semaphore
  * 	provider, name and arguments, each with its NUL
  *
- * prelink(8) may have moved the file. The difference between the two addresses of the base shows by
- * how much.
+ * prelink(8) may have moved the file. The file has moved by the difference between the present
+ * address of .stapsdt.base and its address at link time.
  */
 #include <string.h>
 
@@ -16,7 +17,7 @@
 
 #include <gelf.h>
 
-#define NOTE_OWNER "stapsdt" /* with its NUL 8 bytes */
+#define NOTE_OWNER "stapsdt" /* 8 bytes with the NUL */
 #define NOTE_TYPE  3
 
 /* Returns the address of the section .stapsdt.base, 0 if there is none. */
@@ -53,9 +54,9 @@ static const char *next_text(const char **at, const char *end)
 }
 
 /*
- * Passes on the probe of a note. A damaged note is ignored, because other notes may be intact.
- * Returns false if take() returned false. The texts are in the mapping that libelf has made, and
- * are valid as long as the file is open.
+ * Passes the probe of a note to take(). A damaged note is ignored, because other notes may be
+ * intact. Returns false if take() returned false. The texts are in the mapping that libelf has
+ * made, and are valid as long as the file is open.
  */
 static bool take_note(const char *note, size_t bytes, uint64_t base,
 		      bool (*take)(void *arg, const struct binary_probe *probe), void *arg)

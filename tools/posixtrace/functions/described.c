@@ -11,9 +11,9 @@
 #include "symbols/demangle.h"
 
 /*
- * Stores the name of the event type. It is made from the name of the function in its source,
- * without parameters. If this name does not fit, or contains parentheses, the linker's name of the
- * function is used. Returns false if both are too long.
+ * Stores the name of the event type, which contains the name of the function in the source, without
+ * parameters. If the source's name does not fit, or contains parentheses, the event type contains
+ * the linker's name of the function instead. Returns false if both names are too long.
  */
 static bool name_type(const char *function, char name[TRACE_EVENT_NAME_MAX + 1])
 {
@@ -42,9 +42,9 @@ static bool make_schema(const struct arguments *arguments,
 }
 
 /*
- * Finds or makes an event type. Returns the index of the type. If the type does not exist and
- * cannot be made, returns described->types. The reason is that there are too many types, or that a
- * type of this name has other fields.
+ * Finds or makes an event type. Returns the index of the type. Returns described->types if the type
+ * does not exist and cannot be made, because there are too many types or a type of this name has
+ * other fields.
  */
 static size_t type_index(struct described *described, const char *name, const char *schema)
 {

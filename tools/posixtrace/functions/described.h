@@ -2,8 +2,8 @@
 /*
  * described.h - the event types of functions whose arguments and results are recorded.
  *
- * Each such function has an event type of its own, func.call:NAME. It has the fields of func.call,
- * and a field for each argument and for the result. A function that cannot have such a type is
+ * Each such function has its own event type func.call:NAME. This type has the fields of func.call,
+ * and a field for each argument and for the result. A function that cannot have its own type is
  * traced without arguments.
  */
 #ifndef POSIXTRACE_FUNCTIONS_DESCRIBED_H
@@ -16,8 +16,8 @@
 #include "functions/binary.h"
 
 /*
- * A process can have 512 event types, and the shim and the program need a part of them. So the
- * number of types here is limited.
+ * The most types. A process can have 512 event types, and the shim and the program need some of
+ * them.
  */
 #define DESCRIBED_TYPES 192
 
@@ -30,11 +30,11 @@ struct described {
 	struct shim_plan_argument *argument;
 	size_t arguments;
 	size_t functions;          /* sites that record arguments or a result */
-	size_t left_out;           /* sites for which there is no event type */
+	size_t left_out;           /* sites of functions that cannot have their own event type */
 };
 
 /*
- * Adds the arguments and the type of a function to its site, if they are wanted and known. The
+ * Adds the arguments and the type of a function to its site, if arguments are wanted and known. The
  * members "type" and "first" of the site are indexes into this struct. Returns false if memory is
  * lacking.
  */

@@ -5,13 +5,13 @@
  * The compiler may put a rare part of a function elsewhere, as NAME.cold. A branch that leads to
  * this part is not an end of the function, and the part is decoded as well.
  *
- * An instruction is decoded only if another one leads to it: as the next one, as the target of a
- * branch, or by a table of jumps. So no data is mistaken for code. When in doubt, the function is
- * refused.
+ * An instruction is decoded only if another instruction leads to it: it follows that instruction,
+ * it is the target of a branch, or it is in a table of jumps. So data is not mistaken for code.
+ * When in doubt, the function is refused.
  *
- * A function of Go begins with a check whether the stack is large enough. If it is not, the runtime
- * moves the stack, and the function begins again. So the breakpoint for the begin is behind this
- * check.
+ * A function of Go begins with a check whether the stack is large enough. If the stack is too
+ * small, the runtime moves it, and the function begins again. So the breakpoint for the begin is
+ * behind this check.
  */
 #include "functions/exits.h"
 
@@ -25,11 +25,11 @@
 #define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 #define PARTS_MOST     8
 #define TABLE_MOST     65536 /* entries of a table of jumps */
-#define CHECK_INSNS    8  /* of the check of the stack, up to its branch */
-#define GROW_INSNS     40 /* from the target of that branch to the call of the runtime */
+#define CHECK_INSNS    8  /* the most instructions of the check of the stack, up to its branch */
+#define GROW_INSNS     40 /* the most from the target of this branch to the call of the runtime */
 
 /* The states of a byte of a function. */
-/* START: first byte of an instruction that is reached; INSIDE: a further byte of it */
+/* START: first byte of a decoded instruction; INSIDE: a further byte of it */
 enum { UNKNOWN, START, INSIDE };
 
 struct sweep {
@@ -38,7 +38,7 @@ struct sweep {
 	struct exits *exits;
 	struct part {
 		uint64_t from, until;
-		uint8_t *byte;       /* one of the enum for each byte */
+		uint8_t *byte;       /* a value of the enum for each byte */
 		uint8_t *line;       /* NULL, or made by is_in_line() */
 	} part[PARTS_MOST];
 	unsigned parts;
@@ -130,8 +130,8 @@ static uint64_t behind_check(const struct binary_file *file,
 
 /*
  * Chooses the place of the begin. Returns the reason of a refusal, or NULL. The place is the first
- * instruction that can have a breakpoint and is not endbr64, because a breakpoint at endbr64 is
- * slower. The instructions that the function skips do not change the stack pointer.
+ * instruction that can have a breakpoint and is not endbr64. endbr64 is skipped, because a
+ * breakpoint there is slower. The skipped instructions do not change the stack pointer.
  */
 static const char *choose_begin(const struct binary_file *file,
 				const struct binary_function *function, uint64_t *begin)
@@ -153,7 +153,7 @@ static const char *choose_begin(const struct binary_file *file,
 
 /* ------------------------------------------------------------------ ends */
 
-/* Returns the part of the function that contains an address, or NULL if none does. */
+/* Returns the part of the function that contains an address, or NULL if no part does. */
 static struct part *part_of(struct sweep *sweep, uint64_t address)
 {
 	for (unsigned i = 0; i < sweep->parts; i++)
@@ -179,7 +179,7 @@ static void add_part(struct sweep *sweep, const struct binary_function *function
 		sweep->why = no_memory;
 }
 
-/* Adds the rare part of the function that has this address, if it has one. */
+/* If the address is in a rare part of the function, adds this part. */
 static bool take_part(struct sweep *sweep, uint64_t address)
 {
 	const struct binary_function *at = binary_function_at(sweep->file, address);
@@ -206,7 +206,7 @@ static void add_exit(struct sweep *sweep, uint64_t at, const struct insn *insn)
 			insn->kind == INSN_BRANCH ? insn->condition : EXITS_ALWAYS };
 }
 
-/* Adds a place of the function that is to be decoded. */
+/* Adds a place of the function to the places that must be decoded. */
 static void add_target(struct sweep *sweep, uint64_t address)
 {
 	if (vec_reserve(&sweep->target, &sweep->room, sweep->targets, 1))
@@ -246,8 +246,8 @@ static bool is_behind_lock(const struct sweep *sweep, uint64_t address)
 }
 
 /*
- * Marks the bytes of an instruction. If another instruction already has one of these bytes, the
- * function is refused.
+ * Marks the bytes of an instruction. If another instruction already has one of these bytes, refuses
+ * the function.
  */
 static void mark_bytes(struct sweep *sweep, struct part *part, uint64_t at, unsigned len)
 {
@@ -262,8 +262,9 @@ static void mark_bytes(struct sweep *sweep, struct part *part, uint64_t at, unsi
 }
 
 /*
- * Decodes from an address up to the first instruction that does not lead to the next one, or that
- * has already been decoded. Notes exits, targets, and the addresses that the instructions contain.
+ * Decodes from an address up to an instruction that does not lead to the next instruction, or up to
+ * code that has already been decoded. Notes exits, targets, and the addresses that the instructions
+ * contain.
  */
 static void follow_code(struct sweep *sweep, uint64_t at)
 {
@@ -306,7 +307,10 @@ static void follow_code(struct sweep *sweep, uint64_t at)
 	}
 }
 
-/* Decodes all that the known targets lead to. Branches add further targets and parts meanwhile. */
+/*
+ * Decodes all code to which the known targets lead. Meanwhile, branches in this code add further
+ * targets and parts.
+ */
 static void follow_targets(struct sweep *sweep)
 {
 	while (sweep->targets && !sweep->why)
@@ -314,8 +318,8 @@ static void follow_targets(struct sweep *sweep)
 }
 
 /*
- * Returns whether an instruction begins at an address if all bytes of the part are decoded one
- * instruction after the other.
+ * Decodes all bytes of the part in line, one instruction after the other. Returns whether an
+ * instruction begins at the address.
  */
 static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
 {
@@ -337,11 +341,12 @@ static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
 }
 
 /*
- * Follows the entries of a table of jumps, if there is one: distances of 4 bytes from its begin, or
- * addresses of 8 bytes. The length of the table is unknown. It ends at the first entry that does
- * not lead to an instruction of the function. Data behind the end of the table may look like an
- * entry that leads to an instruction, too. In code without data this is harmless. In code with
- * data, decoding in line usually fails, so that is_in_line() refuses the place.
+ * Follows the entries of a table of jumps, if the address is that of a table. Entries are distances
+ * of 4 bytes from the begin of the table, or addresses of 8 bytes. The length of the table is
+ * unknown. The function stops at the first entry that does not lead to an instruction of the
+ * function. Data behind the table may look like an entry that leads to an instruction, too. In code
+ * without data this is harmless. In code with data, decoding in line usually fails, so that
+ * is_in_line() refuses the place.
  */
 static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
 {
@@ -367,10 +372,11 @@ static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
 }
 
 /*
- * Examines the bytes to which no decoded instruction leads. If is_code is true, they are code:
- * functions of Go have no data, and landing pads of exceptions are reached in another way.
- * Otherwise, behind an indirect jump, they may be a table in the function, or instructions to which
- * an unknown table leads. If an exit may be among them, the function is refused.
+ * Examines the bytes to which no decoded instruction leads. If is_code is true, these bytes are
+ * code: a function of Go has no data, and a function with landing pads has bytes that only an
+ * exception reaches. Otherwise, if the function has an indirect jump, the bytes may be a table in
+ * the function, or instructions to which an unknown table leads. If an exit may be among them, the
+ * function is refused.
  */
 static void examine_gaps(struct sweep *sweep, struct part *part, bool is_code)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * insn.c - decodes instructions with Zydis. Without Zydis nothing can be decoded, and so no
+ * insn.c - decodes instructions with Zydis. A build without Zydis decodes no instruction, so no
  * function is patched.
  *
  * struct insn has only the facts that decide whether a function can be patched, so that patchable.c
@@ -20,8 +20,8 @@ bool insn_is_available(void)
 }
 
 /*
- * Classifies an instruction that has a target relative to itself. If the kind is not known, the
- * instruction counts as one that cannot be moved, which is safe.
+ * Classifies an instruction that has a target relative to itself. An instruction of unknown kind
+ * counts as an instruction that cannot be moved, which is safe.
  */
 static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 {
@@ -49,8 +49,8 @@ static void take_relative(struct insn *insn, const ZydisDecodedInstruction *is)
 }
 
 /*
- * Classifies an instruction without a target of its own. insn_decode() corrects the kind of an
- * instruction that turns out to have a target.
+ * Classifies an instruction without a relative target. If the instruction has a relative target,
+ * insn_decode() corrects the kind.
  */
 static enum insn_kind kind_of(const ZydisDecodedInstruction *is)
 {
@@ -110,9 +110,9 @@ static void take_stack(struct insn *insn, const ZydisDecodedInstruction *is,
 }
 
 /*
- * Returns whether the kernel accepts a breakpoint at an instruction. It refuses the prefixes lock,
- * es, cs, ss and ds everywhere, and the prefix of 16-bit operands at calls and jumps. Some of these
- * prefixes are padding or hints (cs ret, ds jne).
+ * Returns whether the kernel accepts a breakpoint at an instruction. The kernel refuses the
+ * prefixes lock, es, cs, ss and ds everywhere, and the prefix of 16-bit operands at calls and
+ * jumps. Some of these prefixes are padding or hints (cs ret, ds jne).
  */
 static bool accepts_breakpoints(const ZydisDecodedInstruction *is, const struct insn *insn)
 {
@@ -136,8 +136,8 @@ static bool accepts_breakpoints(const ZydisDecodedInstruction *is, const struct 
 }
 
 /*
- * Zydis reads no more than the given bytes and never more than 15. So it refuses an instruction
- * that continues behind the end of the segment. The decoder is made once. It needs no lock, because
+ * Zydis reads no more than the given bytes and never more than 15. So Zydis refuses an instruction
+ * that continues behind the end of the segment. The decoder is made once and needs no lock, because
  * only one thread of the tool decodes.
  */
 bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t address)
@@ -189,8 +189,8 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 }
 
 /*
- * This function runs over whole files, so it does not decode operands. The encoding of an
- * instruction is enough, because it shows the length of its registers.
+ * This function decodes whole files, so it does not decode operands. They are not needed, because
+ * the encoding of an instruction has the length of its registers.
  */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 {
@@ -209,8 +209,8 @@ enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 		if (good && is.encoding == ZYDIS_INSTRUCTION_ENCODING_EVEX)
 			most = INSN_AVX512;
 		/*
-		 * Instructions with this encoding use AVX registers or masks. Only AVX-512 code has
-		 * masks.
+		 * Instructions with the encoding VEX use AVX registers or masks. Only AVX-512 code
+		 * has masks.
 		 */
 		else if (good && is.encoding == ZYDIS_INSTRUCTION_ENCODING_VEX)
 			most = is.meta.category == ZYDIS_CATEGORY_KMASK ? INSN_AVX512 : INSN_AVX;

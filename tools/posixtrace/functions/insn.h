@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * insn.h - one instruction of x86-64, as far as a patch needs to know it. Zydis decodes it.
- */
+/* insn.h - one instruction of x86-64, with the facts that a patch needs. Zydis decodes it. */
 #ifndef POSIXTRACE_FUNCTIONS_INSN_H
 #define POSIXTRACE_FUNCTIONS_INSN_H
 
@@ -19,7 +17,7 @@ enum insn_kind {
 	INSN_CALL,       /* a call of target; if target is 0, a call through a pointer */
 	INSN_INDIRECT,   /* a jump through a register or memory */
 	INSN_RETURN,
-	INSN_TRAP,       /* int3: padding, or a breakpoint */
+	INSN_TRAP,       /* int3, which is padding or a breakpoint */
 };
 
 enum insn_base { INSN_NO_BASE, INSN_STACK, INSN_FRAME };
@@ -30,16 +28,16 @@ struct insn {
 	uint8_t condition;    /* INSN_BRANCH: the low 4 bits of the opcode */
 	uint8_t refers_at;    /* offset of a displacement relative to rip; 0: there is none */
 	/*
-	 * the member "address" is valid, because the instruction contains it, relative to rip or
-	 * absolute
+	 * The member "address" is valid: the instruction contains an address, relative to rip or
+	 * absolute.
 	 */
 	bool has_address;
 	/*
-	 * The kernel can put a breakpoint at the instruction. This is false for a breakpoint
+	 * The kernel can put a breakpoint at the instruction. The value is false for a breakpoint
 	 * (int3), for a system call, and for the prefixes lock, es, cs, ss and ds, which the kernel
-	 * refuses. It is also false for an instruction with a prefix of AVX or AVX-512. The kernel
-	 * compares the byte behind this prefix with the opcodes of jumps, so it mistakes some of
-	 * these instructions for jumps and does not execute them.
+	 * refuses. The value is also false for an instruction with a prefix of AVX or AVX-512. The
+	 * kernel compares the byte behind such a prefix with the opcodes of jumps. So it mistakes
+	 * some of these instructions for jumps and does not execute them.
 	 */
 	bool has_breakpoints;
 	enum insn_base base;  /* base of the operand in memory: rsp or rbp */
@@ -50,7 +48,7 @@ struct insn {
 	 */
 	int64_t pushes;
 	bool sets_frame;      /* mov %rsp, %rbp */
-	uint64_t target;      /* of a jump or call */
+	uint64_t target;      /* target of a jump or call */
 	uint64_t address;     /* address of the memory to which the instruction refers */
 };
 

@@ -3,8 +3,9 @@
  * libraries.c - asks the dynamic linker which libraries it would load (ld.so --list), or reads
  * /proc/PID/maps.
  *
- * The tool does not compute the answer itself, because it depends on caches, RPATH, LD_LIBRARY_PATH
- * and the hardware. ldd(1) is not used: it may execute the program.
+ * The tool does not compute the list itself, because the list depends on caches, RPATH,
+ * LD_LIBRARY_PATH and the hardware. The tool does not use ldd(1), because ldd(1) may execute the
+ * program.
  */
 #include "functions/libraries.h"
 
@@ -28,9 +29,9 @@
 
 /* The file of a program, and at most 5 interpreters in turn, as execve() follows them. */
 #define FILES_MAX 6
-/* The bytes of a script in which execve() searches for the path of the interpreter. */
+/* execve() searches for the path of the interpreter in this number of bytes of a script. */
 #define LINE_BYTES 256
-/* execve() refuses an ELF file with more bytes of program headers. */
+/* execve() refuses an ELF file whose program headers have more bytes. */
 #define HEADERS_BYTES 4096
 
 bool libraries_add(struct libraries *libraries, const char *path)
@@ -53,8 +54,8 @@ void libraries_fini(struct libraries *libraries)
 }
 
 /*
- * Returns whether execve() may execute this file, else errno has its reason. A folder has the
- * permission X_OK, but no program can be in it.
+ * Returns whether execve() may execute this file; if not, errno has the reason. A folder may have
+ * the permission X_OK, but it is not a program.
  */
 static bool is_executable(const char *path)
 {
@@ -80,7 +81,7 @@ bool libraries_find_program(const char *name, char *path)
 		errno = ENAMETOOLONG;
 		return strlen(name) < PATH_MAX;
 	}
-	/* An empty part of the list means the current folder, also a list that is empty. */
+	/* An empty part of the list, or an empty list, means the current folder. */
 	for (const char *p = folders ? folders : "/bin:/usr/bin"; *name && p;) {
 		int len = (int)strcspn(p, ":");
 
@@ -88,7 +89,10 @@ bool libraries_find_program(const char *name, char *path)
 		    PATH_MAX) {
 			if (is_executable(found) && realpath(found, path))
 				return true;
-			/* execvp() continues, and reports a refused file if no other is found. */
+			/*
+			 * execvp() continues after a refused file. It reports this refusal if it
+			 * finds no other file.
+			 */
 			if (errno == EACCES)
 				err = EACCES;
 		}
@@ -105,7 +109,7 @@ enum look { LOOK_FAILED, LOOK_REFUSED, LOOK_DEEP, LOOK_SCRIPT, LOOK_PROGRAM };
 struct look_at {
 	char linker[PATH_MAX]; /* "" if the program has none */
 	const char *why;       /* after LOOK_REFUSED: why the kernel does not execute an ELF file */
-	uint64_t offset;       /* after LOOK_REFUSED: where in the file */
+	uint64_t offset;       /* after LOOK_REFUSED: the offset of the error in the file */
 };
 
 static enum look refuse_elf(struct look_at *at, uint64_t offset, const char *why)
@@ -121,7 +125,7 @@ static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
 	return pread(fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
 }
 
-/* Stores the path of the dynamic linker. "offset" is that of the header in the file. */
+/* Stores the path of the dynamic linker. "offset" is the offset of the header in the file. */
 static enum look look_at_interpreter(int fd, const Elf64_Phdr *header, uint64_t offset,
 				     struct look_at *at)
 {
@@ -138,10 +142,10 @@ static enum look look_at_interpreter(int fd, const Elf64_Phdr *header, uint64_t 
 }
 
 /*
- * Finds the dynamic linker of an ELF file by the rules of the kernel: the first PT_INTERP counts,
- * and the kernel executes no file whose headers are not readable or whose path has no NUL at its
- * end. Programs of 32 bits or another byte order, which an emulator may run, have other headers and
- * no functions that can be traced, so their linker is not needed.
+ * Finds the dynamic linker of an ELF file by the rules of the kernel. The first PT_INTERP counts.
+ * The kernel does not execute a file with headers that are not readable, or with a path that has no
+ * NUL at its end. Programs of 32 bits or of another byte order, which an emulator may run, have
+ * other headers. Their linker is not needed, because their functions cannot be traced.
  */
 static enum look look_at_elf(int fd, const Elf64_Ehdr *elf, struct look_at *at)
 {
@@ -170,9 +174,9 @@ static enum look look_at_elf(int fd, const Elf64_Ehdr *elf, struct look_at *at)
 }
 
 /*
- * Finds the interpreter in the first bytes of a script, behind which there is a NUL. The kernel
- * executes no script in whose first LINE_BYTES bytes the path does not end. Returns NULL for such a
- * file and for one without an interpreter.
+ * Finds the interpreter in the first bytes of a script. "text" has a NUL behind these bytes. The
+ * kernel does not execute a script if the path does not end within the first LINE_BYTES bytes.
+ * Returns NULL for such a script and for a script without an interpreter.
  */
 static char *find_interpreter(char text[LINE_BYTES + 1], size_t n)
 {
@@ -186,11 +190,11 @@ static char *find_interpreter(char text[LINE_BYTES + 1], size_t n)
 }
 
 /*
- * Reads the begin of a file. If the file is a script, replaces path by the path of its interpreter.
- * execvp() lets the shell run a file that the kernel does not know, so such a file is a script of
- * the shell. The file is opened with O_NONBLOCK, since the path may be that of a FIFO. The offsets
- * of a hostile file are only passed to pread(), which refuses wrong ones. Sizes are compared with
- * the buffers.
+ * Reads the begin of a file. If the file is a script, replaces "path" by the path of its
+ * interpreter. If the kernel does not know the format of a file, execvp() runs it with the shell.
+ * So such a file counts as a script of the shell. The file is opened with O_NONBLOCK, since the
+ * path may be that of a FIFO. The offsets of a hostile file are only passed to pread(), which
+ * refuses wrong offsets. Sizes are compared with the buffers.
  */
 static enum look look_at(char path[PATH_MAX], struct look_at *at)
 {
@@ -226,7 +230,7 @@ static enum look look_at(char path[PATH_MAX], struct look_at *at)
 	return look;
 }
 
-/* Replaces the path of a script by that of the program that runs it. */
+/* Replaces the path of a script by the path of the program that runs the script. */
 static enum look look_behind_scripts(char path[PATH_MAX], struct look_at *at)
 {
 	enum look look = LOOK_SCRIPT;
@@ -238,7 +242,8 @@ static enum look look_behind_scripts(char path[PATH_MAX], struct look_at *at)
 
 /*
  * Adds the path in a line "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)". Other lines, such as "not
- * found" and the vdso, have no path and are ignored. Returns false if memory is lacking.
+ * found" and the line of the vdso, have no path and are ignored. Returns false if memory is
+ * lacking.
  */
 static bool take_line(struct libraries *libraries, char *line)
 {
@@ -253,11 +258,11 @@ static bool take_line(struct libraries *libraries, char *line)
 }
 
 /*
- * Runs the dynamic linker, which prints what it would load and executes nothing of it. The linker
- * gets the environment of this command, as the traced program will. The linker that is executed is
- * the one that the file names. A user who traces the program would execute this linker anyway. The
- * function blocks until the linker has ended. If quiet is true, the messages of the linker are
- * dropped. Returns 0 or an error number.
+ * Runs the dynamic linker that the file names. The linker prints the files that it would load, and
+ * executes none of them. The linker gets the environment of this command, which the traced program
+ * will also get. It does no harm to run this linker, because a user who traces the program executes
+ * it anyway. The function blocks until the linker has ended. If "quiet" is true, the messages of
+ * the linker are dropped. Returns 0 or an error number.
  */
 static int run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {
@@ -294,7 +299,10 @@ static int run_linker(struct libraries *libraries, char *linker, char *program, 
 	return good ? err : ENOMEM;
 }
 
-/* Prints why a program, whose interpreters end at the file "path", cannot be executed. */
+/*
+ * Prints why a program cannot be executed. "path" is the file at the end of its chain of
+ * interpreters.
+ */
 static void say_refusal(enum look look, const char *program, const char *path,
 			const struct look_at *at)
 {
@@ -306,7 +314,7 @@ static void say_refusal(enum look look, const char *program, const char *path,
 			 (unsigned long long)at->offset, at->why);
 		reason = text;
 	}
-	/* After too many scripts, no single file is to blame but the first one. */
+	/* After too many scripts, the message is about the first file. */
 	if (look == LOOK_DEEP || !strcmp(path, program))
 		say("%s: %s", program, reason);
 	else
@@ -346,7 +354,8 @@ bool libraries_of_program(struct libraries *libraries, const char *name)
 }
 
 /*
- * If the linker cannot find a library, its message is dropped, and only the object itself is added.
+ * If the linker cannot find a library, the linker's message is dropped, and only the object itself
+ * is added.
  */
 bool libraries_of_object(struct libraries *libraries, const char *program, const char *object)
 {
@@ -365,8 +374,7 @@ bool libraries_of_object(struct libraries *libraries, const char *program, const
 
 /*
  * If the file was deleted, its path has the suffix " (deleted)". So the file cannot be opened and
- * has no functions. This is right, because a file that has the original name now would be another
- * build.
+ * has no functions. This is right, because a file that has the original name now is another build.
  */
 int libraries_of_process(struct libraries *libraries, pid_t pid)
 {

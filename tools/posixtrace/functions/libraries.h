@@ -14,8 +14,9 @@ struct libraries {
 
 /*
  * Finds the file of a program as execvp(3) does, and the libraries that the dynamic linker would
- * load. If the program is a script, the file is that of its interpreter. The program's file is the
- * first in the list. Nothing of the program is executed. Returns false after it printed an error.
+ * load. If the program is a script, the file is that of its interpreter. The file of the program is
+ * the first in the list. The function does not execute the program. Returns false after it printed
+ * an error.
  */
 bool libraries_of_program(struct libraries *libraries, const char *name);
 
@@ -32,9 +33,9 @@ bool libraries_add(struct libraries *libraries, const char *path);
 int libraries_of_process(struct libraries *libraries, pid_t pid);
 
 /*
- * Finds the file of a program by PATH, if its name has no slash. Stores the real path, because the
- * dynamic linker searches libraries relative to it. "path" has PATH_MAX bytes. Returns false if
- * there is no such file.
+ * Finds the file of a program, by the variable PATH if its name has no slash. Stores the real path,
+ * because the dynamic linker searches libraries relative to it. "path" has PATH_MAX bytes. Returns
+ * false if there is no such file.
  */
 bool libraries_find_program(const char *name, char *path);
 

@@ -16,9 +16,10 @@ static bool put_code(struct shim_plan_site *site, const void *bytes, size_t len)
 
 /*
  * Notes that the 4 bytes at the offset "at" must become the distance from the end of the
- * instruction to the target. The shim fills in these bytes when it knows where the file and the
- * moved code are. The function must be called directly after put_code() for the instruction, when
- * code_len is the end of the instruction. Returns false if the plan has no room.
+ * instruction to the target. The shim fills in these bytes when the addresses of the file and of
+ * the moved code are known. The caller must call this function directly after put_code() for the
+ * instruction, because code_len is then the end of the instruction. Returns false if the plan has
+ * no room.
  */
 static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 {
@@ -32,9 +33,9 @@ static bool put_fix(struct shim_plan_site *site, unsigned at, uint64_t target)
 
 /*
  * Moves a call of a fixed target, or a call through a pointer at a fixed place. Such a call is
- * always the last one of the replaced instructions, because it is at least as long as a jump. The
- * called function must return into the original function, where unwinders know the frame. So the
- * moved code pushes the return address and then jumps to the called function.
+ * always the last of the replaced instructions, because it is at least as long as a jump. The
+ * called function must return into the original function, because unwinders know the frame there.
+ * So the moved code pushes the return address and then jumps to the called function.
  *
  * 	push literal(%rip); jmp target; literal: the address behind the call
  */

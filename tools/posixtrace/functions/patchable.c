@@ -3,9 +3,9 @@
  * patchable.c - proves that a function can be patched, and makes the plan of its patch.
  *
  * choose_site() chooses the bytes that the jump replaces and moves their instructions. Then
- * check_function() searches the whole function for anything that leads into these bytes, and
- * patchable_of() searches the other functions and the data. patchable.h has the list of conditions.
- * Each refusal has a constant text for the user.
+ * check_function() searches the whole function for instructions and tables that lead into these
+ * bytes. patchable_of() searches the other functions and the data. patchable.h has the list of
+ * conditions. Each refusal has a constant text for the user.
  */
 #include "functions/patchable.h"
 
@@ -18,8 +18,8 @@
 #define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 
 /*
- * Compares the names of files and not their paths, because the hooks use the C library in whatever
- * folder it is.
+ * Compares the names of files and not their paths, because the C library that the hooks use may be
+ * in any folder.
  */
 const char *patchable_lack(const struct binary_file *file)
 {
@@ -41,7 +41,7 @@ const char *patchable_lack(const struct binary_file *file)
 /*
  * Refuses functions that use their own return address, or run where no event can be recorded.
  * Returns the reason, or NULL. The hook replaces the return address of a function. So a function
- * that keeps or reads its return address would jump into the hook again later. The first row that
+ * that keeps or reads its return address could later return into the hook again. The first row that
  * matches is used.
  */
 static const char *refuse_name(const char *name)
@@ -90,8 +90,8 @@ static const char *refuse_name(const char *name)
 
 /*
  * Returns whether the hooks may call a function of this name. A program may define such a function
- * itself, and its definition replaces that of the C library. If it were patched, a hook that calls
- * it would call itself.
+ * itself, and its definition replaces that of the C library. If such a function were patched, a
+ * hook that calls it would call itself.
  */
 static bool is_of_hooks(const char *name)
 {
@@ -110,8 +110,8 @@ static bool is_of_hooks(const char *name)
 
 /*
  * Returns whether a call leads to __fentry__(): directly, through a pointer, or through the
- * procedure linkage table. An entry of this table has at most three instructions and jumps through
- * a pointer.
+ * procedure linkage table. An entry of the procedure linkage table has at most three instructions
+ * and jumps through a pointer.
  */
 static bool is_fentry(struct binary_file *file, const struct insn *call)
 {
@@ -144,7 +144,7 @@ struct proof {
 	struct binary_file *file;
 	const struct binary_function *function;
 	uint64_t from, until;   /* the replaced bytes */
-	int64_t depth;          /* the offset of the return address from rsp */
+	int64_t depth;          /* offset of the return address from rsp */
 	bool is_begin;          /* no branch, call or return was seen yet */
 	bool has_frame;         /* rbp points 8 bytes below the return address */
 	bool has_indirect;      /* the function jumps through a register or memory */
@@ -152,8 +152,8 @@ struct proof {
 };
 
 /*
- * Returns whether the address is that of a replaced byte other than the first. The first one is no
- * danger: the jump begins there, so a thread may arrive there.
+ * Returns whether the address is that of a replaced byte other than the first. A thread may arrive
+ * at the first byte, because the jump begins there.
  */
 static bool is_inside(const struct proof *proof, uint64_t address)
 {
@@ -162,8 +162,9 @@ static bool is_inside(const struct proof *proof, uint64_t address)
 
 /*
  * Checks a table of jumps that the function refers to. Its entries are distances of 4 bytes from
- * the table. The table ends at the first entry that is not in the function. If the address is not a
- * table, it is nevertheless read as one. This can only lead to a refusal that was not necessary.
+ * the table. The table ends at the first entry that is not in the function. If there is no table at
+ * the address, the function reads the bytes there as a table nevertheless. The only possible effect
+ * is a needless refusal.
  */
 static void check_table(struct proof *proof, uint64_t table)
 {
@@ -185,10 +186,10 @@ static void check_table(struct proof *proof, uint64_t table)
 }
 
 /*
- * Refuses a function that reads its own return address. If it were patched, it would read an
- * address that the hook has written. The check follows the depth of the stack up to the first
- * branch or call, and assumes that the depth does not change behind it. In a function for which
- * this is wrong, such a read is not noticed.
+ * Refuses a function that reads its own return address. In a patched function, such a read would
+ * return an address that the hook has written. The check follows the depth of the stack up to the
+ * first branch or call, and assumes that the depth does not change behind it. If the depth does
+ * change, the check misses such a read.
  */
 static void check_return_address(struct proof *proof, const struct insn *insn)
 {
@@ -211,8 +212,8 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 
 	check_return_address(proof, insn);
 	/*
-	 * A call into the function itself only pushes its return address, as in a thunk for an
-	 * indirect jump.
+	 * A call into the function itself is not a real call. It only pushes its return address, as
+	 * in a thunk for an indirect jump.
 	 */
 	if (*function->name == '+' && insn->kind == INSN_CALL && insn->target > function->address &&
 	    insn->target < function->address + function->size)
@@ -230,7 +231,7 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 	proof->has_indirect |= insn->kind == INSN_INDIRECT;
 }
 
-/* Decodes the whole function, and checks its tables of jumps if it has an indirect jump. */
+/* Decodes the whole function. If the function has an indirect jump, checks its tables of jumps. */
 static void check_function(struct proof *proof)
 {
 	const struct binary_function *function = proof->function;
@@ -259,10 +260,11 @@ static void check_function(struct proof *proof)
 }
 
 /*
- * Chooses the bytes to replace, which begin at the first instruction or behind endbr64, and moves
- * their instructions. If the function ends with a return or a jump among these bytes, the padding
- * behind it, up to the next function, may be replaced, too. Whole instructions are replaced, so
- * there may be more than the 5 bytes of the jump. Returns the reason of a refusal, or NULL.
+ * Chooses the bytes to replace and moves their instructions. The bytes begin at the first
+ * instruction or behind endbr64. If the function ends with a return or a jump among these bytes,
+ * the jump may also replace the padding up to the next function. Whole instructions are replaced,
+ * so the replaced bytes may be more than the 5 bytes of the jump. Returns the reason of a refusal,
+ * or NULL.
  */
 static const char *choose_site(struct binary_file *file, const struct binary_function *function,
 			       struct patchable *is)
@@ -318,9 +320,9 @@ static const char *choose_site(struct binary_file *file, const struct binary_fun
 }
 
 /*
- * A function without a symbol may be one whose name refuse_name() would refuse. So such functions
- * are refused in a file that contains the handling of exceptions or a sanitizer. Such a file calls
- * functions that no other file needs. Returns the reason, or NULL.
+ * A function without a symbol may have had a name that refuse_name() refuses. So functions without
+ * a symbol are refused in a file that contains the handling of exceptions or a sanitizer. Such a
+ * file is recognized by the functions that it calls. Returns the reason, or NULL.
  */
 static const char *refuse_nameless(const struct binary_file *file,
 				   const struct binary_function *function)
@@ -331,8 +333,8 @@ static const char *refuse_nameless(const struct binary_file *file,
 }
 
 /*
- * Returns the reason if the function must be refused for a reason that has nothing to do with its
- * instructions. Otherwise returns NULL.
+ * Returns the reason of a refusal that does not depend on the instructions of the function, or
+ * NULL.
  */
 static const char *refuse_early(const struct binary_file *file,
 				const struct binary_function *function, enum shim_site_kind kind)
@@ -359,8 +361,8 @@ static const char *refuse_early(const struct binary_file *file,
 }
 
 /*
- * The function makes the cheap checks before the costly ones, and ends at the first reason for a
- * refusal. The plan in a refused result is incomplete and must not be used.
+ * The function makes cheap checks before costly checks, and ends at the first reason for a refusal.
+ * The plan in a refused result is incomplete and must not be used.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind)

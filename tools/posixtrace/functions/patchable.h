@@ -2,9 +2,9 @@
 /*
  * patchable.h - decides how the begin of a function can be patched.
  *
- * A function is patched only if its instructions prove that this is safe. In case of doubt it is
- * refused. A jump of 5 bytes replaces whole instructions at the begin, and these instructions are
- * executed elsewhere. So the following must be proven:
+ * A function is patched only if its instructions prove that the patch is safe. In case of doubt the
+ * function is refused. A jump of 5 bytes replaces whole instructions at the begin, and these
+ * instructions are executed elsewhere. So the following must be proven:
  *
  * 	no branch, table of jumps, pointer or symbol leads to a replaced byte except the first;
  * 	no replaced instruction depends on its address in a way that cannot be corrected;
@@ -26,12 +26,13 @@ enum patch_method {
 struct patchable {
 	enum patch_method method;
 	const char *why;              /* PATCH_REFUSED: the reason */
-	struct shim_plan_site site;   /* for all other methods: the plan of the function's site */
+	struct shim_plan_site site;   /* for other methods: the plan of the function's site */
 };
 
 /*
  * Decides for one function of the file. "kind" is SHIM_SITE_FUNCTION for most functions. For a
- * function that handles exceptions it is the kind of its hook, which records no event of its own.
+ * function that handles exceptions, "kind" is the kind of its hook, which records no event for the
+ * call.
  */
 struct patchable patchable_of(struct binary_file *file, const struct binary_function *function,
 			      enum shim_site_kind kind);

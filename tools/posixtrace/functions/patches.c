@@ -3,8 +3,8 @@
  * patches.c - selects functions by patterns and writes their plan.
  *
  * The sites of a module are one behind the other in plan->site. module.first is the index of the
- * first one, and module.sites is their number. The whole plan is made before the program starts or
- * is attached, so that the shim needs no decision.
+ * module's first site, and module.sites is their number. The whole plan is made before the program
+ * starts or is attached, so that the shim decides nothing.
  */
 #include "functions/patches.h"
 
@@ -51,9 +51,10 @@ bool patches_add(struct patches *plan, const char *text)
 }
 
 /*
- * The function first compares the pattern with the linker's name, and then with the C++ form of the
- * name: whole, without the parameters, and shortened to the qualified name. If the name cannot be
- * demangled, for example because memory is lacking, only the linker's name is compared.
+ * The function first compares the pattern with the linker's name. Then it compares the pattern with
+ * the C++ form of the name: whole, without the parameters, and shortened to the qualified name. If
+ * the name cannot be demangled, for example because memory is lacking, only the linker's name is
+ * compared.
  */
 bool patches_matches(const char *glob, const char *name)
 {
@@ -164,7 +165,7 @@ static bool describe_site(struct patches *plan, struct binary_file *file,
 	return described_take(&plan->described, *prototypes, function, way, site);
 }
 
-/* Returns the real path of the file that is planned now. */
+/* Returns the real path of the file that is being planned. */
 static const char *path_of_last(const struct patches *plan)
 {
 	return plan->file[plan->files - 1].path;
@@ -202,9 +203,9 @@ static bool wants_nameless(const struct patches *plan, const char *path)
 /*
  * Plans the selected functions. Functions with the same address follow each other and have one
  * site. Functions that handle exceptions are patched for their hooks, even if they are not
- * selected. If such a patch is not safe, the trace has no end of the functions that an exception
- * leaves. If no function of the file can ever be patched, refusals are noted only for patterns that
- * name the module. Returns false if memory is lacking.
+ * selected. If such a patch is not safe, the trace lacks the ends of functions that an exception
+ * leaves. If no function of the file can ever be patched, the function notes refusals only for
+ * patterns that name the module. Returns false if memory is lacking.
  */
 static bool patches_functions(struct patches *plan, struct binary_file *file,
 			      struct prototypes **prototypes)
@@ -231,7 +232,7 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 		struct patchable is;
 
 		if (by_kernel)
-			/* functions that the kernel records need no hooks for exceptions */
+			/* The kernel records the function, so it needs no hook for exceptions. */
 			kind = SHIM_SITE_FUNCTION;
 		if (function[i].address == last ||
 		    (kind == SHIM_SITE_FUNCTION &&
@@ -272,8 +273,8 @@ static bool can_trap_probe(struct patches *plan, const struct binary_file *file,
 	if (!lack && (plan->traps.is_forced || traps_are_permitted(&plan->traps)))
 		return true;
 	/*
-	 * If the shim cannot be in the program, no probe can be patched. So a probe that could
-	 * otherwise be patched is refused, too.
+	 * If the shim cannot be in the program, no probe can be patched. So the function also
+	 * refuses a probe that has a method of patching.
 	 */
 	if (plan->traps.is_forced) {
 		place->method = PATCH_REFUSED;
@@ -347,22 +348,24 @@ static int by_site(const void *a, const void *b)
 	if (x->site != y->site)
 		return x->site < y->site ? -1 : 1;
 	/*
-	 * If a function begins with a probe, both sites have the same address. The site of the
-	 * function is then first, because a thread enters the function before it reaches the probe.
+	 * If a function begins with a probe, the sites of the function and of the probe have the
+	 * same address. The site of the function precedes the other, because a thread enters the
+	 * function before it reaches the probe.
 	 */
 	return (int)x->kind - (int)y->kind;
 }
 
 /*
- * Chains the site of a probe to the site before it, if the jump of that site replaces the probe,
- * too. The instructions of both sites are then moved. Returns false if that is impossible.
+ * Chains the site of a probe to the site before it, if the jump of the site before it replaces the
+ * probe, too. The plan then moves the instructions of both sites. Returns false if the sites cannot
+ * be chained.
  */
 static bool patches_chain(const struct binary_file *file, struct shim_plan_site *before,
 			  struct shim_plan_site *site)
 {
 	/*
 	 * look_before() may have chained this site to a site for the instructions before the probe.
-	 * Then the site before this one must be that site.
+	 * If so, "before" must be that site.
 	 */
 	if (site->is_chained)
 		return before->kind == SHIM_SITE_BEFORE &&
@@ -377,8 +380,8 @@ static bool patches_chain(const struct binary_file *file, struct shim_plan_site 
 }
 
 /*
- * Sorts the sites of a module, and drops each site that overlaps with the site before it, unless it
- * can be chained. If both sites were kept, one jump could be written into bytes that the other site
+ * Sorts the sites of a module. Drops each site that overlaps with the site before it and cannot be
+ * chained. If both sites were kept, one jump could be written into bytes that the other site
  * replaces, moves or reads. Returns false if memory is lacking.
  */
 static bool drop_overlaps(struct patches *plan, const struct binary_file *file, size_t first)
@@ -415,7 +418,7 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 
 /*
  * Notes a file. Returns false if memory is lacking. If the file does not exist any more, its path
- * is noted as it is.
+ * is noted unchanged.
  */
 static bool note_file(struct patches *plan, const char *path)
 {
@@ -616,7 +619,7 @@ static bool patches_append(struct image *image, const void *from, size_t bytes)
 }
 
 /*
- * Appends the arguments of a probe's site that are in its events, and sets their number. Returns
+ * Appends the arguments of a probe's site that its events contain, and sets their number. Returns
  * false if memory is lacking.
  */
 static bool append_arguments(const struct probes *probes, struct shim_plan_site *site,
@@ -704,8 +707,8 @@ static bool append_all(const struct patches *plan, struct image *image,
 }
 
 /*
- * The plan is written to a memory file, so that nothing remains on disk if this process is killed.
- * An incomplete plan is never returned.
+ * The plan is written to a memory file, so that no file remains on the disk if this process is
+ * killed. An incomplete plan is never returned.
  */
 int patches_write(const struct patches *plan)
 {

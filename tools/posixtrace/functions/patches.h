@@ -36,7 +36,7 @@ struct patches {
 	size_t modules;
 	struct shim_plan_site *site;
 	size_t sites;
-	unsigned vectors;           /* the longest registers that a planned file uses */
+	unsigned vectors;           /* the longest vector registers that a planned file uses */
 	size_t functions;           /* sites that record events */
 	struct patches_refusals refused, refused_probes;
 	struct probes probes;
@@ -53,11 +53,11 @@ struct patches {
 		bool is_stripped;
 	} *file;
 	/*
-	 * linked: number of files that the program has at its start; these are the first ones in
-	 * the array
+	 * "linked" is the number of files that the program has at its start. They are the first
+	 * files in the array.
 	 */
 	size_t files, linked;
-	/* the descriptor that open_calls_make() has returned, plus 1; 0: none */
+	/* 1 + the descriptor that open_calls_make() has returned; 0: no descriptor */
 	int open_file;
 	bool is_later;              /* the patterns are those of another plan */
 };
@@ -86,8 +86,8 @@ bool patches_is_of(const char *module, const char *path);
 bool patches_selects_file(const struct patches *plan, const char *path, bool by_name);
 
 /*
- * Begins an empty plan for files that are loaded later. It uses the patterns of another plan, which
- * must exist as long as this one.
+ * Begins an empty plan for files that are loaded later. The new plan "later" uses the patterns of
+ * "plan", which must exist as long as "later".
  */
 void patches_later(struct patches *later, const struct patches *plan);
 

@@ -16,8 +16,8 @@
 #include <string.h>
 
 /*
- * The names of the general registers, by number. For the first eight this is only the part that all
- * forms of the name have in common. register_of() has the forms.
+ * The names of the general registers, by number. The first eight elements are only the part that
+ * all forms of the name have in common. register_of() knows the forms.
  */
 static const char *const registers[16] = {
 	"ax", "cx", "dx", "bx", "sp", "bp", "si", "di",
@@ -27,7 +27,7 @@ static const char *const registers[16] = {
 /*
  * Finds the number of a general register by one of its names, such as rax, eax, ax, al or r8, r8d,
  * r8w, r8b. *shift becomes 8 for a name such as ah, which means bits 8 to 15. Returns
- * SHIM_PLAN_NO_REGISTER if there is none of that name.
+ * SHIM_PLAN_NO_REGISTER if no register has this name.
  */
 static uint8_t register_of(const char *name, size_t len, uint8_t *shift)
 {
@@ -85,8 +85,8 @@ static bool take_register(const char **text, uint8_t *number)
 }
 
 /*
- * Reads "(%base,%index,scale)", of which each part may be missing. Returns whether the text has
- * this form.
+ * Reads "(%base,%index,scale)". Each of the three parts may be missing. Returns whether the text
+ * has this form.
  */
 static bool take_address(const char **text, struct shim_plan_argument *plan)
 {
@@ -112,9 +112,8 @@ static bool take_address(const char **text, struct shim_plan_argument *plan)
 }
 
 /*
- * Reads the address of an object, which consists of names and numbers that are added, and of
- * "(%rip)". A name without "(%rip)" is an absolute address, as in code that is not
- * position-independent.
+ * Reads the address of an object: a sum of names and numbers, and "(%rip)". A name without "(%rip)"
+ * is an absolute address, as in code that is not position-independent.
  */
 static bool take_object(const struct binary_file *file, const char *text, size_t len,
 			struct shim_plan_argument *plan)

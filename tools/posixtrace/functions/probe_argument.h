@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * probe_argument.h - the values of a probe, as its note describes them: "-4@%eax 8@-16(%rbp)".
+ * probe_argument.h - the values of a probe, as the note of the probe describes them: "-4@%eax
+ * 8@-16(%rbp)".
  */
 #ifndef POSIXTRACE_FUNCTIONS_PROBE_ARGUMENT_H
 #define POSIXTRACE_FUNCTIONS_PROBE_ARGUMENT_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * probe_known.c - the fields of well-known probes. The note of a probe has the sizes of its
- * arguments, but neither their names nor which pointers are texts. The documentation of these
- * programs has both.
+ * arguments. It lacks their names, and does not mark pointers that are texts. The names and types
+ * here are from the documentation of the programs.
  */
 #include "functions/probe_known.h"
 

@@ -3,8 +3,9 @@
  * probe_place.c - proves that a probe can be patched, and makes the plan of its patch.
  *
  * choose_move() moves the instructions at each place. Then the code of the whole file is decoded,
- * because a branch from any function could lead to one of these instructions. If the instructions
- * cannot be moved, those before the place are tried, and then the method of one byte.
+ * because a branch from any function could lead to one of these instructions. If these instructions
+ * cannot be moved, the functions try to move the instructions before the place. If this fails, too,
+ * they try the method of one byte.
  */
 #include "functions/probe_place.h"
 
@@ -24,13 +25,13 @@ static bool is_long_nop(const struct binary_file *file, uint64_t address)
 	return code && bytes >= sizeof(long_nop) && !memcmp(code, long_nop, sizeof(long_nop));
 }
 
-#define BEFORE_MAX 5 /* instructions that may be needed for the bytes of a jump */
+#define BEFORE_MAX 5 /* the most instructions that may be needed for the bytes of a jump */
 
 /*
  * Decodes the function from its begin to the place. Returns whether an instruction begins at the
- * place; otherwise the place is in the middle of an instruction. Stores the addresses of the last
- * instructions before the place, the nearest one first. If there are fewer than BEFORE_MAX, the
- * rest of the array is 0.
+ * place. If none begins there, the place is in the middle of an instruction. Stores the addresses
+ * of the last instructions before the place, the nearest first. If there are fewer than BEFORE_MAX
+ * instructions, the rest of the array is 0.
  */
 static bool begins_insn(const struct binary_file *file, const struct binary_frame *frame,
 			uint64_t address, uint64_t before[BEFORE_MAX])
@@ -53,8 +54,8 @@ static bool begins_insn(const struct binary_file *file, const struct binary_fram
 }
 
 /*
- * Moves the instructions of the site up to the address end. Returns false if this is impossible,
- * for example because of a call, which would return into the jump.
+ * Moves the instructions of the site up to the address "end". Returns false if this is impossible,
+ * for example because one of them is a call, which would return into the jump.
  */
 static bool move_before(const struct binary_file *file, struct shim_plan_site *site, uint64_t end)
 {
@@ -79,8 +80,8 @@ static bool move_before(const struct binary_file *file, struct shim_plan_site *s
 
 /*
  * Moves the instructions just before a place: as many as are needed so that a jump fits into their
- * bytes and the NOP at the place. Returns whether these instructions permit that; check_moved()
- * examines what leads to them.
+ * bytes and the NOP at the place. Returns whether these instructions can be moved. check_moved()
+ * later examines the code and data that may lead to them.
  */
 static bool choose_before(const struct binary_file *file, struct probe_place *place)
 {
@@ -101,7 +102,7 @@ static bool choose_before(const struct binary_file *file, struct probe_place *pl
 
 /*
  * Moves the NOP of one byte at a place and the instructions behind it. Returns whether these
- * instructions permit that; check_moved() examines what leads to them.
+ * instructions can be moved. check_moved() later examines the code and data that may lead to them.
  */
 static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 {
@@ -123,8 +124,8 @@ static bool choose_move(struct binary_file *file, struct shim_plan_site *site)
 		site->replaced = (uint8_t)(site->replaced + insn.len);
 		at += insn.len;
 		/*
-		 * The code behind a return or a jump is reached from elsewhere, so its bytes must
-		 * not be replaced.
+		 * Code behind a return or a jump is reached only from other places, so its bytes
+		 * must not be replaced.
 		 */
 		if ((insn.kind == INSN_RETURN || insn.kind == INSN_JUMP ||
 		     insn.kind == INSN_INDIRECT) && site->replaced < SHIM_PLAN_JUMP)
@@ -154,9 +155,9 @@ static uint64_t begin_of(const struct probe_place *place)
 }
 
 /*
- * Notes that some instruction or pointer leads to an address. Places that have this address among
- * their replaced bytes then cannot be moved. But the first replaced byte is no danger, because the
- * jump begins there.
+ * Notes that some instruction or pointer leads to an address. A place with this address among its
+ * replaced bytes cannot be moved. The first replaced byte is harmless, because the jump begins
+ * there.
  */
 static void note_target(struct moved *moved, uint64_t address)
 {
@@ -185,8 +186,8 @@ static void note_target(struct moved *moved, uint64_t address)
 }
 
 /*
- * Checks what may be a table of jumps: distances of 4 bytes from its begin. The table ends at the
- * first distance that does not lead to code.
+ * Checks bytes that may be a table of jumps: distances of 4 bytes from the begin of the table. The
+ * table ends at the first distance that does not lead to code.
  */
 static void note_table(struct binary_file *file, struct moved *moved, uint64_t table)
 {
@@ -205,9 +206,9 @@ static void note_table(struct binary_file *file, struct moved *moved, uint64_t t
 }
 
 /*
- * Decodes a part of a function. If an instruction refers to an address, this address may later be
- * called or jumped to, or may be that of a table of jumps. Returns false if a part could not be
- * decoded, because this part may lead anywhere.
+ * Decodes a frame. If an instruction refers to an address, the program may later call or jump to
+ * this address, or the address may be that of a table of jumps. Returns false if some bytes cannot
+ * be decoded, because they may lead anywhere.
  */
 static bool note_frame(struct binary_file *file, struct moved *moved,
 		       const struct binary_frame *frame)
@@ -267,7 +268,7 @@ static bool is_in_file(const struct binary_file *file, uint64_t address)
 }
 
 /*
- * Uses the method of one byte if possible. At the end of the code it is impossible, because the
+ * Uses the method of one byte if possible. It is impossible at the end of the code, because the
  * bytes behind the NOP are missing.
  */
 static void take_byte(const struct binary_file *file, struct probe_place *place)
@@ -298,7 +299,7 @@ static void take_byte(const struct binary_file *file, struct probe_place *place)
 }
 
 /*
- * Examines a place for the first time: whether it can be patched at all, and whether the
+ * The first examination of a place: checks whether the place can be patched at all, and whether the
  * instructions behind it can be moved.
  */
 static void look_at(struct binary_file *file, struct probe_place *place)
@@ -319,8 +320,8 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		return;
 	}
 	/*
-	 * Tracers increment the semaphore in memory without a further check. So its address must
-	 * not be that of code.
+	 * Tracers increment the semaphore in memory without a further check. So the address of the
+	 * semaphore must not be an address of code.
 	 */
 	if (place->probe.semaphore && !binary_is_variable(file, place->probe.semaphore, 2)) {
 		place->why = "its semaphore is not a variable";
@@ -336,11 +337,11 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		place->method = PATCH_MOVE;
 		return;
 	}
-	/* The instructions that were moved before the failure are not used. */
+	/* The function had moved some instructions before the failure. They are not used. */
 	place->site.replaced = 0;
 }
 
-/* Prepares the second way, in which instructions before the place are moved. */
+/* Prepares the second pass, which moves instructions before the place. */
 static void look_before(const struct binary_file *file, struct probe_place *place)
 {
 	struct shim_plan_site *site = &place->site;
@@ -363,9 +364,9 @@ static bool is_open(const struct probe_place *place)
 }
 
 /*
- * There are three passes. The first one moves the instructions behind each place, the second one
- * those before it, and the third one replaces one byte. Each pass handles the places for which the
- * passes before it found no method.
+ * There are three passes. The first pass moves the instructions behind each place, the second pass
+ * moves the instructions before it, and the third pass replaces one byte. A pass handles only
+ * places for which the earlier passes found no method.
  */
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count)
 {

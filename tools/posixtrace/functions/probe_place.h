@@ -21,23 +21,23 @@
 struct probe_place {
 	struct binary_probe probe;
 	enum patch_method method;
-	const char *why;             /* PATCH_REFUSED: the reason */
+	const char *why;             /* for PATCH_REFUSED: the reason */
 	/* for all other methods: the plan of the probe's site, without arguments */
 	struct shim_plan_site site;
-	/* the member "before" is valid: the site of the instructions before the place */
+	/* the member "before" is valid; it is the site of the instructions before the place */
 	bool has_before;
 	struct shim_plan_site before;
 };
 
 /*
- * Decides for all places of a file, which must be in the order of their addresses. They are
- * examined together, so that the whole file is decoded only once.
+ * Decides for all places of a file. The places must be in the order of their addresses. The
+ * function examines them together, so that the whole file is decoded only once.
  */
 void probe_places(struct binary_file *file, struct probe_place *place, size_t count);
 
 /*
- * Moves the instructions of a site again, but only those before "end", which is the place of a
- * probe among them. Returns false if that is impossible; the site is then unchanged.
+ * Shortens the moved code of a site to the instructions before "end", which is the place of a probe
+ * within the site. Returns false if this is impossible; in this case the site is unchanged.
  */
 bool probe_place_cut(const struct binary_file *file, struct shim_plan_site *site, uint64_t end);
 

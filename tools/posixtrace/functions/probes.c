@@ -2,11 +2,11 @@
 /*
  * probes.c - selects probes by patterns, and makes the schemas of their event types.
  *
- * The type of a field comes from the pattern. If the pattern has none, it comes from probe_known.c.
- * If the provider is not known there, the type comes from the notes of <sys/sdt.h> in the files
- * (binary_probes.c). The field then has the largest size in the notes, and is signed if one of the
- * notes has a signed number. An unsigned number of 8 bytes is shown in hexadecimal, because most
- * such numbers are pointers.
+ * The type of a field comes from the pattern. If the pattern has no types, the type of the field
+ * comes from probe_known.c. If the probe is not known there, the type comes from the notes of
+ * <sys/sdt.h> in the files (binary_probes.c). The field then has the largest size in the notes, and
+ * is signed if one of the notes has a signed number. An unsigned number of 8 bytes is shown in
+ * hexadecimal, because most such numbers are pointers.
  */
 #include "functions/probes.h"
 
@@ -133,8 +133,8 @@ void probes_fini(struct probes *probes)
 }
 
 /*
- * Where the name of a probe has two underscores, its documentation may have a hyphen. Users may
- * write either form.
+ * If the name of a probe has two underscores, its documentation may have a hyphen in their place.
+ * The function accepts both forms.
  */
 static bool probes_matches(const char *glob, const char *name)
 {
@@ -171,8 +171,8 @@ const struct probes_pattern *probes_match(const struct probes *probes, const cha
 }
 
 /*
- * Returns the event type of a probe, and makes it if necessary. If that fails, stores the reason
- * and returns NULL.
+ * Returns the event type of a probe, and makes the type if necessary. After a failure, stores the
+ * reason and returns NULL.
  */
 static struct probes_type *type_of(struct probes *probes, const struct probes_pattern *pattern,
 				   const struct binary_probe *probe, const char **why)

@@ -13,16 +13,16 @@
 
 struct probes_pattern {
 	char *provider, *name;  /* globs */
-	/* types of the arguments, separated by commas; NULL: the file determines them */
+	/* types of the arguments, separated by commas; NULL: the user gave none */
 	char *types;
 	const char *module;     /* a glob of the name or path of the file; NULL: every file */
 };
 
-/* An event type. probes_finish() sets schema and bytes. */
+/* An event type. probes_finish() sets the members "schema" and "bytes". */
 struct probes_type {
 	char *name;
-	const char *known;       /* the fields, if the provider is known; NULL: it is not */
-	const char *types;       /* of the pattern; not owned */
+	const char *known;       /* the fields from probe_known(), or NULL */
+	const char *types;       /* types from the pattern; not owned */
 	unsigned fields;
 	struct probes_field {
 		uint8_t size;    /* the largest size that any place has */
@@ -30,8 +30,8 @@ struct probes_type {
 	} field[SHIM_PLAN_OF_SITE];
 	char *schema;
 	/*
-	 * number of bytes of each field in an event; 0: the field is a text; -1: the field is left
-	 * out
+	 * number of bytes of each field in an event; 0: the field is a text; -1: events lack the
+	 * field
 	 */
 	int bytes[SHIM_PLAN_OF_SITE];
 };
@@ -53,19 +53,19 @@ struct probes {
 };
 
 /*
- * Adds a value of --probe. It has the form PROVIDER:NAME, behind which there may be types in
- * parentheses, and @MODULE. Returns false after it printed an error.
+ * Adds a value of --probe. The value is PROVIDER:NAME, optionally followed by types in parentheses
+ * and by @MODULE. Returns false after it printed an error.
  */
 bool probes_add(struct probes *probes, const char *text);
 void probes_fini(struct probes *probes);
 
-/* Returns the first pattern that selects a probe of the file, or NULL if none does. */
+/* Returns the first pattern that selects a probe of the file, or NULL if no pattern selects it. */
 const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
 					  const struct binary_probe *probe);
 
 /*
- * Adds the arguments and the type of a probe to its site. Returns the reason why it cannot be
- * traced, or NULL.
+ * Adds the arguments and the type of a probe to its site. Returns NULL, or the reason why the probe
+ * cannot be traced.
  */
 const char *probes_take(struct probes *probes, const struct binary_file *file,
 			const struct probes_pattern *pattern, const struct binary_probe *probe,

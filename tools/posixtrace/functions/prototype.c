@@ -19,7 +19,7 @@
 #include "functions/binary_part.h"
 #include "functions/prototype_part.h"
 
-#define TYPE_TEXT 256 /* of one type or parameter */
+#define TYPE_TEXT 256 /* bytes of the text of one type or parameter */
 #define DEEP_MAX  8   /* levels of types that refer to other types */
 
 struct prototypes {
@@ -39,8 +39,8 @@ static int by_address(const void *a, const void *b)
 }
 
 /*
- * Callback of dwarf_getfuncs(). A function without an address is only declared or inlined, and is
- * left out.
+ * Callback of dwarf_getfuncs(). A function without an address is only declared or inlined, so it is
+ * omitted.
  */
 static int add_function(Dwarf_Die *die, void *arg)
 {
@@ -91,8 +91,8 @@ void prototypes_close(struct prototypes *prototypes)
 }
 
 /*
- * Stores the type of an entry. Returns false if the entry has none. For example, a function that
- * returns nothing has none.
+ * Stores the type of an entry. Returns false if the entry has no type, for example if it is a
+ * function that returns nothing.
  */
 static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 {
@@ -102,7 +102,10 @@ static bool type_of(Dwarf_Die *die, Dwarf_Die *type)
 	       dwarf_formref_die(&attribute, type);
 }
 
-/* Writes the type of an entry as C has it, such as "const char *". Pointers end without a space. */
+/*
+ * Writes the type of an entry in the form of C, such as "const char *". A pointer type has no space
+ * at its end.
+ */
 static void put_type(Dwarf_Die *die, unsigned deep, char text[TYPE_TEXT])
 {
 	const char *keyword = "", *suffix = NULL, *name;
@@ -184,7 +187,7 @@ static bool append_named(char text[PROTOTYPE_TEXT], Dwarf_Die *die, const char *
 	       prototype_append(text, name);
 }
 
-/* Appends the parameters. A function without any is written as C has it: (void). */
+/* Appends the parameters. For a function without parameters, appends "(void)". */
 static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
 {
 	const char *separator = "";

@@ -2,7 +2,7 @@
 /*
  * prototype.h - reads the declarations of functions from the debugging information of a file.
  *
- * A file is hostile: libdw checks its structure, and the lengths and depths are limited here. Only
+ * A file is hostile: libdw checks its structure, and prototype.c limits lengths and depths. Only
  * one thread may use the prototypes of a file.
  */
 #ifndef POSIXTRACE_FUNCTIONS_PROTOTYPE_H
@@ -18,9 +18,9 @@ struct prototypes;
 struct binary_file;
 
 /*
- * Collects the functions that the debugging information has, either that of the file or that of its
- * separate debug file. Returns NULL if there is no such information, if memory is lacking, or if
- * posixtrace was built without libdw.
+ * Collects the functions in the debugging information of the file or of its separate debug file.
+ * Returns NULL if there is no such information, if memory is lacking, or if posixtrace was built
+ * without libdw.
  */
 struct prototypes *prototypes_open(const struct binary_file *file);
 void prototypes_close(struct prototypes *prototypes);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * prototype_part.h - the function that is shared by the files that read the debugging information
- * of functions.
+ * prototype_part.h - a function that several files need to read the debugging information of
+ * functions.
  */
 #ifndef POSIXTRACE_FUNCTIONS_PROTOTYPE_PART_H
 #define POSIXTRACE_FUNCTIONS_PROTOTYPE_PART_H
@@ -12,7 +12,7 @@
 
 /*
  * Finds the entry of the function at an address. "prototypes" may be NULL. Returns false if there
- * is none.
+ * is no such entry.
  */
 bool prototypes_find(struct prototypes *prototypes, uint64_t address, Dwarf_Die *die);
 

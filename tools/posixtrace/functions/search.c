@@ -3,9 +3,9 @@
  * search.c - reads the names in the folders from which programs load plugins.
  *
  * The dynamic linker does not know these files, because the program itself will compute their
- * paths. The nearest folders are searched first. Other folders are searched only for patterns that
- * have no file yet, because another version of the program may have a library of the same name
- * there.
+ * paths. The nearest folders are searched first. More distant folders are searched only for
+ * patterns that have no file yet, because such a folder may have a library of the same name for
+ * another version of the program.
  */
 #include "functions/search.h"
 
@@ -19,7 +19,7 @@
 
 #include "base/vec.h"
 
-#define NAMES_MAX 400000 /* names that are read at most; a system has some 100000 */
+#define NAMES_MAX 400000 /* the most names that are read; a system has some 100000 */
 #define DEEP_MAX  12     /* greatest depth of folders in folders */
 /* greatest depth for the current folder and for the folders of arguments */
 #define NEAR      1
@@ -52,8 +52,8 @@ static bool add_file(struct search *search, const char *path)
 }
 
 /*
- * Searches a folder, and the folders in it down to the depth deep. A folder that cannot be read is
- * left out. Returns false if memory is lacking.
+ * Searches a folder, and the folders in it down to the depth "deep". A folder that cannot be read
+ * is skipped. Returns false if memory is lacking.
  */
 static bool search_walk(struct search *search, const char *folder, unsigned deep)
 {
@@ -80,8 +80,8 @@ static bool search_walk(struct search *search, const char *folder, unsigned deep
 }
 
 /*
- * Searches a folder, unless it has been searched before, either for itself or as a part of another
- * folder.
+ * Searches a folder. The function skips a folder that was searched before, by itself or as a part
+ * of another folder.
  */
 static bool take_folder(struct search *search, const char *folder, unsigned deep)
 {
@@ -96,8 +96,8 @@ static bool take_folder(struct search *search, const char *folder, unsigned deep
 			return true;
 	}
 	/*
-	 * The folder is noted only if it was searched to the full depth. A folder that was searched
-	 * only in part may be searched again.
+	 * The function notes the folder only if the search has the full depth. A folder that was
+	 * searched to a smaller depth may be searched again.
 	 */
 	if (deep == DEEP_MAX && (!vec_grow(&search->folder, search->folders, 1) ||
 				 !(search->folder[search->folders++] = strdup(real))))
@@ -106,8 +106,8 @@ static bool take_folder(struct search *search, const char *folder, unsigned deep
 }
 
 /*
- * Stores the path of a file or folder of the program, whose name may be relative to its current
- * folder. Returns false if the path is too long.
+ * Stores the path of a file or folder of the program. The name of the file or folder may be
+ * relative to the program's current folder. Returns false if the path is too long.
  */
 static bool path_of(const struct search *search, const char *name, size_t len, char path[PATH_MAX])
 {
@@ -204,7 +204,7 @@ static bool take_system(struct search *search)
 	return good;
 }
 
-/* Searches all folders, and forgets which ones it has searched. */
+/* Searches all folders, and then frees the list of searched folders. */
 static bool search_all(struct search *search, const char *program, char *const argv[])
 {
 	bool good;
@@ -234,12 +234,12 @@ bool search_files(struct search *search, const char *program, char *const argv[]
 	return search_all(search, program, argv);
 }
 
-#define TEXTS_BYTES 65536 /* of the arguments or the environment of a process */
+#define TEXTS_BYTES 65536 /* the most bytes of the arguments or the environment of a process */
 #define TEXTS_MOST  256
 
 /*
- * Reads a file of a process that has texts, each with a NUL, and stores where they begin. text[]
- * ends with NULL. A text that is cut off at the end of the buffer is left out.
+ * Reads a file of a process that contains texts, each with a NUL, and stores pointers to them in
+ * "text". The array ends with NULL. A text that is cut off at the end of the buffer is omitted.
  */
 static void read_texts(pid_t pid, const char *name, char *buffer, char *text[TEXTS_MOST + 1])
 {

@@ -2,8 +2,8 @@
 /*
  * search.h - files that a program may load while it runs, such as plugins and modules of Python.
  *
- * Only names are read. Links to folders are not followed, and the number of names is limited, so
- * that a search needs a fraction of a second.
+ * A search reads only names, does not follow links to folders, and limits the number of names. So
+ * it needs only a fraction of a second.
  */
 #ifndef POSIXTRACE_FUNCTIONS_SEARCH_H
 #define POSIXTRACE_FUNCTIONS_SEARCH_H
@@ -29,15 +29,16 @@ struct search {
 /*
  * Adds the files that match a pattern to search->found, by their real paths. The function searches
  * the arguments of the program, their folders, the current folder, and the folders of
- * LD_LIBRARY_PATH and PYTHONPATH. If a pattern has no file there, it also searches the folders of
- * the program. If a pattern still has no file, it also searches ~/.local/lib and the folders of the
- * system. argv is that of the program and includes its file. Returns false if memory is lacking.
+ * LD_LIBRARY_PATH and PYTHONPATH. If a pattern has no file in them, the function also searches the
+ * folders of the program. If a pattern still has no file, the function also searches ~/.local/lib
+ * and the folders of the system. "argv" has the arguments of the program, including its file.
+ * Returns false if memory is lacking.
  */
 bool search_files(struct search *search, const char *program, char *const argv[]);
 
 /*
- * Does the same for a process, with its arguments, current folder and environment. A part that
- * cannot be read counts as empty.
+ * Like search_files(), for a running process with its arguments, current folder and environment. If
+ * one of these cannot be read, it counts as empty.
  */
 bool search_files_of_process(struct search *search, pid_t pid);
 

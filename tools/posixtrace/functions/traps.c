@@ -28,8 +28,8 @@ bool traps_has_functions(struct traps *traps, const struct binary_file *file)
 }
 
 /*
- * Finds the file. If it is new, adds it with the facts that readers of the log need to find its
- * functions. Returns SIZE_MAX if memory is lacking.
+ * Finds the file. Adds a new file with the facts that readers of the log need to find the functions
+ * of the file. Returns SIZE_MAX if memory is lacking.
  */
 static size_t find_file(struct traps *traps, const struct binary_file *binary, const char *path)
 {
@@ -71,8 +71,8 @@ enum arguments_way traps_arguments(const struct binary_file *file)
 
 /*
  * Sets the type and the values of a begin. The begin gets no values if an instruction before the
- * breakpoint may have changed a register of an argument. Only an ENDBR64, which has 4 bytes, and
- * the instructions with which a function of Go checks its stack certainly change no such register.
+ * breakpoint may have changed a register of an argument. Two kinds of instructions never do: an
+ * ENDBR64, which has 4 bytes, and the instructions by which a function of Go checks its stack.
  */
 static void take_values(struct trap *trap, struct shim_plan_site *site)
 {
@@ -106,8 +106,8 @@ const char *traps_function(struct traps *traps, struct binary_file *file, const 
 	trap.has_type = false;
 	for (size_t i = 0; i < exits.places && !why; i++) {
 		/*
-		 * If an exit is at the same instruction as the begin, it gets no breakpoint of its
-		 * own, because the order of two breakpoints at one instruction is not known.
+		 * If an exit is at the same instruction as the begin, the exit gets no separate
+		 * breakpoint, because the order of two breakpoints at one instruction is not known.
 		 */
 		if (exits.place[i].address == exits.begin) {
 			traps->trap[before].condition = exits.place[i].condition;
@@ -171,9 +171,9 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file, con
 }
 
 /*
- * Finds the type in traps that has the same name and schema as *type. If there is none, appends a
- * copy of *type. *index receives the index in traps, or UINT32_MAX if a type with this name has
- * another schema. Returns false if memory is lacking.
+ * Finds the type in "traps" that has the same name and schema as *type. If there is no such type,
+ * appends a copy of *type. *index receives the index of the type in "traps", or UINT32_MAX if a
+ * type with this name has another schema. Returns false if memory is lacking.
  */
 static bool find_type(struct traps *traps, const struct traps_type *type, uint32_t *index)
 {
@@ -201,8 +201,8 @@ static bool find_type(struct traps *traps, const struct traps_type *type, uint32
 }
 
 /*
- * Appends a place whose indexes are those of the other plan. The array "index" has the new index of
- * each type.
+ * Appends a place of the other plan, and converts its indexes. The array "index" has the new index
+ * of each type.
  */
 static void append_trap(struct traps *traps, struct trap trap, const uint32_t *index,
 			size_t *left_out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * traps.h - the functions and probes that the kernel records by breakpoints (uprobes), because the
- * shim cannot be in their process, or cannot patch them.
+ * shim cannot be in the process, or cannot patch the code.
  */
 #ifndef POSIXTRACE_FUNCTIONS_TRAPS_H
 #define POSIXTRACE_FUNCTIONS_TRAPS_H
@@ -18,16 +18,16 @@
 
 enum trap_kind { TRAP_BEGIN, TRAP_RETURN, TRAP_JUMP, TRAP_PROBE };
 
-/* A place with a breakpoint. Addresses are those in the file. */
+/* A place with a breakpoint. Addresses are the addresses in the file. */
 struct trap {
-	uint32_t file;           /* index */
+	uint32_t file;           /* index of the file in struct traps */
 	/*
-	 * "condition" and "target" are those of exits.h. A begin has both, too, if its instruction
-	 * is an exit. Otherwise both are 0.
+	 * "condition" and "target" are as in struct exits_place. A begin also has them if its
+	 * instruction is an exit. In all other cases they are 0.
 	 */
 	uint8_t kind, condition;
 	bool is_go;
-	uint64_t address, offset; /* offset: in the file */
+	uint64_t address, offset; /* "offset" is the position in the file */
 	uint64_t function, target;
 	/*
 	 * For TRAP_PROBE, and for TRAP_BEGIN with has_type: "type" is the index of the event type.
@@ -49,7 +49,7 @@ struct traps_type {
 	const char *name, *schema;
 };
 
-/* A file with such places. */
+/* A file with places that have breakpoints. */
 struct traps_file {
 	char *path;
 	struct binary_mapping mapping[TRAPS_MAPPINGS];
@@ -65,9 +65,9 @@ struct traps {
 	 */
 	bool is_forced;
 	/*
-	 * Returns NULL if the kernel may also record functions that cannot be patched, or otherwise
-	 * the reason why not. This function needs milliseconds, so it is called at most once, and
-	 * the member "why" then has its result.
+	 * Returns NULL if the kernel may record functions that cannot be patched, or the reason why
+	 * not. The function needs milliseconds, so it is called at most once. Afterwards has_result
+	 * is true, and "why" has the result.
 	 */
 	const char *(*refusal)(void);
 	bool has_result;
@@ -78,7 +78,8 @@ struct traps {
 	size_t files;
 	size_t functions, probes;
 	/*
-	 * patches_finish() sets these members. Each value then has its number of bytes in an event.
+	 * patches_finish() sets these members, including the number of bytes of each value in an
+	 * event.
 	 */
 	struct traps_type *type;
 	size_t types;
@@ -88,13 +89,13 @@ struct traps {
 	size_t texts;
 };
 
-/* Returns whether functions and probes may be recorded by the kernel. */
+/* Returns whether the kernel may record functions and probes. */
 bool traps_are_permitted(struct traps *traps);
 
 /*
- * Returns whether the functions of the file are recorded by the kernel and not patched. This is so
- * if is_forced is true. It is also so if the kernel may record functions, and the file is a static
- * program or a program of Go.
+ * Returns whether the kernel records the functions of the file, so that they are not patched. It
+ * does if is_forced is true. It also does if the kernel may record functions, and the file is a
+ * static program or a program of Go.
  */
 bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 
@@ -103,9 +104,9 @@ enum arguments_way traps_arguments(const struct binary_file *file);
 
 /*
  * Adds the places of a function. "path" is the real path of the file. "site" has the type and the
- * values that described_take() has set, if any. site->has_type becomes false if the values are no
- * longer in their places at the breakpoint. Returns NULL, or the reason why the function cannot be
- * traced. The constant text traps_no_memory is a reason, too.
+ * values that described_take() has set, if any. site->has_type becomes false if, at the breakpoint,
+ * the values may no longer be in their places. Returns NULL, or the reason why the function cannot
+ * be traced. The constant text traps_no_memory is a reason, too.
  */
 const char *traps_function(struct traps *traps, struct binary_file *file, const char *path,
 			   const struct binary_function *function,
@@ -114,8 +115,9 @@ extern const char traps_no_memory[];
 
 /*
  * Returns NULL if the kernel can record a probe of the file, or the reason why not: a breakpoint
- * needs a NOP, and the semaphore must be a variable with data in the file. The kernel would
- * increment any other semaphore too early: the program sets such a variable to 0 when it begins.
+ * needs a NOP, and the semaphore must be a variable with data in the file. A variable without data
+ * in the file is not possible, because the program sets it to 0 after the kernel has incremented
+ * it.
  */
 const char *traps_probe_lack(const struct binary_file *file, const struct binary_probe *probe);
 
@@ -129,10 +131,10 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file, con
 
 /*
  * Appends the places of a plan that is finished, with copies of their texts, and makes that plan
- * empty. A type with the name of another type must have the same schema as that type. Otherwise a
- * function loses its arguments, and a probe is left out; *left_out receives the number of such
- * probes. Returns false if memory is lacking or if there are too many places; the plan is then as
- * it was.
+ * empty. If a type has the same name as a type of the plan, but another schema, a function is
+ * recorded without its arguments, and a probe is not appended; *left_out receives the number of
+ * such probes. Returns false if memory is lacking or if there are too many places; in this case the
+ * plan is unchanged.
  */
 bool traps_append(struct traps *traps, struct traps *from, size_t *left_out);
 
