@@ -2,12 +2,12 @@
 /*
  * call.c - makes a call in a stopped thread, after which all registers of the thread are as before.
  *
- * The thread gets a signal frame below its stack, as the kernel would write it for a handler. Each
- * step before the end leads to that frame. The system calls that get memory return to the restorer,
- * whose address is at the frame, and the stub ends with rt_sigreturn(). So if this process is
- * killed, the thread returns by itself to the place where it was. If this process is not killed, it
- * stops the thread before the frame is used, and sets the registers itself. Only the tracer can
- * restore an interrupted system call exactly.
+ * The thread gets a signal frame below its stack, as the kernel would write it for a handler. After
+ * each step, the thread would return by that frame if it ran on. The system calls that get memory
+ * return to the restorer, whose address is at the frame, and the stub ends with rt_sigreturn(). So
+ * if this process is killed, the thread returns by itself to the place where it was. If this
+ * process is not killed, it stops the thread before the thread uses the frame, and sets the
+ * registers by ptrace(). Only the tracer can restore an interrupted system call exactly.
  */
 #include "inject/call.h"
 
@@ -28,12 +28,12 @@
 #if defined __x86_64__
 
 /*
- * The size of the stack on which the stub runs. dlopen() needs the most of it, because it relocates
- * the library and runs constructors.
+ * The size of the stack on which the stub runs. dlopen() needs most of this stack, because it
+ * relocates the library and runs constructors.
  */
 #define STACK_BYTES ((uint64_t)512 << 10)
 #define CODE_BYTES  ((uint64_t)4096)
-#define CALL_NS     INT64_C(20000000000) /* for the whole call; a busy machine is slow */
+#define CALL_NS     INT64_C(20000000000) /* limit for the whole call; a busy machine is slow */
 #define RED_ZONE    128
 #define FRAME_BYTES 440 /* a pointer, the kernel's ucontext, a siginfo */
 #define CONTEXT_BYTES 304
@@ -57,8 +57,8 @@ struct software {
 #define MAGIC2 0x46505845u
 
 /*
- * The facts about a signal frame of this process. They show the format in which the running kernel
- * writes frames.
+ * The facts about a signal frame of this process. The running kernel writes all frames in this
+ * format.
  */
 static struct {
 	unsigned long flags;
@@ -66,7 +66,7 @@ static struct {
 } sample;
 
 /*
- * The signal handler of find_format(). It runs in this process and only copies facts of its own
+ * The signal handler of find_format(). The handler runs in this process and copies facts of its own
  * frame.
  */
 static void take_sample(int number, siginfo_t *info, void *context)
@@ -104,10 +104,7 @@ static bool find_format(void)
 	       sample.software.extended_bytes >= sample.software.state_bytes + 4;
 }
 
-/*
- * One call: the thread, and what was done in it so far. The member "frame" is set before any
- * register changes.
- */
+/* The state of one call in a thread. The member "frame" is set before any register changes. */
 struct call {
 	struct stopped *thread;
 	int memory;
@@ -121,7 +118,8 @@ struct call {
 
 /*
  * Returns whether the kernel would restart the interrupted system call of the thread. The kernel
- * decides this from rax, and only if orig_rax is the number of a system call.
+ * restarts a call only if orig_rax is the number of a system call, and rax is one of the marks
+ * above.
  */
 static bool is_restarted(const struct user_regs_struct *regs)
 {
@@ -142,7 +140,7 @@ static bool is_restarted(const struct user_regs_struct *regs)
  * Returns the number of the system call that was interrupted. If the kernel has restarted the call
  * before, orig_rax has the number of restart_syscall(), which has no effect after rt_sigreturn().
  * In this case the function reads the number from the code: the instruction before the system call
- * (b8 and four bytes) loads it.
+ * (b8 and four bytes) loads the number.
  */
 static uint64_t number_of(const struct call *call)
 {
@@ -161,8 +159,8 @@ static uint64_t number_of(const struct call *call)
  * Fills the kernel's context with the registers of the thread, so that it can continue. "state" is
  * the address of the vector state in the thread's stack. rt_sigreturn() does not restart system
  * calls. So if the kernel would restart the interrupted call, the function sets the registers so
- * that the thread executes the call again. DESIGN 4 describes the difference that remains if this
- * process is killed.
+ * that the thread executes the call again. DESIGN 4 describes the difference for the program if
+ * this process is killed.
  */
 static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
 {
@@ -206,9 +204,9 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 }
 
 /*
- * Writes the frame below the thread's stack. Returns false if there is no room. The function leaves
- * out the red zone, since code of the program may use its bytes without moving the stack pointer.
- * The vector state is aligned to 64 bytes, and the kernel's context to 16 bytes; the address of the
+ * Writes the frame below the thread's stack. Returns false if there is no room. The function does
+ * not write into the red zone, since the program may use these bytes below the stack pointer. The
+ * vector state is aligned to 64 bytes, and the kernel's context to 16 bytes; the address of the
  * restorer is just below the context.
  */
 static bool write_frame(struct call *call, const struct mapping *stack)
@@ -246,9 +244,9 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 
 /*
  * Lets the thread run until its next stop at a system call. If a fault of the call raises a signal,
- * the wait ends with STOP_SIGNAL. Any other signal was sent before all signals were blocked, so it
- * is delivered. If the whole process is stopped, this function waits until the process is
- * continued. call->end_ns limits the wait.
+ * the wait ends with STOP_SIGNAL. The function delivers any other signal, because it was sent
+ * before all signals were blocked. If the whole process is stopped, this function waits until the
+ * process is continued. call->end_ns limits the wait.
  */
 static enum stop_kind run_to_system_call(struct call *call)
 {
@@ -328,8 +326,8 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	regs.rip = call->place->system_call;
 	regs.rsp = call->frame;
 	/*
-	 * -1 means that the thread is not in a system call. Otherwise the kernel could restart the
-	 * interrupted call with these registers.
+	 * -1 means that the thread is not in a system call. With another value, the kernel could
+	 * restart the interrupted call with these registers.
 	 */
 	regs.orig_rax = (uint64_t)-1;
 	/* clears the flags for single steps and for downward string instructions */
@@ -344,8 +342,8 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	if (!set_regs(call, &regs))
 		return STOP_GONE;
 	/*
-	 * The function changes the signal mask only after the registers. From then on the thread
-	 * returns by the frame, which restores the mask.
+	 * The function changes the signal mask only after the registers, because with these
+	 * registers the thread returns by the frame, which restores the mask.
 	 */
 	block_signals(call);
 	do {
@@ -355,8 +353,8 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 		if (!get_regs(call, &regs))
 			return STOP_GONE;
 		/*
-		 * The loop does not end at the stop at the end of a skipped call, nor at the stop
-		 * at the beginning of this call.
+		 * The loop continues after two kinds of stops: at the end of a skipped call, and at
+		 * the beginning of this call.
 		 */
 	} while (regs.rip != call->place->system_call + 2 || (int64_t)regs.rax == -ENOSYS);
 	*result = (int64_t)regs.rax;
@@ -370,9 +368,10 @@ static bool is_error(int64_t result)
 }
 
 /*
- * Gets the memory for the code and the stack. Returns STOP_SYSCALL if the system calls were made.
- * *result is then less than 0 if the kernel has refused the memory. The code and the stack are two
- * mappings, because some systems forbid pages that can be both written and executed.
+ * Gets the memory for the code and the stack. Returns STOP_SYSCALL if the thread has made the
+ * system calls. In this case, *result is less than 0 if the kernel has refused the memory. The code
+ * and the stack are two mappings, because some systems forbid pages that can be both written and
+ * executed.
  */
 static enum stop_kind get_memory(struct call *call, int64_t *result)
 {
@@ -390,7 +389,7 @@ static enum stop_kind get_memory(struct call *call, int64_t *result)
 }
 
 /*
- * Frees the memory that get_memory() got, even if it got only a part. If munmap() fails, a small
+ * Frees the memory of the call, even if get_memory() got only a part. If munmap() fails, a small
  * mapping remains, which does no harm.
  */
 static enum stop_kind free_memory(struct call *call)
@@ -420,9 +419,9 @@ static uint64_t put_string(const struct call *call, uint64_t *top, const char *t
 }
 
 /*
- * Writes the code, the block and the strings, and sets the registers for the stub. The code page is
- * not writable for the thread; /proc/PID/mem writes it nevertheless. Returns false after an error.
- * The thread then still has the registers of the previous system call.
+ * Writes the code, the block and the strings, and sets the registers for the stub. The thread
+ * cannot write the code page, but this process can write it by /proc/PID/mem. Returns false after
+ * an error. In this case, the thread still has the registers of the previous system call.
  */
 static bool prepare_stub(struct call *call, const struct call_request *request,
 			 uint64_t *block_address)
@@ -433,7 +432,7 @@ static bool prepare_stub(struct call *call, const struct call_request *request,
 		.set_cancel_state = place->set_cancel_state, .dlopen = place->dlopen,
 		.dlsym = place->dlsym, .dlerror = place->dlerror,
 		.flags = (uint64_t)request->flags,
-		/* behind the restorer's address, as if a return had popped it */
+		/* behind the restorer's address, as after a return */
 		.frame = call->frame + 8,
 	};
 	uint64_t top = call->stack + STACK_BYTES;
@@ -460,8 +459,8 @@ static bool prepare_stub(struct call *call, const struct call_request *request,
 
 /*
  * Runs the stub until it is about to return by the frame, and reads its results. The thread also
- * stops at system calls of dlopen() and of the shim. The function then lets it continue. The
- * results are read from the memory of the process and may have any value.
+ * stops at system calls of dlopen() and of the shim. After such a stop, the function lets the
+ * thread continue. The results are read from the memory of the process and may have any value.
  */
 static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_block *block)
 {
@@ -480,9 +479,9 @@ static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_
 }
 
 /*
- * Restores the thread by ptrace() and not by the frame. The thread is stopped at a system call. It
- * must be stopped by PTRACE_INTERRUPT instead, so that it passes the place where the kernel
- * restarts system calls.
+ * Restores the thread by ptrace() and not by the frame. The thread is stopped at a system call.
+ * This function first stops it by PTRACE_INTERRUPT instead, because after such a stop the kernel
+ * decides whether to restart a system call.
  */
 static void restore_thread(struct call *call)
 {
@@ -495,7 +494,7 @@ static void restore_thread(struct call *call)
 		return;
 	do {
 		stop = stop_wait(thread->tid, call->end_ns);
-		/* Only signals of a fault are not blocked, and no fault can happen here. */
+		/* All signals except those of faults are blocked, and no fault can happen here. */
 		if (stop.kind == STOP_GROUP || stop.kind == STOP_SIGNAL)
 			ptrace(stop.kind == STOP_GROUP ? PTRACE_LISTEN : PTRACE_CONT, thread->tid,
 			       NULL, NULL);
@@ -505,31 +504,31 @@ static void restore_thread(struct call *call)
 	ptrace(PTRACE_SETREGSET, thread->tid, NT_X86_XSTATE, &vector);
 	ptrace(PTRACE_SETSIGMASK, thread->tid, sizeof(thread->mask), &thread->mask);
 	/*
-	 * If this process is killed before this call, the thread restores itself by the frame.
+	 * If this process is killed before PTRACE_SETREGS, the thread restores itself by the frame.
 	 */
 	ptrace(PTRACE_SETREGS, thread->tid, NULL, &thread->regs);
 	stop_end(thread);
 }
 
 /*
- * Restores the thread after a crash. The thread has stopped before the delivery of the signal. The
- * function suppresses the signal.
+ * Restores the thread after a crash. The thread has stopped before the delivery of the crash's
+ * signal, and the function suppresses this signal.
  */
 static void restore_crashed(struct call *call)
 {
 	int64_t ignored;
 
 	/*
-	 * getpid() changes nothing. After this call the thread is stopped at a system call, from
-	 * where restore_thread() can restore it.
+	 * getpid() changes nothing. After this call the thread is stopped at a system call, as
+	 * restore_thread() requires.
 	 */
 	if (remote_call(call, SYS_getpid, 0, 0, 0, 0, 0, 0, &ignored) == STOP_SYSCALL)
 		restore_thread(call);
 }
 
 /*
- * The function copies only as much of the message as fits. say() later prints the message and
- * escapes its unsafe characters.
+ * The function copies the part of the message that fits. say() later prints the message and escapes
+ * its unsafe characters.
  */
 static enum call_outcome outcome_of(struct call *call, const struct stub_block *block,
 				    struct call_result *result)
@@ -544,9 +543,9 @@ static enum call_outcome outcome_of(struct call *call, const struct stub_block *
 }
 
 /*
- * Returns the outcome if the thread did not reach the expected stop. If the outcome is CALL_LATE,
- * the function restores nothing: this process ends, the kernel then releases the thread, and the
- * stub ends by the frame.
+ * Returns the outcome of a call whose thread did not reach the expected stop. If the outcome is
+ * CALL_LATE, the function restores nothing. This process ends, the kernel releases the thread, and
+ * the stub later ends by the frame.
  */
 static enum call_outcome end_early(struct call *call, enum stop_kind kind,
 				   struct call_result *result)

@@ -18,11 +18,11 @@ struct call_place {
 
 struct call_request {
 	const char *path, *symbol, *argument; /* "argument" may be NULL */
-	int flags;                            /* of dlopen() */
+	int flags;                            /* the flags for dlopen() */
 };
 
 enum call_outcome {
-	CALL_DONE,    /* result.value is what the function returned */
+	CALL_DONE,    /* result.value is the value that the function returned */
 	CALL_FAILED,  /* dlopen() or dlsym() failed; result.message has the reason */
 	CALL_REFUSED, /* the process could get no memory and is unchanged; result.value is -errno */
 	CALL_NO_ROOM, /* the stack has no room for a signal frame; the thread is unchanged */

@@ -3,12 +3,12 @@
  * change.c - stops all threads, writes jumps or restores the code, and releases the threads.
  *
  * No thread executes the bytes while they change. A thread may be stopped within the instructions
- * that a jump replaces, or may return to them from a signal handler. In this case this process
+ * that a jump replaces, or may return to them from a signal handler. In both cases this process
  * releases all threads and tries again. Jumps lead to memory that is never unmapped, because a
  * thread may be in this memory when the code is restored.
  *
- * If a system call that writes were interrupted, it would return after it has written only a part.
- * So this process does not interrupt such a call, but waits for its end.
+ * An interrupted system call that writes may return after it has written only a part. So this
+ * process does not interrupt such a call, but waits for its end.
  */
 #include "inject/change.h"
 
@@ -29,16 +29,16 @@
 #include "base/vec.h"
 #include "inject/stop.h"
 
-#define TRY_NS    INT64_C(10000000000) /* after this time without success change_code() gives up */
-#define RESTORE_NS INT64_C(30000000000) /* the same for a restoration, which is not repeated */
+#define TRY_NS    INT64_C(10000000000) /* change_code() gives up after this time without success */
+#define RESTORE_NS INT64_C(30000000000) /* the limit for a restoration, which is not repeated */
 #define PAUSE_NS  INT64_C(5000000)     /* after the first try; doubled up to PAUSE_MAX */
 #define PAUSE_MAX INT64_C(320000000)
-#define THREADS   16384                /* a process with more is refused */
-#define STACK_MAX ((uint64_t)16 << 20) /* only so much of a deeper stack is searched */
+#define THREADS   16384                /* a process with more threads is refused */
+#define STACK_MAX ((uint64_t)16 << 20) /* at most this number of bytes of a stack is searched */
 
 #if defined __x86_64__
 
-/* A copy of the jumps of the process, and the threads that are stopped. */
+/* The state of a change: a copy of the jumps of the process, and the stopped threads. */
 struct change {
 	const struct target *target;
 	struct shim_jump *jump;
@@ -56,8 +56,8 @@ struct change {
 };
 
 /*
- * Reads the list of jumps of the process. Returns the reason of a failure, or NULL. The contents of
- * the jumps are checked where they are used.
+ * Reads the list of jumps of the process. Returns the reason of a failure, or NULL. The other
+ * functions check the contents of a jump before they use it.
  */
 static const char *read_jumps(struct change *change)
 {
@@ -88,8 +88,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Collects the addresses at which no thread may be. For each jump that is to be written, these are
- * the addresses behind its first byte. A restoration has no such addresses.
+ * Collects the addresses at which no thread may be. For each jump to be written, these are the
+ * addresses of the replaced bytes except the first. A restoration has no such addresses.
  */
 static const char *collect_ranges(struct change *change)
 {
@@ -124,9 +124,9 @@ static bool is_replaced(const struct change *change, uint64_t address)
 }
 
 /*
- * Returns whether a thread is among the replaced instructions, or whether its stack has an address
- * of one of them. In the second case, a signal handler may have interrupted the thread there. A
- * number that only looks like such an address delays the change and does no harm.
+ * Returns whether a thread is among the replaced instructions, or its stack has an address among
+ * them. Such an address on the stack may be the place at which a signal handler has interrupted the
+ * thread. A number that only looks like such an address delays the change and does no harm.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
@@ -152,7 +152,7 @@ static bool is_inside(const struct change *change, const struct stopped *thread,
 
 /*
  * Returns whether a thread waits in a call that must not be interrupted. In a process that SIGSTOP
- * has stopped no thread waits in such a call, because SIGSTOP has already interrupted the calls.
+ * has stopped, no thread waits in such a call, because SIGSTOP has already interrupted all calls.
  */
 static bool must_wait(pid_t pid, pid_t tid)
 {
@@ -184,10 +184,10 @@ static bool must_wait(pid_t pid, pid_t tid)
 		return stop_state(pid, tid) != 'T';
 	case SYS_recvmmsg:
 		/*
-		 * A call for one message, or with MSG_WAITFORONE, waits for the first message and
-		 * is restarted exactly. Any other call must not be interrupted if it may have
-		 * received only some of its messages. A call with a time limit must not be
-		 * interrupted, because the time would begin again.
+		 * A call for one message, or with MSG_WAITFORONE, waits only for the first message,
+		 * so the kernel restarts it exactly. Any other call may have received some of its
+		 * messages, so it must not be interrupted. A call with a time limit must not be
+		 * interrupted, because its time would begin again.
 		 */
 		return ((argument[2] > 1 && !(argument[3] & MSG_WAITFORONE)) || argument[4]) &&
 		       stop_state(pid, tid) != 'T';
@@ -239,7 +239,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 	case STOP_RETRY:
 		free(thread);
 		return PASS_MORE;
-	case STOP_ENDED: /* the thread has ended, so it executes nothing any more */
+	case STOP_ENDED: /* the thread has ended and executes no code any more */
 		free(thread);
 		return PASS_NONE_NEW;
 	case STOP_REFUSED:
@@ -255,8 +255,8 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 }
 
 /*
- * Stops all threads that are not stopped yet. A thread that still runs may start others meanwhile,
- * so the caller repeats this until a pass finds no new thread.
+ * Stops all threads that are not stopped yet. Meanwhile a thread that still runs may start other
+ * threads, so the caller repeats the call until a pass finds no new thread.
  */
 static enum pass stop_some(struct change *change, const char **why)
 {
@@ -285,8 +285,8 @@ static enum pass stop_some(struct change *change, const char **why)
 }
 
 /*
- * Returns whether any thread waits in a call that must not be interrupted. The caller asks this
- * before it stops the first thread, so that no other thread is interrupted for nothing.
+ * Returns whether any thread waits in a call that must not be interrupted. The caller calls this
+ * function before it stops the first thread, so that it interrupts no other thread in vain.
  */
 static bool any_must_wait(const struct change *change)
 {
@@ -308,8 +308,8 @@ static bool any_must_wait(const struct change *change)
 }
 
 /*
- * Returns whether the list of jumps is still as it was before the stop. Another tracer may have
- * changed it meanwhile. As long as all threads are stopped, the list does not change any more.
+ * Returns whether the list of jumps is unchanged since before the stop. Another tracer may have
+ * changed the list meanwhile. The list does not change while all threads are stopped.
  */
 static bool is_same_list(const struct change *change)
 {
@@ -323,7 +323,7 @@ static bool is_same_list(const struct change *change)
 
 /*
  * Stops all threads at places where the code can change. Returns false if the caller must try
- * again, or if *why has the reason of a failure. In both cases no thread is stopped any more.
+ * again, or if *why has the reason of a failure. After both results all threads run again.
  */
 static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 {
@@ -351,8 +351,8 @@ static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 }
 
 /*
- * Adds 1 to a semaphore or subtracts 1 from it. If the semaphore is already at the limit of its
- * numbers, it remains unchanged.
+ * Adds 1 to a semaphore or subtracts 1 from it. A semaphore that is at the limit of its range
+ * remains unchanged.
  */
 static void change_count(int memory, uint64_t address, bool adds)
 {
@@ -369,9 +369,9 @@ static void change_count(int memory, uint64_t address, bool adds)
 enum code { CODE_ORIGINAL, CODE_JUMP, CODE_OTHER };
 
 /*
- * Compares the code at a jump with both forms. All bytes are compared, even if the jump changes
- * only the first one, because the module may have been unloaded, or another tool may have changed
- * the code.
+ * Compares the code at a jump with the original bytes and with the jump. All bytes are compared,
+ * even if the jump changes only the first byte, because the module may have been unloaded, or
+ * another tool may have changed the code.
  */
 static enum code code_at(const struct change *change, const struct shim_jump *jump)
 {
@@ -386,9 +386,10 @@ static enum code code_at(const struct change *change, const struct shim_jump *ju
 }
 
 /*
- * Notes in the list whether a jump is now in the code, and changes its semaphore accordingly. If
- * the jump has a semaphore, the function changes the jump's entry in the process at once. If this
- * process is killed then, the next tracer does not count the semaphore again.
+ * Notes in the list whether a jump is now in the code, and changes the semaphore of the jump
+ * accordingly. If the jump has a semaphore, the function also changes the entry in the process
+ * immediately. So if this process is killed afterwards, the next tracer does not count the
+ * semaphore again.
  */
 static void change_mark(const struct change *change, struct shim_jump *jump, bool is_written)
 {
@@ -405,8 +406,9 @@ static void change_mark(const struct change *change, struct shim_jump *jump, boo
 /*
  * Writes or restores one jump. A tracer that was killed may have written a jump without marking it
  * in the list. So the bytes in the code decide whether the jump is written. A chained site has no
- * bytes of its own. It has the state of the jump before it, which the caller passes as is_changed.
- * Returns whether the code is now as wanted. If the kernel refuses to write, sets *failed.
+ * bytes of its own. Its state is the state of the jump before it, which the caller passes as
+ * is_changed. Returns whether the code now has the wanted form. If the kernel refuses to write,
+ * sets *failed.
  */
 static bool change_one(struct change *change, struct shim_jump *jump, bool writes,
 		       bool is_changed, bool *failed)
@@ -433,7 +435,7 @@ static bool change_one(struct change *change, struct shim_jump *jump, bool write
 	return true;
 }
 
-/* Changes all jumps. Returns how many are as wanted. */
+/* Changes all jumps. Returns the number of jumps that now have the wanted form. */
 static size_t change_each(struct change *change, bool writes, bool *failed)
 {
 	bool is_changed = false;
@@ -442,8 +444,8 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 	for (size_t i = 0; i < change->jumps; i++) {
 		struct shim_jump *jump = &change->jump[i];
 		/*
-		 * A chained site may not be close behind jump[-1]. Then the site to which it is
-		 * chained was refused when the list was made, and jump[-1] is a different site.
+		 * A chained site may not be close behind jump[-1]. In this case the shim has
+		 * refused the site to which it is chained, and jump[-1] is a different site.
 		 */
 		bool follows = i && jump->at >= jump[-1].at &&
 			       jump->at - jump[-1].at <= SHIM_PLAN_ORIGINAL;
@@ -456,8 +458,8 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 
 /*
  * Changes the code. Returns NULL, or the reason if nothing could be written. If this process is
- * killed meanwhile, jumps may remain in the code that the list does not mark as written. A
- * restoration finds such jumps by their bytes.
+ * killed meanwhile, the code may have jumps that the list does not mark as written. A restoration
+ * finds such jumps by their bytes.
  */
 static const char *change_all(struct change *change)
 {
@@ -466,9 +468,9 @@ static const char *change_all(struct change *change)
 	const char *why = NULL;
 
 	/*
-	 * The places that were changed are traced. If others were not, a message is printed only if
-	 * the kernel refused to write, because other reasons are usual, such as a library that was
-	 * unloaded.
+	 * The changed places are traced. If some places were not changed, the function prints a
+	 * message only if the kernel refused to write. All other reasons are usual, for example
+	 * that a library was unloaded.
 	 */
 	if (failed && change->writes && changed)
 		say("process %d: %zu of %zu places of its functions and probes are traced; the "
@@ -493,7 +495,7 @@ static const char *change_all(struct change *change)
 	return why;
 }
 
-/* Returns whether there is anything to change. If not, no thread is stopped. */
+/* Returns whether a jump must be changed. If not, the caller stops no thread. */
 static bool has_work(const struct change *change)
 {
 	for (size_t i = 0; i < change->jumps; i++) {
@@ -507,9 +509,8 @@ static bool has_work(const struct change *change)
 }
 
 /*
- * Returns whether a tracer that has not ended wants the jumps. The function must be called while
- * all threads are stopped, so that the shim adds no further tracer meanwhile. The caller has
- * removed itself from the list.
+ * Returns whether a tracer that has not ended wants the jumps. The caller has removed itself from
+ * the list of tracers. All threads must be stopped, so that the shim adds no tracer meanwhile.
  */
 static bool has_tracer(const struct change *change)
 {
@@ -561,7 +562,7 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 	return done;
 }
 
-/* After a failure to write, marks all jumps that are not written as not wanted. */
+/* After a failure to write, marks each jump that is not written as not wanted. */
 static void unmark_unwritten(struct change *change)
 {
 	if (read_jumps(change))
@@ -592,7 +593,7 @@ const char *change_code(const struct target *target, bool writes, bool *is_stuck
 		/*
 		 * After an error, the function does not try again to write jumps. But it tries
 		 * again to restore the code, because the reason may be a debugger, which may leave.
-		 * If a thread does not stop, it ends at once.
+		 * If a thread does not stop, the function ends immediately.
 		 */
 		if (why && (writes || change.is_stuck))
 			break;

@@ -2,9 +2,9 @@
 /*
  * elf.c - reads a loaded module from memory. Every size is bounded before it is used.
  *
- * The memory is that of a running process, so it may change between two reads, and it may be
- * forged. So each value is copied once and checked in the copy. A module that cannot be believed is
- * not used, and the process is then refused.
+ * The memory is that of a running process. It may change between two reads, and it may be forged.
+ * So each value is copied once and checked in the copy. A module with contradictory contents is not
+ * used, and the process is refused.
  */
 #include "inject/elf.h"
 
@@ -22,14 +22,14 @@
 #define CODE_MAX    ((size_t)64 << 20)
 #define PAGE        4096
 
-/* The entries of a dynamic section that are of interest. */
+/* The needed entries of a dynamic section. */
 struct dynamic {
 	uint64_t symbol, string, string_bytes, hash, soname;
 };
 
 /*
- * Returns the address that an entry of the dynamic section means. The dynamic linker has replaced
- * offsets by addresses in most modules, but not in the vdso.
+ * Returns the address for the value of an entry of the dynamic section. The dynamic linker has
+ * replaced offsets by addresses in most modules, but not in the vdso.
  */
 static uint64_t address_of(const struct elf_module *module, uint64_t value)
 {
@@ -38,7 +38,7 @@ static uint64_t address_of(const struct elf_module *module, uint64_t value)
 
 /*
  * Returns false if the section has no end within DYNAMIC_MAX entries, or lacks a table. A module
- * without DT_GNU_HASH is not supported, because no other entry gives the number of its symbols.
+ * without DT_GNU_HASH is not supported, because the number of its symbols would be unknown.
  */
 static bool read_dynamic(const struct elf_module *module, int memory, uint64_t address,
 			 struct dynamic *dynamic)
@@ -74,8 +74,7 @@ static bool read_dynamic(const struct elf_module *module, int memory, uint64_t a
 }
 
 /*
- * Returns the number of symbols, which follows from a DT_GNU_HASH table. Returns 0 if the table
- * cannot be right.
+ * Computes the number of symbols from a DT_GNU_HASH table. Returns 0 if the table cannot be right.
  */
 static size_t count_symbols(int memory, uint64_t hash)
 {
@@ -117,7 +116,7 @@ static size_t count_symbols(int memory, uint64_t hash)
 
 /*
  * Copies an array and appends a NUL, so that the last string in it ends. Returns NULL if memory is
- * lacking or the array cannot be read. The caller has limited bytes and frees the copy.
+ * lacking or the array cannot be read. The caller has limited "bytes" and frees the copy.
  */
 static void *copy_of(int memory, uint64_t address, size_t bytes)
 {
@@ -132,8 +131,8 @@ static void *copy_of(int memory, uint64_t address, size_t bytes)
 }
 
 /*
- * Reads the tables of symbols and strings. On failure the caller frees the tables that were read so
- * far with elf_fini().
+ * Reads the tables of symbols and strings. After a failure, the caller frees the tables that were
+ * read by elf_fini().
  */
 static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 {
@@ -155,8 +154,8 @@ static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 
 /*
  * Reads the program headers, and limits the sizes in them. "begin" is the address of the first
- * segment, which gives the base. Only the first executable segment is copied. In a library that was
- * linked by ld it contains all code.
+ * segment, from which the base follows. Only the first executable segment is copied. In a library
+ * that was linked by ld, this segment contains all code.
  */
 static bool read_headers(struct elf_module *module, int memory, uint64_t begin, bool with_code)
 {
@@ -213,9 +212,9 @@ const char *elf_soname(const struct elf_module *module)
 }
 
 /*
- * Versions are not compared: all versions of a function that is searched here are aliases. No read
- * goes beyond the table of strings: the function compares st_name with the size of the table, and
- * copy_of() has put a NUL behind the last string.
+ * Versions are not compared, because all versions of a function that a caller searches are aliases.
+ * No read goes beyond the table of strings: the function compares st_name with the size of the
+ * table, and copy_of() has put a NUL behind the last string.
  */
 const Elf64_Sym *elf_find(const struct elf_module *module, const char *name)
 {
@@ -243,7 +242,10 @@ uint64_t elf_code_find(const struct elf_module *module, const void *bytes, size_
 	return at ? module->code_begin + (uint64_t)(at - module->code) : 0;
 }
 
-/* An address before the segment wraps around to a large number, so one comparison is enough. */
+/*
+ * For an address before the segment, the difference wraps around to a large number, so one
+ * comparison is enough.
+ */
 bool elf_has_code(const struct elf_module *module, uint64_t address)
 {
 	return address - module->code_begin < module->code_bytes;

@@ -15,13 +15,13 @@
 #include "inject/memory.h"
 
 struct elf_module {
-	/* the sum of base and an address in the file is the address in memory */
+	/* an address in memory is base + the address in the file */
 	uint64_t base;
 	Elf64_Sym *symbol;     /* a copy of the dynamic symbol table */
 	size_t symbols;
 	char *string;
 	size_t string_bytes;
-	size_t soname;         /* offset in string; 0: none */
+	size_t soname;         /* offset of the name in "string"; 0: none */
 	unsigned char *code;   /* a copy of the executable segment */
 	uint64_t code_begin;
 	size_t code_bytes;
@@ -35,7 +35,7 @@ struct elf_module {
 bool elf_read(struct elf_module *module, int memory, uint64_t begin, bool with_code);
 void elf_fini(struct elf_module *module);
 
-/* Returns the name of the library, "" if it has none. */
+/* Returns the name of the library, or "" if it has none. */
 const char *elf_soname(const struct elf_module *module);
 
 /* Returns the defined symbol of this name, or NULL. Its address is base + st_value. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * inject.c - loads the library into a process, and detaches it. It decides which threads to try,
- * how often to try, and what to print.
+ * inject.c - loads the library into a process, and detaches it. It chooses the threads, the number
+ * of tries, and the messages.
  *
  * A child of this process does the work, because the kernel releases a traced thread when its
  * tracer ends. So a child that cannot continue its work simply ends, and this process continues.
@@ -38,8 +38,8 @@
 #include "inject/safe.h"
 #include "inject/target.h"
 
-#define TRY_NS   INT64_C(10000000000) /* after this time without a safe place the child gives up */
-#define CALM_NS  INT64_C(200000000)   /* before this time only waiting threads are tried */
+#define TRY_NS   INT64_C(10000000000) /* the child gives up after this time without a safe place */
+#define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
 #define ATTACH   "posixtrace_shim_attach"
@@ -54,7 +54,7 @@ struct work {
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
 	/* this is the last try to write or restore, so a thread that does not stop is an error */
 	bool is_last;
-	/* receives the value of the call, in memory that the child shares; or NULL */
+	/* NULL, or memory shared with the child, which receives the value of the call */
 	int64_t *value;
 };
 
@@ -72,8 +72,8 @@ static void say_why(pid_t pid, const char *why)
 
 /*
  * Returns whether both descriptors are of regular files with the same bytes. Another process has
- * chosen the second file. So the function checks its type before it reads the file, because a read
- * could block.
+ * chosen the second file, and a read of it could block. So the function checks the type of the file
+ * first.
  */
 static bool has_same_bytes(int one, int other)
 {
@@ -98,9 +98,9 @@ static bool has_same_bytes(int one, int other)
 }
 
 /*
- * Opens a file as a process sees it, for reading, if it is a regular file. The process may have
- * made the path. So the function follows symbolic links within the root folder of the process, and
- * opens nothing that could be a device. Returns -1 on failure.
+ * Opens the regular file that a path means for a process, for reading. The process may have made
+ * the path. So the function follows symbolic links within the root folder of the process, and does
+ * not open a device. Returns -1 on failure.
  */
 static int open_as_seen(pid_t pid, const char *path)
 {
@@ -117,7 +117,7 @@ static int open_as_seen(pid_t pid, const char *path)
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	/*
 	 * Kernels before 5.6, and seccomp filters that do not know openat2(2), refuse the call.
-	 * Then links are followed in the root folder of this process.
+	 * After this error, the kernel follows links in the root folder of this process.
 	 */
 	if (found < 0 && (errno == ENOSYS || errno == EPERM)) {
 		snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, path);
@@ -135,10 +135,10 @@ static int open_as_seen(pid_t pid, const char *path)
 }
 
 /*
- * Returns why the process cannot load this library, or NULL. The process may have another root
- * folder or name space of mounts, as in a container. In this case the process must have the same
- * file at the same path, because this command relies on the interface of its own version of the
- * library.
+ * Returns the reason why the process cannot load this library, or NULL. The process may have
+ * another root folder or name space of mounts, as in a container. In this case the process must
+ * have the same file at the same path, because this command relies on the interface of its own
+ * version of the library.
  */
 static const char *why_unseen(pid_t pid, const char *library)
 {
@@ -163,8 +163,8 @@ static const char *why_unseen(pid_t pid, const char *library)
 
 /*
  * Returns whether the process has ended. A child of this command that has ended remains a zombie
- * until this command collects it. If the main thread has ended before other threads, it is a
- * zombie, too, but the process has not ended.
+ * until this command collects it. A main thread that has ended before other threads is a zombie,
+ * too, but its process has not ended.
  */
 static bool has_ended(pid_t pid)
 {
@@ -184,8 +184,8 @@ static bool has_ended(pid_t pid)
 #if defined __x86_64__
 
 /*
- * A thread that may be tried. "rank" is its rank at the moment of safe_look(). The thread has
- * continued to run since then.
+ * A thread that may be tried. "rank" is the result of safe_look(). The thread may have left this
+ * state meanwhile.
  */
 struct candidate {
 	pid_t tid;
@@ -200,8 +200,9 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Lists the threads that may be tried, the best ones first. Returns their number; the caller frees
- * the list. If memory is lacking, the list is shorter, and the next round tries again.
+ * Lists the threads that may be tried, the best threads first. Returns their number; the caller
+ * frees the list. If memory is lacking, the list lacks some threads, and the next round tries
+ * again.
  */
 static size_t list_candidates(pid_t pid, struct candidate **candidates)
 {
@@ -214,8 +215,8 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
 	/*
-	 * The folder has one link for each thread and two more (its name in its parent, and "."),
-	 * so a process with one thread has 3.
+	 * The folder has one link for each thread and two more links (its name in its parent, and
+	 * "."). So the folder of a process with one thread has 3 links.
 	 */
 	is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
 	folder = opendir(path);
@@ -238,7 +239,10 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 /* The result of a try with one thread, or of a round of tries. */
 enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
 
-/* Prints the outcome of a call, unless the call is tried again. The function runs in the child. */
+/*
+ * Prints the outcome of a call, unless the caller must try the call again. The function runs in the
+ * child.
+ */
 static enum progress say_outcome(const struct work *work, enum call_outcome outcome,
 				 const struct call_result *result)
 {
@@ -295,8 +299,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 static enum progress try_thread(const struct work *work, struct target *target, pid_t tid)
 {
 	/*
-	 * RTLD_NOW: dlopen() binds the symbols of the library now. They must not be bound at their
-	 * first call, because a wrapper may run in a signal handler.
+	 * With RTLD_NOW, dlopen() binds the symbols of the library immediately. A binding at the
+	 * first call would be wrong, because a wrapper may run in a signal handler.
 	 */
 	const struct call_request request = { work->library, work->symbol, work->argument,
 					      RTLD_NOW | RTLD_LOCAL };
@@ -344,9 +348,8 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 }
 
 /*
- * Tries threads until one could make the call, the process has ended, or TRY_NS is over. All
- * threads continue to run until they are stopped, so a thread that waits now may be elsewhere when
- * it is stopped.
+ * Tries threads until one has made the call, the process has ended, or TRY_NS is over. All threads
+ * run until this process stops them, so a thread that waits now may be elsewhere at its stop.
  */
 static enum progress try_threads(const struct work *work, struct target *target)
 {
@@ -360,8 +363,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			/*
-			 * A running thread is not tried before CALM_NS has passed, because it may
-			 * soon wait, and a waiting thread is a better choice.
+			 * A running thread is tried only after CALM_NS, because it may soon wait,
+			 * and a waiting thread is a better choice.
 			 */
 			if (candidates[i].rank > SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
 				progress = try_thread(work, target, candidates[i].tid);
@@ -377,7 +380,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 }
 
 /*
- * Does the whole work of the child. Prints the reason of a failure when it returns WORK_FAILED.
+ * Does the whole work of the child. If the result is WORK_FAILED, the function has printed the
+ * reason.
  */
 static enum work_exit do_work(const struct work *work, struct target *target)
 {
@@ -397,7 +401,7 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 	case PROGRESS_DONE:
 		return WORK_DONE;
 	case PROGRESS_ENDED:
-		/* The creation of the stream later reports that the process has ended. */
+		/* The command will report the end of the process when it creates the stream. */
 		return WORK_LEAVE;
 	case PROGRESS_AGAIN:
 		say_why(work->pid, stop_state(work->pid, work->pid) == 'T' ?
@@ -424,8 +428,8 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 #endif
 
 /*
- * Memory that a child shares, for its messages: the caller of this process may keep messages
- * (say_keep()), and what the child kept in memory of its own would be lost.
+ * The size of shared memory for the messages of a child. The command may keep messages
+ * (say_keep()), and messages in memory of the child alone would be lost.
  */
 #define MESSAGES_BYTES ((size_t)4096)
 
@@ -441,9 +445,9 @@ static void repeat_messages(char *text)
 }
 
 /*
- * Does the work in a child, and waits for it. The signals by which a user ends the command, such as
- * SIGINT, are blocked meanwhile, so that they do not end the child. The work of the child takes a
- * limited time. If the child is killed, this function prints a message, and the work has failed.
+ * Does the work in a child, and waits for it. Signals by which a user ends the command, such as
+ * SIGINT, are blocked meanwhile, so that they do not end the child. The time of the child's work is
+ * limited. If the child is killed, this function prints a message, and the work has failed.
  */
 static enum work_exit work_in_child(const struct work *work, struct target *target)
 {
@@ -466,8 +470,8 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	child = fork();
 	if (child == 0) {
 		/*
-		 * If the command is killed, the kernel kills the child, too. Otherwise no process
-		 * would end the trace that the child begins.
+		 * If the command is killed, the kernel kills the child, too. Without this, no
+		 * process would end a trace that the child begins.
 		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		say_keep(text, MESSAGES_BYTES);
@@ -491,9 +495,9 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 }
 
 /*
- * Writes or restores jumps. A thread that does not stop, as in a slow call of the file system,
- * remains seized by the child that tried to stop it. That child ends, and the next child tries
- * again.
+ * Writes or restores jumps. A thread may not stop, for example in a slow call of the file system.
+ * Such a thread remains seized by the child that tried to stop it. This child ends, and the next
+ * child tries again.
  */
 static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct target *target)
 {
@@ -508,8 +512,8 @@ static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct tar
 }
 
 /*
- * Examines only the names of mapped files, which is quick. target_examine() decides later by the
- * contents.
+ * Examines only the names of mapped files, which is quick. Later target_examine() decides by the
+ * contents of the files.
  */
 bool inject_is_needed(pid_t pid)
 {
@@ -523,9 +527,9 @@ bool inject_is_needed(pid_t pid)
 }
 
 /*
- * If a tracer that was killed has left its attachment and its jumps in the process, removes them,
- * because the next attachment may want other jumps. If another tracer has a stream, the function
- * changes nothing.
+ * A killed tracer may have left its attachment and its jumps in the process. This function removes
+ * them, because the next attachment may want other jumps. If another tracer has a stream, the
+ * function changes nothing.
  */
 static void inject_recover(const struct work *attach, struct target *target)
 {
@@ -540,9 +544,8 @@ static void inject_recover(const struct work *attach, struct target *target)
 }
 
 /*
- * Warns if the events of the process do not have the number of bytes of data that this tracer
- * wants. The number is a property of the process. It comes from record --data or from the first
- * tracer.
+ * Warns if events of the process have another number of bytes of data than this tracer wants. The
+ * number is a property of the process: record --data or the first tracer has set it.
  */
 static void say_content(const struct target *target, const char *families)
 {
@@ -573,8 +576,8 @@ void inject_look(pid_t pid)
 	struct target target;
 
 	/*
-	 * The messages of target_examine() are dropped. They are reasons why no function can be
-	 * called in the process, but this function calls none.
+	 * The messages of target_examine() are dropped. They are about calls of functions in the
+	 * process, but inject_look() makes no such call.
 	 */
 	say_nothing(true);
 	target_examine(&target, pid, false);
@@ -630,7 +633,7 @@ void inject_end(struct inject *inject)
 	if (target.shim == SHIM_ATTACHED && !has_ended(inject->pid)) {
 		/*
 		 * The process could not be restored, for example because it is stopped or has a
-		 * debugger. It is examined again, so that the reason is printed.
+		 * debugger. The second examination prints the reason.
 		 */
 		if (verdict == TARGET_REFUSED) {
 			target_fini(&target);
@@ -647,8 +650,8 @@ void inject_end(struct inject *inject)
 }
 
 /*
- * Makes a call whose value the caller needs. The child stores the value in a page of memory that it
- * shares with this process.
+ * Makes a call and stores its value in *value. The child passes the value in a page of memory that
+ * it shares with this process.
  */
 static bool call_in_child(struct work *work, struct target *target, int64_t *value)
 {
@@ -669,8 +672,8 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 
 /*
  * Removes the tracers that have ended from the process's list of tracers. If "self" is true, also
- * removes this tracer. Returns whether another tracer remains. If kill() cannot show whether a
- * tracer has ended, that tracer remains.
+ * removes this tracer. Returns whether another tracer remains. If kill() does not show whether a
+ * tracer has ended, the tracer remains in the list.
  */
 static bool leave_tracers(const struct target *target, bool self)
 {
@@ -720,8 +723,8 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 }
 
 /*
- * The jumps are written by another child than that of send_plan(), while all threads are stopped.
- * If this fails, the code is unchanged, and the only effect is that the process has less memory.
+ * After send_plan(), a second child writes the jumps while all threads are stopped. If it fails,
+ * the code is unchanged, and the only effect is that the process has less free memory.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
@@ -733,8 +736,8 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 
 	*jumps = 0;
 	/*
-	 * The function prints no message in this case, because the callers report the end of the
-	 * process.
+	 * If the process has ended, the function prints no message, because its callers report the
+	 * end of the process.
 	 */
 	if (has_ended(pid))
 		return TOOL_FAILURE;
@@ -748,7 +751,7 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 		good = send_plan(plan, &target, &wanted);
 	target_fini(&target);
 	if (good) {
-		/* send_plan() may have loaded the library, which has the list of jumps. */
+		/* send_plan() may have loaded the library, which contains the list of jumps. */
 		good = target_examine(&target, pid, true) == TARGET_OK &&
 		       (!wanted || change_in_child(pid, WORK_WRITE, &target) == WORK_DONE);
 		target_fini(&target);
@@ -762,9 +765,9 @@ void inject_unpatch(pid_t pid)
 	struct target target;
 
 	/*
-	 * A process that has ended or executed another program has no jumps. If the process is
-	 * stopped, the shim may still be attached, because no thread could make the call that
-	 * detaches it. The code of such a process is restored if no stream is active.
+	 * A process that has ended or executed another program has no jumps. In a stopped process
+	 * the shim may still be attached, because no thread could make the call that detaches the
+	 * shim. The code of such a process is restored if no stream is active.
 	 */
 	if (target_restorable(&target, pid) == TARGET_OK && !leave_tracers(&target, true) &&
 	    (target.shim != SHIM_ATTACHED || !target.is_traced))

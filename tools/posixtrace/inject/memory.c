@@ -2,8 +2,8 @@
 /*
  * memory.c - reads and writes the memory of another process by /proc/PID/mem.
  *
- * Unlike process_vm_writev(2) this also writes pages that the process itself may not write, such as
- * the page of the stub's code.
+ * Unlike process_vm_writev(2), /proc/PID/mem also permits writing pages that the process itself may
+ * not write, such as the page of the stub's code.
  */
 #include "inject/memory.h"
 
@@ -25,7 +25,9 @@ int memory_open(pid_t pid, pid_t tid)
 	return open(path, O_RDWR | O_CLOEXEC);
 }
 
-/* Returns whether err is 0. Sets errno to err for callers that report it. */
+/*
+ * Returns whether "err" is 0. If it is not 0, stores it in errno for callers that report the error.
+ */
 static bool is_done(int err)
 {
 	if (err)
@@ -34,8 +36,8 @@ static bool is_done(int err)
 }
 
 /*
- * An address from 2^63 on is negative as an offset, so reading there fails. A read may also fail
- * after a part was read, because the process may unmap the pages meanwhile.
+ * An address from 2^63 on is negative as an offset, so a read there fails. A read may also fail in
+ * the middle, because the process may unmap pages meanwhile.
  */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes)
 {
@@ -62,7 +64,7 @@ void memory_string(int memory, uint64_t address, char *text, size_t bytes)
 
 /*
  * Parses a line of maps. Returns 0, EINVAL, or ENOMEM. The path may contain spaces, so it is the
- * whole rest of the line. It is "" for anonymous memory. mappings_fini() frees the path.
+ * whole rest of the line. The path is "" for anonymous memory. mappings_fini() frees the path.
  */
 static int parse_line(struct mapping *mapping, const char *line)
 {
@@ -83,9 +85,9 @@ static int parse_line(struct mapping *mapping, const char *line)
 }
 
 /*
- * Each line that the kernel returns is consistent. But the kernel returns the lines in pages, and
- * the mappings may change between two pages, and after the call. So a caller that reads at such an
- * address checks whether the read succeeded.
+ * Each line that the kernel returns is consistent. But the kernel returns the lines in blocks, and
+ * the mappings may change between two blocks and after the call. So a caller that reads at an
+ * address of a mapping must check whether the read succeeded.
  */
 int mappings_read(struct mappings *mappings, pid_t pid)
 {

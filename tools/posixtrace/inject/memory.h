@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * memory.h - the memory of another process: its bytes, and what is mapped where.
+ * memory.h - the memory of another process: its bytes and its mappings.
  *
- * All that these functions read is hostile until the caller has checked it.
+ * All data that these functions read is hostile until the caller has checked it.
  */
 #ifndef POSIXTRACE_INJECT_MEMORY_H
 #define POSIXTRACE_INJECT_MEMORY_H
@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 /*
- * Opens the memory of a process by the number of one of its threads. The thread may be one that
- * this process traces. Returns a descriptor, or -1 with errno.
+ * Opens the memory of a process by the number of one of its threads, which this process may be
+ * tracing. Returns a descriptor, or -1 with errno.
  */
 int memory_open(pid_t pid, pid_t tid);
 

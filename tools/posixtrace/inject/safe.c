@@ -13,17 +13,18 @@
 
 #include "base/procfile.h"
 
-#define STACK_MAX     ((uint64_t)16 << 20) /* a deeper stack counts as unsafe */
+#define STACK_MAX     ((uint64_t)16 << 20) /* bytes; a deeper stack counts as unsafe */
 #define CALL_BYTES    7                    /* the longest instruction of a call */
-#define DESCRIPTOR_BYTES 2304              /* of glibc's descriptor of a thread, at least */
+#define DESCRIPTOR_BYTES 2304              /* the least size of glibc's descriptor of a thread */
 #define DESCRIPTOR_BEGIN 128
 
 #if defined __x86_64__
 
 /*
- * A thread in a system call is safe if three conditions hold: it waits for something outside of the
- * thread, the call has done nothing yet, and the kernel restarts the call so that the program does
- * not notice it. A call that writes is not safe: it would return after it has written only a part.
+ * A thread in a system call is safe if three conditions hold: the thread waits for an event outside
+ * of itself, the call has had no effect yet, and the kernel restarts the call so that the program
+ * does not notice the interruption. A call that writes is not safe, because it may return after it
+ * has written only a part.
  */
 static enum safe_rank rank_of(const struct procfile_call *call)
 {
@@ -47,13 +48,13 @@ static enum safe_rank rank_of(const struct procfile_call *call)
 	case SYS_restart_syscall: /* one of the calls above, which was interrupted before */
 		return SAFE_WAITING;
 	case SYS_recvfrom:
-		/* With MSG_WAITALL the call may already have received a part. */
+		/* With MSG_WAITALL the call may already have received a part of its data. */
 		return argument[3] & MSG_WAITALL ? SAFE_NOT : SAFE_WAITING;
 	case SYS_futex:
 		/*
 		 * A thread that waits for a condition variable, a semaphore or the end of a thread
-		 * uses FUTEX_WAIT_BITSET and is safe. One that waits for a mutex or for a lock of
-		 * the C library uses FUTEX_WAIT and is not safe.
+		 * uses FUTEX_WAIT_BITSET and is safe. A thread that waits for a mutex or for a lock
+		 * of the C library uses FUTEX_WAIT and is not safe.
 		 */
 		return (argument[1] & FUTEX_CMD_MASK) == FUTEX_WAIT_BITSET ? SAFE_WAITING :
 									     SAFE_NOT;
@@ -70,8 +71,8 @@ static enum safe_rank rank_of(const struct procfile_call *call)
 
 /*
  * Returns whether the thread has children. Most programs ignore the signal of a child's end by
- * default. While the thread is traced, the kernel does not ignore this signal, but wakes another
- * thread with it, whose epoll_wait() would return EINTR.
+ * default. While the thread is traced, the kernel does not drop this signal. It wakes another
+ * thread by the signal, and epoll_wait() of that thread would return EINTR.
  */
 static bool has_children(pid_t pid, pid_t tid)
 {
@@ -88,8 +89,8 @@ static bool has_children(pid_t pid, pid_t tid)
 }
 
 /*
- * Finds the system call in which the thread is, and returns the rank of that call. Returns SAFE_NOT
- * also if the system call is unknown.
+ * Returns the rank of the system call in which the thread is. Returns SAFE_NOT also if the system
+ * call is unknown.
  */
 static enum safe_rank look_at_call(pid_t pid, pid_t tid)
 {
@@ -146,8 +147,8 @@ static uint64_t word_at(const struct stack *stack, uint64_t address)
 
 /*
  * Returns whether the word i begins a signal frame. The stack may still contain the frame of a
- * handler that has returned. Later calls have usually overwritten a part of such a frame, so all
- * parts are checked.
+ * handler that has returned. Later calls have usually overwritten a part of such an old frame, so
+ * the function checks all parts.
  */
 static bool is_signal_frame(const struct target *target, const struct stack *stack, size_t i)
 {
@@ -169,8 +170,8 @@ static bool is_signal_frame(const struct target *target, const struct stack *sta
 }
 
 /*
- * Returns whether the address follows a call instruction of the module, as a return address does.
- * A pointer to a function does not.
+ * Returns whether the address follows a call instruction of the module. A return address does; a
+ * pointer to a function does not.
  */
 static bool is_return_address(const struct elf_module *module, uint64_t address)
 {
@@ -192,9 +193,9 @@ static bool is_return_address(const struct elf_module *module, uint64_t address)
 }
 
 /*
- * Returns whether a return address on the stack is in locked code. Locked code is a function that
- * may call the program while the function holds a lock of the dynamic linker. The allocator never
- * calls the program.
+ * Returns whether a return address on the stack is in locked code. Locked code is the code of
+ * functions that may call the program while they hold a lock of the dynamic linker. The allocator
+ * never calls the program.
  */
 static bool is_in_locked_code(const struct target *target, uint64_t address)
 {
@@ -208,11 +209,11 @@ static bool is_in_locked_code(const struct target *target, uint64_t address)
 }
 
 /*
- * Returns whether the handler of a frame interrupted one of the system calls in which a thread
- * waits. If so, there are two cases. The address in the context may be that of the instruction that
- * enters the kernel, so that the call is restarted. Or it is behind the instruction, and the result
- * is EINTR. In the second case the function reads the number of the call from the code: the
- * instruction before (b8 and four bytes) loads it.
+ * Returns whether the handler of a frame has interrupted a system call in which a thread waits.
+ * There are two cases. If the kernel will restart the call, the context has the address of the
+ * instruction that enters the kernel. If the call returns EINTR, the context has the address behind
+ * this instruction. In the second case the function reads the number of the call from the code: the
+ * instruction before (b8 and four bytes) loads the number.
  */
 static bool has_interrupted_wait(const struct target *target, const struct stack *stack, size_t i)
 {
@@ -248,8 +249,8 @@ static bool has_signal_frame(const struct target *target, const struct stack *st
 }
 
 /*
- * Returns whether the stack has a return address in locked code. A variable may have a value that
- * looks like such an address; then a safe thread is mistaken for an unsafe one, which does no harm.
+ * Returns whether the stack has a return address in locked code. If a variable has a value that
+ * looks like such an address, a safe thread counts as unsafe, which does no harm.
  */
 static bool has_locked_code(const struct target *target, const struct stack *stack)
 {
@@ -285,7 +286,7 @@ static bool has_descriptor(const struct target *target, const struct stopped *th
 
 /*
  * Returns whether the thread was interrupted in the program's own code. Returns false if the thread
- * is in the C library, which contains the allocator, in the dynamic linker, or in a function that
+ * is in the C library (which contains the allocator), in the dynamic linker, or in a function that
  * the linker has called.
  */
 static bool is_safe_running(const struct target *target, const struct stopped *thread,
@@ -302,7 +303,8 @@ static bool is_safe_running(const struct target *target, const struct stopped *t
 /*
  * This decision is made after the stop, because the thread may have continued after safe_look().
  * orig_rax is negative if the thread was not in a system call. If cs is 0x33, the thread runs code
- * of 64 bits. All conditions must hold. The cheap ones are tested before the stack is searched.
+ * of 64 bits. All conditions must hold. The function tests the cheap conditions before it searches
+ * the stack.
  */
 bool safe_is_here(const struct target *target, const struct stopped *thread,
 		  const struct mapping *mapping)

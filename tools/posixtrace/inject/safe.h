@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * safe.h - whether a thread is at a place where it can call dlopen(): not in the dynamic linker,
- * the allocator, or a signal handler that may have interrupted them.
+ * safe.h - whether a thread is at a place where it can safely call dlopen(). It must not be in the
+ * dynamic linker, in the allocator, or in a signal handler that may have interrupted them.
  */
 #ifndef POSIXTRACE_INJECT_SAFE_H
 #define POSIXTRACE_INJECT_SAFE_H
@@ -20,7 +20,7 @@ enum safe_rank {
 	SAFE_WAITING  /* the thread waits in a call that is restarted exactly */
 };
 
-/* Looks at a thread without stopping it. is_alone is true if the process has no other thread. */
+/* Ranks a thread without stopping it. is_alone is true if the process has no other thread. */
 enum safe_rank safe_look(pid_t pid, pid_t tid, bool is_alone);
 
 #if defined __x86_64__

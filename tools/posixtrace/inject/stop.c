@@ -22,15 +22,15 @@
 #include "base/procfile.h"
 #include "base/until.h"
 
-#define PAUSE_NS   200000     /* between two looks for a stop */
+#define PAUSE_NS   200000     /* between two calls of waitpid() */
 #define STOP_NS    2000000000 /* the limit for a stop; a thread that sleeps or runs stops at once */
 
 /* Errors by which the kernel marks an interrupted system call; user programs never see them. */
 #define ERESTARTNOHAND 514
 
 /*
- * A stop by PTRACE_INTERRUPT and a stop of the whole process both have PTRACE_EVENT_STOP, but
- * different signals. A status that is not a stop means that the thread has ended.
+ * A stop by PTRACE_INTERRUPT and a stop of the whole process have the same event PTRACE_EVENT_STOP,
+ * but different signals. If the status is not that of a stop, the thread has ended.
  */
 static struct stop stop_of(int status)
 {
@@ -49,8 +49,8 @@ static struct stop stop_of(int status)
 }
 
 /*
- * waitpid() has no limit of time, so this function calls it often without blocking. end_ns is on
- * the clock of until_now_ns(). __WALL is needed because the thread is not a child of this process.
+ * waitpid() has no time limit, so this function polls it without blocking. end_ns is on the clock
+ * of until_now_ns(). __WALL is needed because the thread is not a child of this process.
  */
 struct stop stop_wait(pid_t tid, int64_t end_ns)
 {
@@ -73,12 +73,12 @@ struct stop stop_wait(pid_t tid, int64_t end_ns)
 #if defined __x86_64__
 
 /*
- * Some calls, such as epoll_wait(), return EINTR for any interruption. This function replaces that
- * result by ERESTARTNOHAND, the kernel's own mark for "restart, unless a handler runs". Then the
- * call continues, but still returns EINTR if a signal with a handler is pending. The function
- * leaves out close(). Even if close() returns EINTR, it has closed its descriptor. If it were
- * called again, the descriptor could belong to a new file of another thread. Returns whether it
- * changed the registers.
+ * Some calls, such as epoll_wait(), return EINTR after any interruption. This function replaces
+ * that result by ERESTARTNOHAND, the kernel's own mark for "restart, unless a handler runs". So the
+ * call continues, or returns EINTR if a signal with a handler is pending. The function does not
+ * mark close(), because close() has closed its descriptor even if it returns EINTR. A second
+ * close() could close a new file of another thread. Returns whether the function changed the
+ * registers.
  */
 static bool mark_restart(struct user_regs_struct *regs)
 {
@@ -91,16 +91,16 @@ static bool mark_restart(struct user_regs_struct *regs)
 
 /*
  * Reads the state that must be restored. Returns false if the thread has ended, or if the kernel
- * refuses. If the whole process was stopped (is_group), calls such as epoll_wait() would return
- * EINTR also without a tracer, so their result is not changed.
+ * refuses. If the whole process was stopped (is_group), calls such as epoll_wait() return EINTR
+ * even without a tracer, so their result is not changed.
  */
 static bool read_state(struct stopped *thread, bool is_group)
 {
 	struct iovec vector = { thread->state, sizeof(thread->state) };
 
 	/*
-	 * The function writes the mark at once, so that the kernel restarts the call even if this
-	 * process is killed later.
+	 * The function writes the mark immediately, so that the kernel restarts the call even if
+	 * this process is killed later.
 	 */
 	if (ptrace(PTRACE_GETREGS, thread->tid, NULL, &thread->regs) ||
 	    (!is_group && mark_restart(&thread->regs) &&
@@ -119,7 +119,7 @@ static bool read_state(struct stopped *thread, bool is_group)
 /*
  * Releases a thread that the kernel has stopped at the delivery of a signal, and delivers the
  * signal. The kernel stops a traced thread also before a signal that the program ignores. Such a
- * signal must not end a system call, so the call is marked for a restart.
+ * signal must not end a system call, so the function marks the call for a restart.
  */
 static void stop_deliver(pid_t tid, int signal)
 {
@@ -223,8 +223,9 @@ bool stop_has_signal(const struct stopped *thread)
 }
 
 /*
- * The line NSpid has the numbers from this name space to the innermost one, which is the thread's
- * own. If the kernel does not write this line, the number in this name space is used.
+ * The line NSpid has the thread's numbers in all name spaces from this one to its own, which is the
+ * innermost. If the kernel does not write this line, the function returns the number in this name
+ * space.
  */
 pid_t stop_inner_id(const struct stopped *thread)
 {

@@ -17,7 +17,7 @@
 # include <sys/user.h>
 #endif
 
-#define STOP_STATE_BYTES 16384 /* of the vector registers; AMX has 11 KiB */
+#define STOP_STATE_BYTES 16384 /* size of the vector registers; AMX has 11 KiB */
 
 enum stop_kind {
 	STOP_EVENT,   /* the thread was stopped by PTRACE_INTERRUPT */
@@ -69,9 +69,9 @@ struct stop stop_wait(pid_t tid, int64_t end_ns);
 enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
 /*
- * Lets the thread go. The caller has restored the registers from regs, or has not changed them. If
- * a system call was interrupted, the kernel restarts it. With the registers of regs the kernel also
- * restarts a call that would otherwise return EINTR because of the stop.
+ * Releases the thread. The caller has restored the registers from thread->regs, or has not changed
+ * them. If the stop has interrupted a system call, the kernel restarts the call. thread->regs marks
+ * even a call for a restart that would otherwise return EINTR because of the stop.
  */
 void stop_end(struct stopped *thread);
 
@@ -85,8 +85,7 @@ char stop_state(pid_t pid, pid_t tid);
 pid_t stop_inner_id(const struct stopped *thread);
 
 /*
- * Returns true if a signal is pending, or may be pending, that the thread neither blocks nor
- * ignores.
+ * Returns true if a signal that the thread does not block or ignore is pending, or may be pending.
  */
 bool stop_has_signal(const struct stopped *thread);
 

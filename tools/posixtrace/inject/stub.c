@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stub.c - the code that is copied into the process. The code contains no addresses. The addresses
- * are in the block to which r12 points.
+ * stub.c - the code that is copied into the process. The code contains no addresses, because the
+ * block to which r12 points has them.
  *
  * The stub is assembled as data of the tool, so that it needs no relocation. It keeps its state in
  * registers that the functions of the C library preserve. r12 has the address of the block, r13 the
@@ -20,8 +20,8 @@
  *
  * Cancellation is disabled, because the interrupted system call may be a cancellation point. errno
  * is restored at the end. A tracer makes the thread skip rt_sigreturn() and restores the thread
- * itself. If it is killed in between, the thread continues behind the skipped call and repeats the
- * last three instructions.
+ * itself. If the tracer is killed in between, the thread continues behind the skipped call and
+ * repeats the last three instructions.
  */
 __attribute__((used, noinline)) static void define_stub(void)
 {

@@ -3,8 +3,8 @@
  * stub.h - the code that a thread of the process executes on a stack of its own.
  *
  * It loads the library, calls one of its functions, and then restores all registers of the thread
- * by rt_sigreturn(2) from a frame that was prepared before. So the thread returns to where it was
- * even if the tracer has ended meanwhile.
+ * by rt_sigreturn(2) from a frame that was prepared before. So the thread returns to its former
+ * place even if the tracer has ended meanwhile.
  */
 #ifndef POSIXTRACE_INJECT_STUB_H
 #define POSIXTRACE_INJECT_STUB_H
@@ -19,7 +19,7 @@
 struct stub_block {
 	uint64_t errno_location, set_cancel_state, dlopen, dlsym, dlerror; /* functions */
 	uint64_t path, symbol, argument;                                  /* strings or 0 */
-	uint64_t flags;                                                   /* of dlopen() */
+	uint64_t flags;                                                   /* flags for dlopen() */
 	uint64_t frame;        /* the stack pointer for rt_sigreturn() */
 	uint64_t handle;       /* results from here on; "handle", "function": 0 after a failure */
 	uint64_t function;

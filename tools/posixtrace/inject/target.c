@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * target.c - decides whether the library can be loaded into a process, and finds the functions that
- * are needed for this. Nothing here changes or stops the process.
+ * a load needs. The functions of this file do not change or stop the process.
  */
 #include "inject/target.h"
 
@@ -20,8 +20,8 @@
 #include "base/say.h"
 
 /*
- * If a process has just started, it is examined again and again for a second, because the machine
- * may be busy.
+ * A process that has just started is examined again and again for a second, because it may need
+ * time to load its C library on a busy machine.
  */
 #define START_LOOKS 200
 #define START_PAUSE_NS 5000000
@@ -93,7 +93,7 @@ static bool is_module(const struct mapping *mapping)
 /*
  * Finds a module by its SONAME, because its file may have any name. Reading a module takes time, so
  * the first pass reads only files whose name begins with the SONAME. The second pass reads all
- * others. Returns false if there is none. *module is then empty.
+ * other files. Returns false if there is no such module; *module is then empty.
  */
 static bool find_module(struct target *target, const char *soname, struct elf_module *module)
 {
@@ -123,7 +123,7 @@ static bool has_mapped(const struct target *target, const char *name)
 
 /*
  * Reads the state of the shim, if it is mapped. A state that cannot be read or is out of range
- * counts as SHIM_PRELOADED, so that nothing is changed in the process.
+ * counts as SHIM_PRELOADED, so that the command changes nothing in the process.
  */
 static void find_shim(struct target *target)
 {
@@ -153,8 +153,8 @@ static void find_shim(struct target *target)
 }
 
 /*
- * Explains why there is no C library that could load the shim. The file that the process executes
- * shows its word size and processor; bytes 4 and 18 of an ELF header have them.
+ * Returns the reason why there is no C library that could load the shim. Bytes 4 and 18 of the ELF
+ * header of the executed file are the word size and the processor of the process.
  */
 static const char *reason_without_libc(const struct target *target)
 {
@@ -191,9 +191,9 @@ static void find_callers(struct target *target)
 }
 
 /*
- * Finds the addresses that a call needs. Returns NULL if all were found, otherwise the reason. The
- * code that is searched is "syscall; ret", and "mov $15, %rax; syscall", which is the restorer of
- * rt_sigreturn(). dlopen() is in the C library itself since glibc 2.34.
+ * Finds the addresses that a call needs. Returns NULL if all addresses were found, otherwise the
+ * reason. The function searches the code for "syscall; ret", and for "mov $15, %rax; syscall",
+ * which is the restorer for rt_sigreturn(). dlopen() is in the C library itself since glibc 2.34.
  */
 static const char *find_place(struct target *target)
 {
@@ -224,17 +224,15 @@ static const char *find_place(struct target *target)
 }
 
 /*
- * Handles the error of opening the memory. Prints a message if Yama may be the reason. Otherwise
- * prints nothing, because the creation of the stream reports the error (TARGET_LEAVE).
+ * Handles the error of opening the memory. Prints a message if the security module Yama may be the
+ * reason. Otherwise returns TARGET_LEAVE and prints nothing, because the command will report the
+ * error when it creates the stream.
  */
 static enum target_verdict refuse_access(pid_t pid, int err)
 {
 	char text[16];
 
-	/*
-	 * The kernel's security module Yama may forbid a process to change other processes of the
-	 * same user.
-	 */
+	/* Yama may forbid a process to change other processes of the same user. */
 	if ((err == EACCES || err == EPERM) && geteuid() != 0 &&
 	    procfile_read("/proc/sys/kernel/yama/ptrace_scope", text, sizeof(text)) &&
 	    *text > '0') {
@@ -263,7 +261,7 @@ static bool is_ours(pid_t pid)
  * Returns whether the process has just started and has not reached the main function of its
  * program. The function decides this by the mappings: the process has no file mapped yet, or
  * glibc's dynamic linker has not mapped the C library yet. A program that uses this linker but no C
- * library looks the same.
+ * library cannot be distinguished from a starting process.
  */
 static bool is_starting(const struct target *target)
 {
@@ -276,8 +274,8 @@ static bool is_starting(const struct target *target)
 #endif
 
 /*
- * Examines the process once. If the process is starting and is_last is false, prints nothing, and
- * the caller examines it again later.
+ * Examines the process once. If the process is starting and is_last is false, the function prints
+ * nothing, and the caller examines the process again later.
  */
 static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
 					bool is_last, bool *starts)
@@ -300,10 +298,7 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 		target->memory = memory_open(pid, pid);
 		err = target->memory < 0 ? errno : 0;
 	}
-	/*
-	 * A process that uses the library already needs no further examination, whatever its state
-	 * is.
-	 */
+	/* A process that uses the library already needs no further examination, in any state. */
 	if (!err) {
 		find_shim(target);
 		if ((target->shim == SHIM_PRELOADED && !any_shim) ||
@@ -312,8 +307,8 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	}
 #if defined __x86_64__
 	/*
-	 * If the memory of another user's process cannot be opened, the owner is the reason, and
-	 * the state of the process is not printed.
+	 * If the memory of another user's process cannot be opened, the owner is the reason. So the
+	 * state of the process is not printed.
 	 */
 	why = err && !is_ours(pid) ? NULL : reason_in_status(pid, status);
 	if (why)
@@ -354,8 +349,8 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 
 /*
  * Opens the memory of the process by a thread that still exists, because the main thread may have
- * ended before the others. Returns 0 or an error number. If the process has ended, returns 0, and
- * there are no mappings.
+ * ended before the others. Returns 0 or an error number. If the process has ended, returns 0 and no
+ * mappings.
  */
 static int open_by_thread(struct target *target)
 {
@@ -374,7 +369,7 @@ static int open_by_thread(struct target *target)
 			target->memory = memory_open(target->pid, tid);
 			failed = target->memory < 0 ? errno : 0;
 		}
-		/* A thread that ends meanwhile is no error. */
+		/* The end of a thread meanwhile is no error. */
 		if (failed) {
 			mappings_fini(&target->mappings);
 			err = failed == ESRCH || failed == ENOENT ? err : failed;
@@ -387,7 +382,7 @@ static int open_by_thread(struct target *target)
 
 /*
  * Returns whether a stream is active. Reads *posix_trace_active_np, as posixtrace_shim_detach()
- * does. Returns true if it cannot be read.
+ * does. Returns true if this variable cannot be read.
  */
 static bool is_active(const struct target *target)
 {
@@ -442,9 +437,9 @@ void target_fini(struct target *target)
 }
 
 /*
- * Returns false if a module defines malloc() that is not the C library, the dynamic linker or the
- * shim. The program may nevertheless use the malloc() of the C library, but the function does not
- * examine which one the program uses.
+ * Returns false if a module other than the C library, the dynamic linker and the shim defines
+ * malloc(). The program may nevertheless use the malloc() of the C library. The function does not
+ * examine which malloc() the program uses.
  */
 bool target_has_libc_malloc(const struct target *target)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * target.h - the facts about the process into which the library is loaded that are needed before a
- * thread is stopped.
+ * target.h - the facts about a process that are needed before a thread is stopped to load the
+ * library.
  */
 #ifndef POSIXTRACE_INJECT_TARGET_H
 #define POSIXTRACE_INJECT_TARGET_H
@@ -30,13 +30,13 @@ struct target {
 	struct mappings mappings;
 	struct elf_module libc, loader; /* with their code */
 	struct call_place place;
-	/* functions that call the program while they hold a lock */
+	/* functions that may call the program while they hold a lock */
 	struct range caller[TARGET_CALLERS];
 	enum shim_state shim;
 	uint64_t jumps;                 /* address of posixtrace_shim_jumps; 0: there is none */
 	uint64_t content;               /* address of posixtrace_shim_content; 0: there is none */
 	bool has_library;               /* libposixtrace is mapped */
-	/* set by target_restorable(): a stream is active, or that is unknown */
+	/* set by target_restorable(): a stream is active or may be active */
 	bool is_traced;
 };
 
@@ -44,19 +44,20 @@ enum target_verdict {
 	TARGET_OK,
 	TARGET_REFUSED, /* a message was printed */
 	/*
-	 * The process uses the library already, does not exist, or may not be examined. If that is
-	 * an error, the creation of the stream reports it.
+	 * The process uses the library already, does not exist, or may not be examined. If this is
+	 * an error, the command reports it when it creates the stream.
 	 */
 	TARGET_LEAVE
 };
 
-/* The reason why nothing can be done in a process that a signal has stopped. */
+/* The reason why a process that a signal has stopped is refused. */
 #define TARGET_STOPPED "it is stopped; 'kill -CONT' continues it"
 
 /*
  * Examines the process without stopping it. If the process has not loaded its C library yet, waits
- * for at most a second until it has. The caller must call target_fini() in any case. If any_shim is
- * true, the result is TARGET_OK also for a process that has had the shim since its start.
+ * for the library for at most a second. The caller must call target_fini() after any result. If
+ * any_shim is true, the result is TARGET_OK also for a process that has had the shim since its
+ * start.
  */
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
@@ -65,9 +66,9 @@ void target_fini(struct target *target);
 const char *target_reason(const char *message);
 
 /*
- * Examines a process whose code is to be restored. The process may be in any state, because nothing
- * is called in it. The result is TARGET_LEAVE if the process has ended, or has no list of jumps.
- * The caller must call target_fini() in any case.
+ * Examines a process whose code must be restored. The process may be in any state, because no
+ * function is called in it. The result is TARGET_LEAVE if the process has ended, or has no list of
+ * jumps. The caller must call target_fini() after any result.
  */
 enum target_verdict target_restorable(struct target *target, pid_t pid);
 

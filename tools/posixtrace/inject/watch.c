@@ -2,8 +2,9 @@
 /*
  * watch.c - reads the counts of the shim in the memory of a process.
  *
- * The descriptor of the memory belongs to the program that the process executes now. After execve()
- * a read by this descriptor yields nothing, so the address is never used in another program.
+ * The descriptor of the memory belongs to the program that the process executes at the open. After
+ * execve(), a read by this descriptor fails. So an address of the old program is never used in the
+ * new program.
  */
 #include "inject/watch.h"
 
@@ -15,7 +16,7 @@
 #include "inject/elf.h"
 #include "inject/memory.h"
 
-#define SITES 16   /* the number of sites that are compared at most */
+#define SITES 16   /* the most sites that are compared */
 #define BLOCK 512  /* jumps that are read at once */
 #define PAGE  4096 /* of x86-64, the only processor with jumps */
 
@@ -75,7 +76,7 @@ enum inject_seen inject_watch_look(struct inject_watch *watch)
 	return seen;
 }
 
-/* This function does not count as a look, so the next look still reports all changes. */
+/* This function does not count as a look, so the next look reports all changes. */
 bool inject_watch_is_gone(const struct inject_watch *watch)
 {
 	uint64_t count;
@@ -83,7 +84,7 @@ bool inject_watch_is_gone(const struct inject_watch *watch)
 	return !memory_read(watch->memory, watch->jumps, &count, sizeof(count));
 }
 
-/* Returns whether the code at a jump that was written is the original one. */
+/* Returns whether the code at a written jump is the original code again. */
 static bool is_lost(const struct inject_watch *watch, const struct shim_jump *jump)
 {
 	uint8_t code[SHIM_PLAN_JUMP];
@@ -94,9 +95,9 @@ static bool is_lost(const struct inject_watch *watch, const struct shim_jump *ju
 
 /*
  * The list and its elements are hostile, so the function limits the count, and only reads at the
- * addresses. Each read locks the mappings of the process, so the list is read in blocks. Only the
- * first jump in each page is compared, because a library that is loaded again loses all its jumps
- * at once.
+ * addresses. The function reads the list in blocks, because each read locks the mappings of the
+ * process. It compares only the first jump in each page, because a library that is loaded again
+ * loses all its jumps together.
  */
 uint64_t inject_watch_lost(const struct inject_watch *watch)
 {
@@ -127,7 +128,7 @@ uint64_t inject_watch_lost(const struct inject_watch *watch)
 
 /*
  * The function compares several sites, because the process may have refused to patch some of them.
- * It seldom refuses many.
+ * It seldom refuses many sites.
  */
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,
 			     const struct shim_plan_site *site, size_t sites)

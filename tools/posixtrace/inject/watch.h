@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * watch.h - notices that a process which has the preload library has loaded other libraries.
+ * watch.h - detects whether a process with the preload library has loaded other libraries.
  *
- * The process is neither stopped nor changed: only its memory is read.
+ * The functions do not stop or change the process. They only read its memory.
  */
 #ifndef POSIXTRACE_INJECT_WATCH_H
 #define POSIXTRACE_INJECT_WATCH_H
@@ -14,7 +14,7 @@
 struct inject_watch {
 	int memory;              /* -1: there is none */
 	uint64_t jumps;          /* address of posixtrace_shim_jumps */
-	uint64_t count, opened, missed; /* its counts at the last look: lib/preload/patch_plan.h */
+	uint64_t count, opened, missed; /* the counts at the last look: lib/preload/patch_plan.h */
 };
 
 /* Returns false if the process does not have the library yet, or cannot be examined. */
@@ -25,7 +25,9 @@ void inject_watch_end(struct inject_watch *watch);
 enum inject_seen {
 	INJECT_SAME,
 	INJECT_OPENED, /* the process has called dlopen() since the last look */
-	/* the process has opened a library since then, but could not patch it as its plan says */
+	/*
+	 * since the last look, the process has opened a library and could not patch it by the plan
+	 */
 	INJECT_MISSED,
 	INJECT_GONE    /* the process has ended, or executes another program */
 };
@@ -37,14 +39,14 @@ bool inject_watch_is_gone(const struct inject_watch *watch);
 
 /*
  * Returns an address at which a jump was written but is no longer in the code, because the library
- * was loaded again at the same place. Returns 0 if there is none.
+ * was loaded again at the same place. Returns 0 if there is no such address.
  */
 uint64_t inject_watch_lost(const struct inject_watch *watch);
 
 /*
- * Returns whether the process has patched a module itself. The process has done so if the memory at
- * one of the module's first sites has other bytes than the file. "begin" is the address at which
- * the module's first mapping begins.
+ * Returns whether the process has patched a module itself: the memory at one of the module's first
+ * sites has other bytes than the file. "begin" is the address at which the module's first mapping
+ * begins.
  */
 struct shim_plan_site;
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,
