@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* bands.c - the times of which a log lacks all or some events, for pictures. */
+/* bands.c - the bands of pictures: times for which a log lacks all or some events. */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -18,10 +18,10 @@ const char *bands_name(enum gap_kind kind)
 }
 
 /*
- * Adds a band of the current log. Adjoining bands of one kind become one. If there are
- * PICTURE_BANDS bands, the log's last band is extended instead. A log that has no band yet gets one
- * even beyond this limit. Logs are read one after another, so the log's last band is the last of
- * all.
+ * Adds a band of the current log. Adjoining bands of one kind become one band. If there are
+ * PICTURE_BANDS bands, the function extends the log's last band instead. A log without a band gets
+ * one even beyond this limit. Logs are read one after another, so the last band of the log is the
+ * last of all bands.
  */
 static void add_band(struct picture *picture, const struct gap *gap)
 {
@@ -55,7 +55,7 @@ void bands_event(struct picture *picture, const struct posix_trace_event_np *eve
 		add_band(picture, &gap[i]);
 }
 
-/* Adds the band of a gap that no event has ended. It ends with the last event of the log. */
+/* Adds the band of a gap that no event has ended. The band ends with the last event of the log. */
 void bands_end(struct picture *picture, int64_t last_ns)
 {
 	struct gap gap;

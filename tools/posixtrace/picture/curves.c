@@ -18,7 +18,10 @@ bool curves_has(const struct posix_trace_schema_np *schema)
 	return false;
 }
 
-/* Compares log, process, type and field of a curve with the wanted ones, for table_find(). */
+/*
+ * Compares log, process, type and field of a curve with those of the wanted curve, for
+ * table_find().
+ */
 static bool is_curve(const void *array, uint32_t index, const void *key)
 {
 	const struct curve *curve = (const struct curve *)array + index, *wanted = key;
@@ -29,8 +32,8 @@ static bool is_curve(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the curve of a counter. If there is none, makes it if "make" is true and there is room;
- * otherwise returns NULL. The pointer is valid until the next new curve.
+ * Returns the curve of a counter. If the curve does not exist, makes it if "make" is true and there
+ * is room; otherwise returns NULL. The pointer is valid until the next new curve is made.
  */
 static struct curve *curve_of(struct curves *curves, const struct curve *wanted, bool make)
 {
@@ -91,8 +94,8 @@ static void keep_value(struct curves *curves, const struct curve *curve,
 }
 
 /*
- * Keeps the first, least, greatest and last value of a bin, in the order of reading. A value with
- * two roles is kept once.
+ * Keeps the first, least, greatest and last value of a bin, in the order of reading. A value that
+ * is two of these is kept once.
  */
 static void keep_bin(struct curves *curves, struct curve *curve)
 {
@@ -117,8 +120,8 @@ static void keep_bin(struct curves *curves, struct curve *curve)
 
 /*
  * Keeps a value, or compares it with the values of its bin. A value may be late because its writer
- * was interrupted. Such a value may begin a bin for a second time, after the values of this bin
- * were kept. In this case more than four values of the bin are kept, which does no harm.
+ * was interrupted. Such a value may begin a bin again whose values were kept already. In this case
+ * more than four values of the bin are kept, which does no harm.
  */
 static void add_value(struct curves *curves, struct curve *curve,
 		      const struct posix_trace_value_np *value, uint64_t ns)
@@ -150,8 +153,8 @@ static void add_value(struct curves *curves, struct curve *curve,
 }
 
 /*
- * Surveys or keeps the value of each counter of an event. The curve of a value is NULL if there is
- * no room for it. If the data is too short, the last fields have no value.
+ * Surveys or keeps the value of each counter of an event. If there is no room for a new curve,
+ * curve_of() returns NULL. If the data is too short, the last fields have no value.
  */
 static void use_values(struct curves *curves, bool survey, uint16_t log, uint16_t type,
 		       const struct log_type *of, const struct posix_trace_event_np *event,

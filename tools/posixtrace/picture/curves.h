@@ -3,13 +3,13 @@
  * curves.h - the values over time of the fields that a schema marks with @counter. Each counter of
  * each process is a curve.
  *
- * The first reading finds the curves and their least and greatest values. The second one keeps the
- * values as items of runs. If there are more values than the limit, time is divided into bins, and
- * only the first, the least, the greatest and the last value of each bin are kept: a drawing whose
- * pixels are not narrower than a bin looks the same.
+ * The first reading finds the curves and their least and greatest values. The second reading keeps
+ * the values as items of runs. If there are more values than the limit, time is divided into bins.
+ * Only the first, the least, the greatest and the last value of each bin are kept. If a pixel is
+ * not narrower than a bin, the drawing of these values equals the drawing of all values.
  *
- * Memory is bounded: CURVES_MAX curves are kept, and the values of all others are counted. A value
- * that is infinite or no number is counted in counter.unknown only.
+ * Memory is bounded: CURVES_MAX curves are kept, and the values of all further curves are only
+ * counted. An infinite value, or a value that is not a number, is only counted in counter.unknown.
  */
 #ifndef POSIXTRACE_PICTURE_CURVES_H
 #define POSIXTRACE_PICTURE_CURVES_H
@@ -28,11 +28,11 @@ struct curve {
 	uint16_t log, type;        /* indexes of the picture */
 	const struct log_type *of;
 	struct counter counter;
-	/* the values of the current bin, which is not complete, in the order of curve_place */
+	/* the values of the current bin so far, in the order of curve_place */
 	struct curve_value {
 		uint64_t ns;
 		double value;
-		uint64_t order;    /* the number of the value */
+		uint64_t order;    /* the number of the value in the reading */
 	} kept[4];
 	uint64_t bin, seen;        /* the current bin; number of values in the second reading */
 	bool has_bin;
@@ -54,23 +54,24 @@ struct curves {
 bool curves_has(const struct posix_trace_schema_np *schema);
 
 /*
- * curves_survey() counts the values of an event in the first reading. curves_keep() keeps them in
- * the second reading, at a place on the axis; curves_begin() must have been called before. "log"
- * and "type" are indexes of the picture. If memory is lacking, "err" is ENOMEM.
+ * curves_survey() counts the values of an event in the first reading. curves_keep() keeps the
+ * values in the second reading, at a place on the axis. curves_begin() must be called before it.
+ * "log" and "type" are indexes of the picture. If memory is lacking, "err" is ENOMEM.
  */
 void curves_survey(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		   const struct posix_trace_event_np *event);
 void curves_keep(struct curves *curves, uint16_t log, uint16_t type, const struct log_type *of,
 		 const struct posix_trace_event_np *event, uint64_t ns);
 
-/* Decides how many of the values are kept, for an axis of this length. */
+/* Decides for an axis of this length which values are kept: each value, or four of each bin. */
 void curves_begin(struct curves *curves, uint64_t length_ns, size_t limit);
 /* Keeps the values of the last bins. Returns 0 or ENOMEM. */
 int curves_end(struct curves *curves);
 
 /*
- * Returns the bits of a double as an integer whose lowest byte has the sign. For small integers its
- * higher bytes are zeros, so it needs few bytes in an encoding of variable length.
+ * Returns the bits of a double in another order: the lowest byte has the sign. For small integers
+ * the higher bytes of the result are zeros. So it needs few bytes in an encoding of variable
+ * length.
  */
 static inline uint64_t curves_bits(double value)
 {

@@ -15,7 +15,8 @@
 #define TEXT_BITS 24                       /* the number of bits of an index in the texts */
 #define TEXTS_MOST ((UINT64_C(1) << TEXT_BITS) - 1)
 #define TIME_MOST (UINT64_MAX >> (TEXT_BITS + 2))
-#define TEXT_COST 48                       /* bytes that the set needs for a text, about */
+/* about the number of bytes that the set needs for a text */
+#define TEXT_COST 48
 
 /* The error of a call is the first field of the type errno. The shim names this field error. */
 struct details_plan details_plan(const struct log_type *type)
@@ -32,8 +33,8 @@ struct details_plan details_plan(const struct log_type *type)
 }
 
 /*
- * The number of events is known from the first reading, and so are the lengths of spans. So the
- * selection needs no list of candidates.
+ * The first reading has found the number of events and the lengths of spans. So the selection needs
+ * no list of candidates.
  */
 void details_begin(struct details *details, uint64_t events, uint64_t least_ns, size_t limit)
 {
@@ -63,8 +64,8 @@ static bool has_room(const struct details *details, const char *text)
 }
 
 /*
- * Returns the index of a text + 1; 0: it is empty. Sets err if memory is lacking. has_room() has
- * checked that the index fits TEXT_BITS bits.
+ * Returns the index of a text + 1, or 0 for an empty text. Sets "err" if memory is lacking.
+ * has_room() has checked that the index fits in TEXT_BITS bits.
  */
 static uint64_t index_of_text(struct details *details, const char *text)
 {
@@ -84,8 +85,8 @@ static uint64_t index_of_text(struct details *details, const char *text)
 }
 
 /*
- * Writes the fields into a static buffer, without the newline before the first one. The duration is
- * left out if it is kept as a number.
+ * Writes the fields into a static buffer, without the newline before the first field. The text
+ * lacks the field "omitted", a duration that is kept as a number.
  */
 static const char *text_of(const struct logfile *log, const struct log_type *type, int omitted,
 			   const struct posix_trace_event_np *event)
@@ -110,7 +111,7 @@ static const char *text_of(const struct logfile *log, const struct log_type *typ
 
 /*
  * Packs a detail into the value of an item, which is kept as an integer of variable length. The
- * duration is in the highest bits, so a short one needs few bytes.
+ * duration is in the highest bits, so that a short duration needs few bytes.
  */
 static uint64_t details_pack(const struct detail *detail)
 {
@@ -126,7 +127,10 @@ struct detail details_unpack(uint64_t value)
 	};
 }
 
-/* Returns whether the rules select an event. Each kind of events has its own part of the limit. */
+/*
+ * Returns whether the rules in details.h select an event. Each kind of events has its own part of
+ * the limit.
+ */
 static bool is_selected(struct details *details, bool has_error, const struct span *span)
 {
 	if (details->kept.items >= details->limit)

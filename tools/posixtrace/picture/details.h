@@ -3,12 +3,12 @@
  * details.h - the fields of events, as the command dump writes them.
  *
  * Memory is bounded: the fields of at most "limit" events are kept, with DETAILS_TEXT bytes of text
- * for each on average. If the log has more events, the page gets those that users need most often:
- * events with an error number, the ends of the longest spans, and every n-th one of all other
+ * for each on average. If the log has more events, the page gets the events that users need most
+ * often: events with an error number, the ends of the longest spans, and every n-th of all other
  * events. The duration of an event is kept as a number and not in its text. So most texts occur
- * often, and each is kept once. New texts may use half of the memory for texts at any time. They
- * may use the other half only in proportion to the events that were read, so that the rest of the
- * log gets some of it.
+ * often, and each text is kept once. New texts may use half of the memory for texts at any time.
+ * They may use the other half only in proportion to the events that were read, so that some of it
+ * remains for the rest of the log.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H
@@ -19,14 +19,14 @@
 #include "spans/pairing.h"
 
 #define DETAILS_LIMIT 131072
-#define DETAILS_TEXT  24   /* bytes of text for an event, with those that the set needs */
+#define DETAILS_TEXT  24   /* bytes of text for an event, including the memory of the set */
 #define DETAILS_LINE  2000 /* a longer text loses its end */
 
-/* How the fields of a type are kept. */
+/* The fields of a type that are treated in a special way. */
 struct details_plan {
 	/* indexes of fields; -1: none */
 	int time, error;        /* the duration and the error */
-	int frames;             /* the frames of a stack; they are left out of the text */
+	int frames;             /* the frames of a stack; the text lacks them */
 };
 
 /* An event whose fields were kept, as details_unpack() returns it. */
@@ -42,8 +42,8 @@ struct details {
 	struct runs kept;       /* value: details_pack(); kind: the type */
 	bool is_all;            /* the log has at most "limit" events */
 	uint64_t least_ns;      /* the end of a span of at least this length is kept */
-	uint64_t each, seen;    /* one in "each" other events is kept; "seen" counts them */
-	uint64_t events, reached; /* of the log, and how many of them were read */
+	uint64_t each, seen;    /* of other events, every each-th is kept; "seen" counts them */
+	uint64_t events, reached; /* events of the log, and events read so far */
 	uint64_t errors;        /* events with an error that were kept */
 	uint64_t last;          /* ordinal of the event that was kept last */
 	int err;
@@ -54,8 +54,8 @@ struct details_plan details_plan(const struct log_type *type);
 
 /*
  * Decides which events are kept. A quarter of the limit is for events with errors, a half for ends
- * of spans, and a quarter for all other events. So least_ns is a length that limit / 2 spans at
- * most reach.
+ * of spans, and a quarter for all other events. So the caller must pass such a least_ns that at
+ * most limit / 2 spans are this long.
  */
 void details_begin(struct details *details, uint64_t events, uint64_t least_ns, size_t limit);
 
@@ -64,10 +64,10 @@ bool details_has_error(const struct log_type *type, const struct details_plan *p
 		       const struct posix_trace_event_np *event);
 
 /*
- * Keeps the fields of an event, if the rules above select it. "point" has its row, type and place.
- * "span" is the span that the event ends, or NULL. The function may be called several times for an
- * event, the first time without a span. "ordinal" identifies the event and is greater than 0. If
- * memory is lacking, "err" is ENOMEM.
+ * Keeps the fields of an event, if the rules above select it. "point" has the row, the type and the
+ * place of the event. "span" is the span that the event ends, or NULL. The function may be called
+ * several times for an event, the first time without a span. "ordinal" identifies the event and is
+ * greater than 0. If memory is lacking, "err" is ENOMEM.
  */
 void details_event(struct details *details, const struct logfile *log, const struct log_type *type,
 		   const struct details_plan *plan, const struct posix_trace_event_np *event,
@@ -76,7 +76,7 @@ void details_event(struct details *details, const struct logfile *log, const str
 /* Completes the details. Returns 0 or ENOMEM. */
 int details_end(struct details *details);
 
-/* Returns what the value of an item has. */
+/* Unpacks the value of an item. */
 struct detail details_unpack(uint64_t value);
 
 /* Frees the memory. */

@@ -13,8 +13,8 @@
 #define FLAMES_FRAMES (UINT32_C(1) << 24) /* the most frames of all stacks */
 
 /*
- * Compares process and number of a stack with the wanted ones, for table_find(). The same number
- * means another stack in another process.
+ * Compares process and number of a stack with those of the wanted stack, for table_find(). In
+ * another process, the same number belongs to another stack.
  */
 static bool is_stack_of(const void *array, uint32_t index, const void *key)
 {

@@ -2,7 +2,7 @@
 /*
  * flames.h - the events of a picture that have a call stack, and the stacks as names of functions.
  *
- * Memory is bounded. The caller gives the greatest number of events that are kept. Further events
+ * Memory is bounded. The caller sets the greatest number of events that are kept. Further events
  * are only counted. Each name is kept once. Each stack, identified by its number and its process,
  * is kept once, too.
  */
@@ -17,7 +17,7 @@ struct flame {
 	int64_t time_ns;
 	uint64_t took_ns;          /* duration of a call; 0: unknown */
 	uint16_t row, type;
-	uint32_t stack;            /* index of its stack */
+	uint32_t stack;            /* index of the stack in struct flames */
 };
 
 struct flames {
@@ -26,7 +26,7 @@ struct flames {
 		const struct logfile *log;
 		pid_t pid;
 		uint32_t number, count;
-		size_t first;      /* in frame */
+		size_t first;      /* index of its first frame in "frame" */
 	} *stack;
 	size_t stack_count;
 	struct table of_stack;

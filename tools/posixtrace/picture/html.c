@@ -23,8 +23,9 @@
 extern const struct tool_command html_command;
 
 /*
- * HTML_BINS is the number of bins of the lowest level. By default at most HTML_ITEMS points and as
- * many spans are kept. Both numbers bound the size of the page and the memory of the browser.
+ * HTML_BINS is the number of bins of the lowest level. By default at most HTML_ITEMS points and
+ * HTML_ITEMS spans are kept. HTML_BINS and HTML_ITEMS bound the size of the page and the memory of
+ * the browser.
  */
 #define HTML_BINS  65536
 #define HTML_ITEMS 2000000
@@ -90,8 +91,8 @@ static void html_bar(struct json *json, uint64_t from_ns, uint64_t count)
 }
 
 /*
- * Writes the histogram with four bars for each power of two: the buckets of struct histogram are
- * finer than a page can show. Empty bars are left out.
+ * Writes the histogram with four bars for each power of two, because the buckets of struct
+ * histogram are finer than a page can show. Empty bars are omitted.
  */
 static void html_bars(struct json *json, const struct histogram *time)
 {
@@ -164,7 +165,10 @@ static void html_rows(struct json *json, const struct picture *picture)
 	json_end_array(json);
 }
 
-/* Returns the place of a time on the axis in nanoseconds, also for a time outside of the axis. */
+/*
+ * Returns the place of a time on the axis in nanoseconds. A time outside of the axis gets the
+ * nearest end.
+ */
 static uint64_t html_place(const struct picture *picture, int64_t time_ns)
 {
 	uint64_t ns = picture_place(picture, time_ns);
@@ -259,9 +263,9 @@ static void html_curves(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes how many waits and holds the logs have, and the names of locks. Before each name are the
- * index of its log, its process and its address. least_wait and least_hold are lengths: shorter
- * waits and holds are not used for links.
+ * Writes how many waits and holds the logs have, and the names of locks. Before the name of a lock
+ * it writes the index of the log, the process and the address. least_wait and least_hold are
+ * lengths: shorter waits and holds are not used for links.
  */
 static void html_links(struct json *json, const struct picture *picture)
 {
@@ -299,9 +303,8 @@ static void html_links(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the kinds of states of threads. The array "total" has the time of each kind, of all
- * threads together. Changes within bin_ns were put together. If bin_ns is 0, no changes were put
- * together.
+ * Writes the kinds of states of threads. The array "total" has the time of each kind for all
+ * threads together. Changes within bin_ns nanoseconds were put together, or none if bin_ns is 0.
  */
 static void html_states(struct json *json, const struct picture *picture)
 {
@@ -348,9 +351,9 @@ static void html_details(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the logs of a page that has several logs. For each log it writes how far the log's times
- * are moved, and how exactly they can be compared with times of the others. On a page of one log,
- * html_meta() writes the facts of the log.
+ * Writes the logs of a page that has several logs. For each log it writes by how much the log's
+ * times are moved, and the error of a comparison with times of the other logs. On a page of one
+ * log, html_meta() writes the facts of the log.
  */
 static void html_logs(struct json *json, const struct picture *picture)
 {
@@ -458,7 +461,7 @@ static void html_page(struct out *out, struct picture *picture)
 	out_bytes(out, at, (size_t)(end - at));
 }
 
-/* The options of this command, except those that select what is read. */
+/* The options of this command, except the options that select events. */
 struct options {
 	const char *output;
 	uint64_t items, details;
@@ -470,8 +473,8 @@ struct options {
 /* ------------------------------------------------------------------ several logs */
 
 /*
- * A log has the last part of its path as its name. If another log has the same last part, the name
- * is the path.
+ * The name of a log is the last part of its path. If another log has the same last part, the name
+ * is the whole path.
  */
 static void name_logs(struct picture *picture)
 {
@@ -488,7 +491,7 @@ static void name_logs(struct picture *picture)
 	}
 }
 
-/* Moves the times of each log so that it begins when the first log with events begins. */
+/* Moves the times of each log so that it begins at the same time as the first log with events. */
 static void align_starts(struct picture *picture)
 {
 	const struct picture_log *first = NULL;
@@ -500,7 +503,7 @@ static void align_starts(struct picture *picture)
 			continue;
 		if (!first)
 			first = log;
-		/* Times of a damaged log may be so far apart that it cannot be moved. */
+		/* The times of a damaged log may be so far apart that the log cannot be moved. */
 		if (__builtin_sub_overflow(first->log.info.first_ns, log->log.info.first_ns,
 					   &log->shift_ns))
 			log->shift_ns = 0;
@@ -508,9 +511,9 @@ static void align_starts(struct picture *picture)
 }
 
 /*
- * Finds how exactly times of each log can be compared with those of the others, and prints it.
- * Returns false if memory is lacking. The sources get copies of the logs, which merge_bound() only
- * reads.
+ * Finds and prints for each log the error of a comparison of its times with times of the other
+ * logs. Returns false if memory is lacking. The sources get copies of the logs, which merge_bound()
+ * only reads.
  */
 static bool compare_clocks(struct picture *picture, struct merge *clocks)
 {
@@ -534,7 +537,10 @@ static bool compare_clocks(struct picture *picture, struct merge *clocks)
 	return true;
 }
 
-/* Opens the logs and brings them onto one axis. Returns TOOL_OK, or prints the error. */
+/*
+ * Opens the logs and moves their times onto one axis. Returns TOOL_OK, or another status after it
+ * printed the error.
+ */
 static int open_logs(struct picture *picture, char *const *log, size_t logs,
 		     struct options *options)
 {
@@ -564,8 +570,8 @@ static int open_logs(struct picture *picture, char *const *log, size_t logs,
 }
 
 /*
- * Opens the output before it reads the logs. So if the output cannot be opened, the user learns it
- * at once and not after a long reading.
+ * Opens the output before it reads the logs, so that an error of the output is reported immediately
+ * and not after a long reading.
  */
 static int draw_html(struct picture *picture, char *const *log, size_t logs,
 		     struct options *options)
@@ -629,7 +635,7 @@ static bool parse_items(const char *name, const char *text, uint64_t *items)
 	return tool_number_within(name, text, 0, UINT32_MAX, items);
 }
 
-/* Returns false after a message. */
+/* Parses an option of the command. Returns false after a message. */
 static bool parse_option(struct picture *picture, struct options *options, int option)
 {
 	bool good;
@@ -698,7 +704,7 @@ static int html_html(struct picture *picture, int argc, char **argv)
 			 PICTURE_LOGS);
 	if (!status)
 		status = draw_html(picture, options.at.path, options.at.paths, &options);
-	/* The page is written, so the names of the logs are no longer used. */
+	/* The page is complete, so the names of the logs are no longer used. */
 	at_fini(&options.at);
 	return status;
 }

@@ -19,9 +19,9 @@ static int by_flame(const void *a, const void *b)
 }
 
 /*
- * Each span is put on the first lane whose last span has ended. The spans are sorted by begin, and
- * the longest of those that begin together is first. So nested spans are below one another, and no
- * two spans of a lane overlap. If all lanes are in use, the span is counted in the bins instead.
+ * Puts each span on the first lane whose last span has ended. The spans are sorted by begin; of
+ * spans that begin together, the longest is first. So nested spans are below one another, and spans
+ * of one lane do not overlap. If all lanes are in use, the span is counted in the bins instead.
  * Returns 0 or ENOMEM.
  */
 static int assign_lanes(struct picture *picture)
@@ -61,8 +61,8 @@ static int assign_lanes(struct picture *picture)
 			lanes[row] = used;
 	}
 	/*
-	 * The row of the other threads is the last element. The place of an unused element is
-	 * valid, too, and its number of lanes is not used.
+	 * The row of the other threads is the last element. The member "index" of an unused element
+	 * is valid, too, but its number of lanes is not used.
 	 */
 	for (size_t i = 0; i <= PICTURE_ROWS; i++)
 		picture->row[i].lanes = lanes[picture->row[i].index];

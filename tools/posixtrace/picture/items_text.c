@@ -8,8 +8,8 @@
 #include <errno.h>
 
 /*
- * A line of text: 4096 digits. Lines are broken, since editors and tools cannot handle one line of
- * megabytes.
+ * A line of text: 4096 digits. The text has many lines, since editors and tools cannot handle one
+ * line of megabytes.
  */
 #define LINE_BYTES (4096 / 4 * 3)
 
@@ -44,7 +44,8 @@ static void items_text_number(struct text *text, uint64_t value)
 }
 
 /*
- * Writes the points. They are sorted by row and time, so the distances are small and not negative.
+ * Writes the points. The points are sorted by row and time, so the distances are small and not
+ * negative.
  */
 static void items_text_points(struct text *text, struct picture *picture)
 {
@@ -113,7 +114,7 @@ static void items_text_flames(struct text *text, const struct picture *picture)
 }
 
 /*
- * Most bins of the lower levels are empty, so only bins that are not empty are written, with the
+ * Most bins of the lower levels are empty. So the function writes only the other bins, with the
  * distances between them.
  */
 static void items_text_bins(struct text *text, const struct picture_bin *bin, size_t count)
@@ -200,7 +201,7 @@ static void items_text_details(struct text *text, struct picture *picture)
 	}
 }
 
-/* Writes the row of a thread of the current log, and the begin and length of a time. */
+/* Writes the row of a thread of the current log, and the begin and length of a span of time. */
 static void items_text_time(struct text *text, struct picture *picture, pid_t pid, uint32_t tid,
 			    int64_t begin_ns, int64_t end_ns)
 {
@@ -212,7 +213,7 @@ static void items_text_time(struct text *text, struct picture *picture, pid_t pi
 }
 
 /*
- * Writes the waits of the current log for locks of which a holder is known: the number of holders,
+ * Writes the waits of the current log for locks that have a known holder: the number of holders,
  * the wait, the address of the lock, and the time of each hold.
  */
 static void items_text_links(struct text *text, struct picture *picture)
@@ -236,8 +237,8 @@ static void items_text_links(struct text *text, struct picture *picture)
 }
 
 /*
- * page_items.js reads the numbers in the order in which this function writes them. If the
- * order changes here, it must change there, too.
+ * page_items.js reads the numbers in the order of this function. A change of the order must be made
+ * in both files.
  */
 int items_text(struct out *out, struct picture *picture)
 {
@@ -259,7 +260,7 @@ int items_text(struct out *out, struct picture *picture)
 	for (picture->current = picture->log;
 	     picture->current < picture->log + picture->logs; picture->current++)
 		items_text_links(&text, picture);
-	items_text_number(&text, 0); /* means: no wait follows */
+	items_text_number(&text, 0); /* no wait follows */
 	if (picture->states.rows)
 		items_text_states(&text, picture);
 	if (picture->details.kept.items)

@@ -8,27 +8,26 @@
  *
  * points: the number of points; for each point the time since the point before, and its type
  *
- * spans: the number of spans; for each one the time from the begin of the span before, its
+ * spans: the number of spans; for each span the time since the begin of the span before, its
  * length, series and lane
  *
  * bins, for each level and row: the number of bins that are not empty; for each such bin the
- * distance to the one before (to -1 for the first), points, spans, the most frequent type if there
- * are points, and the most frequent series if there are spans
+ * distance to the index of the bin before (-1 before the first), points, spans, the most frequent
+ * type if there are points, and the most frequent series if there are spans
  *
- * Then follow the values of each counter: the number of values; for each value the time since the
- * value before, and curves_bits() of the value.
+ * After these follow the values of each counter: the number of values; for each value the time
+ * since the value before, and curves_bits() of the value.
  *
- * Then follow the waits for locks. Each wait has: the number of its holders; row, begin and length
- * of the wait; the address of the lock; row, begin and length of each hold. A 0 follows the last
- * wait.
+ * The waits for locks follow. Each wait has: the number of its holders; row, begin and length of
+ * the wait; the address of the lock; row, begin and length of each hold. A 0 follows the last wait.
  *
- * Then follow the states of threads, if the page has states. For each row: the number of its
- * states; for each state the time since the end of the state before, its length and its kind.
+ * The states of threads follow, if the page has states. For each row: the number of its states; for
+ * each state the time since the end of the state before, its length and its kind.
  *
  * Last are the events whose fields the page has, if there are such events. For each row: the number
  * of these events; for each event the time since the event before, its type, a number, and its
- * duration + 1 (0: none). The number has the index of the event's text + 1 (0: none). Its lowest
- * bit is set if the event has an error.
+ * duration + 1 (0: none). The lowest bit of the number is set if the event has an error. The other
+ * bits are the index of the event's text + 1 (0: none).
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H

@@ -5,11 +5,11 @@
 
 #include "picture/picture.h"
 
-#define GENERATIONS 8 /* the most ancestors whose program is looked up; bounds the recursion */
+#define GENERATIONS 8 /* the most ancestors whose program is searched; bounds the recursion */
 
 /*
  * Stores the name of the program if the event has one. A preloaded program records the name by
- * which it was called, which may differ from the name of its file.
+ * which it was called. This name may differ from the name of its file.
  */
 void rows_program(struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
@@ -18,9 +18,9 @@ void rows_program(struct picture_row *row, const struct log_type *type,
 }
 
 /*
- * Stores the name that the program gave the thread. Returns false if the log has none. The name is
- * looked up as of the thread's last event, because its pthread_t may later belong to another
- * thread.
+ * Stores the name that the program has set for the thread. Returns false if the log has no such
+ * name. The function searches the name that was valid at the thread's last event, because the
+ * pthread_t may later belong to another thread.
  */
 static bool thread_name(const struct picture *picture, struct picture_row *row)
 {
@@ -50,9 +50,9 @@ static const struct picture_row *first_thread(const struct picture *picture, uin
 }
 
 /*
- * Names a row by the program of process pid. If this program is not known, the row gets the program
- * of the parent, because a child runs the program of its parent until it calls execve(). deep
- * bounds the recursion, since the processes of a damaged log may be parents of each other.
+ * Names a row by the program of the process "pid". If this program is not known, the row gets the
+ * program of the parent, because a child runs the program of its parent until it calls execve().
+ * "deep" bounds the recursion, since the processes of a damaged log may be parents of each other.
  */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)
@@ -68,9 +68,9 @@ static void program_name(const struct picture *picture, pid_t pid, struct pictur
 }
 
 /*
- * The name that the program gave a thread has priority. Without such a name a row keeps the
- * program's name that an event gave. Only a first thread that has neither gets the program's name
- * from the mappings in the log.
+ * The name that the program has set for a thread has priority. Without such a name, a row keeps the
+ * program's name from an event. If the row of a first thread has no such name, either, it gets the
+ * program's name from the mappings in the log.
  */
 void rows_name(struct picture *picture)
 {

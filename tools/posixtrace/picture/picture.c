@@ -16,8 +16,8 @@
 #include "log/losses.h"
 
 /*
- * Returns the index of the picture's data of a series of the current log. Series of the same name
- * and kind have the same data, even if they belong to different logs. Returns SIZE_MAX if memory is
+ * Returns the picture's index for a series of the current log. Series of the same name and kind
+ * have the same index, even if they belong to different logs. Returns SIZE_MAX if memory is
  * lacking.
  */
 static size_t series_index(struct picture *picture, const struct series *series)
@@ -33,8 +33,9 @@ static size_t series_index(struct picture *picture, const struct series *series)
 }
 
 /*
- * Returns the picture's data of a series of the current log's pairing, or NULL if memory is
- * lacking. The pointer is valid until the next call. PICTURE_LOGS logs have at most 65536 series.
+ * Returns the picture's data for a series of the current log's pairing, or NULL if memory is
+ * lacking. The pointer is valid until the next call. PICTURE_LOGS logs have at most 65536 series,
+ * so 16 bits are enough for an index.
  */
 static struct picture_series *series_of(struct picture *picture, const struct series *series)
 {
@@ -71,10 +72,10 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 }
 
 /*
- * Second reading: counts a span in the bins and keeps it if it is long enough. If a span began
- * before the axis, it begins with the axis here; if it also ended before the axis, it is left out.
- * The limit of spans is checked again, because the second reading might find more spans than the
- * first one counted.
+ * Second reading: counts a span in the bins and keeps it if it is long enough. A span that began
+ * before the axis is cut at the begin of the axis. A span that also ended before the axis is
+ * omitted. The function checks the limit of spans again, because the second reading might find more
+ * spans than the first reading has counted.
  */
 static void keep_span(struct picture *picture, const struct span *span, size_t row)
 {
@@ -97,7 +98,7 @@ static void keep_span(struct picture *picture, const struct span *span, size_t r
 		picture->err = ENOMEM;
 }
 
-/* Returns what the picture keeps about the type of the event that was read. */
+/* Returns the picture's facts about the type of the event that was read. */
 static const struct counted_type *counted_type(const struct picture *picture,
 					       const struct reading *reading)
 {
@@ -126,8 +127,8 @@ static struct item present_point(const struct picture *picture, const struct pic
 }
 
 /*
- * Second reading: keeps the fields of the present event, which is wanted. "point" is its place.
- * "span" is the span that the event ends, or NULL.
+ * Second reading: keeps the fields of the present event, which must be wanted. "point" is the place
+ * of the event. "span" is the span that the event ends, or NULL.
  */
 static void keep_details(struct picture *picture, const struct item *point, const struct span *span)
 {
@@ -170,8 +171,8 @@ static const struct plan *plan_of(const struct picture *picture, const struct re
 }
 
 /*
- * First reading: counts an event. The name of a thread is looked up later, as of the time of its
- * last event.
+ * First reading: counts an event. The row keeps the time of its last event, because the name of the
+ * thread is later searched for this time.
  */
 static void survey_event(struct picture *picture, const struct reading *reading)
 {
@@ -191,8 +192,8 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 }
 
 /*
- * Second reading: keeps the event for the flame graph if it has a call stack, and the stack itself
- * even if its event is not wanted.
+ * Second reading: keeps an event that has a call stack for the flame graph. Keeps the stack of an
+ * unwanted event, too, because later events may refer to it.
  */
 static void keep_flame(struct picture *picture, const struct reading *reading)
 {
@@ -217,7 +218,10 @@ static void keep_flame(struct picture *picture, const struct reading *reading)
 		picture->err = ENOMEM;
 }
 
-/* Second reading: counts an event in the bins and keeps it if there are not too many. */
+/*
+ * Second reading: counts an event in the bins, and keeps it if the number of events is within the
+ * limit.
+ */
 static void keep_event(struct picture *picture, const struct reading *reading)
 {
 	const struct picture_row *row = present_row(picture);
@@ -248,9 +252,9 @@ static void keep_event(struct picture *picture, const struct reading *reading)
 }
 
 /*
- * Reads the current log once. Returns 0 or an error number. The bands use all events, also those
- * that are not wanted, because events of the stream itself begin and end the bands. The pairing
- * gets all events, too, because a wanted span may begin with an event that is not wanted.
+ * Reads the current log once. Returns 0 or an error number. The bands use all events, also unwanted
+ * events, because events of the stream itself begin and end the bands. The pairing gets all events,
+ * too, because a wanted span may begin with an unwanted event.
  */
 static int read_once(struct picture *picture, struct reading *reading)
 {
@@ -258,7 +262,7 @@ static int read_once(struct picture *picture, struct reading *reading)
 	struct pairing *pairing = &log->pairing;
 	int err;
 
-	/* The times of the options may be relative to those of the log. */
+	/* The times of the options may be relative to the first or last time of the log. */
 	wanted_begin(&picture->wanted, log->log.info.first_ns, log->log.info.last_ns);
 	err = picture->second ? stacks_before(&log->stacks, &log->log,
 					      picture->wanted.choose.begin_ns) : 0;
@@ -285,9 +289,9 @@ static int read_once(struct picture *picture, struct reading *reading)
 }
 
 /*
- * Returns the least length of the spans that are kept, so that their number does not exceed the
- * limit. It is 0 if all spans are within the limit. Otherwise it is a power of two, the least one
- * for which the spans of at least this length are within the limit.
+ * Returns the least length of the spans that are kept. If all spans are within the limit, the
+ * result is 0. Otherwise it is the least power of two for which the number of spans of at least
+ * this length is within the limit.
  */
 static uint64_t least_length(const struct picture *picture, uint64_t limit)
 {
@@ -302,8 +306,9 @@ static uint64_t least_length(const struct picture *picture, uint64_t limit)
 }
 
 /*
- * Sets the axis. A duration in a damaged log may have any length. So the time from the begin of the
- * axis to the first event is at most the time from the first to the last event.
+ * Sets the axis. The axis may begin with a span before the first event. A duration in a damaged log
+ * may have any length, so the axis begins before the first event by at most the time from the first
+ * to the last event.
  */
 static void set_axis(struct picture *picture)
 {
@@ -369,7 +374,7 @@ static int keep_log(struct picture *picture, int *status)
 
 /*
  * Makes the picture. Returns 0 or an error number. The rows are final after the first reading, so
- * the second one can store places. After an error, picture->current is the log of the error.
+ * the second reading can store places. After an error, picture->current is the log of the error.
  */
 static int picture_make(struct picture *picture, size_t bins, int *status)
 {
@@ -483,7 +488,7 @@ int picture_take(struct picture *picture, size_t bins, size_t limit)
 		return TOOL_USAGE;
 	picture->limit = limit;
 	picture->current = picture->log;
-	/* Events of types that a log does not list are counted behind all types. */
+	/* The element behind all types counts events of types that a log does not list. */
 	if (!vec_grow(&picture->type, picture->types, 1))
 		err = ENOMEM;
 	for (size_t i = 0; i < picture->logs; i++)
@@ -496,7 +501,9 @@ int picture_take(struct picture *picture, size_t bins, size_t limit)
 	return TOOL_FAILURE;
 }
 
-/* The picture uses names and types that belong to the logs, so no log is closed before this. */
+/*
+ * The picture uses names and types that belong to the logs, so all logs are open until this call.
+ */
 static void close_log(struct picture_log *log)
 {
 	free(log->type);

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * picture.h - the data of pictures of a log: its threads as rows, its events as points and spans on
- * one axis of time, the times of which events are missing, and the durations of spans.
+ * one axis of time, the times for which events are missing, and the durations of spans.
  *
  * Points, spans shorter than a bin, and spans without a lane are counted in bins. The bins form a
  * pyramid of levels, each with a quarter of the bins of the level below. A drawing uses the level
  * whose bins are about as wide as a pixel. Besides these bins it draws only the spans that are
- * longer than a bin. Spans of a lane do not overlap, so a lane has no more of these spans than
- * pixels.
+ * longer than a bin. Spans of a lane do not overlap, so a lane has at most as many of these spans
+ * as pixels.
  *
  * A picture may have several logs. They are read one after the other; picture->current is the log
- * that is read. Rows, bands, counters and links belong to a log. Types of different logs that have
- * the same name are one type of the picture. The same is true for series.
+ * that is being read. Rows, bands, counters and links belong to a log. Types of different logs with
+ * the same name are one type of the picture. Series of the same name and kind are one series, too.
  *
- * Memory is bounded. PICTURE_ROWS threads have rows of their own. The other threads share one row.
- * The lowest level has at most PICTURE_BINS_ALL bins, except with very many rows. The caller limits
- * the points and spans that are kept. If there are more points than the limit, no point is kept. If
- * there are more spans than the limit, the longest ones are kept. At most PICTURE_BANDS times are
- * marked as bands; further times extend the last band.
+ * Memory is bounded. At most PICTURE_ROWS threads have their own rows. All other threads share one
+ * row. The lowest level has at most PICTURE_BINS_ALL bins, except with very many rows. The caller
+ * limits the points and spans that are kept. If there are more points than the limit, no point is
+ * kept. If there are more spans than the limit, the longest spans are kept. At most about
+ * PICTURE_BANDS times are marked as bands; further times extend the last band of their log.
  */
 #ifndef POSIXTRACE_PICTURE_PICTURE_H
 #define POSIXTRACE_PICTURE_PICTURE_H
@@ -56,7 +56,8 @@ struct picture_series {
 /* One of the logs that are drawn. */
 struct picture_log {
 	struct logfile log;
-	const char *name;              /* path, or its last part if no other log has the same */
+	/* the last part of the path, or the path if that is not unique */
+	const char *name;
 	struct pairing pairing;
 	struct posix_trace_ledger_np ledger;
 	struct gaps gaps;
@@ -71,34 +72,32 @@ struct picture_log {
 	} *type;                       /* by the log's type index; last: types not listed */
 	uint32_t *series;              /* index in the picture + 1, by the index in the pairing */
 	size_t count;
-	int64_t shift_ns;              /* its times are moved by this */
-	int64_t first_ns, last_ns;     /* moved times of events */
-	int64_t error_ns;              /* bound for times of this and other logs; -1: no others */
+	int64_t shift_ns;              /* this is added to the log's times */
+	int64_t first_ns, last_ns;     /* times of events, after the addition */
+	int64_t error_ns;              /* bound of the error against the other logs; -1: none */
 	uint64_t events, spans;
 };
 
 struct picture_band {
-	struct gap gap;                /* its times are moved by shift_ns of the log */
+	struct gap gap;                /* with times to which shift_ns was added */
 	uint16_t log;
 };
 
 struct picture_row {
 	uint16_t log;
 	pid_t pid, tid;
-	uint64_t points, spans;    /* numbers of them in the log, kept or not */
+	uint64_t points, spans;    /* their numbers in the log, kept or not */
 	unsigned lanes;
-	uint64_t thread;           /* its pthread_t, and the time of its last event */
+	uint64_t thread;           /* the thread's pthread_t; last_ns: the time of its last event */
 	int64_t last_ns;
-	/*
-	 * the thread's name; if it is not known, the name of the program; if that is not known,
-	 * empty
-	 */
+	/* the name of the thread, or else the name of the program, or else "" */
 	char name[PROGRAM_NAME_BYTES];
-	size_t index;              /* its place in the order of process and thread */
+	size_t index;              /* the row's place in the order of process and thread */
 };
 
 /*
- * The most frequent type and series are found by votes. A vote for another value removes one vote.
+ * The most frequent type and series of a bin are found by votes: a vote for another value removes
+ * one vote.
  */
 struct picture_bin {
 	uint32_t points, spans;
@@ -118,8 +117,8 @@ struct picture {
 	struct wanted wanted;
 	uint64_t lost;                 /* number of lost events of all logs */
 	uint64_t events, spans;
-	int64_t begin_ns;              /* of the axis */
-	uint64_t length_ns;            /* of the axis, at least 1 */
+	int64_t begin_ns;              /* begin of the axis */
+	uint64_t length_ns;            /* length of the axis, at least 1 */
 	struct picture_type *type;     /* the types of all logs; last: types not listed */
 	size_t types;
 	struct picture_series *series;
@@ -129,14 +128,14 @@ struct picture {
 	struct table of_row;           /* finds a row */
 	struct picture_row *recent;    /* the row that was found last; NULL: none */
 	bool has_others;
-	struct picture_band *band;     /* times without events */
+	struct picture_band *band;     /* times for which events are missing */
 	size_t bands;
 	uint64_t lengths[64];          /* numbers of spans by the power of two of their length */
 	/* For the second reading: */
 	bool second;
 	size_t limit;                  /* the most points, and the most spans, that are kept */
 	size_t bins, levels;           /* bins of the lowest level; the number of levels */
-	double width_ns[PICTURE_LEVELS]; /* of a bin of each level */
+	double width_ns[PICTURE_LEVELS]; /* width of a bin of each level */
 	/* the bins row by row, in the order in which the rows are shown */
 	struct picture_bin *level[PICTURE_LEVELS];
 	struct runs points;            /* kind: the type */
@@ -145,24 +144,24 @@ struct picture {
 	uint64_t least_ns;             /* shorter spans are not kept */
 	struct flames flames;          /* events with a call stack; sorted by row and time */
 	struct curves curves;          /* counters */
-	struct details details;        /* fields of events; if its limit is 0, none are kept */
+	struct details details;        /* fields of events; none are kept if its limit is 0 */
 	const struct reading *reading; /* the event that is read */
-	struct states states;          /* states of the threads that have a row of their own */
+	struct states states;          /* states of the threads that have their own row */
 	int err;
 };
 
 #define PICTURE_LOGS READING_LOGS
 
 /*
- * Opens a log, which is drawn with those that were opened before. The options of the command are in
- * picture->wanted. Returns TOOL_OK, or another status after it printed the error.
+ * Opens a log, which is drawn together with the logs that were opened before. The options of the
+ * command are in picture->wanted. Returns TOOL_OK, or another status after it printed the error.
  */
 int picture_open(struct picture *picture, const char *path);
 
 /*
  * Reads the open logs twice. "bins" is the number of bins of the lowest level, a power of four;
- * with many rows there are fewer. Returns TOOL_OK or TOOL_DAMAGED with a picture, or another status
- * after it printed the error.
+ * with many rows the picture has fewer bins. Returns TOOL_OK or TOOL_DAMAGED with a picture, or
+ * another status after it printed the error.
  */
 int picture_take(struct picture *picture, size_t bins, size_t limit);
 
@@ -176,8 +175,8 @@ static inline uint16_t picture_current(const struct picture *picture)
 }
 
 /*
- * Moves a time of the current log. A log may have any times, so a sum that overflows becomes the
- * least or the greatest time.
+ * Moves a time of the current log. The log may have any times. If the sum overflows, the result is
+ * the least or the greatest time.
  */
 static inline int64_t picture_time(const struct picture *picture, int64_t time_ns)
 {
@@ -195,8 +194,8 @@ static inline uint64_t picture_place(const struct picture *picture, int64_t time
 }
 
 /*
- * In rows.c: rows_find() returns the row of a thread of the current log and makes it if it is new;
- * rows_sort() computes the places.
+ * In rows.c: rows_find() returns the row of a thread of the current log, and makes the row if it
+ * does not exist; rows_sort() computes the places.
  */
 bool rows_init(struct picture *picture);
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid);
@@ -212,18 +211,18 @@ void rows_name(struct picture *picture);
 void rows_label(const struct picture_row *row, char *text, size_t size);
 
 /*
- * In bands.c: bands_event() adds the bands that end with an event of the current log, and
- * bands_end() the band that ends with its last event. bands_name() returns the kind of a band in
- * words.
+ * In bands.c: bands_event() adds the bands that end with an event of the current log. bands_end()
+ * adds the band that is still open at the last event of this log. bands_name() returns the kind of
+ * a band in words.
  */
 void bands_event(struct picture *picture, const struct posix_trace_event_np *event);
 void bands_end(struct picture *picture, int64_t last_ns);
 const char *bands_name(enum gap_kind kind);
 
 /*
- * In pyramid.c: pyramid_init() makes the levels. The next two functions return the number of bins
- * of a level, and the bins of a row. pyramid_point() counts a point at a place on the axis, and
- * pyramid_span() a span, for the levels on which the span itself is not drawn.
+ * In pyramid.c: pyramid_init() makes the levels. pyramid_bins() returns the number of bins of a
+ * level, pyramid_row() the bins of a row. pyramid_point() counts a point at a place on the axis.
+ * pyramid_span() counts a span, for the levels on which the span itself is not drawn.
  */
 bool pyramid_init(struct picture *picture, size_t bins);
 size_t pyramid_bins(const struct picture *picture, size_t level);
@@ -231,7 +230,7 @@ struct picture_bin *pyramid_row(const struct picture *picture, size_t level, siz
 void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t ns);
 void pyramid_span(struct picture *picture, const struct picture_span *span);
 /*
- * pyramid_build() adds each level to the level above, after the last event. Only then
+ * pyramid_build() adds each level to the level above, after the last event. After pyramid_build(),
  * pyramid_crowded() counts a span without a lane, on the levels on which a span with a lane would
  * be drawn.
  */
@@ -239,8 +238,8 @@ void pyramid_build(struct picture *picture);
 void pyramid_crowded(struct picture *picture, const struct picture_span *span);
 
 /*
- * In items.c: items_arrange() ends the runs of points and spans, assigns lanes to the spans and
- * completes the bins. Returns 0 or ENOMEM.
+ * In items.c: items_arrange() completes the runs of points and spans, assigns lanes to the spans
+ * and completes the bins. Returns 0 or ENOMEM.
  */
 int items_arrange(struct picture *picture);
 

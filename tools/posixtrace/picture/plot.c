@@ -13,8 +13,8 @@
 extern const struct tool_command plot_command;
 
 /*
- * Opens the output before it reads the log. So if the output cannot be opened, the user learns it
- * at once and not after a long reading.
+ * Opens the output before it reads the log, so that an error of the output is reported immediately
+ * and not after a long reading.
  */
 static int draw_plot(struct picture *picture, char *const *log, const char *path, bool force)
 {

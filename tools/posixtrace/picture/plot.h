@@ -4,7 +4,7 @@
  * threads.
  *
  * Memory and size are bounded: only the PLOT_SERIES histograms with the greatest total times and
- * the first PLOT_ROWS threads are drawn. The picture says how many others there are.
+ * the first PLOT_ROWS threads are drawn. The picture has the numbers of further series and threads.
  */
 #ifndef POSIXTRACE_PICTURE_PLOT_H
 #define POSIXTRACE_PICTURE_PLOT_H

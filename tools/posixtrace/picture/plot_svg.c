@@ -50,7 +50,8 @@ static void plot_svg_xml(struct out *out, const char *text)
 }
 
 /*
- * Draws a rectangle. "style" is the name of a class and never text of a log, so it is not escaped.
+ * Draws a rectangle. "style" is the name of a class and never a text from a log, so it is not
+ * escaped.
  */
 static void plot_svg_rect(struct out *out, double x, double y, double width, double height,
 			  const char *style)
@@ -70,7 +71,10 @@ static void plot_svg_label(struct out *out, double x, double y, const char *styl
 
 /* ------------------------------------------------------------------ time */
 
-/* Returns the horizontal place of a time. A time outside of the axis is moved to an end of it. */
+/*
+ * Returns the horizontal place of a time. A time outside of the axis is moved to the nearest end of
+ * the axis.
+ */
 static double x_of(const struct picture *picture, int64_t time_ns)
 {
 	double part = ((double)time_ns - (double)picture->begin_ns) / (double)picture->length_ns;
@@ -88,8 +92,8 @@ static double step_of(double least)
 }
 
 /*
- * Draws lines at about eight times of the axis and writes the times, relative to its begin. The
- * lines are at least a nanosecond apart, because no time has parts of one.
+ * Draws lines at about eight times of the axis, and writes these times relative to the begin of the
+ * axis. The lines are at least a nanosecond apart, because times are whole nanoseconds.
  */
 static void plot_svg_axis(struct out *out, const struct picture *picture, double top, double bottom)
 {
@@ -143,7 +147,7 @@ static uint64_t events_of(const struct picture *picture, size_t bin)
 	return sum;
 }
 
-/* Draws the rate of events. Returns where the next part begins. */
+/* Draws the rate of events. Returns the top of the next part. */
 static double plot_svg_rate(struct out *out, const struct picture *picture, double top)
 {
 	double seconds = picture->width_ns[0] / 1e9, most = 0, by, bottom = top + RATE;
@@ -192,7 +196,8 @@ static const struct picture_row *row_at(const struct picture *picture, size_t sh
 }
 
 /*
- * Draws a row for each thread, darker where it has more events. Returns where the next part begins.
+ * Draws a row for each thread. A place with more events is darker. Returns the top of the next
+ * part.
  */
 static double plot_svg_threads(struct out *out, const struct picture *picture, double top)
 {
@@ -244,8 +249,9 @@ static int bar_of(uint64_t ns)
 
 /*
  * Element i of count[] counts the durations from 2^(i/4) up to 2^((i+1)/4) nanoseconds. i is
- * bounded because a duration has 64 bits. The buckets at both ends are moved into the range from
- * min to max. There is room for at least twelve bars, so that few bars do not become wide blocks.
+ * bounded because a duration has 64 bits. The values of the first and last bucket are limited to
+ * the range from the least to the greatest duration. There is room for at least twelve bars,
+ * because a smaller number of bars would become wide blocks.
  */
 static void plot_svg_histogram(struct out *out, const struct picture_series *series, double left,
 			       double top, double width)
@@ -292,7 +298,7 @@ static void plot_svg_histogram(struct out *out, const struct picture_series *ser
 	}
 }
 
-/* For qsort(3): the greatest total time first. */
+/* Orders series for qsort(3): the greatest total time is first. */
 static int by_total(const void *a, const void *b)
 {
 	const struct picture_series *x = *(const struct picture_series *const *)a;
@@ -302,8 +308,8 @@ static int by_total(const void *a, const void *b)
 }
 
 /*
- * Draws the histograms of the spans with the greatest total times. Returns where the next part
- * begins.
+ * Draws the histograms of the spans with the greatest total times. Returns the top of the next
+ * part.
  */
 static double plot_svg_durations(struct out *out, const struct picture *picture, double top)
 {
@@ -350,7 +356,7 @@ static const char style[] =
 	".damaged { fill: #8d24c4; }\n"
 	"</style>\n";
 
-/* Draws everything from top to bottom. Returns the height. */
+/* Draws all parts from top to bottom. Returns the height. */
 static double plot_svg_parts(struct out *out, const struct picture *picture)
 {
 	char text[160], length[BRIEF_BYTES];
@@ -368,8 +374,8 @@ static double plot_svg_parts(struct out *out, const struct picture *picture)
 }
 
 /*
- * The height is known only after drawing, so the picture is drawn twice, the first time without
- * output.
+ * The height is known only after drawing. So the function draws the picture twice, the first time
+ * without output.
  */
 void plot_svg(struct out *out, const struct picture *picture)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* pyramid.c - counts points and short spans in bins, on levels of fewer and fewer bins. */
+/* pyramid.c - counts points and short spans in bins, on levels with decreasing numbers of bins. */
 #include <stdlib.h>
 
 #include "picture/picture.h"
 
-#define LEAST_BINS 256 /* the fewest bins of each level, the lowest excepted */
+#define LEAST_BINS 256 /* the lowest level is not made smaller if it has this number of bins */
 
 /*
- * Each level has a quarter of the bins of the level below, so the index of a bin without its two
- * lowest bits is the index of the bin that contains it on the level above.
+ * Each level has a quarter of the bins of the level below. So a bin's index without its two lowest
+ * bits is the index of the bin on the level above that contains the bin.
  */
 size_t pyramid_bins(const struct picture *picture, size_t level)
 {
@@ -20,7 +20,7 @@ struct picture_bin *pyramid_row(const struct picture *picture, size_t level, siz
 	return picture->level[level] + row * pyramid_bins(picture, level);
 }
 
-/* The lowest level is made smaller until all rows together fit PICTURE_BINS_ALL. */
+/* Makes the lowest level smaller until all rows together have at most PICTURE_BINS_ALL bins. */
 bool pyramid_init(struct picture *picture, size_t bins)
 {
 	while (bins > LEAST_BINS && bins * picture->rows > PICTURE_BINS_ALL)
@@ -49,8 +49,8 @@ static size_t bin_of(const struct picture *picture, uint64_t ns)
 }
 
 /*
- * Adds a vote by the algorithm of Boyer and Moore. If a value has the majority, it remains in *who,
- * and the algorithm needs constant memory.
+ * Adds a vote by the algorithm of Boyer and Moore. If a value has the majority, *who is this value
+ * at the end. The algorithm needs constant memory.
  */
 static void pyramid_vote(uint16_t *who, uint16_t *votes, uint16_t one)
 {
@@ -71,8 +71,8 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t 
 }
 
 /*
- * Returns the lowest level on which a span itself is not drawn: it is shorter than a bin, or not
- * kept. On the levels above, it is not drawn either.
+ * Returns the lowest level on which a span itself is not drawn, because it is shorter than a bin or
+ * not kept. On the levels above this one, the span is not drawn, either.
  */
 static size_t first_level(const struct picture *picture, uint64_t time_ns)
 {
@@ -94,7 +94,10 @@ static void count_span(struct picture *picture, const struct picture_span *span,
 	pyramid_vote(&to->series, &to->series_votes, span->series);
 }
 
-/* Counts a span on the lowest level that does not draw it. pyramid_build() counts it above. */
+/*
+ * Counts a span on the lowest level that does not draw the span. pyramid_build() counts it on the
+ * levels above.
+ */
 void pyramid_span(struct picture *picture, const struct picture_span *span)
 {
 	size_t level = first_level(picture, span->time_ns);
@@ -111,8 +114,8 @@ void pyramid_crowded(struct picture *picture, const struct picture_span *span)
 
 /*
  * Adds the votes of one bin to the votes of another. If the two values differ, the value with more
- * votes remains with the difference of votes. So a value that has the majority in both bins
- * together remains.
+ * votes remains with the difference of votes. So if a value has the majority in both bins together,
+ * it remains.
  */
 static void add_votes(uint16_t *who, uint16_t *votes, uint16_t other, uint16_t more)
 {

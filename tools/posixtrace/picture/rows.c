@@ -15,7 +15,7 @@ bool rows_init(struct picture *picture)
 	return picture->row != NULL;
 }
 
-/* Compares process and thread of a row with the wanted ones, for table_find(). */
+/* Compares log, process and thread of a row with those of the wanted row, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct picture_row *row = (const struct picture_row *)array + index, *wanted = key;
@@ -24,10 +24,10 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the row of a thread and makes it if there is none. The function never fails: if there are
- * PICTURE_ROWS rows, or no memory for the table, the thread gets the row of the other threads. Once
- * this row is in use, no further thread gets a row of its own. So a thread has the same row in both
- * readings.
+ * Returns the row of a thread, and makes it if it does not exist. The function never fails: if
+ * there are PICTURE_ROWS rows, or no memory for the table, the thread gets the row of the other
+ * threads. When that row is in use, no further thread gets its own row. So a thread has the same
+ * row in both readings.
  */
 static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {
@@ -54,7 +54,10 @@ static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_
 	return row;
 }
 
-/* Most events are of the same thread as the event before. The table is not searched for them. */
+/*
+ * Most events are of the same thread as the event before. For such an event, the function does not
+ * search the table.
+ */
 struct picture_row *rows_find(struct picture *picture, pid_t pid, pid_t tid)
 {
 	struct picture_row *row = picture->recent;
@@ -82,8 +85,8 @@ static int by_thread(const struct picture_row *a, const struct picture_row *b)
 }
 
 /*
- * Computes the place of each row. The rows are not moved, because the table has their indices.
- * There are so few rows that each row can be compared with all others.
+ * Computes the place of each row. The rows are not moved, because the table has their indexes. A
+ * row is compared with all other rows, which is fast enough for so few rows.
  */
 void rows_sort(struct picture *picture)
 {

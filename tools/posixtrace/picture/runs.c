@@ -11,13 +11,16 @@
 /* The most bytes of an item: four numbers of 64 bits. */
 #define ITEM_BYTES (4 * PROTO_VARINT)
 
-/* Where a run is read. keep_run() wrote its bytes, so they need no check. */
+/*
+ * The position of a reader in a run. keep_run() has written the bytes of the run, so they need no
+ * check.
+ */
 struct runs_cursor {
 	const char *at, *end;
 	struct item item;
 };
 
-/* Orders items for qsort(3). No two items of a run have the same order. */
+/* Orders items for qsort(3). All items of a run differ in the member "order". */
 static int by_time(const void *a, const void *b)
 {
 	const struct item *x = a, *y = b;
@@ -30,8 +33,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Orders items as by_time() does, but of items with the same row and time the greatest is first. If
- * two are equal, the youngest is first: an outer call is recorded after its inner calls.
+ * Orders items as by_time() does, except items with the same row and time: the greatest value is
+ * first. If the values are equal, the youngest item is first, because an outer call is recorded
+ * after its inner calls.
  */
 static int by_time_and_value(const void *a, const void *b)
 {
@@ -50,8 +54,8 @@ static int compare_items(const struct runs *runs, const struct item *a, const st
 }
 
 /*
- * The items of a log with one thread are sorted already. So the order is checked first, which is
- * cheaper than sorting.
+ * The items of a log with one thread are sorted already. So the function first checks the order,
+ * which is cheaper than sorting.
  */
 static void sort_run(struct runs *runs)
 {
@@ -66,7 +70,8 @@ static void sort_run(struct runs *runs)
 
 /*
  * Sorts the held items and keeps them as bytes. Each item is written as the distance of its row,
- * the distance of its time (its time if it is the first of a row), its value and its kind.
+ * the distance of its time, its value and its kind. The first item of a row has its time in place
+ * of a distance.
  */
 static int keep_run(struct runs *runs)
 {
@@ -132,7 +137,7 @@ static bool advance_cursor(struct runs_cursor *cursor)
 	return true;
 }
 
-/* Moves the cursor at a place of the heap down until both cursors below it are not before it. */
+/* Moves a cursor down in the heap until no cursor below it precedes it. */
 static void sift_cursor(struct runs *runs, size_t at)
 {
 	struct runs_cursor *heap = runs->cursor, moved = heap[at];
@@ -149,8 +154,8 @@ static void sift_cursor(struct runs *runs, size_t at)
 }
 
 /*
- * The member "order" of an item is set to the number of its run. Items of a run need no order among
- * themselves, because they are read in the order of the bytes.
+ * The function sets the member "order" of an item to the number of its run. Items of a run need no
+ * order among themselves, because they are read in the order of the bytes.
  */
 int runs_rewind(struct runs *runs)
 {

@@ -3,8 +3,9 @@
  * runs.h - the items of a picture, sorted by row and time, in little memory.
  *
  * Items are added in any order. They are collected in a run of RUNS_HELD items. A full run is
- * sorted and kept as bytes: most items differ little from the item before and need 4 to 8 bytes
- * where the struct has 24. runs_next() merges the runs, so no array of all items exists.
+ * sorted and kept as bytes. Most items differ little from the item before, so they need 4 to 8
+ * bytes instead of the 24 bytes of the struct. runs_next() merges the runs, so no array of all
+ * items exists.
  */
 #ifndef POSIXTRACE_PICTURE_RUNS_H
 #define POSIXTRACE_PICTURE_RUNS_H
@@ -20,21 +21,21 @@
 struct item {
 	uint64_t ns;           /* since the begin of the axis */
 	uint64_t value;        /* the length of a span, or another number of the item */
-	uint32_t order;        /* set by this file: keeps the order of items that are equal */
+	uint32_t order;        /* set by runs.c: the order of equal items */
 	uint16_t row, kind;
 };
 
 /* A struct of all zeros is empty. Only one thread uses it. */
 struct runs {
 	/*
-	 * true: among items of one row and time, the greatest value is first, and among equal
-	 * values the youngest item is first. false: the oldest item is first
+	 * The order of items with one row and time. If true, the greatest value is first, and of
+	 * equal values the youngest item is first. If false, the oldest item is first.
 	 */
 	bool by_value;
 	struct item *held;     /* the run that is not full */
 	size_t count;
 	struct bytes bytes;    /* the full runs */
-	size_t *begin;         /* where each full run begins in "bytes" */
+	size_t *begin;         /* the begin of each full run in "bytes" */
 	size_t runs;
 	uint64_t *of_row;      /* number of items of each row */
 	size_t rows;
@@ -52,10 +53,12 @@ int runs_end(struct runs *runs);
 /* Begins a walk over all items, after runs_end(). Returns 0 or ENOMEM. */
 int runs_rewind(struct runs *runs);
 
-/* Stores the next item in the order of rows and times. Returns false behind the last one. */
+/*
+ * Stores the next item in the order of rows and times. Returns false if there is no further item.
+ */
 bool runs_next(struct runs *runs, struct item *item);
 
-/* Returns how many items a row has. */
+/* Returns the number of items of a row. */
 static inline uint64_t runs_of_row(const struct runs *runs, size_t row)
 {
 	return row < runs->rows ? runs->of_row[row] : 0;

@@ -7,26 +7,28 @@
 
 #include "log/descriptors.h"
 
-/* A time in one state. */
+/* A stay: a span of time in one state. */
 struct states_stay {
 	uint64_t begin, end;
 	enum states_kind kind;
 };
 
 struct states_row {
-	/* a ring in the order of time: the times whose reasons may still become known */
+	/* the stays whose reasons may still become known: a ring in the order of time */
 	struct states_stay held[STATES_HELD];
 	unsigned first, count;
 	enum states_kind now;          /* STATES_KINDS: not known */
 	uint64_t since, fault;         /* begin of the present state; time of the last page fault */
 	bool has_fault;
-	/* the times that are being put together: the time in each state from begin to end */
+	/*
+	 * the stays that are being put together: ns[] is the time in each state from begin to end
+	 */
 	uint64_t begin, end, ns[STATES_KINDS];
 };
 
 /*
- * The words say for what the thread waits, because the page has no other explanation. Their order
- * is the same as that of the colors in page_items.js.
+ * The words name the cause of a wait, because the page has no other explanation. Their order is the
+ * order of the colors in page_items.js.
  */
 const char *states_name(enum states_kind kind)
 {
@@ -42,8 +44,8 @@ const char *states_name(enum states_kind kind)
 }
 
 /*
- * The times within a bin are put together, and become at most one time of each kind. So the number
- * of kept times is at most about the limit.
+ * The stays within a bin are put together, and become at most one stay of each kind. So the number
+ * of kept stays is at most about the limit.
  */
 int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t limit)
 {
@@ -63,7 +65,7 @@ int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t 
 	return 0;
 }
 
-/* Keeps a time whose place and kind are final. */
+/* Keeps a stay whose place and kind are final. */
 static void add_stay(struct states *states, size_t row, const struct states_stay *stay)
 {
 	states->total_ns[stay->kind] += stay->end - stay->begin;
@@ -73,7 +75,7 @@ static void add_stay(struct states *states, size_t row, const struct states_stay
 		states->err = ENOMEM;
 }
 
-/* Keeps the times that were put together. All times in one state become one time. */
+/* Keeps the stays that were put together. All stays in one state become one stay. */
 static void keep_joined(struct states *states, size_t index)
 {
 	struct states_row *row = &states->row[index];
@@ -89,7 +91,7 @@ static void keep_joined(struct states *states, size_t index)
 	row->begin = row->end = 0;
 }
 
-/* Keeps a time whose reason is final. The times of a row are passed in their order. */
+/* Keeps a stay whose reason is final. The caller passes the stays of a row in their order. */
 static void keep_stay(struct states *states, size_t index, const struct states_stay *stay)
 {
 	struct states_row *row = &states->row[index];
@@ -111,7 +113,7 @@ static void keep_stay(struct states *states, size_t index, const struct states_s
 	row->ns[stay->kind] += stay->end - stay->begin;
 }
 
-/* Keeps the oldest held time. */
+/* Keeps the oldest held stay. */
 static void release_stay(struct states *states, size_t index)
 {
 	struct states_row *row = &states->row[index];
@@ -122,8 +124,8 @@ static void release_stay(struct states *states, size_t index)
 }
 
 /*
- * Ends the present state of a row, and begins another state. If ns is before the begin of the
- * present state, that state gets no time.
+ * Ends the present state of a row, and begins another state. If "ns" is not behind the begin of the
+ * present state, the present state makes no stay.
  */
 static void change_state(struct states *states, size_t index, uint64_t ns, enum states_kind kind)
 {
@@ -143,7 +145,7 @@ static void change_state(struct states *states, size_t index, uint64_t ns, enum 
 
 /*
  * Returns the state of a thread that left its processor. The log of an unprivileged user lacks the
- * field "state". In such a log a stopped thread is blocked for an unknown reason.
+ * field "state". In such a log, a stopped thread counts as blocked for an unknown reason.
  */
 static enum states_kind kind_of_out(const struct states_row *row, const struct plan *plan,
 				    const struct log_type *type,
@@ -161,9 +163,9 @@ static enum states_kind kind_of_out(const struct states_row *row, const struct p
 }
 
 /*
- * Returns for what a call waits, by the rules of kind_of() in why/causes.c. A descriptor whose name
- * is a path belongs to a file, and all other descriptors belong to a peer. The name is looked up
- * for each call, because the number of a closed descriptor is used again.
+ * Returns the kind of wait in a call, by the rules of kind_of() in why/causes.c. If the name of a
+ * descriptor is a path, the call waits for a file, otherwise for a peer. The function searches the
+ * name for each call, because the number of a closed descriptor is used again.
  */
 static enum states_kind kind_of_call(const struct logfile *log, const struct plan *plan,
 				     const struct log_type *type,
@@ -186,7 +188,9 @@ static enum states_kind kind_of_call(const struct logfile *log, const struct pla
 	case CAUSE_SLEEP:
 		return STATES_SLEEP;
 	case CAUSE_POLL:
-		/* Without a result, the time limit has ended the call, so it is a sleep. */
+		/*
+		 * If the result is 0, the time limit has ended the call, so the call was a sleep.
+		 */
 		return classify_number(type, event, plan->result) ? STATES_PEER : STATES_SLEEP;
 	default:
 		return STATES_PEER;
@@ -194,9 +198,9 @@ static enum states_kind kind_of_call(const struct logfile *log, const struct pla
 }
 
 /*
- * Gives a reason to the blocked times whose middle is within a call. The middle is used, because
- * the scheduler's times may have an error. Inner calls end first, so a time that already has a
- * reason keeps this reason.
+ * Sets the reason of the blocked stays whose middle is within a call. The ends of a stay are not
+ * compared, because the scheduler's times may have an error. Inner calls end first, so a stay that
+ * already has a reason keeps this reason.
  */
 static void explain_stays(struct states_row *row, uint64_t begin, uint64_t end,
 			  enum states_kind kind)
@@ -230,7 +234,7 @@ void states_event(struct states *states, size_t index, const struct logfile *log
 		change_state(states, index, ns, kind_of_out(row, plan, type, event, ns));
 		break;
 	case PLAN_WAKE:
-		/* A thread that runs keeps its processor. */
+		/* A wake-up does not change the state of a running thread. */
 		if (row->now != STATES_RUNS)
 			change_state(states, index, ns, STATES_READY);
 		break;
@@ -242,7 +246,10 @@ void states_event(struct states *states, size_t index, const struct logfile *log
 		row->has_fault = true;
 		break;
 	default:
-		/* Most calls contain no held time. Their descriptors need not be looked up. */
+		/*
+		 * Most calls contain no held stay. The function does not search the descriptors of
+		 * such calls.
+		 */
 		took = classify_number(type, event, plan->time);
 		if (row->count && row->held[(row->first + row->count - 1) % STATES_HELD].end +
 				  took >= ns)
@@ -253,8 +260,8 @@ void states_event(struct states *states, size_t index, const struct logfile *log
 }
 
 /*
- * A thread that has not exited keeps its state until the end of its log. The rows of other logs
- * have no present state. They are not changed, because the next log may begin before ns.
+ * A thread that has not exited keeps its state until the end of its log. Rows of other logs have no
+ * present state, so the function does not change them. The next log may begin before "ns".
  */
 void states_end_log(struct states *states, uint64_t ns)
 {

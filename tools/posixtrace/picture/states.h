@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * states.h - what each thread did over time: whether it ran, waited for a processor, or was
- * blocked, and for which reason it was blocked. A log has these facts if it was recorded with
- * --sched.
+ * states.h - the states of each thread over time: it ran, waited for a processor, or was blocked
+ * for a reason. A log has these facts if it was recorded with --sched.
  *
- * The scheduler's events have the times. The reason of a blocked time is that of the innermost
- * call in which the thread was blocked, by the rules of the command why. The event of a call is
- * recorded when the call ends. So the latest STATES_HELD times of each thread are held back. If a
- * call contains more times than that, it gives no reason to the first ones.
+ * A stay is a span of time in one state. Its begin and end come from the scheduler's events. The
+ * reason of a blocked stay comes from the innermost call in which the thread was blocked, by the
+ * rules of the command why. The event of a call is recorded when the call ends. So the latest
+ * STATES_HELD stays of each thread are held back. If a call contains more stays, the first of them
+ * get no reason.
  *
  * Memory is bounded. If the log has more changes than the limit, changes within a short time are
  * put together. The time in each state remains exact. The order of the states within this short
@@ -22,12 +22,12 @@
 
 enum states_kind {
 	STATES_RUNS,
-	STATES_READY,    /* the thread could run, but another one had the processor */
+	STATES_READY,    /* the thread could run, but another thread had the processor */
 	STATES_LOCK,
 	STATES_FILE,     /* a file, or a disk */
 	STATES_PEER,     /* another thread or process, by a pipe, socket, signal or condition */
 	STATES_SLEEP,
-	STATES_FAULT,    /* the data of a page */
+	STATES_FAULT,    /* waits for the data of a page */
 	STATES_BLOCKED,  /* no event has the reason */
 	STATES_STOPPED,
 	STATES_KINDS
@@ -38,7 +38,7 @@ enum states_kind {
 
 struct states {
 	uint64_t changes;      /* the first reading counts them */
-	uint64_t bin_ns;       /* 0: each change is kept */
+	uint64_t bin_ns;       /* 0: each stay is kept */
 	struct states_row *row;
 	size_t rows;
 	struct runs kept;      /* value: the length; kind: enum states_kind */
@@ -56,7 +56,7 @@ static inline bool states_has_change(const struct plan *plan)
 	       plan->kind == PLAN_EXIT;
 }
 
-/* Returns whether the events of a type give the reason of a blocked time. */
+/* Returns whether the events of a type may be the reason of a blocked stay. */
 static inline bool states_has_reason(const struct plan *plan)
 {
 	return (plan->kind == PLAN_CALL && plan->time >= 0 && plan->cause > CAUSE_HELD &&
@@ -65,14 +65,14 @@ static inline bool states_has_reason(const struct plan *plan)
 }
 
 /*
- * Prepares the second reading of a picture with these rows and this length. "limit" is the greatest
- * number of changes that are kept one by one. Returns 0 or ENOMEM.
+ * Prepares the second reading of a picture with these rows and this length. If there are more
+ * changes than "limit", changes within a bin are put together. Returns 0 or ENOMEM.
  */
 int states_begin(struct states *states, size_t rows, uint64_t length_ns, size_t limit);
 
 /*
- * Second reading: adds an event whose type has changes or reasons. "ns" is its place on the axis.
- * If memory is lacking, "err" is ENOMEM.
+ * Second reading: adds an event whose type has changes or reasons. "ns" is the place of the event
+ * on the axis. If memory is lacking, "err" is ENOMEM.
  */
 void states_event(struct states *states, size_t row, const struct logfile *log,
 		  const struct plan *plan, const struct log_type *type,
