@@ -32,8 +32,8 @@ static const struct option_row option_rows[] = {
 	{ "check", OPT_CHECK, NULL,
 	  "check the configuration; print what it would record now, and end" },
 	/*
-	 * With --snapshot, the agent that runs writes the log, because only the creator of a stream
-	 * can add the reason to it.
+	 * With --snapshot, the running agent writes the log, because only the creator of a stream
+	 * can record the reason in it.
 	 */
 	{ "snapshot", OPT_SNAPSHOT, "NAME",
 	  "let the agent that runs write a log of each process of the section [record NAME]; "
@@ -69,9 +69,9 @@ static const char *default_config(void)
 }
 
 /*
- * Parses the options and starts the action that they name. If they name none, the action is the
- * service. The action itself reads the configuration, so errors of the command line are reported
- * first.
+ * Parses the options and starts the action that they name. Without such an option, the action is
+ * the service. Each action reads the configuration itself, so errors of the command line are
+ * reported first.
  */
 static int agent_run(int argc, char **argv)
 {
@@ -108,7 +108,7 @@ static int agent_run(int argc, char **argv)
 		say("agent: %s: unexpected argument", argv[optind]);
 		return tool_usage(&agent_command);
 	}
-	/* If the command line names two actions, neither of them is done. */
+	/* If the command line names several actions, the command performs none of them. */
 	if (checks + asks_status + (name != NULL) > 1) {
 		say("agent: give only one of --check, --snapshot and --status");
 		return tool_usage(&agent_command);

@@ -28,8 +28,8 @@ struct agent_failure {
 };
 
 /*
- * The state of a trigger for a section: when it wrote its last log, and how many logs were held off
- * since then.
+ * The state of a trigger for a section: the time of its last log, and the number of logs that were
+ * held off since then.
  */
 struct agent_fired {
 	char trigger[CONFIG_NAME_MAX + 1], record[CONFIG_NAME_MAX + 1];
@@ -71,8 +71,8 @@ int agent_check(const char *path);
 /* In agent_fire.c: the triggers. */
 
 /*
- * Ends a recorder whose process has ended. If a trigger fires and is not held off, keeps the
- * log.
+ * Ends a recorder whose process has ended. If a trigger fires and is not held off, keeps the log of
+ * the recorder.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended);
 
@@ -85,9 +85,9 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 /*
  * "name" is a pattern for names of sections, or the number of a process. The function writes a log
  * of each recorder that "name" selects. The log has the events of the last last_ns nanoseconds, or
- * all events if last_ns is 0. If "answer" is not NULL, writes the path of each log there, as a
- * line. Returns the number of logs that were written, and stores the number of selected recorders
- * in *matched.
+ * all events if last_ns is 0. If "answer" is not NULL, writes the path of each log to it as a line.
+ * Returns the number of logs that were written, and stores the number of selected recorders in
+ * *matched.
  */
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *why, int64_t last_ns, FILE *answer, size_t *matched);
@@ -96,9 +96,9 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 void agent_leftovers(struct agent *agent);
 
 /*
- * Returns how long this process has been without a stream, in milliseconds, since the stream of an
- * earlier agent ended. Returns -1 if no earlier agent recorded the process, or if its stream still
- * runs. The caller must call this function before agent_leftovers() moves the logs.
+ * Returns the time in milliseconds since the stream of an earlier agent for this process ended.
+ * Returns -1 if no earlier agent recorded the process, or if that stream still runs. The caller
+ * must call this function before agent_leftovers() moves the logs.
  */
 int64_t agent_gap_ms(const struct agent *agent, const struct found *found);
 
@@ -114,7 +114,7 @@ void agent_control_serve(struct agent *agent);
 int agent_accept(struct agent *agent, int listener);
 
 /*
- * The client's side: sends a request to the agent that runs, and prints the answer. Returns an exit
+ * The client's side: sends a request to the running agent, and prints the answer. Returns an exit
  * status.
  */
 int agent_control_request(const char *path, const char *request);

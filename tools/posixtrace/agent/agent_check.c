@@ -59,7 +59,7 @@ static void show_triggers(const struct config *config, const struct config_recor
 
 /*
  * The function searches /proc once for each section, so that it can print the processes of a
- * section below the line of that section. It creates neither the folder nor a stream.
+ * section below the line of that section. It creates no folder and no stream.
  */
 int agent_check(const char *path)
 {

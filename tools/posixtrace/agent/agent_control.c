@@ -2,10 +2,10 @@
 /*
  * agent_control.c - the socket of the agent, and its client.
  *
- * A request is one message: "status", "snapshot NAME", or "last NS snapshot NAME", where NS is the
- * number of nanoseconds whose events the log has. The answer is an exit status as a digit,
- * and then text. Only the user of the agent, and root, can use the folder of the socket, so a
- * client already has the rights of the agent. The agent waits for a client only for a limited time.
+ * A request is one message: "status", "snapshot NAME", or "last NS snapshot NAME". With "last NS",
+ * the log has the events of the last NS nanoseconds. The answer is an exit status as a digit, and
+ * then text. Only the user of the agent, and root, can use the folder of the socket, so a client
+ * already has the rights of the agent. The agent waits for a client only for a limited time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +28,9 @@
 #define REQUEST_BYTES 256
 
 /*
- * Returns the address of the socket in the folder with the descriptor "dir". The length of the name
- * in an address is limited. The path of the folder may be longer, so the name is a path in /proc.
+ * Returns the address of the socket in the folder with the descriptor "dir". The length of a name
+ * in an address is limited, and the path of the folder may be longer. So the name is a path in
+ * /proc.
  */
 static struct sockaddr_un address_in(int dir)
 {
@@ -156,7 +157,7 @@ static void answer_client(struct agent *agent, int client)
 	const struct timeval limit = { .tv_sec = 1 };
 	/*
 	 * If a client sends a request that is longer than this buffer, the kernel drops the end of
-	 * the request. The agent then refuses the shortened request as an unknown one.
+	 * the request. The agent then refuses the shortened request, because it is unknown.
 	 */
 	char request[REQUEST_BYTES], *text = NULL;
 	size_t len = 0;
@@ -201,7 +202,8 @@ static void answer_client(struct agent *agent, int client)
 
 /*
  * If no descriptor is free, the connection remains in the backlog of the socket, and poll(2) would
- * return again and again. So keeps_waiting is set, and clients wait until the next search.
+ * return again and again. So the function sets keeps_waiting, and clients wait until the next
+ * search.
  */
 int agent_accept(struct agent *agent, int listener)
 {
@@ -233,7 +235,7 @@ void agent_control_serve(struct agent *agent)
 	close(client);
 }
 
-/* Connects to the agent that runs. Returns a socket, or -1 after it printed an error. */
+/* Connects to the running agent. Returns a socket, or -1 after it printed an error. */
 static int connect_agent(const char *folder)
 {
 	int dir = store_open_client(folder), fd;

@@ -17,8 +17,8 @@
 #define FAILED_NS    INT64_C(1000000000)
 
 /*
- * Returns the state of a trigger for a section and makes it if necessary. Returns NULL if memory is
- * lacking.
+ * Returns the state of a trigger for a section. Makes the state if it does not exist. Returns NULL
+ * if memory is lacking.
  */
 static struct agent_fired *fired_of(struct agent *agent, const char *trigger, const char *record)
 {
@@ -36,7 +36,7 @@ static struct agent_fired *fired_of(struct agent *agent, const char *trigger, co
 	return fired;
 }
 
-/* Adds to the reason of a log how many logs were held off before it. */
+/* Adds to the reason of a log the number of logs that were held off before this log. */
 static void add_held_off(const struct agent_fired *fired, char reason[REASON_BYTES])
 {
 	const size_t len = strlen(reason);
@@ -83,9 +83,9 @@ static void say_log(char *path, const char *trigger, const char *reason)
 
 /*
  * Returns whether the trigger must wait, because its hold-off is not over. If so, counts the log
- * that is therefore not written. Each section has its own hold-off for a trigger. After a log that
- * could not be written, the trigger waits for a second or less. Without this wait, the agent would
- * copy a stream at each reading of watches while the quota is full.
+ * that is not written as held off. Each section has its own hold-off for a trigger. After a log
+ * that could not be written, the trigger waits for a second or less. Without this wait, the agent
+ * would copy a stream at each reading of watches while the quota is full.
  */
 static bool hold_off(struct agent_fired *fired, int64_t hold_off_ns)
 {
@@ -136,7 +136,7 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
 		     0, &path);
-	/* A log that could neither be kept nor be counted remains in flight/. */
+	/* A log that was not moved to logs/ may remain in flight/. */
 	agent->has_leftovers |= trigger && !path;
 	say_log(path, trigger, reason);
 }
@@ -165,7 +165,7 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 /*
  * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
  * The end of a process writes only one log: that of the first trigger that fits and is not held
- * off. If an earlier trigger fits but is held off, one more log counts as held off for it.
+ * off. If an earlier trigger fits but is held off, the log counts as held off for this trigger.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {
@@ -179,7 +179,7 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 		 recorder->program, text);
 	if (recorder->watch)
 		watch_read_last(recorder->watch);
-	/* Triggers are tried in the order of the file. */
+	/* The triggers are tested in the order of the configuration file. */
 	for (size_t i = 0; i < agent->config->triggers && !chosen; i++) {
 		const struct config_trigger *trigger = agent->config->trigger[i];
 		const struct watch_rule *rule = rule_fired(recorder->watch, trigger);
@@ -226,7 +226,7 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 }
 
 /*
- * After each reading, a rule writes at most one log, even if the rule fired several times: the one
+ * After each reading, a rule writes at most one log, even if the rule has fired several times. This
  * log has all events of the reading.
  */
 void agent_read_watches(struct agent *agent)

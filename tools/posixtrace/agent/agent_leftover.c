@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_leftover.c - handles the flight logs that an agent left when it was killed, and those that
- * could neither be moved nor be counted.
+ * agent_leftover.c - handles the flight logs of an agent that was killed, and flight logs that the
+ * store could not move.
  *
- * The guardian of each such log writes the content of the stream and completes the log. Then no
- * process uses the log any more, and this agent moves it to logs/. If the guardian is missing, the
- * log remains incomplete. Nothing shows whether a guardian is still at work. So an incomplete log
- * is moved after a minute, as it is, and posixtrace verify reports its state.
+ * The guardian of a killed agent's log writes the content of the stream and completes the log.
+ * Afterwards no process uses the log any more, and this agent moves it to logs/. If the guardian is
+ * missing, the log remains incomplete. This agent cannot detect whether a guardian is still at
+ * work. So it moves an incomplete log unchanged after a minute. posixtrace verify reports the state
+ * of such a log.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -25,7 +26,7 @@
 #define PATIENCE_NS INT64_C(60000000000) /* a guardian needs milliseconds */
 #define CLOCK_STEP_MS 1000
 
-/* Opens the folder flight/ for reading. Returns NULL after a message if it fails. */
+/* Opens the folder flight/ for reading. Returns NULL after it printed an error. */
 static DIR *store_flights(const struct store *store)
 {
 	int fd = openat(store->flight, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -58,8 +59,8 @@ static bool is_complete(const struct store *store, const char *name)
 
 /*
  * A visitor of posix_trace_observe_np(). It ends the guardian that keeps the stream of a leftover
- * running. The kernel reports which process holds the lock of the stream, so "creator" is the
- * number of a living process.
+ * running. The kernel reports the process that holds the lock of the stream, so stream->creator is
+ * the number of a living process.
  */
 static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -83,7 +84,7 @@ static bool is_in_use(const struct agent *agent, const char *name)
 	return false;
 }
 
-/* Treats one file of flight/. Returns true if it must be treated again later. */
+/* Handles one file of flight/. Returns true if the file must be handled again later. */
 static bool treat_leftover(struct agent *agent, const char *name)
 {
 	const char *suffix = strrchr(name, '.');
@@ -104,9 +105,9 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	if (!is_complete(&agent->store, name) &&
 	    until_now_ns() - agent->begin_ns < PATIENCE_NS) {
 		/*
-		 * end_guardian() stops the old stream. No event is missed by this, because the
-		 * agent searched for processes before it treats leftovers, so the new stream of the
-		 * process exists already.
+		 * end_guardian() stops the old stream. No event is missed, because the new stream
+		 * of the process exists already: the agent searches for processes before it handles
+		 * leftovers.
 		 */
 		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
@@ -134,8 +135,8 @@ static int64_t process_began_ms(uint64_t start)
 
 /*
  * The guardian completes the log right after it has stopped the stream. So the time of the file's
- * last change is the time of the stop. A log that began before the process did belongs to a former
- * process with the same number. The comparison of these two times tolerates a difference of
+ * last change is the time of the stop. A log that began before the process began belongs to a
+ * former process with the same number. The comparison of these two times tolerates a difference of
  * CLOCK_STEP_MS, because the clock can have been set meanwhile.
  */
 int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
@@ -169,9 +170,9 @@ int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 }
 
 /*
- * Each call reads the folder flight/ as long as it has an incomplete log of a former agent.
- * Afterwards no call reads it again, because only this agent makes files here, and each of them
- * belongs to a recorder.
+ * Each call reads the folder flight/ as long as the folder has an incomplete log of a former agent.
+ * Afterwards no call reads the folder, because only this agent makes files there, and each of its
+ * files belongs to a recorder.
  */
 void agent_leftovers(struct agent *agent)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * agent_run.c - runs the service: it handles signals, searches for processes, and notices the ends
+ * agent_run.c - runs the service: it handles signals, searches for processes, and detects the ends
  * of processes.
  */
 #include <errno.h>
@@ -66,8 +66,8 @@ static void forget_failures(struct agent *agent, bool all)
 }
 
 /*
- * Notes that a process could not be recorded, so that the next attempt is made only after wait_ns,
- * which doubles each time.
+ * Notes that a process could not be recorded. The agent makes the next attempt only after wait_ns,
+ * which doubles after each failure.
  */
 static void note_failure(struct agent *agent, const struct found *found)
 {
@@ -94,7 +94,7 @@ static void note_failure(struct agent *agent, const struct found *found)
 /*
  * Returns whether the time of the next attempt to record the process has not arrived yet. If the
  * process now executes another program, the function forgets the failure and returns false, so that
- * the agent tries the process at once.
+ * the agent tries the process immediately.
  */
 static bool must_wait(struct agent *agent, const struct found *found)
 {
@@ -171,9 +171,9 @@ static void visit_process(void *arg, const struct found *found)
 }
 
 /*
- * Ends the recorders of ended processes, and others for three reasons. The section may no longer
- * name the process, for example after execve() of another program. The process may have lost the
- * library by execve() of a program that the section names. The stream may have failed.
+ * Ends recorders that cannot continue. The process may have ended. The section may no longer name
+ * the process, for example after execve() of another program. The process may have lost the library
+ * by execve() of a program that the section names. The stream may have failed.
  */
 static void look_at_recorders(struct agent *agent)
 {
@@ -181,8 +181,8 @@ static void look_at_recorders(struct agent *agent)
 		struct recorder *recorder = agent->recorder[i];
 		const struct config_record *record;
 		/*
-		 * The section is determined before the test for the end, so that an end of the
-		 * process is not taken for a change of its section.
+		 * The function determines the section before it tests for the end, so that it does
+		 * not mistake the end of a process for a change of its section.
 		 */
 		bool is_known = find_record(agent->config, recorder->pid, &record);
 		struct ended ended;
@@ -193,8 +193,8 @@ static void look_at_recorders(struct agent *agent)
 			agent_end_recorder(agent, i, "change",
 					   "its section no longer names the process");
 		/*
-		 * The process has lost the library by execve(). Its recorder ends here, and the
-		 * search that follows loads the library into the new program.
+		 * The process has lost the library by execve(). Its recorder ends here. The search
+		 * that follows loads the library into the new program.
 		 */
 		else if (recorder->inject.is_attached && find_lacks_library(recorder->pid))
 			agent_end_recorder(agent, i, "change",
@@ -206,7 +206,7 @@ static void look_at_recorders(struct agent *agent)
 
 /*
  * The function first ends the recorders whose process has changed, because the search may then find
- * the process for another section. It also maintains the files of the agent, so that the agent
+ * the process for another section. It also handles leftovers, quotas and metrics, so that the agent
  * needs no further timer for them.
  */
 static void search_processes(struct agent *agent)
@@ -223,9 +223,9 @@ static void search_processes(struct agent *agent)
 }
 
 /*
- * Returns whether the recorder can continue under the new configuration. It still uses the strings
- * of its old configuration. If it is unknown which section names the process, the recorder
- * continues.
+ * Returns whether the recorder can continue under the new configuration. A recorder that continues
+ * still uses the strings of its old configuration. If the section of the process is unknown, the
+ * recorder continues.
  */
 static bool is_kept(const struct config *config, const struct recorder *recorder)
 {
@@ -235,7 +235,9 @@ static bool is_kept(const struct config *config, const struct recorder *recorder
 	       (!find_record(config, recorder->pid, &now) || now == record);
 }
 
-/* Loads the configuration again. If the new one has faults, nothing is changed. */
+/*
+ * Loads the configuration again. If the new configuration has faults, the agent keeps the old one.
+ */
 static void reload_config(struct agent *agent)
 {
 	struct config *config = config_read(agent->path);
@@ -256,8 +258,8 @@ static void reload_config(struct agent *agent)
 		return;
 	}
 	/*
-	 * The watches are read first, because the old triggers apply to the events before the
-	 * reload.
+	 * The function first reads the watches, because the old triggers apply to the events before
+	 * the reload.
 	 */
 	agent_read_watches(agent);
 	for (size_t i = agent->recorders; i-- > 0;) {
@@ -309,8 +311,8 @@ static void obey_signals(struct agent *agent)
 }
 
 /*
- * Returns whether at least one recorder has a watch. Watches must be read more often than processes
- * are searched.
+ * Returns whether at least one recorder has a watch. The agent must read watches more often than it
+ * searches processes.
  */
 static bool has_watch(const struct agent *agent)
 {
@@ -321,8 +323,8 @@ static bool has_watch(const struct agent *agent)
 }
 
 /*
- * Returns whether at least one recorder has a budget, which the agent must look at between two
- * searches.
+ * Returns whether at least one recorder has a budget. The agent must check budgets more often than
+ * it searches processes.
  */
 static bool has_budget(const struct agent *agent)
 {
@@ -341,7 +343,7 @@ static void keep_budgets(struct agent *agent)
 	agent->budget_ns = until_now_ns() + INT64_C(1000000) * RECORDER_BUDGET_MS;
 }
 
-/* Returns how long poll() may sleep, in milliseconds, rounded up. */
+/* Returns the longest time in milliseconds that poll() may sleep, rounded up. */
 static int sleep_ms(const struct agent *agent)
 {
 	int64_t until_ns = agent->search_ns, left_ns;
@@ -391,8 +393,8 @@ static void wait_for_work(struct agent *agent)
 	if (poller[1].revents)
 		agent_control_serve(agent);
 	/*
-	 * Requests for metrics are answered after the ends of processes, so that the metrics have
-	 * the last counts of these processes.
+	 * The agent answers requests for metrics after it has handled the ends of processes, so
+	 * that the metrics have the last counts of these processes.
 	 */
 	if (poller[2].revents && !agent->keeps_waiting)
 		metrics_serve(agent);
@@ -407,8 +409,8 @@ static void wait_for_work(struct agent *agent)
 }
 
 /*
- * The signals are blocked before the message that the agent is ready. Otherwise SIGUSR1 and SIGUSR2
- * would end the agent.
+ * The signals are blocked before the message that the agent is ready, because an unblocked SIGUSR1
+ * or SIGUSR2 would end the agent.
  */
 static int begin_signals(struct agent *agent)
 {
@@ -426,8 +428,8 @@ static int begin_signals(struct agent *agent)
 }
 
 /*
- * Ends all recorders. But if the agent hands its streams over to the next agent, it exits at once.
- * The guardians then complete the logs, as if the agent had been killed.
+ * Ends all recorders. If the agent hands over to the next agent, it does not end its streams, but
+ * exits immediately. The guardians then complete the logs, as if the agent had been killed.
  */
 static void end_agent(struct agent *agent)
 {
@@ -437,8 +439,8 @@ static void end_agent(struct agent *agent)
 	while (agent->recorders)
 		agent_end_recorder(agent, agent->recorders - 1, "stop", "the agent ends");
 	/*
-	 * Removes the file of the metrics. An agent that hands over has exited above and so leaves
-	 * the file, because the next agent soon replaces it.
+	 * Removes the file of the metrics. An agent that hands over has exited above and leaves the
+	 * file, because the next agent soon replaces it.
 	 */
 	metrics_remove(agent);
 	metrics_fini(&agent->metrics);
@@ -464,8 +466,8 @@ static void raise_limit(void)
 }
 
 /*
- * All steps that can fail are done before the first process is recorded. Afterwards only a signal
- * ends the agent.
+ * The function performs all steps that can fail before it records the first process. Afterwards
+ * only a signal ends the agent.
  */
 int agent_serve(const char *path)
 {

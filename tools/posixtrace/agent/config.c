@@ -26,7 +26,7 @@
 #define SIZE	    ((size_t)1 << 20)
 
 /*
- * A message that is longer than the buffer loses its end. Only a hostile file can cause such a
+ * A message that is longer than the buffer loses its end. Only a hostile file can cause such a long
  * message. say() escapes unsafe characters.
  */
 void config_fault(struct config_place *place, const char *format, ...)
@@ -49,7 +49,7 @@ static void words_free(struct config_words *words)
 	free(words->word);
 }
 
-/* Frees a section. The section may be incomplete. Members that were not set are then NULL. */
+/* Frees a section, which may be incomplete: members that were not set are NULL. */
 static void record_free(struct config_record *record)
 {
 	free(record->name);
@@ -135,8 +135,9 @@ const struct config_record *config_record_of(const struct config *config, const 
 }
 
 /*
- * Returns whether the text may be the name of a section. Such names become labels of metrics, and
- * parts of file names, in which dots separate the parts.
+ * Returns whether the text may be the name of a section. Such names become labels of metrics and
+ * parts of file names. A name must not contain a dot, because dots separate the parts of a file
+ * name.
  */
 static bool is_name(const char *text)
 {
@@ -147,8 +148,8 @@ static bool is_name(const char *text)
 }
 
 /*
- * Opens a section [record NAME] with the default values. If it fails, no section is open, and the
- * keys that follow are skipped.
+ * Opens a section [record NAME] with the default values. After a fault no section is open, and the
+ * following keys are skipped.
  */
 static void begin_record(struct config_place *place, const char *name)
 {
@@ -175,9 +176,7 @@ static void begin_record(struct config_place *place, const char *name)
 	config->record[config->records++] = place->record = record;
 }
 
-/*
- * Opens a section [trigger NAME] with the default values. If it fails, no section is open, either.
- */
+/* Opens a section [trigger NAME] with the default values. After a fault no section is open. */
 static void begin_trigger(struct config_place *place, const char *name)
 {
 	struct config *config = place->config;
@@ -205,8 +204,8 @@ static void begin_trigger(struct config_place *place, const char *name)
 }
 
 /*
- * Begins a section. "text" is what the line "[KIND NAME]" has between the brackets. The name may be
- * in quotes. After a fault no section is open, and the keys that follow are skipped without
+ * Begins a section. "text" is the text between the brackets of the line "[KIND NAME]". The name may
+ * be in quotes. After a fault no section is open, and the following keys are skipped without
  * messages.
  */
 static void begin_section(struct config_place *place, char *text)
@@ -264,7 +263,7 @@ static char *trim_text(char *text)
 	return text;
 }
 
-/* Processes a line. *in_section is true if a line "[...]", valid or not, precedes the line. */
+/* Processes a line. *in_section is true if a valid or invalid line "[...]" precedes the line. */
 static void take_line(struct config_place *place, char *line, bool *in_section)
 {
 	char *value;
@@ -320,8 +319,8 @@ static char *read_file(const char *path, size_t *len)
 	}
 	/*
 	 * The size of the file may change during the reading, so the function does not ask for the
-	 * size. It reads up to one byte more than the limit. If it gets this byte, the file is too
-	 * large.
+	 * size. It reads at most one byte more than the limit. If it gets this additional byte, the
+	 * file is too large.
 	 */
 	text = malloc(CONFIG_BYTES_MAX + 1);
 	while (text && *len <= CONFIG_BYTES_MAX) {
@@ -354,7 +353,7 @@ out:
 }
 
 /*
- * Checks that each section has what it must have. Faults are printed with the line at which the
+ * Checks that each section has its required keys. Faults are printed with the line at which the
  * section begins.
  */
 static void check_sections(struct config_place *place)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * config.h - the configuration of the agent: says which processes it records, and when it writes
- * logs.
+ * config.h - the configuration of the agent: the processes that it records, and the triggers that
+ * write logs.
  *
  * The file has sections, "[agent]", "[record NAME]" and "[trigger NAME]", and lines "key = value".
  * A line that begins with # or ; is a comment. posixtrace-agent.conf(5) describes the keys. The
  * table in config_keys.c is the only list of them.
  *
  * A configuration never changes after it was read. A recorder uses the strings of the configuration
- * with which it began, even if a newer one was loaded. So the member "users" counts the recorders
- * and others that use a configuration. Only one thread uses a configuration.
+ * with which it began, even if the agent has loaded a newer configuration. So the member "users"
+ * counts the recorders and other users of a configuration. Only one thread uses a configuration.
  */
 #ifndef POSIXTRACE_AGENT_CONFIG_H
 #define POSIXTRACE_AGENT_CONFIG_H
@@ -32,8 +32,8 @@ struct config_words {
 };
 
 /*
- * A section [record NAME]. It names the processes that satisfy each kind of condition that it has.
- * If it has several values of a kind, one matching value is enough.
+ * A section [record NAME]. A process must satisfy each kind of condition that the section has. If a
+ * kind has several values, one matching value is enough.
  */
 struct config_record {
 	char *name;
@@ -42,7 +42,8 @@ struct config_record {
 	struct config_words user;	/* names or numbers */
 	uid_t *uid;			/* the number of each user */
 	struct config_words cgroup;	/* patterns for the path of the control group */
-	struct config_words unit;	/* patterns for a component of that path */
+	/* patterns for a component of the path of the control group */
+	struct config_words unit;
 	bool injects;
 	/* the families that the shim records, as in record --trace; NULL: the default */
 	char *families;
@@ -50,18 +51,15 @@ struct config_record {
 	/* the metrics have counts of its event types, and durations of its spans */
 	bool has_durations;
 	size_t size;	    /* size of the stream in bytes */
-	/* share of the processor time for events; 0: that of [agent]; below 0: no limit */
+	/* share of the processor time for events; 0: the budget of [agent]; below 0: no limit */
 	double budget;
 	int compression;    /* level of zstd for the logs; 0: none */
-	/*
-	 * all keys and values in one string; two versions of the section are compared by this
-	 * string
-	 */
+	/* all keys and values in one string, to compare two versions of the section */
 	char *text;
 };
 
 enum config_when {
-	/* the process was killed by a signal that does not count as a request to end */
+	/* a signal that is no request to end has killed the process */
 	CONFIG_CRASH,
 	CONFIG_FAILURE, /* as CONFIG_CRASH, or the process exited with a status other than 0 */
 	CONFIG_END,	/* the process ended in any way */
@@ -84,7 +82,7 @@ struct config_trigger {
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;
-	int64_t last_ns; /* the log has only the events of this time before its end; 0: all */
+	int64_t last_ns; /* the log has only the events of its last last_ns ns; 0: all */
 };
 
 struct config {
@@ -99,7 +97,7 @@ struct config {
 	bool refuses;
 	int64_t expire_ns;   /* 0: never */
 	bool is_spool;	     /* a log that is removed leaves its account for the command ship */
-	double budget;	     /* for sections without a budget of their own; 0 or below: no limit */
+	double budget;	     /* for sections that have no budget; 0 or below: no limit */
 	char *textfile;	     /* for metrics; NULL: none */
 	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */
 	struct config_record **record;
@@ -109,8 +107,8 @@ struct config {
 };
 
 /*
- * Reads a file. If it has faults, prints each as FILE:LINE: REASON and returns NULL. The caller
- * counts as the first user of the result.
+ * Reads a file. If the file has faults, prints each fault as FILE:LINE: REASON and returns NULL.
+ * The caller counts as the first user of the result.
  */
 struct config *config_read(const char *path);
 
@@ -148,8 +146,8 @@ void config_fault(struct config_place *place, const char *format, ...)
 void config_key(struct config_place *place, const char *key, const char *value);
 
 /*
- * Must be called at the begin of a section. Most keys may be given only once in a section, so the
- * keys of the new section are counted from here on.
+ * Must be called at the begin of a section. Most keys may be given only once in a section. This
+ * call begins to count the keys of the new section.
  */
 void config_keys_begin(void);
 

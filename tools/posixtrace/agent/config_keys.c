@@ -23,7 +23,7 @@
 
 enum section { IN_AGENT = 1, IN_RECORD = 2, IN_TRIGGER = 4 };
 
-/* A value that a function of the table keys[] must check. The name of its key is for messages. */
+/* A value that a function of the table keys[] must check, and the name of its key for messages. */
 struct given {
 	const char *key, *value;
 	char where[160]; /* FILE:LINE: KEY, for functions that print the name of an option */
@@ -75,8 +75,8 @@ static void refuse_value(struct config_place *place, bool good)
 }
 
 /*
- * A value that is refused is stored all the same: the configuration is not used, and the key must
- * not be reported as missing, too.
+ * The function also stores a refused value, so that the key is not reported as missing, too. This
+ * does no harm, because the agent does not use a configuration with faults.
  *
  * The path must be absolute. The agent and a client that looks for the agent's socket may have
  * different current folders, so a relative path could mean different folders for them.
@@ -97,7 +97,7 @@ static void key_interval(struct config_place *place, const struct given *given)
 		config_fault(place, "interval %s: must be at least 10ms", given->value);
 }
 
-/* "none" is stored as 0, which quantity_bytes() does not accept. */
+/* "none" is stored as 0. A number 0 is refused, because quantity_bytes() does not accept it. */
 static void key_quota(struct config_place *place, const struct given *given)
 {
 	size_t bytes = 0;
@@ -107,10 +107,7 @@ static void key_quota(struct config_place *place, const struct given *given)
 	place->config->quota = bytes;
 }
 
-/*
- * Any other word is refused, because a mistyped word would otherwise decide which logs are
- * lost.
- */
+/* Any other word is refused. Otherwise a mistyped word would decide which logs are lost. */
 static void key_quota_full(struct config_place *place, const struct given *given)
 {
 	if (!strcmp(given->value, "refuse"))
@@ -135,7 +132,7 @@ static void key_spool(struct config_place *place, const struct given *given)
 		config_fault(place, "spool yes: this posixtrace was built without SQLite 3.38");
 }
 
-/* "never" is stored as 0, which quantity_span() does not accept. */
+/* "never" is stored as 0. A time of 0 is refused, because quantity_span() does not accept it. */
 static void key_expire(struct config_place *place, const struct given *given)
 {
 	if (strcmp(given->value, "never"))
@@ -162,8 +159,8 @@ static void key_textfile(struct config_place *place, const struct given *given)
 
 /*
  * The value is ADDRESS:PORT in numbers, or only PORT, which means the loopback address. The name of
- * a host is refused, because its address may change, and the port would then be open where the user
- * does not expect it.
+ * a host is refused, because its address may change, and the port could then be open to other
+ * machines than the user expects.
  */
 static void key_listen(struct config_place *place, const struct given *given)
 {
@@ -199,8 +196,8 @@ static void key_executable(struct config_place *place, const struct given *given
 }
 
 /*
- * record->uid[i] is the number of the user record->user.word[i]. If a user does not exist, the name
- * is probably mistyped.
+ * record->uid[i] is the number of the user record->user.word[i]. A user that does not exist is a
+ * fault, because the name is probably mistyped.
  */
 static void key_user(struct config_place *place, const struct given *given)
 {
@@ -238,7 +235,7 @@ static void key_cgroup(struct config_place *place, const struct given *given)
 	store_word(place, &place->record->cgroup, given->value);
 }
 
-/* If the name of a unit has no type, ".service" is added, as systemctl(1) does. */
+/* If the name of a unit has no type, the function adds ".service", as systemctl(1) does. */
 static void key_unit(struct config_place *place, const struct given *given)
 {
 	char name[CONFIG_LINE_MAX + 16];
@@ -282,8 +279,8 @@ static void key_trace(struct config_place *place, const struct given *given)
 }
 
 /*
- * The patterns cannot be checked against the event types, because programs define these only when
- * they run.
+ * The patterns cannot be checked against the event types, because programs define their event types
+ * only when they run.
  */
 static void key_event(struct config_place *place, const struct given *given)
 {
@@ -291,8 +288,8 @@ static void key_event(struct config_place *place, const struct given *given)
 }
 
 /*
- * These patterns cannot be checked, either. If an event type matches both "exclude" and "event", it
- * is excluded, as in the commands attach and record.
+ * The patterns of "exclude" cannot be checked, either. An event type that matches "exclude" and
+ * "event" is excluded, as in the commands attach and record.
  */
 static void key_exclude(struct config_place *place, const struct given *given)
 {
@@ -300,8 +297,8 @@ static void key_exclude(struct config_place *place, const struct given *given)
 }
 
 /*
- * The stream gets at least this size. If the size is too large, the creation of the stream fails
- * later.
+ * The stream gets at least this size. A size that is too large is not detected here: the creation
+ * of the stream will fail.
  */
 static void key_size(struct config_place *place, const struct given *given)
 {
@@ -309,8 +306,8 @@ static void key_size(struct config_place *place, const struct given *given)
 }
 
 /*
- * The budget of [agent] applies to all sections that have no budget of their own. A section with
- * "none" has no limit, even if [agent] has a budget.
+ * The budget of [agent] applies to all sections without a budget. A section with "none" has no
+ * limit, even if [agent] has a budget.
  */
 static void key_budget(struct config_place *place, const struct given *given)
 {
@@ -323,8 +320,8 @@ static void key_budget(struct config_place *place, const struct given *given)
 }
 
 /*
- * The levels are those of record --compress. "yes" means the level that record --compress uses when
- * it is given without a number.
+ * The levels are those of record --compress. "yes" means the level of record --compress without a
+ * number.
  */
 static void key_compress(struct config_place *place, const struct given *given)
 {
@@ -378,8 +375,8 @@ static bool parse_condition(struct config_place *place, const struct given *give
 }
 
 /*
- * Returns why a valid rule cannot be judged while a process runs, or NULL. Such a rule has a result
- * only at the end of a log, so its trigger would never fire.
+ * Returns the reason why a valid rule cannot be judged while a process runs, or NULL. Such a rule
+ * has a result only at the end of a log, so its trigger would never fire.
  */
 static const char *rule_fault(const struct rule *rule)
 {
@@ -393,8 +390,8 @@ static const char *rule_fault(const struct rule *rule)
 }
 
 /*
- * Parses "rule RULE". The rule is parsed here only for its errors. Each watch parses it again,
- * because a rule holds its own results.
+ * Parses "rule RULE" only to find errors. Each watch parses the rule again, because a struct rule
+ * contains its results.
  */
 static void parse_rule(struct config_place *place, const struct given *given)
 {
@@ -441,7 +438,7 @@ static void key_when(struct config_place *place, const struct given *given)
 			     given->value);
 }
 
-/* "none" is stored as 0, which means that the trigger writes a log each time that it fires. */
+/* "none" is stored as 0: the trigger writes a log each time that it fires. */
 static void key_hold_off(struct config_place *place, const struct given *given)
 {
 	if (!strcmp(given->value, "none"))
@@ -451,7 +448,7 @@ static void key_hold_off(struct config_place *place, const struct given *given)
 						  &place->trigger->hold_off_ns));
 }
 
-/* "all" is stored as 0, which quantity_span() does not accept. */
+/* "all" is stored as 0. A time of 0 is refused, because quantity_span() does not accept it. */
 static void key_last(struct config_place *place, const struct given *given)
 {
 	if (strcmp(given->value, "all"))
@@ -460,8 +457,8 @@ static void key_last(struct config_place *place, const struct given *given)
 }
 
 /*
- * The table of all keys. Each key belongs to one kind of section. The third column says whether the
- * key may be given several times; its values then form a list.
+ * The table of all keys. Each key belongs to one kind of section. The third column is true if the
+ * key may be given several times; its values form a list.
  */
 static const struct key keys[] = {
 	{ "folder", IN_AGENT, false, key_folder },
@@ -492,9 +489,7 @@ static const struct key keys[] = {
 
 #define KEYS (sizeof(keys) / sizeof(keys[0]))
 
-/*
- * For each key, the line at which the open section gives it; 0: the section has not given it yet.
- */
+/* For each key, the line of the open section that has the key; 0: no line so far has it. */
 static unsigned given_at[KEYS];
 
 /* given_at[] may be a static variable, because only one file is read at a time. */
@@ -521,7 +516,7 @@ static const char *section_name(unsigned section)
 }
 
 /*
- * Prints that the section has no such key, with the section that has it, or with the most similar
+ * Prints that the section has no such key, and the kind of section that has it, or the most similar
  * key.
  */
 static void no_such_key(struct config_place *place, unsigned section, const char *name)
@@ -529,8 +524,8 @@ static void no_such_key(struct config_place *place, unsigned section, const char
 	struct nearest nearest;
 
 	/*
-	 * Only keys of this kind of section are suggested, because this section would refuse
-	 * others, too.
+	 * Only keys of this kind of section are suggested, because this section would refuse all
+	 * other keys, too.
 	 */
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < KEYS; i++)

@@ -2,8 +2,8 @@
 /*
  * find.c - searches /proc for the processes that a configuration names.
  *
- * The configuration names few of all processes, so the cheapest condition is tested first. The
- * cheapest condition is the path of the program, which needs one system call and no file.
+ * The configuration names few of all processes, so the search tests the cheapest condition first.
+ * The cheapest condition is the path of the program, which needs one system call and no file.
  */
 #include "agent/find.h"
 
@@ -187,9 +187,9 @@ uint64_t find_start(pid_t pid)
 
 /*
  * Returns whether the process has mapped the file of the library. The file is mapped if the program
- * is linked with the library, or if the process has the shim. If the mappings cannot be read, sets
- * *known to false. *known becomes false, too, if the process seems to have no mappings, as one
- * whose first thread has ended.
+ * is linked with the library, or if the process has the shim. Sets *known to false if the mappings
+ * cannot be read. Sets it to false also if the process seems to have no mappings, for example
+ * because its first thread has ended.
  */
 static bool has_library(pid_t pid, bool *known)
 {
@@ -209,10 +209,7 @@ bool find_uses_library(pid_t pid)
 	return has_library(pid, &known);
 }
 
-/*
- * If it is unknown whether the process has the library, the result is false, so that the recording
- * does not end.
- */
+/* If the mappings are unknown, the result is false, so that the recording does not end. */
 bool find_lacks_library(pid_t pid)
 {
 	bool known;
@@ -227,7 +224,7 @@ bool find_processes(const struct config *config,
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
 	struct found found;
-	static int said; /* the error that was printed last, and not again while it remains */
+	static int said; /* the last printed error; it is not printed again while it remains */
 
 	if (!folder) {
 		int err = errno;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * find.h - finds which processes of this machine a configuration names.
+ * find.h - finds the processes of this machine that a configuration names.
  *
- * /proc is searched at a low rate. A process that begins and ends between two searches is not
- * found.
+ * The agent searches /proc at a low rate. It does not find a process that begins and ends between
+ * two searches.
  */
 #ifndef POSIXTRACE_AGENT_FIND_H
 #define POSIXTRACE_AGENT_FIND_H
@@ -32,7 +32,7 @@ bool find_processes(const struct config *config,
 
 /*
  * Stores in *record the section that names this process now, or NULL. Returns false if a fact about
- * the process could not be read. In this case it is unknown which section names the process.
+ * the process could not be read. In this case the section of the process is unknown.
  */
 bool find_record(const struct config *config, pid_t pid, const struct config_record **record);
 
@@ -43,8 +43,8 @@ bool find_record(const struct config *config, pid_t pid, const struct config_rec
 bool find_uses_library(pid_t pid);
 
 /*
- * Returns true if it is known that the process does not have the library. Returns false if its
- * mappings cannot be read.
+ * Returns true if the process certainly lacks the library. Returns false if its mappings cannot be
+ * read.
  */
 bool find_lacks_library(pid_t pid);
 

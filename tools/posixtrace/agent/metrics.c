@@ -20,8 +20,8 @@
 
 /*
  * Copies a name so that it can be the value of a label. Bytes that are not printable ASCII, and
- * characters that the format escapes, become "?". If two names become equal, they share a series,
- * because a text with two equal series is invalid.
+ * characters that the format escapes, become "?". If two names become equal, they have one common
+ * series, because a text with two equal series is invalid.
  */
 static void label_copy(char to[METRICS_NAME], const char *from)
 {
@@ -61,8 +61,8 @@ static bool find_series(const struct metrics_list *list, const char *record, con
 }
 
 /*
- * The series are searched one by one. This is done only once for each type or span of a process,
- * because the caller keeps the index.
+ * The function compares the name with all series. The caller keeps the index, so there is only one
+ * search for each type or span of a process.
  */
 bool metrics_find(struct metrics_list *list, const char *record, const char *name, size_t *index)
 {
@@ -157,9 +157,9 @@ static void put_processes(FILE *out, const struct agent *agent)
 
 /* Writes the event types and spans of the sections with durations. */
 /*
- * The bounds are written as Prometheus itself prints them, so that the label le has the value that
- * a rule uses. In the text each bucket contains all lower buckets, so the function writes their
- * sums.
+ * The bounds have the form in which Prometheus itself prints them, so that the label le has the
+ * value that a rule uses. In the format of Prometheus, each bucket contains all lower buckets, so
+ * the function writes sums of buckets.
  */
 static void put_series(FILE *out, const struct metrics *metrics)
 {
@@ -196,8 +196,8 @@ static void put_series(FILE *out, const struct metrics *metrics)
 }
 
 /*
- * Writes how many logs triggers have written, held off and removed, and how many logs the folder
- * has now.
+ * Writes the numbers of logs that triggers have written and held off, of logs that were removed,
+ * and of logs in the folder.
  */
 static void put_logs(FILE *out, const struct agent *agent)
 {
@@ -229,8 +229,8 @@ static void put_logs(FILE *out, const struct agent *agent)
 }
 
 /*
- * The counts of all recorders are updated first. The text also has its own time, by which a rule of
- * Prometheus can notice that the file is no longer written.
+ * The counts of all recorders are updated first. The text also has the time at which it was made.
+ * By this time, a rule of Prometheus can detect that the agent no longer writes the file.
  */
 char *metrics_text(struct agent *agent, size_t *len)
 {
@@ -292,8 +292,8 @@ void metrics_write(struct agent *agent)
 	int err;
 
 	/*
-	 * At the agent's start (written_ns is 0) the file is written at once, so that a collector
-	 * need not wait.
+	 * At the agent's start (written_ns is 0) the function writes the file immediately, so that
+	 * a collector need not wait.
 	 */
 	if (!path || (agent->metrics.written_ns && now_ns - agent->metrics.written_ns < WRITE_NS))
 		return;
@@ -306,9 +306,9 @@ void metrics_write(struct agent *agent)
 }
 
 /*
- * The file is removed, because the values of an agent that has ended would look as if nothing
- * happened on the machine. An agent that is killed leaves the file. The time in that file then
- * shows that its values are old.
+ * The file is removed, because constant values of an agent that has ended would look like a machine
+ * without events. A killed agent leaves the file. The time in this file shows that its values are
+ * old.
  */
 void metrics_remove(struct agent *agent)
 {

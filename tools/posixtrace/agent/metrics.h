@@ -3,10 +3,10 @@
  * metrics.h - collects the counts of the agent and publishes them as text for Prometheus (format
  * 0.0.4), in a file for the textfile collector of node_exporter, or by HTTP.
  *
- * While the agent runs, no count becomes less, not even when a process ends. The values of labels
- * are the names of sections, event types and spans, with ? for bytes that are not printable ASCII.
- * The number of series is limited; all further names are counted in the series "other". Only one
- * thread uses a struct metrics.
+ * While the agent runs, a count never decreases, even when a process ends. The values of labels are
+ * the names of sections, event types and spans, with ? for bytes that are not printable ASCII. The
+ * number of series is limited; the events of all further names are counted in the series "other".
+ * Only one thread uses a struct metrics.
  */
 #ifndef POSIXTRACE_AGENT_METRICS_H
 #define POSIXTRACE_AGENT_METRICS_H
@@ -32,7 +32,7 @@ struct metrics_record {
 struct metrics_series {
 	char record[METRICS_NAME], name[METRICS_NAME];
 	uint64_t count;
-	uint64_t bucket[METRICS_BUCKETS]; /* a bucket does not contain the lower ones */
+	uint64_t bucket[METRICS_BUCKETS]; /* a bucket does not contain the lower buckets */
 	double seconds;
 };
 

@@ -3,9 +3,9 @@
  * metrics_serve.c - sends the metrics of the agent by HTTP, if the configuration has the key
  * "listen".
  *
- * For each connection, the agent reads one request, answers it, and closes the connection. A client
- * has only a short time, because the agent does nothing else meanwhile. Only the method and the
- * path of a request are considered.
+ * For each connection, the agent reads one request, answers it, and closes the connection. The time
+ * of a client is short, because the agent does no other work meanwhile. The agent reads only the
+ * method and the path of a request.
  */
 #include <errno.h>
 #include <netdb.h>
@@ -99,7 +99,7 @@ int metrics_listen(struct agent *agent)
 	return TOOL_OK;
 }
 
-/* A client, and the time at which the agent closes its connection at the latest. */
+/* A client, and the latest time at which the agent closes its connection. */
 struct client {
 	int fd;
 	int64_t end_ns; /* CLOCK_MONOTONIC */
@@ -107,7 +107,7 @@ struct client {
 
 /*
  * Waits until the socket is ready. Returns false if the time of the client is over. The limit
- * applies to the whole connection and not to each wait. Otherwise a client that sends or reads one
+ * applies to the whole connection. With a limit for each wait, a client that sends or reads one
  * byte from time to time could occupy the agent for any time.
  */
 static bool await_client(const struct client *client, short events)
@@ -166,7 +166,7 @@ static void send_answer(const struct client *client, const char *status, const c
 		send_all(client, body, len);
 }
 
-/* Answers a request. The function considers only the method and the path of the request. */
+/* Answers a request. Only the method and the path of the request matter. */
 static void answer_request(struct agent *agent, const struct client *client, const char *request)
 {
 	static const char missing[] = "The metrics are at /metrics.\n";
@@ -193,7 +193,7 @@ static void answer_request(struct agent *agent, const struct client *client, con
 }
 
 /*
- * Serving a client takes the agent at most a fifth of a second, no matter what the client sends and
+ * The agent needs at most a fifth of a second for a client, no matter how the client sends and
  * reads.
  */
 void metrics_serve(struct agent *agent)

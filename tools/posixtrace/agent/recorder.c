@@ -17,7 +17,7 @@
 #include "live/ended.h"
 #include "live/preload.h"
 
-#define TEXT_BYTES 400 /* of each field in the agent's event; a longer text loses its end */
+#define TEXT_BYTES 400 /* of a field of the agent's event; a longer text loses its end */
 
 /*
  * Frees a recorder that recorder_new() has made. The caller must have ended the stream and the
@@ -57,8 +57,8 @@ static bool choose_events(struct capture_plan *plan, const struct config_record 
 
 /*
  * Makes the recorder without its stream, and opens the pidfd. The caller then reads the start time
- * of the process again. If it is the one that the search found, the pidfd is that of the right
- * process and not of a later process with the same number.
+ * of the process again. If this time equals the time that the search found, the pidfd belongs to
+ * the right process and not to a later process with the same number.
  */
 static struct recorder *recorder_new(struct config *config, const struct store *store,
 				     const struct found *found)
@@ -107,8 +107,8 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 	bool begun;
 
 	/*
-	 * inject_end() needs the member "pid". Even if this function loads no library, it sets
-	 * "pid", and inject_end() then finds in the struct that there is nothing to undo.
+	 * inject_end() needs the member "pid". So this function sets "pid" even if it loads no
+	 * library. In this case is_attached is false, and inject_end() does nothing.
 	 */
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
@@ -127,7 +127,7 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 
 /*
  * The first event of the stream has the name of the section. As long as this event is not
- * overwritten, it shows in each log why the process was recorded.
+ * overwritten, each log has the reason why the process was recorded.
  */
 enum recorder_begun recorder_begin(struct recorder **result, struct config *config,
 				   const struct store *store, const struct found *found)
@@ -148,8 +148,8 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 		return RECORDER_FAILED;
 	}
 	/*
-	 * If this agent is killed, the stream continues for this time. So an agent that starts soon
-	 * can create its stream before the guardian stops this stream.
+	 * If this agent is killed, the stream continues for RECORDER_LINGER_MS. So an agent that
+	 * starts soon can create its stream before the guardian stops this stream.
 	 */
 	posix_trace_set_linger_np(recorder->capture.trid, RECORDER_LINGER_MS);
 	snprintf(reason, sizeof(reason), "[record %s] names process %d (%.200s)",
@@ -173,7 +173,7 @@ bool recorder_has_ended(const struct recorder *recorder, struct ended *ended)
 	return true;
 }
 
-/* capture_look() also adds new event types to the filter, and notices an error of the log. */
+/* capture_look() also adds new event types to the filter, and detects an error of the log. */
 bool recorder_look(struct recorder *recorder)
 {
 	return capture_look(&recorder->capture) == TOOL_OK;
@@ -232,8 +232,8 @@ void recorder_count(const struct recorder *recorder, struct metrics_record *coun
 }
 
 /*
- * Adds to *to how much a count has grown since the last call. While writers are busy, an observer
- * may see a lower count than before. In this case *to remains unchanged until the count exceeds its
+ * Adds the growth of a count since the last call to *to. While writers are busy, an observer may
+ * read a lower count than before. In this case *to remains unchanged until the count exceeds its
  * former value.
  */
 static void add_growth(uint64_t *to, uint64_t *before, uint64_t now)
@@ -268,8 +268,8 @@ void recorder_add_counts(struct recorder *recorder, struct metrics *metrics)
 }
 
 /*
- * Adds the last growth of the counts to the metrics. The counts are those of the ledger of the
- * complete log, where they are exact.
+ * Adds the last growth of the counts to the metrics. The function reads the counts in the ledger of
+ * the complete log, because they are exact there.
  */
 static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
 {
@@ -288,8 +288,8 @@ static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
 }
 
 /*
- * A watch refers to the triggers of a configuration. So when the agent has loaded a new
- * configuration, the watch must be made again.
+ * A watch refers to the triggers of a configuration. So the function makes the watch again when the
+ * agent has loaded a new configuration.
  */
 void recorder_watch(struct recorder *recorder, const struct config *config, struct metrics *metrics)
 {
@@ -339,7 +339,7 @@ struct copy {
 
 /*
  * posix_trace_observe_np() calls this function for each stream of the process. The function copies
- * the stream at once, because its description is valid only during this call.
+ * the stream immediately, because the description of the stream is valid only during this call.
  */
 static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
@@ -405,9 +405,9 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 }
 
 /*
- * The library is removed from the process only at the end, when the log is complete. So the log is
- * safe even if the agent is killed during the removal. If the process has ended, there is nothing
- * to remove.
+ * The function detaches the library from the process last, when the log is complete. So the log is
+ * safe even if the agent is killed during this step. If the process has ended, the function
+ * detaches nothing.
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,
@@ -434,8 +434,8 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	capture_finish(&recorder->capture);
 	add_last_counts(recorder, metrics);
 	/*
-	 * Without a copy that has only the last events, the flight log is kept, which has all
-	 * events.
+	 * If no copy with only the last events was made, the function keeps the flight log, which
+	 * has all events.
 	 */
 	if (is_kept)
 		result = store_keep(store, config, fd < 0 ? recorder->name : name,
@@ -446,8 +446,8 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 			store_drop(store, name);
 	}
 	/*
-	 * If the copy could not be moved, the flight log remains. The next agent moves it, as it
-	 * does after an agent was killed.
+	 * If the copy could not be moved, the flight log remains. An agent moves it later, like the
+	 * flight logs of an agent that was killed.
 	 */
 	if (!is_kept || (fd >= 0 && result != STORE_FAILED && result != STORE_LATER))
 		store_drop(store, recorder->name);

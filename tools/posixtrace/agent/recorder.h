@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * recorder.h - the flight recorder of one process. It is a stream with the policy LOOP, whose
- * memory is in the process, and a log in flight/. When the stream ends, its content is written to
- * this log.
+ * recorder.h - the flight recorder of one process. It consists of a stream with the policy LOOP,
+ * whose memory is in the process, and of a log in flight/. When the stream ends, the agent writes
+ * its content to this log.
  *
- * If the agent is killed, the guardian of the log writes the content of the stream there. If the
- * process is killed, the agent still has the memory of the stream. A snapshot copies the stream
+ * If the agent is killed, the guardian of the log writes the content of the stream to the log. If
+ * the process is killed, the agent still has the memory of the stream. A snapshot copies the stream
  * while the process continues to write.
  *
  * The functions print errors. Only one thread uses a recorder.
@@ -33,7 +33,7 @@
 #define RECORDER_SCHEMA "str what; str trigger; str reason"
 
 /*
- * How long a stream continues to run after its agent was killed. If the next agent starts within
+ * The time for which a stream continues after its agent was killed. If the next agent starts within
  * this time, no event is missed between the two streams.
  */
 #define RECORDER_LINGER_MS 10000
@@ -71,7 +71,10 @@ enum recorder_begun recorder_begin(struct recorder **recorder, struct config *co
 /* If the process has ended, stores its status in *ended and returns true. */
 bool recorder_has_ended(const struct recorder *recorder, struct ended *ended);
 
-/* Must be called from time to time. Returns false if the stream can no longer be used. */
+/*
+ * Maintains the stream. Must be called from time to time. Returns false if the stream can no longer
+ * be used.
+ */
 bool recorder_look(struct recorder *recorder);
 
 /*
@@ -82,10 +85,9 @@ bool recorder_look(struct recorder *recorder);
 bool recorder_look_budget(struct recorder *recorder);
 
 /*
- * Stores the account of the stream, as an observer sees it. If the process has ended, all counts
- * are 0. This function does not call the functions that the creator of a stream may call. They
- * would read events from the stream, and these events would be lost if the agent were killed
- * (lib/flush/checkpoint.h).
+ * Stores the account of the stream, as an observer reads it. If the process has ended, all counts
+ * are 0. The function is an observer, because the functions for the creator of a stream would read
+ * its events, and these events would be lost if the agent were killed (lib/flush/checkpoint.h).
  */
 void recorder_count(const struct recorder *recorder, struct metrics_record *counts);
 
@@ -108,14 +110,15 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 void recorder_watch(struct recorder *recorder, const struct config *config,
 		    struct metrics *metrics);
 
-/* Adds to the metrics the events that were counted since the last call. */
+/* Adds the counts since the last call to the metrics. */
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
 
 /*
- * Ends the recording and frees the recorder. If "trigger" is NULL, the log is removed. Otherwise
- * the reason is recorded in the log, and the log is kept in the store. *path is then its path,
- * which the caller frees, or NULL after an error was printed. *ended says how the process has
- * ended. If "ended" is NULL, the process has not ended. last_ns is that of recorder_snapshot().
+ * Ends the recording and frees the recorder. If "trigger" is NULL, removes the log. Otherwise
+ * records the reason in the log, and keeps the log in the store. In this case *path becomes the
+ * path of the log, which the caller frees, or NULL after an error was printed. *ended has the
+ * status of the ended process; "ended" is NULL if the process has not ended. last_ns is as in
+ * recorder_snapshot().
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,

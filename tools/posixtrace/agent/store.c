@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* store.c - manages the folder of the agent: its lock, the names of its files, and the quota and
- * the age of its logs. */
+/*
+ * store.c - manages the folder of the agent: its lock, the names of its files, and the quota and
+ * the expiry of its logs.
+ */
 #include "agent/store.h"
 
 #include <ctype.h>
@@ -28,7 +30,7 @@
 
 #define SUFFIX	  ".ptl"
 #define TIME_LEN  20   /* 20261126T082400.123Z */
-/* at most this number of logs of one process and trigger in one millisecond */
+/* the most logs of one process and trigger in one millisecond */
 #define SAME_TIME 1000
 
 int64_t store_now_ms(void)
@@ -55,9 +57,10 @@ static int open_folder(const struct store *store, const char *name)
 }
 
 /*
- * Opens the folder, unless another user owns it or can write to it. Such a user could replace the
- * socket and the lock, for example by links. A client also accepts a folder of root, and root as a
- * client may use the folder of each user. Returns a descriptor, or -1 after it printed an error.
+ * Opens the folder. Refuses a folder that another user owns or can write to, because that user
+ * could replace the socket and the lock, for example by links. A client also accepts a folder of
+ * root, and root as a client may use the folder of each user. Returns a descriptor, or -1 after it
+ * printed an error.
  */
 static int open_trusted(const char *folder, bool is_client)
 {
@@ -92,8 +95,8 @@ int store_open_client(const char *folder)
 }
 
 /*
- * Locks the folder. The kernel releases the lock when the agent ends, in whatever way it ends.
- * Children do not keep the lock: they either execute a program or end before the agent continues.
+ * Locks the folder. The kernel releases the lock when the agent ends in any way. Children do not
+ * keep the lock, because they execute a program or end before the agent continues.
  */
 static bool lock_store(struct store *store)
 {
@@ -126,8 +129,8 @@ static bool lock_store(struct store *store)
 }
 
 /*
- * If the folder is missing, the function makes it, but no folder above it. If a folder above it is
- * missing, the path is probably mistyped.
+ * If the folder is missing, the function makes it. The function does not make folders above it,
+ * because the path is probably mistyped if one of them is missing.
  */
 int store_open(struct store *store, const char *folder)
 {
@@ -156,10 +159,7 @@ int store_open(struct store *store, const char *folder)
 	return TOOL_OK;
 }
 
-/*
- * Closes the store and so releases its lock. The function may also be called for a store of which
- * only a part is open.
- */
+/* Closes the store and so releases its lock. A part of the store may be unopened. */
 void store_close(struct store *store)
 {
 	const int fds[] = { store->logs, store->flight, store->lock, store->dir };
@@ -179,8 +179,8 @@ void store_flight_name(char name[STORE_NAME_BYTES], const struct store_flight *f
 }
 
 /*
- * sscanf() also accepts leading zeros, signs and blanks. To refuse them, the function makes the
- * name again from its parts and compares both names.
+ * sscanf() also accepts leading zeros, signs and blanks. To refuse such names, the function makes
+ * the name again from its parts and compares both names.
  */
 bool store_flight_parse(const char *name, struct store_flight *flight)
 {
@@ -196,7 +196,7 @@ bool store_flight_parse(const char *name, struct store_flight *flight)
 	return pid > 0 && ms > 0 && !strcmp(name, again);
 }
 
-/* With O_EXCL and O_NOFOLLOW, the file is certainly new and in this folder. */
+/* O_EXCL and O_NOFOLLOW ensure that the file is new and in this folder. */
 int store_create(const struct store *store, const char *name)
 {
 	int fd = openat(store->flight, name, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
@@ -224,15 +224,15 @@ struct kept {
 
 /* Whether a log can be removed. */
 enum removal {
-	REMOVE_NOW,   /* its account is written, or it has none */
+	REMOVE_NOW,   /* its account is written, or it needs none */
 	REMOVE_LATER, /* the log cannot be opened now, so it must remain */
 	REMOVE_FAILED /* its account cannot be written, and the reason was printed */
 };
 
 /*
  * Writes the account of a log. "name" is the path of the account without its suffix; "log" and
- * "name" are relative to the folder. *growth becomes the bytes by which the folder has grown. If
- * the log cannot be opened now, the reason is printed, unless was_printed is true.
+ * "name" are relative to the folder. Stores the number of bytes by which the folder has grown in
+ * *growth. If the log cannot be opened now, prints the reason, unless was_printed is true.
  */
 static enum removal write_account(const struct store *store, const char *log, const char *name,
 				  bool was_printed, int64_t *growth)
@@ -308,8 +308,8 @@ static bool is_kept_name(const char *name, bool *is_account)
 }
 
 /*
- * Compares names for qsort(). Names begin with the time in UTC, so their order is the order of the
- * times.
+ * Compares names for qsort(). Names begin with the time in UTC, so the order of the names is the
+ * order of the times.
  */
 static int by_name(const void *a, const void *b)
 {
@@ -354,8 +354,8 @@ static size_t list_kept(struct store *store, struct kept **list)
 }
 
 /*
- * Removes a log and subtracts it from the counts. If this fails, or if the log needs an account and
- * it cannot be written, the log remains, and the next call of make_room() tries again.
+ * Removes a log and subtracts it from the counts. If the removal fails, or a needed account cannot
+ * be written, the log remains, and the next call of make_room() tries again.
  */
 static enum removal remove_kept(struct store *store, const struct config *config,
 				const struct kept *kept)
@@ -395,8 +395,8 @@ static void merge_accounts(const struct store *store)
 }
 
 /*
- * Prints once why the folder exceeds the quota and the agent cannot change it: logs cannot be
- * opened now, so they must remain, or the accounts alone exceed the quota.
+ * Prints once the reason why the agent cannot bring the folder below the quota: logs that cannot be
+ * opened now must remain, or the accounts alone exceed the quota.
  */
 static void say_excess(struct store *store, const struct config *config, size_t unreadable,
 		       uint64_t accounts)
@@ -416,7 +416,7 @@ static void say_excess(struct store *store, const struct config *config, size_t 
 
 /*
  * Removes the logs that have expired. If the configuration permits it, also removes the oldest logs
- * until the quota has room for more bytes.
+ * until the quota has room for "more" bytes.
  */
 static void make_room(struct store *store, const struct config *config, uint64_t more)
 {
@@ -431,8 +431,8 @@ static void make_room(struct store *store, const struct config *config, uint64_t
 		merge_accounts(store);
 	count = list_kept(store, &list);
 	/*
-	 * The loop ends at a failure, so that there is one message, not many; the next call tries
-	 * again. A log that cannot be opened remains, and later logs are removed in its place.
+	 * The loop ends at a failure, so that only one message is printed; the next call tries
+	 * again. A log that cannot be opened remains, and younger logs are removed in its place.
 	 */
 	for (size_t i = 0; i < count && removal != REMOVE_FAILED; i++) {
 		bool is_small = config->is_spool && list[i].bytes <= ACCOUNT_BYTES;
@@ -466,8 +466,8 @@ void store_tidy(struct store *store, const struct config *config)
 }
 
 /*
- * Writes the name of a new log. It contains the current time and the trigger. "again" is a number
- * that distinguishes equal names.
+ * Writes the name of a new log. The name contains the current time and the trigger. The number
+ * "again" distinguishes names that would be equal.
  */
 static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *flight,
 		      const char *trigger, int again)
@@ -489,8 +489,8 @@ static void kept_name(char name[STORE_NAME_BYTES], const struct store_flight *fl
 
 /*
  * Moves a file of flight/ to logs/. If the new name exists, fails with EEXIST. Some file systems,
- * such as NFS, do not support RENAME_NOREPLACE. There the function tests before the move whether
- * the name exists. This is enough, because only this agent makes such names.
+ * such as NFS, do not support RENAME_NOREPLACE. On such a file system, the function tests before
+ * the move whether the name exists. The test is enough, because only this agent makes such names.
  */
 static int move_log(const struct store *store, const char *name, const char *to)
 {
@@ -510,8 +510,9 @@ static int move_log(const struct store *store, const char *name, const char *to)
 
 /*
  * Writes the account of a log in flight/ that the quota refuses. If an account with the log's new
- * name exists already, the function chooses another name. Returns false if there is no account, so
- * that the log must remain. The reason is printed once, until an account can be written again.
+ * name exists already, the function chooses another name. Returns false if the account cannot be
+ * written, so that the log must remain. The reason is printed once, until an account can be written
+ * again.
  */
 static bool account_refused(struct store *store, const char *name,
 			    const struct store_flight *flight, const char *trigger)
@@ -536,8 +537,8 @@ static bool account_refused(struct store *store, const char *name,
 }
 
 /*
- * The file is moved within one file system, so another process sees either the complete log or
- * none. The log is added to the counts here, so that the folder need not be read again.
+ * The file is moved within one file system, so other processes never see an incomplete log in
+ * logs/. The function adds the log to the counts, so that the folder need not be read again.
  */
 enum store_result store_keep(struct store *store, const struct config *config, const char *name,
 			     const struct store_flight *flight, const char *trigger, char **path)
@@ -551,7 +552,7 @@ enum store_result store_keep(struct store *store, const struct config *config, c
 		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
 		return STORE_FAILED;
 	}
-	/* Old logs are removed before the move, so that logs/ never exceeds the quota. */
+	/* make_room() removes old logs before the move, so that logs/ does not exceed the quota. */
 	make_room(store, config, (uint64_t)st.st_size);
 	if (config->quota && store->bytes + (uint64_t)st.st_size > config->quota) {
 		if (config->is_spool && !account_refused(store, name, flight, trigger))

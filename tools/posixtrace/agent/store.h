@@ -4,11 +4,11 @@
  *
  *   lock       locked while an agent runs, with its process id
  *   control    the socket for agent --snapshot and --status
- *   flight/    a log for each process that is recorded now: RECORD.PID.MILLISECONDS.ptl
+ *   flight/ a log for each recorded process: RECORD.PID.MILLISECONDS.ptl
  *   logs/      the logs that triggers have written: TIME-RECORD-PID-TRIGGER.ptl; with the key spool
  *              also accounts of logs that were removed: TIME-RECORD-PID-TRIGGER.ptl.account
  *
- * The quota limits only logs/. There the agent removes only files whose names it could have
+ * The quota limits only logs/. In logs/, the agent removes only files whose names it could have
  * made.
  *
  * The functions print errors. Only one thread uses a store.
@@ -30,14 +30,14 @@ struct store {
 	/* number of the logs in logs/, and bytes of logs and accounts, as far as the agent knows */
 	uint64_t count, bytes;
 	/*
-	 * The number of logs since the agent began that were removed for the quota, have expired,
-	 * and were refused by the quota.
+	 * Numbers of logs since the agent began: removed for the quota, expired, and refused
+	 * because of the quota.
 	 */
 	uint64_t removed, expired, refused;
 	/*
-	 * Logs in logs/ that could not be opened for their account when logs were last removed, and
-	 * whether a log in flight/ waits for its account. So the reason is not printed again and
-	 * again.
+	 * For each of these the reason is printed only once: the number of logs in logs/ that could
+	 * not be opened for their account in the last make_room(), and whether a log in flight/
+	 * waits for its account.
 	 */
 	size_t unreadable;
 	bool has_waiting;
@@ -48,8 +48,8 @@ struct store {
 
 /*
  * Makes the folders that are missing, such that only their owner can use them, and locks the store.
- * Returns TOOL_OK, or TOOL_FAILURE after it printed the reason. For example, another agent uses the
- * folder, or another user owns it or can write to it.
+ * Returns TOOL_OK, or TOOL_FAILURE after it printed the reason. A reason may be that another agent
+ * uses the folder, or that another user owns it or can write to it.
  */
 int store_open(struct store *store, const char *folder);
 void store_close(struct store *store);
@@ -69,7 +69,7 @@ struct store_flight {
 
 /* Writes the name of a file in flight/, without the folder. */
 void store_flight_name(char name[STORE_NAME_BYTES], const struct store_flight *flight);
-/* Parses the name of a file in flight/. Returns false if it is no such name. */
+/* Parses the name of a file in flight/. Returns false if the name has another form. */
 bool store_flight_parse(const char *name, struct store_flight *flight);
 
 /* Creates a file in flight/. Returns its descriptor, or -1 after it printed an error. */
@@ -79,19 +79,19 @@ void store_drop(const struct store *store, const char *name);
 
 enum store_result {
 	STORE_KEPT,
-	STORE_REFUSED, /* by the quota; the log is removed */
+	STORE_REFUSED, /* the quota has refused the log, which is removed */
 	STORE_FAILED,  /* the log could not be moved and remains in flight/ */
 	/*
-	 * The quota refuses the log, but its account cannot be written now. It remains in flight/,
-	 * and the function must be called again.
+	 * The quota refuses the log, but its account cannot be written now. The log remains in
+	 * flight/, and the caller must call the function again.
 	 */
 	STORE_LATER
 };
 
 /*
  * Moves a complete log from flight/ to logs/, and stores its new path in *path, which the caller
- * frees. Before that, it removes the oldest logs until the quota has room for the new log, if the
- * configuration permits it. If the log is not kept, it prints why.
+ * frees. Before the move, it removes the oldest logs until the quota has room for the new log, if
+ * the configuration permits it. If the log is not kept, the function prints the reason.
  */
 enum store_result store_keep(struct store *store, const struct config *config, const char *name,
 			     const struct store_flight *flight, const char *trigger, char **path);

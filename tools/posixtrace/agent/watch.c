@@ -16,8 +16,8 @@
 
 #define STREAM_BYTES   ((size_t)1 << 20)
 /*
- * a reading ends after this number of events, since a process may record faster than the agent
- * reads
+ * A reading ends after this number of events, since a process may record faster than the agent
+ * reads.
  */
 #define EVENTS_AT_ONCE 200000
 
@@ -43,8 +43,8 @@ bool watch_is_needed(const struct config *config, const struct config_record *re
 }
 
 /*
- * The pairing calls this function for each span. It adds the span to the metrics, and marks the
- * rules of triggers whose limit the span exceeds as fired.
+ * The pairing calls this function for each span. The function adds the span to the metrics. It
+ * marks each trigger's rule whose limit the span exceeds as fired.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -83,8 +83,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 }
 
 /*
- * Adds the error of an event to the rules that it concerns. A rule whose limit is now exceeded is
- * marked as fired.
+ * Adds the error of an event to the rules that it concerns. Marks each rule whose limit is now
+ * exceeded as fired.
  */
 static void take_error(struct watch *watch, const struct watch_type *type,
 		       const struct posix_trace_event_np *event)
@@ -98,9 +98,9 @@ static void take_error(struct watch *watch, const struct watch_type *type,
 		    fnmatch(rule->trigger->pattern, type->described->name, 0))
 			continue;
 		/*
-		 * If there have been at least "most" errors, the element that is written next has
-		 * the time of the error "most" errors before this one. If this time is at most
-		 * span_ns ago, more than "most" errors are within span_ns.
+		 * The window has the times of the last "most" errors. If it is full, the element to
+		 * be overwritten has the time of the oldest of them. If this error is at most
+		 * span_ns later, more than "most" errors are within span_ns.
 		 */
 		if (rule->filled == most &&
 		    event->time_ns - rule->window[rule->next] <= rule->trigger->span_ns) {
@@ -134,8 +134,8 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 	type->was_looked_up = true;
 	type->error_field = -1;
 	/*
-	 * logfile_type() reads the schema of a type only once, so it is called only when the type
-	 * has a schema.
+	 * logfile_type() reads the schema of a type only once, so the function calls it only if the
+	 * type has a schema.
 	 */
 	if (!posix_trace_eventid_get_schema_np(watch->trid, id, text, sizeof(text)))
 		type->described = logfile_type(&watch->log, id);
@@ -151,7 +151,7 @@ static struct watch_type *watch_type_of(struct watch *watch, trace_event_id_t id
 
 /*
  * Passes an event to the pairing and to the rules. If events are missing before this event, the
- * pairing drops all open spans, because their ends may be missing.
+ * pairing drops all open spans, because the ends of these spans may be missing.
  */
 static void take_event(struct watch *watch, const struct posix_trace_event_np *event)
 {
@@ -319,7 +319,10 @@ static bool read_events(struct watch *watch)
 	struct posix_trace_event_np event = { .flags = 0 };
 	int unavailable;
 
-	/* Only some members are set: the pairing and the rules do not read the others. */
+	/*
+	 * Only some members are set, because the pairing and the rules do not read the other
+	 * members.
+	 */
 	event.data = watch->data;
 	for (long n = 0; n < EVENTS_AT_ONCE; n++) {
 		int err = posix_trace_trygetnext_event(watch->trid, &event.info, watch->data,
@@ -336,8 +339,8 @@ static bool read_events(struct watch *watch)
 
 /*
  * The function reads the clock before it reads the events. If the stream is empty afterwards, all
- * events before this time have been read. So an obligation whose time has passed is violated, even
- * if no event follows.
+ * events before this time have been read. So an obligation whose time is over is violated, even if
+ * no event follows.
  */
 static void read_and_judge(struct watch *watch, bool is_last)
 {
@@ -361,8 +364,8 @@ void watch_read_last(struct watch *watch)
 }
 
 /*
- * This function also has the watch ask again for the schemas of types that have none yet, because a
- * program may describe a type after the type's first events.
+ * For types without a schema, this function also clears was_looked_up, so that the watch reads the
+ * schema again. A program may describe a type after the type's first events.
  */
 void watch_add_counts(struct watch *watch)
 {
@@ -381,7 +384,8 @@ void watch_add_counts(struct watch *watch)
 		if (!type || posix_trace_get_ledger_type_np(watch->trid, id, &ledger))
 			continue;
 		/*
-		 * If the type has no schema, watch_type_of() asks for it again at the next event.
+		 * If the type has no schema, watch_type_of() tries to read the schema again at the
+		 * next event.
 		 */
 		type->was_looked_up = type->described != NULL;
 		if (!ledger.called || ledger.called <= type->before ||

@@ -5,8 +5,8 @@
  *
  * It is a separate stream, because the events of the flight recorder must not be read. It has the
  * policy LOOP, so the process never waits for the agent. If the agent is slower than the process,
- * events are overwritten. The watch then does not see the spans of these events, but the account of
- * the stream counts the events.
+ * events are overwritten. In this case the watch misses the spans of the overwritten events, but
+ * the account of the stream counts these events.
  */
 #ifndef POSIXTRACE_AGENT_WATCH_H
 #define POSIXTRACE_AGENT_WATCH_H
@@ -41,7 +41,7 @@ struct watch_type {
 	const struct log_type *described; /* the type with its schema; NULL: it has no schema */
 	int error_field;		  /* index of the field of type errno; -1: none */
 	size_t series;			  /* if is_known: index of its series in the metrics */
-	/* its number of events when they were last added to the metrics */
+	/* the number of the type's events when they were last added to the metrics */
 	uint64_t before;
 };
 
@@ -81,19 +81,19 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 void watch_end(struct watch *watch);
 
 /*
- * Reads the events that the process has recorded. If a rule fires, it sets the rule's has_fired and
- * reason. The caller resets has_fired.
+ * Reads the events that the process has recorded. If a rule fires, sets the members has_fired and
+ * "reason" of the rule. The caller resets has_fired.
  */
 void watch_read(struct watch *watch);
 /*
- * Does the same for a process that has ended. No event can follow, so a rule that awaits an event
- * need not wait for late ones.
+ * Like watch_read(), for a process that has ended. No further event can follow, so rules do not
+ * wait for late events.
  */
 void watch_read_last(struct watch *watch);
 
 /*
- * Adds to the metrics, for each type, the events since the last call. The numbers are from the
- * ledger, so overwritten events are counted, too.
+ * Adds the number of events of each type since the last call to the metrics. The numbers come from
+ * the ledger, so they include overwritten events.
  */
 void watch_add_counts(struct watch *watch);
 

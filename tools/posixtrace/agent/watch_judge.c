@@ -24,8 +24,8 @@ struct watch_judge {
 	struct logfile plain;   /* the types without a schema; only trid and the types are used */
 	const struct choose *choose;
 	/*
-	 * the number of events that are lost at unknown times, and when the judge last saw it
-	 * change
+	 * the number of events lost at unknown times, and the time when the judge last read a
+	 * change of this number
 	 */
 	uint64_t lost;
 	int64_t lost_ns;
@@ -92,7 +92,7 @@ void watch_judge_free(struct watch_judge *judge)
 	free(judge);
 }
 
-/* Reports that the rules are no longer judged. The other triggers of the watch continue to work. */
+/* Prints that the rules are no longer judged. All other triggers of the watch continue to work. */
 static void watch_judge_fail(struct watch_judge *judge)
 {
 	judge->has_failed = true;
@@ -101,7 +101,7 @@ static void watch_judge_fail(struct watch_judge *judge)
 
 /*
  * A type without a schema has a name, which is enough for many rules. The judge keeps such types in
- * its own list "plain" and not in the list of the watch, because the watch asks for their schemas
+ * the list "plain" and not in the list of the watch, because the watch will read their schemas
  * again.
  */
 void watch_judge_event(struct watch_judge *judge, const struct log_type *described,
@@ -126,9 +126,9 @@ void watch_judge_described(struct watch_judge *judge, trace_event_id_t id)
 }
 
 /*
- * Looks whether the process has lost events at times that the stream does not mark. Overwritten
- * events do not count here: the stream marks them by OVERFLOW and RESUME, and judge_event() has
- * closed the obligations there.
+ * Checks whether the process has lost events at times that the stream does not mark. Overwritten
+ * events do not count here, because the stream marks them by OVERFLOW and RESUME, and judge_event()
+ * has closed the obligations at these marks.
  */
 static void watch_judge_look(struct watch_judge *judge, int64_t now_ns)
 {
@@ -145,8 +145,8 @@ static void watch_judge_look(struct watch_judge *judge, int64_t now_ns)
 }
 
 /*
- * Returns true if the section excludes an event type of the process that could be the second event
- * of the rule. Such events are not in the stream.
+ * Returns true if the section excludes an event type that could be the second event of the rule.
+ * The stream has no events of such a type.
  */
 static bool is_excluded(const struct watch_judge *judge, const struct rule *rule)
 {
@@ -167,7 +167,7 @@ static bool is_excluded(const struct watch_judge *judge, const struct rule *rule
 /*
  * Returns whether a violation is certain. A violation of a rule "every" is not certain if the
  * second event may be among lost events. An obligation that is violated now cannot be older than
- * within_ns plus the slack for late events. So losses that were seen before that time do not count.
+ * within_ns plus the slack for late events. So losses before that time do not count.
  */
 static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64_t now_ns)
 {
@@ -190,8 +190,8 @@ static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64
 }
 
 /*
- * The results of the rule are reset, so that the next violation is kept as a text, too. A rule
- * keeps only its first texts.
+ * If the violation is certain, reports the last text that the rule has. In any case, the function
+ * resets the results of the rule, because a rule keeps only the texts of its first violations.
  */
 static void watch_judge_report(struct watch_judge *judge, struct rule *rule, int64_t now_ns,
 			       void (*report)(void *arg, size_t index, const char *text), void *arg)
@@ -212,7 +212,7 @@ static void watch_judge_report(struct watch_judge *judge, struct rule *rule, int
 
 /*
  * While a process runs, every_expire() waits for late events of suspended writers. After the end of
- * the process there are none, so it does not wait.
+ * the process it does not wait, because no late event can follow.
  */
 void watch_judge_deliver(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
 			 void (*report)(void *arg, size_t index, const char *text), void *arg)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * watch_judge.h - the rules of triggers, tested against the events of a process while they happen.
+ * watch_judge.h - judges the events of a process by the rules of triggers while the process runs.
  *
- * The rules are those of the command check (rules/judge.h), and the same code judges them. If lost
- * events could have satisfied a rule, the rule does not fire. The watch reads the stream of one
- * process, so a rule applies to each process separately. Only one thread uses a struct watch_judge.
+ * The rules are those of the command check, and the code of that command judges them
+ * (rules/judge.h). If lost events could have satisfied a rule, the rule does not fire. The watch
+ * reads the stream of one process, so a rule applies to each process separately. Only one thread
+ * uses a struct watch_judge.
  */
 #ifndef POSIXTRACE_AGENT_WATCH_JUDGE_H
 #define POSIXTRACE_AGENT_WATCH_JUDGE_H
@@ -27,7 +28,7 @@ struct watch_judge;
 bool watch_judge_add(struct watch_judge **judge, const char *path,
 		     const struct config_trigger *trigger, size_t index);
 /*
- * Must be called once, when all rules have been added, before the first event of the stream trid.
+ * Must be called once, after all rules were added and before the first event of the stream "trid".
  * "choose" has the names of the stream's event types, and must exist until watch_judge_free().
  * Returns false if memory is lacking.
  */
@@ -44,17 +45,17 @@ void watch_judge_event(struct watch_judge *judge, const struct log_type *describ
  */
 void watch_judge_described(struct watch_judge *judge, trace_event_id_t id);
 
-/* How a reading of the stream ended. */
+/* The state after a reading of the stream. */
 enum watch_judge_end {
 	WATCH_JUDGE_MORE,  /* further events may be there already */
 	WATCH_JUDGE_EMPTY, /* all events before the reading have been judged */
-	WATCH_JUDGE_LAST   /* in addition, the process has ended */
+	WATCH_JUDGE_LAST   /* as WATCH_JUDGE_EMPTY, and the process has ended */
 };
 
 /*
- * Must be called after each reading of the stream, which began at now_ns. Calls "report" for each
- * rule that was violated since the last call, with the index of the rule and a text that has one of
- * the violations.
+ * Must be called after each reading of the stream. "now_ns" is the time at which the reading began.
+ * Calls report() for each rule that was violated since the last call, with the index of the rule
+ * and a text about one of the violations.
  */
 void watch_judge_deliver(struct watch_judge *judge, int64_t now_ns, enum watch_judge_end end,
 			 void (*report)(void *arg, size_t index, const char *text), void *arg);
