@@ -22,12 +22,12 @@
 #define ENVIRONMENT  "OTEL_EXPORTER_OTLP_HEADERS"
 #define ANSWER_MOST  65536
 #define PAUSE_MOST_S 3600
-#define MESSAGE_MOST 500 /* bytes of a collector's text that are printed */
+#define MESSAGE_MOST 500 /* the most bytes of a collector's text that are printed */
 
 static const struct {
 	const char *name;
 	bool is_secure;
-	const char *port; /* NULL: that of HTTP or HTTPS */
+	const char *port; /* NULL: the port of HTTP or HTTPS */
 } schemes[] = {
 	{ "otlp://", false, OTLP_PORT }, { "otlps://", true, OTLP_PORT },
 	{ "http://", false, NULL }, { "https://", true, NULL },
@@ -61,7 +61,7 @@ static bool is_path(const char *path)
 	return true;
 }
 
-/* Removes slashes at the end, so that PATH/ and PATH are the same. */
+/* Removes slashes at the end of the path, so that PATH/ and PATH are equal. */
 static void cut_slashes(char *path)
 {
 	size_t len = strlen(path);
@@ -70,13 +70,18 @@ static void cut_slashes(char *path)
 		path[--len] = '\0';
 }
 
-/* Parses the part of the URL behind the scheme. Returns NULL, or the reason why it is wrong. */
+/*
+ * Parses the part of the URL behind the scheme. Returns NULL, or the reason why this part is wrong.
+ */
 static const char *parse_rest(struct collector *collector, char *text)
 {
 	char *slash = strchr(text, '/');
 	const char *wrong;
 
-	/* The path gets its slash again in make_urls(), because the NUL behind the host is here. */
+	/*
+	 * The NUL behind the host replaces the first slash of the path. make_urls() adds the slash
+	 * again.
+	 */
 	if (slash)
 		*slash++ = '\0';
 	collector->path = slash ? slash : text + strlen(text);
@@ -149,7 +154,10 @@ void collector_free(struct collector *collector)
 
 /* ------------------------------------------------------------------ headers */
 
-/* Takes over the memory of the text. If memory is lacking, it frees the text and returns false. */
+/*
+ * Adds the text, whose memory then belongs to the collector. If memory is lacking, frees the text
+ * and returns false.
+ */
 static bool add_header(struct collector *collector, char *text)
 {
 	if (text && vec_grow(&collector->header, collector->headers, 1)) {
@@ -205,7 +213,7 @@ static void decode_percent(char *text)
 	*to = '\0';
 }
 
-/* Adds the header of one name=value, which it changes. */
+/* Adds the header for one name=value. Changes the text. */
 static bool add_pair(struct collector *collector, char *pair)
 {
 	char *value, *text = NULL;
@@ -271,7 +279,7 @@ static bool next_member(const struct bytes *message, size_t *at, struct answer_m
 	return (tag & 7) == 2 && server_get_text(message, at, &member->bytes, &member->len);
 }
 
-/* Returns the bytes of a member as a message of its own, which is only read. */
+/* Returns the bytes of a member as a message, which the caller must not change. */
 static struct bytes inner_message(const struct answer_member *member)
 {
 	return (struct bytes){ .at = (char *)(uintptr_t)member->bytes, .used = member->len };
@@ -279,7 +287,7 @@ static struct bytes inner_message(const struct answer_member *member)
 
 /*
  * Finds the members of a Status of RPC (message: 2), or of a partial success (rejected: 1,
- * error_message: 2). Returns whether all of the bytes are such a message.
+ * error_message: 2). Returns whether all bytes of the message have this form.
  */
 static bool find_message(const struct bytes *message, uint64_t *rejected, const char **text,
 			 size_t *len)
@@ -299,8 +307,8 @@ static bool find_message(const struct bytes *message, uint64_t *rejected, const 
 }
 
 /*
- * Stores in reason why a request failed: the address, and the status with the collector's text. If
- * the answer is not complete, the reason why it is not complete replaces the status and the text.
+ * Stores in "reason" why a request failed: the address, and the status with the collector's text.
+ * If the answer is incomplete, "reason" has the cause of that in place of the status and the text.
  */
 static void put_reason(const struct collector *collector, enum otlp_signal signal,
 		       enum http_result result, const struct http_answer *answer,
@@ -326,8 +334,8 @@ static void put_reason(const struct collector *collector, enum otlp_signal signa
 }
 
 /*
- * The collector has accepted the request, but may have rejected some of its records. A second
- * request with these would be rejected, too.
+ * The collector has accepted the request, but may have rejected some of its records. These are not
+ * sent again, because the collector would reject them again.
  */
 static void read_success(struct collector *collector, enum otlp_signal signal, uint64_t records,
 			 uint64_t *rejected)
@@ -378,8 +386,8 @@ static enum http_result post_request(struct collector *collector, enum otlp_sign
 
 /*
  * A status of success means that the collector has accepted the request, even if the rest of the
- * answer is lost: only the absence of a response is a reason to send it again. The number of
- * rejected records is then unknown.
+ * answer is lost. Only a missing response is a reason to send the request again. If the rest is
+ * lost, the number of rejected records is unknown.
  */
 static bool is_success(const struct collector *collector, enum otlp_signal signal,
 		       enum http_result result, const struct http_answer *answer)
@@ -400,8 +408,8 @@ static bool is_final(enum http_result result, long status)
 }
 
 /*
- * The pause that the collector asks for. A hostile collector may ask for an endless pause, so the
- * pause is bounded.
+ * Returns the pause that the collector has requested. A hostile collector may request an endless
+ * pause, so the pause is bounded.
  */
 static int64_t pause_of(const struct http_answer *answer)
 {

@@ -14,8 +14,9 @@
 #include "ship/retry.h"
 
 struct collector {
-	char *text;                    /* a copy of the URL; these members point into it */
-	const char *host, *port;       /* port NULL: the default of the scheme */
+	/* a copy of the URL; the members from host to path point into it */
+	char *text;
+	const char *host, *port;       /* "port" is NULL for the default of the scheme */
 	char *user, *password, *path;
 	bool is_secure;
 	char *url[OTLP_SIGNALS];       /* without user and password */
@@ -33,8 +34,8 @@ struct collector {
 bool collector_is(const char *text);
 /*
  * Parses SCHEME://[USER[:PASSWORD]@]HOST[:PORT][/PATH]. Requests go to PATH/v1/traces and
- * PATH/v1/logs. Returns false after it printed an error. The caller calls collector_free() also
- * then.
+ * PATH/v1/logs. Returns false after it printed an error. The caller must call collector_free() in
+ * both cases.
  */
 bool collector_parse(struct collector *collector, const char *option, const char *text);
 /* Adds a header, "Name: value". Returns false after it printed an error. */
@@ -48,13 +49,16 @@ bool collector_environment(struct collector *collector);
 bool collector_open(struct collector *collector);
 void collector_free(struct collector *collector);
 
-/* A number that identifies the collector. It does not depend on user, password and headers. */
+/*
+ * Returns a number that identifies the collector. The number does not depend on user, password and
+ * headers.
+ */
 uint64_t collector_number(const struct collector *collector);
 
 /*
- * Sends a request until the collector answers that it has accepted it. *rejected becomes the number
- * of its records that the collector has rejected although it accepted the request. Returns false
- * after it printed why the request is not repeated.
+ * Sends a request until the collector answers that it has accepted the request. *rejected becomes
+ * the number of records that the collector has rejected in the accepted request. Returns false if
+ * the request is not repeated any more, after it printed the reason.
  */
 bool collector_send(struct collector *collector, enum otlp_signal signal,
 		    const struct proto *request, uint64_t records, uint64_t *rejected);

@@ -2,10 +2,10 @@
 /*
  * dropped.c - ships the account of a log that was dropped from a spool.
  *
- * Some events of the log may have been shipped before it was dropped, and the INSERT with the last
- * of them may not be confirmed. So the number of dropped events is not known at the time of the
- * drop. It is known here, when the position is settled: the account has the number of events of
- * each type and thread, the database has the number of rows of each, and the difference was lost.
+ * Some events of the log may have been shipped before the drop, and the INSERT with the last of
+ * these events may not be confirmed. So the number of dropped events is not known at the time of
+ * the drop. It is known here, when the position is settled. The account has the number of events of
+ * each type and thread, and the database has the number of rows of each. The difference was lost.
  */
 #include "ship/ship.h"
 
@@ -25,11 +25,11 @@
 #define ANSWER_MOST (64u << 20)
 
 /*
- * The statements that change the account to the account of the rows that the database has. The
- * table stored has the numbers of these rows.
+ * The statements that change the account such that it fits the rows in the database. The table
+ * stored has the numbers of these rows.
  */
 static const char correct_tables[] =
-	/* Events of types that the log does not list are in the line without a name. */
+	/* The line without a name counts events of types that the log does not list. */
 	"UPDATE stored SET name = '' WHERE name NOT IN (SELECT name FROM types);"
 	"CREATE TABLE dropped AS SELECT host, pid, name, log,"
 	"  count - (SELECT coalesce(sum(count), 0) FROM stored"
@@ -70,7 +70,7 @@ static bool read_stored(const struct bytes *answer, size_t *at, struct stored_ro
 	return good;
 }
 
-/* The answer is whole rows. */
+/* Returns whether the answer consists of whole rows. */
 static bool has_whole_rows(const struct bytes *answer)
 {
 	struct stored_row row;
@@ -83,8 +83,8 @@ static bool has_whole_rows(const struct bytes *answer)
 }
 
 /*
- * Adds the next row of the server's answer, which has one, to the table stored. Returns an error of
- * SQLite.
+ * Adds the next row of the server's answer, which must exist, to the table stored. Returns an error
+ * of SQLite.
  */
 static int add_stored(sqlite3_stmt *statement, const struct bytes *answer, size_t *at)
 {
@@ -119,7 +119,7 @@ static bool query_stored(struct shipment *shipment)
 	return good;
 }
 
-/* Changes the tables to those of the events that the database has. */
+/* Changes the tables such that they fit the events in the database. */
 static bool correct_account(struct shipment *shipment, sqlite3 *db)
 {
 	const struct bytes *answer = &shipment->link->server.answer;
@@ -190,7 +190,7 @@ static int ship_account(struct shipment *shipment, sqlite3 *db, bool is_last)
 	return good ? TOOL_OK : TOOL_FAILURE;
 }
 
-/* Ships the account of one log, which may be a part of a merged account. */
+/* Ships the account of one log. This account may be a part of a merged account. */
 static int ship_part(const struct ship_options *options, struct link *link, const char *path,
 		     size_t part, size_t *parts, bool is_last, enum shipment_state *state)
 {
@@ -214,10 +214,11 @@ static int ship_part(const struct ship_options *options, struct link *link, cons
 }
 
 /*
- * Removes the account that the database has. If another process merges accounts now, or has added
- * one meanwhile, the file remains, and is shipped again. While ship waited for the server, the
- * account may also have been merged, and a later log of the same name dropped: then the path has
- * the account of this log, which the database lacks.
+ * Removes an account that the database has. If another process merges accounts now, or has added an
+ * account meanwhile, the file remains and is shipped again. While ship waited for the server,
+ * another process may also have merged the account and dropped a later log of the same name. In
+ * this case the path has the account of the later log, which the database lacks, so this file
+ * remains.
  */
 static int remove_account(const char *path, const struct stat *was, enum shipment_state *state)
 {
@@ -239,8 +240,8 @@ static int remove_account(const char *path, const struct stat *was, enum shipmen
 }
 
 /*
- * A log that another process ships does not keep the other logs of a merged account from being
- * shipped, and neither does a log whose part is wrong.
+ * If another process ships one log of a merged account, or if the part of a log is wrong, the
+ * function ships the other logs nevertheless.
  */
 int dropped_run(const struct ship_options *options, struct link *link, const char *path,
 		bool is_last, enum shipment_state *state)
@@ -262,7 +263,10 @@ int dropped_run(const struct ship_options *options, struct link *link, const cha
 		status = tool_worse(status, now);
 		if (of_part != SHIPMENT_ENDED)
 			*state = of_part;
-		/* The database or the folder of positions failed, and would fail again. */
+		/*
+		 * The database or the folder of positions has failed, and would fail again for the
+		 * next log.
+		 */
 		if (now == TOOL_FAILURE && of_part == SHIPMENT_MORE)
 			break;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fields.c - adds the fields of the shipped events to the table with the name fields of the
- * database, and makes the view with the name events, which shows them.
+ * fields.c - adds the fields of the shipped events to the database's table "fields", and makes the
+ * view "events", which has these fields as columns.
  */
 #include "ship/ship.h"
 
@@ -20,8 +20,8 @@
 #define ANSWER_BYTES (1 << 20)
 
 /*
- * The facts about the fields of a type: for each field and each kind of value, the key, and whether
- * such a value has occurred. The struct is made when the first event of the type occurs.
+ * The facts about the fields of a type. For each field and each kind of value, the struct has the
+ * key, and whether such a value has occurred. The struct is made at the first event of the type.
  */
 struct type_fields {
 	uint64_t key[POSIX_TRACE_FIELDS_MAX_NP][KINDS];
@@ -31,7 +31,7 @@ struct type_fields {
 struct ship_fields {
 	struct type_fields **by_id;
 	size_t ids;
-	struct fleet_field *field;   /* the fields that schemas have or that occurred */
+	struct fleet_field *field;   /* the fields that schemas have or that have occurred */
 	size_t count;
 	bool is_new;                 /* the database may lack some of these fields */
 };
@@ -55,8 +55,8 @@ void fields_free(struct ship_fields *fields)
 }
 
 /*
- * Adds a kind of a field to a list. Returns true if it was added. It is not added if the list has
- * it already or is full.
+ * Adds a kind of a field to a list. Returns true if the kind was added. Returns false if the list
+ * already has the kind, or is full.
  */
 static bool add_kind(struct fleet_field **list, size_t *count, const char *name, unsigned kind)
 {
@@ -80,8 +80,8 @@ static bool add_kind(struct fleet_field **list, size_t *count, const char *name,
 }
 
 /*
- * is_new is true at first. So the first shipment makes the view events even if no event has a
- * field.
+ * is_new is true at the begin, so that the first shipment makes the view "events" even if no event
+ * has a field.
  */
 struct ship_fields *fields_new(const struct logfile *log)
 {
@@ -218,7 +218,8 @@ static size_t put_missing(const struct ship_fields *fields, const struct listed 
 /* ------------------------------------------------------------------ the view */
 
 /*
- * Returns the number of columns of the view events, or 0 if there is no view, or -1 after an error.
+ * Returns the number of columns of the view "events", 0 if the view does not exist, or -1 after an
+ * error.
  */
 static long count_columns(struct link *link)
 {
@@ -233,7 +234,10 @@ static long count_columns(struct link *link)
 	return !good ? -1 : count < LONG_MAX ? (long)count : LONG_MAX;
 }
 
-/* Makes the columns of all fields in the list, in its order. Returns false if memory is lacking. */
+/*
+ * Makes the columns of all fields in the list, in the order of the list. Returns false if memory is
+ * lacking.
+ */
 static bool name_columns(const struct listed *list, struct sqlfields *columns)
 {
 	memset(columns, 0, sizeof(*columns));
@@ -244,9 +248,9 @@ static bool name_columns(const struct listed *list, struct sqlfields *columns)
 }
 
 /*
- * Makes a new view and gives it the name of the old one in one statement, so that there is always a
- * view. If this fails, the shipment does not fail, because rows do not depend on the view. It is
- * tried again when another new field occurs.
+ * Makes a new view and exchanges the names of the two views in one statement, so that a view always
+ * exists. If this fails, the shipment does not fail, because rows do not depend on the view. The
+ * next attempt is made when another new field occurs.
  */
 static void replace_view(struct link *link, const struct listed *list, bool exists)
 {
@@ -291,7 +295,7 @@ static bool is_same(const struct listed *a, const struct listed *b)
 }
 
 /*
- * The number of columns without those of fields: the columns of the table events in query, and
+ * The number of columns that are not for fields: the columns of the table events in query, and
  * log.host and log.pid.
  */
 #define VIEW_COLUMNS (QUERY_COLUMNS + 2)
@@ -306,9 +310,9 @@ static long columns_of_view(const struct listed *list)
 }
 
 /*
- * Makes the view again until it has all fields. Another shipper may at the same time replace the
- * view by one with fewer fields. So after the view was made, the list is read again. If the list
- * has changed, the view is made once more.
+ * Makes the view again until it has all fields. At the same time, another shipper may replace the
+ * view by a view with fewer fields. So the function reads the list again after it has made the
+ * view. If the list has changed, the function makes the view once more.
  */
 static bool update_view(struct link *link, struct listed *list, bool has_changed)
 {

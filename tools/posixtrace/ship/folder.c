@@ -5,8 +5,8 @@
  *
  * LOG is the identity of the log, so a second shipment of the log makes the same names. The files
  * are made in a temporary folder, written to the disk, and then renamed. The file of the ledger is
- * renamed last: the log is shipped when it exists. A shipment that was killed is made again from
- * its beginning, and replaces the files that the first one has renamed.
+ * renamed last: when this file exists, the log is shipped. After a kill, the next shipment begins
+ * again from the start, and replaces the files that the killed shipment has renamed.
  */
 #include "ship/ship.h"
 
@@ -30,12 +30,13 @@
 #include "convert/through.h"
 #include "query/query_schema.h"
 
-#define NAME_BYTES  64                 /* of the log's identity, and of a table's file */
-#define PLACE_BYTES (64 + 3 * 64)      /* of day=... and host=... */
+/* bytes of the log's identity, and of the name of a table's file */
+#define NAME_BYTES  64
+#define PLACE_BYTES (64 + 3 * 64)      /* bytes of day=... and host=... */
 
 struct folder {
 	const char *root, *path;
-	int fd;                        /* of root */
+	int fd;                        /* descriptor of "root" */
 	char name[NAME_BYTES];         /* LOG */
 	char place[PLACE_BYTES];       /* day=YYYY-MM-DD/host=NAME */
 	char made[NAME_BYTES];         /* the temporary folder */
@@ -44,8 +45,8 @@ struct folder {
 /* ------------------------------------------------------------------ names */
 
 /*
- * Writes a part of a folder's name. Letters, digits, - and _ remain, and so does a dot that is not
- * the last character. Other characters become %XX, as in Hive. So a host whose name is hostile,
+ * Writes a part of a folder's name. Letters, digits, - and _ remain. A dot remains unless it is the
+ * last character. All other characters become %XX, as in Hive. So a host whose name is hostile,
  * such as "..", cannot name another folder.
  */
 static char *put_escaped(char *to, const char *name)
@@ -122,7 +123,7 @@ static void table_path(const struct folder *folder, const char *table, char path
 	snprintf(path, 512, "%s/%s/%s.parquet", table, folder->place, folder->name);
 }
 
-/* Gives the file of a table its name, after all of its bytes are on the disk. */
+/* Gives the file of a table its final name, after all of its bytes are on the disk. */
 static bool keep_table(const struct folder *folder, const char *table)
 {
 	char from[2 * NAME_BYTES], to[512], *slash;
@@ -138,7 +139,7 @@ static bool keep_table(const struct folder *folder, const char *table)
 	return sync_at(folder, to, O_DIRECTORY);
 }
 
-/* The ledger comes last, because its file says that the log is shipped. */
+/* The ledger is last, because its file is the mark of a shipped log. */
 static bool keep_tables(const struct folder *folder)
 {
 	bool good = true;
@@ -149,7 +150,7 @@ static bool keep_tables(const struct folder *folder)
 	return good && keep_table(folder, query_table_name(QUERY_LEDGER));
 }
 
-/* Removes the temporary folder of this or of an earlier shipment. */
+/* Removes the temporary folder of this shipment or of an earlier one of the same log. */
 static void remove_made(const struct folder *folder)
 {
 	char path[2 * NAME_BYTES];
@@ -195,7 +196,10 @@ static bool is_shipped(const struct folder *folder)
 	return !faccessat(folder->fd, path, F_OK, 0);
 }
 
-/* Ships the log. The caller has locked its identity, so no other process ships it now. */
+/*
+ * Ships the log. The caller has locked the identity of the log, so no other process ships the log
+ * now.
+ */
 static int ship_tables(const struct folder *folder, uint64_t events)
 {
 	bool was = is_shipped(folder);
@@ -216,9 +220,10 @@ static int ship_tables(const struct folder *folder, uint64_t events)
 }
 
 /*
- * Ships the log while it locks the log's identity, so that only one process ships it. The file with
- * the lock is removed when the log is shipped. Another process may have opened this file before and
- * lock it afterwards. That process finds the file of the ledger and ships nothing.
+ * Ships the log while it locks the log's identity, so that only one process ships the log. The
+ * function removes the file with the lock when the log is shipped. Another process may have opened
+ * this file before, and lock it afterwards. That process finds the file of the ledger and ships
+ * nothing.
  */
 static int ship_locked(const struct folder *folder, uint64_t events, bool is_last,
 		       enum shipment_state *state)

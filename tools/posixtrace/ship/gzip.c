@@ -39,7 +39,7 @@ bool gzip_load(void)
 	return false;
 }
 
-/* Level 1: faster than the network, and records are similar, so that higher levels gain little. */
+/* Level 1 is faster than the network. Higher levels gain little, because records are similar. */
 bool gzip_bytes(const void *from, size_t len, struct bytes *to)
 {
 	unsigned char chunk[CHUNK_BYTES];

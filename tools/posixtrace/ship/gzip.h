@@ -12,7 +12,7 @@
 #include "base/bytes.h"
 
 /*
- * Loads zlib. Returns false after it printed an error: the library is not there, or this build was
+ * Loads zlib. Returns false after it printed an error: the library is missing, or this build was
  * made without its header.
  */
 bool gzip_load(void);

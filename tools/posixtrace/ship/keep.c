@@ -3,9 +3,9 @@
  * keep.c - deletes the rows of old logs from a database: the partitions of the days on which these
  * logs were begun.
  *
- * The statements work with every version of the server. A TTL of the table would need a newer one,
- * and would delete the rows of a log at different times. Several shippers may delete at the same
- * time, because a partition that does not exist can be dropped as well.
+ * The statements work with every version of the server. A TTL of the table would need a newer
+ * version, and would delete the rows of a log at different times. Several shippers may delete at
+ * the same time, because it is no error to drop a partition that does not exist.
  */
 #include "ship/ship.h"
 
@@ -17,7 +17,7 @@
 #include "base/when.h"
 
 #define DAY_NS      INT64_C(86400000000000)
-#define DAY_LEN     10 /* of YYYY-MM-DD */
+#define DAY_LEN     10 /* length of YYYY-MM-DD */
 #define DAYS_MOST   65536
 #define ANSWER_MOST ((size_t)16 * DAYS_MOST)
 
@@ -30,7 +30,10 @@ static bool is_day(const char *text, size_t len)
 	return len == DAY_LEN;
 }
 
-/* The answer is days. No other text of a server becomes a part of a statement. */
+/*
+ * Returns whether the answer consists of days. No other text of a server becomes a part of a
+ * statement.
+ */
 static bool has_whole_days(const struct bytes *answer)
 {
 	const char *text;
@@ -82,7 +85,8 @@ static bool expire_table(struct link *link, const char *table, uint64_t keep_day
 	bytes_str(&sql, "') GROUP BY row_day ORDER BY row_day FORMAT RowBinary");
 	good = link_query_bytes(link, &sql, ANSWER_MOST, has_whole_days);
 	/*
-	 * The requests of drop_day() replace the server's answer, so the loop reads a copy of it.
+	 * The requests of drop_day() replace the server's answer, so the loop reads a copy of this
+	 * answer.
 	 */
 	if (good)
 		bytes_add(&answer, link->server.answer.at, link->server.answer.used);

@@ -11,9 +11,9 @@
 
 #include "base/say.h"
 
-#define OTHERS_S 5 /* timeout for a replica that this process does not need now */
-#define SYNC_QUERIES 8 /* names of SYSTEM SYNC REPLICA for each table */
-#define REPLICA_NAMES 100000 /* names of a replica besides that of the macro */
+#define OTHERS_S 5 /* timeout for a replica to which this process does not send rows now */
+#define SYNC_QUERIES 8 /* number of names of the statement SYSTEM SYNC REPLICA for each table */
+#define REPLICA_NAMES 100000 /* number of names of a replica besides the name by the macro */
 #define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
 
 uint64_t link_attempt(void)
@@ -26,7 +26,7 @@ uint64_t link_attempt(void)
 	return number;
 }
 
-/* The text of a statement could not be made. Nothing was sent. */
+/* Notes that memory was lacking for the text of a statement, so nothing was sent. */
 static enum server_result lack_memory(struct link *link)
 {
 	snprintf(link->server.reason, sizeof(link->server.reason), "%s", strerror(ENOMEM));
@@ -36,8 +36,8 @@ static enum server_result lack_memory(struct link *link)
 /* ------------------------------------------------------------------ tables */
 
 /*
- * How many of the fleet's tables and views the database has: the number of tables and views, the
- * numbers of the tables that are replicated and that are not, and the number of optional views.
+ * Numbers of the fleet's tables and views in the database: all tables and views, replicated tables,
+ * other tables, and optional views.
  */
 struct found {
 	unsigned all, replicated, plain, optional;
@@ -72,9 +72,9 @@ static enum server_result find_tables(struct link *link, struct found *found)
 }
 
 /*
- * Returns whether the tables are replicated, or will be when they are made. If there are several
- * hosts, the tables must be replicated. Otherwise a row or voided attempt on one host has no effect
- * on the other hosts.
+ * Returns false if the tables must be replicated and are not. If there are several hosts, the
+ * tables must be replicated, because a row or voided attempt on one host would otherwise have no
+ * effect on the other hosts.
  */
 static bool are_replicas(struct link *link, const struct found *found, bool is_complete)
 {
@@ -102,12 +102,12 @@ static enum server_result try_table(struct link *link, unsigned index, const cha
 }
 
 /*
- * Sends a statement that makes a table or view. A server that was killed, or whose disk was full,
- * while it made a replicated table may have registered the replica in ZooKeeper without making the
- * table. Then it refuses the table for ever, so the table is made with another name of the replica.
- * This is safe also if two servers have the same macro: they become two replicas. While the disk is
- * full, each attempt leaves one more name in ZooKeeper, so the names must be many, and an attempt
- * uses only one of them.
+ * Sends a statement that makes a table or view. If a server is killed, or its disk is full, while
+ * it makes a replicated table, it may register the replica in ZooKeeper without making the table.
+ * Afterwards it always refuses the table, so this function makes the table with another name of the
+ * replica. This is safe also if two servers have the same macro, because they become two replicas.
+ * While the disk is full, each attempt leaves one more name in ZooKeeper. So there must be many
+ * names, and an attempt uses only one of them.
  */
 static enum server_result try_replica(struct link *link, unsigned index, struct bytes *sql)
 {
@@ -141,9 +141,9 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 }
 
 /*
- * Makes the database, the tables and the views that are missing. If all exist, no statement is
- * sent, because the user may lack the right to make tables. A database of an older version may lack
- * only optional views.
+ * Makes the database, the tables and the views that are missing. If all of them exist, no statement
+ * is sent, because the user may lack the right to make tables. A database that an older version has
+ * made may lack optional views.
  */
 static enum server_result make_tables(struct link *link)
 {
@@ -174,9 +174,9 @@ static enum server_result make_tables(struct link *link)
 }
 
 /*
- * Makes the tables on all hosts. Each replica needs them, also one to which this process never
- * sends rows. If a replica does not answer now, its tables are made later: by another shipper, or
- * by this process when it uses the replica.
+ * Makes the tables on all hosts. Each replica needs the tables, even if this process never sends
+ * rows to it. If a replica does not answer now, its tables are made later, by another shipper or by
+ * this process when it uses the replica.
  */
 static void make_tables_everywhere(struct link *link)
 {
@@ -196,9 +196,8 @@ static void make_tables_everywhere(struct link *link)
 /* ------------------------------------------------------------------ repetition */
 
 /*
- * Makes the tables on the current host, if this process has not done so. If that fails, the result
- * is SERVER_ABSENT, because the caller's statement was not sent. Only SERVER_REFUSED is returned
- * unchanged.
+ * Makes the tables on the current host, if this process has not done so. After a failure other than
+ * SERVER_REFUSED, the result is SERVER_ABSENT, because the caller's statement was not sent.
  */
 static enum server_result prepare_host(struct link *link)
 {
@@ -211,7 +210,10 @@ static enum server_result prepare_host(struct link *link)
 	return result == SERVER_OK || result == SERVER_REFUSED ? result : SERVER_ABSENT;
 }
 
-/* Does what link_try() does. An answer that is not right is a failure; NULL: each is right. */
+/*
+ * Like link_try(). In addition, an answer for which is_right() returns false is a failure;
+ * "is_right" may be NULL.
+ */
 static enum server_result try_checked(struct link *link, const char *sql, const struct bytes *body,
 				      size_t limit, link_check is_right)
 {
@@ -235,11 +237,11 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 
 /*
  * A server continues to execute SYSTEM SYNC REPLICA when its client has ended. If the replica lacks
- * a part, the statement never ends. Then the statements of many shipments would fill the server,
- * which refuses all others. So the statements have names, of which there are few, and the server
- * refuses a second statement with the same name. The refusal is handled as an absent host: another
- * replica is tried, and later this one again. The number is random, because in containers many
- * shippers have the same process ID.
+ * a part, the statement never ends. The statements of many shipments could fill the server, so that
+ * it refuses all other statements. So each statement has one of a few names, and the server refuses
+ * a second statement with the same name. A refusal is handled like an absent host: the function's
+ * caller tries another replica, and later this replica again. The number in the name is random,
+ * because in containers many shippers have the same process ID.
  */
 enum server_result link_sync(struct link *link)
 {
@@ -274,7 +276,10 @@ bool link_again(struct link *link, enum server_result result)
 	return true;
 }
 
-/* Sends the statement until its answer is right. is_synced: link_sync() comes before each try. */
+/*
+ * Sends the statement until its answer is right. If is_synced is true, calls link_sync() before
+ * each try.
+ */
 static bool query_checked(struct link *link, const char *sql, size_t limit, bool is_synced,
 			  link_check is_right)
 {
@@ -312,7 +317,7 @@ bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_c
 	return end_statement(sql) && link_query(link, sql->at, limit, is_right);
 }
 
-/* The answer is a number and the end of its line. */
+/* Returns whether the answer is a number and the end of its line. */
 static bool is_count(const struct bytes *answer)
 {
 	size_t digits = answer->used ? strspn(answer->at, "0123456789") : 0;
@@ -343,7 +348,8 @@ bool link_void(struct link *link, uint64_t attempt)
 
 /*
  * An INSERT makes one part of a table, so the table has either all rows of the INSERT or none. If
- * the table has none of them now, they may still arrive later, so the attempt is voided.
+ * the table has no row of the INSERT now, the rows may still arrive later, so the attempt is
+ * voided.
  */
 bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
 			  uint64_t rows, bool *has_rows)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * otlp.c - ships a log to a collector of OpenTelemetry, as the traces and logs that convert --to
- * otlp makes of it.
+ * otlp would write.
  *
  * The parent of a span, and the trace of a record, depend on spans that end later. So a log is
- * shipped when it is complete. Its requests are made in the same order each time. The position has
- * the number of records of each signal that the collector has accepted, and is saved after each
- * answer; the next run makes the log's records again and omits those that the collector has
- * accepted.
+ * shipped only when it is complete. Its requests are made in the same order each time. The position
+ * has the number of records of each signal that the collector has accepted. The position is saved
+ * after each answer. The next run makes the log's records again, and omits the records that the
+ * collector has accepted.
  *
  * If the answer to a request is lost, the collector may or may not have the records, and OTLP has
- * no request that asks for them. They are sent again with the same identifiers: a span keeps its
- * trace and span identifiers, and a log record its log.record.uid. A receiver that compares these
- * has each record once.
+ * no request to find out. So the records are sent again with the same identifiers: a span keeps its
+ * trace and span identifiers, and a log record keeps its log.record.uid. A receiver that compares
+ * the identifiers has each record once.
  */
 #include "ship/ship.h"
 
@@ -31,18 +31,19 @@
 #include "ship/collector.h"
 
 struct otlp_shipment {
-	struct format format;          /* the sink; shipment_open() finds this struct by it */
+	/* the sink; by its address, shipment_open() finds the struct */
+	struct format format;
 	struct otlp otlp;
 	const struct ship_options *options;
 	struct collector *collector;
 	const char *path;
 	struct state state;
-	uint64_t accepted[OTLP_SIGNALS]; /* in this run and before */
-	uint64_t rejected;               /* of these: records that the collector has rejected */
-	uint64_t sent[OTLP_SIGNALS];     /* in this run */
+	uint64_t accepted[OTLP_SIGNALS]; /* records accepted in this run and before */
+	uint64_t rejected;               /* of the accepted requests: rejected records */
+	uint64_t sent[OTLP_SIGNALS];     /* records sent in this run */
 	int64_t bytes;                   /* with is_dry: the bytes that would be sent */
 	bool is_ended;                   /* all records of the log were sent */
-	bool is_faulty;                  /* the position is not one of this log */
+	bool is_faulty;                  /* the position does not fit this log */
 };
 
 /* ------------------------------------------------------------------ the position */
@@ -61,8 +62,8 @@ static bool save_shipment(const struct otlp_shipment *shipment)
 }
 
 /*
- * Parses a position. If any number is missing, or the word "end", the text is not a position. So a
- * file of which only a part was written is recognised.
+ * Parses a position. A text without all numbers and the word "end" is not a position, so an
+ * incomplete file is recognized.
  */
 static bool parse_shipment(struct otlp_shipment *shipment, const char *text)
 {
@@ -121,7 +122,7 @@ static int emit_request(void *arg, enum otlp_signal signal, const struct proto *
 
 static int shipment_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
-	/* flow->to is the first member of a struct otlp_shipment, which may be changed. */
+	/* flow->to is the first member of a struct otlp_shipment, which is not constant. */
 	struct otlp_shipment *shipment = (struct otlp_shipment *)(uintptr_t)flow->to;
 	int err = otlp_init(&shipment->otlp, flow);
 
@@ -162,8 +163,8 @@ static int shipment_lost(void *context, const struct fmt_lost *lost)
 }
 
 /*
- * The collector must have accepted as many records as the log has. Otherwise the position was
- * changed, or it was made by a posixtrace that makes other records.
+ * The collector must have accepted as many records as the log has. If not, the position was
+ * changed, or it comes from a version of posixtrace that makes other records.
  */
 static bool is_whole(struct otlp_shipment *shipment)
 {
@@ -246,7 +247,7 @@ static void print_result(const struct otlp_shipment *shipment)
 	out_str(out, "\n");
 }
 
-/* Ships the complete log. The status 4 means that the collector has rejected records of it. */
+/* Ships the complete log. The status 4 means that the collector has rejected records of the log. */
 static int ship_log(struct otlp_shipment *shipment, uint64_t source, bool is_last,
 		    enum shipment_state *state)
 {

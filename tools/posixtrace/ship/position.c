@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* position.c - the positions of logs, which say how much of a log a database has. */
+/* position.c - the positions of logs: how much of a log a database has. */
 #include "ship/ship.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 #include "base/table.h"
 
 /*
- * Parses a position. If any number is missing, or the word "end", the text is not a position. So a
- * file of which only a part was written is recognised.
+ * Parses a position. A text without all numbers and the word "end" is not a position, so an
+ * incomplete file is recognized.
  */
 static bool parse_position(struct position *position, const char *text)
 {
@@ -30,7 +30,8 @@ static bool parse_position(struct position *position, const char *text)
 
 /*
  * The name of the file with the lock does not depend on the hosts in the URL. One user may name all
- * replicas of a database, and another user only some of them, or the same host by another name.
+ * replicas of a database. Another user may name only some of them, or name the same host in another
+ * way.
  */
 enum state_result position_open(struct position *position, const char *folder,
 				const struct address *address, uint64_t source)

@@ -64,7 +64,7 @@ bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64
 	if (!retry->failing_ns)
 		retry->failing_ns = now_ns;
 	left_ns = retry->give_up_ns - (now_ns - retry->failing_ns);
-	/* A receiver may ask for a pause that is longer than the time that is left. */
+	/* A receiver may request a pause that is longer than the remaining time. */
 	if (retry->give_up_ns && (left_ns <= 0 || least_ns > left_ns)) {
 		say("ship gives up; the next run continues from here");
 		retry->has_given_up = true;

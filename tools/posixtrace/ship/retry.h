@@ -20,23 +20,23 @@ void ship_pause(int64_t ns);
 struct retry {
 	/* a request is repeated at most for this time without success; 0: forever */
 	int64_t give_up_ns;
-	/* the time since which requests fail; 0: the last request succeeded */
+	/* the time of the first of the failures; 0: the last request succeeded */
 	int64_t failing_ns;
-	int64_t printed_ns; /* the time when the reason in printed was last printed */
+	int64_t printed_ns; /* the time when the text in "printed" was last printed */
 	char printed[RETRY_REASON_BYTES];
-	bool has_given_up;             /* give_up_ns have passed: no further request is of use */
+	bool has_given_up;             /* give_up_ns are over, so no further request is sent */
 	unsigned pause_ms;             /* length of the last pause before a repetition */
-	/* work that is due also while the receiver is absent, before each pause; NULL: none */
+	/* work to do before each pause, even while the receiver is absent; NULL: none */
 	void (*work)(void *arg);
 	void *arg;
 };
 
-/* Must be called after a success. It prints that the receiver answers again. */
+/* Must be called after a success. After failures, prints that the receiver answers again. */
 void retry_succeeded(struct retry *retry);
 /*
- * Must be called after a failure. Prints the reason when it is new, and then once a minute. Waits
- * for at least least_ns. Returns false if the request must not be repeated: because it was refused,
- * because of a signal, or because give_up_ns have passed.
+ * Must be called after a failure. Prints a new reason immediately, and the same reason once a
+ * minute. Waits for at least least_ns. Returns false if the request must not be repeated, because
+ * it was refused, because of a signal, or because give_up_ns are over.
  */
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns);
 

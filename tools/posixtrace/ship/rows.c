@@ -20,8 +20,8 @@ static void put_str(struct block *block, unsigned column, const char *text)
 }
 
 /*
- * Adds the function, source line and module of the event's address. They are found here and not
- * when the row is read, because the files of the program are on this host.
+ * Adds the function, source line and module of the event's address. They are found now and not when
+ * a client reads the row, because the files of the program are on this host.
  */
 static void put_symbol(struct shipment *shipment, const struct posix_trace_event_np *event)
 {
@@ -58,7 +58,7 @@ static void put_labels(struct shipment *shipment, const struct log_type *type,
 
 /*
  * Adds the fields of the event. The number of a real is its 64 bits as an integer. If the data is
- * too short for a field, the field is left out.
+ * too short for a field, the field is omitted.
  */
 static void put_fields(struct shipment *shipment, const struct log_type *type,
 		       const struct posix_trace_event_np *event)
@@ -89,7 +89,7 @@ static void put_fields(struct shipment *shipment, const struct log_type *type,
 	block_array(block, FLEET_TEXTS, count);
 }
 
-/* The number of the attempt is 0 here; stamp_attempt() sets it when the row is sent. */
+/* The number of the attempt is 0 in this row; stamp_attempt() sets it before the row is sent. */
 void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ship.c - the command ship: sends logs to a fleet's database. */
+/*
+ * ship.c - the command ship: sends logs to a fleet's database, to a folder of Parquet files, or to
+ * a collector.
+ */
 #include "ship/ship.h"
 
 #include <dirent.h>
@@ -34,7 +37,7 @@ extern const struct tool_command ship_command;
 static struct {
 	struct ship_options options;
 	const char *to;
-	const char *root;        /* of --to parquet:DIR; NULL: another target */
+	const char *root;        /* the folder of --to parquet:DIR; NULL: another target */
 	struct collector collector;
 	bool is_to_collector;
 	int64_t give_up_ns, timeout_ns;
@@ -56,18 +59,20 @@ static void stop_ship(int number)
 /* A log that the command line names, or that is in a folder that the command line names. */
 struct candidate {
 	char *path;
-	off_t bytes;             /* size of the file when has_changed() was last called */
+	off_t bytes;             /* size of the file at the last call of has_changed() */
 	struct timespec changed;
 	bool is_named;
 	bool is_ended, is_seen;
-	/* the message that it cannot be shipped, or that another process ships it, was printed */
+	/*
+	 * the message was printed that the log cannot be shipped, or that another process ships it
+	 */
 	bool has_message;
 };
 
 struct candidates {
 	struct candidate *candidate;
 	size_t count;
-	/* a log of a folder was removed, so the folder is one whose logs change */
+	/* a log of a folder was removed, so the folder may get further logs */
 	bool has_removed_logs;
 };
 
@@ -91,9 +96,9 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * Returns whether a file of a folder can be shipped: a log, or the account of a log that was
- * dropped. If this log exists, its account has no meaning. Another log of the same name may exist.
- * A name that begins with a dot is that of a file that is just being made.
+ * Returns whether a file of a folder can be shipped: a log, or the account of a dropped log. If the
+ * log of an account exists, its account has no meaning. Instead, another log of the same name may
+ * exist. If a name begins with a dot, the file is just being made.
  */
 static bool is_shippable(const char *path, const char *name)
 {
@@ -160,7 +165,7 @@ static int add_operand(struct candidates *list, const char *path)
 	return TOOL_FAILURE;
 }
 
-/* Returns whether the file is as it was when has_changed() was last called. */
+/* Returns whether the file is unchanged since the last call of has_changed(). */
 static bool is_as_before(const struct candidate *candidate, const struct stat *status)
 {
 	return candidate->bytes == status->st_size &&
@@ -169,8 +174,8 @@ static bool is_as_before(const struct candidate *candidate, const struct stat *s
 }
 
 /*
- * Returns whether the log is complete, and its file is not another one of the same name: a program
- * that starts again may write its log again.
+ * Returns whether the log is complete and its file is still the same. A program that starts again
+ * may write another log under this name.
  */
 static bool has_ended(const struct candidate *candidate)
 {
@@ -207,9 +212,9 @@ static int ship_one(struct link *link, const char *path, bool is_last, enum ship
 }
 
 /*
- * With --follow, ships what one log has now. A log in a folder may be unreadable, because it is
- * just being made or removed. It is tried again when it has changed. A log that another process
- * ships is tried again each time.
+ * With --follow, ships the present events of one log. A log in a folder may be unreadable, because
+ * it is just being made or removed. Such a log is tried again when it has changed. A log that
+ * another process ships is tried again each time.
  */
 static int follow_one(struct candidate *candidate, struct link *link)
 {
@@ -271,8 +276,8 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 }
 
 /*
- * Forgets the logs of folders that do not exist any more, so that the list does not grow for ever
- * when logs come and go.
+ * Removes logs of folders that do not exist any more from the list. Otherwise the list would grow
+ * without limit.
  */
 static void forget_removed(struct candidates *list)
 {
@@ -291,10 +296,10 @@ static void forget_removed(struct candidates *list)
 }
 
 /*
- * With --follow, ships all logs again and again: once a second, or less often if this takes long. A
- * signal or a failure ends it. It also ends when all logs are complete and there are as many logs
- * as operands. If a folder has several logs, or had, or has an account, it is followed further,
- * since it may get more logs.
+ * With --follow, ships all logs again and again: once a second, or less often if this takes longer.
+ * A signal or a failure ends the loop. The loop also ends when all logs are complete and there are
+ * as many logs as operands. It continues if a folder has or had several logs, or has an account,
+ * since this folder may get more logs.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {
@@ -328,8 +333,8 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 }
 
 /*
- * Folders and collectors read a log twice. A pipe is therefore copied to a temporary file, which
- * becomes the standard input. Returns an exit status.
+ * Shipment into a folder or to a collector reads a log twice. Therefore the function copies a pipe
+ * to a temporary file, which becomes the standard input. Returns an exit status.
  */
 static int keep_standard_input(void)
 {
@@ -437,7 +442,7 @@ enum {
 	OPT_GZIP,
 };
 
-/* The options that have an effect with each target. */
+/* The options that are valid for each target. */
 #define BIT_OF(option)    (1u << ((option) - OPT_TO))
 #define FOR_FOLDER        (BIT_OF(OPT_TO) | BIT_OF(OPT_FOLLOW) | BIT_OF(OPT_HOST))
 #define FOR_COLLECTOR     (FOR_FOLDER | BIT_OF(OPT_STATE) | BIT_OF(OPT_GIVE_UP) | \

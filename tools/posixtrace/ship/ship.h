@@ -4,12 +4,13 @@
  *
  * From a log the command makes rows of events and a summary. The summary consists of the log's
  * spans and small tables. Events are sent in the order of the log, many in one INSERT. The summary
- * is sent when all events were sent. If the log has grown since the last summary, the new summary
- * replaces it.
+ * is sent after all events. If the log has grown since the last summary, a new summary replaces the
+ * last one.
  *
- * For each log there is a position on the disk. It has the number of events that the server has,
- * and the INSERT that was begun but not confirmed. It is written before an INSERT is sent and after
- * the server has confirmed it. query/fleet.h describes how an unconfirmed INSERT is voided.
+ * For each log there is a position on the disk. The position has the number of events that the
+ * server has, and the INSERT that was begun but not confirmed. ship writes the position before it
+ * sends an INSERT and after the server has confirmed the INSERT. query/fleet.h describes how an
+ * unconfirmed INSERT is voided.
  */
 #ifndef POSIXTRACE_SHIP_SHIP_H
 #define POSIXTRACE_SHIP_SHIP_H
@@ -28,8 +29,8 @@
 /* ------------------------------------------------------------------ link.c: the connection */
 
 /*
- * The connection to a database. A request is repeated until the server confirms it, as retry.h
- * says.
+ * The connection to a database. A request is repeated until the server confirms it; retry.h has the
+ * rules.
  */
 struct link {
 	struct server server;
@@ -54,32 +55,33 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 enum server_result link_sync(struct link *link);
 /*
  * Must be called after a failure. Prints the reason, waits and selects the next host. Returns false
- * if the statement must not be repeated: because the server refused it, because of a signal, or
+ * if the statement must not be repeated, because the server refused it, because of a signal, or
  * because the time for repetitions is over.
  */
 bool link_again(struct link *link, enum server_result result);
-/* Returns whether an answer can be one to the statement. */
+/* Returns whether an answer has the form of an answer to the statement. */
 typedef bool (*link_check)(const struct bytes *answer);
 /*
- * Sends a statement and repeats it until it succeeds. It may be executed several times. An answer
- * for which is_right() returns false is a failure; NULL: each answer is right. Returns false if
- * link_again() does.
+ * Sends a statement and repeats it until it succeeds. The server may execute the statement several
+ * times. An answer for which is_right() returns false is a failure; if is_right is NULL, each
+ * answer is right. Returns false if link_again() returns false.
  */
 bool link_query(struct link *link, const char *sql, size_t limit, link_check is_right);
 /* The functions below complete the text of *sql. If memory is lacking, they print a message. */
 bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /*
- * Does the same after link_sync() on the same host, for a statement that counts what all replicas
- * have.
+ * Like link_query_bytes(), but each try follows link_sync() on the same host. For a statement that
+ * counts rows of all replicas.
  */
 bool link_query_synced(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
-/* Does the same for "SELECT toString(count()) ...", without link_sync(), and stores the number. */
+/* Like link_query_bytes(), for "SELECT toString(count()) ...", and stores the number. */
 bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count);
 
 /*
  * link_void() voids an attempt, so that its rows do not count, even if they arrive later.
- * link_resolve_attempt() stores in *has_rows whether the table has all these rows of the attempt,
- * and voids the attempt if not. Both return false if the server did not confirm that.
+ * link_resolve_attempt() stores in *has_rows whether the table has this number of rows of the
+ * attempt. If not, it voids the attempt. Both functions return false if the server did not confirm
+ * the statement.
  */
 bool link_void(struct link *link, uint64_t attempt);
 bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
@@ -87,7 +89,7 @@ bool link_resolve_attempt(struct link *link, const char *table, uint64_t source,
 
 /*
  * keep.c: deletes the rows of all logs that were begun more than this number of days ago. Returns
- * false if the server did not confirm that.
+ * false if the server did not confirm the deletion.
  */
 bool keep_expire(struct link *link, uint64_t keep_days);
 
@@ -97,27 +99,27 @@ uint64_t link_attempt(void);
 /* ------------------------------------------------------------------ position.c */
 
 /*
- * The log of a summary: it may have grown since, or it was complete, or it was dropped, so that the
- * summary is that of its account. The numbers are in files of positions.
+ * The state of the log when the summary was made: not complete, complete, or dropped. For a dropped
+ * log, the summary was made from its account. The numbers are in files of positions.
  */
 enum summary_end { SUMMARY_PART, SUMMARY_WHOLE, SUMMARY_ACCOUNT };
 
 struct position {
 	struct state state;
 	uint64_t source;
-	uint64_t events;        /* the server has these first events of the log */
-	/* an INSERT that is not confirmed, with the events from first on; 0: none */
+	uint64_t events;        /* the server has this number of first events of the log */
+	/* an INSERT that is not confirmed, with "count" events from "first" on; 0: none */
 	uint64_t attempt;
 	uint64_t first, count;
 	uint64_t summary;       /* the attempt of the complete summary; 0: none */
 	uint64_t summary_events; /* events of the log when the summary was made */
 	enum summary_end summary_end;
-	/* the attempt of a summary that was begun and is not complete; 0: none */
+	/* the attempt of a summary that was begun but not completed; 0: none */
 	uint64_t replacing;
 	bool is_new;
 };
 
-/* Reads the position of a log for this database. If there is none, sets is_new. */
+/* Reads the position of a log for this database. If there is no position, sets is_new. */
 enum state_result position_open(struct position *position, const char *folder,
 				const struct address *address, uint64_t source);
 /* Writes the position to the disk. Returns false after it printed an error. */
@@ -156,41 +158,41 @@ struct shipment {
 	uint16_t day;           /* days from 1970 to the begin of the log */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */
-	/* bytes of the INSERTs; with is_dry the bytes that they would have */
+	/* bytes of the INSERTs; if is_dry is true, the bytes that they would have */
 	int64_t bytes;
 };
 
 /*
- * Ships all events that the log has now. Returns an exit status. If it fails and the state is not
- * SHIPMENT_FAULTY, the reason is in the database or in the folder of positions, so other logs would
- * fail, too.
+ * Ships all events that the log has now. Returns an exit status. After a failure with a state other
+ * than SHIPMENT_FAULTY, the reason is in the database or in the folder of positions. So other logs
+ * would fail, too.
  */
 int shipment_run(const struct ship_options *options, struct link *link, const char *path,
 		 bool is_last, enum shipment_state *state);
 
 /*
- * Another process ships the log: sets *state to SHIPMENT_BUSY, and if is_last is true, prints it.
- * Returns the exit status.
+ * For a log that another process ships: sets *state to SHIPMENT_BUSY, and prints a message if
+ * is_last is true. Returns the exit status.
  */
 int shipment_busy(const char *path, bool is_last, enum shipment_state *state);
 
 /*
  * Returns the number of a log. Two files are the same log if three things are equal: the UUID in
- * their headers, the number that posix_trace_clear() changes, and the host. The host is used,
+ * their headers, the number that posix_trace_clear() changes, and the host. The host is compared,
  * because copies of a log may be shipped as logs of different hosts.
  */
 uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *host);
 
 /*
- * Opens the position of the log and finds out how many of its events the database has. Needs the
- * members options, link, source and log->path.
+ * Opens the position of the log and finds the number of its events in the database. Needs the
+ * members "options", "link", "source" and log->path.
  */
 enum state_result shipment_start(struct shipment *shipment);
 
-/* Sets host, source and day of the shipment by the log's information. */
+/* Sets the members "host", "source" and "day" of the shipment from the log's information. */
 void shipment_identify(struct shipment *shipment, const struct posix_trace_loginfo_np *info);
 
-/* The name of a log for messages. */
+/* Returns the name of a log for messages. */
 static inline const char *shipment_name(const char *path)
 {
 	return strcmp(path, "-") ? path : "standard input";
@@ -201,29 +203,34 @@ static inline const char *shipment_name(const char *path)
 /*
  * Ships the account of a log that was dropped (query/query_account.h), as shipment_run() does with
  * a log. The events that the database lacks become losses with the cause "spool". A merged account
- * has the accounts of several logs. The file is removed when the database has all of them.
+ * has the accounts of several logs. The file is removed when the database has all of these
+ * accounts.
  */
 int dropped_run(const struct ship_options *options, struct link *link, const char *path,
 		bool is_last, enum shipment_state *state);
 
-/* Folders whose logs may have a number of bytes in all. */
+/* Folders whose logs are limited to a total number of bytes. */
 struct spool {
 	size_t bytes;           /* 0: no limit */
 	const struct ship_options *options;
 	struct link *link;
-	char **operand;         /* of the command line; folders among them are spools */
+	/* operands of the command line; the folders among them are spools */
+	char **operand;
 	int operands;
 	bool has_excess;        /* the message that nothing can be dropped was printed */
 };
 
 /*
  * If the folders exceed the limit, removes the oldest logs that the database has, and then replaces
- * the oldest other logs by their accounts. Logs that are not complete remain, and so does a log
- * that a process ships now. arg is the struct spool.
+ * the oldest other logs by their accounts. Logs that are not complete remain, and also a log that a
+ * process ships now. "arg" is the struct spool.
  */
 void spool_limit(void *arg);
 
-/* Returns whether the file begins as a log. Other files of a folder are ignored. */
+/*
+ * Returns whether the first bytes of the file are those of a log. Other files of a folder are
+ * ignored.
+ */
 bool spool_has_log(const char *path);
 
 /* ------------------------------------------------------------------ otlp.c: a collector */
@@ -240,8 +247,8 @@ int otlp_run(const struct ship_options *options, struct collector *collector, co
 /* ------------------------------------------------------------------ folder.c: files of Parquet */
 
 /*
- * Ships a complete log into the folder root, as shipment_run() does into a database. A log that is
- * not complete has the state SHIPMENT_MORE.
+ * Ships a complete log into the folder "root", as shipment_run() does into a database. A log that
+ * is not complete has the state SHIPMENT_MORE.
  */
 int folder_run(const struct ship_options *options, const char *root, const char *path, bool is_last,
 	       enum shipment_state *state);
@@ -251,8 +258,8 @@ int folder_run(const struct ship_options *options, const char *root, const char 
 /*
  * Sends the rows of the block to a table by an INSERT with this attempt. position_save() must have
  * stored the attempt. The table already has rows_before rows of the attempt. Returns true if the
- * server has confirmed all rows. Otherwise, if *is_void is true, the attempt was voided, and the
- * caller can repeat the rows with another attempt.
+ * server has confirmed all rows. If the result is false and *is_void is true, the attempt was
+ * voided, and the caller can repeat the rows with another attempt.
  */
 bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
 		     uint64_t attempt, uint64_t rows_before, bool *is_void);
@@ -268,9 +275,9 @@ void rows_event(struct shipment *shipment, const struct log_type *type,
 		const struct posix_trace_event_np *event, uint64_t seq);
 
 /*
- * The fields that schemas have and that occurred in events. fields_note() returns the key for a
+ * The fields that schemas have or that have occurred in events. fields_note() returns the key for a
  * field's value of this kind, and notes that such a value has occurred. fields_register() adds all
- * these fields to the database, and makes the view events that shows them.
+ * these fields to the database, and makes the view "events", which has them as columns.
  */
 struct ship_fields *fields_new(const struct logfile *log);
 void fields_free(struct ship_fields *fields);
@@ -281,11 +288,11 @@ bool fields_register(struct ship_fields *fields, struct link *link);
 /* Sends the summary if the log has changed since the last summary. */
 bool summary_send(struct shipment *shipment, enum summary_end end);
 /*
- * Returns whether the database has this summary of all events that it has of the log. The summary
- * of the whole log is better than that of its account.
+ * Returns whether the database has this summary, and the summary is about all events of the log in
+ * the database. The summary of the whole log also counts in place of the summary of its account.
  */
 bool summary_is_sent(const struct position *position, enum summary_end end);
-/* Sends the tables of the database as the summary. */
+/* Sends the tables of the SQLite database "db" as the summary. */
 bool summary_send_tables(struct shipment *shipment, sqlite3 *db, enum summary_end end);
 
 #endif

@@ -35,7 +35,10 @@ void shipment_identify(struct shipment *shipment, const struct posix_trace_login
 
 /* ------------------------------------------------------------------ inserts */
 
-/* Stores the attempt in all rows of the block. Its column has the same number in all tables. */
+/*
+ * Stores the attempt in all rows of the block. In all tables, the column for the attempt has the
+ * same number.
+ */
 static void stamp_attempt(struct block *block, uint64_t attempt)
 {
 	struct bytes *values = &block->column[FLEET_ATTEMPT].values;
@@ -63,7 +66,10 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	else if (shipment->options->is_dry)
 		good = true;
 	else {
-		/* SERVER_ABSENT means that nothing was sent, so the attempt can be repeated. */
+		/*
+		 * SERVER_ABSENT means that nothing was sent, so the INSERT can be repeated with the
+		 * same attempt.
+		 */
 		do {
 			result = link_try(link, sql.at, &body, 65536);
 		} while (result == SERVER_ABSENT && link_again(link, result));
@@ -82,7 +88,7 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 
 /*
  * Sends the events in the block, and repeats this with new attempts until the server has confirmed
- * them. Returns false if this is not possible.
+ * the events. Returns false if this is not possible.
  */
 static bool send_events(struct shipment *shipment)
 {
@@ -103,8 +109,8 @@ static bool send_events(struct shipment *shipment)
 				       position->attempt, 0, &is_void);
 	}
 	/*
-	 * After a failure the position keeps the attempt, and the next run finds out whether the
-	 * server has its rows.
+	 * After a failure the position keeps the attempt, and the next run asks whether the server
+	 * has the rows of the attempt.
 	 */
 	if (!good)
 		return false;
@@ -118,8 +124,8 @@ static bool send_events(struct shipment *shipment)
 /* ------------------------------------------------------------------ the position */
 
 /*
- * If an earlier run has left an attempt that was not confirmed, finds out whether the server has
- * its rows. If an earlier run has left an incomplete summary, voids this summary.
+ * If an earlier run has left an attempt that was not confirmed, asks whether the server has its
+ * rows. If an earlier run has left an incomplete summary, voids this summary.
  */
 static bool resolve_attempts(struct shipment *shipment)
 {
@@ -158,8 +164,8 @@ static bool void_summaries(struct shipment *shipment)
 }
 
 /*
- * The answer is two numbers. If an incomplete one counted as "no row", all events would be sent
- * again, and the database would have each of them twice.
+ * Returns whether the answer is two numbers. If an incomplete answer counted as "no row", all
+ * events would be sent again, and the database would have each of them twice.
  */
 static bool is_position(const struct bytes *answer)
 {
@@ -167,13 +173,13 @@ static bool is_position(const struct bytes *answer)
 }
 
 /*
- * There may be no position although the database has rows of the log, because the log was shipped
- * with another folder of positions, or because the file was deleted. In this case the function asks
- * how many events of the log the database has. They must be the first events of the log, without
- * gaps and each only once. Otherwise the function reports the numbers, and nothing is shipped. A
- * replica may lack rows that another replica has confirmed, so link_sync() is called first. The
- * database may have a summary although it has no event: that of a dropped log, or of a log whose
- * events were lost.
+ * Finds the position of a log that has no file of a position. The database may have rows of the log
+ * nevertheless, because the log was shipped with another folder of positions, or because the file
+ * was deleted. So the function asks the database for the number of its events of the log. They must
+ * be the first events of the log, without gaps and each only once. Otherwise the function reports
+ * the numbers, and nothing is shipped. A replica may lack rows that another replica has confirmed,
+ * so link_sync() is called first. The database may have a summary but no event, for a dropped log
+ * or for a log whose events were lost.
  */
 static bool find_position(struct shipment *shipment)
 {
@@ -190,7 +196,7 @@ static bool find_position(struct shipment *shipment)
 	bytes_str(&sql, " FORMAT RowBinary");
 	good = link_query_synced(link, &sql, 65536, is_position);
 	bytes_free(&sql);
-	/* Without a row, the second number has no meaning. */
+	/* If there is no row, the second number has no meaning. */
 	if (!good || !server_get_u64(answer, &at, &rows) || !server_get_u64(answer, &at, &next))
 		return false;
 	if (rows && rows != next) {
@@ -228,7 +234,7 @@ enum state_result shipment_start(struct shipment *shipment)
 		return result;
 	if (position->is_new ? find_position(shipment) : resolve_attempts(shipment))
 		return STATE_OK;
-	/* The lock of the log must be free for the next try. */
+	/* Releases the lock of the log for the next try. */
 	position_close(position);
 	return STATE_FAILED;
 }
@@ -275,8 +281,8 @@ static bool send_log(struct shipment *shipment)
 }
 
 /*
- * Prepares the struct query for the tables of the command query, as query_prepare() does there, and
- * the block.
+ * Prepares the block, and the struct query for the tables of the command query, as query_prepare()
+ * of that command does.
  */
 static bool prepare_query(struct shipment *shipment)
 {
@@ -313,7 +319,7 @@ static void print_result(const struct shipment *shipment)
 
 /*
  * Returns whether the log can be shipped. While a log with policy LOOP is written, any part of it
- * may change. So the places of its events are known only when it is complete.
+ * may change. So the numbers of its events are known only when the log is complete.
  */
 static bool is_ready(const struct logfile *log)
 {
@@ -350,8 +356,8 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 
 	shipment.log = &shipment.only.file;
 	/*
-	 * With --follow the messages of logfile_open() are not printed, because it is normal that
-	 * such a log is not complete.
+	 * With --follow (is_last is false), the messages of logfile_open() are not printed, because
+	 * a log may still be incomplete.
 	 */
 	say_nothing(!is_last);
 	status = logfile_open(shipment.log, path, NULL);

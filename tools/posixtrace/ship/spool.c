@@ -2,7 +2,7 @@
 /*
  * spool.c - limits the size of the folders whose logs are shipped.
  *
- * The files of a folder are listed each time, because other processes write and remove logs there.
+ * Each call lists the files of a folder again, because other processes write and remove logs there.
  */
 #include "ship/ship.h"
 
@@ -27,13 +27,13 @@ struct spooled {
 	int64_t changed_ns;
 	dev_t device;
 	ino_t inode;
-	bool can_be_dropped; /* it is a complete log that the database does not have as a whole */
+	bool can_be_dropped; /* a complete log that the database lacks in whole or in part */
 };
 
 struct spooled_list {
 	struct spooled *file;
 	size_t count;
-	uint64_t bytes;      /* of all files, also accounts */
+	uint64_t bytes;      /* bytes of all files, including accounts */
 	bool has_dropped;    /* an account was written */
 };
 
@@ -59,8 +59,8 @@ bool spool_has_log(const char *path)
 }
 
 /*
- * Adds a log or an account of a folder. Accounts only count, because they are never dropped. Other
- * files do not count.
+ * Adds a log or an account of a folder. Accounts are never dropped, so only their bytes are added.
+ * Other files are ignored.
  */
 static void add_file(struct spooled_list *list, const char *folder, const char *name)
 {
@@ -97,7 +97,7 @@ static void list_folder(struct spooled_list *list, const char *folder)
 
 /*
  * Returns whether the path still has the file that was listed. A program that starts again may
- * rename its log or replace it, and then writes another log under this name.
+ * rename or replace its log, and write another log under this name.
  */
 static bool is_as_listed(const struct spooled *file)
 {
@@ -122,7 +122,8 @@ static void remove_file(struct spooled_list *list, struct spooled *file)
 }
 
 /*
- * Replaces the open log by its account. If that fails, a message was printed, and the log remains.
+ * Replaces the open log by its account. After a failure, for which a message was printed, the log
+ * remains.
  */
 static void drop_log(const struct spool *spool, struct spooled_list *list, struct spooled *file,
 		     struct query_log *of)
@@ -142,8 +143,8 @@ static void drop_log(const struct spool *spool, struct spooled_list *list, struc
 
 /*
  * Removes a log that the database has as a whole. If "drops" is true, drops a log that can be
- * dropped. The lock of the position is held meanwhile, so no process ships the log now. A log that
- * cannot be opened now remains.
+ * dropped. Meanwhile the function holds the lock of the position, so that no process ships the log.
+ * A log that cannot be opened now remains.
  */
 static void remove_log(const struct spool *spool, struct spooled_list *list,
 		       struct spooled *file, bool drops)

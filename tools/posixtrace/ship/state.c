@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* state.c - locks, reads and writes the files that say how much of a log a receiver has. */
+/* state.c - locks, reads and writes the files with the positions of logs. */
 #include "ship/state.h"
 
 #include <errno.h>
@@ -36,7 +36,7 @@ static bool make_folder(const char *folder)
 	return good;
 }
 
-/* The lock is on a separate file, because each save replaces the file itself. */
+/* The lock is on a separate file, because each save replaces the file of the position. */
 static enum state_result lock_state(struct state *state, const char *folder, uint64_t lock,
 				    uint64_t source)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * state.h - small files that say how much of a log a receiver has. There is one file for each pair
- * of a log and a receiver. Each save survives a crash of the machine.
+ * state.h - small files with positions. A position is the part of a log that a receiver has. There
+ * is one file for each pair of a log and a receiver. Each save survives a crash of the machine.
  */
 #ifndef POSIXTRACE_SHIP_STATE_H
 #define POSIXTRACE_SHIP_STATE_H
@@ -21,10 +21,10 @@ struct state {
 enum state_result { STATE_OK, STATE_BUSY, STATE_FAILED };
 
 /*
- * Takes the lock of a log and a receiver, and makes the folder if it does not exist. The name of
- * the file has the numbers "receiver" and "source". The name of the lock has the number "lock"
- * instead of "receiver", because several names may mean the same receiver. STATE_BUSY: another
- * process has the lock.
+ * Acquires the lock of a log and a receiver, and makes the folder if it does not exist. The name of
+ * the file has the numbers "receiver" and "source". The name of the file with the lock has the
+ * number "lock" instead of "receiver", because several names may mean the same receiver. STATE_BUSY
+ * means that another process has the lock.
  */
 enum state_result state_open(struct state *state, const char *folder, uint64_t receiver,
 			     uint64_t lock, uint64_t source);
@@ -35,7 +35,7 @@ void state_close(struct state *state);
  * it printed an error.
  */
 bool state_read(const struct state *state, char text[STATE_BYTES], bool *is_new);
-/* Prints that the text of the file is not valid, so the file is left as it is. */
+/* Prints that the text of the file is not valid, and that the file is not changed. */
 void state_say_invalid(const struct state *state);
 /* Replaces the text of the file. Returns false after it printed an error. */
 bool state_save(const struct state *state, const char *text);

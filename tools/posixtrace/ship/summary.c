@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * summary.c - sends the spans and the small tables of a log, as the command query has them.
+ * summary.c - sends the spans and the small tables of a log, which equal those of the command
+ * query.
  *
- * The summary is read from the tables of the command query, so that both are the same. All rows of
- * a summary have one attempt. A later summary replaces the whole summary, because the ledger of a
- * log, and the ends of its last spans, are known only when the log ends.
+ * The rows of a summary come from the tables of the command query. All rows of a summary have one
+ * attempt. A later summary replaces the whole summary, because the ledger of a log, and the ends of
+ * its last spans, are known only when the log ends.
  */
 #include "ship/ship.h"
 
@@ -16,7 +17,7 @@
 #define BATCH_BYTES (16u << 20)
 
 /*
- * Makes and fills the tables of the command query. The table events has no columns of fields here,
+ * Makes and fills the tables of the command query. The table events has no columns for fields here,
  * because no statement reads them.
  */
 static sqlite3 *open_tables(struct shipment *shipment)
@@ -42,9 +43,7 @@ static void make_columns(struct block *block, const struct query_schema *schema)
 			     schema->column[i].is_text ? "Nullable(String)" : "Nullable(Int64)");
 }
 
-/*
- * Adds a row to the block. In the columns for a host, shipment->host replaces the host of the log.
- */
+/* Adds a row to the block. In columns for the host, shipment->host replaces the host of the log. */
 static void put_row(struct shipment *shipment, const struct query_schema *schema,
 		    sqlite3_stmt *row, uint64_t seq, struct block *block)
 {
@@ -69,7 +68,8 @@ static void put_row(struct shipment *shipment, const struct query_schema *schema
 }
 
 /*
- * Sends the rows of the block, if it has any. "seq" is the number of all rows of this table so far.
+ * Sends the rows of the block, if it has any. "seq" is the number of rows of this table so far,
+ * including the block.
  */
 static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq,
 		      struct block *block, bool *is_void)
@@ -129,7 +129,7 @@ static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 
 /*
  * Voids the summary that the database has. Then it chooses the attempt of the new summary and saves
- * it in the position before anything is sent. If the new summary fails, all its rows are voided
+ * it in the position before it sends a row. If the new summary fails, all its rows are voided
  * together.
  */
 static bool begin_summary(struct shipment *shipment)
