@@ -327,7 +327,10 @@ private:
 	posix_trace_site_np site_{};
 };
 
-/* A span. It begins when the object is made and ends with the object, also by an exception. */
+/*
+ * A span. It begins when the object is made and ends with the object, also if an exception ends the
+ * scope.
+ */
 class span {
 public:
 	explicit span(const span_type &type) noexcept : end_(0)
@@ -448,7 +451,10 @@ public:
 	 */
 	value operator[](std::string_view field) const { return at(field, 0); }
 
-	/* An element of an array; index 0 of another field is its value. Monostate if it does not exist. */
+	/*
+	 * An element of an array; index 0 of another field is its value. monostate if the element
+	 * does not exist.
+	 */
 	value at(std::string_view field, unsigned index) const
 	{
 		posix_trace_value_np found;
@@ -480,7 +486,7 @@ public:
 		}
 	}
 
-	/* The message of an event of POSIX_TRACE_LOG_NP(); empty if it has none. */
+	/* The message of an event of POSIX_TRACE_LOG_NP(); empty if the event has no message. */
 	std::string message() const
 	{
 		std::string text;

@@ -4,7 +4,7 @@
  * has the classes that programs use.
  *
  * JavaScript holds an object of the library in an external, which the garbage collector frees. A
- * call that fails throws an Error with the error number as errno.
+ * call that fails throws an Error with the error number as its property `errno`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static napi_value node_wrong(napi_env env, const char *what)
 	return NULL;
 }
 
-/* Stores a string argument, "" if it is missing. Returns false if it has no room. */
+/* Stores a string argument, "" if it is missing. Returns false if the string does not fit. */
 static bool string_of(napi_env env, napi_value value, char *text, size_t room)
 {
 	size_t len = 0;

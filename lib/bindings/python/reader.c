@@ -114,7 +114,7 @@ static PyObject *fields_object(const struct posix_trace_schema_np *schema, const
 				list = PyList_New(0);
 				is_good = list && !PyDict_SetItemString(fields, value.field->name,
 									list);
-				Py_XDECREF(list); /* the dictionary holds it */
+				Py_XDECREF(list); /* the dictionary holds the list */
 			}
 			is_good = is_good && !PyList_Append(list, object);
 		} else {
