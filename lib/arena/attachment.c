@@ -252,9 +252,9 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 
 /*
  * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. So no other
- * process works on the place, except one that buries the former stream. Both processes exchange the
- * word, and only one of the two exchanges can succeed. Returns false if the place cannot be
- * claimed.
+ * process works on the place, except a process that buries the former stream. Both processes
+ * exchange the word, and only one of the two exchanges can succeed. Returns false if the place
+ * cannot be claimed.
  */
 static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked locked,
 			     uint64_t *generation)

@@ -3,9 +3,9 @@
  * arena/attachment.h - the table of an arena's streams.
  *
  * A creator claims a place, makes the region, and publishes it. A traced process maps the streams
- * that it finds at its next event (point/adopt.c). No process waits for another one. If a creator
- * is killed, the kernel releases the lock of its place, and the next process that looks at the
- * place frees the place. arena/DESIGN 2 has the steps and their order.
+ * that it finds at its next event (point/adopt.c). No process waits for another process. If a
+ * creator is killed, the kernel releases the lock of its place, and the next process that looks at
+ * the place frees the place. arena/DESIGN 2 has the steps and their order.
  *
  * Threads   any; the mask `claims` of struct ptx_arena keeps the claims of the threads of one
  *           process apart.
@@ -76,7 +76,7 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
 
-/* Returns true if the creator of the place is gone and was another process than this one. */
+/* Returns true if the creator of the place is gone and was another process than this process. */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /*

@@ -280,7 +280,9 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			      memory_order_relaxed);
 	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_CHOSEN);
 	pthread_mutex_lock(&lock);
-	/* Copies the names added before this moment. ptx_backing_copy_lists() copies later ones. */
+	/*
+	 * Copies the names added before this moment. ptx_backing_copy_lists() copies later names.
+	 */
 	copy_lists(backing);
 	pthread_mutex_unlock(&lock);
 	atomic_store_explicit(&to->word, ptx_attachment_make(1, PTX_ATTACHMENT_ATTACHED),

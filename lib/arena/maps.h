@@ -40,7 +40,7 @@ struct ptx_maps {
 };
 
 /*
- * Adds a note. ENOSPC: this note or an earlier one had no room, so the notes have ended.
+ * Adds a note. ENOSPC: this note or an earlier note had no room, so the notes have ended.
  * Async-signal-safe.
  */
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);

@@ -40,7 +40,7 @@ static bool is_recorded(const struct ptx_objects *objects, const struct ptx_obje
 	struct ptx_object old;
 
 	/*
-	 * The search goes back from the newest entry, as the newest one has the object's present
+	 * The search goes back from the newest entry, as the newest entry has the object's present
 	 * name.
 	 */
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;) {

@@ -76,7 +76,7 @@ bool ptx_region_back(void *memory, size_t bytes)
 
 /*
  * Offsets only grow, so no two regions ever share memory, even if a late writer still uses an old
- * one. A hostile process can change next_region; then ptx_arena_holds() rejects the offset.
+ * region. A hostile process can change next_region; then ptx_arena_holds() rejects the offset.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset)
 {
@@ -163,8 +163,8 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 
 	if (!can_populate(making->memory)) {
 		/*
-		 * Later calls could not find out whether there is memory, so all of it is allocated
-		 * now.
+		 * Later calls could not determine whether there is memory, so all of it is
+		 * allocated now.
 		 */
 		return make_present(making, 0, g->bytes_first) && !making->refused;
 	}

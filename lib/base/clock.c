@@ -104,9 +104,9 @@ int64_t ptx_clock_realtime(void)
 
 #if defined __x86_64__
 /*
- * Returns whether the kernel uses the counter as its clock source. The kernel compares the
- * counters of all processors while it runs, and changes to another source if they disagree. The
- * library has no better way to find out whether the counters agree.
+ * Returns whether the kernel uses the counter as its clock source. The kernel compares the counters
+ * of all processors while it runs, and changes to another source if they disagree. The library has
+ * no better way to determine whether the counters agree.
  */
 static bool kernel_trusts_counter(void)
 {
@@ -261,7 +261,7 @@ void ptx_clock_measure(void)
 
 /*
  * Someone may set CLOCK_REALTIME during the measurement. The function therefore rejects a rate that
- * differs from the first one by more than a thousandth. Several threads may store the slope; each
+ * differs from the first rate by more than a thousandth. Several threads may store the slope; each
  * value is right.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks)
@@ -329,7 +329,8 @@ const char *ptx_clock_name(void)
 
 /*
  * Reads the given clock, whatever the clock of this process is. All earlier instructions execute
- * before the reading, and all later ones after it. rdtsc and mrs alone may execute early or late.
+ * before the reading, and all later instructions after it. rdtsc and mrs alone may execute early or
+ * late.
  */
 static uint64_t read_ordered(bool counter)
 {

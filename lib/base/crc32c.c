@@ -3,9 +3,9 @@
  * base/crc32c.c - CRC-32C by the fastest means that this processor has.
  *
  * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
- * cycles, but a new one can start in each cycle. The code there computes three independent lanes of
- * the data at the same time and combines their checksums. Other processors use eight tables of 256
- * words (slicing by 8).
+ * cycles, but a new instruction can start in each cycle. The code there computes three independent
+ * lanes of the data at the same time and combines their checksums. Other processors use eight
+ * tables of 256 words (slicing by 8).
  *
  * A signal handler may call these functions: nothing here acquires a lock, allocates, or depends on
  * a constructor.
@@ -225,7 +225,7 @@ uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len)
 		atomic_store_explicit(&chosen, fn, memory_order_relaxed);
 	}
 	/*
-	 * CRC-32C inverts the checksum before the first byte and after the last one, so that
+	 * CRC-32C inverts the checksum before the first byte and after the last byte, so that
 	 * leading zero bytes change it.
 	 */
 	return ~fn(~crc, bytes, len);

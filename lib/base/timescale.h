@@ -40,8 +40,8 @@ struct ptx_timescale {
 void ptx_timescale_init(struct ptx_timescale *scale, struct ptx_anchor first);
 
 /*
- * Adds a younger anchor; an older one is ignored. The new anchor replaces the last one if it is
- * within a tenth of a second of the anchor before the last one: short lines would amplify the
+ * Adds a younger anchor; an older anchor is ignored. The new anchor replaces the last anchor if it
+ * is within a tenth of a second of the anchor before the last anchor: short lines would amplify the
  * jitter of the readings.
  */
 void ptx_timescale_add(struct ptx_timescale *scale, struct ptx_anchor anchor);

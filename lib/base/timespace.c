@@ -68,8 +68,8 @@ int ptx_time_space_read(struct ptx_time_space *space)
 
 	*space = (struct ptx_time_space){ 0 };
 	/*
-	 * The name space is compared first: almost every process is in the first one, where all
-	 * offsets are 0 and the file need not be read.
+	 * The name space is compared first: almost every process is in the first name space, where
+	 * all offsets are 0 and the file need not be read.
 	 */
 	err = stat("/proc/self/ns/time", &own) ? errno : 0;
 	if (!err && own.st_ino == FIRST_INODE)

@@ -172,7 +172,7 @@ static void check_threads(struct ptx_check *check)
 
 		/*
 		 * This is a line of several threads: the writer had no memory for more lines, or
-		 * has added old lines to this one.
+		 * has added old lines to this line.
 		 */
 		if (!line->pid) {
 			folded += line->line.reported;

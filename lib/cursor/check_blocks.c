@@ -238,8 +238,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 					(unsigned long long)check->number[block->type]);
 	}
 	/*
-	 * The expected number is the one after this block's number, even if that number was wrong.
-	 * So one fault gives one report.
+	 * The expected number is the number after this block's number, even if that number was
+	 * wrong. So one fault gives one report.
 	 */
 	ptx_log_follow(check->number, block);
 	switch (block->type) {

@@ -32,7 +32,7 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
 }
 
 /*
- * Visits the blocks from `offset` to the end of the file, each where the previous one ends. Bytes
+ * Visits the blocks from `offset` to the end of the file, each where the previous block ends. Bytes
  * behind END are a fault (E1), but do not count as damage of the log. Each round moves `offset`
  * forward, because a block has at least its header, so the loop ends.
  */

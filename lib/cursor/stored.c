@@ -150,10 +150,10 @@ static bool next_in_sequence(struct ptx_stored *stored)
 }
 
 /*
- * Returns true if the block is the one that the list of slots has for this slot. In a completed log
- * the list comes from the index, which has no numbers: number_slots() has assumed that they rise by
- * one. If a writer died and a guardian gave up damaged blocks (W2), numbers are missing and the
- * assumption is wrong. The block is then identified by first_record, which the index has.
+ * Returns true if the block is the block that the list of slots has for this slot. In a completed
+ * log the list comes from the index, which has no numbers: number_slots() has assumed that they
+ * rise by one. If a writer died and a guardian gave up damaged blocks (W2), numbers are missing and
+ * the assumption is wrong. The block is then identified by first_record, which the index has.
  */
 static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 			   const struct ptx_log_block *block)
@@ -192,7 +192,7 @@ static bool next_in_slots(struct ptx_stored *stored)
 			good = false;
 		}
 		/*
-		 * The block before this one is missing: a guardian gave it up, or it cannot be
+		 * The block before this block is missing: a guardian gave it up, or it cannot be
 		 * read.
 		 */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {

@@ -119,7 +119,7 @@ const char *ptx_stored_damage(const struct ptx_stored *stored);
 
 /*
  * Reads the next DATA block that belongs to the log and that ptx_stored_until() does not exclude,
- * and makes its first event the next one. Returns false at the end or at damage. Only
+ * and makes its first event the next event. Returns false at the end or at damage. Only
  * ptx_stored_next() and the files of cursor/ call this function.
  */
 bool ptx_stored_next_block(struct ptx_stored *stored);

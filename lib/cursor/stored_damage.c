@@ -50,9 +50,9 @@ static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *fo
 }
 
 /*
- * Visits the tail from its first INDEX block to END. Each block begins where the previous one ends.
- * A damaged header counts once and ends the pass, because it does not show where the next block
- * begins.
+ * Visits the tail from its first INDEX block to END. Each block begins where the previous block
+ * ends. A damaged header counts once and ends the pass, because it does not show where the next
+ * block begins.
  */
 static void survey_tail(struct survey *survey)
 {

@@ -68,8 +68,8 @@ static void note_names(struct ptx_stored *stored, const struct ptx_log_found *fo
 	const void *payload = ptx_log_payload(&stored->window, found, &why);
 
 	/*
-	 * If several NAMES blocks name a type, the last one counts. In a valid log all of them have
-	 * the same name.
+	 * If several NAMES blocks name a type, the last block counts. In a valid log all of them
+	 * have the same name.
 	 */
 	if (payload)
 		ptx_log_decode_names(&found->block, payload, &stored->names);
@@ -305,7 +305,7 @@ static int stored_recover_gather(struct ptx_stored *stored)
 
 /*
  * Reads a slot's block again and checks its payload. The log may be written meanwhile, so the
- * number is compared with the one that was found before.
+ * number is compared with the number that was found before.
  */
 static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		     struct ptx_log_found *found)
@@ -323,7 +323,7 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 }
 
 /*
- * R6: keeps one slot for each number, from the newest block back to the one that the newest block
+ * R6: keeps one slot for each number, from the newest block back to the block that the newest block
  * names as oldest, and puts the slots into rising order. Payloads are checked where the result
  * depends on them: of the newest block, and of two blocks with one number. Other blocks are checked
  * when the cursor reads them.
@@ -340,8 +340,8 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		qsort(slot, stored->slots, sizeof(*slot), newest_first);
 	for (size_t i = 0; i < stored->slots; i++) {
 		/*
-		 * If a block has grown, its new state and its former one are in two slots and have
-		 * the same number (W4).
+		 * If a block has grown, its new state and its former state are in two slots and
+		 * have the same number (W4).
 		 */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 

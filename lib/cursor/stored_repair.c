@@ -4,8 +4,8 @@
  *
  * Blocks cannot be read without three fields of the header: the id of the log, the arrangement, and
  * the places of the slots. The blocks show the same facts. Each block has the id. In a sequence a
- * block begins where the previous one ends, and the first one behind the header. Slots are at equal
- * distances. So each of these fields of the header is used only if the blocks agree with it.
+ * block begins where the previous block ends, and the first block behind the header. Slots are at
+ * equal distances. So each of these fields of the header is used only if the blocks agree with it.
  */
 #include <string.h>
 

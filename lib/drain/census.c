@@ -5,8 +5,8 @@
  * The ledger (account.c) and the thinning of marks (thin.c) use a census. A census copies chunks as
  * an observer does, with ptx_ring_look(), from the place of the drain's reader onward. It claims
  * and frees nothing, so neither the reader nor a writer notices it. Two bounds end a census. First,
- * in each ring it stops at the record that was the last one when the census began, because a writer
- * may add records as fast as the census copies them. Second, the number of looks is limited,
+ * in each ring it stops at the record that was the last record when the census began, because a
+ * writer may add records as fast as the census copies them. Second, the number of looks is limited,
  * because the chain of chunks in hostile memory may be a circle.
  */
 #include "drain/census.h"
@@ -82,7 +82,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		 * A writer overwrote the chunk during the copy. The writer counts the overwritten
 		 * records itself. So after more than PTX_LOSSES_MOST such losses the census leaves
 		 * the rest of the ring to the writer. Otherwise the census searches for the ring's
-		 * oldest chunk that begins with record `next` or a later one. If `next` is not
+		 * oldest chunk that begins with record `next` or a later record. If `next` is not
 		 * known, because the reader has never entered the ring, the search considers every
 		 * chunk.
 		 */

@@ -20,8 +20,8 @@
 #define TICK_TRIES 1000
 
 /*
- * Precondition: the mark is not older than the last one; ptx_drain_moment() returns such times. The
- * room doubles, so a mark costs constant time on average. If the result is false, nothing has
+ * Precondition: the mark is not older than the last mark; ptx_drain_moment() returns such times.
+ * The room doubles, so a mark costs constant time on average. If the result is false, nothing has
  * changed.
  */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
@@ -208,7 +208,7 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	}
 	mark.kind = PTX_MARK_RESTART;
 	/*
-	 * The mark has the present time, not an earlier one. An event that was stamped before the
+	 * The mark has the present time, not an earlier time. An event that was stamped before the
 	 * mark counts as lost because the stream was full. So all these losses lie between the STOP
 	 * and the START.
 	 */

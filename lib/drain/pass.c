@@ -86,10 +86,10 @@ static bool add_source(struct ptx_drain *drain)
 }
 
 /*
- * Returns the number of rings up to the last one that has a chunk. A ring without a chunk is empty,
- * and a ring that gets its first chunk after this look has no event that is older than the look. So
- * a number that some process wrote into shared memory does not make the reader visit tens of
- * thousands of unused rings.
+ * Returns the number of rings up to the last ring that has a chunk. A ring without a chunk is
+ * empty, and a ring that gets its first chunk after this look has no event that is older than the
+ * look. So a number that some process wrote into shared memory does not make the reader visit tens
+ * of thousands of unused rings.
  */
 static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 {
@@ -105,7 +105,7 @@ static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 
 /*
  * After a failure the sources that were made remain, and the next pass tries again. Sources are
- * never removed: a thread that ends leaves its ring to the next one.
+ * never removed: a thread that ends leaves its ring to the next thread.
  */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 {

@@ -109,7 +109,7 @@ static inline void ptx_step_add(struct ptx_ledger_line *line, enum ptx_lost caus
 		line->lost[cause]++;
 }
 
-/* Counts the top source's record and advances to the next one. */
+/* Counts the top source's record and advances to the next record. */
 static inline void ptx_step_book(struct ptx_drain *drain, enum ptx_lost cause)
 {
 	struct ptx_source *source = ptx_step_first(drain);

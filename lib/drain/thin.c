@@ -26,7 +26,7 @@ struct thinning {
 
 /*
  * For ptx_census_take(): notes that the mark before this event separates this event from earlier
- * ones.
+ * events.
  */
 static void use_moment(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		       bool control)

@@ -5,8 +5,8 @@
  * The part of the region that belongs to the reader has, in this order: checkpoint 0, checkpoint 1,
  * the status (checkpoint_flush.h), the places of checkpoint 0, the places of checkpoint 1. During a
  * write to the log both checkpoints are valid. One has the number of events that the file had
- * before the write, and the other one has the number that it will have afterwards. After a write
- * that failed or was interrupted, the file has one of these two numbers of events.
+ * before the write, and the other checkpoint has the number that it will have afterwards. After a
+ * write that failed or was interrupted, the file has one of these two numbers of events.
  *
  * The traced processes can write to this memory. So a reader that continues from it bounds or
  * checks each value that it uses. A hostile checkpoint may make the log wrong, but must have no
@@ -225,7 +225,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	/*
 	 * If both checkpoints had the same number of events, a reader could not choose between
 	 * them. This happens if a block without events is written, and at the end of each flush.
-	 * The newer checkpoint is right then, so the other one is made empty.
+	 * The newer checkpoint is right then, so the other checkpoint is made empty.
 	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {

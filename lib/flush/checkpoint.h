@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint.h - the state from which another process continues if this one is killed during
- * a flush.
+ * flush/checkpoint.h - the state from which another process continues if this process is killed
+ * during a flush.
  *
  * The stream's region has two checkpoints. The reader writes a checkpoint before each write to the
  * log. The checkpoint has, for each ring, the place up to which the log will have the events. It

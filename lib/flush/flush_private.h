@@ -47,8 +47,8 @@ struct ptx_flush {
 };
 
 /*
- * In flush.c. Stores the status for a process that replaces this one. The caller holds the stream's
- * lock.
+ * In flush.c. Stores the status for a process that replaces this process. The caller holds the
+ * stream's lock.
  */
 void ptx_flush_note_status(struct ptx_flush *flush);
 

@@ -105,7 +105,7 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 		uint64_t first = ptx_record_first(record), ticks = ptx_record_time(record);
 		int64_t ns;
 
-		/* A record that is older than the one before it is LATE. */
+		/* A record that is older than the record before it is LATE. */
 		if (ticks > limit || ticks < last_ticks)
 			break;
 		if (ptx_unlikely(first != tally.first)) {

@@ -83,7 +83,7 @@ ROW("2.2", ptx_log_closing, guardian_start, 208, 8)
 ROW("2.2", ptx_log_closing, spare2, 216, 296)
 
 /* FORMAT 3.1 */
-/* Each block begins with these fields; the checksum of the header is the last one. */
+/* Each block begins with these fields; the checksum of the header is the last field. */
 ROW("3.1", ptx_log_block, magic, 0, 4)
 ROW("3.1", ptx_log_block, type, 4, 2)
 ROW("3.1", ptx_log_block, header_bytes, 6, 2)

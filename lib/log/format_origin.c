@@ -169,8 +169,8 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	writer_here(&here);
 	errno = saved;
 	/*
-	 * If the boot ids differ, the writer ran on another machine, or on this one before the last
-	 * boot.
+	 * If the boot ids differ, the writer ran on another machine, or on this machine before the
+	 * last boot.
 	 */
 	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;

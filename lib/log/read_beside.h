@@ -29,7 +29,7 @@ typedef void ptx_log_visit(void *arg, uint64_t at, const struct ptx_log_found *f
 			   const char *why);
 
 /*
- * Visits the blocks of the names areas, the one with the smaller number first. has_events is true
+ * Visits the blocks of the names areas, the block with the smaller number first. has_events is true
  * if the log has DATA blocks. Writers write names before events, so areas without names are then
  * damaged.
  */

@@ -68,8 +68,9 @@ const char *ptx_log_check_objects(const struct ptx_log_block *block, const void 
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload);
 
 /*
- * Checks the rules of D2 that a reader of events can do without: that padding is zero, that one
- * record has the time time_min, and that one has the time time_max. The payload has been unpacked.
+ * Checks the rules of D2 that a reader of events can do without: that padding is zero, that a
+ * record has the time time_min, and that a record has the time time_max. The payload has been
+ * unpacked.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 

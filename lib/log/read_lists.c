@@ -41,7 +41,8 @@ const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void 
 		if (!entry->type || entry->type >= PTX_TYPE_MAX)
 			return "a schema's event type is out of range";
 		/*
-		 * Entries have no table of offsets: the length of each entry leads to the next one.
+		 * Entries have no table of offsets: the length of each entry leads to the next
+		 * entry.
 		 */
 		at += entry_bytes(entry);
 		left -= entry_bytes(entry);
@@ -64,7 +65,7 @@ const char *ptx_log_check_objects(const struct ptx_log_block *block, const void 
 }
 
 /*
- * Returns the next entry, or the end of the payload after the last one. The payload must have
+ * Returns the next entry, or the end of the payload after the last entry. The payload must have
  * passed ptx_log_check_schemas().
  */
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry)
@@ -93,7 +94,7 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_schema_next(entry)) {
 		const char *text = ptx_log_schema_text(entry);
 
-		/* An entry that breaks S2, or a second one of its type, is ignored. */
+		/* An entry that breaks S2, or a second entry of its type, is ignored. */
 		if (!text || lists->schema[entry->type])
 			continue;
 		/* A copy, because the payload is valid only until the next read of the window. */

@@ -306,7 +306,9 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 				break;
 		}
 		if (magic != PTX_LOG_BLOCK_MAGIC) {
-			/* This window has no magic. The next window begins where this one ended. */
+			/*
+			 * This window has no magic. The next window begins where this window ended.
+			 */
 			offset = skip_hole(window, offset);
 			continue;
 		}

@@ -232,8 +232,8 @@ void ptx_log_block_unseal(struct ptx_log *log)
 	log->block.sealed = false;
 	log->sent = 0;
 	/*
-	 * A block that is out of room stays so. If it got a short event now, that event
-	 * would come before the longer one that found no room.
+	 * A block that is out of room stays so. If it got a short event now, that event would come
+	 * before the longer event that found no room.
 	 */
 	if (!log->block.is_out_of_room)
 		ptx_log_block_make_room(log);

@@ -112,7 +112,7 @@ static void clear_reported(struct ptx_ledger *ledger)
  * There are three cases. In a pipe, bytes that were written cannot be removed, so only the block in
  * memory is cleared. A regular file without positional writes must be truncated, because each write
  * goes to its end. In other files a new log_id makes all blocks invalid in one step (W5), and new
- * blocks overwrite the old ones.
+ * blocks overwrite the old blocks.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 {
@@ -214,8 +214,8 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 
 /*
  * Sends the lists with all entries. Each list follows directly behind the list before it, because
- * END has only the offset of the first one. SCHEMAS and OBJECTS are written even if empty, MAPPINGS
- * only if there are any (3.9).
+ * END has only the offset of the first list. SCHEMAS and OBJECTS are written even if empty,
+ * MAPPINGS only if there are any (3.9).
  */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {

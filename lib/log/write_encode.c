@@ -133,7 +133,7 @@ void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
 						offsetof(struct ptx_log_block, header_crc));
 }
 
-/* Readers accept longer headers than this one. */
+/* Readers accept longer headers than this header. */
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
 {
 	ptx_log_seal_longer_block(block, sizeof(*block), payload_bytes);

@@ -25,7 +25,7 @@
 /*
  * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
  * of /proc leads to the same file even if the file was renamed or deleted. The comparison makes
- * sure that the opened file is the same one, because another file system may be mounted at /proc.
+ * sure that the opened file is the same file, because another file system may be mounted at /proc.
  * The descriptor gets a high number, so that programs which expect the lowest numbers for their own
  * files still get them.
  */
@@ -218,8 +218,8 @@ int ptx_log_meta_send(struct ptx_log *log)
 	if (err)
 		return err;
 	/*
-	 * In a sequence and in a tail, each block follows the one before it. Blocks in an area of a
-	 * log of slots are at other offsets.
+	 * In a sequence and in a tail, each block follows the block before it. Blocks in an area of
+	 * a log of slots are at other offsets.
 	 */
 	if (log->meta.offset == log->at)
 		log->at += log->meta.len;
@@ -376,7 +376,7 @@ uint32_t ptx_log_policy(const struct ptx_log *log)
 	return log->policy;
 }
 
-/* The descriptor may be the log's own one, not that of ptx_log_create(). */
+/* The descriptor may be the log's own descriptor, not that of ptx_log_create(). */
 int ptx_log_descriptor(const struct ptx_log *log)
 {
 	return log->fd;

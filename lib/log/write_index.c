@@ -39,8 +39,8 @@ int ptx_log_index_reserve(struct ptx_log *log)
 
 /*
  * The caller sends the index after each PTX_LOG_INDEX_BLOCKS, so place[] has room. time_top is the
- * maximum so far: it never decreases, even if a late event makes a block older than the one before
- * it. A binary search relies on that.
+ * maximum so far: it never decreases, even if a late event makes a block older than the block
+ * before it. A binary search relies on that.
  */
 void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
 			int64_t time_min, int64_t time_max)
@@ -117,7 +117,7 @@ int ptx_log_index_send(struct ptx_log *log)
 	/*
 	 * The entry is made before the block is sent. This is safe, because the prepared metadata
 	 * buffer is sent before anything else, at the same offset: by this call or, if it fails, by
-	 * a later one.
+	 * a later call.
 	 */
 	note_top(index, log->at);
 	return ptx_log_meta_send(log);

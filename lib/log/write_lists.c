@@ -5,7 +5,7 @@
  *
  * In a sequence these lists are written before the next block of events, as the names of event
  * types are. In a log of slots these lists have an area of their own, in which each block follows
- * the one before it. Entries that do not fit there remain in memory until the tail is written,
+ * the block before it. Entries that do not fit there remain in memory until the tail is written,
  * which has all entries. An entry of a list has three states: known, waiting in the metadata
  * buffer, and written. An entry that waits becomes written only when the block is in the file, so
  * that a failed write loses no entry.
@@ -127,7 +127,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	at = ptx_log_meta_payload(log, bytes);
 	if (!at)
 		return ENOMEM;
-	/* The second pass copies what the first one has measured. */
+	/* The second pass copies what the first pass has measured. */
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		struct ptx_log_schema *entry = (struct ptx_log_schema *)(void *)at;
 
@@ -262,7 +262,7 @@ void ptx_log_lists_clear(struct ptx_log *log)
 
 /*
  * An entry that breaks S2 is not added, because readers ignore it. EEXIST is no error here: a
- * hostile log may have two schemas of one type, and the first one counts.
+ * hostile log may have two schemas of one type, and the first schema counts.
  */
 int ptx_log_schemas_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			    const void *payload)

@@ -3,11 +3,11 @@
  * log/write_loop.c - the arrangement of slots, for LOOP: the log overwrites its oldest blocks when
  * it has reached log_size (FORMAT 2, W4).
  *
- * The blocks that count are the newest ones whose records together fit in log_size; each block's
- * header has the number of the oldest one. The writer writes each block into a slot without a block
- * that counts. It does so also for a block that has grown since it was last written. So there is
- * always one slot more than there are blocks. And wherever the writer dies, the file shows the
- * state before a write or the state after it.
+ * The blocks that count are the newest blocks whose records together fit in log_size; each block's
+ * header has the number of the oldest block that counts. The writer writes each block into a slot
+ * without a block that counts. It does so also for a block that has grown since it was last
+ * written. So there is always one slot more than there are blocks. And wherever the writer dies,
+ * the file shows the state before a write or the state after it.
  *
  * The file cannot be read back, because the descriptor may be write-only. So the counts of each
  * block by type and thread are kept in memory from the block's end until the block is overwritten.
@@ -458,7 +458,7 @@ void ptx_log_loop_end(struct ptx_log *log)
 		sum->time_first = write_loop_live(loop, 0)->time_min;
 		sum->time_last = write_loop_live(loop, loop->count - 1)->time_max;
 	}
-	/* The current block is the newest one; it counts like the others. */
+	/* The current block is the newest block; it counts like the other blocks. */
 	if (loop->placed) {
 		sum->time_first = loop->count ? sum->time_first : loop->time_min;
 		sum->time_last = loop->time_max;

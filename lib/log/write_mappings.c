@@ -179,7 +179,7 @@ int ptx_log_mappings_restore(struct ptx_log *log, const struct ptx_log_block *bl
 		if (!ptx_log_check_mapping(entry) &&
 		    write_mappings_add(lists, entry, (const char *)(entry + 1)) == ENOMEM)
 			return ENOMEM;
-	/* The file has these entries, so only later ones are written. */
+	/* The file has these entries, so only later entries are written. */
 	lists->mappings_written.bytes = lists->mapping_bytes;
 	lists->mappings_written.count = lists->mappings;
 	return 0;

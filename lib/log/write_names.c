@@ -90,7 +90,7 @@ static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 
 /*
  * Writes to the area that ptx_log_names_sent() has chosen, so the block with the newest names stays
- * until the next one is complete (N2). After the death of a writer both areas may need a block:
+ * until the next block is complete (N2). After the death of a writer both areas may need a block:
  * then the loop runs twice. Each round removes one of the reasons for which ptx_log_names_wait()
  * returns true, so the loop ends.
  */

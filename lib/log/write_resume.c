@@ -65,9 +65,9 @@ static bool is_of_the_end(const struct ptx_log_block *block)
 }
 
 /*
- * Returns true if the block is the next one of a log that is being written; its content is then
- * part of the log's state. Returns false at the first block that is not the next one: it belongs to
- * a tail, its number is not the next one (D3), or it is damaged. If the function sets *err to
+ * Returns true if the block is the next block of a log that is being written; its content is then
+ * part of the log's state. Returns false at the first block that is not the next block: it belongs
+ * to a tail, its number is not the next number (D3), or it is damaged. If the function sets *err to
  * ENOMEM, the result false does not mean the end of the log.
  */
 static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
@@ -153,7 +153,7 @@ static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *wi
 	return window->no_memory ? ENOMEM : window->failed;
 }
 
-/* Reads a sequence block after block, then truncates the file behind the last whole one. */
+/* Reads a sequence block after block, then truncates the file behind the last whole block. */
 static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 		       struct ptx_log_tally *tally)
 {
@@ -193,7 +193,7 @@ struct slots {
 	uint32_t numbered; /* slots of the file, including those without a block */
 };
 
-/* Orders by number; if two blocks have the same number, the one with more events is last. */
+/* Orders by number; if two blocks have the same number, the block with more events is last. */
 static int by_number(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
@@ -254,7 +254,7 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 /*
  * Returns the payload of a slot's block, or NULL if it is not valid. Two slots may have blocks of
  * the same number. The block with more events is then the later state of the block. The caller
- * tries the one with more events first (R6).
+ * tries the block with more events first (R6).
  */
 static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_window *window,
 				      const struct slot *slot, struct ptx_log_found *found)

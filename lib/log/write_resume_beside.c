@@ -11,7 +11,7 @@
  * - A last block of lists that is not whole is removed. It may be half written, and it is possible
  *   that no later block overwrites it.
  * - If the file ends within the areas, it is truncated behind the last whole block: when the file
- *   grows later, the bytes behind that block must not become part of another one.
+ *   grows later, the bytes behind that block must not become part of another block.
  * - Any other damage in the lists area stays, because good blocks follow it. A reader does not read
  *   beyond it (FORMAT R6, R7), so no block is added there: the tail has all entries.
  */
@@ -78,7 +78,7 @@ static void find_last_block(void *arg, uint64_t at, const struct ptx_log_found *
 /*
  * Overwrites the header of an invalid last block with zeros, so that a reader's search ends there
  * and a new block can be written at its place. If valid blocks of this log follow it, it is not the
- * last one, and the damage stays (W2). A failed write does no harm: the block stays invalid.
+ * last block, and the damage stays (W2). A failed write does no harm: the block stays invalid.
  */
 static void remove_last(struct beside *beside, uint64_t end)
 {

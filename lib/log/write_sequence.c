@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log/write_sequence.c - the arrangement of sequences, for APPEND and UNTIL_FULL: each block begins
- * where the previous one ends.
+ * where the previous block ends.
  *
  * The order of blocks has two rules: names, schemas, objects and mappings precede the first block
  * of events that uses them (3.5, 3.10), and an INDEX block follows its 1024th DATA block (3.6). A

@@ -131,7 +131,7 @@ static int check_links_readable(const char *files)
  * Looks for the process's arena among its descriptors. The caller holds the lock. Here and below,
  * pid is its number in /proc. Returns EAGAIN if the process has only arenas open that are not its
  * own, such as its parent's before it has set up its own. Returns EINPROGRESS if the process is
- * setting up *result and will use that arena unless it finds another one. Returns ENXIO if the
+ * setting up *result and will use that arena unless it finds another arena. Returns ENXIO if the
  * process has no arena open; perhaps it does not use this library. Returns EPROTONOSUPPORT if it
  * has an arena of another version open and none of this version: it would never look at an arena of
  * this version.
@@ -224,7 +224,7 @@ static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 		return err;
 	/*
 	 * If the exchange fails, the process has made its choice in the meantime. If the state is
-	 * CHOSEN, it uses this arena. Otherwise it has left this arena for another one, and the
+	 * CHOSEN, it uses this arena. Otherwise it has left this arena for another arena, and the
 	 * result is EAGAIN.
 	 */
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
@@ -273,8 +273,8 @@ static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
 /*
  * Finds or makes an arena for a process that seems to have none. The process itself may create an
  * arena at this moment (process.c). Another controller may do so, too, and its link may be the
- * first one. So after the link exists, the function searches again: the process may have created an
- * arena before it could see the link. The caller holds the lock. On failure the function removes
+ * first link. So after the link exists, the function searches again: the process may have created
+ * an arena before it could see the link. The caller holds the lock. On failure the function removes
  * its link, and the unlock closes the unused arena.
  */
 static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *link_target,

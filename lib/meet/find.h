@@ -2,11 +2,11 @@
 /*
  * meet/find.h - the arena of another process.
  *
- * The kernel decides about the permission: only a process that may trace another one can open the
- * other's files by /proc/PID/fd (PRIV-02). A pidfd that is open meanwhile makes sure that the id
- * has not been given to another process. The pidfd also leads to the process's number in /proc.
- * This number differs from the process's id if /proc belongs to another name space of process
- * ids.
+ * The kernel decides about the permission: only a process that may trace another process can open
+ * the other process's files by /proc/PID/fd (PRIV-02). A pidfd that is open meanwhile makes sure
+ * that the id has not been given to another process. The pidfd also leads to the process's number
+ * in /proc. This number differs from the process's id if /proc belongs to another name space of
+ * process ids.
  *
  * Threads   all. They share the arenas that are in use. If an arena's file had a second descriptor,
  *           closing it would release every lock that this process has on the file.

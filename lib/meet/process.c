@@ -34,9 +34,9 @@
 #include "meet/rendezvous.h"
 
 /*
- * Replaces static pages by a mapping of the file. So their address is still the one that the linker
- * chose, and trace points need no pointer. If fd is negative, the memory is anonymous, and children
- * share it. If the mapping fails, the static page stays the control page.
+ * Replaces static pages by a mapping of the file. So their address is still the address that the
+ * linker chose, and trace points need no pointer. If fd is negative, the memory is anonymous, and
+ * children share it. If the mapping fails, the static page stays the control page.
  */
 static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 {

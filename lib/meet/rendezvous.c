@@ -476,7 +476,7 @@ void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, boo
 
 /*
  * Without a folder, no other controller's link can be found, so each caller counts as the first
- * one.
+ * caller.
  */
 bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd)
 {

@@ -33,7 +33,7 @@ struct ptx_rendezvous {
 	bool has_start;  /* the prefix is complete; else it has the process id only */
 	bool is_inherited; /* `folder` has the links for inherited streams */
 	bool is_whole;   /* `entries` has all entries of that folder */
-	/* The link is for another process, which need not be an ancestor of this one. */
+	/* The link is for another process, which need not be an ancestor of this process. */
 	bool is_others;
 	uint32_t at, end; /* positions in `entries`, which the kernel has filled */
 	_Alignas(8) unsigned char entries[1024];

@@ -133,7 +133,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 			ptx_mapped_first(
 				&notes, &set,
 				process->parent || process->reported_ns ? 0 : process->since_ns);
-		/* The new set replaces the old one; the notes have copies of their paths. */
+		/* The new set replaces the old set; the notes have copies of their paths. */
 		ptx_mapped_set_fini(&process->set);
 		process->set = set;
 		/* The next look compares with this set. */
@@ -344,7 +344,7 @@ static void read_reports(struct ptx_mapped *mapped)
 
 /*
  * Reads the table of members, then their reports, and then looks at the processes: each source is
- * more recent than the one before.
+ * more recent than the source before.
  */
 static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
 {

@@ -34,8 +34,8 @@ static bool is_same_mapping(const struct ptx_mapped_range *a, const struct ptx_m
 	if (a->is_reported && b->is_reported)
 		return x->start == y->start && x->end == y->end;
 	/*
-	 * Identity and path are compared: a renamed file counts as another one, which
-	 * does no harm.
+	 * Identity and path are compared: a renamed file counts as another file, which does no
+	 * harm.
 	 */
 	return x->start == y->start && x->end == y->end && x->offset == y->offset &&
 	       a->device == b->device && a->inode == b->inode && !strcmp(x->path, y->path);
@@ -76,7 +76,7 @@ static bool is_free(const struct ptx_mapped_set *set, const struct ptx_mapping *
 static bool may_be_new(const struct ptx_mapped_set *old, const struct ptx_mapped_set *set,
 		       const struct ptx_mapped_range *range)
 {
-	/* The list has set->objects - range->object objects from this one to its end. */
+	/* The list has set->objects - range->object objects from this object to its end. */
 	return range->object > set->pinned &&
 	       set->adds - old->adds >= set->objects - range->object;
 }

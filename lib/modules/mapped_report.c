@@ -160,7 +160,7 @@ int ptx_mapped_report(bool is_start)
 	/* `busy` is set during the look. It is no lock: a second thread returns immediately. */
 	err = mapped_report_look(is_start);
 	ptx_msan_resume();
-	/* Release: the next report sees what this one has stored. */
+	/* Release: the next report sees what this report has stored. */
 	atomic_flag_clear_explicit(&self.busy, memory_order_release);
 	errno = saved;
 	return err;
@@ -168,7 +168,7 @@ int ptx_mapped_report(bool is_start)
 
 /*
  * If the child is in the same arena as its parent, the parent's report counts as the child's own.
- * Otherwise the next report is a first one.
+ * Otherwise the next report is a first report.
  */
 void ptx_mapped_report_child(void)
 {

@@ -45,7 +45,7 @@ static bool mapped_self_enter(enum gate as)
 
 static void mapped_self_leave(void)
 {
-	/* Release: the next look sees what this one has stored. */
+	/* Release: the next look sees what this look has stored. */
 	atomic_store_explicit(&gate, GATE_OPEN, memory_order_release);
 }
 
@@ -228,7 +228,7 @@ static const char *put_path(struct walk *walk, const struct dl_phdr_info *object
 	return to;
 }
 
-/* The second pass. If the objects have changed since the first one, the look is repeated. */
+/* The second pass. If the objects have changed since the first pass, the look is repeated. */
 static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *arg)
 {
 	struct walk *walk = arg;
@@ -254,7 +254,7 @@ static int mapped_self_gather(struct dl_phdr_info *object, size_t bytes, void *a
 		set->objects++;
 		return 0;
 	}
-	/* An address less this one is an address in the file (FORMAT 3.12). */
+	/* An address less this address is an address in the file (FORMAT 3.12). */
 	base.base = object->dlpi_addr;
 	/* All ranges of an object have the same path, base and id. */
 	base.id_bytes = (uint32_t)build_id(object, base.id);

@@ -17,7 +17,7 @@ static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, ui
 
 	/*
 	 * acquire: to see whether this copy is of one state, the caller may read something a second
-	 * time. The second read must not be moved before this one.
+	 * time. The second read must not be moved before this read.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	return done;

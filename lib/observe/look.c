@@ -141,7 +141,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
 	uint32_t free_small = at_most(
 		atomic_load_explicit(&region->free_small, memory_order_relaxed), free_chunks);
-	/* Numbers between the last large chunk and the first small one have no chunk. */
+	/* Numbers between the last large chunk and the first small chunk have no chunk. */
 	uint32_t large = at_most(atomic_load_explicit(&region->large, memory_order_relaxed),
 				 g->large);
 	enum ptx_state kind = ptx_state_kind(stream->state);

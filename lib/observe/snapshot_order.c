@@ -84,8 +84,8 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 		if (size == 0)
 			break;
 		/*
-		 * The times in one ring do not decrease, so all records behind this one are younger
-		 * than the moment, too.
+		 * The times in one ring do not decrease, so all records behind this record are
+		 * younger than the moment, too.
 		 */
 		contents->is_cut = time > order->snapshot->moment;
 		if (contents->is_cut)

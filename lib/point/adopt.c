@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/adopt.c - a stream that another process attached to this one.
+ * point/adopt.c - a stream that another process attached to this process.
  *
  * This process gets no notification. The next trace point of any thread sees that the control
  * page's word has changed, and so uses record.c, which maps the region with the functions of this
  * file. If several threads see the change at the same time, each of them maps the region, and all
- * but one unmap it again. So no thread waits for another one, and no event after
+ * but one unmap it again. So no thread waits for another thread, and no event after
  * posix_trace_start() is missed. The facts of the attachment are checked, because another process
  * wrote them: a hostile process can make the trace wrong but cannot harm this process.
  *

@@ -53,7 +53,7 @@ static void link_thread(struct ptx_thread *thread)
 
 /*
  * Address space that is reserved before it is needed, so that a new thread needs no system call.
- * One pool is reserved at the program's start, and a larger one before the process becomes quiet.
+ * One pool is reserved at the program's start, and a larger pool before the process becomes quiet.
  * Memory is allocated at the first access to an object. In a child the same addresses have zeros. A
  * frame that the fork interrupted may still use the object of the thread that forked. So in the
  * child the pool begins with the next object.
@@ -243,8 +243,8 @@ static struct ptx_thread *make_slab(unsigned count)
 }
 
 /*
- * Searches all objects for a free one. A thread uses this search if the stack is empty and no more
- * objects can be made. A free object may be missing on the stack, because a handler left
+ * Searches all objects for a free object. A thread uses this search if the stack is empty and no
+ * more objects can be made. A free object may be missing on the stack, because a handler left
  * push_free() by a jump.
  */
 static struct ptx_thread *find_free(void)

@@ -531,8 +531,8 @@ bool ptx_threads_sweep(void)
 }
 
 /*
- * Destructor of the key: the thread ends. Handlers that trace from here on find no object and
- * make another one, whose rings a sweep gives back.
+ * Destructor of the key: the thread ends. Handlers that trace from here on find no object and make
+ * another object, whose rings a sweep gives back.
  */
 static void end_thread(void *object)
 {

@@ -105,8 +105,8 @@ static void lose_event(struct ptx_stream *stream, unsigned type, enum ptx_writer
 }
 
 /*
- * Returns the place for a record in the control ring; if the chunk is full, changes to another one.
- * NULL: the event is lost because of *loss.
+ * Returns the place for a record in the control ring; if the chunk is full, changes to another
+ * chunk. NULL: the event is lost because of *loss.
  */
 static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct ptx_ident *ident,
 					 size_t size, uint64_t *head, enum ptx_writer_loss *loss)
@@ -126,7 +126,7 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 	record = ptx_ring_prepare(rings, stream->control, size, head);
 	if (!record && ptx_ring_turn(rings, &stream->control, ident, loss))
 		record = ptx_ring_prepare(rings, stream->control, size, head);
-	/* If `record` is NULL, neither the old chunk nor a new one has room. */
+	/* If `record` is NULL, neither the old chunk nor a new chunk has room. */
 	if (!record)
 		return NULL;
 	/* The chunk's memory may be present only up to a place before the end of this record. */

@@ -194,7 +194,7 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 }
 
 /*
- * Stores the next value and returns 1; 0 behind the last one. Arrays yield one value per element.
+ * Stores the next value and returns 1; 0 behind the last value. Arrays yield one value per element.
  * Inlined, because it runs for each value of a log.
  */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)

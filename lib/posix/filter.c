@@ -96,7 +96,7 @@ bool ptx_filter_is_way(int how)
 }
 
 /*
- * The steps of the change are those of the standard: the old filter is read, the new one is
+ * The steps of the change are those of the standard: the old filter is read, the new filter is
  * computed from it, and the event FILTER has both. The caller has locked the stream, so no other
  * thread of this process changes the filter meanwhile; but a process that describes a type may
  * change single bits.

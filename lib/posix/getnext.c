@@ -97,7 +97,7 @@ static void consume_event(struct ptx_stream *stream, const struct ptx_drain_even
 
 /*
  * Delivers the next event in the order of time. Returns false if there is no event, or if a
- * suspended writer may still publish an older one.
+ * suspended writer may still publish an older event.
  */
 static bool deliver_active(struct ptx_stream *stream, const struct delivery *to)
 {
@@ -117,9 +117,9 @@ static bool may_be_held_back(const struct ptx_drain *drain)
 
 /*
  * Called for a reader that must not wait, after deliver_active() has found nothing twice. Delivers
- * the oldest complete event, although a suspended writer may still publish an older one. If writers
- * fill a LOOP stream faster than the reader reads it, the stream always has an event, but an
- * attempt to get the event may fail. The number of attempts is bounded.
+ * the oldest complete event, although a suspended writer may still publish an older event. If
+ * writers fill a LOOP stream faster than the reader reads it, the stream always has an event, but
+ * an attempt to get the event may fail. The number of attempts is bounded.
  */
 static bool deliver_at_once(struct ptx_stream *stream, const struct delivery *to)
 {
@@ -347,7 +347,7 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 	if (!stream || stream->kind != PTX_STREAM_STORED)
 		return get_waiting(trid, &to, NULL, PTX_UNLOGGED);
 	*unavailable = 1;
-	/* A process with one thread needs no lock. Only this thread could start another one. */
+	/* A process with one thread needs no lock. Only this thread could start another thread. */
 	if (!alone && !ptx_stream_lock(trid, PTX_STORED))
 		return EINVAL;
 	err = deliver_stored(stream, &to);

@@ -23,7 +23,7 @@
 #define ERRORS  4096
 #define SIGNALS 65
 
-/* glibc uses the first two real-time signals itself, so SIGRTMIN is the third one. */
+/* glibc uses the first two real-time signals itself, so SIGRTMIN is the third real-time signal. */
 #define FIRST_REAL_TIME 34
 
 /* Each put function appends text at the address `to`, without a NUL, and returns the end. */

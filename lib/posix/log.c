@@ -39,8 +39,8 @@
 
 /*
  * An argument as it was passed. The type of its directive decides which member is valid. All
- * arguments are fetched before the first one is packed, because the precision of a string may come
- * from another argument.
+ * arguments are fetched before the first argument is packed, because the precision of a string may
+ * come from another argument.
  */
 union argument {
 	int64_t s64;

@@ -69,7 +69,7 @@ PTX_EXPORT int posix_trace_mapping_getnext_sized_np(trace_id_t trid,
 	return ptx_call_end(call, 0);
 }
 
-/* Makes the first mapping the next one again. EINVAL: the stream is not an opened log. */
+/* Makes the first mapping the next mapping again. EINVAL: the stream is not an opened log. */
 PTX_EXPORT int posix_trace_mapping_rewind_np(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();

@@ -177,8 +177,8 @@ PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 }
 
 /*
- * The next object is the first one again. EINVAL: not a stream. The position of other identifiers
- * is not changed.
+ * The next object is the first object again. EINVAL: not a stream. The position of other
+ * identifiers is not changed.
  */
 PTX_EXPORT int posix_trace_object_rewind_np(trace_id_t trid)
 {

@@ -302,7 +302,7 @@ PTX_EXPORT int posix_trace_getnext_sized_np(trace_id_t trid, struct posix_trace_
 	    ptx_unlikely(!unavailable))
 		return EINVAL;
 	/*
-	 * A process with one thread needs no lock: only this thread could start another one, and
+	 * A process with one thread needs no lock: only this thread could start another thread, and
 	 * this thread is in this call.
 	 */
 	if (ptx_unlikely(size != sizeof(*event)) || ptx_unlikely(!ptx_libc_has_one_thread()))

@@ -59,7 +59,7 @@ static void set_up_child(void)
 	ptx_mapped_after_fork();
 	ptx_mapped_report_child();
 	/*
-	 * The registry is the last one, because its lock was acquired first. It closes this
+	 * The registry's lock is the last lock, because its lock was acquired first. It closes this
 	 * process's descriptors of the logs of the parent's streams.
 	 */
 	ptx_registry_after_fork(true);
@@ -69,7 +69,7 @@ static void set_up_child(void)
 
 /*
  * The library's constructor. It runs before those of the program and of libraries that depend on
- * this one.
+ * this library.
  */
 static void __attribute__((constructor)) begin_library(void)
 {

@@ -7,7 +7,7 @@
  * posix_trace_get_load_np() reads the memory of the writers instead. The number of recorded events
  * is exact for each writer. Their types come from a sample: the newest events of the writer. A
  * sample counts only for its own writer, so that a busy thread does not multiply the few events of
- * another one, such as the start of a program. The counts of skipped events are exact.
+ * another thread, such as the start of a program. The counts of skipped events are exact.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -217,7 +217,9 @@ PTX_EXPORT int posix_trace_get_load_np(trace_id_t trid, uint64_t *recorded, unsi
 		unsigned samples;
 
 		records = sample_ring(rings, i, before, stream->sampled, sample, &samples);
-		/* Only hostile memory has fewer records than before, or more than 2^32 new ones. */
+		/*
+		 * Only hostile memory has fewer records than before, or more than 2^32 new records.
+		 */
 		if (samples && records > before)
 			add_sample(sample, samples, (uint32_t)(records - before), recent, types);
 		stream->load_records[i] = records;

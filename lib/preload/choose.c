@@ -79,7 +79,7 @@ const char *shim_name_of(enum shim_type type)
 	return types[type].name;
 }
 
-/* Unknown names are ignored, so that a list for a newer version works with this one. */
+/* Unknown names are ignored, so that a list for a newer version works with this version. */
 static unsigned bits_of(const char *name, size_t len)
 {
 	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

@@ -3,7 +3,7 @@
  * preload/content.c - copies the bytes that a call has moved, and records the event with them.
  *
  * The call has succeeded, so its memory was mapped at that time. Another thread may have unmapped
- * the memory since: a thread that received a message may free the sender's memory at once. The
+ * the memory since: a thread that received a message may free the sender's memory immediately. The
  * kernel therefore makes the copy. If the memory is not mapped, process_vm_readv(2) returns an
  * error, but a load would end the program.
  */

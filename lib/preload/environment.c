@@ -225,7 +225,7 @@ char *const *shim_environment_without(char *const envp[], void *room)
 
 /*
  * system() and popen() pass the process's own environment to /bin/sh and have no parameter for
- * another one.
+ * another environment.
  */
 void shim_environment_for_shell(const void *caller)
 {

@@ -225,8 +225,8 @@ static void *behind_object(const void *address, const char *name)
 /*
  * A function of a liburing that is not visible to the shim. A function of liburing may end by a
  * jump to a second function. The caller of the second function then seems to be the wrapper of the
- * first one. The shim therefore looks up the second function through the object of the function
- * that is stored here.
+ * first function. The shim therefore looks up the second function through the object of the
+ * function that is stored here.
  */
 static _Atomic(void *) hidden;
 
@@ -531,7 +531,7 @@ URING(io_uring_peek_batch_cqe, false, 0, (RING, struct answer **answers, unsigne
 static void put_ring(enum shim_type type, uint64_t began, int result, int fd, unsigned entries,
 		     unsigned flags, const void *caller)
 {
-	/* The fields of io.uring_init; io.uring_exit has the first ones. */
+	/* The fields of io.uring_init; io.uring_exit has the first fields. */
 	struct {
 		uint64_t time;
 		int32_t error, fd;

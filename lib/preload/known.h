@@ -17,7 +17,7 @@
 /*
  * Determines the ranges. The shim's constructor calls it. is_running is true if the program started
  * long before the shim was loaded. The program may then have loaded libraries that it will unload,
- * so this function leaves out the segments of libraries.
+ * so this function ignores the segments of libraries.
  */
 void shim_find_known(bool is_running);
 

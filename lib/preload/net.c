@@ -192,8 +192,8 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
        (fd, address, bytes, flags))
 
 /*
- * getsockname() and getpeername(). The event has the address that the call returns. From
- * getsockname() a reader of the log learns the port that the kernel chose.
+ * getsockname() and getpeername(). The event has the address that the call returns. The result of
+ * getsockname() shows a reader of the log which port the kernel chose.
  */
 #define NAME_OF(name, type) \
 	SHIM_NEXT(name, shim_no_number); \
@@ -218,12 +218,10 @@ ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
 
 /*
  * getsockname() returns the socket's own address. After bind() to port 0 this is the only way to
- * learn the port.
+ * determine the port.
  */
 NAME_OF(getsockname, NET_GETSOCKNAME)
-/*
- * getpeername() with the error ENOTCONN is the usual way to find out that a connection has ended.
- */
+/* getpeername() with the error ENOTCONN is the usual way to detect that a connection has ended. */
 NAME_OF(getpeername, NET_GETPEERNAME)
 
 /* listen() and shutdown(): both have a descriptor and a number. */

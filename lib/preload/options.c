@@ -72,7 +72,7 @@ static bool read_size(const char *text, size_t *size)
 	/* "KiB" means the same as "K". */
 	if (*text && (!unit || (text[1] && strcmp(text + 1, "iB") != 0)))
 		return false;
-	/* Each unit is 1024 times the one before it. */
+	/* Each unit is 1024 times the unit before it. */
 	for (const char *u = units; unit && u <= unit; u++)
 		if (__builtin_mul_overflow(value, 1024, &value))
 			return false;

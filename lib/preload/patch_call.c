@@ -311,7 +311,7 @@ static void enter_function(uint64_t function, const void **place, const struct s
 
 	/*
 	 * The return address is already a slot: an earlier function has ended by a jump to this
-	 * function. This function will return in place of the earlier one.
+	 * function. This function will return in place of the earlier function.
 	 */
 	if (slot && shim_slot[slot].place == place) {
 		close_slot(slot, NULL);

@@ -393,7 +393,7 @@ static void prepare_module(struct shim_work *work, const struct loaded *loaded)
 
 /*
  * Determines whether the plan has a loaded object, and where the object is: from its first segment
- * to the end of its last one. Returns false if the object is not in the plan.
+ * to the end of its last segment. Returns false if the object is not in the plan.
  */
 static bool find_object(const struct shim_work *work, struct loaded *loaded,
 			const struct dl_phdr_info *object)

@@ -74,7 +74,7 @@ uint32_t shim_work_missing(const struct shim_work *work, const struct dl_phdr_in
 void shim_work_forget(struct shim_work *work);
 
 /*
- * Counts sites that are not patched. The event reports one reason, the last one. The texts are
+ * Counts sites that are not patched. The event reports only the last reason. The texts are
  * constants.
  */
 void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why);

@@ -67,7 +67,7 @@ static bool patch_pad_map(uintptr_t page)
 }
 
 /*
- * A pad may cross the end of its page. If the second page cannot be mapped, the first one stays
+ * A pad may cross the end of its page. If the second page cannot be mapped, the first page stays
  * mapped for later pads.
  */
 bool shim_pad_write(uintptr_t at, uintptr_t target)

@@ -177,8 +177,8 @@ EXIT(quick_exit)
 SHIM_NEXT(abort, shim_no_return);
 
 /*
- * The event precedes the signal. Its status is the one that a shell shows for SIGABRT. If a handler
- * leaves by longjmp(), the program continues after this event.
+ * The event precedes the signal. Its status is the status that a shell shows for SIGABRT. If a
+ * handler leaves by longjmp(), the program continues after this event.
  */
 SHIM_WRAPPER void abort(void)
 {

@@ -101,7 +101,9 @@ static bool read_tables(struct object *result, uintptr_t base, const ElfW(Dyn) *
 	object.bloom_shift = hash[3];
 	object.bloom = (const void *)(hash + 4);
 	object.bucket = (const uint32_t *)(object.bloom + hash[2]);
-	/* Symbols before the first one are not exported and have no word in the chains. */
+	/*
+	 * Symbols before the first exported symbol are not exported and have no word in the chains.
+	 */
 	object.chain = object.bucket + object.buckets - object.first;
 	*result = object;
 	return true;

@@ -33,7 +33,7 @@
 enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO_MORE };
 
 /*
- * Determines the effect of prctl(). Programs pass a null pointer as `filter` to find out whether
+ * Determines the effect of prctl(). Programs pass a null pointer as `filter` to determine whether
  * the kernel supports filters; such a call installs no filter. After PR_SET_SYSCALL_USER_DISPATCH,
  * system calls from outside a range of addresses raise SIGSYS. The shim therefore treats this
  * option as a filter.

@@ -145,7 +145,7 @@ static bool move_away(const char *path)
 		(flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && !is_own(fd);
 	/*
 	 * Another process may have renamed the file between open() and the lock, and may have made
-	 * a new one. The path leads to the locked file only if the inode is still the same.
+	 * a new file. The path leads to the locked file only if the inode is still the same.
 	 */
 	if (moved && lstat(path, &now) == 0 && now.st_dev == file.st_dev &&
 	    now.st_ino == file.st_ino) {

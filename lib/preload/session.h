@@ -3,9 +3,9 @@
  * preload/session.h - the stream with a log that POSIXTRACE_OPTIONS requests.
  *
  * The process that finds the variable owns the stream, which traces this process and its children.
- * A child that inherits such a stream does not create another one. The stream ends with the process
- * that owns it: libposixtrace completes the log at exit, and its guardian completes the log after
- * any other end.
+ * A child that inherits such a stream does not create another stream. The stream ends with the
+ * process that owns it: libposixtrace completes the log at exit, and its guardian completes the log
+ * after any other end.
  */
 #ifndef PTX_PRELOAD_SESSION_H
 #define PTX_PRELOAD_SESSION_H

@@ -431,7 +431,7 @@ static long change_module(const struct shim_slots *slots, const struct module *m
 				    slot, &value, to, memory_order_release, memory_order_relaxed))
 				changed++;
 		}
-	/* This closes the last page. Each other page was closed when the next one was opened. */
+	/* This closes the last page. Each other page was closed when the next page was opened. */
 	close_page(&open);
 	return changed;
 }
@@ -445,7 +445,7 @@ static bool is_done(const struct module *module)
 	return false;
 }
 
-/* If there are too many modules, the last ones are examined again at each walk. */
+/* If there are too many modules, the last modules are examined again at each walk. */
 static void note_done(const struct module *module)
 {
 	if (done_count == MODULES || is_done(module))

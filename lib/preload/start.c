@@ -194,7 +194,7 @@ static trace_event_id_t id_of(enum shim_type type)
 
 /*
  * Stores the id of a type in one of two arrays: one is for types whose events have a stack, and the
- * other one is for all other types. Other threads may record events of the type meanwhile, so one
+ * other array is for all other types. Other threads may record events of the type meanwhile, so one
  * of the arrays always has the id.
  */
 static void store_id(enum shim_type type, trace_event_id_t id)

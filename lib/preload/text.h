@@ -36,7 +36,7 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 /*
  * Writes a string of a call that failed, perhaps before the string was read. Any pointer is valid.
  * A string that is not readable up to its NUL is recorded as an empty string. The same is true if a
- * quiet process cannot find out whether the string is readable, because it makes no system call.
+ * quiet process cannot determine whether the string is readable, because it makes no system call.
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
@@ -54,7 +54,7 @@ bool shim_is_readable(const void *from);
 
 /*
  * Returns whether all bytes of a struct are readable, for calls that failed. The result is also
- * false if a quiet process cannot find out whether they are.
+ * false if a quiet process cannot determine whether the bytes are readable.
  */
 bool shim_can_read(const void *from, size_t bytes);
 

@@ -48,8 +48,8 @@ static int take_position(const char **at)
 
 /*
  * Consumes "*" or "*N$", or a number. Stores the number, or the index of the argument; the other
- * one is NONE. In the argument list, an argument for the width precedes the one for the value,
- * unless both are numbered.
+ * result is NONE. In the argument list, an argument for the width precedes the argument for the
+ * value, unless both are numbered.
  */
 static void take_size(struct ptx_format *format, int *size, int *argument)
 {
@@ -74,7 +74,8 @@ static void take_size(struct ptx_format *format, int *size, int *argument)
 static void take_length(const char **at, char *length)
 {
 	/*
-	 * Longer modifiers come first, because a shorter one may be the beginning of a longer one.
+	 * Longer modifiers come first, because a shorter modifier may be the beginning of a longer
+	 * modifier.
 	 */
 	static const char *const known[] = { "hh", "h", "ll", "l", "q", "j", "z", "Z", "t", "L" };
 

@@ -209,7 +209,7 @@ static const struct ptx_mapping *find_own(const struct ptx_mappings *list, uint3
 
 /*
  * Returns the note about the parent that the process had at that time, or NULL. The search begins
- * at the end, because the youngest of several notes is the right one.
+ * at the end, because the youngest of several notes is the right note.
  */
 static const struct ptx_mapping *find_birth(const struct ptx_mappings *list, uint32_t pid,
 					    int64_t time_ns)

@@ -198,7 +198,7 @@ static bool take_number(struct parser *parser, uint64_t *number)
 	begin = parser->at;
 	/*
 	 * The loop ends at the first character that is no digit of the base. Both operations check
-	 * for overflow, so that a number that is too large is not stored as a smaller one.
+	 * for overflow, so that a number that is too large is not stored as a smaller number.
 	 */
 	for (*number = 0; digit_of(*parser->at) < base; parser->at++)
 		if (__builtin_mul_overflow(*number, (unsigned)base, number) ||

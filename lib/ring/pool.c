@@ -14,7 +14,7 @@
 #include "record/attr.h"
 #include "ring/ring_write.h"
 
-/* a chunk becomes present in steps; each is twice the previous one, but not larger than STEP */
+/* a chunk becomes present in steps; each is twice the previous step, but not larger than STEP */
 #define STEP        65536u
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 /* the same limit for a pool with small chunks, which is examined rarely */
@@ -380,7 +380,7 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
 	const struct ptx_geometry *g = &rings->geometry;
 	size_t bytes = 0;
 
-	/* Numbers between the last large chunk and the first small one are ABSENT. */
+	/* Numbers between the last large chunk and the first small chunk are ABSENT. */
 	for (uint32_t i = 0; i < chunks; i++)
 		if (ptx_word_state(atomic_load_explicit(&rings->word[i], memory_order_relaxed)) ==
 		    PTX_CHUNK_CLOSED)

@@ -11,7 +11,7 @@
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
- * bytes of events, and so does the open chunk of the writer that needs another one. Only these
+ * bytes of events, and so does the open chunk of the writer that needs another chunk. Only these
  * chunks may hold less:
  *
  *	1. the open chunks of the other rings, R - 1;
@@ -60,7 +60,7 @@
  *
  * The large chunks of a stream with large records would be so large that less than half of one
  * would be useful. In such a stream all chunks are tight: the large chunks have the size of small
- * ones, too. With N = ceil(2 size / room) chunks and 4 R more, the sum above is the promise for
+ * chunks, too. With N = ceil(2 size / room) chunks and 4 R more, the sum above is the promise for
  * each R.
  *
  * Deaths. A writer of a LOOP stream may be killed, or leave by a jump, after it closed a chunk F
@@ -72,7 +72,7 @@
  * 2. If a thread continues in the ring, after a jump or because the ring was taken from a dead
  * process, the ring needs one chunk more until a writer finds F. A writer finds F within one round
  * through the pool, because take_forgotten() (ring_write.c) examines each chunk once in a round. So
- * within one round there may be one such F among the large chunks, and two among the small ones.
+ * within one round there may be one such F among the large chunks, and two among the small chunks.
  * Each further F reduces the promise by `useful` bytes, or by half of a small chunk's room, for the
  * rest of the round. A further F needs another kill between the same two instructions.
  *

@@ -256,7 +256,7 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 	for (uint32_t i = 0; i < KNOWN_WORDS && looks < KNOWN_LOOKS && i < chunks; i++) {
 		/*
 		 * All writers share the position, so two writers look at different chunks. Between
-		 * the last large chunk and the first small one, numbers have no chunk. At these
+		 * the last large chunk and the first small chunk, numbers have no chunk. At these
 		 * numbers this search finds nothing. That happens once in a round through the pool,
 		 * because the search for the oldest chunk, which follows, moves the position behind
 		 * the chunk that it takes.
