@@ -9,7 +9,7 @@
  * anonymous shared memory. Only this process and its children can then use the streams.
  * arena/DESIGN has the protocol.
  *
- * Threads   any thread may call, unless a function says otherwise; shared words are atomic.
+ * Threads   any thread may call, unless the comment of a function differs; shared words are atomic.
  * Errors    an error number; errno is unchanged.
  * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
  */
@@ -52,8 +52,8 @@ struct ptx_attachment {
 	uint32_t rings;
 	uint32_t loop;
 	/*
-	 * The next two members are atomic, because a process reads them before it knows whether the
-	 * stream concerns this process.
+	 * The next two members are atomic, because a process reads them before it has determined
+	 * whether the stream concerns this process.
 	 */
 	_Atomic uint32_t inherited;
 	_Atomic uint32_t target; /* process id of the target in its own pid name space */
@@ -132,7 +132,7 @@ union ptx_control_page {
 };
 
 /*
- * Says whether the process for which an arena was made uses this arena. An arena that a process
+ * Shows whether the process for which an arena was made uses this arena. An arena that a process
  * made for itself is SETTLING while the process looks for another arena that a controller has left
  * for it. If the process finds such an arena, its own arena becomes LEFT, otherwise CHOSEN. An
  * arena that a controller made for another process WAITS until that process has CHOSEN it. A
@@ -147,7 +147,7 @@ extern union ptx_control_page ptx_control_page;
 #define ptx_own_control (ptx_control_page.is)
 
 /*
- * The append-only lists. A new kind of list is added at the end. An older library does not know
+ * The append-only lists. A new kind of list is added at the end. An older library does not have
  * that list and leaves zeros in its place.
  */
 struct ptx_lists {

@@ -3,7 +3,7 @@
  * arena/attachment.c - claims, publishes and frees the places of an arena's streams.
  *
  * arena/DESIGN 2 has the states, the invariants I1 to I5 and the steps 1 to 13. At every step the
- * process may be killed. The comments say what a killed process leaves, and which later step
+ * process may be killed. The comments explain what a killed process leaves, and which later step
  * repairs that. The words are shared with processes that may write anything, so loops over them are
  * bounded.
  */

@@ -65,7 +65,7 @@ bool ptx_region_back(void *memory, size_t bytes)
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
 	/*
-	 * These errors say that the kernel is older than Linux 5.14, or refuses the call. Then
+	 * These errors mean that the kernel is older than Linux 5.14, or refuses the call. Then
 	 * fallocate() has made the file's memory present already, or the first access does so.
 	 */
 	if (err == EINVAL || err == EPERM || err == ENOSYS)

@@ -123,9 +123,9 @@ static bool kernel_trusts_counter(void)
 }
 
 /*
- * Returns whether the processor says that its counter has a constant rate in all states. glibc has
- * executed CPUID already, so the function uses glibc's result. Under a hypervisor each execution
- * costs microseconds, and this function runs at the start of every program.
+ * Returns whether the processor reports that its counter has a constant rate in all states. glibc
+ * has executed CPUID already, so the function uses glibc's result. Under a hypervisor each
+ * execution costs microseconds, and this function runs at the start of every program.
  */
 static bool has_invariant_counter(void)
 {

@@ -3,9 +3,9 @@
  * base/sized.h - copies structures between this library and a program that was compiled with
  * another version of its headers. trace_sized_np(3) has the rules.
  *
- * A structure only grows at its end. The program passes the size that it knows. If the size is less
- * than that of the first version, the library returns EINVAL. The size of the first version is
- * PTX_THROUGH() of the last member that it had.
+ * A structure only grows at its end. The program passes the size that it was compiled with. If the
+ * size is less than that of the first version, the library returns EINVAL. The size of the first
+ * version is PTX_THROUGH() of the last member that it had.
  *
  * Threads  no state. Async-signal-safe.
  */
@@ -35,7 +35,7 @@ static inline void ptx_sized_store(void *to, size_t size, const void *from, size
 /*
  * Loads the program's structure, which has `size` bytes, into the library's, which has `own` bytes.
  * Members that the program's structure lacks become 0. Returns false if the program's structure has
- * a member that is not 0 and that this version of the library does not know.
+ * a member that is not 0 and that this version of the library does not have.
  */
 static inline bool ptx_sized_load(void *to, size_t own, const void *from, size_t size)
 {

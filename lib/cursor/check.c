@@ -263,7 +263,7 @@ static void check_header(struct ptx_check *check)
 		return;
 	}
 	/*
-	 * The state says that the writer has ended the log, so the tail was removed or damaged
+	 * The state means that the writer has ended the log, so the tail was removed or damaged
 	 * later (R3).
 	 */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
@@ -325,7 +325,7 @@ static bool is_beginning(struct ptx_log_window *window)
 	/* The length of the part of the magic that the file can have. */
 	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;
 	/*
-	 * The pointer is NULL if the file cannot be read; the reason then says that the file is no
+	 * The pointer is NULL if the file cannot be read; the reason then is that the file is no
 	 * log.
 	 */
 	const void *bytes = ptx_log_window_at(window, 0, len);
@@ -411,12 +411,15 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	/* With salvage the check continues behind a fault, so that it finds all of them. */
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
-		/* The error number says only that the file is no log; the report has to say why. */
+		/*
+		 * The error number means only that the file is no log; the report has to explain
+		 * why.
+		 */
 		if (err == EINVAL || err == ENOTSUP)
 			err = check_explain(check, fd);
 		goto undo_check;
 	}
-	/* The result says whether the log is complete (R2, R5). */
+	/* The result shows whether the log is complete (R2, R5). */
 	result->complete = check->log->complete;
 	result->bytes = check->log->window.file_bytes;
 	check_header(check);

@@ -2,10 +2,9 @@
 /*
  * cursor/check_walk.c - visits all blocks of a log that is checked, in both arrangements.
  *
- * The visit does not rely on the index: it looks for blocks at the places where FORMAT says that
- * they are, and compares the index with the blocks. If no valid block is at such a place, the visit
- * searches for the next block and reports the bytes between, so that a fault has an offset and a
- * length.
+ * The visit does not rely on the index: it looks for blocks at the places that FORMAT gives them,
+ * and compares the index with the blocks. If no valid block is at such a place, the visit searches
+ * for the next block and reports the bytes between, so that a fault has an offset and a length.
  */
 #include <string.h>
 

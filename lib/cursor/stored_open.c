@@ -340,8 +340,8 @@ static void stored_open_forget(struct ptx_stored *stored)
 }
 
 /*
- * R3 to R6: the log has no valid tail. A closing area that says "closed" gives the status and the
- * total (R3). If events may be lost, the status has a flush error.
+ * R3 to R6: the log has no valid tail. A closing area with the state "closed" gives the status and
+ * the total (R3). If events may be lost, the status has a flush error.
  */
 static int stored_open_recover(struct ptx_stored *stored)
 {

@@ -436,7 +436,7 @@ static int find_lists(struct ptx_stored *stored)
 /*
  * time_max of each slot becomes the greatest time up to this slot, like time_top in an index,
  * because seeks rely on values that never decrease. first_record of the oldest block is the number
- * of events that are no longer in the file, so the status says that the log was full and has
+ * of events that are no longer in the file, so the status reports that the log was full and has
  * overwritten events.
  */
 int ptx_stored_recover_slots(struct ptx_stored *stored)

@@ -147,7 +147,7 @@ static bool is_sequence(const struct ptx_log_header *h, const struct survey *sur
 
 /*
  * Derives the areas from the places of the blocks. Slots without a block do not matter to a reader.
- * The lists area is not used: only the damaged header says where it is, and the log can be read
+ * The lists area is not used: only the damaged header has its place, and the log can be read
  * without it. If there is a single DATA block, there is no distance, and the length of that block
  * is used instead.
  */

@@ -25,7 +25,8 @@
 
 /*
  * The column of the ledger for each kind of loss that writers count. Writers never count the other
- * causes: only the reader knows that an event is cleared or damaged, or that the log lost it.
+ * causes: only the reader can determine that an event is cleared or damaged, or that the log lost
+ * it.
  */
 static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_OVERWRITTEN] = PTX_LOST_OVERWRITTEN,

@@ -38,7 +38,8 @@
 
 /*
  * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
- * larger than the member `room` says, which does no harm. Returns false if there is no memory.
+ * larger than the value of the member `room`, which does no harm. Returns false if there is no
+ * memory.
  */
 static bool make_room(struct ptx_drain *drain)
 {

@@ -17,7 +17,7 @@ static inline struct ptx_source *ptx_step_top(const struct ptx_drain *drain)
 	return drain->heap_count ? drain->source[drain->heap[0]] : NULL;
 }
 
-/* Returns the top source as well, for a caller that knows that the heap is not empty. */
+/* Returns the top source as well, for a caller that has found that the heap is not empty. */
 static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
 {
 	return drain->source[drain->heap[0]];

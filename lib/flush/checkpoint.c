@@ -448,7 +448,7 @@ static void resume_from(struct ptx_drain *drain, const struct checkpoint *from)
 /*
  * The dead reader may not have delivered some START and STOP records of the controller's ring.
  * These records are not consumed here: they are delivered as events later. Here they become marks,
- * which say when the stream was running. The walk claims nothing. It skips a batch with a time in
+ * which show when the stream was running. The walk claims nothing. It skips a batch with a time in
  * the future, and makes no more looks than there can be chunks, because a hostile chain may be a
  * circle.
  */

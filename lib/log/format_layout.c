@@ -206,7 +206,7 @@ ROW("3.12", ptx_log_mapping, build_id, 56, 32)
 
 /* FORMAT 3.13 */
 /*
- * The SKIPS block is behind the ledger, so that a reader that does not know this type of block
+ * The SKIPS block is behind the ledger, so that a reader that does not support this type of block
  * finds a ledger that adds up.
  */
 ROW("3.13", ptx_log_skip, type, 0, 4)

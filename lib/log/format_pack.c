@@ -211,9 +211,9 @@ static const char *check_shapes(const struct ptx_log_block *block,
 
 /*
  * The pointer `at` moves over the packed events, which end at the first shape. The pointer `to`
- * moves over the records, which end where the header says. Each event is checked against both ends.
- * Its type, flags and source are those of a shape, which check_shapes() has accepted. So only the
- * index of the shape, the lengths and the time must be checked for each event.
+ * moves over the records, which end at the offset in the header. Each event is checked against both
+ * ends. Its type, flags and source are those of a shape, which check_shapes() has accepted. So only
+ * the index of the shape, the lengths and the time must be checked for each event.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to)
 {
@@ -302,7 +302,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		to += size;
 	}
 	/*
-	 * D1: the records must have exactly the length that the header says, so fewer bytes are an
+	 * D1: the records must have exactly the length that the header has, so fewer bytes are an
 	 * error, too.
 	 */
 	if (to != to_end)

@@ -3,7 +3,7 @@
  * log/format_skips.h - lines of the ledger in a log, and the events that a budget skipped.
  *
  * A line of a log has ten causes of losses (FORMAT 4.2). The events that were skipped are in a
- * block of their own behind the ledger (FORMAT 3.13). A reader that does not know this block
+ * block of their own behind the ledger (FORMAT 3.13). A reader that does not support this block
  * ignores it: its ledger then counts the skipped events neither as called nor as lost.
  */
 #ifndef PTX_LOG_FORMAT_SKIPS_H

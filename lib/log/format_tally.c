@@ -4,7 +4,7 @@
  *
  * The guardian and the readers count events of hostile logs, so a hostile log may choose the number
  * of threads and their identities. The hash therefore depends on a value that the author of the log
- * cannot know. If the table cannot grow, this is no error: the events are then counted without
+ * cannot predict. If the table cannot grow, this is no error: the events are then counted without
  * their thread.
  */
 #include <errno.h>

@@ -218,7 +218,7 @@ const char *ptx_log_check_content(const struct ptx_log_block *block, const void 
 		return ptx_log_check_mappings(block, payload);
 	case PTX_LOG_SKIPS:
 		return ptx_log_check_skips(block, payload);
-	/* This version does not know the type: a reader skips the block (3.3). */
+	/* This version does not support the type: a reader skips the block (3.3). */
 	default:
 		return NULL;
 	}

@@ -25,7 +25,7 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	struct stat st;
 	int saved = errno;
 
-	/* If the descriptor leads to another file by now, its size says nothing about the log. */
+	/* If the descriptor leads to another file by now, its size is not that of the log. */
 	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
 	/* fstat() may have set errno; public functions of the library keep it. */
@@ -258,8 +258,8 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 
 /*
  * If the window has only zeros, returns the offset of the next data of the file, as far as the
- * system knows holes; otherwise returns the parameter `offset`. So the search of a sparse file of a
- * terabyte takes a moment only. The offset stays a multiple of 8 (B1).
+ * system reports holes; otherwise returns the parameter `offset`. So the search of a sparse file of
+ * a terabyte takes a moment only. The offset stays a multiple of 8 (B1).
  */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {

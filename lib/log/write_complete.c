@@ -317,7 +317,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 			/* If the caller has noted an earlier flush error, that error is kept. */
 			status->flush_error = err;
 	}
-	/* The last write may have overwritten events, which the caller could not know. */
+	/* The last write may have overwritten events, which the caller could not predict. */
 	if (ptx_log_overwritten(log) != overwritten)
 		status->log_overrun = POSIX_TRACE_OVERRUN;
 	if (log->full)

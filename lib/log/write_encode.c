@@ -47,7 +47,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	/* Spare fields and areas are zero. */
 	memset(h, 0, sizeof(*h));
 	memcpy(h->magic, PTX_LOG_MAGIC, sizeof(h->magic));
-	/* A log without compressed blocks has version 1.2, which older readers know. */
+	/* A log without compressed blocks has version 1.2, which older readers support. */
 	h->version_major = PTX_LOG_MAJOR;
 	h->version_minor = PTX_LOG_MINOR;
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
@@ -71,7 +71,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	memcpy(h->boot_id, origin->writer.boot_id, sizeof(h->boot_id));
 	h->file_device = origin->file.device;
 	h->file_inode = origin->file.inode;
-	/* The clock of the events, for a reader who wants to know their precision. */
+	/* The clock of the events, for a reader who needs their precision. */
 	h->clock_hz = facts->tick_hz;
 	/* These names are for people. Programs compare clock_hz and the boot id instead. */
 	put_text(h->clock, sizeof(h->clock), facts->clock);
@@ -84,7 +84,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	h->inheritance = attr->inheritance;
 	h->stream_policy = attr->stream_policy;
 	h->log_policy = attr->log_policy;
-	/* Flags say which attributes the program set itself. */
+	/* Flags show which attributes the program set itself. */
 	h->attr_flags = attr->flags;
 	h->clock_resolution = attr->clock_resolution_ns;
 	h->creation_time = attr->creation_ns;

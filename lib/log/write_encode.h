@@ -36,7 +36,7 @@ void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
 			       size_t payload_bytes);
 
 /*
- * Sets the flag by which readers know that blocks may be compressed, and stores the level of the
+ * Sets the flag by which readers detect that blocks may be compressed, and stores the level of the
  * attributes.
  */
 void ptx_log_mark_compressed(struct ptx_log_header *header, int level);

@@ -240,7 +240,7 @@ static void open_closing(struct ptx_log *log)
 
 	/* The sum and the total are zero unless the log is closed (2.2). */
 	memset(closing, 0, sizeof(*closing));
-	/* A reader of a pipe cannot know if the writer still runs (2.2). */
+	/* A reader of a pipe cannot determine whether the writer still runs (2.2). */
 	memcpy(closing->state, log->positional ? PTX_LOG_WRITING : PTX_LOG_STREAMED,
 	       sizeof(closing->state));
 	closing->guardian_pid = log->guardian_pid;

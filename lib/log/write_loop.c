@@ -272,7 +272,7 @@ static int close_block(struct ptx_log *log)
 }
 
 /*
- * Writes names and lists first: a reader must know the type of an event that it finds (3.5, 3.10).
+ * Writes names and lists first: a reader must have the type of an event that it finds (3.5, 3.10).
  * Only a block that is out of room ends; any other block stays the current block and is written
  * again when it has grown.
  */

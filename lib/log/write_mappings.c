@@ -74,10 +74,10 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 }
 
 /*
- * Ends the list: from the time when_ns on, nothing is known about any process. The entry for this
- * says that process 0 is gone (3.12). If an entry is missing, earlier entries may be wrong for
- * later events. make_room() has reserved the memory. An empty list needs no such entry, because it
- * has no entry that could be wrong.
+ * Ends the list: from the time when_ns on, nothing is known about any process. The last entry
+ * states this by the fact that process 0 is gone (3.12). If an entry is missing, earlier entries
+ * may be wrong for later events. make_room() has reserved the memory. An empty list needs no such
+ * entry, because it has no entry that could be wrong.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {
@@ -96,7 +96,7 @@ static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 /*
  * The fields follow enum ptx_mapping_kind: a child has its parent in file_offset, only a file has
  * path and build-id. Lengths are checked, because the drain read them from shared memory. If
- * write_mappings_add() fails, the list ends. The list also ends with an entry that says that
+ * write_mappings_add() fails, the list ends. The list also ends with an entry that states that
  * process 0 is gone.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)

@@ -45,7 +45,7 @@ bool ptx_log_names_wait(const struct ptx_log *log)
 }
 
 /*
- * The function counts the names before the loop, because it must know how much room the metadata
+ * The function counts the names before the loop, because it must compute how much room the metadata
  * buffer needs. A block of all names has flag 1 and may be empty: every complete log has one (3.9).
  */
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)

@@ -279,7 +279,7 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 	/* The newest block whose payload is valid; headers alone may be those of torn writes. */
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
 		if (write_resume_whole(log, window, &slots->slot[i], &found))
-			/* The header of this block says how far back blocks count (W4). */
+			/* The header of this block shows how far back blocks count (W4). */
 			oldest = slots->slot[i].oldest;
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;
@@ -355,10 +355,10 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 }
 
 /*
- * The closing area must say "writing": a closed log needs no guardian, and a streamed one cannot be
- * continued. The header is copied from the file, so that uuid, log_id and areas stay the same. The
- * memory is allocated for the attributes in the header, which ptx_log_new() checks. On failure the
- * caller keeps `fd`.
+ * The closing area must have the state "writing": a closed log needs no guardian, and a streamed
+ * one cannot be continued. The header is copied from the file, so that uuid, log_id and areas stay
+ * the same. The memory is allocated for the attributes in the header, which ptx_log_new() checks.
+ * On failure the caller keeps `fd`.
  */
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally)
@@ -405,7 +405,7 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		err = EBADF;
 		goto out;
 	}
-	/* A guardian gets regular files only; their state says "writing", not "streamed". */
+	/* A guardian gets regular files only; their state is "writing", not "streamed". */
 	log->positional = log->regular = true;
 	err = log->loop ? read_slots(log, &window, tally) : read_blocks(log, &window, tally);
 	if (err)

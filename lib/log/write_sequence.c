@@ -62,8 +62,8 @@ int ptx_log_write_sequence(struct ptx_log *log)
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
 	/*
-	 * New names are written even if there are no events, so that a reader of a growing log
-	 * knows them.
+	 * New names are written even if there are no events, so that a reader of a growing log has
+	 * them.
 	 */
 	if (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, false, log->at);

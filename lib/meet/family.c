@@ -38,7 +38,7 @@ static struct {
 	uint32_t pid;
 	/*
 	 * Members of struct ptx_identity. 0: the process has not asked the kernel yet; NOT_KNOWN:
-	 * the kernel did not know the value. All threads find the same values.
+	 * the kernel did not return the value. All threads find the same values.
 	 */
 	_Atomic uint64_t inode, start;
 	/*
@@ -60,7 +60,7 @@ static struct {
 } self;
 
 /*
- * Remembers an answer of the kernel. 0 means that the kernel did not know the answer. It is stored
+ * Remembers an answer of the kernel. 0 means that the kernel did not return an answer. It is stored
  * as NOT_KNOWN, so that the question is not repeated at each event.
  */
 static void store_answer(_Atomic uint64_t *known, uint64_t value)
@@ -198,8 +198,8 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 }
 
 /*
- * Returns true only if the kernel says that the process is dead. A quiet process does not ask the
- * kernel, and if members are in different name spaces of process ids, an id may mean another
+ * Returns true only if the kernel reports that the process is dead. A quiet process does not ask
+ * the kernel, and if members are in different name spaces of process ids, an id may mean another
  * process. In both cases no process counts as dead.
  */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
@@ -442,7 +442,7 @@ static bool is_old_enough(const struct ptx_member *member, uint32_t number)
 
 /*
  * Replaces a process by its parent. Two ids are needed: `*number` is the process's number in /proc,
- * which gives the parent, and `*pid` is the id by which the process knows itself, which the table
+ * which gives the parent, and `*pid` is the process's id in its own name space, which the table
  * has. Returns false if /proc does not show the parent.
  */
 static bool step_to_parent(uint32_t *number, uint32_t *pid)

@@ -64,8 +64,8 @@ static int map_error(int err)
 }
 
 /*
- * Returns the error that says why the folder of a living process in /proc cannot be looked at. With
- * hidepid=invisible there is no folder of a process that the caller may not trace.
+ * Returns the error that explains why the folder of a living process in /proc cannot be looked at.
+ * With hidepid=invisible there is no folder of a process that the caller may not trace.
  * get_robust_list(2) shows whether this is the case, because the kernel checks the same permission
  * for that call as for hidepid. kill(2) cannot be used for this: it does not check all ids, nor
  * whether the process is dumpable. If the caller may trace the process, the folder is missing for
@@ -82,7 +82,7 @@ static int map_folder_error(pid_t pid, int err)
 	return map_error(err);
 }
 
-/* Says whether an arena that the target has open is the arena in which the target is traced. */
+/* Whether an arena that the target has open is the arena in which the target is traced. */
 enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
@@ -366,9 +366,9 @@ static int open_process(pid_t pid, int *process)
 }
 
 /*
- * Determines two ids of the process: its number in /proc, and the id by which it knows itself. If
- * the name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the
- * same process for the target and for this process.
+ * Determines two ids of the process: its number in /proc, and its id in its own name space. If the
+ * name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the same
+ * process for the target and for this process.
  */
 static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {

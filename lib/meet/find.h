@@ -26,7 +26,7 @@ struct ptx_target {
 	struct ptx_arena *arena;
 	struct ptx_link_owner *link_owner; /* NULL: no link was left */
 	bool inherited;
-	uint32_t pid;   /* the id by which the target knows itself */
+	uint32_t pid;   /* the id of the target in its own name space */
 	struct ptx_identity identity; /* of another process; 0 for this one */
 	bool same_ids;  /* its name space of process ids is that of this process */
 };

@@ -188,8 +188,8 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 }
 
 /*
- * inner_pid is the id by which that process knows itself. The arena has no users yet. If the caller
- * does not increase the count of users, the unlock closes the arena.
+ * inner_pid is the id of that process in its own name space. The arena has no users yet. If the
+ * caller does not increase the count of users, the unlock closes the arena.
  */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 {

@@ -224,7 +224,7 @@ static bool use_inherited_arena(struct ptx_arena *arena)
 }
 
 /*
- * Makes an arena of this process's own, with the names that this process knows already. Then looks
+ * Makes an arena of this process's own, with the names that this process has already. Then looks
  * for an arena that a controller has left for this process. is_program is false in a child of
  * fork(), which runs its parent's program. Such a child looks for no links of ancestors: if such a
  * link led the parent to an arena, the child has inherited that arena.
@@ -271,7 +271,7 @@ static uint32_t last_pid;
 
 /*
  * The objects that the parent has named exist in the child, too, at the same addresses. One entry
- * of kind CHILD says this, so that not every entry must be copied. If the parent named none, there
+ * of kind CHILD shows this, so that not every entry must be copied. If the parent named none, there
  * is no entry.
  */
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
@@ -425,7 +425,7 @@ uint32_t ptx_process_pid(void)
 
 /*
  * Called if the block is not zero: either the kernel has not wiped it, or a handler that traces has
- * already set up the child. glibc knows the child's id by now. In the second case, and only then,
+ * already set up the child. glibc has the child's id by now. In the second case, and only then,
  * last_pid is this id.
  */
 static void process_wipe(void)
@@ -433,7 +433,7 @@ static void process_wipe(void)
 	uint32_t pid = ptx_ids_thread();
 	sigset_t all, old;
 
-	/* 0: ptx_ids_thread() does not know where this C library keeps the id. */
+	/* 0: ptx_ids_thread() has not found where this C library keeps the id. */
 	if (!pid)
 		pid = ptx_proc_own();
 	if (last_pid == pid)

@@ -4,7 +4,7 @@
  *
  * A stream has a record lock on one of TRACE_SYS_MAX bytes of a file in the runtime folder. The
  * kernel releases the lock of a creator that exits, is killed or executes another program, and
- * gives it to no child. The file is empty: only the kernel knows the owner of a byte, so no content
+ * gives it to no child. The file is empty: only the kernel has the owner of a byte, so no content
  * can be wrong. A process has the file open from its first stream to its last.
  *
  * Record locks belong to a process and not to a thread. When the process closes any descriptor of

@@ -245,8 +245,8 @@ static void update_target(struct ptx_mapped *mapped)
 
 /*
  * Handles a report of a process. The log gets the report unchanged. The report also counts as a
- * look at the process, made at the time of the report. The first report of a new program says that
- * all former mappings are gone. The first report of a child has the kind CHILD.
+ * look at the process, made at the time of the report. The first report of a new program states
+ * that all former mappings are gone. The first report of a child has the kind CHILD.
  */
 static void apply_report(struct ptx_mapped *mapped, const struct ptx_mapping *report)
 {

@@ -460,7 +460,7 @@ static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old,
 	for (size_t i = 0; i < lines; i++)
 		/* The wanted lines are counted first, so that one allocation is enough. */
 		wanted += is_code_mapping(&line[i]);
-	/* The log then says that nothing is known of this process. */
+	/* The log then states that nothing is known of this process. */
 	if (wanted > PTX_MAPPED_RANGES)
 		return PTX_MAPPED_TOO_MANY;
 	set->range = wanted ? malloc(wanted * sizeof *set->range) : NULL;

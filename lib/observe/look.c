@@ -245,8 +245,8 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 }
 
 /*
- * Returns the creator's process id. The kernel knows which process holds the lock of the place, and
- * returns the id that this process has in the caller's name space.
+ * Returns the creator's process id. The kernel determines which process holds the lock of the
+ * place, and returns the id that this process has in the caller's name space.
  */
 static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 {

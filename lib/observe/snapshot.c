@@ -53,7 +53,7 @@ static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 			     at);
 }
 
-/* The number of rings. It is bounded by the geometry, whatever the region says. */
+/* The number of rings. It is bounded by the geometry, whatever number the region has. */
 static uint32_t rings_of(const struct ptx_taking *taking)
 {
 	return ptx_ring_count(&taking->snapshot->rings);

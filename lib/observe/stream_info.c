@@ -25,7 +25,10 @@ void ptx_stream_info_write(const struct ptx_rings *rings, const struct ptx_attr 
 	/* The attributes include the defaults that the creation has filled in. */
 	info->attr = *attr;
 	info->pid = pid;
-	/* A recovery must know which clock has stamped the events (observe/snapshot_clock.c). */
+	/*
+	 * A recovery needs to determine which clock has stamped the events
+	 * (observe/snapshot_clock.c).
+	 */
 	info->counter = ptx_clock_is_counter;
 	/* The region was zeroed, so the text has its NUL. */
 	strncpy(info->clock, ptx_clock_name(), sizeof info->clock - 1);

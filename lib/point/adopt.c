@@ -120,8 +120,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	}
 	/*
 	 * Another thread was faster, or the stream is gone. If this call has mapped the region, no
-	 * other thread knows the view, so the view is freed immediately. If the mapping is a
-	 * parent's, other threads may know the view, so it is retired.
+	 * other thread has a pointer to the view, so the view is freed immediately. If the mapping
+	 * is a parent's, other threads may have a pointer to the view, so it is retired.
 	 */
 	if (view->is_parents) {
 		ptx_view_discard(view);

@@ -16,11 +16,11 @@
 
 /*
  * Expands the filter to one byte for each type, so that a trace point tests it by one instruction.
- * A type that this process has not opened is not enabled: the program cannot know its id. A type
- * that the stream skips is not enabled either: its bit in skip[] is set, and its events are counted
- * in the thread's row. skip_row is NULL as long as the stream has never skipped a type. If the
- * stream skips no type any more, its lane has a row, but PTX_LANE_SKIPS is not set. So events that
- * the filter refuses have the short path again.
+ * A type that this process has not opened is not enabled: the program may not record events of this
+ * type. A type that the stream skips is not enabled either: its bit in skip[] is set, and its
+ * events are counted in the thread's row. skip_row is NULL as long as the stream has never skipped
+ * a type. If the stream skips no type any more, its lane has a row, but PTX_LANE_SKIPS is not set.
+ * So events that the filter refuses have the short path again.
  */
 static void spread_types(struct ptx_lane *lane, const struct ptx_region *region)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/lane.h - fills a thread's lanes: copies of what the thread's next event needs to know of
- * the streams.
+ * point/lane.h - fills a thread's lanes: copies of those facts of the streams that the thread's
+ * next event needs.
  *
  * Threads   only the thread that owns the lanes.
  * Signals   async-signal-safe, with level 0 of the thread claimed.

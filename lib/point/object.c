@@ -232,7 +232,7 @@ static struct ptx_thread *make_slab(unsigned count)
 	for (unsigned i = 0; i < count; i++) {
 		struct ptx_thread *thread = (void *)(slab + i * OBJECT_BYTES);
 
-		/* Only this thread knows the new objects, so a store claims an object. */
+		/* Only this thread can find the new objects, so a store claims an object. */
 		if (i == 0)
 			atomic_store_explicit(&thread->taken, 1, memory_order_relaxed);
 		link_thread(thread);

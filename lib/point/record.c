@@ -152,7 +152,7 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 /*
  * Returns the place for a record in the cell's chunk, and stores the chunk's head in *head. Returns
  * NULL if the chunk has no room for the record, or if its present part cannot be extended; *loss
- * then has the cause. cell->room is the end of the present part, as far as this thread knows.
+ * then has the cause. cell->room is the end of the present part, as this thread last found it.
  */
 static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *view,
 					struct ptx_chunk *chunk, size_t size, uint64_t *head,

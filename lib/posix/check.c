@@ -29,7 +29,7 @@ int ptx_faults_begin(struct ptx_faults *faults, ptx_report *report, void *arg, s
 	return report && size > sizeof(struct posix_trace_fault_np) && !faults->longer ? ENOMEM : 0;
 }
 
-/* The members that this version does not know are 0 in the program's fault. */
+/* The members that this version does not have are 0 in the program's fault. */
 void ptx_faults_report(void *arg, const struct posix_trace_fault_np *fault)
 {
 	const struct ptx_faults *faults = arg;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/faults.h - reports faults of files to a program that may know a longer struct
+ * posix/faults.h - reports faults of files to a program that may be compiled for a longer struct
  * posix_trace_fault_np.
  *
  * Owner     the caller of ptx_faults_begin(); one thread.

@@ -99,7 +99,7 @@ static int64_t fields_extend(uint64_t bits, unsigned size)
 static void read_number(const struct posix_trace_field_np *field, const unsigned char *data,
 			bool swapped, struct posix_trace_value_np *value)
 {
-	/* The size is 1, 2, 4 or 8: the parser knows no other. */
+	/* The size is 1, 2, 4 or 8: the parser accepts no other size. */
 	const uint64_t bits = load_number(data, field->size, swapped);
 
 	value->data = data;

@@ -223,7 +223,7 @@ void ptx_visitor_end(struct ptx_visitor *visitor)
 }
 
 /*
- * Calls the program's function. Members that this version does not know are 0 in a longer stream.
+ * Calls the program's function. Members that this version does not have are 0 in a longer stream.
  */
 static void visit_stream(const struct ptx_visitor *visitor,
 			 const struct posix_trace_stream_np *stream)

@@ -105,8 +105,8 @@ static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *ar
 }
 
 /*
- * Returns an argument of a program that knows a shorter or a longer struct. A longer struct is used
- * as it is, because its additional members are not needed here.
+ * Returns an argument of a program that was compiled for a shorter or a longer struct. A longer
+ * struct is used as it is, because its additional members are not needed here.
  */
 static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *known,
 						 const struct posix_trace_arg_np *first, size_t i,

@@ -325,9 +325,8 @@ PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 }
 
 /*
- * A newer program's value has members that this version does not know. They do not
- * matter for the text, so they are ignored, unlike in calls that store the
- * structure.
+ * A newer program's value has members that this version does not have. They do not matter for the
+ * text, so they are ignored, unlike in calls that store the structure.
  */
 PTX_EXPORT size_t posix_trace_value_print_sized_np(const struct posix_trace_value_np *value,
 						   size_t value_size, char *to, size_t size)

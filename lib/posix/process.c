@@ -49,7 +49,7 @@ static void set_up_child(void)
 {
 	int saved = errno;
 
-	/* Memory of a child is initialized by its parent; MemorySanitizer does not know that. */
+	/* Memory of a child is initialized by its parent; MemorySanitizer does not detect that. */
 	ptx_msan_pause();
 	ptx_process_forked();
 	ptx_view_after_fork();

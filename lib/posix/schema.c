@@ -62,7 +62,9 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	is_new = !ptx_schemas_get(&arena->lists->schemas, type, name);
 	/* ENOSPC: the descriptions fill their memory. */
 	err = ptx_schemas_put(&arena->lists->schemas, type, text);
-	/* Only the process itself knows its backing files, which have a copy of the lists. */
+	/*
+	 * Only the process itself has a list of its backing files, which have a copy of the lists.
+	 */
 	if (arena != &ptx_arena_self)
 		return err;
 	if (!err)

@@ -125,7 +125,7 @@ PTX_EXPORT trace_event_id_t posix_trace_site_open_np(struct posix_trace_site_np 
 		open_scope(site, &type, &end);
 		break;
 	default:
-		/* A log line is registered by log.c, which knows its format. */
+		/* A log line is registered by log.c, which has its format. */
 		type = ptx_site_type(site->name, "", site->schema);
 	}
 	/*

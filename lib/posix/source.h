@@ -24,7 +24,8 @@ struct posix_trace_source_np {
 struct posix_trace_stream_np;
 
 /*
- * A program's function for streams. The program may know a longer struct posix_trace_stream_np.
+ * A program's function for streams. The program may be compiled for a longer struct
+ * posix_trace_stream_np.
  */
 struct ptx_visitor {
 	void (*visit)(void *arg, const struct posix_trace_stream_np *stream);

@@ -9,7 +9,7 @@
 #include "base/export.h"
 
 /*
- * The C library does not know this library's values for the names of tracing, so they are returned
+ * The C library does not have this library's values for the names of tracing, so they are returned
  * here. All other names are passed to sysconf().
  */
 PTX_EXPORT long posix_trace_sysconf_np(int name)

@@ -139,7 +139,9 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 		 */
 		} else if (copy.any.sa_family == AF_UNIX) {
 			end = put_unix(to, &copy.local, bytes < sizeof copy ? bytes : sizeof copy);
-		/* The shim does not know this family, or the address is shorter than its struct. */
+		/*
+		 * The shim does not support this family, or the address is shorter than its struct.
+		 */
 		} else {
 			end = put_text(to, "family ");
 			end = put_number(end, copy.any.sa_family, 10);

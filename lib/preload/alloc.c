@@ -136,8 +136,8 @@ SHIM_WRAPPER void *calloc(size_t count, size_t size)
 }
 
 /*
- * Moves memory of alloc_first.c by copying it into the program's heap: the real realloc() does not
- * know the old memory. The old memory is not reused.
+ * Moves memory of alloc_first.c by copying it into the program's heap: the real realloc() cannot
+ * handle the old memory. The old memory is not reused.
  */
 static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 {
@@ -260,8 +260,8 @@ PAGE_ALIGNED(valloc)
 PAGE_ALIGNED(pvalloc)
 
 /*
- * malloc_usable_size(3) is not traced. It is wrapped because the real function does not know
- * memory of alloc_first.c.
+ * malloc_usable_size(3) is not traced. It is wrapped because the real function cannot handle memory
+ * of alloc_first.c.
  */
 SHIM_WRAPPER size_t malloc_usable_size(void *memory)
 {

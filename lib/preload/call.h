@@ -56,7 +56,7 @@ struct shim_string {
 #define SHIM_IN(text_)          { (text_), SHIM_ARGUMENT }
 /*
  * Does the same as SHIM_IN(), for functions that can fail although record.error is 0, because they
- * do not set errno. read_ says whether the call has read the string.
+ * do not set errno. read_ shows whether the call has read the string.
  */
 #define SHIM_IN_IF(text_, read_) { (text_), (read_) ? SHIM_ARGUMENT : SHIM_UNREAD }
 /*

@@ -358,8 +358,8 @@ SHIM_NEXT(closedir, shim_no_number);
 SHIM_WRAPPED(closedir, FILE_CLOSEDIR);
 
 /*
- * closedir(3). The descriptor is read before the call, which frees the stream. The header says that
- * the stream is not NULL, but the function accepts NULL and fails.
+ * closedir(3). The descriptor is read before the call, which frees the stream. The header declares
+ * that the stream is not NULL, but the function accepts NULL and fails.
  */
 SHIM_WRAPPER int closedir(DIR *stream)
 {
@@ -368,7 +368,7 @@ SHIM_WRAPPER int closedir(DIR *stream)
 	int32_t fd;
 	int result;
 
-	__asm__("" : "+r"(given)); /* the compiler must not rely on what the header says */
+	__asm__("" : "+r"(given)); /* the compiler must not rely on the attributes in the header */
 
 	if (!shim_on(FILE_CLOSEDIR))
 		return next(closedir)(stream);

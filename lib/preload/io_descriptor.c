@@ -2,8 +2,8 @@
 /*
  * preload/io_descriptor.c - descriptors that are duplicated, controlled, and made without a file.
  *
- * Each event has the descriptors that exist after the call, so that a reader of the log knows what
- * a number refers to. If a thread makes a descriptor while another thread closes the same number,
+ * Each event has the descriptors that exist after the call, so that a reader of the log can find
+ * the file of a number. If a thread makes a descriptor while another thread closes the same number,
  * the two events may be in the wrong order.
  */
 #include <fcntl.h>
@@ -86,7 +86,7 @@ SHIM_ALIAS(__fcntl, fcntl);
 SHIM_NEXT(ioctl, shim_no_number);
 SHIM_WRAPPED(ioctl, IO_IOCTL);
 
-/* ioctl(2). The third argument is a number or a pointer, as the request says. */
+/* ioctl(2). The third argument is a number or a pointer, which the request determines. */
 SHIM_WRAPPER int ioctl(int fd, unsigned long request, ...)
 {
 	va_list list;

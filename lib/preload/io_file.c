@@ -43,7 +43,7 @@ POSIX_FALLOCATE(posix_fallocate64, off64_t)
 
 /* These functions return the error as their result and leave errno as it was, as POSIX requires. */
 /*
- * These functions say how the program will read the file. readahead() is recorded as
+ * By these functions the program announces how it will read the file. readahead() is recorded as
  * POSIX_FADV_WILLNEED.
  */
 #define FADVISE(name, offset_type) \

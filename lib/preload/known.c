@@ -2,9 +2,9 @@
 /*
  * preload/known.c - ranges of memory that the program cannot unmap.
  *
- * Before the shim reads a string of the program, it must know that the memory is mapped. A system
- * call could find that out, but it costs too much for each traced call, and a quiet process must
- * not make it. Nearly all strings are in the ranges of this file.
+ * Before the shim reads a string of the program, it must make sure that the memory is mapped. A
+ * system call could find that out, but it costs too much for each traced call, and a quiet process
+ * must not make it. Nearly all strings are in the ranges of this file.
  */
 #include "preload/known.h"
 

@@ -157,10 +157,7 @@ SHIM_LOCK(pthread_mutex_lock, LOCK_MUTEX, HOLD_MUTEX, (pthread_mutex_t *mutex), 
 SHIM_LOCK_TIMED(pthread_mutex_timedlock, LOCK_MUTEX, HOLD_MUTEX,
 		(pthread_mutex_t *mutex, const struct timespec *until), (mutex, until), mutex,
 		next(pthread_mutex_trylock)(mutex))
-/*
- * The real function handles the clock. The shim only needs to know that the clock is
- * valid.
- */
+/* The real function handles the clock. The shim only checks whether the clock is valid. */
 SHIM_LOCK_TIMED(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
 		(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
 		(mutex, clock, until), mutex,

@@ -96,7 +96,7 @@ static bool read_policy(const char *text, int *policy, bool of_log)
 }
 
 /*
- * The options of posixtrace record that the shim knows: name, short letter, the code for
+ * The options of posixtrace record that the shim supports: name, short letter, the code for
  * set_option(), and whether there is a value.
  */
 static const struct {

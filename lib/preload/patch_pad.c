@@ -58,7 +58,7 @@ static bool patch_pad_map(uintptr_t page)
 	got = mmap((void *)page, PAGE, PROT_READ | PROT_WRITE,
 		   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	if (got != (void *)page) {
-		if (got != MAP_FAILED) /* the kernel is too old to know MAP_FIXED_NOREPLACE */
+		if (got != MAP_FAILED) /* the kernel is too old for MAP_FIXED_NOREPLACE */
 			munmap(got, PAGE);
 		return false;
 	}

@@ -3,7 +3,7 @@
  * preload/patch_probe.c - records the event of a probe of <sys/sdt.h> when the program reaches the
  * probe.
  *
- * The note of the probe says where the compiler keeps each value at this place: in a register, in
+ * The note of the probe shows where the compiler keeps each value at this place: in a register, in
  * memory, or nowhere because it is constant. The tool has translated the note for the plan. Memory
  * is checked before it is read: the value is for tracers only, so the program itself may never have
  * read it.

@@ -31,7 +31,7 @@ unsigned char *shim_trampolines_map(uintptr_t begin, uintptr_t end, size_t bytes
 			   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 		if (got == (void *)at)
 			return got;
-		if (got != MAP_FAILED) /* the kernel is too old to know MAP_FIXED_NOREPLACE */
+		if (got != MAP_FAILED) /* the kernel is too old for MAP_FIXED_NOREPLACE */
 			munmap(got, bytes);
 	}
 	for (at = (end + (STEP << 8)) & ~(uintptr_t)(PAGE - 1); at < most; at += STEP) {

@@ -2,9 +2,9 @@
 /*
  * preload/patch_value.c - reads values of the program from registers and memory.
  *
- * The plan says for each value where it is: in a register, in memory, or in the plan itself if it
- * is a constant. The tool posixtrace has read the places from debugging information, and from the
- * notes that describe probes.
+ * For each value, the plan has the place of the value: in a register, in memory, or in the plan
+ * itself if it is a constant. The tool posixtrace has read the places from debugging information,
+ * and from the notes that describe probes.
  */
 #include "preload/patch_value.h"
 

@@ -7,7 +7,7 @@
  * 	the real call
  * 	one event: the arguments, the result, and the duration of the call
  *
- * A wrapper sets no flag that says that the thread is in a wrapper. A signal handler may leave any
+ * A wrapper sets no flag that shows that the thread is in a wrapper. A signal handler may leave any
  * function by siglongjmp(), and a flag that remains set would stop all tracing of the thread. The
  * shim does not trace the library's own calls, which it recognizes by their return address. A
  * signal handler may call posix_trace_event() while it interrupts posix_trace_event().

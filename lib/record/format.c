@@ -68,7 +68,7 @@ static void take_size(struct ptx_format *format, int *size, int *argument)
 
 /*
  * Consumes a length modifier, or none. The modifiers q and Z of BSD and old C libraries count as ll
- * and z. This parser does not know the modifiers that C23 adds, such as w32. A format with one of
+ * and z. This parser does not accept the modifiers that C23 adds, such as w32. A format with one of
  * them is wrong.
  */
 static void take_length(const char **at, char *length)
@@ -136,7 +136,7 @@ static enum ptx_format_type type_of(const struct ptx_format_part *part)
 	case 'a':
 	case 'A':
 		return length == 'L' ? PTX_FORMAT_LONG_DOUBLE : PTX_FORMAT_DOUBLE;
-	/* No supported C library knows any other letter. */
+	/* No supported C library accepts any other letter. */
 	default:
 		return PTX_FORMAT_UNKNOWN;
 	}

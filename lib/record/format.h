@@ -3,8 +3,8 @@
  * record/format.h - divides formats of printf() into their parts, for log lines that are formatted
  * when they are read.
  *
- * The text is hostile: it may come from a file. A directive that this file does not know ends the
- * format.
+ * The text is hostile: it may come from a file. A directive that this file does not support ends
+ * the format.
  *
  * Threads   no state; all functions may run concurrently.
  * Signals   async-signal-safe.

@@ -7,7 +7,7 @@
  * so that all names with their NULs fit into an array of the text's size.
  *
  * A function take_X() consumes an X at the present position and advances. If it returns false or
- * NULL, it has recorded the reason in parser->why, unless its comment says otherwise.
+ * NULL, it has recorded the reason in parser->why, unless its comment differs.
  */
 #include <limits.h>
 #include <stddef.h>

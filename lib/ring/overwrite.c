@@ -106,10 +106,10 @@ struct tally {
 /*
  * Adds one sum to the counters. Before the writer adds the first sum of a thread's records, it
  * marks in the claimed word that counting has begun. A writer that continues after a kill then
- * omits these records, because it cannot know which sums were added. The fence keeps the two steps
- * in this order if the writer is killed, or leaves by a jump, between them. This fence is enough,
- * because another writer continues only when this writer has stopped, and then sees all stores of
- * this writer.
+ * omits these records, because it cannot determine which sums were added. The fence keeps the two
+ * steps in this order if the writer is killed, or leaves by a jump, between them. This fence is
+ * enough, because another writer continues only when this writer has stopped, and then sees all
+ * stores of this writer.
  */
 static void overwrite_count(struct tally *tally, unsigned i)
 {

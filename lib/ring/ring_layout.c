@@ -368,7 +368,7 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	    (rings != PTX_RINGS && rings != PTX_RINGS_FEW))
 		return ENOMEM;
 	record = ptx_record_size(max_data_size);
-	/* The system's own events must fit, whatever the attribute max-data-size says. */
+	/* The system's own events must fit, whatever value the attribute max-data-size has. */
 	if (record < ptx_record_size(PTX_SYSTEM_DATA_MAX))
 		record = ptx_record_size(PTX_SYSTEM_DATA_MAX);
 	if (stream_size < 2 * (record + PTX_IDENT_RECORD_BYTES)) /* CREATE-23 */

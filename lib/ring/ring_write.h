@@ -140,8 +140,8 @@ ptx_inline void ptx_copy_long(unsigned char *to, const unsigned char *from, size
 
 /*
  * Copies data into a record. The reader of a LOOP stream may copy the same bytes at that moment; it
- * notices by (F) and drops its copy. ThreadSanitizer cannot know that, so its build stores the data
- * as relaxed words.
+ * notices by (F) and drops its copy. ThreadSanitizer cannot detect that, so its build stores the
+ * data as relaxed words.
  */
 ptx_inline void ptx_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
