@@ -7,7 +7,7 @@
 #include <signal.h>
 #include <stddef.h>
 
-/* The numbers differ between architectures, so the compiler takes them from the headers. */
+/* The numbers differ between architectures, so the compiler reads them from the headers. */
 #define ERRORS \
 	E(EPERM) E(ENOENT) E(ESRCH) E(EINTR) E(EIO) E(ENXIO) E(E2BIG) E(ENOEXEC) E(EBADF) \
 	E(ECHILD) E(EAGAIN) E(ENOMEM) E(EACCES) E(EFAULT) E(ENOTBLK) E(EBUSY) E(EEXIST) E(EXDEV) \

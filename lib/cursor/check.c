@@ -31,7 +31,7 @@ void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 	va_end(args);
 	/* There is at most one fault for each byte of the file, so the count does not overflow. */
 	check->result->faults++;
-	/* Faults are counted even if the caller wants no reports. */
+	/* Faults are counted even if the caller requests no reports. */
 	if (check->report)
 		check->report(check->arg, &fault);
 }

@@ -379,7 +379,7 @@ static int stored_open_recover(struct ptx_stored *stored)
 
 /*
  * Implements R1, R2 and, if `salvage` is true, R8. A damaged header is repaired only for a caller
- * that wants salvage, because otherwise programs would trust attributes that the repair has
+ * that requests salvage, because otherwise programs would trust attributes that the repair has
  * guessed.
  */
 static int read_ends(struct ptx_stored *stored)

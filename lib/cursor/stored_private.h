@@ -35,7 +35,7 @@ struct ptx_stored {
 	uint64_t data_end;      /* sequence: where the blocks end */
 	uint64_t tail;          /* if the log is complete: the offset of TOP */
 	size_t next_slot;       /* in a log of slots: index into slot[] */
-	int64_t until_ns;       /* the caller does not want younger events */
+	int64_t until_ns;       /* the caller excludes younger events */
 	uint64_t stop_offset;   /* sequence: blocks that begin behind it are not wanted */
 	size_t stop_slot;       /* in a log of slots: blocks from this index on are not wanted */
 	/* number of damaged parts that were found since ptx_stored_rewind() */

@@ -324,7 +324,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	struct ptx_log_origin origin;
 	int err, saved = errno;
 
-	/* The identity of the file is taken from `fd`, before the log opens the file again. */
+	/* The identity of the file is determined by `fd`, before the log opens the file again. */
 	ptx_log_origin_here(fd, &origin);
 	/* facts->host is set in the log of a stream that another machine sent. */
 	if (*facts->host)

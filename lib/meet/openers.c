@@ -2,10 +2,10 @@
 /*
  * meet/openers.c - lists the processes that have files open that may be arenas, from /proc.
  *
- * The kernel decides what this process may see: a folder /proc/PID/fd that it may not read is left
- * out, as is a process that ends during the walk. So the list may be incomplete, and a process that
- * is not in it may be an opener all the same. The walk fails only because of errors of this process
- * itself (descriptors, memory).
+ * The kernel decides what this process may see: a folder /proc/PID/fd that it may not read is
+ * skipped, as is a process that ends during the walk. So the list may be incomplete, and a process
+ * that is not in it may be an opener all the same. The walk fails only because of errors of this
+ * process itself (descriptors, memory).
  *
  * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
  * functions may run concurrently with different arguments.

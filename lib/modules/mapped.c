@@ -96,8 +96,8 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	enum ptx_mapped_found found = PTX_MAPPED_UNREADABLE;
 	const struct ptx_mapped_notes notes = { mapped_note, mapped };
 	/*
-	 * The time is taken before the look. If the result is SAME, the old set was valid up to
-	 * this time.
+	 * The time is read before the look. If the result is SAME, the old set was valid up to this
+	 * time.
 	 */
 	int64_t now = ptx_clock_realtime();
 

@@ -392,8 +392,8 @@ static int copy_counts_again(struct ptx_taking *taking)
 }
 
 /*
- * Copies control page and lists, and checks that the stream is still the stream that the caller
- * wants. Called before and after the copy of the region: if the word is right both times, the
+ * Copies control page and lists, and checks that the stream is still the stream that the caller has
+ * named. Called before and after the copy of the region: if the word is right both times, the
  * region belonged to the stream in between.
  */
 static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t generation)

@@ -389,8 +389,8 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 }
 
 /*
- * The log has the attributes of the stream, except for its policy: all events of the copy belong
- * into the log, so the log has no limit. `host` stays empty: the copy is made on this machine.
+ * The log has the attributes of the stream, except for its policy: all events of the copy belong in
+ * the log, so the log has no limit. `host` stays empty: the copy is made on this machine.
  */
 static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {

@@ -64,7 +64,7 @@ PTX_EXPORT const volatile unsigned char *const posix_trace_silent_np =
 
 /*
  * The address of the trace point's frame identifies the claim of a level. ptx_thread_nest()
- * compares such addresses to find frames that a jump has abandoned.
+ * compares such addresses to find frames that a siglongjmp() has abandoned.
  */
 ptx_inline const void *stack_pointer(void)
 {

@@ -4,7 +4,7 @@
  *
  * A thread owns an object if it has changed the object's word `taken` from 0 to 1. The stack of
  * free objects, the pools and the list of all objects only help to find a free object. After a
- * kill, a jump or a fork they may disagree with `taken`, which does no harm.
+ * kill, a siglongjmp() or a fork they may disagree with `taken`, which does no harm.
  *
  * Objects are zeroed in a child (MADV_WIPEONFORK) and are never unmapped. Emulators and some
  * sandboxes ignore MADV_WIPEONFORK; then ptx_thread.pid shows that an object is a parent's.
@@ -112,7 +112,7 @@ static struct ptx_thread *take_from_pool(void)
 								  memory_order_relaxed);
 			struct ptx_thread *thread;
 
-			/* Another thread took the last object since left_in(). */
+			/* Another thread has claimed the last object since left_in(). */
 			if (used >= pool->count - POOL_FRAMES)
 				break;
 			thread = (void *)(atomic_load_explicit(&pool->begin, memory_order_relaxed) +
@@ -245,7 +245,7 @@ static struct ptx_thread *make_slab(unsigned count)
 /*
  * Searches all objects for a free object. A thread uses this search if the stack is empty and no
  * more objects can be made. A free object may be missing on the stack, because a handler left
- * push_free() by a jump.
+ * push_free() by siglongjmp().
  */
 static struct ptx_thread *find_free(void)
 {

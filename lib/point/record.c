@@ -184,7 +184,7 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 		ptx_view_check_creator(view);
 	/*
 	 * The member `room` is 0 until the present part of the new chunk is known: a handler may
-	 * leave this function by a jump, and the lanes must then find a chunk without room.
+	 * leave this function by siglongjmp(), and the lanes must then find a chunk without room.
 	 */
 	cell->room = 0;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -461,7 +461,7 @@ static void record_payload(const void *frame, const struct payload *payload)
 	}
 	/*
 	 * Level 0 is in use: this is a handler within a trace point, or a handler left a trace
-	 * point by a jump.
+	 * point by siglongjmp().
 	 */
 	if (atomic_load_explicit(&thread->frame[0], memory_order_relaxed) != NULL)
 		level = ptx_thread_nest(thread, frame);

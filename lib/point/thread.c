@@ -4,9 +4,9 @@
  * Handlers use its nesting levels. A child leaves its parent's object after a fork. An object is
  * given back at the thread's end.
  *
- * Any function may be interrupted by a handler that traces, forks or jumps away. Stores that such a
- * handler must see are ordered by signal fences. In a child the kernel has zeroed ptx_private and
- * the objects (MADV_WIPEONFORK); ptx_process_is_child() tests this.
+ * Any function may be interrupted by a handler that traces, forks or leaves by siglongjmp(). Stores
+ * that such a handler must see are ordered by signal fences. In a child the kernel has zeroed
+ * ptx_private and the objects (MADV_WIPEONFORK); ptx_process_is_child() tests this.
  */
 #include "point/thread.h"
 
@@ -334,8 +334,8 @@ bool ptx_thread_join(struct ptx_thread *thread, unsigned level, struct ptx_view 
 	if (!chunk)
 		return false;
 	/*
-	 * The serial is stored last. So if a handler interrupts this function or jumps out of it,
-	 * the cell does not belong to the stream.
+	 * The serial is stored last. So if a handler interrupts this function or leaves it by
+	 * siglongjmp(), the cell does not belong to the stream.
 	 */
 	cell->chunk = chunk;
 	cell->room = ptx_ring_room(&view->rings, chunk);
@@ -435,7 +435,7 @@ static void leave_stream(struct ptx_thread *thread, unsigned bit, unsigned in_us
 		if (cell->serial == view->serial && ptx_thread_holds(cell, view)) {
 			cell->serial = 0;
 			/*
-			 * The next owner must not find steps that a jump or a kill has left
+			 * The next owner must not find steps that a siglongjmp() or a kill has left
 			 * unfinished.
 			 */
 			if (in_use >> level & 1)

@@ -229,7 +229,7 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 	/*
 	 * EVID-08 does not apply: a name for which there is no room does not become the unnamed
 	 * type. A composed log has an event without a name only if the program that composes the
-	 * log wants one.
+	 * log requests such an event.
 	 */
 	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
 		return ENOSPC;

@@ -3,8 +3,8 @@
  * posix/compose_event.c - adds events to a composed log, and counts events that were lost when the
  * foreign trace was made.
  *
- * This code runs once for each event of a conversion, many millions of times. It therefore takes no
- * lock, does not touch the cancellation state, and counts consecutive events of one thread
+ * This code runs once for each event of a conversion, many millions of times. It therefore acquires
+ * no lock, does not touch the cancellation state, and counts consecutive events of one thread
  * together.
  */
 #include <trace_np.h>

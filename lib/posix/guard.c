@@ -118,7 +118,7 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 	ptx_log_tally_init(&tally);
 	err = ptx_log_resume(log_fd, &log, &facts, &tally);
 	if (!err) {
-		/* The attributes are taken from the log's header and not from shared memory. */
+		/* The attributes are read from the log's header and not from shared memory. */
 		stream->attr = facts.attr;
 		stream->kind = PTX_STREAM_LOGGED;
 		err = resume_log(stream, log, &tally);

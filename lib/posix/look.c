@@ -182,7 +182,8 @@ static void copy_status(const struct ptx_look_stream *from, struct posix_trace_s
 }
 
 /*
- * Returns whether the caller wants this stream: its target or one of its members is looking->pid.
+ * Returns whether the caller has asked for this stream: its target or one of its members is
+ * looking->pid.
  */
 static bool is_wanted(const struct looking *looking, const struct posix_trace_stream_np *stream)
 {
@@ -350,8 +351,8 @@ static int look_at_all(struct looking *looking)
 	ptx_openers_free(&openers);
 	/*
 	 * An arena of another version is an error, except in two cases. A process that asks for its
-	 * own streams wants only those of this copy of the library. A list of all processes (pid 0)
-	 * omits the streams that it cannot read.
+	 * own streams needs only the streams of this copy of the library. A list of all processes
+	 * (pid 0) omits the streams that it cannot read.
 	 */
 	return !err && looking->found_foreign && !looking->alone ? EPROTONOSUPPORT : err;
 }

@@ -17,7 +17,7 @@
 #include "posix/faults.h"
 #include "posix/source.h"
 
-/* Reports a fault of the image to the caller, if it wants faults. */
+/* Reports a fault of the image to the caller, if the caller requests faults. */
 static void report_fault(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 			 const char *reason)
 {

@@ -117,13 +117,15 @@ static void make_directive(const struct message *message, const struct ptx_forma
 	*to = '\0';
 }
 
-/* Returns whether a conversion takes an integer. The caller has checked that it is not NUL. */
+/*
+ * Returns whether a conversion has an integer argument. The caller has checked that it is not NUL.
+ */
 static bool is_integer(char conversion)
 {
 	return strchr("diouxXbB", conversion);
 }
 
-/* Returns whether a conversion takes a floating-point number. */
+/* Returns whether a conversion has a floating-point argument. */
 static bool is_real(char conversion)
 {
 	return strchr("fFeEgGaA", conversion);

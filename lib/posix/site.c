@@ -105,8 +105,8 @@ static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin
 		*to = '\0';
 	}
 	/*
-	 * The end does not repeat the fields of the begin: a reader takes them from the begin of
-	 * the pair.
+	 * The end does not repeat the fields of the begin: a reader finds them in the begin of the
+	 * pair.
 	 */
 	*end = ptx_site_type(site->name, ".end", schema);
 }

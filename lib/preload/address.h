@@ -19,8 +19,8 @@
 
 /*
  * Returns the number of bytes that the program has provided for the address that a call returns; 0
- * if the program does not want an address, or if the length cannot be read. In the second case the
- * call itself fails.
+ * if the program did not request an address, or if the length cannot be read. In the second case
+ * the call itself fails.
  */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes);
 

@@ -19,7 +19,7 @@
 
 /*
  * How many bytes of a call are recorded: 0 (the default) to SHIM_CONTENT_MAX. The tool posixtrace
- * reads this variable in the memory of the process, to warn a user who wants another number.
+ * reads this variable in the memory of the process, to warn a user who requests another number.
  */
 SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 

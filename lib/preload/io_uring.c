@@ -263,8 +263,8 @@ static void *io_uring_find(struct known *known, const char *name, const void *ca
 	int saved;
 
 	/*
-	 * Neither this load nor io_uring_recall() takes a lock. All calls but the first ones find
-	 * the function in this way.
+	 * Neither this load nor io_uring_recall() acquires a lock. All calls but the first calls
+	 * find the function in this way.
 	 */
 	if (!function)
 		function = io_uring_recall(known, (uintptr_t)caller);

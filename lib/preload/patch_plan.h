@@ -209,7 +209,7 @@ struct shim_jump {
 	/* number of bytes that are written: SHIM_PLAN_JUMP or 1; 0: a chained site */
 	uint8_t bytes;
 	uint8_t kind;          /* enum shim_site_kind */
-	uint8_t is_wanted;     /* 1 if an attached tracer wants the jump */
+	uint8_t is_wanted;     /* 1 if an attached tracer needs the jump */
 	uint8_t is_written;    /* the tool sets it when it has incremented the semaphore */
 	uint8_t original[SHIM_PLAN_JUMP], jump[SHIM_PLAN_JUMP];
 	uint8_t unused[2];
@@ -242,7 +242,7 @@ struct shim_jumps {
 	 */
 	uint64_t missed;
 	/*
-	 * The process ids of the tracers that want jumps; 0: none. The shim adds them. Each tracer
+	 * The process ids of the tracers that need jumps; 0: none. The shim adds them. Each tracer
 	 * removes itself, and the last one restores the code. If the array is full, a further
 	 * tracer is not added.
 	 */

@@ -34,7 +34,7 @@ static void take_info(struct sigwait_data *data, int signal, const siginfo_t *in
 #define SIGWAIT(name, otherwise, params, args, finish_) \
 	SHIM_BY(int, name, PROCESS_SIGWAIT, otherwise, params, args, true, sigwait_data, finish_)
 
-/* A function that returns the signal, and its details if the program wants them. */
+/* A function that returns the signal, and its details if the program requests them. */
 #define SIGWAIT_INFO(name, params, args) \
 	SIGWAIT(name, shim_no_number, params, args, \
 		data.error = result < 0 ? errno : 0; \

@@ -120,9 +120,9 @@ static bool is_just_made(const struct stat *file)
 
 /*
  * Renames a log to NAME.old, unless a process is writing it. A process that writes a log holds a
- * lock on it. This function holds the lock until the file is renamed. So if several processes want
- * the name, only one of them renames the file, and none renames the new log of another process.
- * Returns false if the name is in use.
+ * lock on it. This function holds the lock until the file is renamed. So if several processes try
+ * to get the name, only one of them renames the file, and none renames the new log of another
+ * process. Returns false if the name is in use.
  */
 static bool move_away(const char *path)
 {

@@ -7,8 +7,8 @@
  * a thread is killed, its ring is either idle, or ptx_ring_reap() takes it from the dead process.
  * The only exception is a new ring that no thread holds yet; see number_a_ring().
  *
- * Threads: writers, any number at the same time. The functions are async-signal-safe. They take no
- * lock and wait for no other thread. A search is bounded by the number of rings.
+ * Threads: writers, any number at the same time. The functions are async-signal-safe. They acquire
+ * no lock and wait for no other thread. A search is bounded by the number of rings.
  */
 #include "base/clock.h"
 #include "record/attr.h"

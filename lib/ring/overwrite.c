@@ -107,7 +107,7 @@ struct tally {
  * Adds one sum to the counters. Before the writer adds the first sum of a thread's records, it
  * marks in the claimed word that counting has begun. A writer that continues after a kill then
  * omits these records, because it cannot determine which sums were added. The fence keeps the two
- * steps in this order if the writer is killed, or leaves by a jump, between them. This fence is
+ * steps in this order if the writer is killed, or leaves by longjmp(), between them. This fence is
  * enough, because another writer continues only when this writer has stopped, and then sees all
  * stores of this writer.
  */
@@ -150,7 +150,7 @@ static void overwrite_settle(struct tally *tally)
 
 /*
  * Counts the chunk's records from the offset `from` on. *progress has the offset of the first
- * record that is not counted yet. After a jump or a kill another writer continues there. If
+ * record that is not counted yet. After a longjmp() or a kill another writer continues there. If
  * counting of the records up to the next change of thread had begun (is_begun), the other writer
  * omits these records, so that no record is counted twice. Records that are not counted are
  * unattributed in the ledger.

@@ -257,7 +257,7 @@ struct ptx_slot {
 	_Atomic uint64_t lost[PTX_WRITER_ROWS];
 };
 
-/* Sizes of a region; each process keeps its own copy and never takes them from shared memory. */
+/* Sizes of a region; each process keeps its own copy and never reads them from shared memory. */
 struct ptx_geometry {
 	size_t asked;       /* the stream_size that it was planned for */
 	size_t chunk_bytes; /* bytes of a large chunk */

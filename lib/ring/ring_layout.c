@@ -63,13 +63,13 @@
  * chunks, too. With N = ceil(2 size / room) chunks and 4 R more, the sum above is the promise for
  * each R.
  *
- * Deaths. A writer of a LOOP stream may be killed, or leave by a jump, after it closed a chunk F
+ * Deaths. A writer of a LOOP stream may be killed, or leave by longjmp(), after it closed a chunk F
  * and before it added the hint. F is out of order then: it is not overwritten before the chunks
  * that were closed later, although its events are below the cut. While no thread continues in the
  * ring, F costs nothing, whatever the number of such rings is. If F's events are below the cut, its
  * ring needs one chunk less than the sum has for it: the chunk that was open when X was closed is
  * either F itself, or the chunk that is open now. The sum counts the open chunk both in 1. and in
- * 2. If a thread continues in the ring, after a jump or because the ring was taken from a dead
+ * 2. If a thread continues in the ring, after a longjmp() or because the ring was taken from a dead
  * process, the ring needs one chunk more until a writer finds F. A writer finds F within one round
  * through the pool, because take_forgotten() (ring_write.c) examines each chunk once in a round. So
  * within one round there may be one such F among the large chunks, and two among the small chunks.
@@ -77,7 +77,7 @@
  * rest of the round. A further F needs another kill between the same two instructions.
  *
  * The IDENT record in `useful` is for an IDENT record that no event follows in its chunk, because
- * the thread was killed, or left by a jump, before it recorded the event. The computed sizes of
+ * the thread was killed, or left by longjmp(), before it recorded the event. The computed sizes of
  * events have room for all other IDENT records, one for each event. The first event of a new chunk
  * needs no IDENT record, because the header of the chunk has the identity. The room in its computed
  * size covers the IDENT record that did not fit into the chunk before.

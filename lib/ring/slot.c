@@ -74,7 +74,8 @@ uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uin
 
 		if ((word & 0xffff) != PTX_SLOT_ENDED ||
 		    /*
-		     * If several threads want the slot, the exchange succeeds for one of them only.
+		     * If several threads try to claim the slot, the exchange succeeds for one of
+		     * them only.
 		     */
 		    !atomic_compare_exchange_strong_explicit(&slot->word, &word,
 							     generation << 16 | PTX_SLOT_UNUSED,
