@@ -24,7 +24,8 @@ struct link {
 	bool is_new;      /* it was connected at once, and nothing was written to it yet */
 	/*
 	 * The program has read from the connection, or a thread polled directly after it wrote a
-	 * request. A program that only writes, for example to a log server, does neither.
+	 * request. A program that only writes, for example to a log server, does not read and does
+	 * not poll.
 	 */
 	bool has_read;
 	/*

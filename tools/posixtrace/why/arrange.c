@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arrange.c - sorts the calls of a history, so that those of a window of time are found quickly.
+ * arrange.c - sorts the calls of a history, so that the calls of a window of time are found
+ * quickly.
  *
  * The sorted arrays contain indexes of history.call and no copies of calls. A binary search in an
  * array relies on the order of the array. If an order changes, the search must change, too. The
@@ -172,7 +173,7 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 
 /*
  * Collects the times during which threads had a processor. The last state of a thread has no end in
- * the log, so it gives no run. Returns false if memory is lacking.
+ * the log, so no run is made of it. Returns false if memory is lacking.
  */
 static bool make_runs(struct history *history)
 {

@@ -20,8 +20,8 @@ struct cause_key {
 };
 
 /*
- * Returns whether causes of this kind are separate for each thread. That is so if the thread runs,
- * waits for a CPU, or is blocked for an unknown reason.
+ * Returns whether causes of this kind are separate for each thread. They are separate if the thread
+ * runs, waits for a CPU, or is blocked for an unknown reason.
  */
 static bool has_thread(enum why_kind kind)
 {

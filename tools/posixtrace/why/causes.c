@@ -4,11 +4,11 @@
  * holder of a lock, the thread that was joined, the child, or the writer at the other end of a
  * pipe.
  *
- * Two grades of evidence exist. The log says which thread held a lock, was joined or was the child.
- * If the kernel's tracing recorded it, the log also says which thread woke another. These causes
- * are certain. Without the kernel's record, no event says which thread signalled a condition
- * variable or filled a pipe. Such causes are found by times. is_guess and the word "probably" mark
- * them.
+ * Two grades of evidence exist. The log shows which thread held a lock, was joined or was the
+ * child. If the kernel's tracing recorded wake-ups, the log also shows which thread woke another
+ * thread. These causes are certain. Without the kernel's record, no event shows which thread
+ * signalled a condition variable or filled a pipe. Such causes are found by times. is_guess and the
+ * word "probably" mark them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -331,7 +331,7 @@ static bool add_partner(struct division *division, uint32_t node, const struct c
 /* The values of the member si_code of siginfo_t that the kernel sets for timers. */
 enum { CODE_KERNEL = 0x80, CODE_TIMER = -2 };
 
-/* Returns whether the signal of a wait has come from a timer. */
+/* Returns whether a timer sent the signal of a wait. */
 static bool is_of_timer(const struct call *call)
 {
 	return call->cause == CAUSE_SIGNAL &&
@@ -526,8 +526,8 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 }
 
 /*
- * Labels a call that sends to a peer, receives from it or connects to it. The label says what the
- * thread waited for, and how the wait ended.
+ * Labels a call that sends to a peer, receives from it or connects to it. The label has the object
+ * of the wait, and how the wait ended.
  */
 static void label_peer(struct division *division, struct why_node *node, const struct call *call,
 		       const char *verb, const char *caller)
@@ -580,8 +580,8 @@ static void label_signal(struct division *division, struct why_node *node, const
 }
 
 /*
- * Writes a descriptor that has no path, and its kind. If the log does not say which call made
- * descriptor 0, a read from it is a read from the standard input.
+ * Writes a descriptor that has no path, and its kind. If the log has no call that made descriptor
+ * 0, a read from this descriptor is a read from the standard input.
  */
 static const char *descriptor_text(const struct call *call, char *text, size_t size)
 {

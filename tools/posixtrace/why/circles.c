@@ -3,9 +3,9 @@
  * circles.c - finds deadlocks among the threads that did not return from their calls.
  *
  * The set of the threads in deadlocks is found by exclusion. It begins with all stuck threads. Each
- * thread that has an ender outside of the set, or no known ender, is removed. This is repeated
- * until all enders are in the set. The search is done twice: with all facts for the possible
- * deadlocks, and with the certain facts only for the certain ones.
+ * thread that has an ender outside of the set, or no known ender, is removed. The removal is
+ * repeated until all enders are in the set. The search is done twice: with all facts for the
+ * possible deadlocks, and with the certain facts only for the certain ones.
  *
  * All numbers of the log are hostile: an owner may be any thread, and a circle may have any length.
  */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * classify.c - recognizes calls that wait, by the names of their event types. The names are those
- * of libposixtrace-preload.so. A call whose type has a duration and any other name takes time, but
- * is not known to wait.
+ * classify.c - recognizes calls that wait, by the names of their event types.
+ * libposixtrace-preload.so records types with these names. A call whose type has a duration and any
+ * other name takes time, but is not known to wait.
  *
  * A log of another program may use the same names with other fields. So each field is looked up by
  * name in the log's own schema. A missing field has the index -1, for which classify_number()

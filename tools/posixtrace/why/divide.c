@@ -284,7 +284,7 @@ static void share_samples(struct division *division)
  * Adds a time without a call, or of a call that is not known to wait. All calls of one type are one
  * part below a node. The key of this part is the address of the type, which is valid as long as the
  * log is open. If the log has no states, the thread may also have waited for a processor, and the
- * label says so.
+ * label shows this.
  */
 static void add_running(struct division *division, uint32_t node, const struct call *call,
 			int64_t from_ns, int64_t to_ns)
@@ -339,7 +339,7 @@ static size_t first_run(const struct history *history, uint16_t cpu, int64_t tim
 /*
  * Adds the thread that got the processor of a preempted thread, if the log has no events of that
  * thread. ns is the time that recorded threads do not explain. All such threads with the same name
- * are one part, because the log does not say when each of them lost the processor.
+ * are one part, because the log does not show when each of them lost the processor.
  */
 static void add_taker(struct division *division, uint32_t node, uint32_t taker, uint64_t ns,
 		      int64_t from_ns)
@@ -367,8 +367,8 @@ static void add_taker(struct division *division, uint32_t node, uint32_t taker, 
 /*
  * Adds a time in which the thread was ready but had no processor, and below it the recorded threads
  * that had the processor. 'taker' is the thread that got the processor, as an index in
- * history.waker + 1, or 0 if that thread is unknown. If cpu is UINT16_MAX, the log does not say for
- * which processor the thread waited, so the function does not search for the threads that ran
+ * history.waker + 1, or 0 if that thread is unknown. If 'cpu' is UINT16_MAX, the log does not show
+ * for which processor the thread waited, so the function does not search for the threads that ran
  * there. If 'taker' is 0, the time in which an unrecorded thread had the processor belongs to no
  * child of the node.
  */
@@ -504,7 +504,7 @@ static bool add_open_call(struct division *division, uint32_t node,
 
 /*
  * Adds the time between the last event of a thread and the signal that ended its process. The log
- * does not say whether the thread ran or was blocked in this time.
+ * does not show whether the thread ran or was blocked in this time.
  */
 static void add_killed(struct division *division, uint32_t node,
 		       const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
@@ -611,7 +611,7 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 			continue;
 		/*
 		 * The calls below may move the array of nodes, but not the array of states, so stay
-		 * and next remain valid. The log does not say for which CPU a woken thread waits.
+		 * and next remain valid. The log does not show for which CPU a woken thread waits.
 		 * The CPU on which the thread runs next is used.
 		 */
 		if (stay->state == STATE_RUNS)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * divide.h - divides the time of a thread into parts, as a tree. The children of the root are what
- * the thread did. Their times add up to the whole time. Below a part are the threads that caused
- * it. Below each such thread are the parts of what it did meanwhile. A node's own time is its time
- * without the times of its children. For the own time, the chain of causes ends at the node.
+ * divide.h - divides the time of a thread into parts, as a tree. The children of the root are the
+ * activities of the thread. Their times add up to the whole time. Below a part are the threads that
+ * caused it. Below each such thread are the parts of its own activities in this time. A node's own
+ * time is its time without the times of its children. For the own time, the chain of causes ends at
+ * the node.
  */
 #ifndef POSIXTRACE_WHY_DIVIDE_H
 #define POSIXTRACE_WHY_DIVIDE_H
@@ -19,7 +20,7 @@ enum why_kind {
 	WHY_PEER,
 	WHY_SLEEP,
 	WHY_FAULT,
-	WHY_UNKNOWN, /* blocked, and no event says why */
+	WHY_UNKNOWN, /* blocked, and no event shows why */
 	WHY_WHO,     /* another thread, as the cause of the part above */
 	WHY_KINDS
 };

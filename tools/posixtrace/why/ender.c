@@ -105,8 +105,8 @@ static int same_object(const struct wait *wait, const struct call *other)
 	case CAUSE_PEER:
 		return -1;
 	default:
-		/* Both descriptors are connections that servers accepted, so neither call is that
-		 * of a client. */
+		/* Both descriptors are connections that servers accepted, so no client made either
+		 * call. */
 		if (wait->fd_kind == FD_CLIENT && other->fd_kind == FD_CLIENT)
 			return 0;
 		if (!wait->object || !other->object)
@@ -119,7 +119,7 @@ static int same_object(const struct wait *wait, const struct call *other)
 /*
  * Returns true if a call of another thread may have ended this wait, because the two calls overlap
  * in time. A call with a path reads or writes a file, and so does not wake a thread that waits for
- * a pipe or socket. Only a queue has a path as well.
+ * a pipe or socket. Only a queue also has a path.
  */
 static bool is_partner(const struct wait *wait, const struct call *other)
 {
@@ -157,7 +157,7 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
 
 /*
  * Examines a call that may be the partner. If calls of two threads used the same object during the
- * wait, the log does not say which thread ended the wait: both may have posted a semaphore for
+ * wait, the log does not show which thread ended the wait: both may have posted a semaphore for
  * which several threads waited, or written before the reader had a CPU. At a barrier, the thread
  * that arrived last ended it.
  */
@@ -198,8 +198,8 @@ static enum cause wanted_of(const struct call *call, const struct call *through)
  * A call with the same number of bytes is preferred, because the log does not always identify a
  * pipe: its two ends have different descriptors. Among these calls, the call that began last is
  * preferred. For a barrier, only this second rule applies. A writing thread may lose its CPU to the
- * reading thread before the write ends, so calls that end after the wait are examined as well. At
- * most ENDER_LOOK_AT calls are examined before the end of the wait, and as many after it.
+ * reading thread before the write ends, so calls that end after the wait are examined, too. At most
+ * ENDER_LOOK_AT calls are examined before the end of the wait, and as many after it.
  */
 static struct ender search_ender(const struct wait *wait, const struct transfers *transfers)
 {

@@ -13,7 +13,7 @@
 struct ender {
 	const struct call *call; /* NULL: none was found. The history owns it. */
 	/*
-	 * The log says that both calls used the same object, and that no other thread used it
+	 * The log shows that both calls used the same object, and that no other thread used it
 	 * during the wait.
 	 */
 	bool is_certain;

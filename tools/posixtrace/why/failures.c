@@ -380,7 +380,7 @@ void failures_fini(struct failures *failures)
 	memset(failures, 0, sizeof(*failures));
 }
 
-/* Returns whether the log says that a process failed. */
+/* Returns whether the log shows that a process failed. */
 static bool has_failed(const struct failures_process *process)
 {
 	return process->is_over && (process->signal > 0 || process->code > 0);

@@ -3,7 +3,7 @@
  * faults.c - estimates the time of page faults. The log has their number, but not their durations.
  *
  * Samples are taken at a known rate of CPU time. If the log has samples of the kernel, divide.c
- * does not count those of page faults. If samples are missing in a time between calls, the thread
+ * does not count samples of page faults. If samples are missing in a time between calls, the thread
  * spent this time in the kernel. A thread is in the kernel without a call because of page faults or
  * interrupts. So this time is given to the page faults if the log has page faults there, and if
  * more samples are missing than chance explains.

@@ -137,8 +137,8 @@ static struct history_thread *thread_of(struct history *history,
 	if (event->time_ns > thread->last_ns)
 		thread->last_ns = event->time_ns;
 	/*
-	 * first_ns and last_ns are the least and the greatest time. They need not be those of the
-	 * first and the last event in the log, because events may be late.
+	 * first_ns and last_ns are the least and the greatest time. They need not be the times of
+	 * the first and the last event in the log, because events may be late.
 	 */
 	thread->events++;
 	return thread;
@@ -463,8 +463,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	struct stacks_found stack;
 
 	/*
-	 * The duration comes from the log and may have any value. If the begin that it gives cannot
-	 * be represented, the call is ignored.
+	 * The duration comes from the log and may have any value. If the begin that follows from
+	 * the duration cannot be represented, the call is ignored.
 	 */
 	if (time > INT64_MAX ||
 	    __builtin_sub_overflow(event->time_ns, (int64_t)time, &call.begin_ns))
@@ -617,8 +617,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		return;
 	}
 	/*
-	 * The controller records the events of the stream itself, such as START. They belong to no
-	 * thread that is explained.
+	 * The controller records the events of the stream itself, such as START. Such events belong
+	 * to no thread that is explained.
 	 */
 	if (type->id < POSIX_TRACE_UNNAMED_USER_EVENT)
 		return;
@@ -798,7 +798,7 @@ static bool find_gaps(struct history *history)
 }
 
 /*
- * If the last event of a thread says that the thread is blocked, it was blocked until the end of
+ * If the last event of a thread shows that the thread is blocked, it was blocked until the end of
  * the log. If states of the thread are missing, it may have run, and its time is not extended.
  */
 static void extend_blocked(struct history *history)
@@ -852,7 +852,7 @@ static const struct process_end *end_of(const struct history *history, pid_t pid
 
 /*
  * A thread existed until a signal ended its process, unless the thread itself ended before. If the
- * log does not say when the thread had a CPU, last_ns becomes the time of this signal.
+ * log does not show when the thread had a CPU, last_ns becomes the time of this signal.
  */
 static void extend_killed(struct history *history)
 {

@@ -167,8 +167,8 @@ struct history_thread {
 	} connecting;
 	/*
 	 * kill_signal is the signal that ended the process after the thread's last event; 0: none,
-	 * or unknown. If the log does not say when the thread had a CPU, last_ns is the time of the
-	 * signal, and quiet_ns is the time of the last event. Otherwise quiet_ns is INT64_MAX.
+	 * or unknown. If the log does not show when the thread had a CPU, last_ns is the time of
+	 * the signal, and quiet_ns is the time of the last event. Otherwise quiet_ns is INT64_MAX.
 	 */
 	int32_t kill_signal;
 	int64_t quiet_ns;
@@ -320,7 +320,7 @@ uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, in
  */
 struct history_thread *history_thread_at(struct history *history, pid_t pid, pid_t tid,
 					 int64_t time_ns);
-/* Returns whether the thread has recorded its own end, or that of its process. */
+/* Returns whether the thread has recorded its own end, or the end of its process. */
 bool history_ended_itself(const struct history_thread *thread);
 /*
  * Keeps a text of an event, each text once. Returns its index + 1, or 0 if there is none. If field

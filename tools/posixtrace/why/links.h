@@ -2,7 +2,7 @@
 /*
  * links.h - which threads held a lock while another thread waited for it.
  *
- * The rules are those of the command why: why/classify.h recognizes waits and holds, and
+ * The rules are the same as in the command why: why/classify.h recognizes waits and holds, and
  * spans/holds.h finds the holders.
  *
  * Memory is bounded. If there are more waits than LINKS_WAITS, or more holds than LINKS_HOLDS, only

@@ -271,7 +271,7 @@ static void follow_fcntl(struct history *history, const struct plan *plan,
 }
 
 /*
- * A new descriptor without a file gets an entry as well, which hides an earlier descriptor with the
+ * A new descriptor without a file also gets an entry, which hides an earlier descriptor with the
  * same number. The event of fdopen() has no path, and so changes no entry.
  */
 void objects_follow(struct history *history, const struct plan *plan, const struct log_type *type,

@@ -328,7 +328,7 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 			call->begin_ns = thread->last_call_ns;
 	}
 	stuck->fact_ns = stuck->seen_ns;
-	/* Logs of earlier versions do not say whether the recorder had a doubt. */
+	/* Logs of earlier versions do not show whether the recorder had a doubt. */
 	stuck->has_doubt = *text_of(history, stuck->seen_doubt) ||
 			   field_index(stuck->type->schema, "doubt") < 0;
 	stuck->doubt = *text_of(history, stuck->seen_doubt) ? stuck->seen_doubt : 0;

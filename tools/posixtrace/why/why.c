@@ -29,8 +29,8 @@
 extern const struct tool_command why_command;
 
 /*
- * The greatest value of --slowest. It is limited, because each window gives one page of text, and
- * because each span may move all kept windows in keep_window().
+ * The greatest value of --slowest. The value is limited, because each window is one page of text,
+ * and because each span may move all kept windows in keep_window().
  */
 #define SLOWEST_MOST 1000
 #define SPANS_MOST   (1u << 22) /* the number of spans that --aggregate keeps at most */

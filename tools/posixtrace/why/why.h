@@ -21,8 +21,8 @@ struct window { /* a time of a thread that is to be explained */
 	const char *name;
 	uint64_t ready, parts; /* of WINDOW_TURN and WINDOW_BUSY: see struct turn */
 	uint32_t thread;
-	uint32_t text;         /* of WINDOW_UPSTREAM: text, end and error are those of struct
-			        * answer */
+	uint32_t text;         /* of WINDOW_UPSTREAM: 'text', 'end' and 'error' have the same
+			        * meaning as in struct answer */
 	enum answer_end end;
 	int32_t error;
 	int64_t from_ns, to_ns;

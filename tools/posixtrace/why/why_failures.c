@@ -369,7 +369,7 @@ static const struct failures_process *root_of(const struct why *why)
 /*
  * Returns whether a thread was in a call that did not return when a signal of an unknown sender
  * ended the process. If so, a user has probably ended the process because it hung, and the answer
- * says where it hung.
+ * shows where the process hung.
  */
 static bool has_hung(const struct why *why, const struct failures_process *process)
 {

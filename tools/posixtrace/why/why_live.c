@@ -27,7 +27,7 @@
 #include "base/tool.h"
 
 #define DURATION "5s"
-#define OPTIONS_MOST 20 /* the most words before those of the program */
+#define OPTIONS_MOST 20 /* the most words before the words of the program */
 #define THREADS_MOST 20 /* the most threads that are listed */
 
 /* Makes the name of the log. Returns false after it printed an error. */
