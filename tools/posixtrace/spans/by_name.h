@@ -5,8 +5,8 @@
  *
  * The rule applies only to types whose schemas say nothing about spans: they have no @begin, no
  * @end and no field with a duration. Both types of a pair must exist. The rule does not apply to
- * types of ETW's classes. There the number of a type says whether it begins or ends a span. Types
- * such as dc_start and dc_end would match by name, but they only list existing objects.
+ * types of ETW's classes. There the number of a type shows whether the type begins or ends a span.
+ * Types such as dc_start and dc_end would match by name, but they only list existing objects.
  */
 #ifndef POSIXTRACE_SPANS_BY_NAME_H
 #define POSIXTRACE_SPANS_BY_NAME_H

@@ -130,8 +130,8 @@ static struct histogram_bucket find_bucket(const struct histogram *histogram, ui
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
 	/*
-	 * This is the nearest-rank method. It finds the least value such that at least 'wanted'
-	 * values, this one included, are not greater.
+	 * The nearest-rank method finds the least value for which at least 'wanted' values,
+	 * including this value itself, are not greater.
 	 */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;

@@ -32,8 +32,8 @@ void lost_fini(struct lost *lost);
 uint64_t lost_untraced(const struct lost *lost, const struct logfile *log, size_t index);
 
 /*
- * Returns an upper bound for the number of lost events that concern a series. These are events of
- * the types that begin or end its spans or have its durations.
+ * Returns an upper bound for the number of lost events that concern a series. These events have the
+ * types that begin or end spans of the series, or that have its durations.
  */
 uint64_t lost_of_series(const struct lost *lost, struct pairing *pairing, const struct logfile *log,
 			const struct series *series);

@@ -287,7 +287,7 @@ static bool has_keys(const struct pairing_option *option, const struct log_type 
 	return true;
 }
 
-/* Checks an option against the log's types. Both of its types must exist. */
+/* Checks an option against the log's types. Both types of the option must exist. */
 static bool option_fits(struct pairing_option *option, struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++) {
