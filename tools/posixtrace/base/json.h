@@ -14,8 +14,8 @@
  *
  * Each function takes the name of the member. The name needs no escapes and has at most
  * JSON_NAME_MAX bytes. In an array and at the top level the name is NULL. The writer keeps no
- * stack: the caller closes each object and array that it opened. Errors are handled as out.h says.
- * One thread uses a writer at a time.
+ * stack: the caller closes each object and array that it opened. Errors are handled as described in
+ * out.h. One thread uses a writer at a time.
  *
  * The functions that each event needs are inline. The compiler then knows the length of a literal
  * name, and writes name and value into the buffer without a call.

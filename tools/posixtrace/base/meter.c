@@ -63,7 +63,7 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet)
 static void draw_meter(struct meter *meter, int64_t passed_ns)
 {
 	/*
-	 * A log may have more events than its index says. The number is limited, so that the bar
+	 * A log may have more events than its index shows. The number is limited, so that the bar
 	 * then remains at 100 %.
 	 */
 	uint64_t done = meter->total && meter->done > meter->total ? meter->total : meter->done;

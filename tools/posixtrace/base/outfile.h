@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-enum outfile_mode { /* what happens to an existing file */
+enum outfile_mode { /* the treatment of an existing file */
 	OUTFILE_REFUSE,
 	OUTFILE_REPLACE, /* --force */
 	OUTFILE_AGE     /* it is renamed to PATH.old; an older PATH.old is lost */

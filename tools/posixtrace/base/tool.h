@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tool.h - what all commands share: the description of a command, the parser of the options, the
- * exit statuses.
+ * tool.h - common code of all commands: the description of a command, the parser of the options,
+ * the exit statuses.
  *
  * A command receives its own name as argv[0] and returns an exit status, which is one of enum
  * tool_exit or one of its own. Like any program that reads logs, the tool uses only the public
  * headers of the library. The contents of a log may be hostile, so they are printed only by
- * functions such as those of text.h.
+ * functions that escape them, such as in text.h.
  */
 #ifndef POSIXTRACE_BASE_TOOL_H
 #define POSIXTRACE_BASE_TOOL_H

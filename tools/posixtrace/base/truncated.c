@@ -3,7 +3,7 @@
  * truncated.c - survives the truncation of a file that is mapped.
  *
  * Reading by pread() instead would need memory for whole files: debugging information often has
- * hundreds of MiB. For libdw it is not possible, because libdw maps the files itself.
+ * hundreds of MiB. With libdw, pread() is not possible, because libdw maps the files itself.
  */
 #include "base/truncated.h"
 

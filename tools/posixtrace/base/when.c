@@ -70,8 +70,9 @@ static bool is_kept(const struct kept_second *kept, int64_t time_ns)
 
 /*
  * Notes the second of a time. The second of the earliest times begins before the range of 64 bits,
- * and that of the latest times ends behind it. Because is_kept() computes modulo 2^64, the earliest
- * times would count as part of the latest second. So neither second is kept for the next time.
+ * and the second of the latest times ends behind this range. Because is_kept() computes modulo
+ * 2^64, the earliest times would count as part of the latest second. So these two seconds are not
+ * kept for the next time.
  */
 static void keep_second(struct kept_second *kept, int64_t second)
 {
@@ -272,7 +273,7 @@ static bool parse_iso(const char *p, bool utc, int64_t *second, int64_t *ns)
 	memset(&tm, 0, sizeof(tm));
 	tm.tm_isdst = -1; /* mktime() finds out about summer time */
 	*ns = 0;
-	/* The range of years is that of 64 bits of nanoseconds. */
+	/* The range of years is the range of 64 bits of nanoseconds. */
 	if (!read_number(&p, 4, 1677, 2262, &year) || !skip_literal(&p, '-') ||
 	    !read_number(&p, 2, 1, 12, &month) || !skip_literal(&p, '-') ||
 	    !read_number(&p, 2, 1, 31, &tm.tm_mday) || !is_day(year, month, tm.tm_mday))
