@@ -125,8 +125,8 @@ static size_t *recent_of(const struct change *key)
 
 /*
  * Narrows the range of the search for the first change that is not before the key. Most keys follow
- * in the order of time, so this change is at most a few places behind that of the last search for
- * the same descriptor. Then the search does not read the rest of the array.
+ * in the order of time, so this change is at most a few places behind the result of the last search
+ * for the same descriptor. Then the search does not read the rest of the array.
  */
 static void narrow_range(const struct changes *c, const struct change *key, size_t *low,
 			 size_t *high)

@@ -32,8 +32,8 @@ void counters_fini(struct counters *counters)
 }
 
 /*
- * Compares two values in their own type, because a double would round large integers. Neither value
- * is NAN.
+ * Compares two values in their own type, because a double would round large integers. The values
+ * are not NAN.
  */
 static bool is_less(const struct posix_trace_value_np *a, const struct posix_trace_value_np *b)
 {

@@ -59,8 +59,8 @@ struct logfile {
 
 /*
  * The logs that are in a database and not in files (choose/at.h). open() returns false if the path
- * is that of a file. Otherwise it stores a status of the tool in *status. If the status is TOOL_OK,
- * it also stores the descriptor of a temporary log in log->fd. After the temporary log was opened,
+ * names a file. Otherwise it stores a status of the tool in *status. If the status is TOOL_OK, it
+ * also stores the descriptor of a temporary log in log->fd. After the temporary log was opened,
  * opened() corrects the facts of the log. The pointer is NULL if all logs are in files.
  */
 struct logfile_source {
@@ -82,7 +82,7 @@ int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
 /*
  * Opens a log as logfile_open() does, but from an open descriptor on which lseek() works. The
- * function takes over the descriptor and closes it after an error.
+ * descriptor then belongs to the function, which closes it after an error.
  */
 int logfile_open_given(struct logfile *log, int fd, const char *name);
 /*

@@ -40,8 +40,8 @@ void losses_end(struct losses *losses);
 int losses_ledger(struct losses *losses, trace_id_t trid);
 
 /*
- * Returns the number of events that were lost against the program's will. That is the sum of all
- * causes except posix_trace_clear(), by which the program itself removed events.
+ * Returns the number of events that were lost against the program's will. The number is the sum of
+ * all causes except posix_trace_clear(), by which the program itself removed events.
  */
 uint64_t losses_count(const struct posix_trace_ledger_np *ledger);
 

@@ -4,10 +4,10 @@
  *
  * A ledger has losses by type and losses by thread, but the composer takes the number of losses for
  * each pair of a type and a thread. So copy_cause() must find a table of types and threads whose
- * sums by row and by column are those of the ledger. Each such table gives the same ledger.
- * copy_cause() fills the table from its first row and column on (the north-west corner rule), which
- * needs linear time. In a damaged ledger the sum by type may differ from the sum by thread. The
- * losses that remain are then copied without a type or without a thread.
+ * sums by row and by column are the numbers in the ledger. Each such table results in the same
+ * ledger. copy_cause() fills the table from its first row and column on (the north-west corner
+ * rule), which needs linear time. In a damaged ledger the sum by type may differ from the sum by
+ * thread. The losses that remain are then copied without a type or without a thread.
  */
 #include "log/lost_pairs.h"
 

@@ -27,8 +27,8 @@ enum {
 struct shimloss {
 	/* The calls before the library was initialised: early has their total number, ... */
 	uint64_t early;
-	uint64_t early_alloc;  /* ... those of the family alloc, ... */
-	uint64_t early_any;    /* ... and those of an unknown family. */
+	uint64_t early_alloc;  /* ... calls of the family alloc, ... */
+	uint64_t early_any;    /* ... and calls of an unknown family. */
 	uint64_t unnamed;      /* calls for whose event type the shim could create no name */
 	uint64_t holds;        /* holds of locks that were not recorded */
 };

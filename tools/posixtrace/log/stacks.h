@@ -81,9 +81,9 @@ bool stacks_find(struct stacks *stacks, const struct log_type *type,
 		 const struct posix_trace_event_np *event, struct stacks_found *found);
 
 /*
- * Keeps the stacks of events before a time. This is for a reader that begins at this time by
- * logfile_window(), because events may refer to a stack that was recorded long before. If the log
- * has stacks, the function reads the log from its first event. Returns 0 or an error number.
+ * Keeps the stacks of events before a time. A reader that begins at this time by logfile_window()
+ * needs them, because events may refer to a stack that was recorded long before. If the log has
+ * stacks, the function reads the log from its first event. Returns 0 or an error number.
  */
 int stacks_before(struct stacks *stacks, struct logfile *log, int64_t begin_ns);
 

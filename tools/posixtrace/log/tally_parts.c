@@ -70,7 +70,7 @@ static struct timespec timespec_of(int64_t time_ns)
 
 /*
  * Finds cuts at about equal distances in time. If there are no events between two of these times,
- * both give the same cut, and this cut is used only once. So no part is empty.
+ * both times have the same cut, which is used only once. So no part is empty.
  */
 static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t trid, size_t wanted)
 {
@@ -93,8 +93,8 @@ static int cut_parts(struct parts *parts, const struct logfile *log, trace_id_t 
 			break;
 		/*
 		 * A late event may follow younger ones, so the event that was found may be older
-		 * than the last cut. Such an event gives no cut, because the cuts must be in order
-		 * of time.
+		 * than the last cut. Such an event does not become a cut, because the cuts must be
+		 * in order of time.
 		 */
 		if (event.time_ns > first_ns && event.time_ns > parts->cut_ns[parts->count - 1])
 			parts->cut_ns[parts->count++] = event.time_ns;
@@ -157,7 +157,7 @@ static int count_part(struct worker *worker, size_t part)
 			return EAGAIN;
 		/*
 		 * A block may have events of two parts, so the reader also returns events of the
-		 * neighbouring parts. They are skipped here.
+		 * neighbouring parts. The function skips these events.
 		 */
 		if (event.time_ns < begin_ns || (event.time_ns >= end_ns && end_ns != INT64_MAX))
 			continue;
