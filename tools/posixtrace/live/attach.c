@@ -174,8 +174,8 @@ static bool is_complete(int argc, char **argv)
 		return false;
 	}
 	/*
-	 * Neither the process nor the log has a default value, because a trace of the wrong process
-	 * would be worse than an error.
+	 * The process and the log have no default value, because a trace of the wrong process would
+	 * be worse than an error.
 	 */
 	if (!plan.pid || !plan.path) {
 		say("attach: %s", plan.pid ? "the name of the log is missing; give it after -o" :
@@ -223,7 +223,8 @@ static int attach_run(int argc, char **argv)
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
-	/* --event and --function add families to those of --trace, or to the default ones. */
+	/* --event and --function add families to the families of --trace, or to the default
+	 * families. */
 	if (!families_add_needed(&plan.families, &plan.choose))
 		return TOOL_FAILURE;
 	if (functions.patterns &&

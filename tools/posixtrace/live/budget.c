@@ -19,9 +19,9 @@
  * library. At most half of the credit is used for these two costs, so that the other half remains
  * for events.
  *
- * Processor time is that of the process and its descendants, from /proc. If the kernel does not
- * list children, their time counts only when they have ended. Until then the budget is smaller than
- * it could be.
+ * The processor time of the process and its descendants is from /proc. If the kernel does not list
+ * children, their time counts only when they have ended. Until then the budget is smaller than it
+ * could be.
  */
 #include "live/budget.h"
 

@@ -21,8 +21,8 @@
 #define BUDGET_LOOK_MS 20 /* how often budget_look() is called */
 
 /*
- * The event that marks a change. Its fields say whether the type is recorded from now on, how many
- * calls it has per second, what one call costs, and which type it is.
+ * The event that marks a change. Its fields are: whether the type is recorded from now on, the
+ * number of calls per second, the cost of one call, and the type.
  */
 #define BUDGET_EVENT  "posixtrace_budget"
 #define BUDGET_SCHEMA "u32 recorded; u64 rate; ns cost; str type"

@@ -5,7 +5,8 @@
  * The child loads the preload library as attach does in a running process. It calls read(2) with a
  * descriptor that does not exist, because such a call costs little besides the recording. It also
  * starts a program that does nothing, both with the preload library and without. The cost of an
- * event is that of the shortest of several rounds, because each disturbance makes a round longer.
+ * event is the cost in the shortest of several rounds, because each disturbance makes a round
+ * longer.
  */
 #include "live/budget_cost.h"
 

@@ -13,10 +13,10 @@ struct budget_cost {
 
 /*
  * Measures in a child process, because the preload library remains loaded there. A value that
- * cannot be measured is replaced by that of a slow machine, so that the budget is kept in any case.
- * If the environment variable POSIXTRACE_BUDGET_COST is set, the function does not measure. It
- * reads the values from the variable, in the order of the members. The last value may be missing;
- * it is then 0.
+ * cannot be measured is replaced by the value of a slow machine, so that the budget is kept in any
+ * case. If the environment variable POSIXTRACE_BUDGET_COST is set, the function does not measure.
+ * It reads the values from the variable, in the order of the members. The last value may be
+ * missing; it is then 0.
  */
 void budget_cost_measure(struct budget_cost *cost);
 

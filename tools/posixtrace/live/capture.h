@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * capture.h - creates a stream with a log for another process, as a plan says, and handles it until
- * the log is complete.
+ * capture.h - creates a stream with a log for another process, by a plan, and handles it until the
+ * log is complete.
  */
 #ifndef POSIXTRACE_LIVE_CAPTURE_H
 #define POSIXTRACE_LIVE_CAPTURE_H
@@ -93,7 +93,7 @@ struct capture_result {
 	struct posix_trace_ledger_np ledger; /* of the log */
 	struct shimloss shim; /* calls that the ledger does not count */
 	uint64_t bytes;
-	/* how the traced process ended; empty: the output does not say it */
+	/* how the traced process ended; empty: not in the output */
 	char end[2 * ENDED_TEXT];
 };
 
@@ -130,8 +130,8 @@ void capture_note(struct capture *capture, const char *name, const char *schema,
 void capture_note_end(struct capture *capture, pid_t pid, const struct ended *ended);
 
 /*
- * Stops the stream, flushes it to the log and shuts it down. This is also possible after the end of
- * the traced process.
+ * Stops the stream, flushes it to the log and shuts it down. The function may also be called after
+ * the end of the traced process.
  */
 int capture_finish(struct capture *capture);
 

@@ -2,10 +2,10 @@
 /*
  * core.c - finds the arenas in a core dump by libelf.
  *
- * A dump says in its notes which files were mapped where, and has the memory as segments. This file
- * finds an arena by the name of the arena's file, and looks up the arena's mappings in the
- * segments. It copies these parts into a file in memory, at their offsets in the arena. The library
- * then reads that file as it reads a backing file.
+ * The notes of a dump list the mapped files and their addresses. The segments of the dump contain
+ * the memory. This file finds an arena by the name of the arena's file, and looks up the arena's
+ * mappings in the segments. It copies these parts into a file in memory, at their offsets in the
+ * arena. The library then reads that file as it reads a backing file.
  */
 #include "live/core.h"
 
@@ -20,7 +20,8 @@
 
 /*
  * Reads bytes at an offset. Returns how many bytes were read. The number is less than requested at
- * the end of an incomplete dump, or after a read error. Neither is treated as an error here.
+ * the end of an incomplete dump, or after a read error. The caller gets no error in these two
+ * cases.
  */
 static size_t read_some(int fd, void *to, size_t bytes, uint64_t at)
 {
@@ -260,8 +261,8 @@ static int copy_part(struct core *core, const struct part *part, int to)
 
 /*
  * Returns a descriptor of the copy, or an error number below 0. The copy ends with the last part
- * that the dump has. If the copy is shorter than the control page says, the library reports this
- * when it reads the copy.
+ * that the dump has. If the copy is shorter than the size in the control page, the library reports
+ * this when it reads the copy.
  */
 static int copy_arena(struct core *core, const char *name)
 {

@@ -46,7 +46,7 @@ struct unwind *unwind_begin(pid_t pid)
 	if (!session)
 		return NULL;
 	/*
-	 * The argument true says that this process has stopped the threads already, by ptrace(2).
+	 * The argument true means that this process has stopped the threads already, by ptrace(2).
 	 */
 	if (dwfl_linux_proc_report(session, pid) || dwfl_report_end(session, NULL, NULL) ||
 	    dwfl_linux_proc_attach(session, pid, true)) {

@@ -174,9 +174,9 @@ static bool find_rwlock(pid_t pid, bool is_private, uint32_t expected, struct fu
 #endif
 
 /*
- * The kernel clears a word at the end of a thread and wakes the waiters, but not those of private
- * futexes. glibc keeps the number of the thread in this word. The word is near the thread's list of
- * robust mutexes. The kernel knows the place of this list, so the result is certain.
+ * The kernel clears a word at the end of a thread and wakes the waiters, but not the waiters of
+ * private futexes. glibc keeps the number of the thread in this word. The word is near the thread's
+ * list of robust mutexes. The kernel knows the place of this list, so the result is certain.
  */
 static bool find_thread(pid_t pid, bool is_private, uint32_t expected, struct futex_lock *found)
 {

@@ -26,7 +26,7 @@ struct futex_lock {
 /*
  * Examines the call of futex() in which a thread of a process is blocked. The process must have the
  * same word size as this process. If has_numbers is false, the process uses other numbers of
- * threads than this one does, and the owner remains unknown.
+ * threads than this process does, and the owner remains unknown.
  */
 struct futex_lock futex_lock_find(pid_t pid, const struct procfile_call *call, bool has_numbers);
 

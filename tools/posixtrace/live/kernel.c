@@ -53,7 +53,7 @@ static uint64_t read_ticks(const struct kernel *kernel)
 	return (uint64_t)clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Returns the nanoseconds of a tick, measured from the previous look to this one. */
+/* Returns the nanoseconds of a tick, measured from the previous look to this look. */
 static double tick_ns(const struct kernel *kernel)
 {
 	int64_t ticks = (int64_t)(kernel->now.ticks - kernel->before.ticks);

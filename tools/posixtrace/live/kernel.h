@@ -64,7 +64,7 @@ enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
 struct kernel_task {
 	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
 	bool is_traced;
-	bool is_begun;         /* a record says that a traced thread started it */
+	bool is_begun;         /* a record shows that a traced thread started it */
 	/*
 	 * The last switch of the thread. kernel_weave(), which reads the records in order of time,
 	 * sets this member.
@@ -75,8 +75,8 @@ struct kernel_task {
 };
 
 /*
- * A call of a function that had not returned when its process or the trace ended (open_calls.h). It
- * does not come from a record of the kernel.
+ * A call of a function that had not returned when its process or the trace ended (open_calls.h).
+ * This entry is not from a record of the kernel.
  */
 struct kernel_call {
 	uint64_t function, span_ns;
@@ -218,10 +218,10 @@ struct kernel {
 
 /*
  * Begins to record a process and everything that it starts. If "starts" is true, the process waits
- * before execve(2), and is recorded from the execution of the program on. If the plan says that
- * states and samples are optional, and they fail, prints why and begins without them. Returns
- * TOOL_OK, or TOOL_FAILURE after it printed the error. The caller must call kernel_fini() in both
- * cases.
+ * before execve(2), and is recorded from the execution of the program on. If states and samples are
+ * optional in the plan, and cannot be recorded, the function prints why and begins without them.
+ * Returns TOOL_OK, or TOOL_FAILURE after it printed the error. The caller must call kernel_fini()
+ * in both cases.
  */
 int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pid, bool starts);
 

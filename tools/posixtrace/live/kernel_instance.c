@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* kernel_instance.c - makes instances of tracefs and removes those of killed processes. */
+/* kernel_instance.c - makes instances of tracefs and removes the instances of killed processes. */
 #include "live/kernel_instance.h"
 
 #include <errno.h>

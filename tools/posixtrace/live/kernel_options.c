@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* kernel_options.c - the options that choose what the kernel shall record (record, attach). */
+/* kernel_options.c - the options that choose the kernel's records (record, attach). */
 #include <errno.h>
 #include <string.h>
 

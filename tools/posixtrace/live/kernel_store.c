@@ -172,7 +172,7 @@ void kernel_store_fini(struct kernel_store *store)
 
 /* ------------------------------------------------------------------ the merge */
 
-/* Returns whether the next record of the run 'a' is before that of the run 'b'. */
+/* Returns whether the next record of the run 'a' is before the next record of the run 'b'. */
 static bool is_before(const struct kernel_input *a, const struct kernel_input *b)
 {
 	const struct kernel_record *x = &a->item.record, *y = &b->item.record;

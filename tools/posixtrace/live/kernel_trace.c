@@ -173,7 +173,7 @@ static const char *name_of(const unsigned char *data, size_t bytes, struct field
 /*
  * Chooses the clock of the instance. This is the processor's counter if the kernel itself uses it
  * as its clock, and otherwise CLOCK_MONOTONIC. The library has the same rule for its events.
- * Returns false if the kernel accepts neither.
+ * Returns false if the kernel does not accept CLOCK_MONOTONIC either.
  */
 static bool choose_clock(struct kernel *kernel)
 {
@@ -399,8 +399,8 @@ static void say_unknown(const char *glob, char **systems)
 
 		/*
 		 * If memory is lacking, the message has no hint. For each system, the loop offers
-		 * one more name behind those of the events. For a pattern without a colon, it is
-		 * the name of the system. For a pattern with a colon, the user may have given a
+		 * one more name behind the names of the events. For a pattern without a colon, it
+		 * is the name of the system. For a pattern with a colon, the user may have given a
 		 * wrong system. So if the rest of the pattern matches an event of this system, it
 		 * is the pattern with this system.
 		 */

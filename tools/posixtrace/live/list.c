@@ -17,7 +17,8 @@
 
 extern const struct tool_command list_command;
 
-/* A column of the table. Its width is that of its widest content, since names are arbitrary. */
+/* A column of the table. The width of the column is the width of its widest content, because names
+ * are arbitrary. */
 struct column {
 	const char *title;
 	size_t width;

@@ -140,9 +140,10 @@ static bool find_later(struct libraries *libraries, const char *const *module, s
 
 /*
  * Adds the files for those patterns of modules that no file matches so far, and notes whether a
- * pattern still has no file. argv is that of the program that is started. If a running process is
- * traced, argv is NULL, and files are added only if the kernel shall record their functions:
- * breakpoints can be in a file that no process has mapped. Returns false if memory is lacking.
+ * pattern still has no file. 'argv' has the arguments of the program that is started. If a running
+ * process is traced, argv is NULL, and files are added only if the kernel shall record their
+ * functions: breakpoints can be in a file that no process has mapped. Returns false if memory is
+ * lacking.
  */
 static bool add_later(const struct patches *plan, struct files *files, char *const argv[],
 		      pid_t pid)

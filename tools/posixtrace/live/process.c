@@ -69,7 +69,7 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 /* The number of the first user name space, a constant of Linux. */
 #define FIRST_USER_SPACE 0xeffffffdULL
 
-/* Returns whether the rights of this process, also those of root, end at a user name space. */
+/* Returns whether the rights of this process, also the rights of root, end at a user name space. */
 static bool is_in_user_space(void)
 {
 	struct stat space;

@@ -60,7 +60,7 @@ struct process_row {
 	char *executed;
 	int64_t executed_ns, started_ns; /* started_ns: the last event process.start */
 	bool is_spawned;                 /* the parent executed the program, by posix_spawn() */
-	/* events process.untraced of this process, without those of programs that failed */
+	/* events process.untraced of this process, except for programs that failed */
 	unsigned untraced;
 };
 
@@ -422,7 +422,7 @@ enum state { GONE, RUNNING, ZOMBIE, UNSEEN };
 
 /*
  * Returns the state of the process now. The kernel may have given the number to a later process,
- * which began after the last event of this one. In this case the process of the row is gone.
+ * which began after the last event of this process. In this case the process of the row is gone.
  */
 static enum state state_of(const struct process_row *row)
 {
@@ -525,7 +525,7 @@ static bool are_several(trace_id_t trid)
 
 /*
  * Returns whether a process executed a program that has recorded nothing, not even its beginning,
- * and the log does not say why. A running process has a second for this event.
+ * and the log does not show why. A running process has a second for this event.
  */
 static bool is_missing(struct processes *p, const struct process_row *row)
 {

@@ -356,8 +356,8 @@ static int record_run_command(int argc, char **argv)
 	}
 	has_program = optind < argc;
 	/*
-	 * If the options fit together, --event and --function add families to those of --trace or
-	 * of the environment, and --data adds its number of bytes.
+	 * If the options fit together, --event and --function add families to the families of
+	 * --trace or of the environment, and --data adds its number of bytes.
 	 */
 	wrong = find_contradiction(has_program);
 	if (!record.launch.families && environment && strcmp(environment, "none") != 0 &&

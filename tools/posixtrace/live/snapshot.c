@@ -55,7 +55,7 @@ static int snapshot_run(int argc, char **argv)
 		say("snapshot: %s: unexpected argument", argv[optind]);
 		return tool_usage(&snapshot_command);
 	}
-	/* Neither the process nor the log has a default value. */
+	/* The process and the log have no default value. */
 	if (!pid || !rescue.path) {
 		say("snapshot: %s", pid ? "the name of the log is missing; give it after -o" :
 				      "the process is missing; give it after -p");

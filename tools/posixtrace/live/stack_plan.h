@@ -18,7 +18,7 @@ struct stack_plan {
 	size_t bytes;      /* number of bytes of a stack that are copied; 0: the default */
 };
 
-/* The options. Their values are above those of the commands and of kernel_rows. */
+/* The options. Their values are above the values in the commands and in kernel_rows. */
 extern const struct option_row stack_rows[];
 
 /*

@@ -91,8 +91,8 @@ struct stack_unwinder {
 };
 
 /*
- * The callback by which libdw would search the file of a module. It finds none, because libdw gets
- * the file by dwfl_report_elf().
+ * The callback by which libdw would search for the file of a module. It finds none, because libdw
+ * gets the file by dwfl_report_elf().
  */
 static int find_no_file(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 			char **file, Elf **elf)

@@ -28,9 +28,8 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event);
 
 /*
  * Stores the return addresses of the event's stack, the innermost first: the event's own address,
- * then those of the functions that called this one. Returns their number, which is 0 if the event
- * has no copy. If libdw is lacking, or if the copy cannot be unwound, only the first address is
- * known.
+ * then the addresses in its callers. Returns their number, which is 0 if the event has no copy. If
+ * libdw is lacking, or if the copy cannot be unwound, only the first address is known.
  */
 size_t stack_unwind(struct stack_unwinder *unwinder, const struct posix_trace_event_np *event,
 		    uint64_t chain[STACK_FRAMES]);

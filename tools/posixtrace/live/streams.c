@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * streams.c - copies what the library's observer shows of streams. The visitor gets pointers that
- * are valid only during its call, so it copies everything.
+ * streams.c - copies the facts about streams from the library's observer. The visitor gets pointers
+ * that are valid only during its call, so it copies everything.
  */
 #include "live/streams.h"
 
@@ -95,7 +95,7 @@ static int by_process(const void *a, const void *b)
 }
 
 /*
- * If memory is lacking in the visitor, it cannot end the visits. So this function checks no_memory
+ * The visitor cannot end the visits if memory is lacking. So this function checks no_memory
  * afterwards.
  */
 int streams_look(struct streams *streams, pid_t pid)

@@ -73,8 +73,8 @@ static bool note_file(struct trap_late *late, const char *path, const struct sta
 }
 
 /*
- * Prints once that the path leads to another file than the one with this inode, which a process has
- * mapped.
+ * Prints once that a process has mapped the file with this inode, but the path now leads to another
+ * file.
  */
 static void say_other_file(struct trap_late *late, pid_t pid, uint64_t inode, const char *path)
 {
@@ -169,8 +169,8 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
  * pattern that names the module selects a file, as in patch_late.c. The process may have ended, or
  * may have replaced the file, before this process looks. If the process has another mount name
  * space or root directory, the path may lead to another file here. Only the low halves of the
- * inodes are compared: with overlayfs and btrfs, the device of a mapping is not that of stat(2),
- * and overlayfs may add upper bits to the inode.
+ * inodes are compared: with overlayfs and btrfs, the device of a mapping is not the device in
+ * stat(2), and overlayfs may add upper bits to the inode.
  */
 static void look_at_file(void *arg, const struct mapped_file *file)
 {

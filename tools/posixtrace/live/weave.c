@@ -25,9 +25,9 @@
 /* ------------------------------------------------------------------ names, lists, threads */
 
 /*
- * Copies the names and schemas of the old log, then adds those of the kernel's events. The types
- * get new numbers in the order of their old numbers. Returns 0 or an error number, as the other
- * functions in this file do.
+ * Copies the names and schemas of the old log, then adds the names and schemas of the kernel's
+ * events. The types get new numbers in the order of their old numbers. Returns 0 or an error
+ * number, as the other functions in this file do.
  */
 static int copy_types(struct weave *weave)
 {
@@ -263,7 +263,8 @@ static int weave_all(struct weave *weave, int fd)
 		posix_trace_compose_abandon_np(weave->to);
 		return err;
 	}
-	/* The status of a stream says whether events were lost, so lost kernel events change it. */
+	/* The status of a stream shows whether events were lost, so lost kernel events change
+	 * it. */
 	if (weave->has_lost)
 		status.posix_stream_overrun_status = POSIX_TRACE_OVERRUN;
 	return posix_trace_compose_finish_np(weave->to, &status);
