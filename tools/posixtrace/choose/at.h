@@ -3,7 +3,7 @@
  * at.h - the options --at and --host, by which a command reads logs of a fleet's database as if
  * they were files.
  *
- * at_logs() asks the database for its logs, chooses those that the command needs, and returns a
+ * at_logs() asks the database for its logs, chooses the logs that the command needs, and returns a
  * name for each of them. When logfile_open() gets such a name, the events that the options choose
  * are fetched into a temporary log. So the command itself reads a log as always.
  *
@@ -30,7 +30,7 @@ struct at {
 	const struct wanted *wanted;
 	/* The command pairs events to spans, so it also needs events that the options exclude. */
 	bool pairs;
-	/* The command shows the functions of events, not only those of call stacks. */
+	/* The command shows the functions of events, not only the functions of call stacks. */
 	bool shows_functions;
 	/* Times such as +1s refer to the first event of all logs together, not of each log. */
 	bool is_merged;

@@ -2,9 +2,9 @@
 /*
  * reading.h - reads the events of a log one after the other and applies the options of wanted.h.
  *
- * Events that the options exclude are returned as well, with is_wanted false, because the caller
- * must also see the events that show losses. An event gets the same ordinal each time that the log
- * is read with the same options.
+ * Events that the options exclude are also returned, with is_wanted false, because the caller must
+ * also see the events that show losses. An event gets the same ordinal each time that the log is
+ * read with the same options.
  */
 #ifndef POSIXTRACE_CHOOSE_READING_H
 #define POSIXTRACE_CHOOSE_READING_H

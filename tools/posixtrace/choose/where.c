@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * where.c - evaluates an expression of --where for an event. where_parse.c limits the depth of the
- * tree, so the depth of the recursion is limited as well. Integers have 128 bits, so signed and
+ * tree, so the depth of the recursion is limited, too. Integers have 128 bits, so signed and
  * unsigned fields of 64 bits need no special case.
  */
 #include "choose/where.h"
@@ -201,8 +201,8 @@ static bool is_number(const struct value *value)
 }
 
 /*
- * Reals follow IEEE arithmetic, so a division by zero gives infinity and not an unknown value.
- * Remainder and bits have no meaning for reals.
+ * Reals follow IEEE arithmetic, so the result of a division by zero is infinity and not an unknown
+ * value. Remainder and bits have no meaning for reals.
  */
 static struct value calculate_real(enum where_op op, double a, double b)
 {
@@ -238,9 +238,9 @@ static bool find_named(const struct value *number, const struct value *name, uin
 }
 
 /*
- * Computes NUMBER & NAME. Usually a name means one or more bits. The result then has those of these
- * bits that are set in the number. Some names, such as O_WRONLY, mean a value of a group of bits.
- * For such a name the result is 1 if the group has this value, else 0.
+ * Computes NUMBER & NAME. Usually a name means one or more bits. The result then has the bits of
+ * the name that are set in the number. Some names, such as O_WRONLY, mean a value of a group of
+ * bits. For such a name the result is 1 if the group has this value, else 0.
  */
 static struct value named_bits(const struct value *bits, const struct value *name)
 {
