@@ -125,7 +125,7 @@ static void narrow_times(struct named *name, const struct posix_trace_mapping_np
 /*
  * Returns the mapping with the greatest base that is not above an address, among those that a
  * process had at a time, also from its ancestors. Returns NULL if there is none. Reduces the times
- * of the name to those in which the result is the same.
+ * of the name to the range in which the result is the same.
  */
 static const struct posix_trace_mapping_np *mapping_below(const struct data *data, pid_t pid,
 							  uint64_t pointer, int64_t time_ns,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * made_id.h - an identity for files that have no build-id, such as those of Go and of some linkers.
+ * made_id.h - an identity for files that have no build-id, such as files that Go and some linkers
+ * make.
  *
  * A log has this identity in place of the build-id. It consists of a mark that no linker writes,
  * the size, and a hash of the contents. So readers use a file only if it is the same as the mapped

@@ -325,8 +325,8 @@ const struct symbol *symbols_of_frame(trace_id_t trid, pid_t pid, const struct s
 }
 
 /*
- * Returns whether the address of an event is that of an instruction, and not a return address. The
- * begin and the end of a thread have the address of the thread's function.
+ * Returns whether the address of an event is the address of an instruction, and not a return
+ * address. The begin and the end of a thread have the address of the thread's function.
  */
 static bool is_exact_type(const struct log_type *type)
 {

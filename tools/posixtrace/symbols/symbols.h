@@ -60,8 +60,8 @@ bool symbols_option(int option, const char *value);
 
 /*
  * Returns the symbol of the event's address, or NULL if none is known. The symbol is valid until
- * the next call. In a sample and at the begin and end of a thread the address is that of an
- * instruction; in other events it is a return address.
+ * the next call. In a sample and at the begin and end of a thread, the address is the address of an
+ * instruction. In other events it is a return address.
  */
 const struct symbol *symbols_of(const struct logfile *log,
 				const struct posix_trace_event_np *event);

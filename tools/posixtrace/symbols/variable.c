@@ -31,7 +31,7 @@ struct module_global {
 /* The search for all variables of a file. */
 struct walk {
 	struct module *module;
-	Dwarf_Addr bias; /* from the addresses of the debug file to those of the module */
+	Dwarf_Addr bias; /* from the addresses of the debug file to the addresses of the module */
 	size_t entries;  /* the number of entries that the search has read */
 };
 
@@ -77,8 +77,8 @@ static bool constant_address(Dwarf_Die *variable, uint64_t *address)
 }
 
 /*
- * Adds the variables below an entry, also those of namespaces, but not those of functions. In a
- * hostile file the entries of namespaces may overlap, so the walk would not end without a limit.
+ * Adds the variables below an entry, also in namespaces, but not in functions. In a hostile file
+ * the entries of namespaces may overlap, so the walk would not end without a limit.
  */
 static void add_globals(struct walk *walk, Dwarf_Die *parent, unsigned depth)
 {
@@ -163,7 +163,8 @@ static bool may_have_lock(Dwarf_Die type)
 	return is_lock;
 }
 
-/* Replaces a type by that of its member at *offset, and adds the name of the member to the text. */
+/* Replaces a type by the type of its member at *offset, and adds the name of the member to the
+ * text. */
 static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
 	Dwarf_Attribute attribute;
@@ -250,7 +251,7 @@ static bool put_indexes(Dwarf_Die *array, uint64_t element, char *text, size_t b
 	return true;
 }
 
-/* Replaces the type of an array by that of its elements, and adds the indexes to the text. */
+/* Replaces the type of an array by the type of its elements, and adds the indexes to the text. */
 static bool enter_element(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
 	Dwarf_Die array = *type;
