@@ -32,8 +32,8 @@ static void put_build_id(char *to, const struct posix_trace_mapping_np *mapping)
 }
 
 /*
- * Prints an entry of the list as a line of text. An entry with a parent is not a mapping. It says
- * that the process was forked.
+ * Prints an entry of the list as a line of text. An entry with a parent is not a mapping. Such an
+ * entry means that the process was forked.
  */
 static void put_text(const struct posix_trace_mapping_np *mapping, const char *id,
 		     const struct module *module)

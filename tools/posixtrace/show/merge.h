@@ -10,8 +10,8 @@
  * unknown, and they are marked as unordered.
  *
  * Logs of one host have the same clock. But for each log the reading of this clock may be slightly
- * wrong, so between such logs the bound of each log is MERGE_CLOCK_NS. The logs do not say how much
- * the clocks of two hosts differ. Between hosts the bound of each log is MERGE_HOST_NS, unless
+ * wrong, so between such logs the bound of each log is MERGE_CLOCK_NS. The logs do not show how
+ * much the clocks of two hosts differ. Between hosts the bound of each log is MERGE_HOST_NS, unless
  * --clock-error gives another bound.
  *
  * The memory does not depend on the lengths of the logs, since only one event of each log is kept.
