@@ -164,7 +164,7 @@ enum {
 	OPT_THREADS,
 };
 
-/* Options without a letter have values above those of characters. */
+/* Options without a letter have values above the values of characters. */
 static const struct option_row option_rows[] = {
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
