@@ -29,7 +29,7 @@ static void add_duration(void *arg, const struct span *span, const struct posix_
 		type->total_ns = UINT64_MAX;
 }
 
-/* After a failure the caller calls top_fini() as well. */
+/* The caller calls top_fini() even after a failure. */
 bool top_init(struct top *top)
 {
 	memset(top, 0, sizeof(*top));
