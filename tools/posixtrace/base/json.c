@@ -165,7 +165,7 @@ char *json_keep_text(const char *name, const void *text, size_t len, size_t *kep
 	char *members;
 
 	/*
-	 * A byte of the text becomes at most 6 bytes in the string and 2 in the member NAME_hex, so
+	 * A byte of the text becomes at most 6 bytes in the string and 2 in the member NAME_hex. So
 	 * the members fit into the buffer if the text has at most OUT_BYTES / 16 bytes. A longer
 	 * text loses its end. Names are far shorter.
 	 */

@@ -193,7 +193,7 @@ char *put_hex(char *p, uint64_t value, unsigned digits)
 	return p + digits;
 }
 
-/* Sixteen characters. A processor with vector instructions computes all of them at once. */
+/* Sixteen characters. A processor with vector instructions computes all of them in one step. */
 typedef unsigned char vector __attribute__((vector_size(16)));
 typedef uint64_t words __attribute__((vector_size(16)));
 

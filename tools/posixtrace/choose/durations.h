@@ -2,9 +2,10 @@
 /*
  * durations.h - the durations of events, for --where 'duration > 1ms'.
  *
- * An event has a duration if its payload contains one, as the events of calls of the C library do,
- * or if it ends a span whose begin was seen (pairing.h). If an event has a field named duration,
- * this field is used instead. If no expression or option needs durations, they are not computed.
+ * An event has a duration if its payload contains a duration, as in events of calls of the C
+ * library. An event that ends a span has a duration if the begin of the span was read (pairing.h).
+ * If an event has a field named duration, this field is used instead. If no expression or option
+ * needs durations, they are not computed.
  */
 #ifndef POSIXTRACE_CHOOSE_DURATIONS_H
 #define POSIXTRACE_CHOOSE_DURATIONS_H

@@ -54,9 +54,9 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
 
 /*
  * Looks at the threads of the first process and its descendants, and records those that have been
- * blocked for half a second. A wait of a thread is recorded again whenever it has lasted twice as
- * long, so that the log has facts of a time at which all threads of a deadlock were blocked, also
- * if the program is killed.
+ * blocked for half a second. A wait of a thread is recorded again whenever the wait has lasted
+ * twice as long. So the log has facts of a time at which all threads of a deadlock were blocked,
+ * even if the program is killed.
  *
  * Returns without a look if the previous one was not long enough ago. The pause is so long that the
  * looks need at most a two hundredth of a processor. Does nothing if the plan has looks_at_blocked

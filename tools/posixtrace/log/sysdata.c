@@ -131,10 +131,9 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 	    !load_sysdata(event, log, &data))
 		return false;
 	*old = data.set[0];
-	/* The data of START is only one filter, which is stored in *old and in *new. */
 	/*
-	 * In the data of START, the only set has index 0. In other data, the new filter has index
-	 * 1.
+	 * The data of START has only one set, which is stored in *old and in *new. In other data,
+	 * the new filter has index 1.
 	 */
 	*new = data.set[!is_start];
 	return true;

@@ -4,8 +4,7 @@
  *
  * A log has the mappings of code only. The data of a file is mapped behind its code, at the same
  * distance as in the file's symbols. So the file of an address is the file with the greatest base
- * that is not above the address, and the symbol table of that file decides whether a variable is
- * there.
+ * that is not above the address. The symbol table of that file decides whether a variable is there.
  */
 #include "symbols/data.h"
 

@@ -21,7 +21,7 @@ struct link {
 	uint32_t asker;   /* the thread that sent the request, or made the connection */
 	int64_t since_ns; /* valid if is_waiting */
 	bool is_waiting;
-	bool is_new;      /* it was connected at once, and nothing was written to it yet */
+	bool is_new;      /* connect() did not wait, and nothing was written yet */
 	/*
 	 * The program has read from the connection, or a thread polled directly after it wrote a
 	 * request. A program that only writes, for example to a log server, does not read and does

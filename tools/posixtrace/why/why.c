@@ -36,8 +36,9 @@ extern const struct tool_command why_command;
 #define SPANS_MOST   (1u << 22) /* the number of spans that --aggregate keeps at most */
 
 /*
- * A wait for an upstream is the reason of a slow request if it takes at least UPSTREAM_NS, which a
- * person notices, and at least UPSTREAM_TIMES the longest time in which the server was busy.
+ * A wait for an upstream is the reason of a slow request if the wait takes at least UPSTREAM_NS,
+ * which a person notices. The wait must also be at least UPSTREAM_TIMES as long as the longest time
+ * in which the server was busy.
  */
 #define UPSTREAM_NS    UINT64_C(10000000)
 #define UPSTREAM_TIMES 10
