@@ -29,8 +29,8 @@ struct ptx_objects {
 };
 
 /*
- * Adds an entry; a name that is too long is shortened. Nothing is added if the newest entry of this
- * pointer is equal. ENOSPC: all cells are used.
+ * Adds an entry; a name that is too long is shortened. No entry is added if the newest entry of
+ * this pointer is equal. ENOSPC: all cells are used.
  */
 int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object);
 

@@ -84,9 +84,9 @@ static bool barrier_by_membarrier(void)
  * Makes a barrier on the threads of this process without membarrier(2). Returns false if this is
  * not possible on this machine.
  *
- * If a process unmaps a page that it has used, an x86 kernel interrupts every processor that runs a
- * thread of the process, so that the processors discard their TLB entries. An interrupt is a full
- * barrier. munmap() returns after all processors have answered.
+ * A process may unmap a page that it has used. An x86 kernel then interrupts every processor that
+ * runs a thread of the process, so that the processors discard their TLB entries. An interrupt is a
+ * full barrier. munmap() returns after all processors have answered.
  *
  * With INVLPGB (CPUID 0x80000008, EBX bit 3), one processor invalidates the TLB entries of all
  * others without an interrupt. On such a processor munmap() is no barrier, so the function returns

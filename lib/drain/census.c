@@ -5,7 +5,7 @@
  * The ledger (account.c) and the thinning of marks (thin.c) use a census. A census copies chunks as
  * an observer does, with ptx_ring_look(), from the place of the drain's reader onward. It claims
  * and frees nothing, so neither the reader nor a writer notices it. Two bounds end a census. First,
- * in each ring it stops at the record that was the last record when the census began, because a
+ * in each ring the census stops at the record that was the last record when the census began. A
  * writer may add records as fast as the census copies them. Second, the number of looks is limited,
  * because the chain of chunks in hostile memory may be a circle.
  */

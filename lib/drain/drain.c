@@ -5,7 +5,7 @@
  *
  * At each step an event of the drain itself (synthetic.c) comes first, if there is one. Otherwise
  * the older of the first mark and the record at the top of the heap is next. A mark comes before a
- * record of the same time. Nothing younger than the watermark of the last pass (pass.c) is
+ * record of the same time. No event younger than the watermark of the last pass (pass.c) is
  * delivered.
  *
  * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over

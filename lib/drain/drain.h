@@ -218,8 +218,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 /*
  * For callers that must not wait, after a peek that found nothing. Finds the oldest event that was
  * complete at the time of that peek, even if a writer that is suspended in a trace point may still
- * publish an older event. The older event is then LATE. Call peek twice before. At the second peek,
- * a writer that runs has left the trace point in which the first peek saw it, so the writer no
+ * publish an older event. The older event is then LATE. Call peek twice before. By the second peek,
+ * a writer that runs has left the trace point in which the first peek saw it. So the writer no
  * longer holds back the events of the first peek.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);

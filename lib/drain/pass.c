@@ -120,7 +120,7 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 /*
  * Counts the bytes behind the last well-formed record of a batch as one loss. The number of records
  * in these bytes is unknown. The loss has no known type and no known thread, so ptx_ledger_close()
- * gives it to type 0 and to the line of pid 0.
+ * adds it to type 0 and to the line of pid 0.
  */
 static void count_damage(struct ptx_drain *drain)
 {
@@ -263,8 +263,8 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 }
 
 /*
- * Returns the latest time for which it is known that the ring's writer publishes nothing older. If
- * the writer is outside its window, this is `now`, the time of the pass. Otherwise the bound is
+ * Returns a time such that the ring's writer publishes no further event that is older. If the
+ * writer is outside its window, this is `now`, the time of the pass. Otherwise the bound is
  * computed once, when the reader first sees the writer inside at this place. This bound remains
  * until the writer has moved.
  */

@@ -196,8 +196,8 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 }
 
 /*
- * This is for a log without ledger. Nothing is known of its losses, so in each line called equals
- * reported (L1). The lines of threads are copied directly, without a search for each one.
+ * This is for a log without ledger. The losses of such a log are unknown, so in each line called
+ * equals reported (L1). The lines of threads are copied directly, without a search for each one.
  */
 int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *ledger)
 {
@@ -206,7 +206,7 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 	if (!thread)
 		return ENOMEM;
 	/*
-	 * Nothing can fail from here on. So the function replaces the whole ledger, or returns an
+	 * From here on no step can fail. So the function replaces the whole ledger, or returns an
 	 * error and leaves it unchanged.
 	 */
 	ptx_ledger_fini(ledger);

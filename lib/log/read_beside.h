@@ -5,7 +5,7 @@
  * A completed log repeats in its tail the content of these areas, so a reader of events does not
  * need them. They serve readers of an incomplete log, and the process that completes the log of a
  * dead writer. The numbers of the tail's blocks follow those of the blocks in the areas (FORMAT N2
- * and 3.10), so the process that completes the log and a check of the log must count the same
+ * and 3.10). So the process that completes the log and a check of the log must count the same
  * blocks. Both visit the areas with the functions below and number the blocks with
  * ptx_log_follow().
  *
@@ -42,7 +42,7 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 
 /*
  * Returns true if the file ends before the end of a block header at this offset. Then the log is
- * incomplete there, or has no blocks there yet. Neither is damage.
+ * incomplete there, or has no blocks there yet. Both cases are no damage.
  */
 bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at);
 

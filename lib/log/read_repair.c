@@ -2,9 +2,9 @@
 /*
  * log/read_repair.c - uses a header whose checksum is wrong, as far as possible (R8).
  *
- * Nothing shows which of its bytes are damaged. An impossible value is replaced by the default. A
- * possible value stays, although it may be wrong: the user has asked for a salvage, and the events
- * do not depend on the fields that may be wrong.
+ * It is unknown which bytes of the header are damaged. An impossible value is replaced by the
+ * default. A possible value stays, although it may be wrong: the user has asked for a salvage, and
+ * the events do not depend on the fields that may be wrong.
  */
 #include <pthread.h>
 #include <string.h>

@@ -3,9 +3,9 @@
  * log/write_complete.c - writes the parts of a log that wait to be written, clears the log, and
  * completes it.
  *
- * The tail of a log has the index, all names and lists again, the ledger and the END block, so that
- * a reader of a complete log need not search for them (R2). If a write of the tail fails, the
- * closing area of the header still gets the status and the total (R3). After an error the functions
+ * The tail of a log has the index, all names and lists again, the ledger and the END block. So a
+ * reader of a complete log need not search for them (R2). If a write of the tail fails, the closing
+ * area of the header still gets the status and the total (R3). After an error the functions
  * continue, as long as the bytes in the file remain a valid log.
  */
 #include <errno.h>

@@ -33,7 +33,7 @@ static void write_sequence_written(struct ptx_log *log, size_t bytes)
 
 /*
  * Seals and sends the block. If a write into a file fails, the block is opened again, so that later
- * events can still join it, and the next attempt writes it anew at the same place. In a pipe the
+ * events can still join it. The next attempt writes the block anew at the same place. In a pipe the
  * sealed bytes must stay as they are once some of them are sent (W1).
  */
 static int send_block(struct ptx_log *log)

@@ -4,9 +4,9 @@
  * executes finds the arena again.
  *
  * The answer is in two places. The variable `self` is private memory, which a child of fork()
- * inherits. The table of members in the control page is still there after execve(). Neither is
- * trusted alone: a stream is this process's own only if the word of its place has the generation
- * that this process inherited, or if its facts name this process.
+ * inherits. The table of members in the control page remains after execve(). This file trusts
+ * neither place alone: a stream is this process's own only if the word of its place has the
+ * generation that this process inherited, or if its facts name this process.
  *
  * Every process of the arena may write to the control page. A hostile process can at most make this
  * process record into other regions of the same arena. Loops are bounded by PTX_STREAMS and
@@ -293,9 +293,9 @@ static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t par
 }
 
 /*
- * Returns the places at which this process has inherited a stream that is still there. In a child
- * that is not set up yet, it returns the places of the parent. `self` has the generations of these
- * streams.
+ * Returns the places of the streams that this process has inherited and that still exist. In a
+ * child that is not set up yet, it returns the places of the parent. `self` has the generations of
+ * these streams.
  */
 static uint64_t inherited_before(const struct ptx_control *control)
 {

@@ -3,7 +3,7 @@
  * meet/family.h - one arena for a traced process and the processes that inherit its streams.
  *
  * A child of a process that is traced into an INHERITED stream keeps its parent's arena, with the
- * names and the control page, so that the controller reaches all processes of the family with one
+ * names and the control page. So the controller reaches all processes of the family with one
  * change. The child recognizes its own attachments by their generations. The arena's table of
  * members has the facts that the next executed program needs. While a stream can be inherited, the
  * arena's descriptor stays open when programs are executed. So a program that a shell executes

@@ -30,7 +30,7 @@ static bool is_same_mapping(const struct ptx_mapped_range *a, const struct ptx_m
 {
 	const struct ptx_mapping *x = &a->mapping, *y = &b->mapping;
 
-	/* Neither of the two ranges has a device or an inode. */
+	/* The two ranges have no device and no inode. */
 	if (a->is_reported && b->is_reported)
 		return x->start == y->start && x->end == y->end;
 	/*
@@ -146,8 +146,9 @@ static void note_gone(const struct ptx_mapped_notes *notes, const struct ptx_map
 
 /*
  * A file that is gone is noted as mapped until the old look. A new file is noted as mapped from the
- * new look on. If no other file can have been in the range between the looks, an old file is noted
- * as mapped until the new look, and a new file as mapped since the old look.
+ * new look on. is_exact() shows whether another file can have been in the range between the looks.
+ * If none can, an old file is noted as mapped until the new look, and a new file as mapped since
+ * the old look.
  */
 void ptx_mapped_compare(const struct ptx_mapped_notes *notes, const struct ptx_mapped_set *old,
 			struct ptx_mapped_set *set)

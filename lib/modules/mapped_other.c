@@ -2,7 +2,7 @@
 /*
  * modules/mapped_other.c - looks at another process through /proc.
  *
- * Neither that process nor its files are trusted: every number is checked and every loop bounded.
+ * That process and its files are not trusted: every number is checked, and every loop is bounded.
  * The build-id is read from the mapped memory, if that is permitted, or else from the file, if its
  * path still leads to the mapped file. The build-id is read once for each file that appears.
  */

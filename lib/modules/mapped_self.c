@@ -3,9 +3,9 @@
  * modules/mapped_self.c - looks at this process through the dynamic linker.
  *
  * During dl_iterate_phdr() the linker's lock keeps every object mapped, so memory that the program
- * headers name can be read. Nothing is allocated meanwhile, because malloc() may need the linker:
- * one pass counts the objects, a second one stores them, and both are repeated if the objects have
- * changed between.
+ * headers name can be read. No memory is allocated meanwhile, because malloc() may need the linker.
+ * So the first pass counts the objects, and the second pass stores them. Both passes are repeated
+ * if the objects have changed in between.
  */
 #include <elf.h>
 #include <errno.h>
@@ -120,7 +120,7 @@ static int mapped_self_count(struct dl_phdr_info *object, size_t bytes, void *ar
 	/* The counts are those of this pass; mapped_self_gather() compares them. */
 	walk->set->adds = object->dlpi_adds;
 	walk->set->subs = object->dlpi_subs;
-	/* Nothing was loaded or unloaded since the old look: the pass can end here. */
+	/* No object was loaded or unloaded since the old look: the pass can end here. */
 	if (walk->old && walk->old->adds == object->dlpi_adds &&
 	    walk->old->subs == object->dlpi_subs) {
 		/* A result that is not zero ends the pass. */

@@ -62,7 +62,7 @@ static uint32_t rings_of(const struct ptx_taking *taking)
 /*
  * Returns the time of the last published record of a chunk. The head gives the end of the records.
  * The head and the length of each record are bounded by the room of a chunk. If there is no memory,
- * the result is the time at which the chunk was opened, which is earlier and therefore safe.
+ * the result is the time when the chunk was opened. This time is earlier and therefore safe.
  */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  uint32_t room, const struct ptx_chunk *chunk)

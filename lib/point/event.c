@@ -2,8 +2,9 @@
 /*
  * point/event.c - posix_trace_event(): the path of an event from the program into the rings.
  *
- * A trace point waits for no other thread, makes no system call, stores into no cache line that
- * other threads store into, and leaves a consistent stream if it never returns. Its steps:
+ * A trace point waits for no other thread, makes no system call, and does not store into a cache
+ * line that other threads store into. If it never returns, it leaves a consistent stream. The steps
+ * of a trace point:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
  * 	compare one word, to see whether this thread's lanes are still valid; test whether the

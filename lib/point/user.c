@@ -3,8 +3,8 @@
  * point/user.c - events of typed items: trace_user_np.h.
  *
  * The caller fills a struct posix_trace_user_np on its stack, item by item, and records it as one
- * event. Nothing is allocated. When the struct is full, further items are ignored and the event
- * is marked as truncated. All functions are async-signal-safe.
+ * event. The functions allocate no memory. When the struct is full, further items are ignored and
+ * the event is marked as truncated. All functions are async-signal-safe.
  */
 #include <stddef.h>
 #include <string.h>

@@ -150,8 +150,8 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 }
 
 /*
- * Nothing of the new stream is visible to trace points before ptx_view_attach(). After an error
- * nothing of the stream remains.
+ * The new stream is invisible to trace points before ptx_view_attach(). After an error nothing of
+ * the stream remains.
  */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing, struct ptx_view **result)

@@ -4,8 +4,8 @@
  *
  * The order of the steps is: attributes, target, place in TRACE_SYS_MAX, region, drain, control
  * ring, log, identifier, publication, guardian. In this order each step can be undone. If the
- * process is killed between two steps, later processes recognize everything that it leaves. Nothing
- * is visible to the target before ptx_view_attach().
+ * process is killed between two steps, later processes recognize everything that it leaves. The
+ * target sees no part of the stream before ptx_view_attach().
  */
 #include <stdlib.h>
 #include <string.h>

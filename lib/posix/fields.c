@@ -183,7 +183,7 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 					    const struct posix_trace_schema_np *schema,
 					    const void *data, size_t len, unsigned flags)
 {
-	/* Nothing is read here; errors of the payload appear when its values are read. */
+	/* This function reads no value; errors of the payload appear when its values are read. */
 	values->schema = schema;
 	values->data = data;
 	values->len = len;

@@ -341,7 +341,7 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 		return get_waiting(0, &to, NULL, PTX_UNLOGGED);
 	/*
 	 * Reading an event of a log takes nanoseconds, so the call does not touch the cancellation
-	 * state. Nothing here is a cancellation point.
+	 * state. No call here is a cancellation point.
 	 */
 	stream = ptx_registry_find(trid);
 	if (!stream || stream->kind != PTX_STREAM_STORED)

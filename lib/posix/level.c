@@ -32,7 +32,9 @@ int ptx_level_of(const struct ptx_lists *lists, unsigned type)
 	struct posix_trace_schema_np schema;
 	char text[PTX_SCHEMA_BYTES];
 
-	/* Neither a missing description nor one that is not a schema has a level. */
+	/*
+	 * A type without a description, or with a description that is not a schema, has no level.
+	 */
 	if (!ptx_schemas_get(&lists->schemas, type, text) || ptx_schema_parse(text, &schema))
 		return 0;
 	return schema.level;

@@ -4,7 +4,7 @@
  *
  * The observer finds streams through the files that processes hold open in /proc. It examines one
  * arena at a time, and calls `visit` after it has closed the arena's file, so that `visit` may call
- * any function. Nothing is changed in the observed processes.
+ * any function. The observer changes nothing in the observed processes.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -297,10 +297,9 @@ static void put_event(struct ptx_text *text, trace_id_t trid,
 }
 
 /*
- * The calls for the name and for the schema lock the stream one after the
- * other. Neither can change once it exists, so the line is consistent. A
- * schema that is not valid is ignored, since the data can be shown without
- * it.
+ * The calls for the name and for the schema lock the stream one after the other. A name or a schema
+ * does not change once it exists, so the line is consistent. A schema that is not valid is ignored,
+ * since the data can be shown without it.
  */
 PTX_EXPORT int posix_trace_event_print_np(trace_id_t trid,
 					  const struct posix_trace_event_info *info,

@@ -4,9 +4,9 @@
  *
  * An identifier is a place in a table and a generation. Streams are type-stable: their memory is
  * used again for other streams, and for nothing else. A call that finds a stream by its place may
- * therefore lock it, or count itself as its user, and then check whether it is still the stream of
- * the identifier. The lock or the count is enough. A membarrier(2), which a sandbox may refuse, is
- * not needed.
+ * therefore lock the stream, or count itself as its user. Then the call checks whether this stream
+ * is still the stream of the identifier. The lock or the count is enough. A membarrier(2), which a
+ * sandbox may refuse, is not needed.
  *
  * Identifiers of a parent are invalid in its child: at the fork the kernel zeroes the table and the
  * list of memory for new streams. If a call is interrupted by a fork, it continues in the child

@@ -115,8 +115,8 @@ PTX_EXPORT int posix_trace_get_status(trace_id_t trid, struct posix_trace_status
 }
 
 /*
- * The standard assumes one reader of the status. A program that polls, or a second reader, must not
- * reset members that the first reader has not read yet.
+ * The standard assumes one reader of the status. This function is for a program that polls, or for
+ * a second reader: it resets no members, so the first reader still finds them.
  */
 PTX_EXPORT int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *info)
 {

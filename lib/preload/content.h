@@ -25,8 +25,8 @@ SHIM_WRAPPER extern _Atomic unsigned posixtrace_shim_content;
 
 /*
  * Called at the program's start. From then on, the first `bytes` bytes of each call are recorded.
- * None are recorded if the process has inherited a seccomp filter, which may forbid the system call
- * that copies the bytes. seccomp.c sees the filters that the program itself installs.
+ * The shim records no bytes if the process has inherited a seccomp filter, which may forbid the
+ * system call that copies the bytes. seccomp.c sees the filters that the program itself installs.
  */
 void shim_content_begin(unsigned bytes);
 

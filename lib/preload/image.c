@@ -311,8 +311,8 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 }
 
 /*
- * Only some errors mean that the file is not there or not reachable. After other errors, such as
- * EMFILE, it is unknown whether the file is there.
+ * Only some errors mean that the file does not exist or cannot be reached. After other errors, such
+ * as EMFILE, it is unknown whether the file exists.
  */
 int shim_image_is_missing(const char *path)
 {

@@ -5,8 +5,9 @@
  * fopen() and its relatives open and read files by calls inside the C library, which do not use the
  * dynamic symbol table. io_stdio.c traces fopen() and its relatives themselves.
  *
- * If a thread is cancelled in a call, the event of the call has the error ECANCELED: the cleanup of
- * SHIM_CALL() runs while the stack is unwound, with the values that the data had before the call.
+ * If a thread is cancelled in a call, the event of the call has the error ECANCELED. The cleanup of
+ * SHIM_CALL() records this event while the stack is unwound. The event has the values that the data
+ * had before the call.
  */
 #include <fcntl.h>
 #include <stdarg.h>

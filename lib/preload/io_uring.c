@@ -413,8 +413,8 @@ static void put_answers(const struct io_uring *ring, struct counts *counts, cons
 			   .error = from->result < 0 ? -from->result : 0, .flags = from->flags };
 
 		/*
-		 * user_data has 64 bits and is copied as two halves. Neither the schema nor the
-		 * struct has gaps.
+		 * user_data has 64 bits and is copied as two halves. The schema and the struct have
+		 * no gaps.
 		 */
 		memcpy(data.user_data, &from->user_data, sizeof data.user_data);
 		counts->completed++;

@@ -27,8 +27,8 @@ extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hi
 #endif
 
 /*
- * Replaces strncmp(), of which a sanitizer may have a version that cannot be called before the
- * sanitizer has started.
+ * Replaces strncmp(). A sanitizer may define a strncmp() that cannot be called before the sanitizer
+ * has started.
  */
 static bool next_begins(const char *text, const char *with)
 {

@@ -138,8 +138,8 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	/* `error` is errno if popen() failed, and else 0. */
 	data.error = file ? 0 : errno;
 	/*
-	 * Neither text is known to be readable: the mode may have caused an error, and only the
-	 * shell in the child reads the command.
+	 * The two texts may be unreadable: the mode may have caused an error, and only the shell in
+	 * the child reads the command.
 	 */
 	len = shim_text_unsure(data.text, 16, mode);
 	len += shim_text_before(data.text + len, sizeof data.text - len, command);

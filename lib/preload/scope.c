@@ -189,8 +189,8 @@ static uint32_t hash_of(const char *name)
 }
 
 /*
- * Replaces strcmp(), of which a sanitizer may have a version that cannot be called before the
- * sanitizer has started.
+ * Replaces strcmp(). A sanitizer may define a strcmp() that cannot be called before the sanitizer
+ * has started.
  */
 static bool is_equal(const char *a, const char *b)
 {

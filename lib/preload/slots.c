@@ -260,7 +260,7 @@ struct open_page {
 	bool is_writable, is_changed;
 };
 
-/* Gives a page back the protection that it had. Nothing can be done if that fails. */
+/* Gives a page back the protection that it had. A failure is ignored. */
 static void close_page(struct open_page *open)
 {
 	if (open->is_changed)

@@ -181,8 +181,8 @@ static void copy_words(unsigned char *to, uintptr_t from, size_t bytes)
 }
 
 /*
- * Records the event with the copy. This is a separate function, so that its own stack, in which the
- * event is assembled, is below the part that is copied.
+ * Records the event with the copy. The function is not inlined, so that its own stack is below the
+ * part that is copied. The event is assembled on that stack.
  */
 static __attribute__((noinline)) void put_copy(enum shim_type type, const void *data, size_t len,
 					       const void *caller,

@@ -5,7 +5,7 @@
  *
  * There are three kinds of notes: a file is mapped from a time on; a range no longer has its former
  * file; a process is a child of another process and has the mappings of that process. From these
- * notes a reader makes spans of time. Nothing is known about times and addresses without a note.
+ * notes a reader makes spans of time. For times and addresses without a note, the file is unknown.
  *
  * Owner     the caller; one at a time.
  * Errors    0 or an error number; errno is preserved.

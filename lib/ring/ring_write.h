@@ -206,7 +206,7 @@ ptx_inline uint64_t ptx_load_word(const void *from)
 /*
  * Step 1 of 3. Returns the place for a record of `size` bytes behind the chunk's head, and stores
  * that head in *head. Returns NULL if the chunk has no room. The writer fills the record; readers
- * do not see it yet. Nothing that readers see has changed in the chunk, so a writer may give up the
+ * do not see it yet. The function changes no word that readers use, so a writer may discard the
  * event here.
  */
 ptx_inline struct ptx_record *ptx_ring_prepare(const struct ptx_rings *rings,
@@ -236,7 +236,7 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
  * Step 2 of 3. Call this function directly before the clock is read. The function opens the window.
  * A reader that sees the open window waits, since the writer may still publish a record that is
  * older than the reader's clock reading. The parameter `head` is the head that step 1 has stored. A
- * writer that gives up the event after this step leaves the window open until its next record.
+ * writer that discards the event after this step leaves the window open until its next record.
  */
 ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {
