@@ -124,9 +124,10 @@ static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * A place is no orphan in three cases. First, the place belongs to this process; F_GETLK does not
- * show a process's own locks. Second, the creator could not get the lock. Third, the guardian is at
- * work and holds the second lock.
+ * A place is an orphan if the creator's lock and the guardian's lock are free. The result is false
+ * if the place belongs to this process, because F_GETLK does not show a process's own locks. The
+ * result is also false if the creator could not get the lock, or if this process has no descriptor
+ * of the arena.
  */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {

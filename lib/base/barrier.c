@@ -47,9 +47,9 @@ void ptx_barrier_init(void)
 	may_ask = !wish || wish[0] != '0';
 	/*
 	 * The first command registers this process for barriers that other processes make by
-	 * ptx_barrier_everywhere(). The second one registers it for barriers that this process
-	 * makes by ptx_barrier(). If a process with several threads registers, the kernel waits
-	 * until all processors have passed a barrier. The library therefore registers in its
+	 * ptx_barrier_everywhere(). The second command registers the process for barriers that this
+	 * process makes by ptx_barrier(). If a process with several threads registers, the kernel
+	 * waits until all processors have passed a barrier. The library therefore registers in its
 	 * constructor, where there is one thread.
 	 *
 	 * The results are not checked: on an old kernel each later barrier reports the failure.

@@ -90,8 +90,8 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 		return;
 	}
 	/*
-	 * Earlier blocks of names were overwritten, so the first one here may have any number. The
-	 * numbers of the other types begin with 0.
+	 * Earlier blocks of names were overwritten, so the first block here may have any number.
+	 * The numbers of the other types begin with 0.
 	 */
 	if (found->block.type == PTX_LOG_NAMES && !check->number[PTX_LOG_NAMES])
 		check->number[PTX_LOG_NAMES] = found->block.number;

@@ -163,9 +163,9 @@ static bool number_slots(struct ptx_stored *stored)
 }
 
 /*
- * Reads the lists of the tail, each directly behind the previous one (3.9). Without them the log is
- * complete nevertheless: types then have no schema, and ptx_check_log() reports the damage. Returns
- * 0 or ENOMEM.
+ * Reads the lists of the tail, each directly behind the previous list (3.9). Without them the log
+ * is complete nevertheless: types then have no schema, and ptx_check_log() reports the damage.
+ * Returns 0 or ENOMEM.
  */
 static int read_lists(struct ptx_stored *stored, uint64_t offset)
 {

@@ -4,7 +4,7 @@
  *
  * The reader removes each event whose posix_trace_event() had returned before the clear began. The
  * event's time alone does not show this: the counters of two processors may differ by some
- * nanoseconds, so such an event can have a later time than the begin of the clear. The reader
+ * nanoseconds, so such an event can have a later time than the beginning of the clear. The reader
  * therefore also removes all other records that a ring had when the clear began. It recognizes
  * these records by their numbers in the ring. All removed events count as lost, cause CLEARED.
  */

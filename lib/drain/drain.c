@@ -216,7 +216,7 @@ static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *even
 
 /*
  * A pass costs a barrier on all writers. So the reader first uses up what it has claimed, and makes
- * at most one pass in a call. The event that a peek returns stays the next one until
+ * at most one pass in a call. The event that a peek returns stays the next event until
  * ptx_drain_consume(), unless writers of a LOOP stream overwrite it.
  */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)

@@ -48,8 +48,8 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * The new mark moves from the end towards the begin, and stays behind marks of the same time. A
- * reader that replaces another one needs this order (flush/checkpoint.c). It finds the marks of
+ * The new mark moves from the end towards the beginning, and stays behind marks of the same time. A
+ * reader that replaces another reader needs this order (flush/checkpoint.c). It finds the marks of
  * starts, of FULL states and of flushes in three places, and adds the marks of one place after the
  * other.
  */

@@ -173,7 +173,8 @@ static bool is_missed(const struct ptx_drain *drain)
  * Claims the next records of a ring into the source's buffer. Precondition: all records of the
  * buffer were delivered or dropped. Afterwards the member `key` is the time of the first record, or
  * UINT64_MAX if there is none. The caller repairs the heap. Records of a batch are in the order of
- * the ring, which is nearly that of time; only the first one's time is compared with other rings.
+ * the ring, which is nearly that of time; only the time of the first record is compared with other
+ * rings.
  */
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 {
@@ -290,10 +291,11 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_since = now;
 		/*
 		 * There are three cases. If the reader last saw the writer outside at this same
-		 * place, the writer went inside after that look. If the writer is at the begin of a
-		 * chunk, it opened the chunk and read the clock afterwards; the comparison with
-		 * `now` excludes a hostile time. Otherwise the writer's clock reading is not before
-		 * its last record. The reader uses the time of the last record that it has claimed.
+		 * place, the writer went inside after that look. If the writer is at the beginning
+		 * of a chunk, it opened the chunk and read the clock afterwards; the comparison
+		 * with `now` excludes a hostile time. Otherwise the writer's clock reading is not
+		 * before its last record. The reader uses the time of the last record that it has
+		 * claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;

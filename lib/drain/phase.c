@@ -8,8 +8,8 @@
 #include "drain/phase.h"
 
 /*
- * The time `from` is not before the begin of the previous phase, because delivery reaches marks in
- * the order of time.
+ * The time `from` is not before the beginning of the previous phase, because delivery reaches marks
+ * in the order of time.
  */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase)
 {

@@ -42,9 +42,9 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 
 /*
  * A process claims a cell first and fills it later, or never if it is killed. So the log may have
- * cells behind one that is not ready. flush->objects is the number of cells, from the first one on,
- * that the log has without a hole. object_stored has one bit for each cell, set if the log has the
- * cell.
+ * cells behind a cell that is not ready. flush->objects is the number of cells, from the first cell
+ * on, that the log has without a hole. object_stored has one bit for each cell, set if the log has
+ * the cell.
  */
 static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *objects)
 {

@@ -184,7 +184,7 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 	/* D2: at most 2^14, as an event has 14 bits for its shape. */
 	if (block->shapes > SHAPE_MASK + 1)
 		return "a block has more shapes than there can be";
-	/* Both tables are at the end of the payload: their begin is computed from there. */
+	/* Both tables are at the end of the payload: their beginning is computed from there. */
 	if (tables > block->payload_bytes)
 		return "the tables of a block are longer than it is";
 	if (block->record_bytes & 7 || block->record_bytes > PTX_LOG_PAYLOAD_MAX)

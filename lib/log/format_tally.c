@@ -197,7 +197,7 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 
 /*
  * This is for a log without ledger. The losses of such a log are unknown, so in each line called
- * equals reported (L1). The lines of threads are copied directly, without a search for each one.
+ * equals reported (L1). The lines of threads are copied directly, without a search for each line.
  */
 int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *ledger)
 {

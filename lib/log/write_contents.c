@@ -32,9 +32,8 @@ static struct ptx_log_count *thread_counts(const struct ptx_log_contents *c)
 }
 
 /*
- * The first loop counts the records. The second one goes over the types, copies the counts and
- * makes by_type zero again, even if malloc() failed, so that the next call needs no memset of all
- * types.
+ * The first loop counts the records. The second loop visits the types, copies the counts and makes
+ * by_type zero again, even if malloc() failed, so that the next call needs no memset of all types.
  */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting)

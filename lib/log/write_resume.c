@@ -146,7 +146,9 @@ static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *wi
 
 		if (whole && found.block.type == PTX_LOG_DATA)
 			return EINVAL;
-		/* If the block is invalid, the next header may be anywhere behind this one (R7). */
+		/*
+		 * If the block is invalid, the next header may be anywhere behind this header (R7).
+		 */
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
 	/* After a lack of memory or a failed read the search may have missed blocks. */

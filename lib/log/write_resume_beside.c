@@ -4,7 +4,7 @@
  * killed.
  *
  * Blocks that remain in an area keep their numbers. The next block of a type gets the number after
- * the last one there, as a check expects it (log/read_beside.h). The guardian handles parts that
+ * the last number there, as a check expects it (log/read_beside.h). The guardian handles parts that
  * cannot be read as follows:
  *
  * - A names area is written again: all names are in memory.

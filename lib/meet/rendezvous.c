@@ -4,7 +4,7 @@
  *
  * A link's name is PID.START.CONTROLLER and its text /proc/CONTROLLER/fd/N. Any process of the user
  * can make such a link. So a link is followed only if its text has exactly this form, and the
- * caller checks the file to which it leads. No process waits for another one here.
+ * caller checks the file to which it leads. No process waits for another process here.
  *
  * The walk runs at the start of each program, and in a child's first event, possibly in a handler.
  * It uses getdents64(2) and a buffer in the walk, because opendir() allocates. Leaving and removing

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/call.h - the begin and the end of every public function, and access to streams.
+ * posix/call.h - the beginning and the end of every public function, and access to streams.
  *
  * errno belongs to the program (GEN-02). While a function runs, its thread is not cancelled
  * (SIGCAN-01 to SIGCAN-03); only the two functions that wait for an event permit cancellation, at

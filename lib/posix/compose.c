@@ -305,9 +305,9 @@ PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_n
 }
 
 /*
- * Adds the notes from which a reader makes the span of the mapping: one for its begin, and one for
- * its end unless the mapping lasts to the end of the log. A note GONE precedes others of the same
- * time, so it does not end a mapping that begins at that time (record/mapping.c).
+ * Adds the notes from which a reader makes the span of the mapping: one for its beginning, and one
+ * for its end unless the mapping lasts to the end of the log. A note GONE precedes others of the
+ * same time, so it does not end a mapping that begins at that time (record/mapping.c).
  */
 static int add_mapping(struct posix_trace_composer_np *composer,
 		       const struct posix_trace_mapping_np *from)

@@ -299,7 +299,9 @@ static int get_value(const struct posix_trace_schema_np *schema, unsigned field,
 		values.field = field;
 		values.index = index;
 	}
-	/* If the position varies, all fields before it are read, from the begin of the payload. */
+	/*
+	 * If the position varies, all fields before it are read, from the beginning of the payload.
+	 */
 	while (next_value(&values, value))
 		if (value->field == place && value->index == index)
 			return 1;

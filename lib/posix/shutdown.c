@@ -94,7 +94,7 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	pthread_mutex_unlock(&stream->lock);
 	/* Completes the log with the status and the ledger. */
 	err2 = ptx_flush_destroy(stream->flush, &status);
-	/* All three steps are executed, whatever the first one returns. */
+	/* All three steps are executed, whatever the first step returns. */
 	return err ? err : err2 ? err2 : err3;
 }
 

@@ -29,7 +29,7 @@ static bool read_overrun(struct ptx_region *region, bool reset)
 {
 	/*
 	 * An exchange is used, so that a loss at this moment is reported by this call or by the
-	 * next one (STATUS-09).
+	 * next call (STATUS-09).
 	 */
 	return reset ? atomic_exchange_explicit(&region->overrun, 0, memory_order_relaxed)
 		     : atomic_load_explicit(&region->overrun, memory_order_relaxed);

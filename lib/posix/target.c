@@ -48,7 +48,7 @@ static enum ptx_life life_of_members(const struct ptx_stream *stream)
 	return life;
 }
 
-/* Returns true if /proc shows that no process but this one holds the arena open. */
+/* Returns true if /proc shows that no process but this process holds the arena open. */
 static bool is_held_by_none(const struct ptx_arena *arena)
 {
 	struct ptx_openers openers;

@@ -3,9 +3,9 @@
  * preload/func.c - family func: functions of programs that were compiled with
  * -finstrument-functions.
  *
- * The compiled code calls the two functions below at the begin and the end of every function. The
- * event's address is the place from which the function was called. The wrappers themselves must not
- * be instrumented, or they would call each other without end.
+ * The compiled code calls the two functions below at the beginning and the end of every function.
+ * The event's address is the place from which the function was called. The wrappers themselves must
+ * not be instrumented, or they would call each other without end.
  */
 #include "preload/shim.h"
 

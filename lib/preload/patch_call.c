@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_call.c - handles the begin and the end of a patched function: its event and its
+ * preload/patch_call.c - handles the beginning and the end of a patched function: its event and its
  * slot.
  *
  * Each thread keeps the slot that it has used last, so that most calls need no list. All other free
@@ -198,8 +198,8 @@ static uint32_t slot_at(const void *address)
 
 /*
  * Records the call of a function with arguments. The event has the fields of every call, the
- * arguments as they were at the begin of the function, and its result. `registers` is NULL if the
- * function was left without a return; the event then has no result.
+ * arguments as they were at the beginning of the function, and its result. `registers` is NULL if
+ * the function was left without a return; the event then has no result.
  */
 static void record_values(uint32_t slot, const struct shim_call_data *head,
 			  const struct shim_registers *registers)
@@ -258,7 +258,7 @@ static void close_slot(uint32_t slot, const struct shim_registers *registers)
 }
 
 /*
- * Returns the stamp for the begin of a call. If the stamp is from the processor's counter,
+ * Returns the stamp for the beginning of a call. If the stamp is from the processor's counter,
  * patch_hook.c will read the counter itself for later calls.
  */
 static uint64_t stamp_now(void)
@@ -482,8 +482,8 @@ void shim_patch_thread_ends(void)
 }
 
 /*
- * Called by shim_patch_enter at the begin of a patched function. `code` is the address behind the
- * call in the trampoline, which is the member `code` of struct shim_trampoline.
+ * Called by shim_patch_enter at the beginning of a patched function. `code` is the address behind
+ * the call in the trampoline, which is the member `code` of struct shim_trampoline.
  */
 __attribute__((used)) void shim_function_enters(const unsigned char *code, const void **place,
 						 const unsigned char *vectors);

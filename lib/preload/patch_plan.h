@@ -243,7 +243,7 @@ struct shim_jumps {
 	uint64_t missed;
 	/*
 	 * The process ids of the tracers that need jumps; 0: none. The shim adds them. Each tracer
-	 * removes itself, and the last one restores the code. If the array is full, a further
+	 * removes itself, and the last tracer restores the code. If the array is full, a further
 	 * tracer is not added.
 	 */
 	uint32_t tracer[SHIM_TRACERS];

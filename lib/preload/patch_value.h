@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * preload/patch_value.h - copies values of the program into the data of an event, at a probe and at
- * the begin and the end of a function. A plan names the places of the values.
+ * the beginning and the end of a function. A plan names the places of the values.
  *
  * Memory is checked before it is read, because a pointer of the program may be wrong.
  *
