@@ -107,8 +107,8 @@ for section in stat verify latency diff; do
 	check "$section prints all members" is_seen $section $section
 done
 # Only a real program fails.
-check "why prints the other members" is_seen why why failures.at failures.code \
-	failures.failed_calls failures.failed_calls.at failures.failed_calls.error \
+check "why prints the other members" is_seen why why failures.at failures.at_ns failures.code \
+	failures.failed_calls failures.failed_calls.at failures.failed_calls.at_ns failures.failed_calls.error \
 	failures.failed_calls.error_name failures.failed_calls.event failures.failed_calls.function \
 	failures.failed_calls.path failures.name failures.pid failures.signal
 check "why --aggregate prints all members" is_seen "why with aggregate" why-aggregate

@@ -112,6 +112,21 @@ check "a running process is explained" has out '^Cause: .*%'
 check "it waits for its children" has out 'waiting for the end of process\|sleeping'
 check "its log is removed, too" is_clean
 
+# A program that was executed by a link has the name of the link, as it has for record.
+ln -s "$(command -v sh)" "$tmp/alias"
+start "$tmp/alias" -c 'while :; do sleep 0.05; done'
+alias=$pid
+until_true grep -q '(alias)' "/proc/$alias/stat"
+run 0 attach -p "$alias" --inherit -d 500ms -o "$tmp/alias.ptl"
+run 0 dump -e posixtrace_attached "$tmp/alias.ptl"
+check "attach records the path that was executed" has out "pid=$alias program=\"$tmp/alias\"\$"
+run 0 why "$tmp/alias.ptl"
+check "why has the name" has out "^thread $alias of process $alias (alias) took"
+run 0 convert --to chrome -o "$tmp/alias.json" "$tmp/alias.ptl"
+check "exports have it" grep -q '"process_name".*"alias' "$tmp/alias.json"
+run 0 html -o "$tmp/alias.html" "$tmp/alias.ptl"
+check "a page has it" grep -q '"alias"' "$tmp/alias.html"
+
 # A process that waits for ever in a call that must not be interrupted: each thread's place is printed.
 mkfifo "$tmp/fifo"
 start cat "$tmp/fifo"

@@ -98,6 +98,7 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 {
 	char program[PROGRAM_NAME_BYTES];
 	struct named *named = NULL;
+	pid_t program_pid;
 	int err;
 
 	if (!event->pid && !event->tid && !event->thread)
@@ -134,12 +135,15 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 		return err;
 	named->last_ns = event->time_ns;
 	names->process = (size_t)(named - names->named) + 1;
-	/* The event reports the program that the process executes now. */
-	if (program_is_in_event(event->type->name) &&
-	    program_from_event(event->type->name, event->type->fields, event->data, event->data_len,
-			       program))
-		err = set_name(named, program, strlen(program));
-	return err;
+	if (!program_is_in_event(event->type->name))
+		return 0;
+	/* The event reports the program that its process, or another one, executes now. */
+	program_pid = program_from_event(event->type->name, event->type->fields, event->data,
+					 event->data_len, (pid_t)event->pid, program);
+	if (program_pid > 0)
+		err = find_named(names, &names->processes, (uint32_t)program_pid, 0, 0, &named);
+	return err || program_pid <= 0 || !named ? err :
+	       set_name(named, program, strlen(program));
 }
 
 int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread)

@@ -15,6 +15,9 @@
 #include "live/trap_late.h"
 #include "live/enter.h"
 #include "live/untraced.h"
+#include "log/program.h"
+
+#define PROGRAM_BYTES 256 /* as in the preload library's event process.start */
 
 /*
  * Returns true if the trace is over. With --inherit the trace continues after the end of the
@@ -99,6 +102,24 @@ static void note_end(struct capture *capture, const struct until *until)
 }
 
 /*
+ * Records which program the process executes. A process that records from its start has the event
+ * process.start instead. Like posixtrace_blocked, the event describes processes, which a trace of
+ * the program's own events alone does not.
+ */
+static void note_program(struct capture *capture)
+{
+	const int32_t pid = (int32_t)capture->plan->pid;
+	char data[sizeof(pid) + PROGRAM_BYTES];
+
+	if (!capture->plan->looks_at_blocked ||
+	    !process_executed(capture->plan->pid, data + sizeof(pid), PROGRAM_BYTES))
+		return;
+	memcpy(data, &pid, sizeof(pid));
+	capture_note(capture, PROGRAM_ATTACHED, PROGRAM_ATTACHED_SCHEMA, data,
+		     sizeof(pid) + strlen(data + sizeof(pid)) + 1);
+}
+
+/*
  * Traces into the new file. The file gets its final name only when the stream exists, so that an
  * earlier failure leaves an old log untouched.
  */
@@ -124,6 +145,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 		outfile_drop(file);
 		return status;
 	}
+	note_program(&capture);
 	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);

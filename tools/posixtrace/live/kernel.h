@@ -70,7 +70,6 @@ struct kernel_task {
 	 * sets this member.
 	 */
 	enum { SWITCH_UNKNOWN, SWITCH_IN, SWITCH_OUT } last_switch;
-	uint64_t lost_switches; /* switches of which the kernel's tracing has no record */
 	char name[KERNEL_NAME];
 };
 
@@ -209,7 +208,6 @@ struct kernel {
 	size_t calls;
 	uint64_t lost_full;     /* the kernel's memory was full */
 	uint64_t lost_memory;   /* this process had no room */
-	uint64_t lost_switches; /* lost switches of threads whose numbers later threads have */
 	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */
 	struct kernel_anchor before, now; /* of the previous and of this look */
 	int64_t error_ns;       /* the greatest error of the anchors so far */

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,6 +65,42 @@ void process_name(char name[PROCESS_NAME_BYTES], pid_t pid)
 	/* /proc adds one line end; the name itself may have further ones */
 	if (name[n - 1] == '\n')
 		name[n - 1] = '\0';
+}
+
+/*
+ * Returns the address of the path that the process passed to execve(2), or 0. The kernel stores
+ * pairs of numbers at the start of the program: the kind of a value, and the value.
+ */
+static uint64_t executed_address(pid_t pid)
+{
+	unsigned long pair[2];
+	uint64_t address = 0;
+	char path[40];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	while (!address && read(fd, pair, sizeof(pair)) == (ssize_t)sizeof(pair) &&
+	       pair[0] != AT_NULL)
+		if (pair[0] == AT_EXECFN)
+			address = pair[1];
+	close(fd);
+	return address;
+}
+
+bool process_executed(pid_t pid, char *path, size_t bytes)
+{
+	const uint64_t address = executed_address(pid);
+	const int memory = address ? memory_open(pid, pid) : -1;
+
+	*path = '\0';
+	if (memory >= 0) {
+		memory_string(memory, address, path, bytes);
+		close(memory);
+	}
+	return *path || procfile_program(pid, path, bytes);
 }
 
 /* The number of the first user name space, a constant of Linux. */

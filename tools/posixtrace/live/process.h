@@ -23,6 +23,13 @@ bool process_once(const char *option, const char *text, pid_t *pid);
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);
 
 /*
+ * Stores the path by which the process executed its program, as the preload library records it: the
+ * text to which AT_EXECFN points. The process can change this text. Stores the path of the
+ * program's file if the text cannot be read or is empty. Returns false if neither is known.
+ */
+bool process_executed(pid_t pid, char *path, size_t bytes);
+
+/*
  * Prints that the process uses another version of the library, whose memory this version cannot
  * read. "effect" is a clause that ends in ": ", or empty.
  */

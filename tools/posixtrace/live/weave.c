@@ -177,9 +177,10 @@ static int copy_events(struct weave *weave)
 }
 
 /*
- * Counts the kernel events that are missing, so that the ledger of the log has them. Only the
- * threads of lost switches are known. The types of lost records are not known either. With --sched
- * lost records count for sched.out, and otherwise for cpu.sample. Lost switches count for sched.in.
+ * Counts the kernel events that are missing, so that the ledger of the log has them. Neither their
+ * threads nor the types of lost records are known. With --sched lost records count for sched.out,
+ * and otherwise for cpu.sample. A switch that the kernel did not record is not lost: sched.gap has
+ * its place.
  */
 static int count_lost(struct weave *weave)
 {
@@ -196,7 +197,6 @@ static int count_lost(struct weave *weave)
 		{ kernel->lost_syscalls, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->lost_call },
 		{ kernel->lost_traps, POSIX_TRACE_LOST_STREAM_FULL_NP, call },
 		{ kernel->lost_calls, POSIX_TRACE_LOST_NO_MEMORY_NP, call },
-		{ kernel->lost_switches, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->id[WEAVE_IN] },
 	};
 	int err = 0;
 
@@ -207,7 +207,7 @@ static int count_lost(struct weave *weave)
 		err = posix_trace_compose_lost_np(weave->to, rows[i].cause, rows[i].lost,
 						  rows[i].type, NULL);
 	}
-	return err ? err : weave_lost_switches(weave);
+	return err;
 }
 
 /* ------------------------------------------------------------------ the log */

@@ -11,8 +11,8 @@
 #include "live/kernel.h"
 
 /* The event types that the kernel's records become. */
-enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK, WEAVE_FAULT,
-       WEAVE_CLOCK, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
+enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_GAP, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK,
+       WEAVE_FAULT, WEAVE_CLOCK, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
 
 /*
  * The stacks of one type: whether its events have copies of stacks, and whether the events get a
@@ -55,9 +55,6 @@ int weave_types(struct weave *weave);
  * order of time.
  */
 int weave_record(struct weave *weave, const struct kernel_item *item);
-
-/* Counts the lost switches of the threads that are known. To be called after the last record. */
-int weave_lost_switches(struct weave *weave);
 
 /* Appends an event of the kernel. The record has the process and the thread of the event. */
 int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,

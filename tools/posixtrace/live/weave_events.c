@@ -26,6 +26,7 @@ static const struct {
 	[WEAVE_IN] = { "sched.in", "u32 cpu; @begin running" },
 	[WEAVE_OUT] = { "sched.out", "u32 cpu; u8 reason{0=blocked,1=preempted}; @end running" },
 	[WEAVE_EXIT] = { "sched.exit", "u32 cpu" },
+	[WEAVE_GAP] = { "sched.gap", "u32 cpu; u8 missing{0=in,1=out}" },
 	[WEAVE_WAKE] = { "sched.wake", "u32 cpu; u8 context{0=thread,1=softirq,2=interrupt}; "
 			 "s32 by_pid; s32 by_tid; str by" },
 	[WEAVE_SAMPLE] = { "cpu.sample", "u32 cpu; u32 stack" },
@@ -51,6 +52,8 @@ int weave_types(struct weave *weave)
 		const char *schema = i == WEAVE_OUT && kernel->trace ? out_by_trace :
 				     types[i].schema;
 
+		if (i == WEAVE_GAP && !kernel->trace)
+			continue;
 		if (i == WEAVE_CALL ? !kernel->traps : i == WEAVE_OPEN ? !kernel->calls :
 		    !kernel->is_active && !kernel->plan.stack.globs)
 			continue;
@@ -184,8 +187,6 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 		return;
 	task->is_traced = true;
 	task->last_switch = SWITCH_UNKNOWN;
-	weave->kernel->lost_switches += task->lost_switches;
-	task->lost_switches = 0;
 	task->pid = record->detail ? task->tid : parent->pid;
 }
 
@@ -219,38 +220,27 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 }
 
 /*
- * Counts a switch as lost if a thread leaves a CPU twice in succession, or gets one twice. On some
- * virtual machines the kernel's tracing has no record of one switch in a hundred.
+ * Appends an event if the kernel did not record a switch: a thread has left a CPU twice in
+ * succession, or got one twice. On some virtual machines the kernel's tracing has no record of one
+ * switch in a hundred. No buffer was full, so these are no lost events. The event is in the place
+ * of the later switch, so the missing one was between the thread's event before it and this one.
  */
-static void note_switch(const struct weave *weave, pid_t tid, int which)
+static int put_gap(struct weave *weave, const struct kernel_record *record, pid_t tid, int which)
 {
 	struct kernel_task *task = kernel_find_task(weave->kernel, tid);
+	struct kernel_record of = *record;
+	struct data data = { .len = 0 };
+	const bool is_gap = task && (int)task->last_switch == which;
 
-	if ((int)task->last_switch == which)
-		task->lost_switches++;
-	task->last_switch = which;
-}
-
-int weave_lost_switches(struct weave *weave)
-{
-	const struct kernel *kernel = weave->kernel;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < kernel->tasks; i++) {
-		const struct kernel_task *task = &kernel->task[i];
-		const struct posix_trace_thread_np thread = {
-			.pid = task->pid, .tid = task->tid,
-			.thread = pthread_of(weave, task->pid, task->tid),
-		};
-
-		if (!task->lost_switches)
-			continue;
-		weave->has_lost = true;
-		err = posix_trace_compose_lost_np(weave->to, POSIX_TRACE_LOST_STREAM_FULL_NP,
-						  task->lost_switches, weave->id[WEAVE_IN],
-						  &thread);
-	}
-	return err;
+	if (task)
+		task->last_switch = which;
+	if (!is_gap)
+		return 0;
+	of.pid = task->pid;
+	of.tid = task->tid;
+	add_u32(&data, record->cpu);
+	add_u8(&data, which == SWITCH_IN);
+	return weave_events_put(weave, WEAVE_GAP, &of, 0, data.byte, data.len);
 }
 
 /*
@@ -263,13 +253,14 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 	const struct kernel_task *in = weave_events_traced(weave, (pid_t)record->other);
 	struct kernel_record of = *record;
 	uint32_t cpu = record->cpu;
-	int err = out ? put_out(weave, record, out) : 0;
+	int err = out ? put_gap(weave, record, out->tid, SWITCH_OUT) : 0;
 
-	if (out)
-		note_switch(weave, out->tid, SWITCH_OUT);
+	if (!err && out)
+		err = put_out(weave, record, out);
+	if (!err && in)
+		err = put_gap(weave, record, in->tid, SWITCH_IN);
 	if (err || !in)
 		return err;
-	note_switch(weave, in->tid, SWITCH_IN);
 	of.pid = in->pid;
 	of.tid = in->tid;
 	return weave_events_put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));

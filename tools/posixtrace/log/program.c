@@ -16,19 +16,24 @@ void program_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
 	snprintf(name, PROGRAM_NAME_BYTES, "%.*s", (int)(len - skipped), path + skipped);
 }
 
-bool program_from_event(const char *type, const struct posix_trace_schema_np *schema,
-			const void *data, size_t len, char name[PROGRAM_NAME_BYTES])
+pid_t program_from_event(const char *type, const struct posix_trace_schema_np *schema,
+			 const void *data, size_t len, pid_t pid, char name[PROGRAM_NAME_BYTES])
 {
+	const bool is_of_recorder = !strcmp(type, PROGRAM_ATTACHED);
 	struct posix_trace_value_np value;
-
 	int field = program_is_in_event(type) ? field_index(schema, "program") : -1;
 
 	if (field < 0 ||
 	    !posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) ||
 	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
-		return false;
+		return 0;
 	program_base(name, value.data, value.len);
-	return true;
+	field = is_of_recorder ? field_index(schema, "pid") : -1;
+	if (is_of_recorder && (field < 0 ||
+	    !posix_trace_field_get_np(schema, (unsigned)field, 0, data, len, 0, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_SIGNED_NP))
+		return 0;
+	return is_of_recorder ? (pid_t)value.s64 : pid;
 }
 
 bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRAM_NAME_BYTES],

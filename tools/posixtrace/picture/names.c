@@ -9,12 +9,23 @@
 
 /*
  * Stores the name of the program if the event has one. A preloaded program records the name by
- * which it was called. This name may differ from the name of its file.
+ * which it was called. This name may differ from the name of its file. The event of the command
+ * attach has the name of another process, whose row may not exist yet.
  */
-void rows_program(struct picture_row *row, const struct log_type *type,
+void rows_program(struct picture_log *log, struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event)
 {
-	program_from_event(type->name, type->schema, event->data, event->data_len, row->name);
+	const pid_t own = event->info.posix_pid;
+	char name[PROGRAM_NAME_BYTES];
+	const pid_t pid = program_from_event(type->name, type->schema, event->data, event->data_len,
+					     own, name);
+
+	if (pid == own && pid) {
+		memcpy(row->name, name, sizeof(row->name));
+	} else if (pid > 0) {
+		log->attached = pid;
+		memcpy(log->attached_name, name, sizeof(log->attached_name));
+	}
 }
 
 /*
@@ -62,6 +73,8 @@ static void program_name(const struct picture *picture, pid_t pid, struct pictur
 
 	if (first && *first->name)
 		memcpy(row->name, first->name, sizeof(row->name));
+	else if (picture->log[row->log].attached == pid)
+		memcpy(row->name, picture->log[row->log].attached_name, sizeof(row->name));
 	else if (!program_mapped(picture->log[row->log].log.trid, pid, row->last_ns, row->name,
 				 &parent) && parent && deep < GENERATIONS)
 		program_name(picture, parent, row, deep + 1);

@@ -182,7 +182,7 @@ static void survey_event(struct picture *picture, const struct reading *reading)
 	row->points++;
 	row->thread = (uint64_t)reading->event.info.posix_thread_id;
 	row->last_ns = reading->event.time_ns;
-	rows_program(row, reading->type, &reading->event);
+	rows_program(&picture->log[picture_current(picture)], row, reading->type, &reading->event);
 	picture->type[type->type].count++;
 	if (type->has_state && states_has_change(plan_of(picture, reading)))
 		picture->states.changes++;

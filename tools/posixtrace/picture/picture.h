@@ -76,6 +76,8 @@ struct picture_log {
 	int64_t first_ns, last_ns;     /* times of events, after the addition */
 	int64_t error_ns;              /* bound of the error against the other logs; -1: none */
 	uint64_t events, spans;
+	pid_t attached;                /* the process to which attach attached; 0: none */
+	char attached_name[PROGRAM_NAME_BYTES]; /* the program that it executed */
 };
 
 struct picture_band {
@@ -205,7 +207,7 @@ void rows_sort(struct picture *picture);
  * In names.c: rows_program() reads the program's name from an event, rows_name() names all rows,
  * rows_label() writes a name with process and thread.
  */
-void rows_program(struct picture_row *row, const struct log_type *type,
+void rows_program(struct picture_log *log, struct picture_row *row, const struct log_type *type,
 		  const struct posix_trace_event_np *event);
 void rows_name(struct picture *picture);
 void rows_label(const struct picture_row *row, char *text, size_t size);

@@ -74,6 +74,7 @@ static const struct {
 } facts[] = {
 	{ "sched.in", PLAN_IN, "cpu" }, { "sched.out", PLAN_OUT, "reason" },
 	{ "sched.wake", PLAN_WAKE, "context" }, { "sched.exit", PLAN_EXIT, NULL },
+	{ "sched.gap", PLAN_GAP, NULL },
 	{ "sched.clock", PLAN_CLOCK, "error_ns" }, { "cpu.sample", PLAN_SAMPLE, NULL },
 	{ "cpu.fault", PLAN_FAULT, "faults" }, { "exceptions:page_fault_user", PLAN_FAULT, NULL },
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },
@@ -81,6 +82,7 @@ static const struct {
 	{ "net.connecting", PLAN_CONNECTING, "fd" }, { "posixtrace_ended", PLAN_ENDED, "pid" },
 	{ "process.end", PLAN_OVER, "pid" }, { "process.exit", PLAN_OVER, "pid" },
 	{ "posixtrace_blocked", PLAN_BLOCKED, NULL }, { "lock.waiting", PLAN_WAITING, NULL },
+	{ PROGRAM_ATTACHED, PLAN_ATTACHED, "pid" },
 };
 
 /*

@@ -477,7 +477,7 @@ static bool add_open_call(struct division *division, uint32_t node,
 		part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 2, &is_new);
 		if (part && is_new)
 			division_label(division, part, "blocked, and it cannot be told in what: "
-				       "switches of the thread were lost");
+				       "not each switch of the thread was recorded");
 		if (part)
 			division_add(division, part, from_ns, to_ns);
 		return true;
@@ -579,6 +579,27 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 }
 
 /*
+ * Adds a time of which a switch is missing: the thread had a CPU only in a part of it. If the call
+ * is known to wait, it counts as a wait for the whole time, as in a log without states.
+ */
+static void add_gap(struct division *division, uint32_t node, const struct call *call,
+		    int64_t from_ns, int64_t to_ns)
+{
+	struct why_node *part;
+	bool is_new;
+
+	if (call && cause_waits((enum cause)call->cause)) {
+		causes_add(division, node, call, 0, from_ns, to_ns);
+		return;
+	}
+	part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 3, &is_new);
+	if (part && is_new)
+		division_label(division, part, "running or blocked: the kernel recorded no switch");
+	if (part)
+		division_add(division, part, from_ns, to_ns);
+}
+
+/*
  * Adds a time in one call, or between calls, by the states that the thread had. The loop ends: each
  * round passes one state, and the last state reaches to_ns. It also ends early after an error.
  */
@@ -617,6 +638,8 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 		if (stay->state == STATE_RUNS)
 			add_running(division, node, call && !cause_waits((enum cause)call->cause) ?
 				    call : NULL, from_ns, end);
+		else if (stay->state == STATE_UNKNOWN)
+			add_gap(division, node, call, from_ns, end);
 		else if (stay->state == STATE_READY)
 			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
 				  next->state == STATE_RUNS ? next->cpu : stay->cpu,

@@ -557,6 +557,22 @@ static void name_thread(struct history *history, struct history_thread *thread,
 }
 
 /*
+ * Gives a child of fork() the name of its parent, whose program it executes. The parent may execute
+ * another one later.
+ */
+static void name_child(const struct history *history, struct history_thread *child,
+		       int64_t time_ns)
+{
+	const uint32_t parent = history_find_at(history, child->parent, child->parent, time_ns);
+	const char *name = child->parent == history->attached ? history->attached_name : "";
+
+	if (parent != HISTORY_NONE && *history->thread[parent].name)
+		name = history->thread[parent].name;
+	if (!*child->name)
+		snprintf(child->name, sizeof(child->name), "%s", name);
+}
+
+/*
  * Returns the plan of a type; NULL if memory is lacking. Each type is classified once, at its first
  * event: comparing names for each event would take most of the time.
  */
@@ -610,6 +626,7 @@ static void add_event(struct history *history, const struct log_type *type,
 {
 	const struct plan *plan = plan_of(history, type);
 	struct history_thread *thread;
+	char name[PROGRAM_NAME_BYTES];
 	pid_t ended;
 
 	if (!plan) {
@@ -650,6 +667,12 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_WAKE:
 		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX,
 			 keep_waker(history, thread, plan, type, event));
+		break;
+	case PLAN_GAP:
+		history->gaps++;
+		thread->has_gaps = true;
+		if (thread->stays)
+			thread->stay[thread->stays - 1].state = STATE_UNKNOWN;
 		break;
 	case PLAN_EXIT:
 		add_stay(history, thread, event->time_ns, STATE_OVER, 0, 0);
@@ -694,6 +717,14 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_SAMPLE:
 		add_sample(history, thread, type, event);
 		break;
+	case PLAN_ATTACHED:
+		ended = program_from_event(type->name, type->schema, event->data, event->data_len,
+					   thread->pid, name);
+		if (ended > 0) {
+			history->attached = ended;
+			memcpy(history->attached_name, name, sizeof(name));
+		}
+		break;
 	case PLAN_PARENT:
 	case PLAN_PROGRAM:
 		thread->last_call = type;
@@ -704,6 +735,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		thread->parent = (pid_t)classify_number(type, event, plan->key);
 		if (plan->kind == PLAN_PROGRAM)
 			objects_execute(history, thread->pid, event->time_ns);
+		if (plan->kind == PLAN_PARENT)
+			name_child(history, thread, event->time_ns);
 		name_thread(history, thread, plan, type, event);
 		break;
 	case PLAN_NAME:
@@ -716,8 +749,9 @@ static void add_event(struct history *history, const struct log_type *type,
 
 /*
  * If no event names a main thread, it gets the name of the program that its process executes. If
- * the recorder attached to a process, the log has no event with the name of the process's program.
- * A child without mappings executes the program of its parent.
+ * the recorder attached to a process, the log has an event with the name of its program. Otherwise
+ * the file of the program has the name. A child without mappings executes the program of its
+ * parent.
  */
 static void name_programs(struct history *history)
 {
@@ -729,6 +763,11 @@ static void name_programs(struct history *history)
 
 		if (thread->tid != thread->pid || *thread->name)
 			continue;
+		if (thread->pid == history->attached && !thread->life) {
+			snprintf(thread->name, sizeof(thread->name), "%s",
+				 history->attached_name);
+			continue;
+		}
 		if (program_mapped(history->log->trid, thread->pid, thread->last_ns, name,
 				   &parent)) {
 			snprintf(thread->name, sizeof(thread->name), "%s", name);

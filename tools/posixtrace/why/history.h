@@ -11,6 +11,7 @@
 
 #include "base/table.h"
 #include "choose/reading.h"
+#include "log/program.h"
 #include "log/stacks.h"
 #include "spans/holds.h"
 
@@ -97,7 +98,8 @@ struct piece {
 	uint32_t call;
 };
 
-enum state { STATE_RUNS, STATE_READY, STATE_BLOCKED, STATE_OVER };
+/* STATE_UNKNOWN: a switch of this time is missing, because the kernel did not record it */
+enum state { STATE_RUNS, STATE_READY, STATE_BLOCKED, STATE_OVER, STATE_UNKNOWN };
 
 struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
@@ -281,8 +283,11 @@ struct history {
 	struct plan **plan;    /* by event type */
 	size_t plans;
 	int64_t first_ns, last_ns;
+	pid_t attached; /* the process to which attach attached; 0: none */
+	char attached_name[PROGRAM_NAME_BYTES];
 	uint64_t dropped;      /* calls past HISTORY_CALLS */
 	uint64_t events, samples;
+	uint64_t gaps;          /* switches that the kernel did not record */
 	int64_t clock_error_ns; /* error of the times of states and samples; -1: unknown */
 	unsigned sample_hz;     /* 0: unknown */
 	bool has_states;

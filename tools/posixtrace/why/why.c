@@ -450,6 +450,7 @@ static int answer_json(void)
 	json_unsigned(&json, "events", why.history.events);
 	json_unsigned(&json, "lost", why.lost);
 	json_bool(&json, "sched", why.history.has_states);
+	json_unsigned(&json, "gaps", why.history.gaps);
 	json_bool(&json, "holds", why.history.holds.count != 0);
 	why_json_deadlocks(&json, &why);
 	why_json_failures(&json, &why);

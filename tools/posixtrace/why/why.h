@@ -92,6 +92,14 @@ void why_json_failures(struct json *json, const struct why *why);
 void why_json(struct json *json, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);
 
+/* Writes a time in nanoseconds since 1970, also under the name that it had in older versions. */
+static inline void why_json_time(struct json *json, const char *old_name, const char *name,
+				 int64_t time_ns)
+{
+	json_exact(json, old_name, time_ns);
+	json_exact(json, name, time_ns);
+}
+
 /*
  * Prints which causes take more time in the slowest windows than in the windows around the median.
  * Returns 0 or ENOMEM.

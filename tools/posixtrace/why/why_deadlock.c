@@ -151,11 +151,6 @@ void why_text_deadlocks(struct out *out, const struct why *why)
 	}
 }
 
-static void put_string(struct json *json, const char *name, const char *text)
-{
-	json_unicode(json, name, text, strlen(text));
-}
-
 /* Each member waits for the next one, the last one for the first. Unknown places are empty. */
 void why_json_deadlocks(struct json *json, const struct why *why)
 {
@@ -171,8 +166,8 @@ void why_json_deadlocks(struct json *json, const struct why *why)
 		is_certain = circles_state(&why->history, first) == CIRCLES_CERTAIN;
 		json_object(json, NULL);
 		json_bool(json, "certain", is_certain);
-		put_string(json, "doubt", is_certain ? "" :
-			   circles_doubt(&why->history, member, count));
+		json_string_member(json, "doubt", is_certain ? "" :
+				   circles_doubt(&why->history, member, count));
 		json_array(json, "threads");
 		for (unsigned i = 0; i < count; i++) {
 			const struct history_thread *thread = &why->history.thread[member[i]];
@@ -182,12 +177,13 @@ void why_json_deadlocks(struct json *json, const struct why *why)
 			json_object(json, NULL);
 			json_signed(json, "pid", thread->pid);
 			json_signed(json, "tid", thread->tid);
-			put_string(json, "name", thread->name);
-			put_string(json, "holds", role.holds);
-			put_string(json, "acquired_in", role.holds_at);
-			put_string(json, "waits_for", role.waits);
-			put_string(json, "waits_in", role.waits_at);
-			json_exact(json, "since", call_of(&why->history, member[i])->begin_ns);
+			json_string_member(json, "name", thread->name);
+			json_string_member(json, "holds", role.holds);
+			json_string_member(json, "acquired_in", role.holds_at);
+			json_string_member(json, "waits_for", role.waits);
+			json_string_member(json, "waits_in", role.waits_at);
+			why_json_time(json, "since", "since_ns",
+				      call_of(&why->history, member[i])->begin_ns);
 			json_end_object(json);
 		}
 		json_end_array(json);

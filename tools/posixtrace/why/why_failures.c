@@ -466,28 +466,23 @@ void why_text_failures(struct out *out, const struct why *why)
 
 /* ------------------------------------------------------------------ JSON */
 
-static void json_put_text(struct json *json, const char *name, const char *text)
-{
-	json_unicode(json, name, text, strlen(text));
-}
-
 static void json_crash(struct json *json, const struct why *why,
 		       const struct failures_crash *crash)
 {
 	json_object(json, NULL);
 	json_signed(json, "pid", crash->pid);
 	json_signed(json, "tid", crash->tid);
-	json_put_text(json, "name", name_of(why, crash->pid, crash->time_ns));
-	json_put_text(json, "signal", text_at(why, crash->signal));
-	json_put_text(json, "reason", text_at(why, crash->reason));
+	json_string_member(json, "name", name_of(why, crash->pid, crash->time_ns));
+	json_string_member(json, "signal", text_at(why, crash->signal));
+	json_string_member(json, "reason", text_at(why, crash->reason));
 	json_address(json, "fault", crash->fault);
-	json_exact(json, "at", crash->time_ns);
+	why_json_time(json, "at", "at_ns", crash->time_ns);
 	json_array(json, "frames");
 	for (unsigned i = 0; i < crash->frames; i++) {
 		char text[PLACE];
 
 		frame_text(why, crash, i, text, sizeof(text));
-		json_put_text(json, NULL, text);
+		json_string_member(json, NULL, text);
 	}
 	json_end_array(json);
 	json_end_object(json);
@@ -500,10 +495,10 @@ static void json_failure(struct json *json, const struct why *why,
 
 	json_object(json, NULL);
 	json_signed(json, "pid", process->pid);
-	json_put_text(json, "name", name_of(why, process->pid, process->ended_ns));
+	json_string_member(json, "name", name_of(why, process->pid, process->ended_ns));
 	json_signed(json, "code", process->code);
 	json_signed(json, "signal", process->signal);
-	json_exact(json, "at", process->ended_ns);
+	why_json_time(json, "at", "at_ns", process->ended_ns);
 	json_array(json, "failed_calls");
 	for (unsigned i = 0; i < count; i++) {
 		const struct failures_call *call =
@@ -513,13 +508,13 @@ static void json_failure(struct json *json, const struct why *why,
 		symbols_place(why->log.trid, process->pid, call->address, call->time_ns, false,
 			      place, sizeof(place));
 		json_object(json, NULL);
-		json_put_text(json, "event", call->type->name);
-		json_put_text(json, "path", text_at(why, call->text));
+		json_string_member(json, "event", call->type->name);
+		json_string_member(json, "path", text_at(why, call->text));
 		json_signed(json, "error", call->error);
-		json_put_text(json, "error_name",
+		json_string_member(json, "error_name",
 			      errno_name(call->error) ? errno_name(call->error) : "");
-		json_put_text(json, "function", place);
-		json_exact(json, "at", call->time_ns);
+		json_string_member(json, "function", place);
+		why_json_time(json, "at", "at_ns", call->time_ns);
 		json_end_object(json);
 	}
 	json_end_array(json);

@@ -5,17 +5,12 @@
  *
  * Times are strings because they exceed 2^53, and many programs read numbers as double. Such a
  * program would not read them exactly. The names of keys must not change, because programs rely on
- * them.
+ * them. So each time also has the name that it had before the rule "NAME_ns".
  */
 #include <string.h>
 
 #include "base/json.h"
 #include "why/why.h"
-
-static void put_string(struct json *json, const char *name, const char *text)
-{
-	json_unicode(json, name, text, strlen(text));
-}
 
 /*
  * Writes a time and its percentage. Each percentage is relative to the root's time and not to the
@@ -33,7 +28,7 @@ static void put_thread(struct json *json, const struct why *why, uint32_t thread
 
 	json_signed(json, "pid", of->pid);
 	json_signed(json, "tid", of->tid);
-	put_string(json, "name", of->name);
+	json_string_member(json, "name", of->name);
 }
 
 static void put_parts(struct json *json, const struct why *why, const struct division *division,
@@ -50,12 +45,12 @@ static void put_part(struct json *json, const struct why *why, const struct divi
 
 	json_object(json, NULL);
 	json_string_member(json, "kind", division_kind_name(node->kind));
-	put_string(json, "what", node->label ? node->label : "");
+	json_string_member(json, "what", node->label ? node->label : "");
 	put_share(json, node->ns, division->node[0].ns);
 	put_thread(json, why, node->thread);
 	json_unsigned(json, "count", node->count);
 	json_unsigned(json, "longest_ns", node->longest_ns);
-	json_exact(json, "longest_at", node->longest_at_ns);
+	why_json_time(json, "longest_at", "longest_at_ns", node->longest_at_ns);
 	json_unsigned(json, "bytes", node->bytes);
 	json_bool(json, "guess", node->is_guess);
 	put_parts(json, why, division, index);
@@ -82,16 +77,16 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	const struct why_node *root = &division->node[0];
 
 	json_object(json, NULL);
-	put_string(json, "span", window->name ? window->name : "");
+	json_string_member(json, "span", window->name ? window->name : "");
 	if (window->kind == WINDOW_UPSTREAM)
-		put_string(json, "upstream",
-			   window->text ? why->history.text[window->text - 1] : "");
+		json_string_member(json, "upstream",
+				   window->text ? why->history.text[window->text - 1] : "");
 	if (window->kind == WINDOW_UPSTREAM && window->end != ANSWER_READ)
-		put_string(json, "unanswered", window->end == ANSWER_BROKEN ? "broken" :
-			   window->end == ANSWER_CLOSED ? "closed" : "log end");
+		json_string_member(json, "unanswered", window->end == ANSWER_BROKEN ? "broken" :
+				   window->end == ANSWER_CLOSED ? "closed" : "log end");
 	put_thread(json, why, window->thread);
-	json_exact(json, "begin", window->from_ns);
-	json_exact(json, "end", window->to_ns);
+	why_json_time(json, "begin", "begin_ns", window->from_ns);
+	why_json_time(json, "end", "end_ns", window->to_ns);
 	put_share(json, root->ns, root->ns);
 	json_array(json, "causes");
 	for (size_t i = 0; i < causes->count; i++) {
@@ -99,7 +94,7 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 
 		json_object(json, NULL);
 		json_string_member(json, "kind", division_kind_name(cause->kind));
-		put_string(json, "what", cause->label);
+		json_string_member(json, "what", cause->label);
 		put_share(json, cause->ns, root->ns);
 		put_thread(json, why, cause->thread);
 		json_end_object(json);

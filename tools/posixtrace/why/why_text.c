@@ -384,6 +384,10 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (history->has_states && history->clock_error_ns >= 0)
 		out_printf(out, "When threads had a CPU is known to %lld ns.\n",
 			   (long long)history->clock_error_ns);
+	if (history->gaps)
+		out_printf(out, "The kernel recorded no switch at %llu place%s (sched.gap); there "
+			   "the states of threads are unknown.\n",
+			   (unsigned long long)history->gaps, text_plural(history->gaps));
 	if (history->samples)
 		out_printf(out, "Functions: %llu sample%s of running threads.\n",
 			   (unsigned long long)history->samples, text_plural(history->samples));
