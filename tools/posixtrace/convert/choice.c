@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * choice.c - selects the events of a conversion, and computes the ledger of the selected ones.
+ * choice.c - selects the events of a conversion, and computes the ledger of the selected events.
  *
  * The options are those of choose/wanted.h, which works on events of logs. paired.h converts the
- * types and events of any source to that form.
+ * types and events of any source to types and events of a log.
  */
 #include "convert/choice.h"
 
@@ -30,8 +30,8 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
 	/*
 	 * Each log has its own durations, because a span never begins in one log and ends in
-	 * another. With keeps_begins an event that begins a span is selected although the span's
-	 * duration is not known yet.
+	 * another. If keeps_begins is true, an event that begins a span is selected although the
+	 * duration of the span is not known yet.
 	 */
 	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
 		durations_begin_open(&choice->durations[i], wanted);
@@ -59,9 +59,9 @@ static bool stop_choice(struct choice *choice, int status)
 }
 
 /*
- * Returns the struct log_type of the type. At the first call for a type the function sets the
- * member "chosen". It also sets the member "index" to 1, which shows later calls that "chosen" is
- * set. If memory is lacking, the function stops the flow and returns NULL.
+ * Returns the struct log_type of the type. The first call for a type sets the members "chosen" and
+ * "index". "index" is 1 when "chosen" is valid. If memory is lacking, the function stops the flow
+ * and returns NULL.
  */
 static struct log_type *type_of(struct choice *choice, const struct fmt_type *from)
 {
@@ -76,8 +76,8 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 	type->index = 1;
 	type->chosen = choose_type(&choice->wanted->choose, from->name);
 	/*
-	 * --where compares numbers in this machine's order. A schema for data in the other order
-	 * would give wrong values, so such types have no fields here.
+	 * --where compares numbers in this machine's order. The values of data in the other order
+	 * would be wrong, so types of such data have no fields here.
 	 */
 	if (choice->other_order)
 		type->schema = NULL;
@@ -87,7 +87,7 @@ static struct log_type *type_of(struct choice *choice, const struct fmt_type *fr
 }
 
 /*
- * Calls type_of() for all types of the flow. Then choice->log lists these types, for the functions
+ * Calls type_of() for all types of the flow, and lists these types in choice->log for the functions
  * that print messages.
  */
 static bool list_all_types(struct choice *choice)
@@ -95,7 +95,7 @@ static bool list_all_types(struct choice *choice)
 	for (size_t i = 0; i < fmt_types(choice->flow); i++)
 		if (!type_of(choice, fmt_type_at(choice->flow, i)))
 			return false;
-	/* With several logs the types are those of all of them. */
+	/* If the input is several logs, the list has the types of all these logs. */
 	choice->log.path = choice->flow->sources > 1 ? "these logs"
 						     : fmt_input_name(choice->flow->input);
 	choice->log.list = choice->paired.type;
@@ -103,7 +103,9 @@ static bool list_all_types(struct choice *choice)
 	return true;
 }
 
-/* Refuses names in the options that no event type has: such a name is probably a mistake. */
+/*
+ * Refuses a name in the options that no event type has, because such a name is probably a mistake.
+ */
 static bool names_fit(struct choice *choice)
 {
 	struct wanted *wanted = choice->wanted;
@@ -121,7 +123,8 @@ static bool names_fit(struct choice *choice)
 
 /*
  * Returns whether the source has listed all its types before the first event, as logs do. Other
- * sources define types as they appear, so for them choice_end() checks the names in the options.
+ * sources define types as they appear. For such a source, choice_end() checks the names in the
+ * options.
  */
 static bool knows_types(const struct choice *choice)
 {
@@ -129,8 +132,8 @@ static bool knows_types(const struct choice *choice)
 }
 
 /*
- * Returns whether the sink needs the events that have call stacks. Either the sink writes the
- * stacks of the selected events, or a reader of the new log will look for these stacks.
+ * Returns whether the sink needs the events that have call stacks. It needs them if it writes the
+ * stacks of the selected events, or if a reader of the new log will search these stacks.
  */
 static bool sink_needs_stacks(const struct fmt_flow *flow)
 {
@@ -139,8 +142,8 @@ static bool sink_needs_stacks(const struct fmt_flow *flow)
 }
 
 /*
- * Returns whether the source may have a type whose events have stacks. Only a log lists its types,
- * so any other source may have one.
+ * Returns whether the source may have a type whose events have stacks. Any source but a log may
+ * have such a type, because only a log lists its types.
  */
 static bool source_has_stacks(const struct choice *choice)
 {
@@ -161,16 +164,16 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 	facts->has_events = false;
 	choice->other_order = facts->big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
 	/*
-	 * A log gives its first and last time here. If a source does not, compute_bounds() computes
-	 * the bounds at the first event.
+	 * The facts of a log have its first and last time. For a source without these times,
+	 * compute_bounds() computes the bounds at the first event.
 	 */
 	if (facts->has_span && facts->first_ns) {
 		choice->knows_times = true;
 		wanted_begin(choice->wanted, facts->first_ns, facts->last_ns);
 		/*
-		 * If the source has an index, it may skip what is outside of the bounds. If the
-		 * sink needs stacks, the source must not skip the beginning: the stack of an event
-		 * may have been recorded long before the event.
+		 * A source with an index may skip events outside of the bounds. If the sink needs
+		 * stacks, the source must not skip the beginning, because the stack of an event may
+		 * have been recorded long before the event.
 		 */
 		if (choose->begin_ns > facts->first_ns &&
 		    !(sink_needs_stacks(choice->flow) && source_has_stacks(choice)))
@@ -181,9 +184,9 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts)
 }
 
 /*
- * Computes the bounds in time at the first event, for a source that did not give them. The function
- * refuses a bound that counts back from the last event, because the time of the last event is not
- * known yet.
+ * Computes the bounds in time at the first event, for a source whose first and last time were not
+ * known before. The function refuses a bound that counts back from the last event, because the time
+ * of the last event is not known yet.
  */
 static bool compute_bounds(struct choice *choice, int64_t first_ns)
 {
@@ -217,9 +220,9 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 }
 
 /*
- * Returns whether the event is one that has a stack itself, and the sink needs it because selected
- * events have only the number of their stack. If a pattern of -x matches the event, the function
- * returns false nevertheless.
+ * Returns whether the sink needs this event because of its stack: selected events may have only the
+ * number of a stack, and the event has the stack itself. If a pattern of -x matches the event, the
+ * result is false.
  */
 static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
 {
@@ -254,7 +257,7 @@ bool choice_event(struct choice *choice, const struct fmt_event *from)
 	       count_selected(choice, from);
 }
 
-/* An empty list selects all numbers. */
+/* Returns whether the list has the number. An empty list has all numbers. */
 static bool is_among(const struct choose_numbers *numbers, uint32_t number)
 {
 	for (size_t i = 0; i < numbers->count; i++)
@@ -299,8 +302,8 @@ static void set_reported(struct posix_trace_ledger_np *line, uint64_t events)
 }
 
 /*
- * Limits each count of losses to the same count of the other ledger. A ledger does not say which
- * types the lost events of a thread had, so the smaller of the two counts is the best upper bound.
+ * Limits each count of losses to the same count of the other ledger. A ledger does not have the
+ * types of a thread's lost events, so the smaller of the two counts is the best upper bound.
  */
 static void keep_least(struct posix_trace_ledger_np *of, const struct posix_trace_ledger_np *other)
 {
@@ -345,8 +348,8 @@ static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_ty
 
 /*
  * Copies the lines of selected threads and subtracts the lines of all other threads from the total.
- * The line with process 0 has the losses of unknown threads. It is kept, since these threads may be
- * selected ones.
+ * The line with process 0 has the losses of unknown threads. This line is kept, since these threads
+ * may be selected.
  */
 static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_thread_line *thread,
 			 struct posix_trace_ledger_np *total)
@@ -369,10 +372,7 @@ static void keep_threads(struct choice *choice, struct fmt_end *end, struct fmt_
 		set_reported(&thread[threads].ledger, line->pid ? events_of(choice, line) : 0);
 		events += thread[threads++].ledger.reported;
 	}
-	/*
-	 * The selected events that no line has counted are those of threads beyond the limit of
-	 * threads_of().
-	 */
+	/* The remaining selected events belong to threads beyond the limit of threads_of(). */
 	if (rest < threads && events < choice->events)
 		set_reported(&thread[rest].ledger, choice->events - events);
 	end->thread = thread;
@@ -383,9 +383,8 @@ static void keep_lines(struct choice *choice, struct fmt_end *end, struct fmt_ty
 		       struct fmt_thread_line *thread)
 {
 	/*
-	 * The total is computed twice: once without the types that are not selected, and once
-	 * without the threads that are not selected. The true total is not greater than either
-	 * result.
+	 * The total is computed twice: without the types that are not selected, and without the
+	 * threads that are not selected. Each result is an upper bound of the true total.
 	 */
 	struct posix_trace_ledger_np by_type = end->ledger, by_thread = end->ledger;
 

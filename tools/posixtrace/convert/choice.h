@@ -2,8 +2,9 @@
 /*
  * choice.h - selects the events of a conversion.
  *
- * Each reading of the input has a choice of its own, because a choice learns the types and spans as
- * they appear in the input. All readings have the same options, so they select the same events.
+ * Each reading of the input has its own choice, because the state of a choice grows with the types
+ * and spans that the reading has passed. All readings have the same options, so they select the
+ * same events.
  */
 #ifndef POSIXTRACE_CONVERT_CHOICE_H
 #define POSIXTRACE_CONVERT_CHOICE_H
@@ -16,7 +17,7 @@
 struct choice {
 	struct fmt_flow *flow;
 	struct wanted *wanted;
-	struct durations *durations; /* one for each of the input's logs */
+	struct durations *durations; /* an element for each of the input's logs */
 	struct paired paired;
 	struct logfile log;     /* the names of the types, for messages and pairs */
 	uint64_t events;        /* number of selected events */
@@ -36,18 +37,18 @@ void choice_fini(struct choice *choice);
 
 /*
  * Clears has_events of the facts, because the number of selected events is not known yet, and
- * computes the bounds in time. Returns false, with a message, if an option names something that the
- * trace does not have.
+ * computes the bounds in time. Prints an error and returns false if an option names an event type
+ * that the trace does not have.
  */
 bool choice_begin(struct choice *choice, struct fmt_facts *facts);
 /*
- * Returns whether the event is selected. The caller must pass every event, in order. On an error
- * the flow stops.
+ * Returns whether the event is selected. The caller must pass every event, in order. After an
+ * error, the flow stops.
  */
 bool choice_event(struct choice *choice, const struct fmt_event *event);
 /*
- * Returns whether a loss may concern selected events. That is so if each of its type, process and
- * thread is selected or unknown.
+ * Returns whether a loss may concern selected events: its type is selected or unknown, and so are
+ * its process and its thread.
  */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 
@@ -56,8 +57,8 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
  * ledger is the number of events that the sink got. The member "lost" has the losses of the
  * selected types and threads. A ledger does not have the times of losses, so losses before the
  * first and behind the last selected event are counted, too. The lines of *end become copies, which
- * choice_free_end() frees. Returns false if memory is lacking, or if an option names something that
- * the trace does not have; the error has been printed.
+ * choice_free_end() frees. Returns false if memory is lacking, or if an option names an event type
+ * that the trace does not have. The function has then printed the error.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

@@ -2,7 +2,7 @@
 /*
  * convert.c - the command convert: converts a trace from one format into another.
  *
- * It has the options of the command line; through.h has the conversion itself.
+ * This file processes the options of the command line; through.h has the conversion itself.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -36,8 +36,8 @@ enum {
 };
 
 /*
- * Returns the options of the i-th format: an empty table if the format has no options, and NULL
- * behind the last format. Several formats may have an option of one name.
+ * Returns the options of the i-th format, or NULL behind the last format. The table of a format
+ * without options is empty. Several formats may have an option of one name.
  */
 static const struct option_row *format_rows(size_t i)
 {
@@ -69,7 +69,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* Keeps an option of a format. Its value is checked later, when both formats are known. */
+/* Keeps an option of a format. The value is checked later, when both formats are known. */
 static bool keep_option(struct convert *convert, const char *name, const char *value)
 {
 	struct fmt_given *more;
@@ -120,8 +120,8 @@ static void list_formats(void)
 }
 
 /*
- * Opens the inputs and converts them. Users often mean the last argument as the output. So if the
- * last input does not exist, the message says that -o names the output.
+ * Opens the inputs and converts them. Users often mistake the last argument for the output. So if
+ * the last input does not exist, the message mentions that -o names the output.
  */
 static int convert_inputs(const struct through *plan, char **path, size_t count)
 {
@@ -144,7 +144,7 @@ static int convert_inputs(const struct through *plan, char **path, size_t count)
 	}
 	if (!status)
 		status = through(plan, input);
-	/* The inputs that were opened before an error are closed too. */
+	/* Inputs that were opened before an error are closed, too. */
 	while (opened)
 		input_close(&input[--opened]);
 	free(input);
@@ -168,8 +168,8 @@ static int convert_paths(struct convert *convert, char **path, size_t count)
 }
 
 /*
- * Reads the options. Returns TOOL_OK, an exit status, or -1 if --help or --list was given and
- * nothing remains to be done.
+ * Reads the options. Returns TOOL_OK, an exit status, or -1 after --help or --list, when the
+ * command is done.
  */
 static int parse_options(int argc, char **argv, struct convert *convert)
 {

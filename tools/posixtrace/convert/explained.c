@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * explained.c - finds out whether all bytes of an event's data can be restored from the fields of
- * its schema.
+ * explained.c - whether all bytes of an event's data can be restored from the fields of its schema.
  */
 #include "convert/explained.h"
 
@@ -11,8 +10,8 @@
 #include "base/text.h"
 
 /*
- * str[N] is padded with zeros after its text. If there are other bytes behind the text, they would
- * be lost, because a reader uses only the text.
+ * The text of str[N] is padded with zeros. Any other bytes behind the text would be lost, because a
+ * reader uses only the text.
  */
 static bool is_padded(const struct posix_trace_value_np *value)
 {
@@ -26,7 +25,7 @@ static bool is_padded(const struct posix_trace_value_np *value)
 
 /*
  * Returns whether all fields are numbers. Stores the number of bytes of all fields in *bytes: data
- * of exactly this length is described completely. Most types have numbers only, so their data need
+ * of exactly this length is described completely. Most types have only numbers, so their data need
  * not be examined.
  */
 static bool has_numbers_only(const struct posix_trace_schema_np *schema, size_t *bytes)
@@ -54,7 +53,7 @@ bool explained(const struct posix_trace_schema_np *schema, const void *data, siz
 	*add_nul = false;
 	if (has_numbers_only(schema, &bytes))
 		return len == bytes;
-	/* An array has several values; all of them must be in the data. */
+	/* An array has several values, and the data must contain all of them. */
 	for (unsigned i = 0; i < schema->fields; i++)
 		wanted += schema->field[i].count;
 	posix_trace_values_begin_np(&values, schema, data, len, 0);

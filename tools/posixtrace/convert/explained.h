@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * explained.h - whether a schema describes all bytes of an event's data: the data has all fields
- * completely, has no bytes after the last field, and its texts are UTF-8. A format that prefers to
- * write the fields instead of the raw bytes calls explained() to find out if the fields alone give
- * back the same data.
+ * completely, has no bytes after the last field, and its texts are UTF-8. A format that prefers
+ * fields to raw bytes calls explained(), because it may omit the raw bytes only if the fields have
+ * all information.
  */
 #ifndef POSIXTRACE_CONVERT_EXPLAINED_H
 #define POSIXTRACE_CONVERT_EXPLAINED_H
@@ -13,8 +13,8 @@
 
 /*
  * Returns true if the fields describe all of the data. *add_nul becomes true if the last field is a
- * str that lacks its NUL. In this case the writer of a format whose strings end with a NUL adds a
- * NUL.
+ * str that lacks its NUL. If the strings of a format end with a NUL, its writer must add the NUL in
+ * this case.
  */
 bool explained(const struct posix_trace_schema_np *schema, const void *data, size_t len,
 	       bool *add_nul);

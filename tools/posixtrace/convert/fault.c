@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fault.c - prints the first few faults of each code, and counts the others. A damaged input may
- * have a fault in every event, and the messages should not flood the terminal.
+ * fault.c - prints the first few faults of each code, and only counts further faults. Without this
+ * limit, a damaged input with a fault in every event would flood the terminal.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -12,11 +12,12 @@
 #include "base/vec.h"
 #include "convert/flow.h"
 
-#define CODES_MAX 256 /* codes are those of the specifications; a source has fewer */
+#define CODES_MAX 256 /* the most codes that are counted; each source has fewer */
 
 /*
- * Returns how often the code occurred before and counts it. If the code cannot be kept because
- * memory is lacking, the result is 0, so that the faults of this code are always printed.
+ * Counts an occurrence of the code. Returns the number of occurrences before this one. If the code
+ * cannot be kept because memory is lacking, the result is 0, so that the faults of this code are
+ * always printed.
  */
 static uint64_t count_fault(struct fmt_flow *flow, const char *code)
 {
@@ -64,8 +65,7 @@ int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, 
 }
 
 /*
- * Each line has the name of the input but no offset, since the counted faults have different
- * offsets.
+ * Each line has the name of the input but no offset, since counted faults have different offsets.
  */
 void flow_say_faults(struct fmt_flow *flow)
 {

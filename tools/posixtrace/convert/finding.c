@@ -13,8 +13,8 @@ int finding(struct findings *findings, enum finding_kind kind, const char *code,
 	va_list args;
 
 	/*
-	 * Even if "findings" is NULL and no caller receives the finding, a refusal ends the
-	 * decoder.
+	 * A refusal ends the decoder, even if "findings" is NULL and no caller receives the
+	 * finding.
 	 */
 	if (!findings)
 		return kind == FINDING_REFUSAL ? EINVAL : 0;

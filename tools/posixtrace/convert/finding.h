@@ -2,9 +2,9 @@
 /*
  * finding.h - reports of a decoder about faults of its input.
  *
- * Decoders do not know files, messages and exit statuses. They report each finding with the code
- * that the manual page defines (T08, E05) and the offset in the input. The caller of the decoder
- * decides what follows.
+ * Decoders do not use files, messages and exit statuses. They report each finding with the offset
+ * in the input and the code that the manual page defines (T08, E05). The caller of the decoder
+ * handles the findings.
  */
 #ifndef POSIXTRACE_CONVERT_FINDING_H
 #define POSIXTRACE_CONVERT_FINDING_H
@@ -13,10 +13,10 @@
 #include <stdint.h>
 
 enum finding_kind {
-	FINDING_NOTICE,  /* nothing is wrong */
-	FINDING_WARNING, /* odd; everything is kept */
-	FINDING_DAMAGE,  /* something is missing or was dropped; the rest is kept */
-	FINDING_REFUSAL  /* nothing can be read */
+	FINDING_NOTICE,  /* no fault, only information */
+	FINDING_WARNING, /* unusual; all parts are kept */
+	FINDING_DAMAGE,  /* a part is missing or was dropped; the rest is kept */
+	FINDING_REFUSAL  /* no part can be read */
 };
 
 struct findings {
@@ -27,15 +27,15 @@ struct findings {
 };
 
 /*
- * Reports a finding. Returns 0, or EINVAL for a refusal. If "findings" is NULL, nothing is
- * reported. A longer text is shortened to 511 bytes.
+ * Reports a finding. Returns 0, or EINVAL for a refusal. If "findings" is NULL, the finding is not
+ * reported. The text is shortened to 511 bytes.
  */
 int finding(struct findings *findings, enum finding_kind kind, const char *code, uint64_t offset,
 	    const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 struct fmt_flow;
 
-/* Sets *findings so that each finding becomes a fault of the flow by fmt_fault(). */
+/* Sets *findings such that each finding becomes a fault of the flow by fmt_fault(). */
 void findings_of_flow(struct findings *findings, struct fmt_flow *flow);
 
 #endif

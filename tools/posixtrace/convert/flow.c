@@ -4,8 +4,8 @@
  *
  * Each fmt_ function applies the choice of events and, for a sink that scans, the plan of the first
  * reading. It then calls the sink's function of the same name; fmt_finish() calls end(). If the
- * source must stop, a fmt_ function returns false, and the error has been printed. After the first
- * failure only the sink's function close() is called.
+ * source must stop, a fmt_ function returns false after an error was printed. After the first
+ * failure, only the sink's function close() is called.
  */
 #include "convert/flow.h"
 
@@ -23,8 +23,8 @@
 #include "log/value.h"
 
 /*
- * The function sets meter.next so high that meter_step() never updates the meter before fmt_begin()
- * starts it.
+ * With this value of meter.next, meter_step() does not update the meter before fmt_begin() starts
+ * it.
  */
 void flow_init(struct fmt_flow *flow, const struct format *from, const struct format *to)
 {
@@ -38,8 +38,8 @@ void flow_init(struct fmt_flow *flow, const struct format *from, const struct fo
 }
 
 /*
- * The member "fields" of a type is const for the sinks, but the flow owns this member and frees it
- * here. The name and the schema of a type are in the memory of the type.
+ * The member "fields" of a type is const for the sinks, but the flow owns it and frees it here. The
+ * name and the text of the schema are in the memory of the type.
  */
 void flow_fini(struct fmt_flow *flow)
 {
@@ -65,17 +65,16 @@ bool flow_answer(struct fmt_flow *flow, int err)
 }
 
 /*
- * Calls the sink's function of that name, if the sink has such a function. The value of the macro
- * is false if the source must stop.
+ * Calls the sink's function with the name "function", if the sink has it. The value of the macro is
+ * false if the source must stop.
  */
 #define TELL(function, what) \
 	(flow->to->function && !flow->stopped \
 		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
 
 /*
- * Passes the names of threads and processes that the first reading has found. It passes them before
- * the first event, because several formats of viewers need the name of a track when the track
- * begins.
+ * Passes the names of threads and processes that the first reading has found. The names precede the
+ * first event, because several formats of viewers need the name of a track when the track begins.
  */
 static bool pass_names(struct fmt_flow *flow)
 {
@@ -95,7 +94,7 @@ static bool pass_names(struct fmt_flow *flow)
 	return go;
 }
 
-/* Completes the facts with those of the first reading: least and greatest time, gaps and losses. */
+/* Adds the facts of the first reading: least and greatest time, gaps and losses. */
 static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
 {
 	struct fmt_facts known = *facts;
@@ -128,8 +127,8 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 
 /*
  * Passes the event with its span. The span is valid during this call only. The function sets the
- * span in the source's own event. A copy of the event would be slower: the copy would load fields
- * that the source has just stored, and the processor would wait for these stores.
+ * span in the source's event and does not copy the event. A copy would be slower, because it would
+ * load fields that the source has just stored, and the processor would wait for these stores.
  */
 static int planned_event(struct fmt_flow *flow, struct fmt_event *event)
 {
@@ -152,10 +151,7 @@ bool fmt_event(struct fmt_flow *flow, struct fmt_event *event)
 		return false;
 	flow->read++;
 	meter_step(&flow->meter);
-	/*
-	 * The choice also gets events that will not be wanted, because they may begin or end a
-	 * span.
-	 */
+	/* The choice gets every event, because an unwanted event may begin or end a span. */
 	if (flow->choice) {
 		flow->is_wanted = choice_event(flow->choice, event);
 		if (flow->stopped || (!flow->is_wanted && !flow->sees_unwanted))
@@ -241,8 +237,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 
 	/*
 	 * The gaps have the losses of all types. If events are chosen, only the ledger shows
-	 * whether a wanted type or thread lost events. So flow->lost is then computed only from the
-	 * ledger.
+	 * whether a wanted type or thread has lost events. So in this case flow->lost depends only
+	 * on the ledger.
 	 */
 	if (flow->choice && end->has_ledger)
 		flow->lost = false;
@@ -255,9 +251,9 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 }
 
 /*
- * A gap without a count gets the ledger's total of its cause if it is the only gap of that cause.
- * Then all losses of this cause must be in this gap. The first reading has counted the gaps of each
- * cause.
+ * If a gap without a count is the only gap of its cause, all losses of this cause must be in this
+ * gap. So its count is the ledger's total of the cause. The first reading has counted the gaps of
+ * each cause.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count)
 {
@@ -286,7 +282,7 @@ bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int6
 {
 	struct posix_trace_object_np object;
 
-	/* Any of the logs may have the objects of the process, so each log is asked in turn. */
+	/* Any log may have the objects of the process, so the function searches all logs. */
 	for (size_t i = 0; i < flow->object_logs; i++) {
 		if (posix_trace_object_find_np(flow->objects[i], (pid_t)pid, pointer, time_ns,
 					       &object))
@@ -326,8 +322,8 @@ static const char *descriptor_name(struct fmt_flow *flow, const struct fmt_event
 }
 
 /*
- * If the schema has a name for a value, such as AT_FDCWD, that name is used, and not the name of an
- * open descriptor.
+ * If the schema has a name for a value, such as AT_FDCWD, this name has priority over the name of
+ * an open descriptor.
  */
 bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES])

@@ -3,8 +3,8 @@
  * flow.h - the state of one conversion, behind the fmt_ functions.
  *
  * The commands that convert, the files that define the fmt_ functions, and the formats log and
- * sqlite include this header. Other formats include only format.h. One thread runs a conversion; no
- * function here may be called by two threads at the same time for the same flow.
+ * sqlite include this header. Other formats include only format.h. One thread runs a conversion:
+ * two threads must not call these functions at the same time for the same flow.
  */
 #ifndef POSIXTRACE_CONVERT_FLOW_H
 #define POSIXTRACE_CONVERT_FLOW_H
@@ -40,7 +40,9 @@ struct fmt_input {
 	int fd;
 	/* signalfd for the signals that end the input; -1: signals end the process */
 	int signals;
-	/* input_open() opened a file by its name; false for standard input and for an endpoint */
+	/*
+	 * input_open() has opened a file by its name; false for standard input and for an endpoint
+	 */
 	bool is_named;
 	bool is_line;          /* the input is a serial line */
 	struct termios line;   /* the settings that this line had before the conversion */
@@ -48,10 +50,10 @@ struct fmt_input {
 	bool ended;
 	size_t head_len, head_at;
 	uint64_t at;           /* bytes that fmt_read() has returned or skipped */
-	/* between "at" and data_until the file has no hole that fmt_read() skips */
+	/* from "at" to data_until the file has no hole that fmt_read() skips */
 	uint64_t data_until;
 	uint64_t hole_bytes;   /* fmt_read() skips longer holes */
-	/* the next of several logs that are converted together; NULL: this log is the last one */
+	/* the next of several logs that are converted together; NULL: this log is the last */
 	struct fmt_input *next;
 	unsigned char head[FMT_HEAD_BYTES];
 };
@@ -60,26 +62,25 @@ struct fmt_flow {
 	const struct format *from, *to;
 	struct fmt_input *input;
 	const struct fmt_output *output;
-	void *context;         /* the sink's */
+	void *context;         /* the context of the sink */
 	int status;            /* the worst exit status so far */
 	bool begun;            /* begin() was called: the sink accepts types */
 	bool stopped;          /* the sink or the choice has failed */
-	int64_t seek_ns;       /* choice_begin() sets it: the source may omit earlier events */
-	/* choice_begin() sets it: the source may omit later events; INT64_MAX: it must omit none */
+	int64_t seek_ns;       /* set by choice_begin(): the source may omit earlier events */
+	/* set by choice_begin(): the source may omit later events; INT64_MAX: no later events */
 	int64_t until_ns;
-	bool knows_until;      /* the source uses until_ns and ends where no wanted event follows */
+	/* the source uses until_ns and ends when no wanted event can follow */
+	bool knows_until;
 	uint64_t events;
-	/*
-	 * the number of those events that are not wanted, but have call stacks that the sink needs
-	 */
+	/* of these events: unwanted events that have call stacks for the sink */
 	uint64_t stacks;
-	uint64_t read;         /* events of the source, wanted or not */
+	uint64_t read;         /* all events that the source has passed */
 	struct wanted *wanted; /* NULL: all events are wanted */
 	struct choice *choice; /* applies wanted to one reading of the source */
-	/* the sink also gets events that are not wanted; is_wanted describes the current event */
+	/* the sink also gets unwanted events; is_wanted describes the current event */
 	bool sees_unwanted;
 	bool is_wanted;
-	bool is_metered;       /* a terminal shows the progress */
+	bool is_metered;       /* the progress is shown on a terminal */
 	struct meter meter;
 	bool lost;             /* the source reported lost events */
 	const trace_id_t *objects; /* the opened logs, which have names of objects */
@@ -87,7 +88,7 @@ struct fmt_flow {
 	/* the logs of "objects", with their types; NULL: the source is not a log */
 	struct logfile *const *logs;
 	struct descriptors *descriptors; /* names of descriptors if the input is one log, or NULL */
-	unsigned sources;      /* number of logs that are the input */
+	unsigned sources;      /* number of inputs; more than 1 only for logs */
 	const struct merge *clocks; /* has the values of --clock-error; NULL: none */
 	/* for a sink that scans: the plan of the first reading; NULL: there was no first reading */
 	struct plan *plan;
@@ -123,21 +124,21 @@ bool flow_answer(struct fmt_flow *flow, int err);
 void flow_say_faults(struct fmt_flow *flow);
 
 /*
- * Returns the type with this index. A source may change the type if it learns more about it
- * later.
+ * Returns the type with this index. A source may change the type, for example when its input
+ * describes the type later.
  */
 struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
 
 /*
  * Returns the type with this name and schema, for a source of several logs. If two logs describe
- * types of the same name differently, each description becomes a type of its own, and the types
+ * types of the same name differently, each description becomes a separate type, and the types
  * differ in the member "variant".
  */
 const struct fmt_type *flow_type_described(struct fmt_flow *flow, const struct fmt_type *what);
 
 /*
- * convert/pair.c: if the names of a new type and of an existing type are a pair, marks both types
- * as begin and end of a span. flow_find() returns a type of that name, with any id, or NULL.
+ * In pair.c: if the names of a new type and of an existing type are a pair, flow_pair() marks them
+ * as begin and end of a span. flow_find() returns a type of that name with any id, or NULL.
  */
 void flow_pair(struct fmt_flow *flow, struct fmt_type *type);
 struct fmt_type *flow_find(const struct fmt_flow *flow, const char *name, size_t len);
@@ -155,18 +156,17 @@ int input_peek(struct fmt_input *input, struct fmt_head *head);
 void input_close(struct fmt_input *input);
 
 /*
- * Prepares this input and those linked behind it for a second reading. An input that cannot seek is
- * copied to a temporary file until its end. Returns 0, or ENOTTY for a terminal, of which nothing
- * was read; with another error number a part of an input may be lost. Afterwards input_again()
- * moves all these inputs back to their beginnings, and returns 0 or an error number.
+ * input_keep() prepares this input and the inputs linked behind it for a second reading. It copies
+ * an input that cannot seek to a temporary file. Returns 0; or ENOTTY for a terminal, of which it
+ * reads nothing; or another error number, after which a part of an input may be lost. Afterwards
+ * input_again() moves all these inputs back to their beginnings, and returns 0 or an error number.
  */
 int input_keep(struct fmt_input *input);
 int input_again(struct fmt_input *input);
 
 /*
- * From now on SIGINT, SIGTERM and SIGHUP end the input instead of the process, so that the sink can
- * complete its output. The function is called for inputs that have no end of their own, such as a
- * serial line.
+ * After this call, SIGINT, SIGTERM and SIGHUP end the input instead of the process, so that the
+ * sink can complete its output. For inputs without an end, such as a serial line.
  */
 void input_end_at_signals(struct fmt_input *input);
 

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * format.h - the interface of "posixtrace convert" for formats: sources, sinks, and the facts and
- * events that pass from one to the other.
+ * events that a source passes to a sink.
  *
- * A format has its source files in this folder or in one below it, and one line in list.h. It may
- * be a source, a sink or both. A source reads its input and calls the fmt_ functions in this order:
+ * A format has its source files in this folder or in a folder below it, and one line in list.h. It
+ * may be a source, a sink or both. A source reads its input and calls the fmt_ functions in this
+ * order:
  *
  * 	fmt_begin	once
  * 	fmt_type, fmt_thread, fmt_object, fmt_event, fmt_lost, fmt_note
  * 			in any order, each any number of times
  * 	fmt_finish	once
  *
- * Each of them calls the sink's function of the same name, if the sink has it; fmt_finish() calls
- * the sink's "end". After "open", the sink's "begin" is called first. All arguments are valid
- * during the call only, except types, which live as long as the flow.
+ * Each fmt_ function calls the sink's function of the same name, if the sink has it; fmt_finish()
+ * calls the sink's "end". The first function that the sink gets after "open" is "begin". All
+ * arguments are valid during the call only, except types, which exist as long as the flow.
  *
  * Errors    Input is hostile until checked. A source reports a fault by fmt_fault() with the offset
  *           and the code of the format's specification. It continues if a part can be kept. It
@@ -43,82 +44,86 @@ struct fmt_input;
 /* ------------------------------------------------------------------ events and facts */
 
 /*
- * The facts that a source knows before the first event. Zero and empty mean not known, unless a
- * comment says so.
+ * The facts that a source knows before the first event. A member that is zero or empty is not
+ * known, unless its comment states otherwise.
  */
 struct fmt_facts {
-	char name[TRACE_NAME_MAX + 1];       /* of the stream */
+	char name[TRACE_NAME_MAX + 1];       /* name of the stream */
 	char generation[TRACE_NAME_MAX + 1]; /* the program or system that made the trace */
 	char host[64];
 	char clock[32];         /* the clock of the events: "tsc" ... */
 	uint64_t clock_hz;
 	uint32_t pid;           /* the traced process */
 	int64_t resolution_ns;
-	int64_t creation_ns;    /* of the stream, if has_creation */
+	int64_t creation_ns;    /* creation of the stream, if has_creation */
 	bool has_creation;
 	bool relative;          /* times count from the first event or from boot, not from 1970 */
 	bool has_attr;
-	trace_attr_t attr;      /* name, policies and sizes, as posix_trace_get_attr() gives them */
-	bool has_span;          /* the two times below are known */
+	trace_attr_t attr;      /* name, policies and sizes, as from posix_trace_get_attr() */
+	bool has_span;          /* first_ns and last_ns are known */
 	int64_t first_ns, last_ns;
 	bool big_endian;        /* the order of numbers in the data */
 	bool has_events;
 	uint64_t events;        /* number of events to come */
 	uint64_t data_max;      /* the most data bytes of an event, if known */
-	/* The members below are known only to a sink that scans, after the first reading. */
+	/* Only a sink that scans gets the members below, because they need a first reading. */
 	bool has_scan;
-	/* of all times of events and begins of spans; 0 if there are no events */
+	/* over all times of events and begins of spans; 0 if there are no events */
 	int64_t least_ns, greatest_ns;
-	/* number of calls of fmt_lost() that will follow and have an interval */
+	/* number of later calls of fmt_lost() with an interval */
 	uint64_t gaps;
-	uint64_t lost;          /* events lost in total, without cleared ones */
+	uint64_t lost;          /* events lost in total, except cleared events */
 	uint64_t gaps_of[POSIX_TRACE_LOST_CAUSES_NP]; /* the members "gaps" and "lost" by cause */
 	uint64_t lost_of[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
-/* An event type. A sink may keep data of its own for types in an array by index. */
+/* An event type. A sink may keep its own data for types in an array by index. */
 enum fmt_phase {
 	FMT_MARK,
-	FMT_BEGIN, /* begins a span; an event of phase END with the same span name ends it */
+	FMT_BEGIN, /* begins a span; an event of phase FMT_END with the same span name ends it */
 	FMT_END
 };
 
 struct fmt_type {
 	size_t index;           /* 0, 1, 2 ... in order of appearance */
-	unsigned id;            /* 1 to 1023: the type's number in a log; 0: the source has none */
+	/* 1 to 1023: the type's number in a log; 0: the source has no such number */
+	unsigned id;
 	uint64_t number;        /* the source's own number, for listings; 0: none */
 	size_t name_len;
 	const char *name;       /* any bytes but NUL; a NUL follows them */
 	const char *schema;     /* the text that describes the data; NULL: none */
 	/*
-	 * The parsed schema. NULL: there is none, or the text is not a schema. The flow sets it for
-	 * the sinks; a source does not set it.
+	 * The parsed schema, or NULL if there is no text or the text is not a schema. The flow sets
+	 * this member for the sinks; a source does not set it.
 	 */
 	const struct posix_trace_schema_np *fields;
 	int level;              /* 1 critical ... 5 verbose; -1 unknown */
 	enum fmt_phase phase;
-	const char *span;       /* of BEGIN and END: the name of the span */
-	unsigned variant;       /* of types of one name that several logs describe differently */
+	const char *span;       /* for FMT_BEGIN and FMT_END: the name of the span */
+	unsigned variant;       /* distinguishes types of one name that logs describe differently */
 };
 
 /*
- * The span that an event is part of, by the rules of spans/pairing.h. Only sinks that scan get it.
- * No two spans of a lane cross. A span without a key belongs to the event's thread, and lane 0 is
- * the thread's own. A span with a key belongs to the process. For such spans each name has lanes of
- * its own, and two spans on one of these lanes do not even nest.
+ * The span of an event, by the rules of spans/pairing.h. Only sinks that scan get spans. Spans of
+ * one lane do not cross. A span without a key belongs to the event's thread, and lane 0 is the lane
+ * of the thread's own calls. A span with a key belongs to the process. For spans with a key, each
+ * name has separate lanes, and the spans of such a lane neither cross nor nest.
  */
 struct fmt_span {
 	enum fmt_part {
 		FMT_OPENS,      /* the event begins the span */
 		FMT_CLOSES,     /* the event ends the span */
-		FMT_WHOLE       /* the event has a duration, and its time is that of the end */
+		FMT_WHOLE       /* the event has a duration, and its time is the end of the span */
 	} part;
 	const char *name;
 	unsigned series;        /* a number for the name */
 	bool keyed;
 	unsigned lane;
-	uint64_t id;            /* number of the span, which both of its events have */
-	/* number of this event, which grows from event to event; id: "number" of the begin */
+	uint64_t id;            /* number of the span, equal in both of its events */
+	/*
+	 * the number of this event, which grows from event to event; "id" is the "number" of the
+	 * begin
+	 */
 	uint64_t number;
 	int64_t begin_ns, end_ns;
 };
@@ -128,17 +133,17 @@ struct fmt_event {
 	int64_t time_ns;
 	uint32_t pid, tid;      /* 0: none */
 	uint64_t thread;        /* pthread_t, or the source's own identifier; 0: none */
-	uint64_t address;       /* of the trace point in the program; 0: none */
+	uint64_t address;       /* address of the trace point in the program; 0: none */
 	int32_t cpu;            /* -1: unknown */
 	int truncation;         /* POSIX_TRACE_NOT_TRUNCATED ... */
 	unsigned flags;         /* POSIX_TRACE_EVENT_*_NP */
 	const void *data;
 	size_t data_len;
-	unsigned source;        /* if the input is several logs: the number of the log, from 0 */
-	const struct fmt_span *span; /* NULL: the event is no part of a span. A source sets NULL */
+	unsigned source;        /* the number of the log, from 0, if the input is several logs */
+	const struct fmt_span *span; /* NULL: the event belongs to no span. A source sets NULL */
 };
 
-/* The name of a thread. With tid and thread 0 it is the name of a process. */
+/* The name of a thread; or the name of a process, if "tid" and "thread" are 0. */
 struct fmt_thread {
 	uint32_t pid, tid;
 	uint64_t thread;
@@ -149,26 +154,26 @@ struct fmt_thread {
 /* An object that events point to: a mutex, a queue, a file. */
 struct fmt_object {
 	const char *kind;       /* "mutex", "queue" ...: posix_trace_object_kind_name_np() */
-	int number;             /* POSIX_TRACE_OBJECT_*_NP; 0: the kind is known by its name only */
+	int number;             /* POSIX_TRACE_OBJECT_*_NP; 0: only the name of the kind is known */
 	uint32_t pid;           /* 0: of all processes */
 	uint64_t pointer;       /* the value in events */
 	const char *name;
 	size_t name_len;
-	uint64_t parameter[2];  /* by kind */
+	uint64_t parameter[2];  /* the meaning depends on the kind */
 	bool has_since;
 	/* the time from which the name is valid; an empty name ends the previous name */
 	int64_t since_ns;
 };
 
 /*
- * Events are missing at this place of the trace. A source that has a ledger gives no counts in
- * struct fmt_lost.
+ * A gap: events are missing at this place of the trace. A source that has a ledger sets no counts
+ * here.
  */
 struct fmt_lost {
 	int cause;              /* POSIX_TRACE_LOST_*_NP */
 	bool counted;
 	uint64_t count;         /* if counted */
-	bool has_interval;      /* they were lost between these two times */
+	bool has_interval;      /* the events were lost from begin_ns to end_ns */
 	int64_t begin_ns, end_ns;
 	const struct fmt_type *type; /* NULL: unknown */
 	uint32_t pid, tid;      /* 0: unknown */
@@ -202,8 +207,8 @@ struct fmt_end {
 /* ------------------------------------------------------------------ a format */
 
 /*
- * The member "value" of each row in a format's table of options. The format reads an option by its
- * name with fmt_option(); the user gives it as --NAME or -O NAME.
+ * The member "value" of each row in a format's table of options. The user gives an option as --NAME
+ * or -O NAME, and the format reads it by fmt_option() with the name.
  */
 enum {
 	FMT_OPTION = 2048,      /* an option of the format both as a source and as a sink */
@@ -220,20 +225,20 @@ struct fmt_head {
 };
 
 enum fmt_output_kind {
-	/* anything to which bytes can be written; the sink uses out or fd */
+	/* any output to which bytes can be written; the sink uses "out" or "fd" */
 	FMT_TO_BYTES,
-	FMT_TO_FILE,            /* a file that can seek; the sink uses fd or path */
-	FMT_TO_FOLDER           /* a new folder; the sink uses path */
+	FMT_TO_FILE,            /* a file that can seek; the sink uses "fd" or "path" */
+	FMT_TO_FOLDER           /* a new folder; the sink uses "path" */
 };
 
 struct fmt_output {
-	struct out *out;        /* buffered; a sink uses either this or fd */
+	struct out *out;        /* buffered; a sink uses either "out" or "fd" */
 	int fd;
-	const char *path;       /* the name to write to, which may be that of a temporary file */
+	const char *path;       /* the name to which the sink writes, perhaps of a temporary file */
 	const char *shown;      /* the name that the user gave, for messages */
 	/* the output is a new file, so the sink may make further files next to it */
 	bool is_file;
-	/* the sink may replace files that exist, also further files that it makes */
+	/* the sink may replace existing files, also by further files that it makes */
 	bool force;
 };
 
@@ -248,22 +253,22 @@ struct format {
 	const char *name;
 	const char *summary;
 	const char *suffix;     /* "json": file names that select this sink; NULL: none */
-	const struct option_row *options; /* of the values above; NULL: none */
+	const struct option_row *options; /* rows with the values above; NULL: none */
 
 	/*
-	 * The functions of the format as a source. If detect is NULL, only --from selects the
+	 * The functions of the format as a source. If "detect" is NULL, only --from selects the
 	 * format.
 	 */
 	bool (*detect)(const struct fmt_head *head);
 	/*
-	 * Returns TOOL_OK also for damaged input of which a part was kept: fmt_fault() has recorded
-	 * the damage.
+	 * Returns TOOL_OK also for a damaged input if a part of it was kept, because fmt_fault()
+	 * has recorded the damage.
 	 */
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
 	/*
 	 * The functions of the format as a sink. open() makes the context. open() is required, and
-	 * the other functions may be NULL. Each function except close() returns 0, an error number,
+	 * all other functions may be NULL. Each function except close() returns 0, an error number,
 	 * or -1. The conversion prints the message for an error number, with the output's name. -1
 	 * means that the sink has printed the error itself.
 	 */
@@ -277,23 +282,22 @@ struct format {
 	int (*lost)(void *context, const struct fmt_lost *lost);
 	int (*note)(void *context, const char *text);
 	/*
-	 * A line of the source's own listing. A source calls fmt_wants_lines() before it makes
-	 * lines.
+	 * Receives a line of the source's own listing. A source makes lines only if
+	 * fmt_wants_lines() returns true.
 	 */
 	int (*line)(void *context, const char *line, size_t len);
 	/*
-	 * Called when a live source has no more input for now. The sink writes what it has
-	 * buffered.
+	 * Called when a live source has no more input for now. The sink writes its buffered data.
 	 */
 	int (*idle)(void *context);
 	int (*end)(void *context, const struct fmt_end *end);
 	/* Frees the context, after end() or after a failure. */
 	void (*close)(void *context);
 	enum fmt_scans scans;
-	bool nests_calls;       /* the order of equal times is not that of the file: lanes.h */
+	bool nests_calls;       /* order of equal times: not that of the file (lanes.h) */
 	/*
 	 * Returns whether the sink shows the events of a type in another way than as spans,
-	 * although the type begins or ends spans. NULL: there are no such types.
+	 * although the type begins or ends spans. If "takes" is NULL, there are no such types.
 	 */
 	bool (*takes)(const struct fmt_type *type);
 };
@@ -302,7 +306,8 @@ struct format {
 
 /* The following functions call the sink. Each returns false if the source must stop. */
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts);
-bool fmt_event(struct fmt_flow *flow, struct fmt_event *event); /* sets span during the call */
+/* sets event->span during the call */
+bool fmt_event(struct fmt_flow *flow, struct fmt_event *event);
 bool fmt_thread(struct fmt_flow *flow, const struct fmt_thread *thread);
 bool fmt_object(struct fmt_flow *flow, const struct fmt_object *object);
 bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost);
@@ -316,57 +321,60 @@ bool fmt_idle(struct fmt_flow *flow);
 bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
 
 /*
- * Returns the type with this name, id and variant. If there is none, the function makes a type from
+ * Returns the type with this name, id and variant. If it does not exist, the function makes it from
  * *what and passes it to the sink. Only these members of *what are used and copied: name, name_len
- * (0: the length of name), id, number, schema, level, phase, span and variant. Types of id 0 are
- * identified by their names; a name of a predefined type gives its id. Never returns NULL: after
- * 65535 types it returns the unnamed type.
+ * (0: the length of name), id, number, schema, level, phase, span and variant. A type of id 0 is
+ * identified by its name; if the name is that of a predefined type, the type gets the predefined
+ * id. Never returns NULL: after 65535 types it returns the unnamed type.
  */
 const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what);
 
-/* Does the same as fmt_type() for a source that knows only names. */
+/* Like fmt_type(), for a source that has only names. */
 const struct fmt_type *fmt_type_named(struct fmt_flow *flow, const char *name);
 
-/* The number of types, and a type by its index. */
+/* fmt_types() returns the number of types, and fmt_type_at() a type by its index. */
 size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
 
 /*
- * For sinks: stores in *count the number of events that are missing in this gap. A source that
- * counts its losses only at the end gives no number for a gap. The number is then known only if the
- * trace has a single gap of that cause. Returns false if the number is not known.
+ * For sinks: stores in *count the number of events that are missing in this gap. If a source counts
+ * its losses only at the end, the number is known only if the trace has a single gap of that cause.
+ * Returns false if the number is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 
 struct stacks_found;
 
 /*
- * For sinks: returns the name of the function that one frame of a stack belongs to, in this process
- * at this time. The name comes from the mappings of the first log that knows the frame's address.
- * Returns NULL if no log knows it. The name is valid until the next call.
+ * For sinks: returns the name of the function of one frame of a stack, in this process at this
+ * time. The name comes from the mappings of the first log that has the frame's address. Returns
+ * NULL if no log has it. The name is valid until the next call.
  */
 const char *fmt_function(const struct fmt_flow *flow, uint32_t pid,
 			 const struct stacks_found *stack, size_t index, int64_t time_ns);
 
 /* The function and file of one frame of a stack. The texts are valid until the next call. */
 struct fmt_frame {
-	const char *function;   /* the same name as that of fmt_function(); NULL: unknown */
+	const char *function;   /* the name as from fmt_function(); NULL: unknown */
 	const char *file;       /* the source file; NULL: unknown */
 	unsigned line;          /* 0: unknown */
 	bool is_mapped;         /* "mapping" has the file that was mapped at the address */
 	struct posix_trace_mapping_np mapping;
 };
 
-/* For sinks: fills *frame like fmt_function(). All its members are empty if nothing is known. */
+/*
+ * For sinks: fills *frame by the rules of fmt_function(). If no log has the address, all members
+ * are empty.
+ */
 void fmt_frame(const struct fmt_flow *flow, uint32_t pid, const struct stacks_found *stack,
 	       size_t index, int64_t time_ns, struct fmt_frame *frame);
 
-/* For sinks: the name of one of several logs. Returns NULL if the input is a single log. */
+/* For sinks: returns the name of one of several logs, or NULL if the input is a single log. */
 const char *fmt_source_name(const struct fmt_flow *flow, unsigned source);
 
 /*
- * For sinks: the name of the object at that pointer in process pid at that time. Returns false if
- * the source does not know it.
+ * For sinks: stores the name of the object at that pointer in the process "pid" at that time.
+ * Returns false if the source does not have the name.
  */
 bool fmt_object_name(struct fmt_flow *flow, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     char name[POSIX_TRACE_OBJECT_NAME_MAX_NP + 1]);
@@ -382,8 +390,8 @@ bool fmt_may_have_name(const struct posix_trace_field_np *field);
 
 /*
  * For sinks: stores the name of a value of the event: the name of the object at a pointer, the path
- * or peer of a file descriptor, or the label that the library gives. Returns false if the value has
- * no name.
+ * or peer of a file descriptor, or the label from the library. Returns false if the value has no
+ * name.
  */
 bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 		    const struct posix_trace_value_np *value, char name[FMT_NAME_BYTES]);
@@ -391,21 +399,21 @@ bool fmt_value_name(struct fmt_flow *flow, const struct fmt_event *event,
 enum fmt_verdict {
 	FMT_NOTICE,  /* information */
 	FMT_WARN,    /* unusual; all of the input is kept */
-	FMT_DAMAGED, /* a part is missing: exit status 3 */
-	FMT_REFUSE   /* no part can be kept: exit status 1 */
+	FMT_DAMAGED, /* a part is missing; exit status 3 */
+	FMT_REFUSE   /* no part can be kept; exit status 1 */
 };
 
 #define FMT_NO_OFFSET UINT64_MAX
 
 /*
- * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code are printed, the
- * others only counted. "code" may be NULL. Returns the value that import() must return:
- * TOOL_FAILURE for REFUSE.
+ * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code are printed; further
+ * faults are only counted. "code" may be NULL. Returns the value that import() must return, for
+ * example TOOL_FAILURE for FMT_REFUSE.
  */
 int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, const char *code,
 	      const char *format, ...) __attribute__((format(printf, 5, 6)));
 
-/* Returns whether a fault with the verdict DAMAGED was the worst so far. */
+/* Returns whether FMT_DAMAGED is the worst verdict so far. */
 bool fmt_is_damaged(const struct fmt_flow *flow);
 
 /* ------------------------------------------------------------------ the input */
@@ -414,42 +422,42 @@ bool fmt_is_damaged(const struct fmt_flow *flow);
 const char *fmt_input_name(const struct fmt_input *input);
 
 /*
- * Reads the next bytes of the input. Returns their number, 0 at the end, or -1 after an error,
- * which has been printed.
+ * Reads the next bytes of the input. Returns their number, 0 at the end, or -1 after it printed an
+ * error.
  */
 ssize_t fmt_read(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len);
 
 /*
- * fmt_read() skips a hole of a sparse file that is longer than this, and reports it as damage: no
- * data was written there, and a hole of terabytes would need days to read. It reads a shorter hole
- * as zeros. fmt_hole() sets another limit.
+ * fmt_read() skips a hole of a sparse file that is longer than FMT_HOLE_BYTES, and reports it as
+ * damage. A hole has no data, and it would need days to read a hole of terabytes. fmt_read() reads
+ * a shorter hole as zeros. fmt_hole() sets another limit.
  */
 #define FMT_HOLE_BYTES (UINT64_C(1) << 20)
 void fmt_hole(struct fmt_input *input, uint64_t bytes);
 
-/* Does the same as fmt_read(), but returns fewer bytes than len only at the end of the input. */
+/* Like fmt_read(), but returns fewer than "len" bytes only at the end of the input. */
 ssize_t fmt_read_all(struct fmt_flow *flow, struct fmt_input *input, void *buffer, size_t len);
 
 /*
  * Returns a descriptor of the whole input, for pread(). A pipe is copied to a temporary file. The
- * caller must not have called fmt_read() before. Returns -1 after an error, which has been printed.
- * The descriptor still belongs to the input, which closes it. *size becomes the size of the input;
- * "size" may be NULL.
+ * caller must not have called fmt_read() before. Returns -1 after it printed an error. The
+ * descriptor belongs to the input, which closes it. *size becomes the size of the input; "size" may
+ * be NULL.
  */
 int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size);
 
 /*
- * Prepares an input that is a serial line: read() then returns all bytes as they arrive, at the
- * speed of the source's option --baud. Other inputs do not change. Returns false after an error,
- * which has been printed; the source then fails.
+ * Prepares an input that is a serial line. Afterwards read() returns all bytes as they arrive, at
+ * the speed of the source's option --baud. Other inputs do not change. Returns false after it
+ * printed an error; the source must then fail.
  */
 bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input);
 
 /* ------------------------------------------------------------------ options */
 
 /*
- * The option's value, "" for one without a value. Returns NULL if it was not given. If the option
- * was given several times, returns the last value.
+ * Returns the value of an option, or "" if the option has no value. Returns NULL if the option was
+ * not given. If it was given several times, returns the last value.
  */
 const char *fmt_option(const struct fmt_flow *flow, const char *name);
 
@@ -465,18 +473,18 @@ static inline bool fmt_flag(const struct fmt_flow *flow, const char *name)
 }
 
 /*
- * Reads the option's number. Returns true with *number unchanged if the option was not given.
- * Returns false after an error, which has been printed, if the value is not a number from "min" to
- * "max".
+ * Reads the number of an option. If the option was not given, *number remains unchanged. Returns
+ * false after it printed an error, if the value is not a number from "min" to "max".
  */
 bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, uint64_t max,
 		       uint64_t *number);
 
-/* Does the same as fmt_option_number() for a time, in the form that --begin of dump accepts. */
+/* Like fmt_option_number(), for a time in the form that --begin of dump accepts. */
 bool fmt_option_time(struct fmt_flow *flow, const char *name, int64_t *time_ns);
 
 /*
- * Prints that the value of the option must be what "accepted" says, such as "len". Returns false.
+ * Prints that the value of the option is wrong. "accepted" describes the valid values, such as
+ * "len". Returns false.
  */
 bool fmt_option_wrong(struct fmt_flow *flow, const char *name, const char *accepted);
 
@@ -491,7 +499,7 @@ extern const size_t formats_count;
  */
 const char *fmt_left_out(const char *name);
 
-/* Returns the format with this name, or NULL if this build has none. */
+/* Returns the format with this name, or NULL if this build does not have it. */
 const struct format *fmt_by_name(const char *name);
 
 /* Returns the format that recognizes the beginning of an input, or NULL if no format does. */

@@ -21,7 +21,9 @@
 #include "base/whole.h"
 #include "convert/flow.h"
 
-/* input_peek() reads at most this many bytes of a pipe, but fills the head from a regular file */
+/*
+ * input_peek() reads at most this number of bytes of a pipe. From a regular file it fills the head.
+ */
 #define DETECT_BYTES 4096
 
 static int print_error(const struct fmt_input *input, int err)
@@ -92,8 +94,8 @@ const char *fmt_input_name(const struct fmt_input *input)
 }
 
 /*
- * Waits until bytes can be read. Returns false if a signal arrives before. The caller then treats
- * the input as ended.
+ * Waits until bytes can be read. Returns false if a signal arrives before; the input then counts as
+ * ended.
  */
 static bool wait_for_bytes(const struct fmt_input *input)
 {
@@ -128,7 +130,7 @@ static ssize_t read_fd(struct fmt_input *input, void *buffer, size_t len)
 
 /*
  * The function continues after a read that returned fewer bytes than requested, because a pipe
- * delivers only what its writer has written so far.
+ * delivers only the bytes that its writer has written so far.
  */
 int input_peek(struct fmt_input *input, struct fmt_head *head)
 {
@@ -157,9 +159,10 @@ void fmt_hole(struct fmt_input *input, uint64_t bytes)
 }
 
 /*
- * Called at the first byte of what may be a hole. Moves the file offset behind a hole that is
- * longer than hole_bytes and reports it as damage. Sets data_until to the next hole, so that
- * fmt_read() does not seek for every piece. An input that cannot seek has no holes.
+ * fmt_read() calls this function at a place where a hole may begin. If a hole there is longer than
+ * hole_bytes, moves the file offset behind the hole and reports it as damage. Sets data_until to
+ * the next hole, so that fmt_read() does not seek for every piece. An input that cannot seek has no
+ * holes.
  */
 static void pass_hole(struct fmt_flow *flow, struct fmt_input *input)
 {
@@ -262,8 +265,9 @@ static int read_rest(struct fmt_input *input, int file)
 }
 
 /*
- * Replaces the descriptor of an input that cannot seek by that of a temporary file with the same
- * bytes: first the head, which detection has read, then the rest. Returns 0 or an error number.
+ * Copies an input that cannot seek to a temporary file: first the head, which detection has read,
+ * then the rest. The descriptor of the file replaces that of the input. Returns 0 or an error
+ * number.
  */
 static int spool_whole(struct fmt_input *input)
 {
@@ -280,7 +284,7 @@ static int spool_whole(struct fmt_input *input)
 	}
 	close(input->fd);
 	input->fd = file;
-	/* The temporary file has an end, so from now on signals end the process again. */
+	/* The temporary file has an end, so signals may end the process again. */
 	if (input->signals >= 0)
 		close(input->signals);
 	input->signals = -1;
@@ -289,7 +293,7 @@ static int spool_whole(struct fmt_input *input)
 
 /*
  * Moves the position of an input to its beginning. Returns 0 or an error number. The head becomes
- * empty, because its bytes are then read from the file again.
+ * empty, because fmt_read() will read its bytes from the file again.
  */
 static int begin_again(struct fmt_input *input)
 {
@@ -312,10 +316,11 @@ int input_again(struct fmt_input *input)
 
 /*
  * Prepares one input for a second reading. A file needs no copy if its offset is the number of
- * bytes that input_peek() has read. Otherwise the input did not begin at offset 0 of the file, or
- * another process that shares the descriptor has moved the offset; such an input is copied. A
- * terminal is not copied, because the user would have to end the input before the first result
- * appears: ENOTTY, and nothing was read. With another error number a part of the input is lost.
+ * bytes that input_peek() has read. With another offset, the input does not begin at offset 0 of
+ * the file, or another process that shares the descriptor has moved the offset; such an input is
+ * copied. For a terminal, the function returns ENOTTY and reads nothing, because with a copy the
+ * user would have to end the input before the first result appears. After any other error, a part
+ * of the input is lost.
  */
 static int keep_one(struct fmt_input *input)
 {
@@ -364,12 +369,12 @@ int fmt_file(struct fmt_flow *flow, struct fmt_input *input, uint64_t *size)
 	}
 	if (!err && lseek(input->fd, 0, SEEK_SET) < 0)
 		err = errno;
-	/* From here on fmt_read() reads the file from its beginning. */
+	/* fmt_read() now reads the file from its beginning. */
 	input->head_len = input->head_at = 0;
 	input->ended = false;
 	if (!err)
 		return input->fd;
-	/* EFBIG has a message of its own, which says how to raise the limit. */
+	/* The message for EFBIG explains how to raise the limit. */
 	if (err == EFBIG) {
 		spool_say_why(input->name, err);
 		flow->status = tool_worse(flow->status, TOOL_FAILURE);

@@ -2,8 +2,8 @@
 /*
  * jsonfields.c - the fields of an event as JSON (RFC 8259).
  *
- * Most JSON readers keep a number as a double, so a number that a double cannot represent becomes a
- * string. nan and the infinities become strings, too, because JSON has no numbers for them.
+ * Most JSON readers store a number as a double, so a number that a double cannot represent becomes
+ * a string. nan and the infinities become strings, too, because JSON has no such numbers.
  */
 #include "convert/jsonfields.h"
 
@@ -36,7 +36,8 @@ static void put_value(struct json *json, const char *name,
 		break;
 	case POSIX_TRACE_FORM_SIGNED_NP:
 		/*
-		 * The unsigned number is negated, because the negation of INT64_MIN would overflow.
+		 * The negation is done on the unsigned number, because the negation of INT64_MIN
+		 * would overflow.
 		 */
 		put_number(json, name,
 			   value->s64 < 0 ? -(uint64_t)value->s64 : (uint64_t)value->s64,
@@ -50,8 +51,8 @@ static void put_value(struct json *json, const char *name,
 		break;
 	case POSIX_TRACE_FORM_BYTES_NP:
 		/*
-		 * Strings of JSON are Unicode, and only a str is text. Other bytes have no
-		 * character set.
+		 * Strings of JSON are Unicode. Only a str is text; other bytes have no character
+		 * set.
 		 */
 		if (value->field->type == POSIX_TRACE_TYPE_STR_NP)
 			json_unicode(json, name, value->data, value->len);
@@ -89,8 +90,8 @@ char *json_plan_put(const struct fieldplan *plan, char *p, const void *data)
 }
 
 /*
- * Returns whether any field can have a name. json_names() decodes the data a second time, so it is
- * not called for events without such fields.
+ * Returns whether a value of any field can have a name. json_names() decodes the data a second
+ * time, so it is called only for events with such fields.
  */
 static bool may_be_called(const struct posix_trace_schema_np *schema)
 {

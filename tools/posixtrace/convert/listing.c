@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * listing.c - the sink "listing": lines in which a source explains each part of its input. The
- * source makes the lines only for a sink that has the function line().
+ * listing.c - the sink "listing": lines that explain each part of the input. The source makes these
+ * lines only for a sink that has the function line().
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -41,8 +41,8 @@ static int listing_line(void *context, const char *line, size_t len)
 }
 
 /*
- * Most sources make no lines. If an event arrives and no line precedes it, the source makes none.
- * The function then fails, so that the conversion ends early and not after a long input.
+ * Most sources make no lines. If no line precedes the first event, the source is of this kind. So
+ * the function fails, and the conversion ends early and not after a long input.
  */
 static int listing_event(void *context, const struct fmt_event *event)
 {

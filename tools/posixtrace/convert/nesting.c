@@ -2,9 +2,9 @@
 /*
  * nesting.c - turns intervals in the order of their ends into edges in the order of time.
  *
- * The intervals are read backwards, from the last one to the first. A stack has the intervals whose
- * begin this backward walk has not passed yet. This walk finds the edges from the youngest to the
- * oldest one. So it writes them to a second temporary file, which is then read backwards again.
+ * The intervals are read backwards, from the last to the first. A stack has the intervals whose
+ * begin this backward walk has not passed yet. The walk finds the edges from the youngest to the
+ * oldest. So it writes the edges to a second temporary file, which is then read backwards, too.
  */
 #include "convert/nesting.h"
 
@@ -107,8 +107,9 @@ static void pop_interval(struct backward *b)
 }
 
 /*
- * Returns whether an interval ends before the top of the stack begins. The numbers of the events
- * decide between equal times, so that an empty interval stays inside of the one that contains it.
+ * Returns whether an interval ends before the top of the stack begins. For equal times, the numbers
+ * of the events are compared, so that an empty interval stays inside of the interval that contains
+ * it.
  */
 static bool is_before(const struct interval *one, const struct interval *top)
 {
@@ -117,8 +118,8 @@ static bool is_before(const struct interval *one, const struct interval *top)
 
 /*
  * Handles the next interval of the backward walk: removes from the stack the intervals that begin
- * after the end of this interval, and adds this interval to the stack. The stack is as deep as the
- * intervals are nested.
+ * after the end of this interval, and adds this interval to the stack. The depth of the stack is
+ * the depth of nested intervals.
  */
 static void push_interval(struct backward *b, const struct interval *one)
 {
@@ -139,9 +140,8 @@ static void push_intervals(struct backward *b, const struct interval *interval, 
 }
 
 /*
- * Calls visit for the edges, from the last one that was added to the first. This is the order of
- * time. The edges in memory come first, and then the blocks of the file from the last one to the
- * first.
+ * Calls "visit" for the edges, from the last added edge to the first, which is the order of time.
+ * The edges in memory are first, then the blocks of the file from the last to the first.
  */
 static int visit_edges(struct backward *b, void (*visit)(void *arg, const struct edge *edge),
 		       void *arg)
@@ -173,8 +173,8 @@ int nesting_report(struct nesting *nesting, const struct nesting_lane *lane,
 		return ENOMEM;
 	b->nesting = nesting;
 	/*
-	 * The intervals that are not in the file are the youngest ones, so the backward walk begins
-	 * with them.
+	 * The intervals that are not in the file are the youngest, so the backward walk begins with
+	 * them.
 	 */
 	push_intervals(b, lane->interval, lane->intervals);
 	for (size_t i = lane->blocks; i-- && !b->err;) {
@@ -184,8 +184,8 @@ int nesting_report(struct nesting *nesting, const struct nesting_lane *lane,
 			push_intervals(b, block, NESTING_BLOCK);
 	}
 	/*
-	 * Intervals that are still on the stack begin before all others, so their begins come last
-	 * in the backward walk.
+	 * Intervals that are still on the stack begin before all other intervals, so their begins
+	 * are last in the backward walk.
 	 */
 	while (b->depth)
 		pop_interval(b);

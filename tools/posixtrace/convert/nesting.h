@@ -3,10 +3,10 @@
  * nesting.h - the intervals of each thread in the order of time, as edges that open and close.
  * Formats that store the data of each thread in one piece need this order.
  *
- * Intervals arrive in the order of their ends, with the intervals of all threads mixed. Full blocks
- * are written to a temporary file; each block has the intervals of one lane. nesting_report() reads
- * a lane backwards, because in this order an interval precedes all intervals that it contains. No
- * two intervals of a lane may cross.
+ * Intervals arrive in the order of their ends, those of all threads mixed. Full blocks are written
+ * to a temporary file; each block has the intervals of one lane. nesting_report() reads a lane
+ * backwards, because in this order an interval precedes all intervals that it contains. The
+ * intervals of a lane must not cross.
  *
  * Memory    constant, and 8 bytes for each block.
  * Errors    0 or an error number.
@@ -22,7 +22,7 @@
 
 struct interval {
 	int64_t begin_ns, end_ns;
-	uint64_t begin, end; /* numbers of its two events, which order equal times */
+	uint64_t begin, end; /* numbers of the two events, which order equal times */
 	uint64_t frame;      /* the caller's number for the name; edges have its lower 32 bits */
 };
 
@@ -41,23 +41,24 @@ struct nesting_lane {
 
 struct nesting {
 	int intervals, edges; /* descriptors of temporary files */
-	uint64_t blocks;      /* of all lanes */
+	uint64_t blocks;      /* number of blocks of all lanes */
 };
 
 /*
- * nesting_init() creates the temporary files; it returns 0, or -1 after a message, and then
- * nothing is open. nesting_fini() closes the files, which removes them.
+ * nesting_init() creates the temporary files. It returns 0, or -1 after a message; after -1 no file
+ * is open. nesting_fini() closes the files, which removes them.
  */
 int nesting_init(struct nesting *nesting);
 void nesting_fini(struct nesting *nesting);
 
 /*
- * Adds an interval to the lane. The interval must not end before the intervals that the lane has.
+ * Adds an interval to the lane. The interval must not end before the intervals that the lane
+ * already has.
  */
 int nesting_add(struct nesting *nesting, struct nesting_lane *lane,
 		const struct interval *interval);
 
-/* Calls visit for each edge of the lane, in the order of time. */
+/* Calls "visit" for each edge of the lane, in the order of time. */
 int nesting_report(struct nesting *nesting, const struct nesting_lane *lane,
 		   void (*visit)(void *arg, const struct edge *edge), void *arg);
 

@@ -2,7 +2,7 @@
 /*
  * octets.h - unsigned numbers in bytes of either order, at any alignment.
  *
- * The functions check no bounds. The caller must have checked that the bytes are there.
+ * The functions check no bounds. The caller must have checked that the bytes exist.
  */
 #ifndef POSIXTRACE_CONVERT_OCTETS_H
 #define POSIXTRACE_CONVERT_OCTETS_H
@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A number of 1 to 8 bytes, big or little endian. */
+/* Returns a number of 1 to 8 bytes, big or little endian. */
 static inline uint64_t octets_get(const unsigned char *p, unsigned bytes, bool big)
 {
 	uint64_t value = 0;

@@ -2,8 +2,8 @@
 /*
  * options.c - the options that the command line gives to a format.
  *
- * The functions here report a wrong value and set the exit status for wrong usage. The format then
- * only has to stop.
+ * These functions print an error for a wrong value and set the exit status for wrong usage. The
+ * format then only has to stop.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +14,8 @@
 #include "convert/flow.h"
 
 /*
- * The function returns the value that was given last, so that a user can override an option that an
- * alias of the shell gives.
+ * The function returns the last given value, so that a user can override an option in an alias of
+ * the shell.
  */
 const char *fmt_option(const struct fmt_flow *flow, const char *name)
 {
@@ -55,7 +55,8 @@ bool fmt_option_number(struct fmt_flow *flow, const char *name, uint64_t min, ui
 	value = strtoull(text, &end, 0);
 	/*
 	 * strtoull() accepts a sign and leading space, but here the value must begin with a digit.
-	 * Because the base is 0, a number with 0x is hexadecimal and one with a leading 0 is octal.
+	 * Because the base is 0, a number with 0x is hexadecimal, and a number with a leading 0 is
+	 * octal.
 	 */
 	if (errno || *text < '0' || *text > '9' || *end || value < min || value > max) {
 		say("--%s %s: not a number from %llu to %llu", name, text, (unsigned long long)min,

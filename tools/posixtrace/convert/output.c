@@ -2,8 +2,8 @@
 /*
  * output.c - opens and completes the output of a sink.
  *
- * A new file gets its name when it is complete (base/outfile.h). A sink that must seek and writes
- * to a pipe gets a temporary file, which is copied into the pipe at the end.
+ * A new file gets its name when it is complete (base/outfile.h). If a sink must seek but the output
+ * is a pipe, the sink gets a temporary file, which is copied into the pipe at the end.
  */
 #include "convert/output.h"
 
@@ -27,8 +27,8 @@ static int print_error(const struct output *output, int err)
 
 /*
  * Creates a folder. Events may contain secrets, so only the owner has permissions for it. The
- * function refuses an existing folder, because its files would have to be replaced at the same
- * time, and no system call does that.
+ * function refuses an existing folder, because no system call replaces all files of a folder at the
+ * same time.
  */
 static int open_folder(struct output *output, const char *path)
 {
@@ -48,8 +48,8 @@ static int open_folder(struct output *output, const char *path)
 }
 
 /*
- * Called if the sink needs a file that can seek, and its output cannot seek. The sink gets a
- * temporary file, which output_keep() copies to the output.
+ * For a sink that needs a file that can seek, if the output cannot seek. The sink gets a temporary
+ * file, which output_keep() copies to the output.
  */
 static int spool_output(struct output *output)
 {
@@ -74,8 +74,8 @@ static int spool_output(struct output *output)
 }
 
 /*
- * Opens a pipe, a device or an open descriptor such as /dev/stdout. Writing to most devices
- * destroys nothing. But writing to a disk destroys its contents, so a disk requires --force.
+ * Opens a pipe, a device or an open descriptor such as /dev/stdout. A write to a disk destroys its
+ * contents, so a disk requires --force. Other devices do not.
  */
 static int open_there(struct output *output, const char *path, bool is_disk, bool force)
 {
@@ -116,7 +116,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 		return open_folder(output, path);
 	if (endpoint_is(path)) {
 		output->state = OUTPUT_THERE;
-		/* A connection cannot seek, so it is treated as a pipe. */
+		/* A connection cannot seek, so it is handled like a pipe. */
 		status = endpoint_open(path, &output->shown.fd);
 		output->shown.path = path;
 		seeks = false;
@@ -133,7 +133,7 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	} else if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
 		   (!S_ISREG(st.st_mode) || outfile_is_descriptor(path))) {
 		/*
-		 * The name exists and is not a regular file, or it is a descriptor such as
+		 * The name exists and is not that of a regular file. Or it is a descriptor such as
 		 * /dev/stdout, which may lead to a regular file.
 		 */
 		status = open_there(output, path, S_ISBLK(st.st_mode), force);
@@ -219,8 +219,8 @@ int output_open_text(struct output *output, const char *path, bool force, char *
 	if (status || output->state != OUTPUT_NEW)
 		return status;
 	/*
-	 * outfile_create() makes a file that only its owner can read, so the permissions are
-	 * changed here. A process can read its umask only by setting it.
+	 * outfile_create() makes a file that only its owner can read. So this function sets the
+	 * permissions that the umask leaves. A process can read its umask only by setting it.
 	 */
 	mask = umask(0);
 	umask(mask);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * output.h - the output of a sink: standard output, a new file, a pipe or device that exists, or a
+ * output.h - the output of a sink: standard output, a new file, an existing pipe or device, or a
  * new folder. If a conversion fails, the new file or folder is removed.
  */
 #ifndef POSIXTRACE_CONVERT_OUTPUT_H
@@ -14,10 +14,11 @@ enum output_state { OUTPUT_STANDARD, OUTPUT_THERE, OUTPUT_NEW, OUTPUT_SPOOLED, O
 struct output {
 	struct fmt_output shown; /* the part that the sink sees */
 	enum output_state state;
-	struct outfile file;     /* only in the state NEW */
+	struct outfile file;     /* only in the state OUTPUT_NEW */
 	struct out out;
-	int target;              /* SPOOLED: the descriptor that gets the file's bytes at the end */
-	char *place;             /* SPOOLED: the file's name */
+	/* OUTPUT_SPOOLED: the descriptor that gets the file's bytes at the end */
+	int target;
+	char *place;             /* OUTPUT_SPOOLED: the file's name */
 };
 
 /*
@@ -27,21 +28,21 @@ struct output {
 int output_open(struct output *output, const char *path, enum fmt_output_kind kind, bool force);
 
 /*
- * Does the same as output_open() for a text or a page. A new file gets the permissions that the
- * umask leaves. "inputs" has the names of the command's inputs; the output must be none of them.
+ * Like output_open(), for a text or a page. A new file gets the permissions that the umask leaves.
+ * "inputs" has the names of the command's inputs; the output must not be one of them.
  */
 int output_open_text(struct output *output, const char *path, bool force, char *const *inputs,
 		     size_t count);
 
 /*
- * Ends the output. If status is that of a command that has failed, drops the output; otherwise
- * completes it. Returns the exit status of the command.
+ * Ends the output. If "status" is that of a command that has failed, drops the output; otherwise
+ * completes the output. Returns the exit status of the command.
  */
 int output_close(struct output *output, int status);
 
 /*
- * Writes the buffered bytes and gives a new file its name. On an error it drops the output. Returns
- * the exit status of the command.
+ * Writes the buffered bytes and gives a new file its name. After an error, drops the output.
+ * Returns the exit status of the command.
  */
 int output_keep(struct output *output);
 

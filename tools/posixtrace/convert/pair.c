@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pair.c - finds event types that begin and end a span because of their names, such as read_begin
- * and read_end, for sinks that show spans. The rule is that of spans/by_name.h.
+ * pair.c - for sinks that show spans: finds event types that begin and end a span by their names,
+ * such as read_begin and read_end. The rule is that of spans/by_name.h.
  */
 #include <string.h>
 
@@ -21,8 +21,8 @@ static bool find_pairable(void *arg, const char *name, size_t len)
 
 /*
  * Marks the type as begin or end if its name and the name of a partner make a span. copy_of() in
- * types.c leaves room for a second copy of the type's name behind each type. The name of the span
- * is stored there, since it is a part of the type's name.
+ * types.c leaves room for a second copy of the type's name behind each type. The function stores
+ * the name of the span in this room, since this name is a part of the type's name.
  */
 static void set_span(struct fmt_flow *flow, struct fmt_type *type)
 {

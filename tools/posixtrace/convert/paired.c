@@ -45,8 +45,8 @@ void paired_fini(struct paired *paired)
 }
 
 /*
- * Predefined types keep their numbers, which pairing knows. Other types get numbers by their
- * indexes, because several logs may use one number for different types.
+ * Predefined types keep their numbers, because spans/pairing.h uses them. Other types get numbers
+ * by their indexes, because several logs may use one number for different types.
  */
 struct log_type *paired_new(const struct fmt_type *from)
 {
@@ -63,8 +63,8 @@ struct log_type *paired_new(const struct fmt_type *from)
 	type->listed = type->id < 65536;
 	type->schema = (struct posix_trace_schema_np *)(uintptr_t)from->fields;
 	/*
-	 * A foreign format may have longer names than a log. Only the copy of the name in *type is
-	 * shortened.
+	 * A foreign format may have longer names than a log. Only the copy of the name in *type may
+	 * be shortened.
 	 */
 	type->name_len =
 		from->name_len < TRACE_EVENT_NAME_MAX ? from->name_len : TRACE_EVENT_NAME_MAX;

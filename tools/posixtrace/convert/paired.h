@@ -11,10 +11,7 @@
 
 struct paired {
 	struct fmt_flow *flow;
-	/*
-	 * a flow that has read the same input before, and so has all types of the input; NULL:
-	 * there is none
-	 */
+	/* NULL, or a flow that has read the same input before, so that it has all types */
 	const struct fmt_flow *before;
 	struct pairing pairing;
 	struct log_type **type;        /* by the index of the fmt_type */
@@ -29,8 +26,8 @@ int paired_init(struct paired *paired, struct fmt_flow *flow,
 void paired_fini(struct paired *paired);
 
 /*
- * Makes the struct log_type of a type, which the caller frees. Its member "index" is 0, for the use
- * of the caller. Returns NULL if memory is lacking.
+ * Makes the struct log_type of a type, which the caller frees. The member "index" is 0 and free for
+ * the caller. Returns NULL if memory is lacking.
  */
 struct log_type *paired_new(const struct fmt_type *from);
 

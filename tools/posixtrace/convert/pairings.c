@@ -42,7 +42,9 @@ int pairings_event(struct pairings *pairings, const struct fmt_event *event)
 
 	if (!type)
 		return ENOMEM;
-	/* The logs are open now. In query the spans of functions have these names, too. */
+	/*
+	 * The logs are open now. So spans of functions get the names that they also have in query.
+	 */
 	if (!paired->pairing.name && paired->flow->logs)
 		function_names(&paired->pairing, paired->flow->logs[event->source]);
 	pairings->at = event;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pairings.h - finds the spans of a conversion in one reading, for sinks with a table of spans.
- * Each log has a pairing of its own, since no span begins in one log and ends in another.
+ * Each log has a separate pairing, since no span begins in one log and ends in another.
  */
 #ifndef POSIXTRACE_CONVERT_PAIRINGS_H
 #define POSIXTRACE_CONVERT_PAIRINGS_H
@@ -31,8 +31,8 @@ void pairings_fini(struct pairings *pairings);
 int pairings_event(struct pairings *pairings, const struct fmt_event *event);
 
 /*
- * The caller must call this function at a place at which events of this log are missing. The
- * function drops the open spans of the log, which then get no end.
+ * Must be called where events of this log are missing. Drops the open spans of the log, which get
+ * no end.
  */
 void pairings_cut(struct pairings *pairings, unsigned source);
 

@@ -29,7 +29,7 @@ size_t plain_text(char *to, const void *bytes, size_t len, bool *exact)
 		/*
 		 * Only one byte is escaped, because a valid character may begin at the next byte. A
 		 * backslash of the text itself is not escaped. So the original bytes cannot be
-		 * restored from the result, which is only for people.
+		 * restored from the result, which is only for people to read.
 		 */
 		memcpy(p, "\\x", 2);
 		p = put_hex(p + 2, *from++, 2);

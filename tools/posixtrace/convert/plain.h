@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plain.h - any bytes as UTF-8 that is safe to show, for formats that require UTF-8.
+ * plain.h - converts any bytes to UTF-8 that is safe to show, for formats that require UTF-8.
  *
  * Control characters, characters that change the order of text, and bytes that are not UTF-8 become
  * \xNN.
@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAIN_FACTOR 4 /* the greatest number of bytes that one byte becomes */
+#define PLAIN_FACTOR 4 /* the most bytes that replace one byte */
 
 /*
  * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without the NUL.
@@ -20,8 +20,8 @@
 size_t plain_text(char *to, const void *bytes, size_t len, bool *exact);
 
 /*
- * Does the same as plain_text(), but returns the text in memory that the caller frees. Returns NULL
- * if memory is lacking.
+ * Like plain_text(), but returns the text in memory that the caller frees. Returns NULL if memory
+ * is lacking.
  */
 char *plain_copy(const void *bytes, size_t len);
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plan.c - the records of a plan, one block in memory and the others in a temporary file.
+ * plan.c - the records of a plan: one block is in memory, and all other blocks are in a temporary
+ * file.
  *
- * While scan.c makes the plan, the last block is in memory: most spans are short, so most changes
- * concern records of this block. During the second reading the blocks are read one after the other.
+ * While scan.c makes the plan, the last block is in memory, because most spans are short, so that
+ * most changes concern this block. During the second reading the blocks are read one after the
+ * other.
  */
 #include "convert/plan.h"
 
@@ -91,8 +93,8 @@ int plan_look(struct plan *plan, uint64_t number, struct plan_record *record)
 
 /*
  * Limits the least begin of a span. A damaged trace may claim any duration, and one long span would
- * then fill the whole picture. Therefore the function raises the least begin if it precedes the
- * first event by more than the length of the trace. The arithmetic is unsigned, because a
+ * then fill the whole picture. So if the least begin precedes the first event by more than the
+ * length of the trace, the function raises it to this limit. The arithmetic is unsigned, because a
  * difference of two times may overflow a signed number.
  */
 static void limit_begin(struct plan *plan)
@@ -119,7 +121,7 @@ int plan_finish(struct plan *plan)
 
 	limit_begin(plan);
 	plan->at = 0;
-	/* No block is in memory, so the first plan_span() reads block 0. */
+	/* No block counts as loaded, so the first plan_span() reads block 0. */
 	plan->block = UINT64_MAX;
 	return err;
 }
@@ -131,7 +133,7 @@ struct plan_kind *plan_kind(struct plan *plan, size_t type)
 	return vec_reach(&plan->kind, &plan->kinds, type) ? &plan->kind[type] : NULL;
 }
 
-/* Compares the name of a function with the wanted one, for table_find(). */
+/* Compares the name of a function with the wanted name, for table_find(). */
 static bool is_called(const void *array, uint32_t index, const void *name)
 {
 	const struct plan_function *function = array;
@@ -174,8 +176,7 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 	struct plan_name *more;
 
 	/*
-	 * The list cannot grow without limit, because the caller adds at most as many names as
-	 * threads.h permits.
+	 * The list is bounded, because the caller adds at most as many names as threads.h permits.
 	 */
 	if (!vec_grow(&plan->name, plan->names, 1))
 		return ENOMEM;
@@ -190,8 +191,8 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 /* ------------------------------------------------------------------ asking */
 
 /*
- * Returns the time, or least_ns if the time is earlier. least_ns is the limit of limit_begin() for
- * the begins of spans.
+ * Returns the time, or least_ns if the time is earlier. For the begins of spans, least_ns is the
+ * limit of limit_begin().
  */
 static int64_t not_before(int64_t time_ns, int64_t least_ns)
 {
@@ -199,7 +200,7 @@ static int64_t not_before(int64_t time_ns, int64_t least_ns)
 }
 
 /*
- * Returns the next record, or NULL after the last one. If the input has changed between the two
+ * Returns the next record, or NULL if there is none. If the input has changed between the two
  * readings, there may be fewer records than the second reading needs.
  */
 static const struct plan_record *next_record(struct plan *plan)
@@ -210,8 +211,8 @@ static const struct plan_record *next_record(struct plan *plan)
 		plan->block = plan->at / PLAN_BLOCK;
 		if (whole_pread(plan->fd, plan->record, BLOCK_BYTES, plan->block * BLOCK_BYTES)) {
 			/*
-			 * After a read error the plan yields no more spans, but the events are
-			 * still converted.
+			 * After a read error the plan has no more spans, but the conversion
+			 * continues without spans.
 			 */
 			plan->at = plan->records;
 			return NULL;
@@ -220,7 +221,7 @@ static const struct plan_record *next_record(struct plan *plan)
 	return &plan->record[plan->at++ % PLAN_BLOCK];
 }
 
-/* If function is not 0, the name and series of the function replace those of the kind. */
+/* If "function" is not 0, the name and series of the function replace those of the kind. */
 static void name_function(const struct plan *plan, uint32_t function, struct fmt_span *span)
 {
 	if (!function || function > plan->functions)
@@ -236,7 +237,7 @@ bool plan_span(struct plan *plan, const struct fmt_event *event, struct fmt_span
 	const struct plan_record *record;
 	uint32_t function = 0;
 
-	/* A type without role has no records. */
+	/* The events of a type without a role have no records. */
 	if (!kind || !kind->use)
 		return false;
 	if (kind->has_function) {

@@ -3,11 +3,12 @@
  * plan.h - the results of a first reading of the trace: which events begin and end spans, the lane
  * of each span, the least and greatest time, and the names of threads.
  *
- * spans/pairing.h decides which events make a span, as for every other command. The plan has one
- * record for each event whose type begins spans, ends spans, or has their durations. If such spans
- * have the names of functions, each of these events has a second record, which directly precedes
- * the first one. The records are in the order of the events. scan.c makes them during the first
- * reading. During the second reading plan_span() is called for each event, in the same order.
+ * spans/pairing.h decides which events make a span, as for all other commands. The plan has one
+ * record for each event of a type that begins spans, ends spans, or has their durations. If the
+ * spans of a type have the names of functions, each of its events has a second record, which
+ * directly precedes the first. The records are in the order of the events. scan.c makes them during
+ * the first reading. During the second reading, plan_span() is called for each event in the same
+ * order.
  *
  * Memory    constant for the records, which are in a temporary file; bounded for threads.
  * Errors    0 or an error number.
@@ -29,12 +30,13 @@
 enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
 
 /*
- * A record has only 16 bytes, since much of the time for a span is needed to write the temporary
- * file. If the value of "apart" would be PLAN_APART or more, the span is not shown.
+ * A record has only 16 bytes, since the time for a span is mostly the time to write the temporary
+ * file. If "apart" would be PLAN_APART or more, the span is not shown.
  */
 struct plan_record {
-	int64_t other_ns;      /* for a begin the time of the end; else the time of the begin */
-	/* number of records from that of the begin to this one, plus 1; 0: no span */
+	/* for a begin: the time of the end; otherwise: the time of the begin */
+	int64_t other_ns;
+	/* 1 + the number of records from the record of the begin to this record; 0: no span */
 	uint32_t apart;
 	uint32_t lane;
 };
@@ -46,14 +48,14 @@ struct plan_kind {             /* of an event type, by its index */
 	bool keyed;
 	bool is_event;         /* the span has the name of the event type */
 	/*
-	 * each event has one more record, which precedes the event's own record; the member "lane"
-	 * of this further record has the number of the function
+	 * each event has one more record before its own record; the member "lane" of the additional
+	 * record is the number of the function
 	 */
 	bool has_function;
 	unsigned series;
-	char *name;            /* of the span */
-	bool was_early;        /* the type had events before it had a role */
-	bool is_taken;         /* the sink's function takes() applies: the events make no spans */
+	char *name;            /* the name of the span */
+	bool was_early;        /* at the first event of the type, it had no role */
+	bool is_taken;         /* takes() of the sink returned true: the events make no spans */
 };
 
 struct plan_function {         /* a function whose calls are spans */
@@ -72,14 +74,15 @@ struct plan {
 	size_t kinds;
 	struct plan_function *function;
 	size_t functions;
-	struct table by_name;  /* of functions */
+	struct table by_name;  /* the functions by their names */
 	int fd;
 	uint64_t records, at;
 	uint64_t block;        /* the number of the block in memory */
 	struct plan_record *record;
 	struct plan_name *name;
 	size_t names;
-	bool any;              /* there was an event, so the times below are valid */
+	/* least_ns, greatest_ns and begin_ns are valid, since there was an event */
+	bool any;
 	int64_t least_ns, greatest_ns;
 	/* the least begin of a span; after plan_finish() it is not greater than least_ns */
 	int64_t begin_ns;
@@ -109,7 +112,7 @@ int plan_look(struct plan *plan, uint64_t number, struct plan_record *record);
 struct plan_kind *plan_kind(struct plan *plan, size_t type);
 /*
  * plan_function() stores the number of a function in *function: the index of its name + 1, or 0 if
- * there are too many functions. The spans of the function have a series of their own, with a number
+ * there are too many functions. The spans of the function have a separate series, with a number
  * from PLAN_SERIES on. plan_call() adds the name of a thread or process to the plan. Both return 0
  * or ENOMEM.
  */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * scan.c - reads the input for the first time, by a sink that makes the plan.
+ * scan.c - reads the input for the first time, into a sink that makes the plan.
  *
  * Spans come from spans/pairing.h, as for posixtrace latency. Two types are a pair by their names
  * only if both exist. A source that defines types as they appear may pass events of one type of the
- * pair before it defines the other type. In this case the input is read once more. All names are
- * then known from the beginning.
+ * pair before it defines the other type. In this case the input is read once more, now with all
+ * names from the beginning.
  */
 #include "convert/scan.h"
 
@@ -27,17 +27,17 @@
 struct scan_lanes {
 	struct lanes nested;
 	struct flat_lanes flat;
-	/* by source: the number of the source's cuts that these lanes have applied */
+	/* by number of a source: the number of its cuts that these lanes have applied */
 	uint64_t cuts[];
 };
 
 /*
- * One of several logs. Its begins and ends of spans and its losses are independent of the other
- * logs.
+ * The state of one source, such as one of several logs. Spans and losses of a source are
+ * independent of other sources.
  */
 struct scan_source {
 	struct paired paired;
-	/* how often events were lost; each loss leaves the open spans without an end */
+	/* the number of losses; each loss leaves the open spans without an end */
 	uint64_t cuts;
 };
 
@@ -49,9 +49,7 @@ struct scan { /* the context of the sink */
 	struct scan_lanes **lanes;     /* by mark - 1 of an entry of threads or groups */
 	size_t lanes_count;
 	struct scan_names *names;
-	/*
-	 * number of spans for which there were no lanes; each of these spans got a lane of its own
-	 */
+	/* number of spans without lanes of a thread or group; each of them has a separate lane */
 	unsigned crowd;
 	/* The current event, for the functions that pairing calls back. */
 	const struct fmt_event *event;
@@ -61,8 +59,8 @@ struct scan { /* the context of the sink */
 };
 
 /*
- * read_once() sets these arguments of open_scan() here, because open() has the same parameters in
- * every sink.
+ * read_once() passes these arguments to open_scan() by variables, because open() has the same
+ * parameters in every sink.
  */
 static struct plan *made;
 static const struct fmt_flow *known;
@@ -72,9 +70,9 @@ static bool (*takes)(const struct fmt_type *type); /* the sink's function of thi
 /* ------------------------------------------------------------------ lanes */
 
 /*
- * Returns the lanes of a thread or group. A loss only increments the member "cuts" of its source.
- * The lanes apply the loss here, when they are used next, so that a loss does not cost more if
- * there are many threads. Returns NULL if there are too many threads. If memory is lacking, sets
+ * Returns the lanes of a thread or group. A loss only increments the member "cuts" of its source,
+ * so that its cost does not depend on the number of threads. This function applies the loss to the
+ * lanes at their next use. Returns NULL if there are too many threads. If memory is lacking, sets
  * err and returns NULL.
  */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
@@ -127,9 +125,9 @@ static struct moment scan_moment(int64_t ns, uint64_t number)
 }
 
 /*
- * Handles an event that begins a span. A span without a key may contain other spans. It gets its
- * lane when it ends, because the spans that it contains are known only then. A span with a key gets
- * a free lane now, and the record of the begin stores the lane until the span ends.
+ * Handles an event that begins a span. A span without a key may contain other spans. Such a span
+ * gets its lane at its end, when the spans that it contains are known. A span with a key gets a
+ * free lane now, and the record of the begin stores the lane until the span ends.
  */
 static void begin_span(struct scan *scan)
 {
@@ -180,8 +178,8 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 		}
 	}
 	/*
-	 * If this thread or group has no lanes, or if the begin got no lane, the span gets a lane
-	 * of its own, so that it crosses no other span.
+	 * If this thread or group has no lanes, or if the begin got no lane, the span gets a
+	 * separate lane, so that it crosses no other span.
 	 */
 	*lane = LANES_MAX + scan->crowd++;
 	return scan->err;
@@ -189,8 +187,7 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 
 /*
  * Called for a span that is a call of the function with this name. Stores the number of the
- * function in two records: the one before the record of the span's begin, and the one before the
- * record of its end.
+ * function in the two records that precede the records of the span's begin and end.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
@@ -207,10 +204,10 @@ static int name_span(struct scan *scan, const char *name, uint64_t begin)
 }
 
 /*
- * Receives a span from pairing, at the event that ends it. Completes the records of both events;
- * each gets the time of the other event. span->begin_ordinal is the number of the begin's record +
- * 1, because pair_event() passes this number as the ordinal of an event. A span of one event has no
- * begin event, so only the record of this event is completed.
+ * Receives a span from pairing, at the event that ends it. Completes the records of the begin and
+ * the end; each record gets the time of the other event. span->begin_ordinal is the number of the
+ * begin's record + 1, because pair_event() passes this number as the ordinal of an event. A span of
+ * one event has only one record.
  */
 static void add_span(void *arg, const struct span *span, const struct posix_trace_event_np *event)
 {
@@ -245,9 +242,9 @@ static void add_span(void *arg, const struct span *span, const struct posix_trac
 /* ------------------------------------------------------------------ types */
 
 /*
- * Returns the number of a span's name. The pairing of each log numbers the names of its spans by
- * itself. If there are several logs, this function gives the names new numbers, so that spans of
- * equal name and kind have the same number. The number of types bounds the search.
+ * Returns the number of a span's name. The pairing of each log numbers the names of its own spans.
+ * If there are several logs, this function assigns new numbers, so that spans of equal name and
+ * kind have the same number. The number of types bounds the search.
  */
 static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 			  const struct series *series)
@@ -273,8 +270,8 @@ static unsigned series_of(const struct scan *scan, const struct plan_kind *kind,
 
 /*
  * Returns the kind of a type, whose role is found at the first event of the type. Without --pair a
- * type has at most one role. If a type has no role, its kind is marked was_early. check_late_role()
- * later checks whether a type that was defined afterwards would give it a role.
+ * type has at most one role. If a type has no role, the function sets was_early. check_late_role()
+ * later checks whether the type has a role because of a type that was defined afterwards.
  */
 static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 				 const struct log_type *type)
@@ -285,8 +282,8 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	const struct role *role;
 
 	/*
-	 * A kind that has a role keeps it. If this reading has found no role for the type, the type
-	 * gets none later, because its events so far have no records.
+	 * The role of a kind does not change during a reading. A type without a role gets none
+	 * later, because its earlier events have no records.
 	 */
 	if (!kind || kind->use || kind->was_early)
 		return kind;
@@ -309,8 +306,7 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 }
 
 /*
- * Returns the name of a function, from the mappings of the first log that knows its address, or
- * NULL.
+ * Returns the name of a function, from the mappings of the first log that has its address, or NULL.
  */
 static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t time_ns)
 {
@@ -322,7 +318,10 @@ static const char *function_name(void *arg, pid_t pid, uint64_t address, int64_t
 	return name;
 }
 
-/* Returns the symbol of a frame and the log that has it in *log, or NULL if no log has it. */
+/*
+ * Returns the symbol of a frame, and stores the log that has the symbol in *log. Returns NULL if no
+ * log has it.
+ */
 static const struct symbol *find_frame(const struct fmt_flow *flow, uint32_t pid,
 				       const struct stacks_found *stack, size_t index,
 				       int64_t time_ns, trace_id_t *log)
@@ -382,8 +381,8 @@ static int open_scan(struct fmt_flow *flow, const struct fmt_output *output, voi
 
 		err = paired_init(paired, flow, add_span, scan);
 		/*
-		 * If the reading is repeated, the pairing also finds the names of the types of the
-		 * first reading.
+		 * In a repeated reading, the pairing also finds the names of types from the first
+		 * reading.
 		 */
 		paired->before = known;
 		paired->pairing.name = function_name;
@@ -440,8 +439,8 @@ static void pair_event(struct scan *scan, const struct fmt_event *from, const st
 }
 
 /*
- * Handles an event that makes no span: it is not selected, or the sink shows it in another way. It
- * may report losses. After a loss the open spans get no end.
+ * Handles an event that makes no span, because it is not selected or the sink shows it in another
+ * way. The event may report losses. After a loss the open spans get no end.
  */
 static int pass_without_span(struct scan *scan, const struct fmt_event *from,
 			     const struct log_type *type)
@@ -495,8 +494,8 @@ static int scan_lost(void *context, const struct fmt_lost *lost)
 
 	scan_facts_lost(scan->plan, lost);
 	/*
-	 * Events are missing here, so a later end may belong to a begin that is missing. Therefore
-	 * all open spans are dropped.
+	 * Events are missing here, so a later end may belong to a missing begin. Therefore the
+	 * function drops all open spans.
 	 */
 	pairing_cut(&scan->source[lost->source].paired.pairing);
 	scan->source[lost->source].cuts++;
@@ -509,7 +508,7 @@ static int scan_end(void *context, const struct fmt_end *end)
 
 	scan_facts_end(scan->plan, end);
 	/*
-	 * The source is still open here, so scan_names_report() can look up names of objects and
+	 * The source is still open here, so scan_names_report() can find names of objects and
 	 * mapped programs.
 	 */
 	return scan_names_report(scan->names, scan->flow, scan->plan);
@@ -528,7 +527,7 @@ static const struct format format_scan = {
 
 /* ------------------------------------------------------------------ the reading */
 
-/* Returns whether a type had events before its partner by name existed. */
+/* Returns whether a type had events before its partner by name was defined. */
 static bool check_late_role(const struct fmt_flow *flow, const struct plan *plan)
 {
 	struct paired all = { .flow = (struct fmt_flow *)(uintptr_t)flow };
@@ -578,7 +577,7 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 	flow->context = plan;
 	if (!err && flow->to->open)
 		err = flow->to->open(flow, &nowhere, &flow->context);
-	/* The status of import() is not used, since a damaged input has a plan, too. */
+	/* The status of import() is ignored, since a damaged input has a plan, too. */
 	if (!err)
 		flow->from->import(flow, flow->input);
 	if (flow->context && flow->to->close)
@@ -587,8 +586,8 @@ static int read_once(const struct fmt_flow *like, struct fmt_flow *flow, struct 
 		choice_fini(&choice);
 	flow->choice = NULL;
 	/*
-	 * If the sink has stopped, it has returned an error number, but the flow does not keep this
-	 * number. So the function returns ENOMEM instead.
+	 * If the sink has stopped, it has returned an error number that the flow does not keep. So
+	 * the function returns ENOMEM instead.
 	 */
 	if (flow->stopped)
 		err = err ? err : ENOMEM;
@@ -611,7 +610,7 @@ int scan(const struct fmt_flow *like, struct plan *plan, bool *again)
 	wound = input_again(like->input);
 	if (!err && !wound && like->to->scans == FMT_SCANS_SPANS && check_late_role(&first, plan)) {
 		/*
-		 * The first flow must remain until the end, because the second one uses its types.
+		 * The first flow must remain until the end, because the second flow uses its types.
 		 */
 		plan_fini(plan);
 		err = read_once(like, &second, plan, &first);

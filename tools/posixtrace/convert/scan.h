@@ -9,30 +9,31 @@
 /*
  * Reads the flow's input to its end, makes the plan and sets the input back to its beginning.
  * Faults of the input are not printed, because the second reading prints them. Returns 0, or an
- * error number if the plan cannot be used; even then the caller must call plan_fini(). *again says
- * whether the whole input can still be read: after ENOTTY nothing was read of an input that can be
- * read only once. Without it a part of the input is lost.
+ * error number if the plan cannot be used. The caller must call plan_fini() in both cases. *again
+ * becomes whether the whole input can still be read. For example, it is true after ENOTTY, because
+ * nothing was read. If it is false, a part of the input is lost.
  */
 int scan(const struct fmt_flow *like, struct plan *plan, bool *again);
 
 /*
- * convert/scan_facts.c: scan_time() adds the time of an event to the facts of the plan. The other
- * two functions add a loss and the end. The sink format_scan_facts calls all three for a whole
- * reading. The context of this sink is the plan, so the sink has no function open().
+ * In scan_facts.c: scan_time() adds the time of an event to the facts of the plan.
+ * scan_facts_lost() adds a loss, and scan_facts_end() adds the facts of the end. The sink
+ * format_scan_facts calls all three for a whole reading. The context of this sink is the plan, so
+ * the sink has no function open().
  */
 void scan_time(struct plan *plan, int64_t time_ns);
 int scan_facts_lost(struct plan *plan, const struct fmt_lost *lost);
 void scan_facts_end(struct plan *plan, const struct fmt_end *end);
 extern const struct format format_scan_facts;
 
-/* convert/scan_names.c: the names of processes and threads. */
+/* In scan_names.c: the names of processes and threads. */
 struct scan_names;
 
 /*
  * scan_names_new() returns NULL if memory is lacking; scan_names_free() accepts NULL.
  * scan_names_event() notes the process and thread of an event, and the program's name if the event
- * reports it. scan_names_thread() notes a name that the source gives. Both return 0 or ENOMEM. They
- * drop the names of threads beyond the limit of threads.h.
+ * reports it. scan_names_thread() notes a name from the source. Both return 0 or ENOMEM, and drop
+ * the names of threads beyond the limit of threads.h.
  */
 struct scan_names *scan_names_new(void);
 void scan_names_free(struct scan_names *names);
@@ -40,8 +41,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event);
 int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread);
 
 /*
- * Adds the names to the plan. The caller must not have closed the logs yet, because some names are
- * looked up in their objects and mappings.
+ * Adds the names to the plan. The logs must still be open, because some names come from their
+ * objects and mappings.
  */
 int scan_names_report(const struct scan_names *names, const struct fmt_flow *flow,
 		      struct plan *plan);

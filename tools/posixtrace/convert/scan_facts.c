@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * scan_facts.c - the part of the first reading that finds facts: times, gaps and losses. For a sink
- * that needs no spans, this part is the whole first reading. It must be fast, so it does as little
- * as possible for each event.
+ * that needs no spans, this part is the whole first reading. To be fast, it does as little as
+ * possible for each event.
  */
 #include "convert/scan.h"
 

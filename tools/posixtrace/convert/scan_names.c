@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * scan_names.c - finds names for processes and threads. A thread gets the first of these names that
- * exists: the name that the source gives; the name of the thread's object in memory; the name of
- * the program, if the thread is the first of its process; its number.
+ * exists: the name from the source; the name of the thread's object in memory; the name of the
+ * program, if the thread is the first of its process; the number of the thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,14 +16,11 @@
 #include "convert/threads.h"
 #include "log/program.h"
 
-/*
- * the greatest number of ancestors whose program program_name() looks up, which bounds its
- * recursion
- */
+/* the most ancestors whose program program_name() searches; this bounds its recursion */
 #define GENERATIONS 8
 
 struct named {
-	uint32_t pid, tid;     /* if tid and handle are 0, the entry is that of a process */
+	uint32_t pid, tid;     /* if tid and handle are 0, the entry is for a process */
 	uint64_t handle;       /* the latest handle that an event of the thread had */
 	int64_t last_ns;       /* the time of its last event */
 	char *name;            /* from the source; NULL: none */
@@ -33,10 +30,10 @@ struct scan_names {
 	struct threads threads, processes;
 	struct named *named;   /* by mark - 1 */
 	size_t count;
-	/* The thread of the last event, with its entry and that of its process; 0: none. */
+	/* The thread of the last event, with its entry and the entry of its process. */
 	uint32_t pid, tid;
 	uint64_t handle;
-	size_t thread, process; /* index + 1 */
+	size_t thread, process; /* index of the entry + 1; 0: none */
 };
 
 struct scan_names *scan_names_new(void)
@@ -58,7 +55,7 @@ void scan_names_free(struct scan_names *names)
 
 /*
  * Stores the address of the entry in *found, and makes the entry if it is new. Returns 0 or ENOMEM.
- * If there are too many entries, it returns 0 with *found NULL.
+ * If there are too many entries, returns 0 and sets *found to NULL.
  */
 static int find_named(struct scan_names *names, struct threads *in, uint32_t pid, uint32_t tid,
 		      uint64_t handle, struct named **found)
@@ -120,8 +117,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->thread = names->process = 0;
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
-	 * At the end of the reading, the name is looked up for the time of the thread's last event,
-	 * because a later name describes the thread better. It is looked up by the latest handle,
+	 * At the end of the reading, the name is searched for the time of the thread's last event,
+	 * because a later name describes the thread better. The search uses the latest handle,
 	 * because an earlier handle may belong to another thread at that time.
 	 */
 	if (named) {
@@ -137,7 +134,7 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->process = (size_t)(named - names->named) + 1;
 	if (!program_is_in_event(event->type->name))
 		return 0;
-	/* The event reports the program that its process, or another one, executes now. */
+	/* The event has the name of the program that its or another process executes now. */
 	program_pid = program_from_event(event->type->name, event->type->fields, event->data,
 					 event->data_len, (pid_t)event->pid, program);
 	if (program_pid > 0)
@@ -158,7 +155,7 @@ int scan_names_thread(struct scan_names *names, const struct fmt_thread *thread)
 
 /* ------------------------------------------------------------------ at the end */
 
-/* The entry of a process, or NULL. */
+/* Returns the entry of a process, or NULL. */
 static const struct named *process_of(const struct scan_names *names, uint32_t pid)
 {
 	for (size_t i = 0; i < names->count; i++)
@@ -194,7 +191,7 @@ static bool program_name(const struct scan_names *names, const struct fmt_flow *
 
 /*
  * Stores the name of the thread's object in memory, if the log has this object. The function checks
- * the kind of the object, because the address may have been used for something else.
+ * the kind of the object, because another object may have used the address.
  */
 static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 			char name[PROGRAM_NAME_BYTES])
@@ -212,7 +209,10 @@ static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 	return false;
 }
 
-/* Adds the name of a process to the plan. If there is no other name, its number is the name. */
+/*
+ * Adds the name of a process to the plan. If no other name is known, the name is the number of the
+ * process.
+ */
 static int plan_process(const struct scan_names *names, const struct fmt_flow *flow,
 			const struct named *process, struct plan *plan)
 {
@@ -228,7 +228,7 @@ static int plan_process(const struct scan_names *names, const struct fmt_flow *f
 /*
  * Adds the name of a thread to the plan. If a thread has a number, the number identifies it, and
  * its handle in the plan is 0. The first thread of a process has the same number as the process. If
- * this thread has no other name, it gets the name of the program.
+ * the first thread has no other name, it gets the name of the program.
  */
 static int plan_thread(const struct scan_names *names, const struct fmt_flow *flow,
 		       const struct named *thread, struct plan *plan)

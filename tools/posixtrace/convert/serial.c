@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * serial.c - sets a serial line so that the input has exactly the bytes that arrive. Restores the
+ * serial.c - sets a serial line such that the input has exactly the bytes that arrive. Restores the
  * settings of the line afterwards.
  */
 #include <errno.h>
@@ -52,7 +52,7 @@ bool fmt_serial(struct fmt_flow *flow, struct fmt_input *input)
 	raw = input->line;
 	/*
 	 * In raw mode no byte is translated or echoed, and no byte causes a signal. With CLOCAL no
-	 * modem is needed. read() returns after the first byte, so that events appear at once.
+	 * modem is needed. read() returns after the first byte, so that events appear immediately.
 	 */
 	cfmakeraw(&raw);
 	raw.c_cflag |= CLOCAL | CREAD;

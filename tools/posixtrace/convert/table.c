@@ -21,7 +21,7 @@ const struct format *const formats[] = {
 
 const size_t formats_count = sizeof(formats) / sizeof(formats[0]);
 
-/* The reasons are printed after "built without this format". */
+/* A message has "built without this format" before the reason. */
 const char *fmt_left_out(const char *name)
 {
 	static const struct {
@@ -62,8 +62,8 @@ const struct format *fmt_by_name(const char *name)
 const struct format *fmt_detect(const struct fmt_head *head)
 {
 	/*
-	 * The function returns the first format that accepts the head. So in list.h the formats
-	 * with the strictest tests come first.
+	 * The first format that accepts the head is the result. So the formats with the strictest
+	 * tests are first in list.h.
 	 */
 	for (size_t i = 0; i < formats_count; i++)
 		if (formats[i]->detect && formats[i]->detect(head))

@@ -23,7 +23,7 @@ void threads_fini(struct threads *threads)
 	threads_init(threads, threads->by_handle, threads->most);
 }
 
-/* Compares a thread with the wanted one, for table_find(). */
+/* Compares a thread with the wanted thread, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct thread *known = ((struct thread *const *)array)[index], *wanted = key;
@@ -46,11 +46,11 @@ static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t ti
 	index = table_find(&threads->table, hash, is_at, threads->thread, &wanted);
 	if (index != TABLE_NONE)
 		return threads->thread[index];
-	/* The input decides how many threads there are, so their number is bounded. */
+	/* The number of threads is bounded, because the input determines it. */
 	if (threads->count == (threads->most ? threads->most : THREADS_MAX))
 		return NULL;
 	/*
-	 * Each thread has memory of its own, because callers keep the address of a thread while the
+	 * Each thread is allocated singly, because callers keep the address of a thread while the
 	 * array grows.
 	 */
 	thread = malloc(sizeof(*thread));

@@ -4,7 +4,7 @@
  *
  * A thread whose system number (tid) is known is identified by this number and its process. The
  * pthread_t of the thread is not used, because it changes when the process executes another
- * program. If the caller sets by_handle, each handle is a thread of its own.
+ * program. If the caller sets by_handle, each handle counts as a separate thread.
  *
  * Memory    bounded: the table has at most THREADS_MAX threads, or the caller's limit.
  */
@@ -29,11 +29,11 @@ struct threads {
 	struct table table;
 	bool by_handle;
 	size_t most;           /* the limit; 0: THREADS_MAX */
-	/* the threads that were found last, by a hash of their identifiers; NULL: no thread yet */
+	/* recently found threads, by a hash of their identifiers; NULL: none */
 	struct thread *recent[THREADS_RECENT];
 };
 
-/* Makes an empty table. A table that is all zeros is valid too. */
+/* Makes an empty table. A table of all zeros is valid, too. */
 void threads_init(struct threads *threads, bool by_handle, size_t most);
 void threads_fini(struct threads *threads);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * through.c - one conversion: it selects the source, checks the options, opens the output, reads
- * the input once more if the sink needs a plan, and completes or drops the output.
+ * through.c - one conversion. It selects the source, checks the options, opens the output,
+ * converts, and completes or drops the output. If the sink needs a plan, the input is read twice.
  */
 #include "convert/through.h"
 
@@ -17,8 +17,9 @@
 #include "convert/scan.h"
 
 /*
- * Returns the format's option with this name. Returns NULL if there is none, or if the value of the
- * option is equal to "other", which is the value of options that are only for the other direction.
+ * Returns the format's option with this name. Returns NULL if the format has no such option, or
+ * only one for the other direction. "other" is the value of options that are only for the other
+ * direction.
  */
 static const struct option_row *option_of(const struct format *format, const char *name, int other)
 {
@@ -61,7 +62,7 @@ static void say_no_option(const struct fmt_flow *flow, const char *name)
 	    nearest_hint(&nearest));
 }
 
-/* Prints why there is no such format: this build lacks it, or the name is wrong. */
+/* Prints the reason for a missing format: this build lacks the format, or the name is wrong. */
 static void say_no_format(const char *name, bool source)
 {
 	const char *why = fmt_left_out(name);
@@ -105,8 +106,8 @@ const struct format *through_suffix(const char *path)
 }
 
 /*
- * Finds the format of one input by its first bytes. If there is none, prints an error, sets *status
- * and returns NULL.
+ * Finds the format of one input by its first bytes. If no format fits, prints an error, sets
+ * *status and returns NULL.
  */
 static const struct format *by_contents(struct fmt_input *input, int *status)
 {
@@ -177,8 +178,8 @@ static bool options_fit(const struct through *through, const struct fmt_flow *fl
 }
 
 /*
- * Runs the source into the sink. Returns the worse of two statuses: the one that the source
- * returns, and the one of the flow, which includes the faults and a failure of the sink.
+ * Runs the source into the sink. Returns the worse of two statuses: the status that the source
+ * returns, and the status of the flow, which includes faults and a failure of the sink.
  */
 static int run_flow(struct fmt_flow *flow, struct output *output)
 {
@@ -194,7 +195,7 @@ static int run_flow(struct fmt_flow *flow, struct output *output)
 		err = flow->to->open(flow, &output->shown, &flow->context);
 	status = flow_answer(flow, err) ? flow->from->import(flow, flow->input) : flow->status;
 	meter_end(&flow->meter);
-	/* The sink's function open() may have made the context although it failed. */
+	/* open() of the sink may have made the context even if it failed. */
 	if (flow->context && flow->to->close)
 		flow->to->close(flow->context);
 	if (flow->choice)
@@ -206,8 +207,8 @@ static int run_flow(struct fmt_flow *flow, struct output *output)
 
 /*
  * Reads the input for the plan if the sink needs one. An input that can be read only once, such as
- * a serial line, gets no plan, and its events have no spans. Returns 0 or an error number. Without
- * *again a part of the input is lost, and the message was printed.
+ * a serial line, gets no plan, and its events have no spans. Returns 0 or an error number. If
+ * *again becomes false, a part of the input is lost, and the message was printed.
  */
 static int plan_flow(struct fmt_flow *flow, struct plan *plan, bool *again)
 {
@@ -232,8 +233,8 @@ static int plan_flow(struct fmt_flow *flow, struct plan *plan, bool *again)
 }
 
 /*
- * Returns whether the output is also an input, which --force would destroy. A pattern such as *.ptl
- * easily includes the output.
+ * Returns whether the output is also an input, which the conversion with --force would destroy. A
+ * pattern such as *.ptl easily includes the output.
  */
 static bool is_read(const char *path, const struct fmt_input *input)
 {
@@ -282,18 +283,15 @@ static int into_output(const struct through *through, struct fmt_flow *flow)
 	plan_fini(&plan);
 	flow->plan = NULL;
 	/*
-	 * Wrong options and refused inputs end the first reading, too, and the second one prints
-	 * their messages.
+	 * Wrong options and refused inputs end the first reading, too. For these, the second
+	 * reading prints the messages.
 	 */
 	if (err && again && (status == TOOL_OK || status == TOOL_DAMAGED)) {
 		say("%s: the first of two readings, which finds the spans, failed: %s: it needs "
 		    "memory, and a file in TMPDIR or /tmp", flow->input->name, strerror(err));
 		status = TOOL_FAILURE;
 	}
-	/*
-	 * If the input is damaged, the output is kept nevertheless, and the exit status reports the
-	 * damage.
-	 */
+	/* The output of a damaged input is kept, and the exit status reports the damage. */
 	if (status != TOOL_OK && status != TOOL_DAMAGED) {
 		output_drop(&output);
 		return status;
@@ -317,8 +315,8 @@ int through(const struct through *through, struct fmt_input *input)
 	flow_init(&flow, from, through->to);
 	flow.input = input;
 	/*
-	 * The number of inputs is needed before the sink is opened, because sinks ask whether the
-	 * events come from several logs.
+	 * The number of inputs must be known before the sink is opened, because sinks depend on
+	 * whether the events come from several logs.
 	 */
 	for (const struct fmt_input *i = input->next; i; i = i->next)
 		flow.sources++;

@@ -21,17 +21,18 @@ struct through {
 };
 
 /*
- * Converts the inputs. If there are several, each must be a log. Returns the exit status of the
- * command; errors have been printed.
+ * Converts the inputs. Several inputs must all be logs. Returns the exit status of the command;
+ * errors have been printed.
  */
 int through(const struct through *through, struct fmt_input *input);
 
 /*
- * The format of that name, which must be a source or a sink. Returns NULL after an error message.
+ * Returns the format with that name, which must be a source if "source" is true, otherwise a sink.
+ * Returns NULL after an error message.
  */
 const struct format *through_named(const char *name, bool source);
 
-/* The sink for a file name by its suffix. Returns NULL after an error message. */
+/* Returns the sink for the suffix of a file name. Returns NULL after an error message. */
 const struct format *through_suffix(const char *path);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * types.c - the event types of a conversion, found by name, id and variant in a hash table. Types
- * exist as long as the flow, and sinks use their indexes. The input decides how many types there
- * are, so both limits below are needed.
+ * exist as long as the flow, and sinks use their indexes. The input determines the number of types,
+ * so both limits below are needed.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -38,7 +38,7 @@ static struct fmt_type no_memory = { .name = "", .level = -1 };
 
 /*
  * Returns the number of a predefined type by its name, or 0. Most names differ from all predefined
- * names in the first bytes, so for them no search is needed.
+ * names in the first bytes, so they need no search.
  */
 static unsigned predefined_id(const char *name, size_t len)
 {
@@ -57,7 +57,7 @@ struct wanted_type {
 	bool any; /* any id and variant */
 };
 
-/* Compares a type with the wanted one, for table_find(). */
+/* Compares a type with the wanted type, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct fmt_type *type = ((struct fmt_type *const *)array)[index];
@@ -67,7 +67,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	       type->name_len == wanted->len && !memcmp(type->name, wanted->name, wanted->len);
 }
 
-/* Returns NULL if there is no such type. */
+/* Finds the wanted type. Returns NULL if it does not exist. */
 static struct fmt_type *find_type(const struct fmt_flow *flow, const struct wanted_type *wanted)
 {
 	uint32_t index = table_find(&flow->table, hash_bytes(HASH_BEGIN, wanted->name, wanted->len),
@@ -109,8 +109,8 @@ static struct fmt_type *copy_of(const struct fmt_type *what, size_t len)
 }
 
 /*
- * Parses the schema. Level and span of the source have priority over those of the schema. If the
- * text is not a schema, the type keeps the text but has no fields.
+ * Parses the schema. The level and the span from the source have priority over those from the
+ * schema. If the text is not a schema, the type keeps the text but has no fields.
  */
 static void read_schema(struct fmt_flow *flow, struct fmt_type *type)
 {
@@ -137,8 +137,8 @@ static void read_schema(struct fmt_flow *flow, struct fmt_type *type)
 }
 
 /*
- * Adds a type that does not exist. If memory is lacking, the flow stops, and the result is a valid
- * type without a name.
+ * Adds a type, which must not exist yet. If memory is lacking, the flow stops, and the result is a
+ * valid type without a name.
  */
 static const struct fmt_type *add_type(struct fmt_flow *flow, const struct fmt_type *what,
 				       size_t len, unsigned id)
@@ -158,8 +158,8 @@ static const struct fmt_type *add_type(struct fmt_flow *flow, const struct fmt_t
 	if (!type->span)
 		flow_pair(flow, type);
 	/*
-	 * Before fmt_begin() the sink accepts no types. fmt_begin() later passes the types that
-	 * exist then.
+	 * Before fmt_begin() the sink accepts no types. fmt_begin() will pass the types that exist
+	 * already.
 	 */
 	if (flow->to->type && flow->begun && !flow->stopped)
 		flow_answer(flow, flow->to->type(flow->context, type));
@@ -185,10 +185,7 @@ const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *wh
 	return fmt_type_named(flow, "posix_trace_unnamed_userevent");
 }
 
-/*
- * Returns whether the type has this schema. If the type has no schema and schema is NULL, the
- * result is true.
- */
+/* Returns whether the type has this schema. "schema" is NULL for a type without a schema. */
 static bool is_described_as(const struct fmt_type *type, const char *schema)
 {
 	return type->schema && schema ? !strcmp(type->schema, schema) : type->schema == schema;
