@@ -13,7 +13,7 @@ const struct format format_log = {
 	.suffix = "ptl",
 	.detect = log_detect,
 	.import = log_import,
-	/* the writer of a log may need to seek, for example with policy LOOP */
+	/* the writer of a log may have to seek, for example with policy LOOP */
 	.output = FMT_TO_FILE,
 	.open = log_sink_open,
 	.begin = log_sink_begin,

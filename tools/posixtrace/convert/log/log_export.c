@@ -21,28 +21,30 @@
 #include "log/stacks.h"
 #include "log/value.h"
 
-#define DATA_MAX (1u << 20) /* the most data bytes, if the source does not know its largest event */
+/* the most data bytes of an event, if the source does not have this size */
+#define DATA_MAX (1u << 20)
 
 struct writing { /* the context of the sink */
 	struct fmt_flow *flow;
 	int fd;
 	struct posix_trace_composer_np *composer;
-	trace_event_id_t *id; /* the number in the log, by index of the type */
+	trace_event_id_t *id; /* the number of a type in the log, by index of the type */
 	size_t types;
 	size_t data_max;
-	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: whether the stream of this log runs */
+	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: the state of the log's stream */
 	bool too_many; /* the fault about types was reported */
 	/*
-	 * only if several logs are converted: the stack with the index i has the number i in the
-	 * new log
+	 * For a conversion of several logs: the stack with the index i gets the number i in the new
+	 * log.
 	 */
 	struct writing_stack {
 		unsigned source;
-		uint32_t number; /* in its log */
+		uint32_t number; /* the stack's number in its log */
 	} *stack;
 	size_t stacks;
 	struct table of_stack;
-	unsigned char *data; /* of an event with another number */
+	/* copy of an event's data, in which the number of the stack is replaced */
+	unsigned char *data;
 	size_t room;
 };
 
@@ -63,7 +65,7 @@ void log_sink_close(void *context)
 {
 	struct writing *writing = context;
 
-	/* If log_sink_end() has been called, the composer is NULL, and this call does nothing. */
+	/* After log_sink_end(), the composer is NULL, and this call has no effect. */
 	posix_trace_compose_abandon_np(writing->composer);
 	free(writing->id);
 	free(writing->state);
@@ -92,9 +94,9 @@ static int make_attr(const struct fmt_facts *facts, trace_attr_t *attr)
 }
 
 /*
- * If the events are from logs, copies the notes of the files that processes had mapped. It is no
- * error if the new log's list of these files is full. The new log then has names for fewer
- * functions.
+ * If the events are from logs, copies the notes of the files that processes had mapped. If the new
+ * log's list of these files is full, the function omits further files without an error. The new log
+ * then has names for fewer functions.
  */
 static int copy_mappings(struct writing *writing)
 {
@@ -146,8 +148,8 @@ int log_sink_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Gives the type a number in the log. A variant gets no number, because its events are refused. A
- * longer name is shortened to the length that the standard allows.
+ * Assigns a number in the log to the type. A variant gets no number, because its events are
+ * refused. A name that is longer than the standard allows is shortened.
  */
 static int name_type(struct writing *writing, const struct fmt_type *type, trace_event_id_t *id)
 {
@@ -158,7 +160,10 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 	if (type->variant)
 		return 0;
 	memcpy(name, type->name, type->name_len < sizeof(name) ? type->name_len : sizeof(name) - 1);
-	/* A number that the source gives is kept. If it is 0, the composer chooses a number. */
+	/*
+	 * A number from the source is kept. If the source has none (0), the composer chooses a
+	 * number.
+	 */
 	*id = type->id;
 	err = posix_trace_compose_name_np(writing->composer, name, id);
 	if (err == ENOSPC) {
@@ -189,7 +194,7 @@ int log_sink_type(void *context, const struct fmt_type *type)
 	err = name_type(writing, type, &more[type->index]);
 	/*
 	 * Several types of the source may share the unnamed type, so it has no schema. A text that
-	 * is not a schema is not written either, because the composer would refuse it.
+	 * is not a schema is not written, because the composer would refuse it.
 	 */
 	if (!err && type->fields && !type->variant &&
 	    more[type->index] != POSIX_TRACE_UNNAMED_USER_EVENT)
@@ -203,7 +208,7 @@ int log_sink_object(void *context, const struct fmt_object *object)
 {
 	struct writing *writing = context;
 	struct posix_trace_object_np to = {
-		/* Some sources give only the name of the kind. */
+		/* Some sources have only the name of the kind. */
 		.kind = object->number ? object->number : value_object_kind(object->kind),
 		.pid = (pid_t)object->pid, .pointer = object->pointer,
 		.time_ns = object->has_since ? object->since_ns : INT64_MIN,
@@ -215,8 +220,8 @@ int log_sink_object(void *context, const struct fmt_object *object)
 }
 
 /*
- * Refuses an event whose type is a second description of a type name, because a log describes each
- * type only once. Returns -1 after the message.
+ * Refuses an event of a variant: its type is a second description of a type name, but a log
+ * describes each name only once. Returns -1 after a message.
  */
 static int refuse_variant(const struct fmt_type *type)
 {
@@ -226,9 +231,9 @@ static int refuse_variant(const struct fmt_type *type)
 }
 
 /*
- * Returns whether the merged log must not have this event. Readers assume that nothing is recorded
- * after a stop. Therefore a log of several streams gets the stop of one stream only if no other
- * stream runs, or if the stop event says that the stream was full.
+ * Returns whether the merged log must not have this event. Readers assume that no event is recorded
+ * after a stop. Therefore the merged log gets the stop of one stream only if no other stream runs,
+ * or if the stop event states that the stream was full.
  */
 static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 		       const struct posix_trace_event_np *as_log)
@@ -236,8 +241,8 @@ static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 	bool stops = event->type->id == POSIX_TRACE_STOP;
 
 	/*
-	 * The end of a flush and events of suspended writers may follow the stop. These events do
-	 * not mean that the stream runs again.
+	 * The end of a flush, and events of suspended writers, may follow the stop. Such an event
+	 * does not start the stream again.
 	 */
 	if (stops)
 		writing->state[event->source] = STOPPED;
@@ -251,7 +256,9 @@ static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 	return false;
 }
 
-/* Compares the source and the number of a stack with those that table_find() searches. */
+/*
+ * Compares the source and the number of a stack with those of the wanted stack, for table_find().
+ */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {
 	const struct writing_stack *stack = (const struct writing_stack *)array + index;
@@ -261,8 +268,8 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 }
 
 /*
- * Returns the number that a stack of one of the logs gets in the new log. Returns TABLE_NONE if
- * memory is lacking or if there are too many stacks.
+ * Returns the number in the new log for a stack of one of the logs. Returns TABLE_NONE if memory is
+ * lacking or if there are too many stacks.
  */
 static uint32_t number_of_stack(struct writing *writing, unsigned source, uint32_t number)
 {
@@ -280,9 +287,8 @@ static uint32_t number_of_stack(struct writing *writing, unsigned source, uint32
 }
 
 /*
- * Stores the number of the stack that the data of an event has, and the offset of this number in
- * the data. Returns false if the data has no such number. The field may follow fields of variable
- * length.
+ * Stores the number of the stack in an event's data, and the offset of this number in the data.
+ * Returns false if the data has no such number. Fields of variable length may precede the number.
  */
 static bool find_stack(const struct fmt_event *event, size_t *offset, uint32_t *number)
 {
@@ -306,8 +312,8 @@ static bool find_stack(const struct fmt_event *event, size_t *offset, uint32_t *
 }
 
 /*
- * The numbers of stacks belong to one log. So if several logs become one log, each stack gets a new
- * number. An event without a stack keeps its number STACKS_UNKNOWN. Returns 0 or ENOMEM.
+ * A number of a stack is valid in one log only. So if several logs become one log, each stack gets
+ * a new number. An event without a stack keeps the number STACKS_UNKNOWN. Returns 0 or ENOMEM.
  */
 static int renumber_stack(struct writing *writing, const struct fmt_event *event,
 			  struct posix_trace_event_np *to)
@@ -378,8 +384,8 @@ int log_sink_lost(void *context, const struct fmt_lost *lost)
 	};
 
 	/*
-	 * A loss without a count only marks a place in the trace. A log has no way to mark a place
-	 * without an event.
+	 * A loss without a count only marks a place in the trace. A log cannot mark a place without
+	 * an event.
 	 */
 	if (!lost->counted)
 		return 0;
@@ -394,11 +400,12 @@ static uint64_t log_export_least(uint64_t a, uint64_t b)
 }
 
 /*
- * Passes the losses of one cause to the composer, which wants type and thread together. A ledger
- * has one list of losses by type and another one by thread. Any table with the same sums gives the
- * same ledger. The function fills a table from the first row and column on (the north-west corner
- * rule), in linear time. In a damaged ledger the two sums may differ. The losses that remain in one
- * of the two lists are then passed without a type or without a thread.
+ * Passes the losses of one cause to the composer, which requires the type and the thread of a loss
+ * together. A ledger has only a list of losses by type and a list of losses by thread. Any table
+ * with these sums of rows and columns leads to the same ledger. The function fills a table from the
+ * first row and column on (the north-west corner rule), in linear time. In a damaged ledger the
+ * totals of the two lists may differ. The function passes the rest of the greater list without a
+ * type or without a thread.
  */
 static int losses_of(struct writing *writing, const struct fmt_end *end, int cause)
 {
@@ -444,7 +451,7 @@ int log_sink_end(void *context, const struct fmt_end *end)
 	if (err)
 		return err;
 	/*
-	 * The next call frees the composer even if it fails, so the composer must not be used
+	 * The next call frees the composer even after an error, so the composer must not be used
 	 * again.
 	 */
 	writing->composer = NULL;

@@ -15,7 +15,7 @@
 #include "convert/log/log_reading.h"
 #include "show/merge_part.h"
 
-#define FAULTS_SAID 20 /* damaged places of one log that are printed */
+#define FAULTS_SAID 20 /* the most damaged places of one log that are printed */
 
 struct import {
 	struct fmt_flow *flow;
@@ -52,8 +52,8 @@ static int open_log(struct import *import, struct fmt_input *input, struct merge
 }
 
 /*
- * Opens all logs. Fails if one of them cannot be opened, because the trace would look complete
- * without this log.
+ * Opens all logs. Fails if a log cannot be opened, because the trace would look complete without
+ * this log.
  */
 static int open_logs(struct import *import, struct fmt_input *input)
 {
@@ -79,8 +79,8 @@ static int open_logs(struct import *import, struct fmt_input *input)
 		import->trid[merge->sources++] = source->log.trid;
 	}
 	/*
-	 * If there are several logs, prints how close in time two of their events can be before
-	 * their order is uncertain.
+	 * For several logs, prints the differences of time below which the order of events of two
+	 * logs is uncertain.
 	 */
 	merge_say_bounds(merge);
 	return TOOL_OK;
@@ -100,7 +100,7 @@ static void close_logs(struct import *import)
 
 /* ------------------------------------------------------------------ reading */
 
-/* Reads the next event. *any is false at the end. */
+/* Reads the next event. *any becomes false at the end. */
 static int read_next(struct merge_source *source, bool *any)
 {
 	int unavailable = 0;
@@ -126,8 +126,8 @@ static int read_one(struct import *import)
 }
 
 /*
- * Reads the next event of one of several logs and finds its position in the order of all events. If
- * the reading fails, prints the error with the name of that log.
+ * Reads the next event of one of several logs and finds its position in the order of all events.
+ * After an error, prints it with the name of that log.
  */
 static int advance_source(struct merge_source *source)
 {
@@ -144,8 +144,8 @@ static int advance_source(struct merge_source *source)
 
 /*
  * Reads several logs and passes their events in one common order. The library's buffer for a log
- * holds only one event. So the next event of a log is read only after the log's current event was
- * passed.
+ * has room for only one event. So the function reads the next event of a log only after it has
+ * passed the log's current event.
  */
 static int read_merged(struct import *import)
 {
@@ -188,8 +188,8 @@ static int read_events(struct import *import)
 }
 
 /*
- * Passes the names of objects of each log. The names come before the events, because several sinks
- * need a name at the first event that has it.
+ * Passes the names of objects of each log. The names precede the events, because several sinks need
+ * the name of an object at its first event.
  */
 static bool pass_objects(const struct import *import)
 {
@@ -213,7 +213,7 @@ static void say_damage(struct import *import)
 
 /*
  * Passes everything between fmt_begin() and fmt_finish(). Types are registered before fmt_begin(),
- * so that names in options can be checked against them.
+ * because fmt_begin() checks names in the options against them.
  */
 static int read_logs(struct import *import)
 {
@@ -238,7 +238,7 @@ static int read_logs(struct import *import)
 	flow->descriptors = count == 1 ? import->merge.source[0].log.descriptors : NULL;
 	if (!err && fmt_begin(flow, &facts) && joined_notes(import->reading, count) &&
 	    pass_objects(import)) {
-		/* fmt_begin() has set until_ns; read_events() ends the reading there. */
+		/* fmt_begin() has set until_ns; read_events() stops at this time. */
 		flow->knows_until = true;
 		err = read_events(import);
 	}
@@ -254,7 +254,7 @@ int log_import(struct fmt_flow *flow, struct fmt_input *input)
 	struct import import = { .flow = flow };
 	int status;
 
-	/* Only the values of --clock-error are used here, no other option for merging. */
+	/* The only option for merging that applies here is --clock-error. */
 	if (flow->clocks) {
 		import.merge.error = flow->clocks->error;
 		import.merge.errors = flow->clocks->errors;

@@ -47,8 +47,8 @@ static int facts_of(const struct logfile *log, struct fmt_facts *facts)
 	facts->last_ns = log->info.last_ns;
 	err = posix_trace_get_ledger_np(log->trid, &ledger);
 	/*
-	 * has_events remains false for a damaged log, because its ledger does not give the number
-	 * of events that can be read.
+	 * has_events remains false for a damaged log, because the number of readable events may
+	 * differ from its ledger.
 	 */
 	facts->has_events = !err && log->whole;
 	facts->events = facts->has_events ? ledger.reported : 0;
@@ -90,8 +90,8 @@ static void join_sizes(struct fmt_facts *facts, const struct fmt_facts *other)
 }
 
 /*
- * Adds the facts of a further log. A fact that is equal in both logs remains. A fact that differs
- * becomes unknown. Times and numbers of events are combined.
+ * Adds the facts of a further log. A fact that is equal remains. A fact that differs becomes
+ * unknown. Times and numbers of events are combined.
  */
 static void join_facts(struct fmt_facts *facts, const struct fmt_facts *other)
 {
@@ -175,8 +175,8 @@ static bool is_elsewhere(struct threads *processes, const struct log_reading *re
 }
 
 /*
- * Returns whether all logs are of one host, which is the usual case. Then two logs with the same
- * process number have the same process.
+ * Returns whether all logs are of one host, which is the usual case. In this case, equal process
+ * numbers mean the same process.
  */
 static bool has_one_host(const struct log_reading *reading, size_t count)
 {
@@ -200,9 +200,9 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 		int unavailable;
 
 		/*
-		 * Only processes that have events are checked. The ledger of a complete log lists
-		 * them, in its lines for threads. A log that is not complete has no such lines, so
-		 * only its traced process is checked.
+		 * The function checks only processes that have events. The ledger of a complete log
+		 * has these processes in its lines for threads. An incomplete log has no such
+		 * lines, so only its traced process is checked.
 		 */
 		if (!reading[i].log->info.complete)
 			fits = !is_elsewhere(&processes, reading, i, reading[i].log->info.pid);
@@ -220,10 +220,7 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 
 struct ending {
 	struct fmt_end end;
-	/*
-	 * by index of the type; if the member "type" of an element is NULL, there is no line for
-	 * this type
-	 */
+	/* by index of the type; an element whose member "type" is NULL is no line */
 	struct fmt_type_line *type;
 	size_t types;
 	struct fmt_thread_line *thread;
@@ -263,8 +260,8 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 }
 
 /*
- * Adds a line of a thread. If "joins" is true and another log has the same thread, the line of this
- * thread gets the sum of the counts. Threads beyond the limit of threads.h get a separate line for
+ * Adds a line of a thread. If "joins" is true and another log has the same thread, the existing
+ * line gets the sum of the counts. Threads beyond the limit of threads.h get a separate line for
  * each log.
  */
 static int add_thread(struct ending *ending, const struct fmt_thread_line *line, bool joins)
@@ -304,8 +301,8 @@ static int add_threads(struct ending *ending, const struct log_reading *reading,
 }
 
 /*
- * Combines the status of two logs. If at least one stream runs, is full or has lost events, the
- * status of the trace says so, too.
+ * Combines the status of two logs. The status of the trace is running, full or overrun if that of
+ * at least one stream is.
  */
 static void add_status(struct posix_trace_status_info *to,
 		       const struct posix_trace_status_info *from)
@@ -338,10 +335,7 @@ static int add_log(struct ending *ending, struct log_reading *reading, bool join
 	return err ? err : add_threads(ending, reading, joins);
 }
 
-/*
- * Removes unused entries. They exist because the array is indexed by type, and some types have no
- * line.
- */
+/* Removes unused elements. The array is indexed by type, and some types have no line. */
 static void pack_types(struct ending *ending)
 {
 	size_t count = 0;

@@ -3,8 +3,8 @@
  * log_reading.c - passes the types, objects, events and gaps of one log to the flow.
  *
  * The gaps come from the events that a stream records about itself (log/gaps.h) and from damaged
- * blocks. A gap is passed with its place and time only, because the ledger at the end has the
- * counts.
+ * blocks. A gap is passed with its place and time, but without a count, because the ledger at the
+ * end has the counts.
  */
 #include "convert/log/log_reading.h"
 
@@ -12,11 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define IDS 1024 /* the numbers of types that a log can name: see TRACE_USER_EVENT_MAX */
+#define IDS 1024 /* a log can name types with smaller numbers: see TRACE_USER_EVENT_MAX */
 
 /*
- * Registers a type of the log with the flow. A damaged log may have numbers that are not less than
- * IDS. The type of such a number is not kept, so it is searched again at each event.
+ * Registers a type of the log with the flow. A damaged log may have numbers from IDS on. The type
+ * of such a number is not kept, so the function searches it again at each event.
  */
 static const struct fmt_type *read_type(struct log_reading *reading, trace_event_id_t id)
 {
@@ -49,8 +49,8 @@ const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event
 }
 
 /*
- * Returns the cause of a gap between OVERFLOW and RESUME. In a stream of policy LOOP, events were
- * overwritten. Any other stream was full.
+ * Returns the cause of a gap between OVERFLOW and RESUME: overwritten events for a stream of policy
+ * LOOP, a full stream for all others.
  */
 static int cause_of_gaps(trace_id_t trid)
 {
@@ -88,8 +88,8 @@ bool log_reading_objects(const struct log_reading *reading)
 	int unavailable;
 
 	/*
-	 * Goes back to the first object, because logfile_open_given() has read it to see if there
-	 * are any objects.
+	 * Returns to the first object, because logfile_open_given() has read it to test whether the
+	 * log has objects.
 	 */
 	posix_trace_object_rewind_np(trid);
 	while (!posix_trace_object_getnext_np(trid, &from, &unavailable) && !unavailable) {
@@ -165,15 +165,15 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 		.address = (uintptr_t)e->info.posix_prog_address,
 		.cpu = -1,
 		.truncation = e->info.posix_truncation_status,
-		/* The flag that marks a block's first event has a meaning in this log only. */
+		/* The flag of a block's first event is meaningless outside of this log. */
 		.flags = e->flags & ~POSIX_TRACE_EVENT_BLOCK_NP,
 		.data = e->data,
 		.data_len = e->data_len,
 		.source = reading->source,
 	};
 	/*
-	 * The data of these events is a filter, that is, a set of type numbers. One number has
-	 * different meanings in different logs, so the data is omitted if there are several logs.
+	 * The data of these events is a filter, a set of type numbers. A number may mean different
+	 * types in different logs, so the data is omitted if there are several logs.
 	 */
 	if (reading->flow->sources > 1 && (e->info.posix_event_id == POSIX_TRACE_START ||
 					   e->info.posix_event_id == POSIX_TRACE_FILTER))
@@ -184,8 +184,7 @@ bool log_reading_event(struct log_reading *reading, const struct posix_trace_eve
 bool log_reading_is_damaged(const struct log_reading *reading)
 {
 	/*
-	 * If the reading began after the beginning of the log or ended before its end, different
-	 * counts are not a sign of damage.
+	 * If the reading covers only a part of the log, different counts are not a sign of damage.
 	 */
 	struct posix_trace_ledger_np ledger;
 

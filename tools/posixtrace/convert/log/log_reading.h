@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log_reading.h - the parts of the source "log": the reading of each log, and the facts, notes and
- * ledgers of several logs together.
+ * log_reading.h - two parts of the source "log": the reading of one log, and the joined facts,
+ * notes and ledgers of all logs.
  *
- * Several logs are read as one trace. It has the events of all logs, in the order of posixtrace
- * dump --merge. A fact that all logs share (host, clock, traced process, name of the stream) is a
- * fact of the trace. Other facts are omitted from the trace, but for each log a note has the facts
- * of this log. Counts are sums. If the same process number occurs on two hosts, the two processes
- * would look like one process in every format. Such logs are refused.
+ * Several logs are read as one trace, which has the events of all logs in the order of posixtrace
+ * dump --merge. A fact that is equal in all logs (host, clock, traced process, name of the stream)
+ * is a fact of the trace. The trace omits all other facts, but for each log a note has the facts of
+ * this log. Counts are sums. Logs in which the same process number occurs on two hosts are refused,
+ * because the two processes would look like one process in every format.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_READING_H
 #define POSIXTRACE_CONVERT_LOG_LOG_READING_H
@@ -22,9 +22,9 @@ struct log_reading {
 	unsigned source;
 	const struct fmt_type **type; /* indexed by the type's number in this log */
 	size_t ids;
-	/* the cause of a gap in the stream, which follows from the stream's full policy */
+	/* the cause of gaps in the stream, by the stream's full policy */
 	int cause;
-	bool skipped;                 /* an event followed a damaged part */
+	bool skipped;                 /* the library has skipped a damaged part */
 	struct gaps gaps;
 	int64_t last_ns;              /* the greatest time that was read */
 	uint64_t events;
@@ -33,9 +33,9 @@ struct log_reading {
 /* ------------------------------------------------------------------ log_reading.c: one log */
 
 /*
- * Prepares the reading before the first event and registers the log's types. Returns 0 or an error
- * number. log_reading_fini() may be called after success, after an error, and for a struct of
- * zeros.
+ * log_reading_begin() prepares the reading before the first event and registers the log's types. It
+ * returns 0 or an error number. log_reading_fini() may be called after success, after an error, and
+ * for a struct of zeros.
  */
 int log_reading_begin(struct log_reading *reading, struct fmt_flow *flow, struct logfile *log,
 		      unsigned source);
@@ -48,21 +48,20 @@ void log_reading_fini(struct log_reading *reading);
 bool log_reading_objects(const struct log_reading *reading);
 bool log_reading_event(struct log_reading *reading, const struct posix_trace_event_np *event);
 /*
- * The caller must call this function after the last event. If the log ends in a gap, for example
- * because the stream is still full, the function passes this gap. Returns false if the sink has
- * stopped.
+ * Must be called after the last event. If the log ends in a gap, for example because the stream is
+ * still full, passes this gap. Returns false if the sink has stopped.
  */
 bool log_reading_end(struct log_reading *reading);
 
 /*
- * Returns whether the reading met damage, or the number of events differs from the number in the
+ * Returns whether the reading has found damage, or the number of events differs from that in the
  * ledger.
  */
 bool log_reading_is_damaged(const struct log_reading *reading);
 
 /*
  * Returns the flow's type for a type number of this log. The result is never NULL, because
- * logfile_type() gives a name to a number that has none.
+ * logfile_type() makes a name for a number without a name.
  */
 const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event_id_t id);
 
@@ -71,7 +70,10 @@ const struct fmt_type *log_reading_type(struct log_reading *reading, trace_event
 /* Fills *facts with the facts of the trace. Returns 0 or an error number. */
 int joined_facts(const struct log_reading *reading, size_t count, struct fmt_facts *facts);
 
-/* Returns false after a message if a process number occurs on two hosts. */
+/*
+ * Checks the processes of the logs. If a process number occurs on two hosts, prints an error and
+ * returns false.
+ */
 bool joined_fits(const struct log_reading *reading, size_t count);
 
 /* Passes a note with the origin of each of several logs. Returns false if the sink has stopped. */

@@ -5,10 +5,10 @@
  *
  * A span becomes a Span, and every other event a LogRecord. The parent of a span, and the trace of
  * every record, depend on spans that end later. So each record is first stored as an entry in a
- * temporary file. Its body, which is the part of the message that is known then, is stored in
- * another temporary file. At the end otlp_tree() walks the entries backwards, from the last end to
- * the first, and finds parents and traces. otlp_write() then reads the entries forwards and passes
- * complete requests to emit().
+ * temporary file. The body of a record is the part of its message that is known at its event.
+ * Bodies are stored in another temporary file. At the end, otlp_tree() walks the entries backwards,
+ * from the last end to the first, and finds parents and traces. otlp_write() then reads the entries
+ * forwards and passes complete requests to emit().
  *
  * 	otlp_events.c      an event as the body of a record
  * 	otlp_context.c     identifiers: of fields such as trace_id, or computed from the log's facts
@@ -21,7 +21,7 @@
  *
  * Memory    bounded: the entries are in files; the open spans of the backward walk, threads and
  *           processes have limits.
- * Errors    the functions return 0 or an error number, unless they say otherwise.
+ * Errors the functions return 0 or an error number, unless stated otherwise.
  */
 #ifndef POSIXTRACE_CONVERT_OTLP_OTLP_H
 #define POSIXTRACE_CONVERT_OTLP_OTLP_H
@@ -95,7 +95,7 @@ enum { /* KeyValue, AnyValue, ArrayValue */
 };
 
 /* Bits of the members "flags": the lowest 8 are those of a traceparent. */
-#define FLAG_KNOWS_REMOTE 0x100u /* bit 9 says whether the parent is in another process */
+#define FLAG_KNOWS_REMOTE 0x100u /* bit 9 is valid: whether the parent is in another process */
 #define FLAG_REMOTE       0x200u
 
 #define TRACE_ID_BYTES 16
@@ -103,7 +103,7 @@ enum { /* KeyValue, AnyValue, ArrayValue */
 
 enum otlp_signal { OTLP_TRACES, OTLP_LOGS, OTLP_SIGNALS };
 
-/* Identifiers of W3C Trace Context. All zeros: there is none. */
+/* Identifiers of W3C Trace Context. An identifier of all zeros means none. */
 struct otlp_context {
 	uint8_t trace[TRACE_ID_BYTES];
 	uint8_t span[SPAN_ID_BYTES];
@@ -111,31 +111,29 @@ struct otlp_context {
 	uint32_t flags;
 };
 
-/* A record in the temporary file of entries. They are in the order of the ends. */
+/* A record in the temporary file of entries. The entries are in the order of their ends. */
 struct otlp_entry {
 	struct otlp_context context;
 	/* identifiers of the enclosing span, if that span belongs to another trace */
 	uint8_t link_trace[TRACE_ID_BYTES];
 	uint8_t link_span[SPAN_ID_BYTES];
-	uint8_t own[SPAN_ID_BYTES]; /* of a Span: an identifier that no other span has */
-	int64_t begin_ns, end_ns;  /* of a LogRecord both are its time */
-	uint64_t begin, end;       /* numbers of its two events, which order equal times */
-	/* a hash of the thread; 0: the record is not a part of a thread's nesting */
+	uint8_t own[SPAN_ID_BYTES]; /* for a Span: an identifier that no other span has */
+	int64_t begin_ns, end_ns;  /* for a LogRecord both are its time */
+	uint64_t begin, end;       /* numbers of the two events, which order equal times */
+	/* a hash of the thread; 0: the record does not nest in a thread */
 	uint64_t thread;
 	uint32_t lane;
 	uint32_t resource;
 	uint32_t scope;
 	uint32_t signal;
-	/*
-	 * offsets in the file of bodies; first_at and first_len are for the attributes of the begin
-	 */
+	/* places in the file of bodies; first_at and first_len: the attributes of the begin */
 	uint64_t body_at, first_at;
 	uint32_t body_len, first_len;
 };
 
-/* The event that begins a span, until the event that ends it occurs. */
+/* The facts about the event that begins a span. They are kept until the span ends. */
 struct otlp_begin {
-	uint64_t at;             /* of its attributes in the file of bodies */
+	uint64_t at;             /* offset of its attributes in the file of bodies */
 	uint32_t len;
 	uint32_t type;           /* index of the event's type */
 	uint32_t tid;
@@ -168,8 +166,8 @@ struct otlp {
 	void *arg;
 	/*
 	 * Members for the command ship. If "host" is not NULL, it replaces the name of the host in
-	 * the log. emit() gets no record whose number in its signal is less than "skip".
-	 * otlp_write() counts all records in "seen". With has_uids each LogRecord gets an
+	 * the log. emit() gets only records whose number within the signal is at least "skip".
+	 * otlp_write() counts all records in "seen". If has_uids is true, each LogRecord gets an
 	 * identifier.
 	 */
 	const char *host;
@@ -179,42 +177,45 @@ struct otlp {
 	struct otlp_type *type;
 	size_t types;
 	struct nameset scopes;
-	struct threads names;         /* of processes and threads; mark: index in texts + 1 */
+	struct threads names;         /* names of processes and threads; mark: index in texts + 1 */
 	struct nameset texts;
 	struct threads processes;     /* mark: index in resource + 1; tid: source + 1 */
 	struct otlp_resource *resource;
 	size_t resources;
-	uint64_t *seed;               /* by source; of identifiers */
-	struct proto body;            /* the record that is made */
+	uint64_t *seed;               /* seeds of identifiers, by source */
+	struct proto body;            /* the body of the present record */
 	struct out *bodies;           /* the temporary files */
 	uint64_t bodies_used;
 	int entries_fd, begins_fd;
 	struct otlp_entry *entry;     /* a block of entries */
-	uint64_t entries, number;     /* number: of the current event */
-	uint64_t *ids;                /* of spans that end at ids_ns */
+	uint64_t entries, number;     /* "number" is that of the current event */
+	uint64_t *ids;                /* identifiers of spans that end at ids_ns */
 	size_t ids_count;
 	int64_t ids_ns, last_ns;
 	bool counted[POSIX_TRACE_LOST_CAUSES_NP];
 };
 
-#define OTLP_BLOCK 1024 /* entries in memory */
+#define OTLP_BLOCK 1024 /* the number of entries in memory */
 
 /* ------------------------------------------------------------------ the life of a conversion */
 
 /*
- * Begins. Returns 0, ENOMEM, or -1 after a message. The caller calls otlp_fini() also after a
- * failure.
+ * Begins the conversion. Returns 0, ENOMEM, or -1 after a message. The caller must call otlp_fini()
+ * even after a failure.
  */
 int otlp_init(struct otlp *otlp, struct fmt_flow *flow);
 void otlp_fini(struct otlp *otlp);
 
-/* Each of these functions does the work of the member of struct format that has the same name. */
+/* Each of these functions is for the member of struct format with the same name. */
 int otlp_begin(struct otlp *otlp, const struct fmt_facts *facts);
 int otlp_type(struct otlp *otlp, const struct fmt_type *type);
 int otlp_thread(struct otlp *otlp, const struct fmt_thread *thread);
 int otlp_event(struct otlp *otlp, const struct fmt_event *event);
 int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost);
-/* Writes the members that every LogRecord has. "severity" 0 and "level" NULL mean unknown. */
+/*
+ * Writes the members that every LogRecord has. A "severity" of 0 and a "level" of NULL mean
+ * unknown.
+ */
 void otlp_log_begin(struct proto *p, int64_t time_ns, unsigned severity, const char *level,
 		    const char *name);
 /* Adds the losses and the account, finds parents and traces, then passes all requests to emit(). */
@@ -227,7 +228,7 @@ int otlp_write(struct otlp *otlp);
 
 /* ------------------------------------------------------------------ otlp_entries.c */
 
-/* Stores an entry, and the contents of otlp->body as its body. otlp->body is then empty. */
+/* Stores an entry, and the contents of otlp->body as its body. Afterwards otlp->body is empty. */
 int otlp_add(struct otlp *otlp, struct otlp_entry *entry);
 /*
  * Stores the contents of otlp->body as the attributes of the event that begins the span with this
@@ -236,8 +237,8 @@ int otlp_add(struct otlp *otlp, struct otlp_entry *entry);
 int otlp_keep_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin);
 int otlp_get_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin);
 /*
- * Calls visit for each entry, forwards or backwards. In the backward direction visit may change the
- * entries, and the function stores them.
+ * Calls visit() for each entry, forwards or backwards. In the backward direction, visit() may
+ * change the entries, and the function stores them.
  */
 int otlp_visit(struct otlp *otlp, bool backwards,
 	       int (*visit)(void *arg, struct otlp_entry *entry), void *arg);
@@ -256,9 +257,9 @@ void otlp_bool(struct proto *p, unsigned field, const char *key, bool value);
 void otlp_bytes(struct proto *p, unsigned field, const char *key, const void *bytes, size_t len);
 
 /*
- * Appends the attributes of an event: its thread, its fields, and the rest. "besides" and begin_tid
- * are the type and the thread of the event that began the span. If there is no such event,
- * "besides" is NULL.
+ * Appends the attributes of an event: its thread, its fields, and the rest. If the event ends a
+ * span that another event began, "besides" and begin_tid are the type and the thread of the begin.
+ * Otherwise "besides" is NULL.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid);
@@ -281,7 +282,7 @@ void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema
 /* Adds to *context those identifiers of the event that *context lacks. */
 void otlp_context_read(const struct otlp_type *type, const struct fmt_event *event,
 		       struct otlp_context *context);
-/* Gives the span an identifier that is different from those of all other spans. */
+/* Computes an identifier of the span that differs from those of all other spans. */
 int otlp_context_span(struct otlp *otlp, const struct fmt_event *event, uint8_t *id);
 /*
  * Computes the identifier of a trace from the identifier of its first span or of its only record.
@@ -300,8 +301,7 @@ int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *in
 /* Writes the Resource message. */
 void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index);
 /*
- * Returns the scope of an event type as an index in otlp->scopes, or TABLE_NONE if memory is
- * lacking.
+ * Returns the index of an event type's scope in otlp->scopes, or TABLE_NONE if memory is lacking.
  */
 uint32_t otlp_scope(struct otlp *otlp, const char *type);
 /* Writes the InstrumentationScope message. */

@@ -15,7 +15,7 @@
 #include "log/field.h"
 
 #define TEXT_MOST 65536 /* longer texts and bytes lose their ends */
-#define END_NAME  "posixtrace.end." /* before the name of a field that the begin has as well */
+#define END_NAME  "posixtrace.end." /* prefix of the name of a field that the begin has, too */
 
 /* Begins a KeyValue. */
 static void begin_pair(struct proto *p, unsigned field, const char *key, size_t begin[2])
@@ -31,7 +31,7 @@ static void end_pair(struct proto *p, const size_t begin[2])
 	proto_end(p, begin[0]);
 }
 
-/* Writes the member string_value. The text becomes valid UTF-8, which protobuf requires. */
+/* Writes the member string_value. The text is converted to valid UTF-8, which protobuf requires. */
 static void put_text_value(struct proto *p, const void *text, size_t len)
 {
 	char *copy;
@@ -59,7 +59,7 @@ void otlp_text(struct proto *p, unsigned field, const char *key, const void *tex
 	end_pair(p, begin);
 }
 
-/* Omits an empty text, since it means that the value is not known. */
+/* An empty text is omitted, since it means an unknown value. */
 void otlp_string(struct proto *p, unsigned field, const char *key, const char *text)
 {
 	if (text && *text)
@@ -75,7 +75,7 @@ void otlp_number(struct proto *p, unsigned field, const char *key, int64_t numbe
 	end_pair(p, begin);
 }
 
-/* int_value is signed, so a greater number becomes a text of decimal digits. */
+/* int_value is signed, so a number greater than INT64_MAX becomes a text of decimal digits. */
 static void put_unsigned_value(struct proto *p, uint64_t number)
 {
 	char digits[24];
@@ -153,7 +153,7 @@ static void put_value(struct proto *p, const struct posix_trace_value_np *value)
 
 /*
  * Stores the name of the attribute for a field. A name of the semantic conventions is used only if
- * the value is exactly what this name means. For example, file.path is a full path.
+ * the value has exactly the meaning of this name. For example, file.path is a full path.
  */
 static void name_attribute(char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 32],
 			   const struct posix_trace_value_np *value, const char *before)
@@ -166,7 +166,7 @@ static void name_attribute(char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 32],
 		strcpy(stpcpy(name, before), value->field->name);
 }
 
-/* Adds the name of the value, such as that of an object, as the attribute FIELD.label. */
+/* Adds the name of the value, such as the name of an object, as the attribute FIELD.label. */
 static void put_name(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct posix_trace_value_np *value, const char *before)
 {
@@ -179,9 +179,8 @@ static void put_name(struct otlp *otlp, unsigned field, const struct fmt_event *
 }
 
 /*
- * Returns the beginning of the attribute's name, or NULL if there is no attribute, because the
- * begin of the span has the same key field. Key fields pair the two events, so their values are
- * equal.
+ * Returns the prefix of the attribute's name. Returns NULL for a key field that the begin of the
+ * span has, too. Such a field gets no attribute, because its value is equal in the two events.
  */
 static const char *name_before(const struct posix_trace_field_np *field,
 			       const struct fmt_type *besides)
@@ -191,7 +190,7 @@ static const char *name_before(const struct posix_trace_field_np *field,
 	return field->is_key ? NULL : END_NAME;
 }
 
-/* The library yields the elements of an array one by one. They become one attribute. */
+/* The library returns the elements of an array one by one. They become one attribute. */
 static void put_fields(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		       const struct fmt_type *besides)
 {
@@ -269,7 +268,7 @@ static void put_data(struct proto *p, unsigned field, const char *key,
 		otlp_bytes(p, field, key, event->data, len);
 		return;
 	}
-	/* NULs may only be at the end of a text. */
+	/* NULs at the end do not belong to the text. */
 	while (len && !((const char *)event->data)[len - 1])
 		len--;
 	otlp_text(p, field, key, event->data, len);
@@ -305,8 +304,8 @@ static void put_rare(struct proto *p, unsigned field, const struct fmt_event *ev
 }
 
 /*
- * The event that ends a span adds only its fields, its data, its flags, and its thread if that is
- * not the thread of the begin. The other attributes are those of the begin.
+ * The event that ends a span adds only its fields, its data, its flags, and its thread if it is not
+ * the thread of the begin. All other attributes come from the begin.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid)

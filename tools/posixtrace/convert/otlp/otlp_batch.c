@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_batch.c - reads the entries and bodies, and makes requests: the records of one request are
+ * otlp_batch.c - reads the entries and bodies, and makes requests. The records of one request are
  * grouped by resource and scope, and keep their order in each group.
  */
 #include <errno.h>
@@ -16,16 +16,16 @@
 #include "log/logfile.h"
 
 /*
- * A request has at most this number of records. When it has this number of bytes, it gets no
- * further record.
+ * A request has at most BATCH_RECORDS records. When it has BATCH_BYTES bytes, it gets no further
+ * record.
  */
 #define BATCH_RECORDS 1024
 #define BATCH_BYTES   (1u << 20)
 
 struct batch_record {
 	uint32_t resource, scope;
-	size_t place;            /* its order */
-	size_t at, len;          /* in records */
+	size_t place;            /* position of the record in the batch */
+	size_t at, len;          /* place in "records" */
 };
 
 struct batch {
@@ -39,7 +39,7 @@ struct batch {
 struct writing {
 	struct otlp *otlp;
 	struct batch batch[OTLP_SIGNALS];
-	uint8_t *bytes;          /* bodies that have been read ahead */
+	uint8_t *bytes;          /* bodies that were read ahead */
 	size_t room, used;
 	uint64_t from;           /* the place of these bytes in the file */
 	uint64_t records;        /* the number of the current record */
@@ -135,8 +135,8 @@ static int read_ahead(struct writing *writing, uint64_t at, size_t len)
 
 /*
  * Appends a part of the file of bodies to the record. Bodies are read in the order in which they
- * were written, so a large piece is read ahead. The attributes of a begin may be far behind this
- * piece, and are then read separately.
+ * were written, so a large piece is read ahead. The attributes of a begin may be far from this
+ * piece; in this case they are read separately.
  */
 static int append_body(struct writing *writing, struct proto *p, uint64_t at, size_t len,
 		       bool is_begin)
@@ -175,7 +175,8 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 
 	if (entry->signal == OTLP_LOGS) {
 		/*
-		 * A LogRecord with the identifier of a span but without that of a trace is invalid.
+		 * A LogRecord with the identifier of a span but without an identifier of a trace
+		 * would be invalid.
 		 */
 		if (!otlp_has(context->trace, TRACE_ID_BYTES))
 			return;
@@ -199,9 +200,9 @@ static void put_context(struct proto *p, const struct otlp_entry *entry)
 }
 
 /*
- * The attribute log.record.uid of the semantic conventions: a receiver may drop a second record
- * with an equal one. The attribute has the number of the record, which is unique in the log. It
- * also has the seed, which differs if the log is shipped as that of another host.
+ * Adds the attribute log.record.uid of the semantic conventions. A receiver may drop a second
+ * record with an equal attribute. The attribute has the number of the record, which is unique in
+ * the log. It also has the seed, which differs if the log is shipped as a log of another host.
  */
 static void put_uid(const struct writing *writing, struct proto *p)
 {

@@ -5,9 +5,9 @@
  * A program may record identifiers in fields of its events (www.w3.org/TR/trace-context): trace_id,
  * span_id and parent_span_id, or traceparent. Other identifiers are computed from the identity of
  * the log, the process, and the thread, name and times of the span. So two conversions of one log
- * give the same identifiers, even if they select different events. If all of this is equal for
- * several spans, they are numbered in their order. If only some of these spans are selected, a span
- * may therefore get the identifier of another one of them.
+ * have the same identifiers, even if they select different events. Spans for which all of this is
+ * equal are numbered in their order. If only some of these spans are selected, a span may therefore
+ * get the identifier of another of these spans.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@
 #include "log/field.h"
 #include "log/logfile.h"
 
-#define IDS_MOST 4096 /* spans with one end that are compared */
+#define IDS_MOST 4096 /* the most spans with the same end that are compared */
 
 void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema_np *schema)
 {
@@ -32,7 +32,7 @@ void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema
 /* ------------------------------------------------------------------ identifiers in fields */
 
 /*
- * Reads 2 * bytes digits of lower or upper case, although Trace Context allows lower case only.
+ * Reads 2 * "bytes" digits of lower or upper case, although Trace Context allows only lower case.
  * Returns false and leaves *id undefined if the text has other characters.
  */
 static bool read_hex(uint8_t *id, size_t bytes, const char *text)
@@ -87,7 +87,7 @@ static void read_id(uint8_t *id, size_t bytes, int field, const struct fmt_event
 
 /*
  * Reads a traceparent. A traceparent of a later version may have more text behind the flags. It is
- * read as one of version 0.
+ * read like version 0.
  */
 static void read_traceparent(struct otlp_context *context, int field,
 			     const struct fmt_event *event)
@@ -126,7 +126,7 @@ void otlp_context_read(const struct otlp_type *type, const struct fmt_event *eve
 	read_id(context->span, SPAN_ID_BYTES, type->span, event);
 	read_id(context->parent, SPAN_ID_BYTES, type->parent, event);
 	read_traceparent(context, type->traceparent, event);
-	/* No span is its own parent. */
+	/* A span is never its own parent. */
 	if (otlp_has(context->span, SPAN_ID_BYTES) &&
 	    !memcmp(context->parent, context->span, SPAN_ID_BYTES))
 		memset(context->parent, 0, SPAN_ID_BYTES);
@@ -135,7 +135,7 @@ void otlp_context_read(const struct otlp_type *type, const struct fmt_event *eve
 /* ------------------------------------------------------------------ computed identifiers */
 
 /*
- * Returns the seed for an input that is not a log. It is computed from facts that a second
+ * Returns the seed for an input that is not a log. The seed depends only on facts that a second
  * conversion of the same input has, too.
  */
 static uint64_t seed_of_facts(const struct fmt_facts *facts)
@@ -147,9 +147,9 @@ static uint64_t seed_of_facts(const struct fmt_facts *facts)
 }
 
 /*
- * Returns the seed for a log. If the log is shipped once more as that of another host, the
- * identifiers differ from the first ones. Otherwise a receiver that compares identifiers would drop
- * the spans.
+ * Returns the seed for a log. If the log is shipped again as a log of another host, the seed and
+ * the identifiers differ. With equal identifiers, a receiver that compares them would drop the
+ * spans.
  */
 static uint64_t seed_of_log(const struct otlp *otlp, const struct posix_trace_loginfo_np *info)
 {
@@ -173,7 +173,10 @@ int otlp_context_begin(struct otlp *otlp)
 	return 0;
 }
 
-/* Returns whether a span with the same end has the identifier. If not, remembers the identifier. */
+/*
+ * Stores in *used whether a span with the same end has the identifier. If not, keeps the
+ * identifier.
+ */
 static int is_used(struct otlp *otlp, int64_t end_ns, uint64_t id, bool *used)
 {
 	if (otlp->ids_ns != end_ns)
@@ -201,8 +204,8 @@ int otlp_context_span(struct otlp *otlp, const struct fmt_event *event, uint8_t 
 	hash = hash_bytes(hash, span->name, strlen(span->name));
 	hash = hash_number(hash_number(hash, (uint64_t)span->begin_ns), (uint64_t)span->end_ns);
 	/*
-	 * Several spans of a thread may have equal names and times. The hash is then changed once
-	 * for each such span before, so their order distinguishes them.
+	 * Several spans of a thread may have equal names and times. The hash is changed once for
+	 * each such span before this one, so the spans are distinguished by their order.
 	 */
 	while (!err && used) {
 		hash = hash_number(hash, 1);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_entries.c - the temporary files. One has the entries in blocks, one has the bodies one
- * behind the other. The third has, for each span that has begun, the place of its begin's
- * attributes.
+ * otlp_entries.c - the temporary files. The first has the entries in blocks. The second has the
+ * bodies one behind the other. The third has the struct otlp_begin of each span that has begun.
  */
 #include <errno.h>
 #include <string.h>
@@ -46,8 +45,8 @@ int otlp_add(struct otlp *otlp, struct otlp_entry *entry)
 }
 
 /*
- * The offset in the file is given by the number of the span. These numbers are not greater than the
- * number of events, so the file has no large holes.
+ * The offset in the file follows from the number of the span. These numbers are not greater than
+ * the number of events, so the file has no large holes.
  */
 int otlp_keep_begin(struct otlp *otlp, uint64_t id, struct otlp_begin *begin)
 {
@@ -80,7 +79,9 @@ int otlp_visit(struct otlp *otlp, bool backwards,
 	size_t last = otlp->entries % OTLP_BLOCK;
 	int err = 0;
 
-	/* The last block is written whole, so that every block can be read in the same way. */
+	/*
+	 * The last block is written in full length, so that all blocks can be read in the same way.
+	 */
 	if (backwards && last)
 		err = whole_pwrite(otlp->entries_fd, otlp->entry, BLOCK_BYTES,
 				   (blocks - 1) * BLOCK_BYTES);

@@ -73,8 +73,8 @@ int otlp_begin(struct otlp *otlp, const struct fmt_facts *facts)
 
 /*
  * A connect() is a request to another program, so its span has the kind CLIENT. In a span of
- * accept() a server waits for a client and does not serve it yet. So the kind of the span is
- * INTERNAL, as that of all other spans.
+ * accept(), a server waits for a client and does not serve it yet. So this span has the kind
+ * INTERNAL, as all other spans have.
  */
 int otlp_type(struct otlp *otlp, const struct fmt_type *type)
 {
@@ -98,8 +98,8 @@ static uint64_t positive_ns(int64_t ns)
 }
 
 /*
- * Returns a hash of the event's thread. The hash is never 0. Returns 0 for an event without a
- * thread: such events are not nested.
+ * Returns a hash of the event's thread, which is never 0. Returns 0 for an event without a thread,
+ * because such events are not nested.
  */
 static uint64_t thread_hash(const struct fmt_event *event)
 {
@@ -114,8 +114,8 @@ static uint64_t thread_hash(const struct fmt_event *event)
 /* ------------------------------------------------------------------ spans */
 
 /*
- * Searches the event's error numbers for the first one other than 0, and returns its name. Returns
- * NULL if there is no such number. Some programs record an error as a negative number.
+ * Returns the name of the event's first error number that is not 0. Returns NULL if there is no
+ * such number. Some programs record an error as a negative number.
  */
 static const char *find_error(const struct fmt_event *event)
 {
@@ -164,8 +164,8 @@ static void put_span_name(struct proto *p, const char *name)
 }
 
 /*
- * Handles an event that begins a span. Only its attributes and identifiers are kept until the span
- * ends.
+ * Handles an event that begins a span. The function keeps its attributes and identifiers until the
+ * span ends.
  */
 static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 {
@@ -178,7 +178,7 @@ static int begin_span(struct otlp *otlp, const struct fmt_event *event)
 	return otlp_keep_begin(otlp, event->span->id, &begin);
 }
 
-/* Writes those members of a Span that are known from the event that ends the span. */
+/* Writes the members of a Span that are known at the event that ends the span. */
 static void put_span(struct otlp *otlp, const struct fmt_event *event, const struct fmt_type *begun,
 		     const struct otlp_begin *begin)
 {
@@ -192,14 +192,14 @@ static void put_span(struct otlp *otlp, const struct fmt_event *event, const str
 	proto_fixed64(p, SPAN_START, positive_ns(span->begin_ns));
 	/*
 	 * A reader would refuse a span whose end is before its begin. So an end that is too early
-	 * becomes the begin.
+	 * is replaced by the begin.
 	 */
 	proto_fixed64(p, SPAN_END, positive_ns(span->end_ns < span->begin_ns ? span->begin_ns
 									     : span->end_ns));
 	/*
 	 * A span is the call of a function if the number of its series is PLAN_SERIES or greater.
 	 * If the function has no symbol, the span has the name FILE+0xOFFSET. This is not the name
-	 * of a function, so the attribute is left out.
+	 * of a function, so the attribute is omitted.
 	 */
 	if (span->series >= PLAN_SERIES && !strstr(span->name, "+0x"))
 		otlp_string(p, SPAN_ATTRIBUTES, "code.function.name", span->name);
@@ -273,7 +273,7 @@ static int put_log(struct otlp *otlp, const struct fmt_event *event)
 	if (missing)
 		proto_number(p, LOG_DROPPED_ATTRIBUTES, missing);
 	otlp_context_read(type, event, &entry.context);
-	/* A traceparent names the span in whose context the event occurred. */
+	/* A traceparent has the span of the context in which the event occurred. */
 	if (!otlp_has(entry.context.span, SPAN_ID_BYTES))
 		memcpy(entry.context.span, entry.context.parent, SPAN_ID_BYTES);
 	return otlp_add(otlp, &entry);

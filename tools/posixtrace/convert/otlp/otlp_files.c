@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * otlp_files.c - the sink "otlp": a folder with traces.jsonl and logs.jsonl, which have one request
- * on each line, and traces.binpb and logs.binpb, which have the same requests one behind the other.
+ * otlp_files.c - the sink "otlp": a folder of four files. traces.jsonl and logs.jsonl have one
+ * request on each line. traces.binpb and logs.binpb have the same requests one behind the other.
  * Such a sequence of messages is itself a valid message, because all members of these messages are
  * repeated fields.
  */

@@ -10,7 +10,7 @@
 
 #include "base/json.h"
 
-/* How a member is written in JSON. */
+/* The form of a member in JSON. */
 enum json_form {
 	JSON_STRING,
 	JSON_BASE64,  /* bytes */
@@ -173,14 +173,14 @@ static bool next_member(const uint8_t **at, const uint8_t *end, struct member *m
 		return false;
 	member->bytes = *at;
 	member->len = (size_t)len;
-	/* A value of 4 or 8 bytes is little endian, and so is this machine. */
+	/* A value of 4 or 8 bytes is little endian, as the numbers of this machine are. */
 	if ((tag & 7) != 2)
 		memcpy(&member->value, *at, member->len);
 	*at += len;
 	return true;
 }
 
-/* protobuf.dev, "JSON Mapping": standard base64 with padding. */
+/* Writes bytes by protobuf.dev, "JSON Mapping": standard base64 with padding. */
 static void put_base64(struct json *json, const char *name, const uint8_t *bytes, size_t len)
 {
 	json_name(json, name);
@@ -189,7 +189,7 @@ static void put_base64(struct json *json, const char *name, const uint8_t *bytes
 	out_char(json->out, '"');
 }
 
-/* The JSON mapping of protobuf has words for numbers that are not finite. */
+/* Writes a real. The JSON mapping of protobuf has words for numbers that are not finite. */
 static void put_real(struct json *json, const char *name, uint64_t bits)
 {
 	double value;
@@ -207,8 +207,8 @@ static void put_message(struct json *json, const struct json_member *members, co
 			size_t len);
 
 /*
- * The recursion ends, because messages are nested only as deep as the tables are, and an array
- * contains no arrays.
+ * The recursion is bounded, because messages nest only as deep as the tables, and an array contains
+ * no arrays.
  */
 static void put_member(struct json *json, const struct json_member *as, const char *name,
 		       const struct member *member)

@@ -12,7 +12,7 @@
 
 /*
  * Returns the source to which the ledger belongs. The ledger of the trace is the sum of the ledgers
- * of all logs. So if there are several logs, the ledger belongs to none of them.
+ * of all logs. So if there are several logs, the result is the number that means all logs together.
  */
 static unsigned source_of_ledger(const struct otlp *otlp)
 {
@@ -20,8 +20,8 @@ static unsigned source_of_ledger(const struct otlp *otlp)
 }
 
 /*
- * Adds the record whose body otlp->body has. The record belongs to the scope of the recorder and to
- * no span.
+ * Adds the record with the body in otlp->body. The record has the scope of the recorder, and
+ * belongs to no span.
  */
 static int add_record(struct otlp *otlp, int64_t time_ns, uint32_t pid, unsigned source)
 {
@@ -38,7 +38,10 @@ static int add_record(struct otlp *otlp, int64_t time_ns, uint32_t pid, unsigned
 	return err ? err : otlp_add(otlp, &entry);
 }
 
-/* "count" is NULL if it is not known. "lost" is NULL for a loss that only the ledger has. */
+/*
+ * Writes a loss. "count" is NULL if it is unknown. "lost" is NULL for a loss that only the ledger
+ * has.
+ */
 static int put_loss(struct otlp *otlp, int64_t time_ns, int cause, const uint64_t *count,
 		    const struct fmt_lost *lost)
 {
@@ -66,8 +69,8 @@ int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&otlp->facts, lost, &number) ? &number : NULL;
 
 	/*
-	 * If the loss itself has no count, count is the ledger's total of this cause.
-	 * otlp_account() must not report this total again.
+	 * If the loss itself has no count, "count" is the ledger's total of this cause. In this
+	 * case otlp_account() must not report the total again.
 	 */
 	otlp->counted[lost->cause] |= count && !lost->counted;
 	return put_loss(otlp, lost->has_interval ? lost->end_ns : otlp->last_ns, lost->cause, count,
@@ -75,7 +78,8 @@ int otlp_lost(struct otlp *otlp, const struct fmt_lost *lost)
 }
 
 /*
- * The equation: called = reported + unread + lost by cause. Blanks in a cause become underscores.
+ * Writes the account: called = reported + unread + lost by cause. Blanks in the name of a cause
+ * become underscores.
  */
 static int put_account(struct otlp *otlp, const struct posix_trace_ledger_np *ledger)
 {

@@ -18,7 +18,7 @@
 
 #define UNKNOWN_SERVICE "unknown_service" /* of the semantic conventions, for service.name */
 #define RECORDER        "posixtrace"      /* scope of the events about the stream itself */
-#define RECORDERS       "posix_trace_"    /* the names of these events begin so */
+#define RECORDERS       "posix_trace_"    /* prefix of the names of these events */
 #define PRELOAD         "libposixtrace-preload"
 
 #ifndef PACKAGE_VERSION
@@ -32,8 +32,8 @@ int otlp_thread(struct otlp *otlp, const struct fmt_thread *thread)
 	uint32_t index;
 
 	/*
-	 * scan_names.c gives a thread or process without a name a name that consists of its number.
-	 * Such a name is not kept, because it says nothing new.
+	 * For a thread or process without a name, scan_names.c makes a name from its number. Such a
+	 * name is not kept, because the number is known anyway.
 	 */
 	snprintf(number, sizeof(number), "%s %u", thread->tid ? "thread" : "process",
 		 thread->tid ? thread->tid : thread->pid);
@@ -65,7 +65,7 @@ int otlp_resource(struct otlp *otlp, uint32_t pid, unsigned source, uint32_t *in
 	struct thread *process = threads_of(&otlp->processes, pid, source + 1, 0);
 
 	*index = 0;
-	/* Processes beyond the limit of threads.h share the first resource. */
+	/* Processes beyond the limit of threads.h use the first resource. */
 	if (!process)
 		return otlp->resources ? 0 : ENOMEM;
 	if (!process->mark) {
@@ -88,8 +88,8 @@ static void put_fixed(struct proto *p, const char *key, const char *text, size_t
 }
 
 /*
- * Writes by how much the times of the log may be wrong in comparison with the clocks of other
- * hosts. Times of one host differ by less, as posixtrace-select(7) explains.
+ * Writes the greatest error of the log's times in comparison with clocks of other hosts. The error
+ * within one host is smaller, as posixtrace-select(7) explains.
  */
 static void put_clock_error(const struct otlp *otlp, struct proto *p, const struct logfile *log)
 {
@@ -131,7 +131,7 @@ void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index)
 	if (resource->source < otlp->flow->sources)
 		source = fmt_source_name(otlp->flow, resource->source);
 	if (resource->source == otlp->flow->sources) {
-		/* All logs together have no host and no clock. */
+		/* The resource of all logs together has no host and no clock. */
 	} else if (otlp->flow->logs) {
 		put_log(otlp, p, otlp->flow->logs[resource->source]);
 	} else {
@@ -153,8 +153,8 @@ void otlp_resource_put(struct otlp *otlp, struct proto *p, uint32_t index)
 
 /*
  * The scope is the provider of the event type. It is the library that wraps calls, the recorder
- * itself, or the part of the name before the first colon, as in provider:event. All other types are
- * types of the traced program, whose scope has no name.
+ * itself, or the part of the name before the first colon, as in provider:event. All other types
+ * belong to the traced program, whose scope has no name.
  */
 uint32_t otlp_scope(struct otlp *otlp, const char *type)
 {
@@ -171,8 +171,8 @@ uint32_t otlp_scope(struct otlp *otlp, const char *type)
 }
 
 /*
- * The version is written only for the scopes that are parts of this project, because only their
- * versions are known.
+ * The version is written only for scopes of this project, because the versions of other scopes are
+ * unknown.
  */
 void otlp_scope_put(const struct otlp *otlp, struct proto *p, uint32_t index)
 {

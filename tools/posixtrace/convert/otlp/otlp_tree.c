@@ -2,12 +2,11 @@
 /*
  * otlp_tree.c - finds the parent and the trace of each record.
  *
- * The functions visit the entries backwards, from the last end to the first one. In this order a
- * span precedes all spans and events that it contains. For each lane of a thread a stack has the
- * spans whose begin the walk has not passed. The top of the stack contains the next entry of the
- * lane, because no two spans of a lane cross. A span that is not on the first lane crosses another
- * span of the thread. If no span of its own lane contains it, a span of the first lane may contain
- * it.
+ * The functions visit the entries backwards, from the last end to the first. In this order a span
+ * precedes all spans and events that it contains. Each lane of a thread has a stack of the spans
+ * whose begin the walk has not passed. The top of the stack contains the next entry of the lane,
+ * because spans of one lane do not cross. A span on a further lane crosses some span of the thread.
+ * If no span of the further lane contains it, a span of the first lane may contain it.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -16,16 +15,18 @@
 #include "base/vec.h"
 #include "convert/otlp/otlp.h"
 
-#define LANES_MOST (1u << 20) /* lanes with a stack; spans of further ones have no parents */
-#define DEPTH_MOST 4096       /* spans of one stack; deeper ones are not parents */
-#define LOOKS_MOST 64         /* spans of another lane that are examined */
-#define GIVEN_MOST (1u << 20) /* identifiers of fields; a further span has one of its own */
+/* the most lanes with a stack; spans of further lanes have no parents */
+#define LANES_MOST (1u << 20)
+#define DEPTH_MOST 4096       /* the most spans of one stack; deeper spans are not parents */
+#define LOOKS_MOST 64         /* the most spans of another lane that are examined */
+/* the most identifiers of fields; a further span gets a computed one */
+#define GIVEN_MOST (1u << 20)
 
-/* A span that contains the entries which the walk will meet next. */
+/* A span that may contain the next entries of the walk. */
 struct tree_span {
 	int64_t begin_ns, end_ns;
 	uint64_t begin;
-	/* a single event has both times of the span, so begin is the number of that event */
+	/* a single event has made the span, so "begin" is the number of this event */
 	bool is_whole;
 	uint8_t trace[TRACE_ID_BYTES], span[SPAN_ID_BYTES];
 };
@@ -36,19 +37,19 @@ struct tree_lane {
 };
 
 struct tree {
-	struct threads places; /* of lanes: the handle is a hash, the mark is index + 1 */
+	struct threads places; /* to find lanes: the handle is a hash, the mark is index + 1 */
 	struct tree_lane *lane;
 	size_t lanes;
 	/*
-	 * The identifiers that spans have from fields: the handle is a hash of trace and span, the
-	 * mark is the begin of the span, not 0.
+	 * The identifiers of spans from fields: the handle is a hash of trace and span, the mark is
+	 * the begin of the span and not 0.
 	 */
 	struct threads given;
 };
 
 /*
- * Returns the lane, and makes it if it is new. Returns NULL if memory is lacking or if there are
- * too many lanes.
+ * Returns the lane, and makes it if it does not exist. Returns NULL if memory is lacking or if
+ * there are too many lanes.
  */
 static struct tree_lane *lane_at(struct tree *tree, uint64_t thread, uint32_t lane)
 {
@@ -65,8 +66,8 @@ static struct tree_lane *lane_at(struct tree *tree, uint64_t thread, uint32_t la
 }
 
 /*
- * Returns whether the span began at this moment or before. If the times are equal, the numbers of
- * the events decide.
+ * Returns whether the span began at this moment or before. For equal times, the numbers of the
+ * events are compared.
  */
 static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
 {
@@ -74,8 +75,9 @@ static bool has_begun(const struct tree_span *span, int64_t ns, uint64_t number)
 }
 
 /*
- * Returns whether the span contains the entry. A span that began at the same time as a whole one
- * and ended earlier is inside it. If both times are equal, the order of the two is not known.
+ * Returns whether the span contains the entry. If the span is whole (is_whole), an entry that began
+ * at the same time and ended earlier is inside of it. If their ends are equal, too, the order of
+ * the two is unknown.
  */
 static bool has_inside(const struct tree_span *span, const struct otlp_entry *entry)
 {
@@ -94,9 +96,9 @@ static void pop_spans(struct tree_lane *lane, const struct otlp_entry *entry)
 }
 
 /*
- * Returns the innermost span of the lane that contains the entry, or NULL. On the entry's own lane
- * this is the top of the stack. On another lane the top may cross the entry, so the function also
- * examines the spans below the top.
+ * Returns the innermost span of the lane that contains the entry, or NULL. On the entry's own lane,
+ * the result is the top of the stack. On another lane the top may cross the entry, so the function
+ * also examines the spans below the top.
  */
 static const struct tree_span *span_around(struct tree_lane *lane, const struct otlp_entry *entry)
 {
@@ -110,8 +112,9 @@ static const struct tree_span *span_around(struct tree_lane *lane, const struct 
 }
 
 /*
- * Completes the identifiers of an entry. A field trace_id may put the entry into another trace than
- * the span that contains it. This span is then no parent, and a Span gets a link to it.
+ * Completes the identifiers of an entry. Because of a field trace_id, the entry may belong to
+ * another trace than the span that contains it. In this case the containing span is not the parent,
+ * and a Span gets a link to it.
  */
 static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 {
@@ -127,8 +130,8 @@ static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 	} else if (around) {
 		memcpy(context->trace, around->trace, TRACE_ID_BYTES);
 		/*
-		 * The span that contains the entry in the same thread becomes the parent, even if
-		 * the field traceparent names a span of another process.
+		 * The span of the same thread that contains the entry becomes the parent, even if
+		 * the field traceparent has a span of another process.
 		 */
 		if (!otlp_has(to, SPAN_ID_BYTES) || (context->flags & FLAG_REMOTE))
 			memcpy(to, around->span, SPAN_ID_BYTES);
@@ -141,8 +144,8 @@ static void join_trace(struct otlp_entry *entry, const struct tree_span *around)
 /*
  * A program may record its current context with every event, so several spans may have one
  * identifier in their fields. The span that ends last keeps this identifier. Each of the other
- * spans gets an identifier of its own. Its parent is the span around it, or the span that has the
- * identifier, if the times allow that.
+ * spans gets a computed identifier. Its parent is the span around it, or the span with the
+ * identifier, if the times permit this.
  */
 static void own_identifier(struct tree *tree, struct otlp_entry *entry,
 			   const struct tree_span *around)
@@ -189,9 +192,9 @@ static int push_span(struct tree_lane *lane, const struct otlp_entry *entry)
 }
 
 /*
- * Returns a span around the entry that began at the same time as the entry, or NULL if there is
- * none. Such a span is on the next lane, because lanes order spans with the same begin by their
- * ends, and so the two seem to cross.
+ * Returns a span around the entry that began at the same time as the entry, or NULL. Such a span is
+ * on the next lane: lanes order spans with the same begin by their ends, so the span and the entry
+ * seem to cross.
  */
 static const struct tree_span *span_of_same_begin(struct tree *tree, const struct otlp_entry *entry)
 {
@@ -203,7 +206,7 @@ static const struct tree_span *span_of_same_begin(struct tree *tree, const struc
 	return around && around->is_whole && around->begin_ns == entry->begin_ns ? around : NULL;
 }
 
-/* Receives the entries from the last one to the first, and completes each. */
+/* Receives the entries from the last to the first, and completes each. */
 static int place_entry(void *arg, struct otlp_entry *entry)
 {
 	struct tree *tree = arg;
@@ -215,8 +218,8 @@ static int place_entry(void *arg, struct otlp_entry *entry)
 		if (entry->lane)
 			around = span_around(lane_at(tree, entry->thread, 0), entry);
 		/*
-		 * The call above may have moved the array of lanes, so the pointer to the entry's
-		 * own lane is computed only now.
+		 * The call above may have moved the array of lanes, so the entry's own lane is
+		 * found only now.
 		 */
 		lane = lane_at(tree, entry->thread, entry->lane);
 		if (span_around(lane, entry))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * counts.c - makes the tables types, threads, losses and objects from the flow, if the source is
- * not a log or if events are selected. The tables have the same values as in the database that the
- * sink "sqlite" writes.
+ * not a log or if events are selected. The values equal those in the database that the sink
+ * "sqlite" writes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -48,8 +48,8 @@ static void put_log(const struct parquet_sink *sink, struct parquet *file, unsig
 }
 
 /*
- * Sets the columns "events", "called" and "lost". If the ledger has no line, "events" and "called"
- * are unknown.
+ * Sets the columns "events", "called" and "lost". If there is no line, "events" and "called" are
+ * unknown.
  */
 static void put_line(struct parquet *file, unsigned column,
 		     const struct posix_trace_ledger_np *line)
@@ -140,7 +140,7 @@ static int write_thread(const struct parquet_sink *sink, struct parquet *file, u
 
 /*
  * Writes the threads of the ledger, and then the threads that have events but no line in the
- * ledger. The mark of a thread is set if the thread has a line.
+ * ledger. A thread with a line has a mark.
  */
 static int write_threads(struct parquet_sink *sink, const struct fmt_end *end,
 			 struct parquet_table *table)
@@ -180,8 +180,8 @@ static int write_loss(const struct parquet_sink *sink, struct parquet *file,
 }
 
 /*
- * Writes the losses of the ledger. Without a ledger, writes the losses that the source has counted
- * where they occurred.
+ * Writes the losses of the ledger. Without a ledger, writes the counted losses that the source has
+ * passed.
  */
 static int write_losses(const struct parquet_sink *sink, const struct fmt_end *end,
 			struct parquet_table *table)

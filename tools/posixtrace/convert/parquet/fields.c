@@ -12,9 +12,9 @@
 #include "convert/parquet/parquet.h"
 
 /*
- * Returns a kind of column that can hold every value that sqlvalue_of() gives for the field. Values
- * with a name are texts, but other values of the same field are numbers, so such a field needs a
- * column of texts.
+ * Returns a kind of column that can hold every value that sqlvalue_of() returns for the field. If
+ * values of a field have names, some of its values are texts and others are numbers, so the field
+ * needs a column of texts.
  */
 static enum column_kind kind_of(const struct posix_trace_field_np *field)
 {
@@ -39,15 +39,15 @@ static bool is_whole(enum column_kind kind)
 	return kind == COLUMN_INTEGER || kind == COLUMN_UNSIGNED || kind == COLUMN_WIDE;
 }
 
-/* Returns a kind of column that can have the values of both kinds. */
+/* Returns a kind of column that can hold the values of the kinds a and b. */
 static enum column_kind kind_with(enum column_kind a, enum column_kind b)
 {
 	return a == b ? a : is_whole(a) && is_whole(b) ? COLUMN_WIDE : COLUMN_TEXT;
 }
 
 /*
- * Gives a further column of a field its name. A field gets a further column for values that do not
- * fit into its existing columns.
+ * Names a further column of a field. A field gets a further column for values that do not fit into
+ * its existing columns.
  */
 static void name_further(const struct parquet_fields *fields, struct parquet_field *added)
 {
@@ -62,7 +62,7 @@ static void name_further(const struct parquet_fields *fields, struct parquet_fie
 	}
 }
 
-/* Adds a column. The first column of a field has the name that query gives it. */
+/* Adds a column. The first column of a field has the same name as in query. */
 static bool add_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 		      bool is_first)
 {
@@ -90,9 +90,9 @@ static bool add_field(struct parquet_fields *fields, const char *field, enum col
 }
 
 /*
- * Finds the column for a field of this kind, or adds one. The kind of a column can change as long
- * as the file does not have the column. A type can appear later only in a damaged log, or in a
- * source that is not a log.
+ * Finds the column for a field of this kind, or adds one. The kind of a column can change until the
+ * file has the column. Only a damaged log, or a source that is not a log, has types that appear
+ * later.
  */
 static bool place_field(struct parquet_fields *fields, const char *field, enum column_kind kind,
 			uint32_t *place)
@@ -115,7 +115,7 @@ static bool place_field(struct parquet_fields *fields, const char *field, enum c
 	}
 	if (!add_field(fields, field, kind, is_first))
 		return false;
-	/* If no column was added, *place becomes 0, which means that the field has no column. */
+	/* If no column was added, *place becomes 0: the field has no column. */
 	*place = fields->count > before ? (uint32_t)fields->count : 0;
 	return true;
 }
@@ -196,8 +196,8 @@ static void put_as_text(struct parquet *file, unsigned column, const struct sqlv
 }
 
 /*
- * Writes an unsigned integer of 64 bits. The function does not use the value of SQL, because SQL
- * has a number that is greater than INT64_MAX only as a real.
+ * Writes an unsigned integer of 64 bits. The function does not use the struct sqlvalue, in which a
+ * number greater than INT64_MAX is a real.
  */
 static void put_u64(struct parquet *file, const struct parquet_field *field, uint64_t number)
 {

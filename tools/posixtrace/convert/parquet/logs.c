@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * logs.c - writes the small tables of logs. It reads their rows from the tables of the command
- * query, so that both have the same values. If the tables of query are large, SQLite keeps them in
- * a temporary file of its own.
+ * logs.c - writes the small tables of logs. The rows come from the tables of the command query. If
+ * these tables are large, SQLite keeps them in its own temporary file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -13,8 +12,8 @@
 #include "query/query.h"
 
 /*
- * Gives the query copies of the structs that describe the logs of the conversion. The logs
- * themselves stay open.
+ * Copies the structs that describe the logs of the conversion into the query. The logs themselves
+ * remain open.
  */
 static int borrow_logs(struct query *query, const struct fmt_flow *flow)
 {
@@ -33,8 +32,8 @@ static int borrow_logs(struct query *query, const struct fmt_flow *flow)
 }
 
 /*
- * Copies the structs back. The query may have found further types of a damaged log, and an array of
- * the log may have moved because of them.
+ * Copies the structs back. The query may have found further types of a damaged log, so that an
+ * array of the log has moved.
  */
 static void return_logs(struct query *query, const struct fmt_flow *flow)
 {
@@ -61,8 +60,8 @@ static void copy_row(sqlite3_stmt *row, struct parquet *file, const struct query
 }
 
 /*
- * Writes a table with the rows that query has. Returns 0, an error number, or -1 for an error of
- * SQLite.
+ * Writes a table with the rows of the table in query. Returns 0, an error number, or -1 for an
+ * error of SQLite.
  */
 static int copy_table(const struct parquet_sink *sink, sqlite3 *db,
 		      const struct query_schema *schema)
@@ -91,7 +90,7 @@ int parquet_logs(const struct parquet_sink *sink)
 	sqlite3 *db = NULL;
 	int err = borrow_logs(&query, sink->flow), answer = SQLITE_OK;
 
-	/* An empty name is that of a temporary database. */
+	/* An empty name means a temporary database. */
 	if (!err)
 		answer = query_tables_open("", &query, &db);
 	if (!err && answer)

@@ -45,14 +45,14 @@ void parquet_string(struct parquet *file, unsigned column, const char *text);
 /* ------------------------------------------------------------------ fields.c: columns of fields */
 
 struct parquet_field {
-	char name[sizeof(((struct sqlfield *)NULL)->name)]; /* of the column */
+	char name[sizeof(((struct sqlfield *)NULL)->name)]; /* the name of the column */
 	const char *field;
 	enum column_kind kind;
 	unsigned column;
 };
 
-struct parquet_plan {            /* of a type: by the number of the field in its schema */
-	/* index in parquet_fields.field, + 1; 0: the field has no column */
+struct parquet_plan {            /* the columns of a type's fields */
+	/* by number of the field in the schema: index in parquet_fields.field + 1; 0: no column */
 	uint32_t *field;
 	unsigned fields;
 };
@@ -63,16 +63,13 @@ struct parquet_fields {
 	size_t count;
 	struct parquet_plan *plan; /* by index of the type */
 	size_t plans;
-	/* number of these columns that the file already has; their kinds no longer change */
+	/* the file already has this number of first columns, whose kinds no longer change */
 	size_t made;
 };
 
 /* Adds the fields of a type. Returns false if memory is lacking. */
 bool parquet_fields_add(struct parquet_fields *fields, const struct fmt_type *type);
-/*
- * Makes the columns that the file lacks. The caller must call this function before it sets values
- * of a row.
- */
+/* Makes the columns that the file lacks. Must be called before values of a row are set. */
 void parquet_fields_make(struct parquet_fields *fields, struct parquet *file);
 /* Sets the values of the event's fields. */
 void parquet_fields_put(struct parquet_fields *fields, struct parquet *file,
@@ -83,7 +80,7 @@ void parquet_fields_free(struct parquet_fields *fields);
 
 /*
  * The tables types, threads, losses and objects, for a source that is not a log or if events are
- * selected. They have only the contents that the events of the flow and its end give.
+ * selected. Their contents come only from the events of the flow and from its end.
  */
 struct parquet_loss {
 	int cause;
@@ -92,7 +89,7 @@ struct parquet_loss {
 };
 
 struct parquet_counts {
-	struct threads threads;        /* of the events */
+	struct threads threads;        /* the threads of the events */
 	struct parquet_loss *loss;     /* has each pair of cause and type once */
 	size_t losses;
 	struct parquet_table objects;
@@ -110,10 +107,7 @@ struct parquet_sink {
 	struct parquet_fields fields;
 	struct pairings pairings;
 	struct parquet_counts counts;
-	/*
-	 * for each of several logs, the numbers of all types; 0: the number has not been searched
-	 * yet
-	 */
+	/* for several logs: the numbers of all types in each log; 0: not searched yet */
 	trace_event_id_t *number;
 	size_t numbers;
 };
@@ -127,15 +121,18 @@ static inline bool parquet_has_logs(const struct parquet_sink *sink)
 	return sink->flow->logs && !sink->flow->wanted;
 }
 
-/* logs.c, counts.c: these return 0, an error number, or -1 after they printed an error. */
+/*
+ * In logs.c and counts.c. These functions return 0, an error number, or -1 after they printed an
+ * error.
+ */
 
 /*
- * Writes the tables that describe logs, as query has them. These are all tables but events and
- * spans. If events are selected, the function also leaves out the tables that counts.c writes.
+ * Writes the tables of query that describe logs, which are all tables except events and spans. If
+ * events are selected, the function does not write the tables that counts.c writes.
  */
 int parquet_logs(const struct parquet_sink *sink);
 
-/* The first function counts a loss. The second one writes an object. */
+/* parquet_counts_lost() counts a loss. parquet_counts_object() writes an object. */
 int parquet_counts_lost(struct parquet_counts *counts, const struct fmt_lost *lost);
 int parquet_counts_object(struct parquet_sink *sink, const struct fmt_object *object);
 /* Writes the tables of counts.c. */

@@ -17,14 +17,14 @@ extern const struct format format_parquet;
 
 
 /*
- * The sink writes only those columns of the table "events" that precede this one. The command query
- * computes this column and those behind it.
+ * The sink writes only the columns of the table "events" before this one. The columns from this one
+ * on are computed by the command query.
  */
 #define FIRST_COMPUTED QUERY_FUNCTION
 
 /*
- * Chooses the compression. If the option does not give one, the function chooses zstd if the
- * library of zstd is there.
+ * Chooses the compression. Without the option, the function chooses zstd if the library of zstd
+ * exists.
  */
 static int choose_codec(struct fmt_flow *flow, enum codec *codec)
 {
@@ -72,8 +72,8 @@ static void remove_files(const struct parquet_sink *sink)
 }
 
 /*
- * May also be called for a sink that parquet_open() could not complete. output.c then removes the
- * folder.
+ * May also be called for a sink that parquet_open() could not complete. output.c removes the folder
+ * in this case.
  */
 static void parquet_close(void *context)
 {
@@ -120,7 +120,7 @@ static int parquet_type(void *context, const struct fmt_type *type)
 	return parquet_fields_add(&sink->fields, type) ? 0 : ENOMEM;
 }
 
-/* Receives a span from pairing. The columns are those of query_schema[QUERY_SPANS]. */
+/* Receives a span from the pairing. The columns are those of query_schema[QUERY_SPANS]. */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct parquet_sink *sink = arg;
@@ -143,7 +143,7 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 	parquet_end_row(file);
 }
 
-/* Returns the number of the event's type in its log, or 0 if there is none. */
+/* Returns the number of the event's type in its log, or 0 if the type has no number. */
 static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *event)
 {
 	const struct fmt_type *type = event->type;
@@ -152,7 +152,7 @@ static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *eve
 
 	if (type->number || !sink->flow->logs)
 		return type->number;
-	/* If there are several logs, each may have another number for the type. */
+	/* Each of several logs may have another number for the type. */
 	if (!vec_reach(&sink->number, &sink->numbers, place))
 		return 0;
 	log = sink->flow->logs[event->source];
@@ -165,7 +165,7 @@ static uint64_t number_of(struct parquet_sink *sink, const struct fmt_event *eve
 
 /*
  * Writes a row of the table "events". The number of the type is NULL if the type has none in the
- * log. The level is NULL if no schema gives it.
+ * log. The level is NULL if the type has none.
  */
 static void put_event(struct parquet_sink *sink, const struct fmt_event *event)
 {
@@ -205,8 +205,8 @@ static int parquet_event(void *context, const struct fmt_event *event)
 	if (!err)
 		err = sink->spans.file.err;
 	/*
-	 * A thread beyond the limit of threads.h gets no row, so the result of this call is not
-	 * checked.
+	 * The result of this call is not checked, because a thread beyond the limit of threads.h
+	 * gets no row.
 	 */
 	if (!err && !parquet_has_logs(sink))
 		threads_of(&sink->counts.threads, event->pid, event->tid, event->thread);

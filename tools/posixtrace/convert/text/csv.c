@@ -3,10 +3,10 @@
  * csv.c - events as comma-separated values (RFC 4180): a line with the names of the columns, then
  * one line for each event.
  *
- * A loss is a line without an event. If the source gives the place of the loss, the line is at this
- * place; otherwise it is at the end. Names and texts that are not UTF-8 are escaped as on a
- * terminal. A text that a spreadsheet would evaluate as a formula gets an apostrophe before it. The
- * column "hex" has the exact data.
+ * A loss is a line without an event. The line is at the place of the loss if the source has this
+ * place, and otherwise at the end. Names and texts that are not UTF-8 are escaped as on a terminal.
+ * A text that a spreadsheet would evaluate as a formula gets an apostrophe before it. The column
+ * "hex" has the exact data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 extern const struct format format_csv;
 
 /*
- * if the data has more bytes than this, the column "fields" is empty, and only the column "hex" has
- * the data
+ * If the data of an event has more bytes than this, the column "fields" is empty, and only the
+ * column "hex" has the data.
  */
 #define FIELDS_DATA_MAX (OUT_BYTES / 16)
 
@@ -32,7 +32,7 @@ struct csv {
 	struct out *scratch; /* memory for the JSON of one event; never written to a file */
 	char **name; /* by index of the type, quoted */
 	size_t types;
-	int64_t last_ns; /* of the last event, for losses without a time */
+	int64_t last_ns; /* time of the last event, for losses without a time */
 };
 
 static int csv_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -75,8 +75,8 @@ static void put_quoted(struct out *out, const void *bytes, size_t len)
 
 	out_char(out, '"');
 	/*
-	 * The text comes from the traced program, so it could be a formula that attacks the user of
-	 * a spreadsheet (OWASP: CSV injection).
+	 * The text may be from the traced program, and may be a formula that attacks the user of a
+	 * spreadsheet (OWASP: CSV injection).
 	 */
 	if (text_is_formula(bytes, len))
 		out_char(out, '\'');
@@ -131,7 +131,7 @@ static int csv_type(void *context, const struct fmt_type *type)
 		return ENOMEM;
 	more = csv->name;
 	scratch.used = 0;
-	/* The length is limited so that the quoted name fits into the buffer. */
+	/* The length is limited, so that the quoted name fits into the buffer. */
 	put_quoted(&scratch, type->name, type->name_len < 4096 ? type->name_len : 4096);
 	out_char(&scratch, '\0');
 	more[type->index] = strdup(scratch.bytes);
@@ -139,8 +139,8 @@ static int csv_type(void *context, const struct fmt_type *type)
 }
 
 /*
- * Writes the JSON in scratch. In this JSON all special characters are escaped already, except
- * quotes.
+ * Writes the JSON text in "scratch" as a cell. Except for quotes, all special characters in it are
+ * escaped already.
  */
 static void put_json(struct out *out, const struct out *scratch)
 {
@@ -217,7 +217,7 @@ static int csv_event(void *context, const struct fmt_event *event)
 	out_done(out, p);
 	out_hex(out, event->data, event->data_len);
 	out_char(out, ',');
-	/* If the data is text, it is repeated here in a form that people can read. */
+	/* Data that is text is repeated in a form that people can read. */
 	if (event->data_len && text_is_text(event->data, event->data_len, true))
 		put_quoted(out, event->data, event->data_len);
 	out_char(out, ',');

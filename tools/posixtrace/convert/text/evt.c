@@ -19,9 +19,9 @@
 
 extern const struct format format_evt;
 
-/* a type keeps the number from its source if that number is less than this */
+/* a type keeps a number from its source that is less than NUMBERS */
 #define NUMBERS  (1u << 20)
-#define NAMELESS 0x1000     /* the first number for types that have none of their own */
+#define NAMELESS 0x1000     /* the first number for types without a number */
 
 struct evt {
 	struct out *out;
@@ -50,7 +50,7 @@ static void evt_close(void *context)
 	free(evt);
 }
 
-/* The byte order must come before the first event. */
+/* The line with the byte order must precede the first event. */
 static int evt_begin(void *context, const struct fmt_facts *facts)
 {
 	struct out *out = ((struct evt *)context)->out;
@@ -72,9 +72,9 @@ static bool claim_number(struct evt *evt, uint64_t number)
 }
 
 /*
- * Returns the type's number in the output. This is the number in a log, or otherwise the number
- * that the source gives, or otherwise the next free number. The search for a free number ends,
- * because there are fewer types than numbers.
+ * Returns the type's number in the output: the type's number in a log, or else the number in its
+ * source, or else the next free number. The search for a free number ends, because there are fewer
+ * types than numbers.
  */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {
@@ -90,9 +90,9 @@ static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 }
 
 /*
- * Writes the name of a type. A name with an end of line cannot be written. The type then has no
- * name in the output. A type with the default name needs no line, because evt_import.c gives it
- * this name.
+ * Writes the name of a type. A name with an end of line cannot be written, so such a type has no
+ * name in the output. A type with the default name needs no line, because evt_import.c uses this
+ * name for types without a line.
  */
 static int evt_type(void *context, const struct fmt_type *type)
 {
@@ -126,14 +126,14 @@ static char *put_text(char *p, const char *text)
 	return p + len;
 }
 
-/* The function omits members that are 0. evt_import.c sets members that are missing to 0. */
+/* The function omits members that are 0, because evt_import.c sets missing members to 0. */
 static int evt_put_event(void *context, const struct fmt_event *event)
 {
 	struct evt *evt = context;
 	struct out *out = evt->out;
 	/*
-	 * The format has only one member for the thread. It is the handle, or the number of the
-	 * thread if there is no handle.
+	 * The format has only one member for the thread: its handle, or its number if it has no
+	 * handle.
 	 */
 	uint64_t thread = event->thread ? event->thread : event->tid;
 	char *p = put_text(out_room(out), "evt id=0x");

@@ -7,8 +7,8 @@
  * 	name 0x010 "disk.read"
  * 	evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
  *
- * The line "order" gives the byte order of numbers in the data. Without this line the numbers are
- * little-endian. A name applies to the events after it. A member that is missing is 0. A line that
+ * The line "order" is the byte order of numbers in the data. Without this line the numbers are
+ * little-endian. A name applies to the events after its line. A missing member is 0. A line that
  * begins with # is a comment.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_H

@@ -29,7 +29,7 @@ bool cursor_at_end(struct cursor *cursor)
 }
 
 /*
- * At least one digit is required. The first byte that is not a digit of the base ends the number.
+ * A number has at least one digit. The first byte that is not a digit of the base ends the number.
  */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 {
@@ -43,7 +43,7 @@ bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value)
 	return cursor->p > begin;
 }
 
-/* Accepts both spellings of the prefix, and a number without prefix. */
+/* The prefix may be 0x or 0X, or may be missing. */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 {
 	if (!cursor_take(cursor, "0x"))
@@ -53,7 +53,7 @@ bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value)
 
 /*
  * Reads seconds as nanoseconds. Digits after the ninth digit of the fraction are read but have no
- * effect, because the unit is 0 then.
+ * effect, because their unit is 0.
  */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 {
@@ -61,10 +61,7 @@ bool cursor_seconds(struct cursor *cursor, int64_t *ns)
 	uint64_t whole, fraction = 0, unit = 100000000;
 	const char *point;
 
-	/*
-	 * A time after the year 2262 would overflow, so the function returns false, and the line
-	 * has a fault.
-	 */
+	/* A time after the year 2262 would overflow, so it is a fault of the line. */
 	if (!cursor_digits(cursor, 10, &whole) ||
 	    __builtin_mul_overflow(whole, 1000000000u, &whole))
 		return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * evt_cursor.h - reads the parts of a line of the format evt. Each function that returns bool moves
- * the cursor behind the part, or returns false if the part is not there. The line need not end with
- * a NUL.
+ * the cursor behind the part, or returns false if the line does not have the part at the cursor.
+ * The line need not end with a NUL.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_CURSOR_H
 #define POSIXTRACE_CONVERT_TEXT_EVT_CURSOR_H
@@ -23,12 +23,13 @@ bool cursor_take(struct cursor *cursor, const char *word);
 bool cursor_at_end(struct cursor *cursor);
 
 /*
- * An unsigned number in base 10 or 16. Returns false also if the number does not fit into 64 bits.
+ * Reads an unsigned number in base 10 or 16. Returns false also if the number does not fit into 64
+ * bits.
  */
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value);
-/* A number in base 16, with or without 0x. Returns false also if the number is greater than max. */
+/* Reads a number in base 16, with or without 0x. Returns false also if it is greater than "max". */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value);
-/* Seconds with an optional fraction, as nanoseconds. */
+/* Reads seconds with an optional fraction, and stores nanoseconds. */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns);
 
 #endif

@@ -5,8 +5,8 @@
 #include "base/text.h"
 
 /*
- * Reads pairs of hexadecimal digits, or "-" for no data. The function stops at the first other
- * character. evt_event() then checks that this character is a blank.
+ * Reads pairs of hexadecimal digits, or "-" for no data. The function stops at any other character.
+ * evt_event() then checks that this character is a blank.
  */
 static bool read_data(struct cursor *cursor, unsigned char *data, struct fmt_event *event)
 {
@@ -60,7 +60,7 @@ static bool read_member(struct cursor *cursor, enum member which, unsigned char 
 	}
 }
 
-/* Members may be in any order. A mask records the members that were seen. */
+/* Members may be in any order. A mask has the members that were read. */
 const char *evt_event(struct cursor *cursor, unsigned char *data, struct fmt_event *event,
 		      uint64_t *id)
 {

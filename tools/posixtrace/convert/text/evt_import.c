@@ -24,8 +24,8 @@
 struct slot {
 	bool used, is_waiting;       /* is_waiting: the slot is in the array "named" */
 	uint32_t id;
-	char *name;                  /* NULL: none was given */
-	/* NULL: no event had this type yet, or the type got a new name */
+	char *name;                  /* NULL: the input has no name for the type */
+	/* NULL: no event had this type yet, or the type has got a new name since */
 	const struct fmt_type *type;
 };
 
@@ -36,7 +36,7 @@ struct reading {
 	char *bytes;                 /* input that was read but not yet parsed */
 	size_t begin, end, room;
 	bool ended;
-	uint64_t offset, line;       /* of the current line */
+	uint64_t offset, line;       /* offset and number of the current line */
 	struct slot *slot;           /* hash table by id */
 	size_t types;
 	struct slot **named;         /* types that got names before the first event, in order */
@@ -56,9 +56,9 @@ static bool report_line(struct reading *reading, const char *reason)
 /* ------------------------------------------------------------------ event types */
 
 /*
- * Returns the slot of the event type with this number. If there is none, makes it. The hash is
- * multiplicative, and its upper 17 bits are used. Open addressing always finds a free slot, because
- * at most half of the slots can be in use. Returns NULL if there are too many types.
+ * Returns the slot of the event type with this number, and makes it if it does not exist. The hash
+ * is multiplicative, and its upper 17 bits are used. Open addressing always finds a free slot,
+ * because at most half of the slots are in use. Returns NULL if there are too many types.
  */
 static struct slot *slot_of(struct reading *reading, uint32_t id)
 {
@@ -96,8 +96,8 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 		what.name = nameless;
 	}
 	/*
-	 * In a log, numbers below POSIX_TRACE_UNNAMED_USER_EVENT mean system events. In the format
-	 * evt they have no such meaning, so for these numbers the name alone decides the type.
+	 * In a log, numbers below POSIX_TRACE_UNNAMED_USER_EVENT are those of system events. In the
+	 * format evt they are not, so a type with such a number is identified by its name alone.
 	 */
 	if (slot->id >= POSIX_TRACE_UNNAMED_USER_EVENT && slot->id < 1024)
 		what.id = slot->id;
@@ -105,7 +105,7 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 	return slot->type;
 }
 
-/* Calls fmt_begin() before the first event, when the byte order is known. */
+/* Calls fmt_begin() once, before the first event, because the byte order is then known. */
 static bool begin_once(struct reading *reading)
 {
 	struct fmt_facts facts = { .big_endian = reading->big_endian };
@@ -122,7 +122,8 @@ static bool begin_once(struct reading *reading)
 
 /*
  * Registers a type to which the input has given a name. The line with the byte order may follow the
- * lines with names, so the types wait until the first event. Returns false if memory is lacking.
+ * lines with names, so types before the first event are registered only at this event. Returns
+ * false if memory is lacking.
  */
 static bool keep_named(struct reading *reading, struct slot *slot)
 {
@@ -152,7 +153,7 @@ static bool order_line(struct reading *reading, struct cursor *cursor)
 }
 
 /*
- * Reads NUMBER "TEXT". The name ends at the last quote of the line, so that it may contain quotes.
+ * Reads NUMBER "TEXT". The name ends at the last quote of the line, so a name may contain quotes.
  */
 static bool name_line(struct reading *reading, struct cursor *cursor)
 {
@@ -184,7 +185,7 @@ static bool name_line(struct reading *reading, struct cursor *cursor)
 	return (slot->name && keep_named(reading, slot)) || report_line(reading, strerror(ENOMEM));
 }
 
-/* Reads an event. Returns false if the flow stops. A fault of the line does not stop the flow. */
+/* Reads an event. Returns false if the flow stops. A faulty line does not stop the flow. */
 static bool event_line(struct reading *reading, struct cursor *cursor)
 {
 	struct fmt_event event = { .cpu = -1, .data = reading->data };
@@ -233,9 +234,9 @@ static bool read_line(struct reading *reading, const char *text, size_t len)
 /* ------------------------------------------------------------------ the file */
 
 /*
- * Reads more bytes behind those in the buffer. Returns false if memory is lacking, or if the input
- * cannot be read. The memory for data grows with the buffer, since two digits of a line become one
- * byte of data. Only the length of the longest line, up to LINE_BYTES, makes the buffer grow.
+ * Reads more bytes behind the bytes in the buffer. Returns false if memory is lacking, or if the
+ * input cannot be read. The memory for data grows with the buffer, since two digits of a line
+ * become one byte of data. The buffer grows only with the longest line, up to LINE_BYTES.
  */
 static bool read_more(struct reading *reading)
 {
@@ -261,8 +262,8 @@ static bool read_more(struct reading *reading)
 }
 
 /*
- * Skips a line that is too long and keeps what follows it. A file of another format may have no
- * line ends at all, so memory must not grow with the length of a line.
+ * Skips a line that is too long, and keeps the bytes behind it. A file of another format may have
+ * no line ends, so memory must not grow with the length of a line.
  */
 static bool skip_line(struct reading *reading)
 {
@@ -287,7 +288,7 @@ static bool skip_line(struct reading *reading)
 }
 
 /*
- * Reads all lines. The last one may lack its line end. Returns false after an error that ends the
+ * Reads all lines. The last line may lack its line end. Returns false after an error that ends the
  * conversion.
  */
 static bool read_lines(struct reading *reading)
@@ -326,7 +327,7 @@ static bool read_lines(struct reading *reading)
 
 /*
  * Many formats have lines that begin with #, so the function skips such lines. The first other line
- * shows whether the format is evt.
+ * decides.
  */
 bool evt_detect(const struct fmt_head *head)
 {

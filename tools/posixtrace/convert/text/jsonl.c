@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * jsonl.c - JSON lines (jsonlines.org): one JSON object for each line. Its first member names its
- * kind: "trace", "type", "thread", "object", "event", "lost", "note", "end".
+ * jsonl.c - JSON lines (jsonlines.org): one JSON object for each line. The first member of an
+ * object is its kind: "trace", "type", "thread", "object", "event", "lost", "note", "end".
  *
- * The output has the whole contents of the trace. A text that is not UTF-8 is repeated in
- * hexadecimal digits, and data that is not text is written in hexadecimal digits. Numbers that a
+ * The output has the whole contents of the trace. A text that is not UTF-8 is also written in
+ * hexadecimal digits. Data that is not text is written only in hexadecimal digits. Numbers that a
  * double cannot represent are strings. posixtrace-convert(1) describes the members.
  */
 #include <errno.h>
@@ -26,17 +26,17 @@ struct kept { /* a piece of JSON that many lines repeat */
 };
 
 /*
- * The parts of the lines of a type that do not change from event to event: its name, and its
+ * The parts of a type's lines that most events have in common: the name of the type, and the
  * origin. The origin is made again only if the thread, or the place in the program, differs from
  * that of the type's last event.
  */
 #define ORIGIN_BYTES 192 /* enough for five names and numbers */
-#define TIMES_BYTES  128 /* enough for two times, the other names and the end of the line */
+#define TIMES_BYTES  128 /* enough for two times, all other names and the end of the line */
 
 struct kind {
 	struct kept event;     /* "event":"NAME", quoted once */
-	struct fieldplan *plan; /* of its fields, or NULL */
-	/* the most bytes of a line that put_line() writes, without those of the data */
+	struct fieldplan *plan; /* plan of the fields, or NULL */
+	/* the most bytes of a line that put_line() writes, without the digits of the data */
 	size_t most;
 	uint32_t pid, tid;
 	uint64_t thread, address;
@@ -50,7 +50,7 @@ struct jsonl {
 	struct json json;
 	struct kind **kind;    /* by index of the type */
 	size_t kinds;
-	bool is_single;        /* the input is one log, whose name is not in the lines */
+	bool is_single;        /* the input is one log, so lines do not have the name of the log */
 };
 
 static int jsonl_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
@@ -92,9 +92,7 @@ static void string_member(struct json *json, const char *name, const char *text)
 	text_member(json, name, text, strlen(text));
 }
 
-/*
- * Returns the word that posixtrace stat uses. A damaged log may have a policy with another number.
- */
+/* Returns the word that posixtrace stat uses. A damaged log may have a policy with any number. */
 static const char *policy_name(int policy)
 {
 	switch (policy) {
@@ -111,8 +109,8 @@ static const char *policy_name(int policy)
 }
 
 /*
- * If an attribute is damaged, the function posix_trace_attr_get...() leaves the variable at 0.
- * Therefore the results of these functions are not checked.
+ * If an attribute is damaged, its function posix_trace_attr_get...() does not change the variable,
+ * which is 0. Therefore the results of these functions are not checked.
  */
 static void attribute_members(struct json *json, const trace_attr_t *attr)
 {
@@ -141,10 +139,7 @@ static int jsonl_begin(void *context, const struct fmt_facts *facts)
 	jsonl->is_single = !fmt_source_name(jsonl->flow, 0);
 	json_object(json, NULL);
 	json_unicode(json, "trace", facts->name, strlen(facts->name));
-	/*
-	 * Members without a value are omitted, so that readers need not know which value means
-	 * unknown.
-	 */
+	/* Members without a value are omitted, so that no special value means "unknown". */
 	string_member(json, "generation", facts->generation);
 	string_member(json, "host", facts->host);
 	string_member(json, "clock", facts->clock);
@@ -204,7 +199,7 @@ static int jsonl_type(void *context, const struct fmt_type *type)
 	return keep_type(jsonl, type);
 }
 
-/* If the name is that of a process, tid and handle are 0. */
+/* Writes a name. For the name of a process, tid and handle are 0. */
 static int jsonl_thread(void *context, const struct fmt_thread *thread)
 {
 	struct json *json = &((struct jsonl *)context)->json;
@@ -273,8 +268,8 @@ static void rare_members(struct json *json, const struct fmt_event *event)
 }
 
 /*
- * Returns the greatest number of bytes of a line that put_line() writes. It has two hexadecimal
- * digits for each byte of the data.
+ * Returns the greatest number of bytes of a line that put_line() writes. The line has two
+ * hexadecimal digits for each byte of the data.
  */
 static size_t line_most(const struct kind *kind, const struct fmt_event *event)
 {
@@ -282,9 +277,9 @@ static size_t line_most(const struct kind *kind, const struct fmt_event *event)
 }
 
 /*
- * Returns whether put_line() can write the line. put_line() can write it if the data is not a text
- * and has exactly the fields of a type with integers only, or if the type has no fields. In
- * addition, the input is a single log, and the line has no rare members.
+ * Returns whether put_line() can write the line. It can if three conditions hold: the data is no
+ * text and has exactly the fields of a type with integers only, or the type has no fields; the
+ * input is a single log; the line has no rare members.
  */
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)
@@ -298,7 +293,7 @@ static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 	       !text_is_text(event->data, event->data_len, true);
 }
 
-/* Makes the members of an origin, in memory that is large enough for the greatest numbers. */
+/* Makes the members of an origin. The memory is large enough for the greatest numbers. */
 static void make_origin(struct kind *kind, const struct fmt_event *event)
 {
 	char *p = kind->origin;
@@ -320,7 +315,7 @@ static void make_origin(struct kind *kind, const struct fmt_event *event)
 #define PUT(p, literal) ((char *)memcpy((p), (literal), sizeof(literal) - 1) + sizeof(literal) - 1)
 
 /*
- * Writes the line from the kept parts. The result is the same line that jsonl_event() would write
+ * Writes the line from the kept parts. The line equals the line that jsonl_event() would write
  * member by member.
  */
 static void put_line(struct out *out, struct kind *kind, const struct fmt_event *event)
@@ -340,7 +335,7 @@ static void put_line(struct out *out, struct kind *kind, const struct fmt_event 
 	memcpy(p, kind->origin, kind->origin_len);
 	p = put_hex_bytes(p + kind->origin_len, event->data, event->data_len);
 	*p++ = '"';
-	/* The fields are all of the data, as is_usual() has checked. */
+	/* is_usual() has checked that the data has only the fields. */
 	if (kind->plan)
 		p = json_plan_put(kind->plan, PUT(p, ",\"fields\":"), event->data);
 	out_done(out, PUT(p, "}\n"));
@@ -353,7 +348,7 @@ static int jsonl_event(void *context, const struct fmt_event *event)
 	struct kind *kind = jsonl->kind[event->type->index];
 
 	/*
-	 * In most traces, nearly all lines are of this kind. The other lines are written member by
+	 * In most traces, nearly all lines are of this kind. Any other line is written member by
 	 * member.
 	 */
 	if (is_usual(jsonl, kind, event)) {
@@ -405,7 +400,7 @@ static int jsonl_lost(void *context, const struct fmt_lost *lost)
 	return json->out->err;
 }
 
-/* A note is a line for people, such as the origin of one of several logs. */
+/* A note is a text for people, such as the origin of one of several logs. */
 static int jsonl_note(void *context, const char *text)
 {
 	struct json *json = &((struct jsonl *)context)->json;
@@ -463,7 +458,7 @@ static void status_members(struct json *json, const struct posix_trace_status_in
 	json_bool(json, "log_overrun", status->posix_log_overrun_status);
 }
 
-/* Writes the last line. A reader that does not find it knows that the output is not complete. */
+/* Writes the last line. If this line is missing, the output is incomplete. */
 static int jsonl_end(void *context, const struct fmt_end *end)
 {
 	struct json *json = &((struct jsonl *)context)->json;

@@ -50,7 +50,7 @@ struct base {
 	sqlite3 *db;
 	sqlite3_stmt *statement[STATEMENTS];
 	struct threads known;          /* the mark of a thread is its row in the table thread */
-	struct thread *last;           /* of the last event */
+	struct thread *last;           /* the thread of the last event */
 	int64_t last_row;              /* the row of the last thread that got a new row */
 	int64_t threads;               /* the number of rows of the table thread */
 	/* memory for the JSON of one event; never written to a file */
@@ -70,8 +70,8 @@ struct base {
 };
 
 /*
- * Prints the error of SQLite, which says more than an error number. Returns -1, so that the caller
- * does not print the error again.
+ * Prints the error of SQLite, which is more precise than an error number. Returns -1, so that the
+ * caller does not print the error again.
  */
 static int print_error(struct base *base)
 {
@@ -85,8 +85,8 @@ static int execute_sql(struct base *base, const char *sql)
 }
 
 /*
- * The function may also be called for a sink that sqlite_open() could not complete, because SQLite
- * accepts NULL in both calls here.
+ * The function may also be called for a sink that sqlite_open() could not complete, because
+ * SQLite's functions accept NULL here.
  */
 static void sqlite_close(void *context)
 {
@@ -162,8 +162,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 	threads_init(&base->known, true, 0);
 	/*
 	 * One thread runs a conversion, and no limit of memory is set. So SQLite needs no mutexes
-	 * and no counts of memory, and without them a row takes an eighth less time. If one of
-	 * these calls fails, SQLite only keeps the mutexes or the counts.
+	 * and no counts of memory; without them a row needs an eighth less time. If one of these
+	 * calls fails, the only effect is that SQLite keeps the mutexes or the counts.
 	 */
 	sqlite3_config(SQLITE_CONFIG_SINGLETHREAD);
 	sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -196,8 +196,8 @@ static int sqlite_open(struct fmt_flow *flow, const struct fmt_output *output, v
 }
 
 /*
- * Executes the statement and removes the values of its parameters, because a parameter that is not
- * bound for the next row must be NULL.
+ * Executes the statement and then removes the values of its parameters, so that a parameter that is
+ * not bound for the next row is NULL.
  */
 static int insert_row(struct base *base, enum statement which)
 {
@@ -211,8 +211,9 @@ static int insert_row(struct base *base, enum statement which)
 }
 
 /*
- * Inserts all rows that wait. A second thread that inserts one set of rows while this thread makes
- * the next set gains nothing: reading the other processor's rows costs as much time as making them.
+ * Inserts all waiting rows. It would not be faster to insert one set of rows in a second thread
+ * while this thread makes the next set: to read rows from another processor needs as much time as
+ * to make them.
  */
 static int insert_rows(struct base *base, struct rows *rows, enum statement which)
 {
@@ -289,7 +290,7 @@ static int sqlite_begin(void *context, const struct fmt_facts *facts)
 	if (!err && facts->resolution_ns)
 		err = insert_fact(base, "resolution_ns", facts->resolution_ns);
 	/*
-	 * The table log exists also for a single log, so that users need no different statements in
+	 * The table log exists also for a single log, so that users can use the same statements in
 	 * this case.
 	 */
 	for (unsigned i = 0; !err && i < base->flow->sources; i++) {
@@ -302,8 +303,8 @@ static int sqlite_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Prepares a statement for events again, with the columns of all fields. The new text is the text
- * of sqlite_statements, with further cells before FROM.
+ * Prepares a statement for events again, with the columns of all fields. Its text is the text in
+ * sqlite_statements with further cells before FROM.
  */
 static int prepare_events(struct base *base, enum statement which)
 {
@@ -334,8 +335,8 @@ static int make_columns(struct base *base, unsigned values)
 	if (values <= base->values)
 		return 0;
 	/*
-	 * The rows in memory have the old columns, so they are inserted before the code below makes
-	 * the statement again.
+	 * The rows in memory have the old columns, so they are inserted before the statement
+	 * changes.
 	 */
 	err = insert_rows(base, base->new_events, INSERT_EVENT);
 	for (unsigned i = base->values; !err && i < values; i++) {
@@ -351,7 +352,7 @@ static int make_columns(struct base *base, unsigned values)
 	return err;
 }
 
-/* Keeps the type for the views, and its fields. */
+/* Keeps the type and its fields for the views. */
 static int keep_type(struct base *base, const struct fmt_type *type)
 {
 	const struct fmt_type **more;
@@ -372,7 +373,7 @@ static int keep_type(struct base *base, const struct fmt_type *type)
 
 /*
  * Inserts the type. The column "number" is NULL for a source without numbers. The column "level" is
- * NULL for a type without a level. The column name_bytes is NULL if "name" is exact.
+ * NULL for a type without a level. The column "name_bytes" is NULL if the column "name" is exact.
  */
 static int sqlite_type(void *context, const struct fmt_type *type)
 {
@@ -383,7 +384,7 @@ static int sqlite_type(void *context, const struct fmt_type *type)
 	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
 	if (type->number)
 		bind_number(base, INSERT_TYPE, 2, (int64_t)type->number);
-	/* If the name had to be escaped, its exact bytes are kept, too. */
+	/* If the name was escaped, its exact bytes are inserted, too. */
 	if (!bind_text(base, INSERT_TYPE, 3, type->name, type->name_len))
 		sqlite3_bind_blob64(base->statement[INSERT_TYPE], 4, type->name, type->name_len,
 				    SQLITE_TRANSIENT);
@@ -435,8 +436,8 @@ static int thread_row(struct base *base, const struct fmt_event *event, int64_t 
 }
 
 /*
- * Adds the fields as a JSON object. The buffer has room for one object. If the object may be larger
- * than the buffer, the event has no JSON, and its fields are only in the columns.
+ * Adds the fields as a JSON object. If the object may be larger than the buffer, the event has no
+ * JSON, and its fields are only in the columns.
  */
 static void put_fields(struct base *base, const struct fmt_event *event)
 {
@@ -504,8 +505,8 @@ static void put_label(struct rows *rows, unsigned column, const struct label *la
 }
 
 /*
- * Adds the name of a series. A series exists as long as the sink, so its escaped name is kept. If
- * another series already has the same element, the name is escaped again for each row.
+ * Adds the name of a series. A series exists as long as the sink, so its escaped name is kept in
+ * base->span. If another series already has the element, the name is escaped again for each row.
  */
 static void put_series(struct base *base, struct rows *rows, const struct series *series)
 {
@@ -522,8 +523,8 @@ static void put_series(struct base *base, struct rows *rows, const struct series
 }
 
 /*
- * Receives a span from pairing and adds it. An error is kept in err, because this function cannot
- * return it to pairing.
+ * Receives a span from the pairing and adds it. An error is kept in base->err, because the function
+ * has no result.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -560,7 +561,7 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 
 	if (err)
 		return err;
-	/* Column 1, which is not set here, is the number of the row. SQLite counts it. */
+	/* Column 1 is the number of the row, which SQLite sets. */
 	rows_integer(rows, 2, event->time_ns);
 	rows_integer(rows, 3, (int64_t)event->type->index + 1);
 	rows_integer(rows, 4, row);
@@ -598,7 +599,7 @@ static int sqlite_thread(void *context, const struct fmt_thread *thread)
 	return insert_row(base, INSERT_NAME);
 }
 
-/* Inserts the name of an object; since_ns is NULL for a name that is always valid. */
+/* Inserts the name of an object. The column since_ns is NULL for a name that is always valid. */
 static int sqlite_object(void *context, const struct fmt_object *object)
 {
 	struct base *base = context;
@@ -617,7 +618,7 @@ static int sqlite_lost(void *context, const struct fmt_lost *lost)
 	struct base *base = context;
 	const char *cause = posix_trace_lost_name_np(lost->cause);
 
-	/* Events are missing here, so spans that are open have no end. */
+	/* Events are missing here, so open spans get no end. */
 	pairings_cut(&base->pairings, lost->source);
 	bind_text(base, INSERT_LOST, 1, cause, strlen(cause));
 	if (lost->counted)
@@ -666,7 +667,7 @@ static int insert_ledger(struct base *base, int64_t type, int64_t thread,
 }
 
 /*
- * Inserts the ledger in total, by type and by thread. A thread of which the database has no event
+ * Inserts the ledger in total, by type and by thread. A thread without an event in the database
  * gets its row here.
  */
 static int insert_ledgers(struct base *base, const struct fmt_end *end)

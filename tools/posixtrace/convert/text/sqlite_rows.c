@@ -57,7 +57,7 @@ static int disconnect_rows(sqlite3_vtab *table)
 	return SQLITE_OK;
 }
 
-/* There is only one plan: SQLite reads all rows in their order. */
+/* The only plan is that SQLite reads all rows in their order. */
 static int plan_rows(sqlite3_vtab *table, sqlite3_index_info *info)
 {
 	(void)table;
@@ -133,7 +133,7 @@ static int get_cell(sqlite3_vtab_cursor *base, sqlite3_context *context, int col
 	return SQLITE_OK;
 }
 
-/* SQLite requires this function, although no statement asks for the number of a row. */
+/* SQLite requires this function, although no statement uses the number of a row. */
 static int get_rowid(sqlite3_vtab_cursor *cursor, sqlite3_int64 *rowid)
 {
 	*rowid = (sqlite3_int64)((struct rows_cursor *)cursor)->at;
@@ -209,7 +209,7 @@ void rows_done(struct rows *rows, unsigned column, enum sqlvalue_kind kind, cons
 	cell->kind = kind;
 	cell->len = (uint32_t)len;
 	cell->bytes = bytes;
-	/* A value that has memory of its own uses no part of the array "bytes". */
+	/* A value with separate memory does not use the array "bytes". */
 	if (bytes == rows->bytes + rows->used)
 		rows->used += len;
 }
@@ -246,8 +246,8 @@ void rows_value(struct rows *rows, unsigned column, const struct sqlvalue *value
 bool rows_end(struct rows *rows)
 {
 	/*
-	 * The rows count as full when half of the array "bytes" is used, so that there rarely is a
-	 * value for which this array has no room.
+	 * The rows count as full when half of the array "bytes" is used, so that a value rarely
+	 * needs separate memory.
 	 */
 	if (++rows->count == ROWS_COUNT || rows->used > ROWS_BYTES / 2 || rows->large)
 		return true;
@@ -258,8 +258,8 @@ bool rows_end(struct rows *rows)
 void rows_clear(struct rows *rows)
 {
 	/*
-	 * rows_end() clears each further row before it is used, because most batches do not use all
-	 * rows.
+	 * Only the first row is cleared here. rows_end() clears each further row before its use,
+	 * because most batches do not use all rows.
 	 */
 	free_large(rows);
 	rows->count = 0;

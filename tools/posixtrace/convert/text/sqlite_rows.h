@@ -2,12 +2,12 @@
 /*
  * sqlite_rows.h - rows that SQLite inserts many at a time.
  *
- * If a statement inserted only one row, it would open the table, search its end and close the table
- * again for each row. So rows are kept here, and SQLite reads them as a virtual table
- * (sqlite.org/vtab.html) with the columns c1, c2 ...: "INSERT INTO event SELECT NULL,c2,c3 FROM
- * new_event" inserts all of them.
+ * A statement that inserts one row opens the table, searches its end and closes it for each row. So
+ * this file keeps many rows, and SQLite reads them as a virtual table (sqlite.org/vtab.html) with
+ * the columns c1, c2 ...: "INSERT INTO event SELECT NULL,c2,c3 FROM new_event" inserts all of them.
  *
- * The caller sets cells of the current row, which is empty at first, and ends it by rows_end().
+ * The caller sets cells of the current row, which is empty at first, and ends the row by
+ * rows_end().
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_SQLITE_ROWS_H
 #define POSIXTRACE_CONVERT_TEXT_SQLITE_ROWS_H
@@ -21,7 +21,7 @@
 
 #define ROWS_COLUMNS 48
 #define ROWS_COUNT   256
-/* room for texts and blobs; larger ones have memory of their own */
+/* room for the texts and blobs of all rows; further values get separate memory */
 #define ROWS_BYTES   (128 * 1024)
 
 struct rows_cell {
@@ -40,11 +40,11 @@ struct rows_large {            /* memory of a value for which "bytes" has no roo
 };
 
 struct rows {
-	/* the number of columns, from c1 on, that are cleared for each row */
+	/* this number of columns, from c1 on, is cleared for each row */
 	unsigned columns;
 	size_t count;
-	size_t used;           /* of bytes */
-	bool failed;           /* a value had no memory */
+	size_t used;           /* used part of "bytes" */
+	bool failed;           /* memory was lacking for a value */
 	bool is_rare;          /* a row has values that few events have */
 	struct rows_large *large;
 	struct rows_cell cell[ROWS_COUNT][ROWS_COLUMNS + 1];
@@ -71,8 +71,8 @@ static inline void rows_integer(struct rows *rows, unsigned column, int64_t numb
 
 /*
  * rows_room() returns room for a text or blob of len bytes, or NULL if memory is lacking. The
- * caller writes the value there, and rows_done() makes it the value of the cell. rows_bytes()
- * copies a value.
+ * caller writes the value into this room, and rows_done() makes it the value of the cell.
+ * rows_bytes() copies a value.
  */
 char *rows_room(struct rows *rows, size_t len);
 void rows_done(struct rows *rows, unsigned column, enum sqlvalue_kind kind, const char *bytes,

@@ -2,16 +2,15 @@
 /*
  * sqlite_schema.c - the tables of the database (sqlite.org/lang_createtable.html).
  *
- * SQLite keeps the text of each CREATE statement with its comments, and .schema prints it. The
- * comments here are thus the description of the database for its users.
+ * SQLite keeps the text of each CREATE statement with its comments, and .schema prints this text.
+ * So the comments in the statements are the description of the database for its users.
  */
 #include "convert/text/sqlite_schema.h"
 
 /*
- * The database is a new file that is deleted after a failure. A journal and fsync() would protect
- * nothing, so both are off. Pages of 4096 bytes would be written and divided more often, and with
- * pages of 65536 bytes each small table would have at least 65536 bytes. The application_id is
- * "PTRC".
+ * The database is a new file that is deleted after a failure. So a journal and fsync() are useless
+ * and off. Pages of 4096 bytes would be written and divided more often. With pages of 65536 bytes,
+ * each small table would have at least 65536 bytes. The application_id is "PTRC".
  */
 const char sqlite_schema[] =
 	"PRAGMA page_size = 16384;"
@@ -66,15 +65,15 @@ const char sqlite_schema[] =
 /*
  * The parameters of a statement, and the cells of the rows of sqlite_rows.h, are numbered in the
  * order of the columns above. The index of the table "event" is created before the events are
- * inserted. Nearly all times increase, so nearly all entries are appended to the index, which takes
- * less time than to sort the index at the end.
+ * inserted. Nearly all times increase, so nearly all entries are appended to the index, which is
+ * faster than to sort the index at the end.
  */
 const char *const sqlite_statements[STATEMENTS] = {
 	[INSERT_EVENT] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,c6,c7,c8,c9,c10,c11,c12,c13 "
 			 "FROM new_event",
 	/*
-	 * This statement is for rows without the values that few events have. It has constants in
-	 * place of these values, because SQLite calls no function for a constant.
+	 * This statement is for rows without rare values. It has constants in place of these
+	 * values, because SQLite calls no function for a constant.
 	 */
 	[INSERT_PLAIN] = "INSERT INTO event SELECT NULL,c2,c3,c4,c5,NULL,0,0,0,c10,c11,NULL,c13 "
 			 "FROM new_event",

@@ -3,17 +3,16 @@
  * sqlite_views.c - makes the same views of events, types, threads, losses and objects that
  * posixtrace query has, so that statements for query work here, too.
  *
- * In the table event the columns of the fields are numbered as the fields of a schema are. In a
- * view each name of a field has a column. The type of an event decides which numbered column of the
- * table has the field with this name. All names from the trace are quoted by %Q and %w, which
- * SQLite offers against injection.
+ * In the table event, the columns of fields are numbered as the fields of a schema. In a view, each
+ * name of a field has a column. The numbered column of the table for this name depends on the type
+ * of the event. All names from the trace are quoted by SQLite's %Q and %w against injection.
  */
 #include "convert/text/sqlite_schema.h"
 
 /*
  * Adds a column of the view. For each type that has a field with this name, the column has the
- * value of this field. sqlite3_stricmp() ignores case, but names that differ only in case are
- * different fields. Therefore sqlite3_strglob() then compares the names exactly.
+ * value of this field. Names that differ only in case are different fields. sqlite3_stricmp()
+ * ignores case, so sqlite3_strglob() afterwards compares the names exactly.
  */
 static void field_column(sqlite3_str *sql, const struct sqlfield *field,
 			 const struct fmt_type *const *type, size_t types)
@@ -75,7 +74,7 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 	char *text;
 	int err;
 
-	/* If log is a null pointer, %Q writes the SQL value NULL. */
+	/* If "log" is a null pointer, %Q writes the SQL value NULL. */
 	append_events_view(sql, fields, type, types, log);
 	sqlite3_str_appendall(sql, "CREATE VIEW types AS SELECT number AS type, name, ");
 	append_counts(sql, "type");
@@ -99,7 +98,7 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 		"%Q AS log FROM object WHERE kind <> %Q;",
 		/*
 		 * An object of the kind CHILD is only a note about a process. It has no name to
-		 * show, so it is left out.
+		 * show, so it has no row.
 		 */
 		log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
 	text = sqlite3_str_finish(sql);

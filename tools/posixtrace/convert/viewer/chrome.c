@@ -3,9 +3,8 @@
  * chrome.c - the JSON Object Format of "Trace Event Format" (Google, section "JSON Object Format"),
  * for chrome://tracing, Perfetto's UI and others.
  *
- * Times are microseconds since the first event, with three decimals. They do not count since 1970,
- * because such a time would not be exact to the nanosecond as a double. otherData has the time of
- * the first event.
+ * Times are microseconds since the first event, with three decimals. A time since 1970 would not be
+ * exact to the nanosecond as a double. otherData has the time of the first event.
  *
  * The spans on a thread's first lane are slices of the thread (phases B, E, X). Readers require
  * that slices nest, so spans on other lanes are asynchronous (b, e) and have an id.
@@ -28,7 +27,7 @@ extern const struct format format_chrome;
 struct kept { /* a piece of JSON that many events repeat */
 	char *name; /* "name":"NAME" */
 	size_t name_len;
-	bool has_counters; /* at least one field is a counter */
+	bool has_counters; /* some field is a counter */
 };
 
 struct chrome {
@@ -75,7 +74,10 @@ static void begin_element(struct json *json, char phase)
 	json_word(json, "ph", (const char[]){ phase, '\0' });
 }
 
-/* A metadata event names a process or a thread. It may be at any place of the list. */
+/*
+ * Writes a metadata event, which names a process or a thread. Such an event may be at any place of
+ * the list.
+ */
 static void put_metadata(struct json *json, uint32_t pid, uint64_t tid, bool is_process,
 			 const char *name, size_t name_len)
 {
@@ -90,7 +92,7 @@ static void put_metadata(struct json *json, uint32_t pid, uint64_t tid, bool is_
 }
 
 /*
- * Writes the beginning of the file. Times count from the least time, which the first reading has
+ * Writes the beginning of the file. Times count from the least time that the first reading has
  * found, so that no time is negative.
  */
 static int chrome_begin(void *context, const struct fmt_facts *facts)
@@ -176,8 +178,8 @@ static void put_head(struct chrome *chrome, char phase, int64_t time_ns, uint32_
 }
 
 /*
- * Writes data that the fields do not describe completely: as text if the data is text, otherwise in
- * hexadecimal digits.
+ * Writes data that the fields do not describe completely: text as text, other data in hexadecimal
+ * digits.
  */
 static void put_data(struct json *json, const struct fmt_event *event)
 {
@@ -212,7 +214,7 @@ static void put_args(struct chrome *chrome, const struct fmt_event *event)
 	json_end_object(json);
 }
 
-/* Writes the category and the id, which connect the two events of an asynchronous span. */
+/* Writes the category and the id. They connect the two events of an asynchronous span. */
 static void put_async(struct json *json, const struct fmt_span *span)
 {
 	json_word(json, "cat", "span");
@@ -241,8 +243,8 @@ static void put_span(struct chrome *chrome, const struct fmt_event *event, char 
 }
 
 /*
- * Returns the phase that the format has for an event. X has a duration. B and E nest on the thread.
- * b and e are asynchronous.
+ * Returns the format's phase of an event: X has a duration; B and E nest on the thread; b and e are
+ * asynchronous.
  */
 static char phase_of(const struct fmt_span *span)
 {
@@ -256,8 +258,8 @@ static char phase_of(const struct fmt_span *span)
 }
 
 /*
- * The format has no phase for an asynchronous span with a duration. So if such a span comes from a
- * single event, this function writes a second element for its end.
+ * Writes the end of an asynchronous span that a single event has made, as a second element. The
+ * format has no asynchronous phase with a duration.
  */
 static void put_end(struct chrome *chrome, const struct fmt_event *event)
 {
@@ -270,7 +272,7 @@ static void put_end(struct chrome *chrome, const struct fmt_event *event)
 
 /*
  * Writes the values of an event's counters as an event of phase C, with a member of args for each
- * counter. Readers draw numbers only, so a value that is not a number is left out.
+ * counter. Readers draw numbers only, so a value that is not a number is omitted.
  */
 static void put_counters(struct chrome *chrome, const struct fmt_event *event)
 {
@@ -316,7 +318,7 @@ static int chrome_event(void *context, const struct fmt_event *event)
 		put_span(chrome, event, phase);
 	} else {
 		json_kept(&chrome->json, kept->name, kept->name_len);
-		/* An instant of scope "t" is shown on its thread. */
+		/* Readers show an instant of scope "t" on its thread. */
 		json_word(&chrome->json, "s", "t");
 	}
 	put_args(chrome, event);
@@ -333,7 +335,7 @@ static void put_loss(struct chrome *chrome, int64_t time_ns, int cause, const ui
 {
 	struct json *json = &chrome->json;
 
-	/* An instant of scope "g" is shown across all threads. */
+	/* Readers show an instant of scope "g" across all threads. */
 	put_head(chrome, 'i', time_ns, 0, 0);
 	json_word(json, "name", "events lost");
 	json_word(json, "cat", "lost");
@@ -356,8 +358,8 @@ static int chrome_lost(void *context, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
 	/*
-	 * If the gap has no count itself, its count is the ledger's total of this cause, so
-	 * chrome_end() must not repeat the total.
+	 * The count of a gap that has none itself is the ledger's total of this cause. So
+	 * chrome_end() must not write the total again.
 	 */
 	chrome->counted[lost->cause] |= count && !lost->counted;
 	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count,

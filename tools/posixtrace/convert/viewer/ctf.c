@@ -21,8 +21,8 @@
 extern const struct format format_ctf;
 
 /*
- * Opens the folder that output.c has made. All files are opened relative to it, so that a renamed
- * folder does no harm.
+ * Opens the folder that output.c has made. All files are opened relative to the folder, so that it
+ * may be renamed meanwhile.
  */
 static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -41,7 +41,7 @@ static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output,
 	}
 	/*
 	 * The UUID shows that metadata and packets belong together. It need not be secret. So if
-	 * the kernel has no random numbers yet, a weak one is good enough.
+	 * the kernel has no random numbers yet, a weak number is good enough.
 	 */
 	if (getrandom(ctf->uuid, sizeof(ctf->uuid), 0) != (ssize_t)sizeof(ctf->uuid))
 		memcpy(ctf->uuid, &ctf, sizeof(ctf));
@@ -53,8 +53,8 @@ static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output,
 }
 
 /*
- * Without metadata the files cannot be read, so a conversion that failed removes them. output.c
- * then removes the folder.
+ * Files without metadata cannot be read, so a failed conversion removes them. Afterwards output.c
+ * removes the folder.
  */
 static void remove_files(struct ctf *ctf)
 {
@@ -82,9 +82,9 @@ static void ctf_sink_close(void *context)
 
 /*
  * Sets the offset of the trace's clock from 1970. If no event is older than 1970, the offset is 0,
- * so that the clock counts from 1970. The times by this clock are then below 2^63, as some readers
- * require, which treat them as signed. Otherwise the offset is least_ns, rounded down to whole
- * seconds if the rounded time fits into 64 bits.
+ * and all times are below 2^63. Some readers require this, because they treat times as signed. If
+ * an event is older, the offset is least_ns, rounded down to whole seconds if the rounded time fits
+ * into 64 bits.
  */
 static void set_offset(struct ctf *ctf, int64_t least_ns)
 {
@@ -121,7 +121,7 @@ static int ctf_type(void *context, const struct fmt_type *type)
 	return 0;
 }
 
-/* Warns once that an event has another time in the output than in the input. */
+/* Warns, only once, that an event has another time in the output than in the input. */
 static void warn_clamped(struct ctf *ctf)
 {
 	if (!ctf->clamped)
@@ -132,9 +132,9 @@ static void warn_clamped(struct ctf *ctf)
 }
 
 /*
- * Returns a time as the trace's clock counts it. If there was no first reading, the first event
- * sets the offset so that times of about 146 years before and after it can be represented. A time
- * before the offset becomes 0.
+ * Converts a time to the trace's clock. If there was no first reading, the first event sets the
+ * offset so that times of about 146 years before and after it can be represented. A time before the
+ * offset becomes 0.
  */
 static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 {
@@ -174,7 +174,7 @@ static int find_stream(struct ctf *ctf, uint64_t *time, struct ctf_stream **stre
 
 /*
  * Fills the header and context of an event. The number of the class is even if the data is written
- * as bytes. If it is written as fields, ctf_event() adds 1.
+ * as bytes. If the data is written as fields, ctf_event() adds 1.
  */
 static void put_head(struct ctf_event_head *head, const struct fmt_event *event, uint64_t time)
 {
@@ -191,8 +191,8 @@ static void put_head(struct ctf_event_head *head, const struct fmt_event *event,
 }
 
 /*
- * Copies the data. If typed is false, the length precedes the data. If add_nul is true, the str at
- * the end gets the NUL that CTF strings require.
+ * Copies the data. If "typed" is false, the length precedes the data. If add_nul is true, adds the
+ * NUL that CTF requires after the str at the end of the data.
  */
 static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, bool add_nul)
 {
@@ -209,8 +209,8 @@ static void put_data(uint8_t *to, const struct fmt_event *event, bool typed, boo
 }
 
 /*
- * Ends the packet at the event after which events of the stream are missing. Readers assume that
- * the events which the next packet reports were discarded between the ends of these two packets.
+ * Ends the packet at an event after which events of the stream are missing. Readers assume that the
+ * discarded events of the next packet were lost between the ends of the two packets.
  */
 static int end_packet_at_gap(struct ctf *ctf, const struct fmt_event *event)
 {
@@ -238,7 +238,7 @@ static int ctf_event(void *context, const struct fmt_event *event)
 	uint8_t *room;
 	int err = 0;
 
-	/* Most events are not older than the one before them and go to the first stream. */
+	/* Most events are not older than the event before, so they go to the first stream. */
 	if (time < stream->last)
 		err = find_stream(ctf, &time, &stream);
 	if (!err)
@@ -253,9 +253,9 @@ static int ctf_event(void *context, const struct fmt_event *event)
 }
 
 /*
- * Reports discarded events. A source that counts its losses gives a number for each gap. A log has
- * gaps without numbers and one total. For a log, each gap except the last one reports one event of
- * the total, as long as the total is not used up. The last gap reports the rest of the total.
+ * Reports discarded events. If the gaps have counts, each gap reports its count. A log has gaps
+ * without counts, and one total. For a log, each gap except the last reports one event of the
+ * total, as long as the total is not used up. The last gap reports the rest of the total.
  */
 static int ctf_lost(void *context, const struct fmt_lost *lost)
 {
@@ -301,7 +301,7 @@ static int ctf_end(void *context, const struct fmt_end *end)
 	for (unsigned i = 0; !err && i < ctf->streams; i++)
 		err = ctf_flush(ctf, &ctf->stream[i]);
 	/*
-	 * If the stream has no packet, an empty one is written, because readers reject a stream
+	 * If the stream has no packet, an empty packet is written, because readers reject a stream
 	 * file without a packet.
 	 */
 	if (!err && !ctf->stream[0].number)

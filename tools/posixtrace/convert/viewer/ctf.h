@@ -4,9 +4,9 @@
  * "metadata" and a file for each stream.
  *
  * All fields are aligned to bytes and in the byte order of this machine, which the metadata states.
- * In CTF no event of a stream may be older than the event before it. So an event that is older than
- * the last event of the first stream goes to another stream: to the first one whose last event is
- * not younger than this event. All streams have the same stream class.
+ * In CTF, an event of a stream must not be older than the event before it. So each event goes to
+ * the first stream whose last event is not younger than this event. All streams have the same
+ * stream class.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_CTF_H
 #define POSIXTRACE_CONVERT_VIEWER_CTF_H
@@ -28,7 +28,7 @@ struct ctf_packet_head {
 	uint64_t content_size;     /* in bits */
 	uint64_t packet_size;
 	uint64_t packet_seq_num;
-	uint64_t events_discarded; /* number in this stream since its beginning */
+	uint64_t events_discarded; /* number of events since the stream's beginning */
 } __attribute__((packed));
 
 /* The header and context of an event; its payload follows. */
@@ -46,18 +46,15 @@ struct ctf_stream {
 	int fd;
 	uint8_t *bytes;            /* the current packet */
 	size_t used, room;
-	uint64_t number;           /* of packets that were written */
+	uint64_t number;           /* number of written packets */
 	uint64_t begin, last;      /* times of the packet, by the trace's clock */
 	bool any;                  /* the stream had an event */
-	uint64_t discarded;        /* number of events that were discarded since the beginning */
+	uint64_t discarded;        /* number of discarded events since the beginning */
 };
 
-struct ctf_kind {                  /* of an event type */
+struct ctf_kind {                  /* the event classes of an event type */
 	const struct fmt_type *type;
-	/*
-	 * [0]: an event was written whose data is bytes; [1]: an event was written whose data is
-	 * fields
-	 */
+	/* the class was used: [0] for data as bytes, [1] for data as fields */
 	bool used[2];
 };
 
@@ -68,7 +65,7 @@ struct ctf {
 	uint8_t uuid[16];
 	struct fmt_facts facts;
 	bool has_offset;
-	int64_t offset_s;          /* of the trace's clock from 1970 */
+	int64_t offset_s;          /* offset of the trace's clock from 1970 */
 	struct ctf_stream stream[CTF_STREAMS_MAX];
 	unsigned streams;
 	struct ctf_kind *kind;     /* by index of the type */
@@ -81,7 +78,7 @@ struct ctf {
 };
 
 /*
- * ctf_packet.c. Functions that return int return 0 or an error number. ctf_flush() writes the
+ * In ctf_packet.c. Functions that return int return 0 or an error number. ctf_flush() writes the
  * current packet if it has events.
  */
 int ctf_stream_open(struct ctf *ctf, struct ctf_stream *stream);
@@ -89,29 +86,29 @@ int ctf_flush(struct ctf *ctf, struct ctf_stream *stream);
 void ctf_stream_close(struct ctf_stream *stream);
 
 /*
- * Makes room for an event of this time, which needs `bytes` bytes, in the packet. If the packet has
- * no event yet, the packet begins at this time. *room is valid until the next call.
+ * Makes room of `bytes` bytes in the packet for an event with this time. If the packet has no event
+ * yet, the packet begins at this time. *room is valid until the next call.
  */
 int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t bytes,
 	     uint8_t **room);
 
 /*
  * Writes a packet that ends at this time and reports that `events` events were discarded since the
- * packet before it. The events that wait in the current packet are written before, in a packet of
- * their own. But if in_gap is true, they were recorded in the gap. They are then written in the
- * packet that reports the gap, unless this would be the first packet of the stream.
+ * packet before it. Events in the current packet are first written in a separate packet. If in_gap
+ * is true, these events were recorded in the gap. In this case they are written in the packet that
+ * reports the gap, unless it would be the first packet of the stream.
  */
 int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
 		bool in_gap);
 
-/* convert/viewer/ctf_metadata.c: writes the metadata. Returns 0 or an error number. */
+/* In ctf_metadata.c: writes the metadata. Returns 0 or an error number. */
 int ctf_metadata(struct ctf *ctf);
 
 /*
- * ctf_fields.c: writes the fields of a schema in TSDL, the language of the metadata. If the fields
- * do not describe the data of an event byte for byte (explained.h), the event gets a second class
- * with the same name. In this class the data is an array of bytes. ctf_literal() writes a string
- * literal.
+ * In ctf_fields.c: ctf_fields() writes the fields of a schema in TSDL, the language of the
+ * metadata. If the fields do not describe the data of an event byte for byte (explained.h), the
+ * event has a second class with the same name, in which the data is an array of bytes.
+ * ctf_literal() writes a string literal.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
 void ctf_literal(struct out *out, const char *text);

@@ -3,8 +3,8 @@
  * ctf_fields.c - describes the fields of a schema as fields of a CTF event, in TSDL (CTF 1.8,
  * section 4.1).
  *
- * A schema describes packed fields, and CTF fields with an alignment of one byte are packed too.
- * So the bytes are the same in both, and a payload is copied without a change.
+ * A schema describes packed fields, and CTF fields with an alignment of one byte are packed, too.
+ * So the data is copied as payload without a change.
  */
 #include <string.h>
 
@@ -12,7 +12,7 @@
 
 /*
  * Returns the alias that ctf_metadata.c defines for a type. The aliases have the names of the
- * schema's types, except for types that CTF does not know.
+ * schema's types, except for types that CTF does not have.
  */
 static const char *integer_of(enum posix_trace_type_np type)
 {
@@ -39,9 +39,9 @@ static const char *integer_of(enum posix_trace_type_np type)
 }
 
 /*
- * Returns whether a CTF enumeration can have the names of the field's values as its labels. Its
- * labels must be distinct. Names of bits can be labels, too: readers join the labels of the bits of
- * a number, and show a number without labels as it is.
+ * Returns whether a CTF enumeration can have the names of the field's values as labels. Labels must
+ * be distinct. Names of bits can be labels, too: readers join the labels of a number's bits, and
+ * show a number without labels as a number.
  */
 static bool is_enumeration(const struct posix_trace_field_np *field)
 {
@@ -70,7 +70,7 @@ static void put_type(struct out *out, const struct posix_trace_field_np *field)
 		ctf_literal(out, name->name);
 		out_str(out, " = ");
 		/*
-		 * "value" has the 64 bits of the number. For a signed field these bits are written
+		 * name->value has the 64 bits of the number. For a signed field, they are written
 		 * as a signed number.
 		 */
 		if (field->form == POSIX_TRACE_FORM_SIGNED_NP)
@@ -91,15 +91,18 @@ static void put_field(struct out *out, const struct posix_trace_field_np *field)
 	if (field->type == POSIX_TRACE_TYPE_STR_NP && !field->room) {
 		out_printf(out, "string { encoding = UTF8; } _%s;\n", field->name);
 	} else if (field->type == POSIX_TRACE_TYPE_STR_NP) {
-		/* CTF has no string of a fixed length, so it is an array of characters. */
+		/*
+		 * CTF has no string of a fixed length, so the field becomes an array of characters.
+		 */
 		out_printf(out,
 			   "integer { size = 8; align = 8; signed = false; encoding = UTF8; } "
 			   "_%s[%u];\n",
 			   field->name, field->room);
 	} else if (field->type == POSIX_TRACE_TYPE_BYTES_NP && !field->room) {
 		/*
-		 * In the data, the length precedes the bytes. In CTF the length is a field, whose
-		 * name begins with __ so that it differs from the names of other fields.
+		 * In the data, the length precedes the bytes. In CTF the length is a separate
+		 * field. Its name begins with __, so that it differs from the names of other
+		 * fields.
 		 */
 		out_printf(out, "u32 __%s_length;\n\t\tx8 _%s[__%s_length];\n", field->name,
 			   field->name, field->name);

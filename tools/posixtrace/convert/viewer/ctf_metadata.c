@@ -3,8 +3,8 @@
  * ctf_metadata.c - writes the metadata: text in TSDL (CTF 1.8, section 7 and appendix C) that
  * describes all other files.
  *
- * The metadata is written after all other files, because only then all event types are known, and
- * which of their classes were used.
+ * The metadata is written after all other files, because it depends on all event types and on the
+ * used classes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -64,16 +64,16 @@ static void put_env_text(struct out *out, const char *key, const char *text)
 }
 
 /*
- * Writes in hexadecimal digits the names that a literal cannot have exactly, so that their bytes
- * are not lost. Names of more than 4096 bytes get no such entry.
+ * If a literal cannot have a name exactly, writes the bytes of the name in hexadecimal digits, so
+ * that they are not lost. Names of more than 4096 bytes get no such entry.
  */
 static void put_env_names(struct out *out, const struct ctf *ctf)
 {
 	for (size_t i = 0; i < ctf->kinds; i++) {
 		const struct fmt_type *type = ctf->kind[i].type;
 		/*
-		 * This literal is not written to the file. It only shows whether a literal can have
-		 * the name exactly.
+		 * This literal is not written to the file. It is only a test whether a literal can
+		 * have the name exactly.
 		 */
 		static struct out scratch = { .fd = -1 };
 
@@ -111,8 +111,8 @@ static void put_uuid(struct out *out, const uint8_t *id)
 }
 
 /*
- * Writes the aliases of types and the trace block. Readers find the byte order here and in the
- * magic number.
+ * Writes the aliases of types and the trace block. Readers find the byte order in the trace block
+ * and by the magic number.
  */
 static void put_trace(struct out *out, const struct ctf *ctf)
 {
@@ -151,9 +151,9 @@ static void put_trace(struct out *out, const struct ctf *ctf)
 }
 
 /*
- * Writes the clock and the one class that all streams have. In the metadata the packet header and
- * the packet context together must have the fields of ctf_packet_head in ctf.h. The event header
- * and the event context together must have those of ctf_event_head.
+ * Writes the clock and the common class of all streams. In the metadata, the packet header and the
+ * packet context together must have the fields of struct ctf_packet_head. The event header and the
+ * event context together must have the fields of struct ctf_event_head.
  */
 static void put_stream(struct out *out, const struct ctf *ctf)
 {
@@ -203,8 +203,8 @@ static int loglevel_of(int level)
 }
 
 /*
- * Writes an event class, which is a type with one of the two forms of its data. Both classes of a
- * type have the same name.
+ * Writes an event class: a type with one of the two forms of its data. Both classes of a type have
+ * the same name.
  */
 static void put_event_class(struct out *out, const struct fmt_type *type, bool typed)
 {
@@ -229,8 +229,8 @@ int ctf_metadata(struct ctf *ctf)
 	if (!out)
 		return ENOMEM;
 	/*
-	 * The folder is new, so if the file exists, another process has made it. With O_EXCL the
-	 * call then fails.
+	 * The folder is new. If the file exists nevertheless, another process has made it, and the
+	 * call fails because of O_EXCL.
 	 */
 	out->fd = openat(ctf->folder, "metadata", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (out->fd < 0) {

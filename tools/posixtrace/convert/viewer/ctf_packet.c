@@ -2,8 +2,8 @@
 /*
  * ctf_packet.c - the packets of a CTF stream (CTF 1.8, section 5).
  *
- * A packet is collected in memory and written as one piece, since its header has its size and the
- * time of its last event.
+ * A packet is collected in memory and written as one piece, since its header contains its size and
+ * the time of its last event.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -42,8 +42,8 @@ void ctf_stream_close(struct ctf_stream *stream)
 }
 
 /*
- * Completes the header, writes the packet and begins the next one, whose time ctf_room() or
- * ctf_discard() sets.
+ * Completes the header, writes the packet and begins the next packet. ctf_room() or ctf_discard()
+ * sets the time of the next packet.
  */
 static int write_packet(struct ctf *ctf, struct ctf_stream *stream)
 {
@@ -91,7 +91,7 @@ int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t b
 		if (err)
 			return err;
 	}
-	/* An event that is larger than a packet gets a packet of its own size. */
+	/* The packet grows for an event that is larger than CTF_PACKET_BYTES. */
 	if (!vec_reserve(&stream->bytes, &stream->room, stream->used, bytes))
 		return ENOMEM;
 	if (stream->used == sizeof(struct ctf_packet_head))
@@ -114,8 +114,8 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	/*
 	 * A reader computes how many events were discarded before a packet: the count in this
 	 * packet minus the count in the packet before. So the first packet of a stream cannot
-	 * report discarded events. If this packet would be the first one, an empty packet is
-	 * written before it.
+	 * report discarded events. If this packet would be the first, an empty packet is written
+	 * before it.
 	 */
 	if (!stream->number) {
 		stream->begin = stream->last = stream->any ? stream->last : time;
@@ -123,7 +123,7 @@ int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint6
 	}
 	if (time > stream->last)
 		stream->last = time;
-	/* A packet without events begins at the time at which it ends. */
+	/* A packet without events begins at the time of its end. */
 	if (stream->used == sizeof(struct ctf_packet_head))
 		stream->begin = stream->last;
 	stream->discarded += events;

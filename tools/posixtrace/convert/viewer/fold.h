@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fold.h - stacks as a tree, in which each node is a stack. The stack of a node has the frames of
- * the stack of the node's parent, and one frame more. Node 0 is the empty stack. A frame is the
- * index of a name.
+ * fold.h - stacks as a tree. Each node is a stack: the frames of its parent, and one frame more.
+ * Node 0 is the empty stack. A frame is the index of a name.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_FOLD_H
 #define POSIXTRACE_CONVERT_VIEWER_FOLD_H
@@ -35,7 +34,7 @@ uint32_t fold_child(struct fold *fold, uint32_t parent, uint32_t frame);
 /* Writes a line for each stack: its names from the outermost to the innermost, and its value. */
 void fold_put(struct fold *fold, struct out *out, char *const *name);
 
-/* Does the same as fold_put(), but only for stacks whose own value is not 0. */
+/* Like fold_put(), but only for stacks whose own value is not 0. */
 void fold_put_own(struct fold *fold, struct out *out, char *const *name);
 
 /* Frees the memory. */

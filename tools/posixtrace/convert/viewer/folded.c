@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * folded.c - folded stacks, the text from which flame graphs are made: a line for each distinct
- * stack of spans. The line has the spans from the outermost to the innermost, and the time that was
- * spent in this stack, and not in deeper ones.
+ * stack of spans. The line has the spans from the outermost to the innermost, and the time in this
+ * stack without the time in deeper stacks.
  *
  * 	main;serve;parse 12345
  *
@@ -26,13 +26,13 @@ struct folded_context {
 
 struct folded {
 	struct fold fold;
-	uint32_t now;            /* the stack between the last edge and the next one */
+	uint32_t now;            /* the stack between the last edge and the next */
 	int64_t since_ns;
 };
 
 /*
- * Adds the time since the last edge to the present stack, and makes the stack behind this edge the
- * present one. The intervals nest, as nesting.h guarantees.
+ * Adds the time since the last edge to the present stack. The stack behind this edge becomes the
+ * present stack. The intervals nest, as nesting.h guarantees.
  */
 static void take_edge(void *arg, const struct edge *edge)
 {

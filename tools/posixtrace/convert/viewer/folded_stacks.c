@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * folded_stacks.c - writes a line for each distinct call stack of the chosen events. The line has
- * the functions from the outermost to the innermost, and the number of events with this stack, or
- * the time that their calls took.
+ * the functions from the outermost to the innermost, and the number of events with this stack or
+ * the time of their calls.
  */
 #include "convert/viewer/folded_stacks.h"
 
@@ -34,9 +34,9 @@ struct folded_stacks {
 	struct stacks *stacks;     /* by source */
 	size_t sources;
 	struct fold fold;
-	/* the names of functions; a frame of the fold is an index here */
+	/* the names of functions; a frame of "fold" is an index of this set */
 	struct nameset functions;
-	/* number of events with a stack, and number of those that have a duration */
+	/* number of events with a stack, and of events with a stack and a duration */
 	uint64_t events, timed;
 };
 
@@ -125,8 +125,8 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 int folded_stacks_end(struct folded_stacks *stacks)
 {
 	/*
-	 * A stack gets no line if it is only the beginning of other stacks, and no event has
-	 * exactly this stack.
+	 * A stack gets no line if no event has exactly this stack, so that it is only the beginning
+	 * of other stacks.
 	 */
 	fold_put_own(&stacks->fold, stacks->out, stacks->functions.name);
 	if (stacks->events && stacks->by_time && !stacks->timed)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perfetto.c - the sink "perfetto": a trace for ui.perfetto.dev and its trace processor. Messages
- * are those of perfetto.dev/docs/reference/trace-packet-proto.
+ * perfetto.c - the sink "perfetto": a trace for ui.perfetto.dev and its trace processor. The
+ * messages are described at perfetto.dev/docs/reference/trace-packet-proto.
  */
 #include "convert/viewer/perfetto.h"
 
@@ -14,7 +14,7 @@
 
 extern const struct format format_perfetto;
 
-#define PERFETTO_LANES  (1u << 22) /* tracks of spans that are remembered as described */
+#define PERFETTO_LANES  (1u << 22) /* the most tracks of spans that are kept as described */
 #define SPAN_NAME_BYTES 256        /* longer names of spans are shortened */
 
 enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
@@ -36,8 +36,8 @@ static const char *const names[NAMES] = {
 };
 
 /*
- * All packets belong to one sequence. They have the flag NEEDS_STATE, because they need the names
- * that were interned earlier in this sequence.
+ * All packets belong to one sequence. They have the flag NEEDS_STATE, because they use names that
+ * were interned earlier in this sequence.
  */
 size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 {
@@ -59,8 +59,8 @@ size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 }
 
 /*
- * Ends the packet and writes it. If memory was lacking while the packet was made, packet.failed is
- * set. Only this function examines it.
+ * Ends the packet and writes it. packet.failed is set if memory was lacking while the packet was
+ * made. Only this function checks it.
  */
 int perfetto_end(struct perfetto *perfetto, size_t packet)
 {
@@ -126,8 +126,8 @@ static void intern_name(struct proto *packet, unsigned field, uint64_t iid, cons
 }
 
 /*
- * Writes the first packet. It clears the state of the sequence, interns the names that every trace
- * has, and makes CLOCK_REALTIME the clock of all timestamps.
+ * Writes the first packet. The packet clears the state of the sequence, interns the names that
+ * every trace has, and makes CLOCK_REALTIME the clock of all timestamps.
  */
 static int begin_sequence(struct perfetto *perfetto)
 {
@@ -199,8 +199,8 @@ static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 {
 	struct perfetto *perfetto = context;
 	/*
-	 * A reader sorts packets by time. The packet with the facts must come first, so its time
-	 * must not be later than that of the first event.
+	 * A reader sorts packets by time. The packet with the facts must be the first, so its time
+	 * must not be later than the first event.
 	 */
 	int64_t time_ns = facts->has_scan ? facts->least_ns : facts->creation_ns;
 	int err = begin_sequence(perfetto);
@@ -217,7 +217,7 @@ static int perfetto_sink_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * Returns the type as one of a log, with its plan in *plan. The caller frees it. Returns NULL if
+ * Returns the type as a type of a log, with its plan in *plan. The caller frees it. Returns NULL if
  * memory is lacking.
  */
 static struct log_type *plan_type(const struct fmt_type *type, struct plan *plan)
@@ -242,8 +242,8 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 	kind->type = type;
 	kind->name = plain_copy(type->name, type->name_len < 4096 ? type->name_len : 4096);
 	/*
-	 * The names of the fields get consecutive numbers, so that a field's index gives its
-	 * number.
+	 * The names of the fields get consecutive numbers, so that the number follows from the
+	 * field's index.
 	 */
 	kind->field_iid = perfetto->next_iid;
 	perfetto->next_iid += type->fields ? type->fields->fields : 0;
@@ -260,7 +260,10 @@ static int perfetto_type(void *context, const struct fmt_type *type)
 	return kind->name ? perfetto_prepare(kind) : ENOMEM;
 }
 
-/* Returns whether a type begins or ends spans for other sinks, but is a switch of threads here. */
+/*
+ * Returns whether the events of a type are switches of threads for this sink, although they begin
+ * or end spans for other sinks.
+ */
 static bool perfetto_takes(const struct fmt_type *type)
 {
 	struct log_type *as;
@@ -276,8 +279,8 @@ static bool perfetto_takes(const struct fmt_type *type)
 }
 
 /*
- * Interns the names of a type and its fields in the packet of its first event. So a type that has
- * no events adds nothing to the trace.
+ * Interns the names of a type and its fields in the packet of its first event. So a type without
+ * events does not enlarge the trace.
  */
 static void intern_names(struct proto *p, struct perfetto_kind *kind, uint64_t iid)
 {
@@ -293,9 +296,9 @@ static void intern_names(struct proto *p, struct perfetto_kind *kind, uint64_t i
 
 /*
  * Writes the name of a span. The name may have any bytes if it comes from a pair of types, so it is
- * converted to UTF-8, which protobuf strings require. For each type the function keeps the name
- * that it converted last, because the spans of most types have only one name. The bytes at a name's
- * address do not change as long as the flow exists, so comparing addresses is enough.
+ * converted to UTF-8, which protobuf strings require. For each type, the function keeps the last
+ * converted name, because the spans of most types have only one name. The bytes at a name's address
+ * do not change as long as the flow exists, so a comparison of addresses is enough.
  */
 static void put_span_name(struct proto *p, struct perfetto_kind *kind, const char *name)
 {
@@ -313,8 +316,8 @@ static void put_span_name(struct proto *p, struct perfetto_kind *kind, const cha
 
 /*
  * Writes the event. The end of a slice gets no name, because the reader uses the name of the begin.
- * stack_iid is 0 if the event has no call stack. Readers since 2025 know call stacks of events. The
- * annotation shows the stack in all readers.
+ * stack_iid is 0 if the event has no call stack. Readers since 2025 support call stacks of events.
+ * For all readers, an annotation has the stack, too.
  */
 static void put_event(struct perfetto *perfetto, const struct fmt_event *event, uint64_t type,
 		      uint64_t track, const struct stacks_found *stack, uint64_t stack_iid)
@@ -340,9 +343,7 @@ static void put_event(struct perfetto *perfetto, const struct fmt_event *event, 
 	proto_end(p, inner);
 }
 
-/*
- * Writes the end of a slice that comes from a single event with a duration, as a packet of its own.
- */
+/* Writes the end of a slice that a single event with a duration has made, as a separate packet. */
 static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 {
 	size_t packet = perfetto_begin(perfetto, time_ns);
@@ -374,7 +375,7 @@ static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *e
 	} else {
 		return 0;
 	}
-	/* The reader learns from the track to which process the thread belongs. */
+	/* For the reader, the track has the process of the thread. */
 	return err || !*is_done ? err : perfetto_track(perfetto, event, &track);
 }
 
@@ -420,7 +421,7 @@ static int perfetto_event(void *context, const struct fmt_event *event)
 
 /*
  * Writes a loss on the track of its cause. "count" is NULL if it is not known. If "type" is
- * SLICE_END, neither name nor count is written.
+ * TYPE_SLICE_END, the name and the count are omitted.
  */
 static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int cause,
 		    const uint64_t *count)
@@ -448,9 +449,8 @@ static int put_loss(struct perfetto *perfetto, int type, int64_t time_ns, int ca
 }
 
 /*
- * A loss with an interval becomes a slice. If the loss has no count, fmt_lost_count() may give the
- * ledger's total of the cause as its count. In this case perfetto_sink_end() must not write the
- * total again.
+ * A loss with an interval becomes a slice. If the loss has no count, fmt_lost_count() may return
+ * the ledger's total of the cause. In this case perfetto_sink_end() must not write the total again.
  */
 static int perfetto_lost(void *context, const struct fmt_lost *lost)
 {

@@ -8,9 +8,9 @@
  * (perfetto_sched.c). CPU samples become samples with call stacks (perfetto_stack.c).
  *
  * Times are those of CLOCK_REALTIME. Each thread, each process and the losses of each cause have a
- * track. Spans of a thread that cross others are on further tracks, which are children of the
+ * track. Spans of a thread that cross other spans are on further tracks, which are children of the
  * thread's track. Spans with a key are on tracks of their process. A reader sorts packets by time.
- * Packets with equal times remain in the order of the file, on which spans/lanes.h relies.
+ * Packets with equal times remain in the order of the file; spans/lanes.h relies on this.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
@@ -47,7 +47,7 @@ enum { /* TrackEvent */
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
-	EVENT_FLOW = 36,        /* the old number, which all readers know; so for the end */
+	EVENT_FLOW = 36,        /* the old number, which all readers know; also for the end */
 	EVENT_FLOW_END = 42,
 	EVENT_DOUBLE_COUNTER = 44,
 	EVENT_CALLSTACK_IID = 56,
@@ -76,52 +76,52 @@ enum { /* DebugAnnotation */
 #define NEEDS_STATE          2
 
 /*
- * Names that every trace has, interned in the first packet. The identifiers of event types are
- * index + 1. They are separate from the identifiers here, because event names are interned
- * separately.
+ * Names that every trace has, interned in the first packet. They are names of annotations. Names of
+ * events are interned separately, so the identifiers of event types (index + 1) may be equal to
+ * these.
  */
 enum perfetto_name { NAME_NONE, NAME_DATA, NAME_HEX, NAME_ADDRESS, NAME_TRUNCATED, NAME_LATE,
 		     NAME_AFTER_DAMAGE, NAME_CPU, NAME_THREAD, NAME_TID, NAMES };
 
-/* The annotation of an integer field: all bytes of it except its length and its value. */
+/* The annotation of an integer field: all its bytes except the length and the value. */
 #define PERFETTO_HEAD 16
 struct perfetto_integer {
 	uint8_t head[PERFETTO_HEAD];
-	uint8_t len;           /* of head */
-	uint8_t size;          /* of the field in the data */
+	uint8_t len;           /* length of "head" */
+	uint8_t size;          /* size of the field in the data */
 	bool is_signed;
 };
 
 struct perfetto_kind {
 	const struct fmt_type *type;
 	char *name;            /* as plain UTF-8 */
-	/* for each field; NULL: not all fields are plain integers */
+	/* an element for each field; NULL: some field is not a plain integer */
 	struct perfetto_integer *integer;
-	size_t integers;       /* bytes of these fields in the data */
+	size_t integers;       /* bytes of all these fields in the data */
 	const char *span;      /* the name of the last span that the type began */
-	char *span_name;       /* the name "span" as plain UTF-8 */
+	char *span_name;       /* this name as plain UTF-8 */
 	size_t span_len;
 	/* The track of the last span with a key that the type began or ended; 0: none. */
 	uint64_t track;
 	uint32_t track_pid;
 	unsigned track_lane, track_series;
 	bool has_counters;     /* a field is a counter */
-	/* the type's name was interned, and the fields' names with the numbers from field_iid on */
+	/* the type's name was interned, and the fields' names with numbers from field_iid on */
 	bool is_interned;
 	uint64_t field_iid;
-	/* the type as one of a log, and what the command why knows of it; NULL: it has no schema */
+	/* the type as a type of a log, and its plan of the command why; NULL: no schema */
 	struct log_type *as;
 	struct plan plan;
 	int stack;             /* index of the field with the number of a call stack, or -1 */
-	bool is_stack;         /* the events have stacks themselves */
+	bool is_stack;         /* the events are stacks */
 };
 
 /* Readers refuse the whole trace if an event of the kernel has a CPU with a number from here on. */
 #define PERFETTO_CPUS 1024
 
 /*
- * A CPU whose switches are written. Only switches of recorded threads are known. While none of them
- * has the CPU, it is written as idle.
+ * A CPU whose switches are written. Only switches of recorded threads are known. While no recorded
+ * thread has the CPU or waits for it, the CPU is written as idle.
  */
 struct perfetto_cpu {
 	uint32_t now;          /* the thread that has the CPU, by the last switch; 0: none */
@@ -129,12 +129,14 @@ struct perfetto_cpu {
 	uint32_t waiter;
 };
 
-/* The kernel's names of threads have at most 15 bytes. One byte may become PLAIN_FACTOR bytes. */
+/*
+ * The kernel's names of threads have at most 15 bytes, each of which may become PLAIN_FACTOR bytes.
+ */
 #define PERFETTO_COMM 65
 
 /*
- * A switch that is not written yet: a recorded thread left a CPU. The next event shows
- * whether another recorded thread got it.
+ * A switch that is not written yet: a recorded thread left a CPU. The next event shows whether
+ * another recorded thread got this CPU.
  */
 struct perfetto_out {
 	bool is_held, is_preempted;
@@ -148,18 +150,18 @@ struct perfetto_sched {
 	struct perfetto_cpu *cpu;
 	size_t cpus;
 	struct perfetto_out out;
-	/* threads that were named to the reader and, with tid 0, processes with another name */
+	/* threads whose names were written; with tid 0: processes that have another name */
 	struct threads people;
-	bool has_clock;        /* the reader knows the clock of the kernel's events */
+	bool has_clock;        /* the snapshot for the clock of the kernel's events was written */
 };
 
-/* The call stacks of the logs, and what of them was interned. */
+/* The call stacks of the logs, and the parts of them that were interned. */
 struct perfetto_stacks {
 	struct stacks *of;     /* by the number of the log */
 	size_t sources;
 	/* interned texts, mappings, frames and stacks as text; the identifier is the index + 1 */
 	struct nameset interned;
-	uint64_t overflow;     /* number of identifiers that the full set has no place for */
+	uint64_t overflow;     /* number of identifiers since the set is full */
 	struct perfetto_change {
 		uint32_t pid;
 		int64_t time_ns;
@@ -170,14 +172,14 @@ struct perfetto_stacks {
 /*
  * The flows: from the thread that held a lock to the thread that waited for it, and from a write to
  * the read that waited for it. Waits for locks are kept until the end (links.h). A search for the
- * partner of a call examines a limited number of calls. So a call that moves data is kept until
- * that many later calls are known.
+ * partner of a call examines a limited number of later calls. So a call that moves data is kept
+ * until this number of later calls is known.
  */
 struct perfetto_flows {
 	struct links links;
-	struct call *call;     /* their member "thread" is the Linux thread number */
+	struct call *call;     /* the member "thread" of a call is the Linux thread number */
 	uint32_t *pid;         /* by the index of the call */
-	size_t calls, done;    /* done: those whose partner was searched */
+	size_t calls, done;    /* "done" calls: their partner was searched */
 	uint64_t flows;
 };
 
@@ -203,8 +205,7 @@ struct perfetto {
 #define PERFETTO_PIECE 64 /* room for an annotation with a number, or for the head of a message */
 
 /*
- * Does the same as proto_put_length() for an annotation with a number, which always has less than
- * 128 bytes.
+ * Like proto_put_length(), for an annotation with a number, which always has less than 128 bytes.
  */
 static inline void perfetto_put_short(uint8_t *p, size_t len)
 {
@@ -241,7 +242,7 @@ size_t perfetto_begin_untimed(struct perfetto *perfetto);
 /*
  * Writes a ClockSnapshot with the clock of the events. "equal" is the identifier of another clock,
  * which the snapshot declares equal to this clock. If "equal" is 0, the clock of the events becomes
- * the primary clock of the trace, and the reader then shows times without conversion. Returns 0 or
+ * the primary clock of the trace, so that the reader shows times without conversion. Returns 0 or
  * an error number.
  */
 int perfetto_snapshot(struct perfetto *perfetto, int64_t time_ns, unsigned equal);
@@ -250,8 +251,8 @@ int perfetto_snapshot(struct perfetto *perfetto, int64_t time_ns, unsigned equal
 size_t perfetto_begin_event(struct perfetto *perfetto, uint64_t type, uint64_t track);
 
 /*
- * Adds an annotation with an interned name to the current event. The function is inline because
- * name and field are constants, so that only the value must be encoded at run time.
+ * Adds an annotation with an interned name to the current event. The function is inline, because
+ * "name" and "field" are constants, so that only the value must be encoded at run time.
  */
 static inline void perfetto_annotate(struct proto *p, enum perfetto_name name, unsigned field,
 				     uint64_t number)
@@ -263,20 +264,19 @@ static inline void perfetto_annotate(struct proto *p, enum perfetto_name name, u
 }
 
 /*
- * perfetto_annotate.c: adds an annotation with any name. "field" is the member of DebugAnnotation
- * for the value. An empty text adds nothing.
+ * In perfetto_annotate.c: adds an annotation with any name. "field" is the member of
+ * DebugAnnotation for the value. An empty text adds nothing.
  */
 void perfetto_annotate_text(struct proto *p, const char *name, const char *text);
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
 
 /*
- * Adds annotations for everything in an event except its fields: data, address, flags and
- * processor.
+ * Adds annotations for all parts of an event except its fields: data, address, flags and processor.
  */
 void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 			  const struct fmt_event *event);
 
-/* perfetto_fields.c: adds an annotation for each field of the event's data. */
+/* In perfetto_fields.c: adds an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
 /* Returns the value of a field, or 0 if the event lacks it. */
@@ -290,9 +290,8 @@ uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event 
 int perfetto_prepare(struct perfetto_kind *kind);
 
 /*
- * perfetto_track() finds the track of the event's thread, and perfetto_span_track() that of its
- * span. If the track is new, the functions write its description first. Returns 0 or an error
- * number.
+ * perfetto_track() finds the track of the event's thread, and perfetto_span_track() the track of
+ * its span. The functions first write the description of a new track. Returns 0 or an error number.
  */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
@@ -300,7 +299,7 @@ int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event
 /* Returns the number of the track of a thread that has a system number. */
 uint64_t perfetto_thread_uuid(uint32_t pid, uint32_t tid);
 
-/* Names the track of a thread or, with tid and thread 0, of a process. */
+/* Names the track of a thread, or of a process if "tid" and "thread" are 0. */
 int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thread);
 
 /*
@@ -317,11 +316,12 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
  */
 size_t perfetto_begin_track(struct perfetto *perfetto, uint64_t uuid, uint32_t pid, size_t *packet);
 int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet);
-#define PERFETTO_TRACK_NAME 2 /* of TrackDescriptor */
+#define PERFETTO_TRACK_NAME 2 /* a field of TrackDescriptor */
 
 /*
  * In perfetto_counter.c: writes the values of the counters of an event, whose type must have
- * fields. The caller has described the track of its thread before. Returns 0 or an error number.
+ * fields. The caller must have described the track of the event's thread. Returns 0 or an error
+ * number.
  */
 int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
 
@@ -332,11 +332,11 @@ int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event);
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field);
 
 /*
- * perfetto_sched.c: perfetto_sched_takes() returns whether the events of a type are switches,
+ * In perfetto_sched.c: perfetto_sched_takes() returns whether the events of a type are switches,
  * wake-ups or ends of threads, by the plan of the type. perfetto_sched_event() writes such an
- * event. If *is_shown is then false, the event must also be written as an event of its thread.
- * perfetto_sched_end() writes what is held back until the next event. The last two return 0 or an
- * error number. perfetto_sched_named() notes that the trace has a name for a process.
+ * event. If *is_shown becomes false, the caller must also write the event as an event of its
+ * thread. perfetto_sched_end() writes a switch that is still held back. These two functions return
+ * 0 or an error number. perfetto_sched_named() notes that the trace has a name for a process.
  */
 bool perfetto_sched_takes(const struct plan *plan);
 int perfetto_sched_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_shown);
@@ -345,9 +345,9 @@ void perfetto_sched_named(struct perfetto *perfetto, uint32_t pid);
 void perfetto_sched_fini(struct perfetto_sched *sched);
 
 /*
- * perfetto_stack.c: perfetto_stack_keep() keeps a stack for later events. perfetto_sample() writes
- * a CPU sample. perfetto_stack() finds the stack of an event, interns it and stores its identifier
- * in *iid, 0 if the event has no stack; the result remains in *found. All return 0 or an error
+ * In perfetto_stack.c: perfetto_stack_keep() keeps a stack for later events. perfetto_sample()
+ * writes a CPU sample. perfetto_stack() finds the stack of an event, stores it in *found, interns
+ * it, and stores its identifier in *iid, or 0 if the event has no stack. All return 0 or an error
  * number.
  */
 int perfetto_stack_keep(struct perfetto *perfetto, const struct fmt_event *event);
@@ -357,9 +357,9 @@ int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 void perfetto_stacks_fini(struct perfetto_stacks *stacks);
 
 /*
- * perfetto_mapped.c: perfetto_mapped_read() reads when the mapped files of processes change.
- * Returns 0 or an error number. perfetto_mapped_changes() returns a number that is equal for two
- * times of a process only if its mapped files did not change between them.
+ * In perfetto_mapped.c: perfetto_mapped_read() reads the times at which the mapped files of
+ * processes change. Returns 0 or an error number. perfetto_mapped_changes() returns a number that
+ * is equal for two times of a process only if its mapped files did not change between them.
  */
 int perfetto_mapped_read(struct perfetto *perfetto);
 size_t perfetto_mapped_changes(const struct perfetto_stacks *stacks, uint32_t pid, int64_t time_ns);
@@ -369,9 +369,9 @@ void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *
 			     const struct stacks_found *found);
 
 /*
- * perfetto_flow.c: perfetto_flow_event() notes a call that waited, or for which a call may have
- * waited. perfetto_flow_end() writes the flows that are not written yet. They return 0 or an error
- * number.
+ * In perfetto_flow.c: perfetto_flow_event() notes a call that has waited, or for which another call
+ * may have waited. perfetto_flow_end() writes the flows that are not written yet. They return 0 or
+ * an error number.
  */
 int perfetto_flow_event(struct perfetto *perfetto, const struct fmt_event *event);
 int perfetto_flow_end(struct perfetto *perfetto);

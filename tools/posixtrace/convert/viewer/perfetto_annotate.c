@@ -44,9 +44,9 @@ void perfetto_annotate_number(struct proto *p, const char *name, unsigned field,
 }
 
 /*
- * Writes the data in hexadecimal digits. The digits are made in the message itself, since data may
- * be large. In protobuf a string consists of its field number with type 2, its length and its
- * bytes.
+ * Writes the data in hexadecimal digits. The function writes the digits directly into the message,
+ * since data may be large. In protobuf a string consists of its field number with type 2, its
+ * length and its bytes.
  */
 static void annotate_hex(struct proto *p, const struct fmt_event *event)
 {
@@ -55,10 +55,7 @@ static void annotate_hex(struct proto *p, const struct fmt_event *event)
 	uint8_t *to;
 
 	proto_number(p, ANNOTATION_NAME_IID, NAME_HEX);
-	/*
-	 * Room for the digits, and for the field number and the length, which have at most 16
-	 * bytes.
-	 */
+	/* Room for the digits, and at most 16 bytes for the field number and the length. */
 	to = proto_room(p, 2 * len + 16);
 	if (!to)
 		return;
@@ -72,7 +69,7 @@ static void annotate_hex(struct proto *p, const struct fmt_event *event)
 	proto_end(p, annotation);
 }
 
-/* Writes the data as text if it is text, else in hexadecimal digits. */
+/* Writes the data as text if it is text, otherwise in hexadecimal digits. */
 static void annotate_data(struct proto *p, const struct fmt_event *event)
 {
 	size_t annotation;
@@ -122,7 +119,7 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 	if (event->cpu >= 0)
 		perfetto_annotate(p, NAME_CPU, ANNOTATION_UINT, (uint64_t)event->cpu);
 	/*
-	 * A span with a key is on a track of the process, which does not show the thread. So an
+	 * The track of a span with a key belongs to the process and does not show the thread. So an
 	 * annotation has the number of the thread.
 	 */
 	if (event->span && event->span->keyed && event->tid)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * perfetto_counter.c - counter tracks (counter_descriptor.proto). Each counter of each process has
- * a track of its own, a child of the process's track.
+ * a separate track, a child of the process's track.
  */
 #include <errno.h>
 #include <math.h>
@@ -93,7 +93,7 @@ int perfetto_counters(struct perfetto *perfetto, const struct fmt_event *event)
 		int err;
 
 		/*
-		 * A value that is infinite or no number is omitted, because a reader of the trace
+		 * An infinite value, or a value that is not a number, is omitted, because a reader
 		 * cannot draw it.
 		 */
 		if (!schema->field[i].is_counter ||

@@ -13,7 +13,7 @@
 #include "log/integer.h"
 #include "log/value.h"
 
-#define SHOWN_MAX 4096 /* longer texts and bytes are shortened to this */
+#define SHOWN_MAX 4096 /* bytes; longer texts and bytes are shortened */
 
 /* Adds a text as plain UTF-8. */
 static void put_text(struct proto *p, const void *text, size_t len)
@@ -24,7 +24,7 @@ static void put_text(struct proto *p, const void *text, size_t len)
 	proto_bytes(p, ANNOTATION_STRING, plain, n);
 }
 
-/* Adds bytes as hexadecimal digits: DebugAnnotation has no member for bytes. */
+/* Adds bytes as hexadecimal digits, because DebugAnnotation has no member for bytes. */
 static void put_hex_text(struct proto *p, const uint8_t *bytes, size_t len)
 {
 	char digits[2 * SHOWN_MAX], *to = digits;
@@ -88,7 +88,7 @@ static bool is_plain(const struct posix_trace_field_np *field)
 
 /*
  * Prepares the head of the annotations of an integer field. The numbers of types and fields are
- * limited, so iid is small, and the head always fits into PERFETTO_HEAD bytes.
+ * limited, so "iid" is small, and the head always fits into PERFETTO_HEAD bytes.
  */
 static void prepare_integer(struct perfetto_integer *integer,
 			    const struct posix_trace_field_np *field, uint64_t iid)
@@ -123,9 +123,9 @@ int perfetto_prepare(struct perfetto_kind *kind)
 }
 
 /*
- * Writes the fields of a type that has integers only, as most types do. Each field is one
- * annotation and is written without a call of the library. If the data ends early, only the fields
- * before its end are written.
+ * Writes the fields of a type that has only integers, as most types do. Each field becomes one
+ * annotation without a call of the library. If the data ends early, only the fields before its end
+ * are written.
  */
 static void put_integers(struct proto *p, const struct perfetto_kind *kind,
 			 const struct fmt_event *event)
@@ -165,7 +165,7 @@ void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event)
 	}
 	posix_trace_values_begin_np(&values, schema, event->data, event->data_len, 0);
 	/*
-	 * The library yields the elements of an array one by one. They are put into one annotation,
+	 * The library returns the elements of an array one by one. They become one annotation,
 	 * which ends when another field begins.
 	 */
 	while (posix_trace_field_next_np(&values, &value) &&

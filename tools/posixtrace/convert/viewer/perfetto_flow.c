@@ -4,9 +4,8 @@
  *
  * The rules are those of the command why: links.h finds the holders of locks, and ender.h finds the
  * write that ended a read. A flow joins two instants: one in the call of the first thread, and one
- * at the end of the wait. The slices of the two calls cannot be joined directly: readers join
- * slices in the order of their begins, but a wait usually begins before the call that ends the
- * wait.
+ * at the end of the wait. A flow cannot join the slices of the two calls directly: readers join
+ * slices in the order of their begins, but a wait usually begins before the call that ends it.
  */
 #include "convert/viewer/perfetto.h"
 
@@ -17,18 +16,18 @@
 #include "base/vec.h"
 #include "convert/paired.h"
 
-#define WAITED_NS 10000 /* a shorter read has probably not waited */
-#define KEPT      (4 * ENDER_LOOK_AT) /* calls in memory */
+#define WAITED_NS 10000 /* a read that is shorter has probably not waited */
+#define KEPT      (4 * ENDER_LOOK_AT) /* the most calls in memory */
 
-/* One of the two threads that a flow joins, and the call in which it is. */
+/* One of the two threads that a flow joins, and its call. */
 struct flow_side {
 	uint32_t pid, tid;
 	int64_t begin_ns, end_ns;
 };
 
 /*
- * Returns the last nanosecond of a call that is not after a limit. At the time of its end the call
- * is over, so an instant with that time would not be in the call.
+ * Returns the last nanosecond of a call, or the limit if it is earlier. An instant at the time of
+ * the call's end would be behind the call.
  */
 static int64_t inside_ns(const struct flow_side *side, int64_t limit_ns)
 {
@@ -59,7 +58,7 @@ static int put_side(struct perfetto *perfetto, const struct flow_side *side, int
 
 /*
  * Writes a flow from a call that ended a wait. "call" is the name of the type of the waiting call,
- * or NULL. The first instant is not after the second one, and precedes it in the file.
+ * or NULL. The first instant is not later than the second instant, and precedes it in the file.
  */
 static int put_flow(struct perfetto *perfetto, const struct flow_side *from,
 		    const struct flow_side *to, bool is_guess, const char *call)
@@ -128,8 +127,8 @@ static struct flow_side side_of_call(const struct perfetto_flows *flows, const s
 }
 
 /*
- * Returns whether a call is a read or a poll that may have waited. No thread ended a call that
- * failed or reached its time limit.
+ * Returns whether a call is a read or a poll that may have waited. A call that failed or reached
+ * its time limit was not ended by a thread.
  */
 static bool may_have_waited(const struct call *call)
 {
@@ -138,8 +137,8 @@ static bool may_have_waited(const struct call *call)
 }
 
 /*
- * Writes the flows to those waits behind which at least this number of calls is kept. Then removes
- * calls that no later search examines.
+ * Writes the flows to waits that are followed by at least "behind" kept calls. Then removes calls
+ * that no later search examines.
  */
 static int put_transfers(struct perfetto *perfetto, size_t behind)
 {

@@ -2,8 +2,8 @@
 /*
  * perfetto_mapped.c - the times at which the files that a process has mapped change.
  *
- * A log has one number for equal stacks of addresses. After exec() or dlclose() these addresses may
- * belong to other files, and then the stack must be interned again.
+ * A log has one number for equal stacks of addresses. After exec() or dlclose(), these addresses
+ * may belong to other files. In this case the stack must be interned again.
  */
 #include "convert/viewer/perfetto.h"
 
@@ -56,7 +56,7 @@ int perfetto_mapped_read(struct perfetto *perfetto)
 		err = read_log(stacks, perfetto->flow->objects[i]);
 	if (stacks->changes)
 		qsort(stacks->change, stacks->changes, sizeof(*stacks->change), by_process);
-	/* All files of a program usually have one time. */
+	/* The mappings of all files of a program usually have the same time. */
 	for (size_t i = 0; i < stacks->changes; i++)
 		if (!kept || by_process(&stacks->change[kept - 1], &stacks->change[i]))
 			stacks->change[kept++] = stacks->change[i];

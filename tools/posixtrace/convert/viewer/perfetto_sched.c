@@ -3,11 +3,11 @@
  * perfetto_sched.c - switches and wake-ups of threads as events of the kernel's tracing
  * (ftrace_event_bundle.proto, sched.proto). Readers compute the states of threads from them.
  *
- * The kernel records a switch once: which thread left a CPU and which one got it. A log has an
- * event for each of the two threads that is recorded: sched.out, which is held back here, and at
- * the same time sched.in. The log has no events of other threads. Such a thread is shown while a
- * recorded thread waits for the CPU that the other thread got. At other times a CPU without a
- * recorded thread is shown as idle.
+ * The kernel records a switch once: the thread that left a CPU and the thread that got it. A log
+ * has an event for each of the two threads that is recorded: sched.out, which this file holds back,
+ * and sched.in at the same time. The log has no events of other threads. Another thread is shown
+ * only while a recorded thread waits for the CPU that the other thread got. At other times, a CPU
+ * without a recorded thread is shown as idle.
  */
 #include "convert/viewer/perfetto.h"
 
@@ -45,9 +45,9 @@ enum { /* ProcessTree, its messages for a process and a thread */
 static const unsigned flags_of_context[] = { 0, 0x10, 0x08 };
 
 /*
- * The kernel's numbers of states. The numbers below 64 are the same in all kernels. The numbers of
- * the log are those of Linux 4.14 and later, and readers that do not know the kernel expect those
- * of Linux 4.4.
+ * The kernel's numbers of states. The numbers below 64 are the same in all kernels. The log has the
+ * numbers of Linux 4.14 and later. Readers that do not know the kernel expect the numbers of Linux
+ * 4.4.
  */
 #define STATE_READY    0
 #define STATE_SLEEPS   1
@@ -74,10 +74,10 @@ bool perfetto_sched_takes(const struct plan *plan)
 }
 
 /*
- * Begins a packet with an event of the kernel on a CPU. The kernel's event has the thread that the
- * CPU executed, which for a wake-up is the waker. Readers assume that the kernel's events have
- * CLOCK_BOOTTIME, but the times here are those of the other packets. So the first event comes after
- * a snapshot that says that the two clocks are equal.
+ * Begins a packet with an event of the kernel on a CPU. The event has the thread that the CPU
+ * executed; for a wake-up this is the waker. Readers assume that the kernel's events have times of
+ * CLOCK_BOOTTIME, but they have the clock of the other packets. So the first event follows a
+ * snapshot in which the two clocks are equal.
  */
 static int begin_kernel(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t tid,
 			size_t open[3])
@@ -122,8 +122,9 @@ static bool has_name(struct perfetto *perfetto, uint32_t pid)
 }
 
 /*
- * Names a thread that may have no events of its own: once, or more often if the table is full. The
- * name of the first thread is also that of its process, unless the trace has another name for it.
+ * Names a thread, which may have no events. The name is written once, or more often if the table is
+ * full. The name of the first thread is also the name of its process, unless the trace has another
+ * name for the process.
  */
 static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, const char *name,
 		      int64_t time_ns)
@@ -154,7 +155,7 @@ static int put_person(struct perfetto *perfetto, uint32_t pid, uint32_t tid, con
 }
 
 /*
- * Writes that another thread got a CPU. If its number is 0, no thread has the CPU. "name" may be
+ * Writes that the thread "next" got a CPU. If "next" is 0, no thread has the CPU. "name" may be
  * empty.
  */
 static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t prev,
@@ -178,9 +179,9 @@ static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, 
 }
 
 /*
- * Writes that the thread that got the CPU by the last switch there no longer has this CPU. The
- * state of the thread is not known. The function writes that the thread sleeps, because a thread in
- * the state ready would seem to wait for a CPU.
+ * Writes that the thread that got the CPU by its last switch no longer has it. The state of this
+ * thread is unknown. The function writes that the thread sleeps, because a thread in the state
+ * ready would seem to wait for a CPU.
  */
 static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
 {
@@ -189,10 +190,10 @@ static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
 }
 
 /*
- * Called when a thread has got a CPU: ends what other CPUs show of this thread. There are two
- * cases. The thread has waited for another CPU: the thread to which it lost that CPU is then no
- * longer shown. Or the log lacks the event by which the thread left another CPU: it is then only
- * known that the thread has left that CPU by now.
+ * Called when a thread has got a CPU: corrects other CPUs that concern this thread. There are two
+ * cases. The thread has waited for another CPU: then the thread to which it lost that CPU is no
+ * longer shown. Or the log lacks the event by which the thread left another CPU: then the thread
+ * leaves that CPU at this time.
  */
 static int leave_others(struct perfetto *perfetto, uint32_t tid, uint32_t cpu, int64_t time_ns)
 {
@@ -205,7 +206,7 @@ static int leave_others(struct perfetto *perfetto, uint32_t tid, uint32_t cpu, i
 	return err;
 }
 
-/* Writes the switch that is held. is_next is true if the next thread is recorded. */
+/* Writes the switch that is held back. is_next is true if the next thread is recorded. */
 static int write_out(struct perfetto *perfetto, bool is_next)
 {
 	struct perfetto_out *out = &perfetto->sched.out;
@@ -219,7 +220,7 @@ static int write_out(struct perfetto *perfetto, bool is_next)
 	cpu = &perfetto->sched.cpu[out->cpu];
 	/*
 	 * The log lacks the event by which the thread got the CPU. The thread had the CPU at this
-	 * moment, but the log does not show since when.
+	 * moment, but the begin of this time is unknown.
 	 */
 	if (cpu->now != out->tid)
 		err = leave_others(perfetto, out->tid, out->cpu, out->time_ns);
@@ -242,8 +243,8 @@ int perfetto_sched_end(struct perfetto *perfetto)
 }
 
 /*
- * A thread got a CPU. Packets with equal times remain in the order of the file, so the thread
- * leaves other CPUs before the held switch gives it this one.
+ * Handles a thread that got a CPU. Packets with equal times remain in the order of the file, so the
+ * thread leaves other CPUs before it gets this CPU by the held switch.
  */
 static int enter_cpu(struct perfetto *perfetto, const struct fmt_event *event, uint32_t cpu)
 {
@@ -283,7 +284,10 @@ static uint64_t state_of(uint64_t reason, bool has_state, uint64_t state)
 {
 	if (reason)
 		return STATE_READY;
-	/* perf_event_open() does not say how a thread waits. Most waits can be interrupted. */
+	/*
+	 * A record of perf_event_open() does not have the kind of wait. Most waits can be
+	 * interrupted.
+	 */
 	if (!has_state)
 		return STATE_SLEEPS;
 	if (state == STATE_PARKED)
@@ -294,7 +298,7 @@ static uint64_t state_of(uint64_t reason, bool has_state, uint64_t state)
 	return state ? state : STATE_SLEEPS;
 }
 
-/* A thread left a CPU. */
+/* Handles a thread that left a CPU. */
 static int leave_cpu(struct perfetto *perfetto, const struct fmt_event *event,
 		     const struct plan *plan, uint32_t cpu)
 {
@@ -315,8 +319,8 @@ static int leave_cpu(struct perfetto *perfetto, const struct fmt_event *event,
 }
 
 /*
- * A thread was woken. If the log names no waker, an interrupt woke the thread, and readers then see
- * the idle thread as the waker.
+ * Handles a wake-up. If the log has no waker, an interrupt woke the thread, and readers show the
+ * idle thread as the waker.
  */
 static int wake_thread(struct perfetto *perfetto, const struct fmt_event *event,
 		       const struct plan *plan, uint32_t cpu)
@@ -345,8 +349,8 @@ static int wake_thread(struct perfetto *perfetto, const struct fmt_event *event,
 }
 
 /*
- * A thread ended. By perf_event_open() its last switch is not recorded. Otherwise the thread has
- * left the CPU before, or leaves it later.
+ * Handles the end of a thread. perf_event_open() does not record the last switch of a thread. With
+ * other sources, the thread has left the CPU before, or leaves it later.
  */
 static int end_thread(struct perfetto *perfetto, const struct fmt_event *event, uint32_t cpu)
 {

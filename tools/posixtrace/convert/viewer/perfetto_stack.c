@@ -3,8 +3,8 @@
  * perfetto_stack.c - CPU samples and call stacks (profile_packet.proto, profile_common.proto).
  *
  * Each distinct stack of a process is written once, as interned data: its frames, the mappings of
- * these frames, and texts. Samples and events refer to it by a number. The memory for what was
- * interned is bounded; what has no place is written again when it is needed again.
+ * these frames, and texts. Samples and events refer to the stack by a number. The memory for
+ * interned entries is bounded; an entry without a place is written again when it is needed again.
  */
 #include "convert/viewer/perfetto.h"
 
@@ -66,7 +66,7 @@ int perfetto_stack_keep(struct perfetto *perfetto, const struct fmt_event *event
 /* ------------------------------------------------------------------ interned data */
 
 /*
- * Returns the identifier of an entry with this key. *is_new becomes true if the caller must write
+ * Returns the identifier of the entry with this key. *is_new becomes true if the caller must write
  * the entry. If memory is lacking, the packet fails.
  */
 static uint64_t intern_key(struct perfetto *perfetto, const char *key, bool *is_new)
@@ -85,7 +85,7 @@ static uint64_t intern_key(struct perfetto *perfetto, const char *key, bool *is_
 
 /*
  * Interns a text as an entry of a field of InternedData. The key begins with the field, because
- * each field has identifiers of its own. Bytes that are not UTF-8 are escaped.
+ * each field has separate identifiers. Bytes that are not UTF-8 are escaped.
  */
 static uint64_t intern_text(struct perfetto *perfetto, unsigned field, const void *text, size_t len)
 {
@@ -107,7 +107,7 @@ static uint64_t intern_text(struct perfetto *perfetto, unsigned field, const voi
 	return iid;
 }
 
-/* The build-id is interned as its bytes. Its key has their digits, because a key is a text. */
+/* Interns the bytes of a build-id. The key has hexadecimal digits, because a key is a text. */
 static uint64_t intern_build_id(struct perfetto *perfetto, const struct posix_trace_mapping_np *of)
 {
 	char key[2 * POSIX_TRACE_BUILD_ID_MAX_NP + 8], *to = key + sprintf(key, "id ");
@@ -132,9 +132,9 @@ static uint64_t intern_build_id(struct perfetto *perfetto, const struct posix_tr
 }
 
 /*
- * Interns a mapping. A reader needs one for each frame, so frames of the kernel and of unknown
- * files have a mapping, too, with a name in brackets. The load bias is the number that must be
- * added to an offset in the file to get the address that the file's symbols use.
+ * Interns a mapping. A reader needs a mapping for each frame, so frames of the kernel and of
+ * unknown files have a mapping, too, with a name in brackets. The load bias is the difference
+ * between the address in the file's symbols and the offset in the file.
  */
 static uint64_t intern_mapping(struct perfetto *perfetto, const struct fmt_frame *frame,
 			       uint64_t address)
@@ -173,7 +173,7 @@ static uint64_t intern_mapping(struct perfetto *perfetto, const struct fmt_frame
 	return iid;
 }
 
-/* Interns a frame. Its function has the name that the other exports of stacks have. */
+/* Interns a frame. The name of its function is the same as in all other exports of stacks. */
 static uint64_t intern_frame(struct perfetto *perfetto, const struct fmt_event *event,
 			     const struct stacks_found *found, size_t index)
 {
@@ -214,8 +214,9 @@ static uint64_t intern_frame(struct perfetto *perfetto, const struct fmt_event *
 }
 
 /*
- * Interns a stack by its key, in a packet of its own: the packet of the event may have other
- * interned data, and a packet has this field only once. Readers expect the outermost frame first.
+ * Interns a stack by its key, in a separate packet, because the packet of the event may already
+ * have interned data, and a packet has this field only once. Readers expect the outermost frame
+ * first.
  */
 static int intern_stack(struct perfetto *perfetto, const struct fmt_event *event,
 			const struct stacks_found *found, const char *key, uint64_t *iid)
@@ -258,7 +259,10 @@ int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 	    !stacks_get(&stacks->of[event->source], kind->as->name, event->type->fields,
 			kind->stack, event->data, event->data_len, found) || !found->count)
 		return 0;
-	/* The first address of a sample has another meaning than that of a call. */
+	/*
+	 * The first address of a sample is exact, and that of a call is not. So the key has
+	 * is_exact.
+	 */
 	snprintf(key, sizeof(key), "stack %u %u %u %d %zu", event->source, event->pid,
 		 found->number, found->is_exact,
 		 perfetto_mapped_changes(stacks, event->pid, event->time_ns));
@@ -277,7 +281,7 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event)
 	char key[96];
 	int err = perfetto_stack(perfetto, event, &found, &iid);
 
-	/* Without a stack, the address of the sample is the whole stack. */
+	/* If there is no stack, the stack consists of the address of the sample. */
 	if (!err && !iid && event->address) {
 		found = (struct stacks_found){ .frame = &event->address, .count = 1,
 					       .is_exact = true };
@@ -303,8 +307,9 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event)
 }
 
 /*
- * Each event has the whole text. Readers of 2021 know neither interned texts of annotations nor
- * call stacks of events, so this annotation is the only stack that they show.
+ * Each event has the whole text, because readers of 2021 do not support interned texts of
+ * annotations. They do not support call stacks of events, either, so this annotation is the only
+ * stack that they show.
  */
 void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,
 			     const struct stacks_found *found)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perfetto_track.c - the tracks of threads, processes and spans (track_descriptor.proto). A track
- * has a number, the uuid, that is computed from its facts, so that no table of tracks is needed.
+ * perfetto_track.c - the tracks of threads, processes and spans (track_descriptor.proto). The
+ * number of a track (uuid) is computed from its facts, so that no table of tracks is needed.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,8 +22,8 @@ enum { /* TrackDescriptor, ProcessDescriptor, ThreadDescriptor */
 };
 
 /*
- * Mixes the bits by the finalizer of splitmix64. The lowest bit is set, so that the result is never
- * 0, which means no track.
+ * Mixes the bits by the finalizer of splitmix64. The lowest bit is set, because a result of 0 would
+ * mean no track.
  */
 static uint64_t mix_bits(uint64_t x)
 {
@@ -38,9 +38,9 @@ static uint64_t process_uuid(uint32_t pid)
 }
 
 /*
- * Returns the number of a thread's track. If a thread has a system number, it keeps this number
- * when its process executes another program, but its handle changes. Therefore the handle of such a
- * thread is not used (threads.h).
+ * Returns the number of a thread's track. When a process executes another program, a thread keeps
+ * its system number, but its handle changes. Therefore the handle of a thread with a system number
+ * is not used (threads.h).
  */
 static uint64_t thread_uuid(uint32_t pid, uint32_t tid, uint64_t thread)
 {
@@ -87,8 +87,8 @@ int perfetto_end_track(struct perfetto *perfetto, size_t track, size_t packet)
 }
 
 /*
- * The constant makes the numbers of the tracks of counters different from the numbers of the
- * process's tracks of spans.
+ * Because of the constant, the numbers for tracks of counters differ from those for the process's
+ * tracks of spans.
  */
 uint64_t perfetto_counter_uuid(uint32_t pid, size_t type, unsigned field)
 {
@@ -122,7 +122,7 @@ static int process_track(struct perfetto *perfetto, uint32_t pid, const char *na
 
 /*
  * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor. The
- * track of such a thread is a child of its process's track. If the process is not known either, the
+ * track of such a thread is a child of its process's track. If the process is unknown, too, the
  * track has no parent.
  */
 static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, uint64_t handle,
@@ -180,8 +180,8 @@ int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uin
 		last = perfetto->last = threads_of(&perfetto->threads, event->pid, event->tid,
 						   event->thread);
 		/*
-		 * A thread beyond the limit of threads.h has no place for the mark, so its track is
-		 * described again.
+		 * A thread beyond the limit of threads.h has no mark, so its track is described
+		 * again.
 		 */
 		if (!last || !last->mark) {
 			if (event->pid)
@@ -219,8 +219,8 @@ static int lane_track(struct perfetto *perfetto, uint64_t uuid, uint64_t parent,
 }
 
 /*
- * Finds the track of a span with a key. Often all spans of a type are on one lane. Then the track
- * is the one that the type used last, and no search is needed.
+ * Finds the track of a span with a key. Often all spans of a type are on one lane. In this case the
+ * track is the last track of the type, and no search is needed.
  */
 static int keyed_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track)
 {
@@ -233,8 +233,8 @@ static int keyed_track(struct perfetto *perfetto, const struct fmt_event *event,
 		return 0;
 	}
 	/*
-	 * The number depends on the series, so spans of different names have different tracks. The
-	 * hash makes a collision unlikely.
+	 * The number depends on the series, so spans of different names have different tracks. A
+	 * collision of hashes is unlikely.
 	 */
 	*track = mix_bits(mix_bits(process_uuid(event->pid) + span->series + 1) + span->lane);
 	kind->track = *track;

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * speedscope.c - the file format of speedscope (speedscope.app/file-format-schema.json): the spans
- * of each lane of a thread are an "evented" profile, and there are further profiles for spans with
- * a key.
+ * speedscope.c - the file format of speedscope (speedscope.app/file-format-schema.json): each lane
+ * of a thread becomes an "evented" profile, and so does each lane of spans with a key.
  *
  * The format requires all events of a profile in one place, so tracks.h collects them first. Times
- * are nanoseconds since the first event or begin of a span. They do not count from 1970, because
- * readers keep numbers in doubles.
+ * are nanoseconds since the first event or begin of a span. Times since 1970 would not be exact,
+ * because readers keep numbers in doubles.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,7 +27,7 @@ struct speedscope {
 
 /*
  * Writes an event of a profile: O opens a frame, C closes it. The format requires that frames nest
- * and that no event is earlier than the one before it. nesting.h guarantees both.
+ * and that no event is earlier than the event before it. nesting.h guarantees both.
  */
 static void put_edge(void *arg, const struct edge *edge)
 {
@@ -53,8 +52,8 @@ static const char *name_of(const struct tracks *s, const struct track *track)
 }
 
 /*
- * Writes the name of a profile: the thread's name, and then its numbers, so that no two profiles
- * have the same name.
+ * Writes the name of a profile: the thread's name, and then its numbers, so that the names of
+ * profiles differ.
  */
 static void put_track_name(struct speedscope *s, const struct track *track)
 {
@@ -67,8 +66,8 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 	else if (!track->keyed)
 		snprintf(what, sizeof(what), "thread %#llx of ", (unsigned long long)track->thread);
 	/*
-	 * The plan names a thread that has no name by its number. Such a name is omitted, since the
-	 * number follows anyway.
+	 * In the plan, the name of a thread may be only its number. Such a name is omitted, since
+	 * the number follows anyway.
 	 */
 	if (name && *what && !strncmp(what, name, strlen(name)) &&
 	    !strcmp(what + strlen(name), " of "))
@@ -85,7 +84,7 @@ static void put_track_name(struct speedscope *s, const struct track *track)
 	free(text);
 }
 
-/* Writes a profile. The end of the profile must not be before its last event. */
+/* Writes a profile. The end of a profile must not precede its last event. */
 static int put_track(struct speedscope *s, const struct track *track)
 {
 	int64_t last_ns = s->tracks->last_ns > track->last_ns ? s->tracks->last_ns : track->last_ns;
@@ -161,7 +160,7 @@ static int speedscope_end(void *context, const struct fmt_end *end)
 	put_frames(s);
 	json_end_line(&s->json);
 	/*
-	 * If there is no track, the output is valid but empty. A notice explains why, because
+	 * Without a track, the output is valid but empty. A notice explains the reason, because
 	 * speedscope does not.
 	 */
 	if (!tracks->tracks)

@@ -89,8 +89,8 @@ int tracks_thread(void *context, const struct fmt_thread *thread)
 /* ------------------------------------------------------------------ spans */
 
 /*
- * Stores the frame of a span in *frame. It is the index of the span's name in the list that all
- * profiles share.
+ * Stores the frame of a span in *frame: the index of the span's name in the common list of all
+ * profiles.
  */
 static int frame_of(struct tracks *s, const struct fmt_span *span, uint32_t *frame)
 {
@@ -130,9 +130,9 @@ static struct track *new_track(struct tracks *s, const struct fmt_event *event)
 }
 
 /*
- * Returns the track of the event's span. If the track is new, makes it. Tracks are found by a hash
- * of 64 bits of their facts. If two tracks had the same hash, their spans would be in one profile.
- * Returns NULL if memory is lacking or if there are too many tracks.
+ * Returns the track of the event's span, and makes it if it does not exist. Tracks are found by a
+ * hash of 64 bits of their facts. Tracks with an equal hash would become one profile. Returns NULL
+ * if memory is lacking or if there are too many tracks.
  */
 static struct track *track_of(struct tracks *s, const struct fmt_event *event)
 {
@@ -182,7 +182,7 @@ int tracks_event(void *context, const struct fmt_event *event)
 
 	if (event->time_ns > s->last_ns)
 		s->last_ns = event->time_ns;
-	/* A span is added when it ends, because its duration is known only then. */
+	/* A span is added at its end, because its duration is not known before. */
 	return event->span && event->span->part != FMT_OPENS ? put_span(s, event) : 0;
 }
 
@@ -197,7 +197,7 @@ int tracks_lost(void *context, const struct fmt_lost *lost)
 
 void tracks_end(struct tracks *s, const struct fmt_end *end)
 {
-	/* A source that has a ledger has given no counts before, so no loss is counted twice. */
+	/* The gaps of a source with a ledger have no counts, so no loss is counted twice. */
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		s->lost += i == POSIX_TRACE_LOST_CLEARED_NP ? 0 : end->ledger.lost[i];
 }

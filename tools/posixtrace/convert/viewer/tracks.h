@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tracks.h - the spans of a trace by thread and lane, for formats that require all spans of a
- * thread in one place. The functions are those of struct format, with struct tracks as context.
+ * thread in one place. The functions are functions of struct format, with struct tracks as context.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_TRACKS_H
 #define POSIXTRACE_CONVERT_VIEWER_TRACKS_H
@@ -26,13 +26,13 @@ struct track {
 struct tracks {
 	struct fmt_flow *flow;
 	struct out *out;
-	/* finds tracks: the handle is a hash, and the mark is index + 1 */
+	/* to find tracks: the handle is a hash, and the mark is the track's index + 1 */
 	struct threads places;
 	struct track **track;
 	size_t tracks;
-	uint32_t *frame;               /* by series of spans: index of the name + 1 */
+	uint32_t *frame;               /* by series of spans: index in "name" + 1 */
 	size_t series;
-	char **name;                   /* of frames */
+	char **name;                   /* the names of frames */
 	size_t frames;
 	struct plan_name *thread;      /* the names of threads */
 	size_t threads;
@@ -43,8 +43,8 @@ struct tracks {
 };
 
 /*
- * The members of a format with these names. tracks_close() frees all of *context. The others return
- * 0, ENOMEM, or an error number of the temporary files.
+ * The members of a format with these names. tracks_close() frees all of *context. All other
+ * functions return 0, ENOMEM, or an error number of the temporary files.
  */
 int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int tracks_begin(void *context, const struct fmt_facts *facts);
