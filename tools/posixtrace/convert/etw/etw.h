@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw.h - logs of Event Tracing for Windows (ETL files): from the bytes of a file to records in
+ * etw.h - logs of Event Tracing for Windows (ETL files): converts the bytes of a file to records in
  * order of time. The layouts are those of Microsoft's evntrace.h and evntcons.h, and of observed
  * files. posixtrace-convert(1) lists the codes of findings.
  *
@@ -25,7 +25,7 @@
 #define ETW_BUFFER_HEADER 72
 #define ETW_GUID_BYTES 16
 #define ETW_GUID_TEXT 37
-#define ETW_NAME_BYTES 64       /* of an event type, NUL included */
+#define ETW_NAME_BYTES 64       /* bytes of the name of an event type, with its NUL */
 #define ETW_PROCESSORS 2048
 /* The least size of the log file header after its record header, on 32-bit and 64-bit systems. */
 #define ETW_LOG_HEADER32 0x110
@@ -34,8 +34,8 @@
 struct etw_describe;
 
 /*
- * The file. Its function read() works as pread(), but it returns less than len only at the end of
- * the file. After an error it returns -1.
+ * The file. read() works as pread(), but it returns fewer than "len" bytes only at the end of the
+ * file. After an error it returns -1.
  */
 struct etw_input {
 	int64_t (*read)(void *arg, uint64_t at, void *to, size_t len);
@@ -59,7 +59,7 @@ struct etw_log {
 	uint32_t build;
 	uint32_t processors;
 	int64_t end_time;       /* FILETIME */
-	uint32_t timer_resolution; /* of KernelTime, UserTime in 100 ns */
+	uint32_t timer_resolution; /* unit of the CPU times, in 100 ns */
 	uint32_t mode;
 	uint32_t buffers_written;
 	uint32_t pointer_size;
@@ -67,7 +67,7 @@ struct etw_log {
 	uint32_t cpu_mhz;
 	int64_t boot_time;
 	int64_t frequency;
-	int64_t start_time;     /* FILETIME of stamp0 */
+	int64_t start_time;     /* FILETIME of the stamp stamp0 */
 	uint32_t clock;
 	uint32_t buffers_lost;
 	int64_t stamp0;
@@ -77,17 +77,17 @@ struct etw_log {
 };
 
 struct etw_buffer {
-	uint64_t at;            /* in the file */
+	uint64_t at;            /* offset in the file */
 	int64_t sequence;
 	uint32_t size;
-	uint32_t number;        /* in order of the file */
+	uint32_t number;        /* number in the order of the file */
 	uint16_t processor;
 	bool compressed;
 };
 
 enum etw_kind {
 	ETW_SYSTEM, ETW_COMPACT, ETW_FULL, ETW_INSTANCE, ETW_PERFINFO, ETW_EVENT, ETW_MESSAGE,
-	ETW_SKIPPED             /* a kind that is not read */
+	ETW_SKIPPED             /* a kind that the reader skips */
 };
 
 #define ETW_NO_GROUP (-1)
@@ -97,25 +97,22 @@ struct etw_record {
 	const unsigned char *bytes;
 	size_t size;
 	size_t header;          /* bytes before the payload: header and extended items */
-	/*
-	 * offset of the record in the file; if the buffer of the record is compressed, offset of
-	 * the buffer
-	 */
+	/* offset of the record in the file; for a compressed buffer, the offset of the buffer */
 	uint64_t at;
 	enum etw_kind kind;
 	unsigned header_type;
 	unsigned version;
 	int group;
-	unsigned type;          /* type in the class; for kind EVENT: the opcode */
+	unsigned type;          /* type in the class; for the kind ETW_EVENT: the opcode */
 	int level;
-	unsigned id;            /* of EVENT and MESSAGE */
-	unsigned flags;         /* of EVENT, MESSAGE */
+	unsigned id;            /* of ETW_EVENT and ETW_MESSAGE */
+	unsigned flags;         /* of ETW_EVENT and ETW_MESSAGE */
 	unsigned channel;
 	unsigned task;
 	bool has_ids, has_stamp, has_guid, has_cpu, bad_items;
 	uint32_t pid, tid;
 	uint32_t kernel, user;
-	uint32_t component;     /* of MESSAGE without a guid */
+	uint32_t component;     /* of ETW_MESSAGE without a GUID */
 	int64_t stamp;
 	unsigned char guid[ETW_GUID_BYTES];
 	const unsigned char *traits, *schema; /* of TraceLogging; NULL: none */
@@ -130,34 +127,36 @@ struct etw_record {
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size);
 
 /*
- * Reads the record at p. "size" bytes of it are available. The pointers in *record are into p.
+ * Reads the record at p, where "size" bytes are available. *record gets pointers into these bytes.
  * Returns 0, or 7 to 10 for the faults E07 to E10 with the reason in *why.
  */
 int etw_record(const unsigned char *p, size_t size, struct etw_record *record, const char **why);
 
-/* Returns whether the record describes the log itself and is not an event. */
+/* Returns whether the record is about the log itself, and is no event. */
 bool etw_is_about_log(const struct etw_record *record);
 
 /*
  * These functions convert between the 16 bytes of a GUID in a log and its text, such as
  * bbccf6c1-6cd1-48c4-80ff-839482e37671. etw_guid_parse() returns false for a text of any other
- * form. Its digits may have either case.
+ * form. The digits of the text may have either case.
  */
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
 bool etw_guid_parse(const char *text, unsigned char guid[ETW_GUID_BYTES]);
 
-/* The short name of a known class, or NULL. */
+/* Returns the short name of a known class, or NULL. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES]);
 const char *etw_group_name(unsigned group);
 /* Returns the name of a type, such as "start", or NULL for a type that has only a number. */
 const char *etw_type_name(unsigned type);
-/* The name of the class, and of the event type. A name that is too long ends with its checksum. */
+/*
+ * etw_class() stores the name of the class, etw_name() the name of the event type. A name that is
+ * too long ends with its checksum.
+ */
 void etw_class(const struct etw_record *record, char name[ETW_GUID_TEXT]);
 void etw_name(const struct etw_record *record, char name[ETW_NAME_BYTES]);
 bool etw_is_classic(const struct etw_record *record);
 /*
- * Returns whether the record is an event of a class, that is, of the kernel or another classic
- * provider.
+ * Returns whether the record is an event of a class: of the kernel or of another classic provider.
  */
 bool etw_is_kernel(const struct etw_record *record);
 /* Returns whether the record is an event of a provider with a manifest or TraceLogging. */
@@ -177,7 +176,10 @@ unsigned etw_lost_type(const struct etw_record *record);
 int64_t etw_filetime_ns(int64_t filetime);
 int64_t etw_time_ns(const struct etw_log *log, int64_t stamp);
 
-/* The CPU time that a thread used between two of its records. Returns false if it is not known. */
+/*
+ * Computes the CPU time that a thread used between two of its records. Returns false if it is not
+ * known.
+ */
 bool etw_cpu_cost(const struct etw_log *log, const struct etw_record *from,
 		  const struct etw_record *to, uint64_t *cost_ns);
 
@@ -196,10 +198,10 @@ struct etw_file {
 	uint64_t lost_records;
 	size_t largest;         /* bytes of the largest record */
 	int64_t first_ns, last_ns;
-	bool ours;              /* an export of posixtrace, which etw_restore() can read */
-	bool disordered;        /* the records of at least one processor are not in order of time */
-	size_t pointer_bytes;   /* in kernel events; 0: not known */
-	struct etw_describe *describe; /* the descriptions of payloads that the log has */
+	bool ours;              /* an export of posixtrace, for etw_restore() */
+	bool disordered;        /* the records of some processor are not in order of time */
+	size_t pointer_bytes;   /* size of pointers in kernel events; 0: not known */
+	struct etw_describe *describe; /* descriptions of payloads that the log contains */
 };
 
 /* Returns whether a file with these first bytes is a log of ETW. */
@@ -220,15 +222,15 @@ void etw_log_names(const struct etw_log *log, char *session, char *path, size_t 
 
 /* One buffer, in memory. */
 struct etw_content {
-	unsigned char *bytes;   /* from the buffer's header on; NULL: not loaded */
-	size_t filled;          /* where the records end */
+	unsigned char *bytes;   /* the buffer, with its header; NULL: not loaded */
+	size_t filled;          /* offset of the end of the records */
 	size_t next;            /* offset of the next record */
-	int64_t stamp;          /* of the last record that was returned */
+	int64_t stamp;          /* stamp of the last returned record */
 };
 
 /*
  * Loads a buffer. If the buffer has a fault, the content is shorter or empty, and the function
- * reports the fault if findings is not NULL. Returns 0, EIO or ENOMEM.
+ * reports the fault if "findings" is not NULL. Returns 0, EIO or ENOMEM.
  */
 int etw_content_load(const struct etw_file *file, const struct etw_buffer *buffer,
 		     struct etw_content *content, struct findings *findings);
@@ -241,7 +243,7 @@ void etw_content_free(struct etw_content *content);
 struct etw_walk;
 /*
  * Begins at the first event. The file must remain open until etw_walk_end(), which also accepts
- * NULL. Returns 0, ENOMEM or an error number of reading; *walk is NULL then.
+ * NULL. Returns 0, ENOMEM or an error number of reading; after an error *walk is NULL.
  */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk);
 /*

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_buffers.c - lists the buffers of a file. It needs only the headers of the buffers. Only the
- * size in the header of a buffer says where the next buffer begins, so one wrong size would make
- * all later buffers unreadable. With --etw-resync, the reader assumes that a buffer with a wrong
- * size has the usual size.
+ * etw_buffers.c - lists the buffers of a file by their headers. The begin of a buffer follows only
+ * from the size in the header of the buffer before it, so a wrong size makes all later buffers
+ * unreadable. With --etw-resync, the reader assumes that a buffer with a wrong size has the usual
+ * size.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,8 +15,8 @@
 #include "convert/octets.h"
 
 /*
- * Each caller has checked that the bytes are within the file. So if fewer bytes can be read, the
- * file has become shorter since then, and the function returns an error.
+ * Each caller has checked that the bytes are within the file. So if fewer bytes are read, the file
+ * has become shorter meanwhile, which is an error.
  */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 {
@@ -26,10 +26,7 @@ int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 struct list { /* the state of etw_list_buffers() */
 	struct etw_file *file;
 	struct findings *f;
-	/*
-	 * number of buffers whose flags report lost events, and of those whose flags report lost
-	 * buffers
-	 */
+	/* numbers of buffers whose flags report lost events, and lost buffers */
 	uint32_t lost_events, lost_buffers;
 	bool processor_reported, sizes_differ;
 };
@@ -48,8 +45,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 	if (!vec_grow(&file->buffer, file->buffers, 1))
 		return ENOMEM;
 	/*
-	 * Old systems store the number of the processor in one byte. A flag says that two bytes are
-	 * valid.
+	 * Old systems store the number of the processor in one byte. If a flag is set, two bytes
+	 * are valid.
 	 */
 	processor &= flag & ETW_FLAG_PROCESSOR ? ETW_PROCESSORS - 1 : 0xff;
 	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);
@@ -75,8 +72,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 }
 
 /*
- * Returns whether the file has only zeros from this offset on. A file whose space was allocated in
- * advance ends with zeros, which are not damage.
+ * Returns whether the file has only zeros from this offset on. Such zeros are no damage: they are
+ * at the end of a file whose space was allocated in advance.
  */
 static bool is_zero_from(const struct etw_file *file, uint64_t at)
 {
@@ -97,9 +94,9 @@ static bool is_zero_from(const struct etw_file *file, uint64_t at)
 }
 
 /*
- * Handles a size that no buffer can have. Either *at is behind the last buffer, or the header of
- * the buffer at *at is damaged. The function may move *at to the next buffer. Returns true if
- * list_all() shall continue at *at.
+ * Handles a size that no buffer can have. Either *at is behind the last buffer, or the header at
+ * *at is damaged. If list_all() can continue, the function moves *at to the next buffer and returns
+ * true.
  */
 static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 {
@@ -160,7 +157,7 @@ static int list_all(struct list *list)
 
 /*
  * Orders the buffers as etw_walk.c reads them: by processor, then in the sequence in which the
- * processor filled them.
+ * processor has filled them.
  */
 static int by_order(const void *a, const void *b)
 {
@@ -175,8 +172,8 @@ static int by_order(const void *a, const void *b)
 
 /*
  * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
- * buffer. The function compares the counts in the log's header with the list. If they differ, a
- * finding reports this, but the difference is no error.
+ * buffer. The function compares the counts in the log's header with the list. A finding reports a
+ * difference, which is no error.
  */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {

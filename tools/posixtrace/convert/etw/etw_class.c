@@ -77,8 +77,8 @@ void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEX
 }
 
 /*
- * Accepts exactly the form of etw_guid_text(), with digits in either case. By %n, sscanf() stores
- * the number of characters that it read, which shows whether it read the whole text.
+ * Accepts exactly the form of etw_guid_text(), with digits in either case. %n stores the number of
+ * characters that sscanf() has read, so that the function can test whether this is the whole text.
  */
 bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 {
@@ -94,7 +94,7 @@ bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
 	return true;
 }
 
-/* A linear search in 38 entries is fast enough. Names are made only once for each event type. */
+/* A linear search in 38 entries is fast enough. A name is made only once for each event type. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 {
 	char text[ETW_GUID_TEXT];
@@ -126,8 +126,8 @@ const char *etw_type_name(unsigned type)
 }
 
 /*
- * Returns the CRC of IEEE 802.3. It is computed bit by bit and without a table, because names are
- * short.
+ * Returns the CRC of IEEE 802.3. The computation is bit by bit and without a table, because names
+ * are short.
  */
 static uint32_t crc32_of(const char *text, size_t len)
 {
@@ -141,7 +141,7 @@ static uint32_t crc32_of(const char *text, size_t len)
 	return ~crc;
 }
 
-/* Names of event types in a log of POSIX have at most 63 bytes, so longer names are shortened. */
+/* Shortens a name that is longer than 63 bytes, the limit for names of event types. */
 void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t len = strlen(full);
@@ -152,7 +152,7 @@ void etw_shorten(const char *full, char name[ETW_NAME_BYTES])
 		etw_shorten_always(full, full, name);
 }
 
-/* Shortens "shown" between two characters, so that the name remains UTF-8. */
+/* Cuts "shown" between two characters, so that the name remains valid UTF-8. */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES])
 {
 	size_t shown_len = utf8_cut(shown, strlen(shown), SHOWN_MAX);
@@ -169,8 +169,8 @@ bool etw_is_classic(const struct etw_record *r)
 }
 
 /*
- * Returns true if the record has a group, or if it is classic and has a GUID. Both kinds of records
- * have a class and a type of one byte.
+ * Returns true if the record has a group, or if it is classic and has a GUID. Such records have a
+ * class and a type of one byte.
  */
 bool etw_is_kernel(const struct etw_record *r)
 {
@@ -194,7 +194,7 @@ unsigned etw_lost_type(const struct etw_record *r)
 	return name && !strcmp(name, "lostevent") && r->type >= 32 && r->type <= 34 ? r->type : 0;
 }
 
-/* Finds a text up to its NUL within the bytes. Returns false if it is empty or has no NUL. */
+/* Finds a text up to its NUL within the bytes. Returns false if the text is empty or has no NUL. */
 static bool text_in(const unsigned char *bytes, size_t size, size_t at, const char **text,
 		    size_t *next)
 {
@@ -212,7 +212,7 @@ static bool text_in(const unsigned char *bytes, size_t size, size_t at, const ch
 
 /*
  * Finds the name of a TraceLogging event. In the schema, a size of two bytes and tags precede the
- * name. In the tags, each byte except the last one has bit 7 set.
+ * name. In the tags, each byte except the last has bit 7 set.
  */
 static bool event_text(const struct etw_record *r, const char **text)
 {
@@ -234,8 +234,8 @@ static bool provider_text(const struct etw_record *r, const char **text)
 }
 
 /*
- * A known class has a short name. Other classes are named by the number of their group or
- * component, or by the text of their GUID.
+ * A known class has a short name. The name of any other class is the number of its group or
+ * component, or the text of its GUID.
  */
 void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 {
@@ -244,7 +244,7 @@ void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 	if (r->group != ETW_NO_GROUP) {
 		known = etw_group_name((unsigned)r->group);
 		if (!known) {
-			/* A group whose class is not known is named by the number of the group. */
+			/* A group without a known class is named by its number. */
 			snprintf(name, ETW_GUID_TEXT, "group%02x", (unsigned)r->group);
 			return;
 		}
@@ -261,9 +261,9 @@ void etw_class(const struct etw_record *r, char name[ETW_GUID_TEXT])
 }
 
 /*
- * The name begins with "etw.". Messages have a number, events of providers a name or number, and
- * classic events the name or number of their type. The array "full" is large enough for the longest
- * names that a record of 64 KiB can have.
+ * The name begins with "etw.". A message has a number, an event of a provider has a name or a
+ * number, and a classic event has the name or the number of its type. The array "full" is large
+ * enough for the longest names that a record of 64 KiB can have.
  */
 void etw_name(const struct etw_record *r, char name[ETW_NAME_BYTES])
 {

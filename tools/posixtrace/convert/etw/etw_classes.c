@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_classes.c - chooses the ETW class and type for each event type of a log that is exported.
+ * etw_classes.c - chooses the ETW class and type for each event type of an exported log.
  *
  * Two types whose names are a pair, such as x_begin and x_end, become START and END of one class,
- * so that readers of ETW show spans. Every type without such a partner has a class of its own. The
+ * so that readers of ETW show spans. Each type without such a partner has a separate class. The
  * GUID of a class is computed from the name (etw_guid5.c), so equal names have equal classes in all
  * exports.
  */
@@ -51,8 +51,8 @@ static bool is_there(const struct names *names, const char *stem, size_t len, co
 }
 
 /*
- * Finds the partner of a type by the pairs of endings in the table. The first pair that fits is
- * used.
+ * Finds the partner of a type by the pairs of endings in the table. The first pair with an existing
+ * partner is used.
  */
 static void find_pair(const struct names *names, const struct fmt_type *type, size_t *stem,
 		      struct etw_class *class)
@@ -98,7 +98,7 @@ static void system_class(unsigned id, struct etw_class *class)
 }
 
 /*
- * Fills the class of one type. A type without a number gets a number after those of the standard.
+ * Fills the class of one type. A type without a number gets a number above those of the standard.
  */
 static void find_class(const struct names *names, const struct fmt_type *type,
 		       struct etw_class *class)

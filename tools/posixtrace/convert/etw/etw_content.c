@@ -13,10 +13,10 @@
 #include "convert/octets.h"
 
 #define END_OF_RECORDS 0xffffffffu
-#define CONTENT_MAX (64u << 20) /* bytes of a decompressed buffer */
+#define CONTENT_MAX (64u << 20) /* the most bytes of a decompressed buffer */
 /*
  * The greatest accepted ratio of decompressed to compressed bytes, so that a few compressed bytes
- * cannot demand much memory. The ratio in real logs is far lower.
+ * cannot require much memory. The ratio in real logs is far lower.
  */
 #define RATIO_MAX 1024u
 
@@ -27,7 +27,7 @@ void etw_content_free(struct etw_content *content)
 }
 
 /*
- * Replaces the compressed bytes by the decompressed ones. The header is not compressed. If the
+ * Replaces the compressed bytes by the decompressed bytes. The header is not compressed. If the
  * buffer is damaged, the function drops it with a finding and returns 0, so that the other buffers
  * are still read.
  */
@@ -63,8 +63,8 @@ static int load_compressed(const struct etw_file *file, const struct etw_buffer 
 }
 
 /*
- * Returns the offset at which the records in a buffer end; 0 for an empty buffer. Writers store
- * this offset in either of two fields. If the offset is outside of the buffer, the function reports
+ * Returns the offset of the end of the records in a buffer, or 0 for an empty buffer. Writers store
+ * this offset in one of two fields. If the offset is outside of the buffer, the function reports
  * this and returns the end of the buffer, so that the whole buffer is read.
  */
 static uint32_t filled_end(const struct etw_buffer *b, const unsigned char *header,
@@ -98,7 +98,8 @@ int etw_content_load(const struct etw_file *file, const struct etw_buffer *b,
 	content->next = ETW_BUFFER_HEADER;
 	content->stamp = file->log.stamp0;
 	/*
-	 * An incomplete file may end within its last buffer. The part that the file has is read.
+	 * An incomplete file may end within its last buffer. The existing part of this buffer is
+	 * read.
 	 */
 	if (there < b->size)
 		finding(f, FINDING_DAMAGE, "E05", b->at,
@@ -154,8 +155,8 @@ bool etw_content_next(const struct etw_file *file, const struct etw_buffer *b,
 	}
 	content->next = (at + record->size + 7) & ~(size_t)7;
 	/*
-	 * In a compressed buffer, the offset of a record has no meaning in the file. The offset of
-	 * the buffer is used instead.
+	 * A record of a compressed buffer has no offset in the file, so the offset of its buffer is
+	 * used.
 	 */
 	record->at = b->at + (b->compressed ? 0 : at);
 	record->processor = b->processor;

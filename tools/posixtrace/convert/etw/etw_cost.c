@@ -23,7 +23,7 @@ struct etw_costs *etw_costs_new(void)
 
 /*
  * Accepts NULL, because etw_listing_free() and etw_span_events_free() call this function also for
- * objects that are not complete.
+ * incomplete objects.
  */
 void etw_costs_free(struct etw_costs *costs)
 {
@@ -50,7 +50,7 @@ static int etw_cost_compare(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* The entry of a thread, or NULL. */
+/* Returns the entry of a thread, or NULL. */
 static struct last *find_thread(const struct etw_costs *costs, uint32_t pid, uint32_t tid)
 {
 	struct last key = { .pid = pid, .tid = tid }, **found;
@@ -77,9 +77,9 @@ static void add_thread(struct etw_costs *costs, const struct etw_record *record)
 }
 
 /*
- * The first record of a thread has no cost, because there is no earlier record to compare with. The
- * thread's CPU times are replaced also if the cost is unknown, so that one wrong value affects one
- * record only.
+ * The first record of a thread has no cost, because there is no earlier record. The function stores
+ * the thread's new CPU times even if the cost is unknown, so that a wrong value affects only one
+ * record.
  */
 int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		 const struct etw_record *record)
@@ -89,8 +89,8 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 	uint64_t cost_ns;
 
 	/*
-	 * Thread 0 is the idle thread or an unknown one. UINT32_MAX is the kernel's number for no
-	 * thread.
+	 * Thread 0 is the idle thread or an unknown thread. UINT32_MAX is the kernel's number for
+	 * no thread.
 	 */
 	if (!record->has_cpu || !record->has_ids || !record->tid || record->tid == UINT32_MAX)
 		return ETW_COST_NONE;
@@ -107,7 +107,7 @@ int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		return ETW_COST_UNKNOWN;
 	costs->total_ns += cost_ns;
 	/*
-	 * The result is signed because the constants are negative. Therefore a cost that is greater
+	 * The result is signed, because the constants for no cost are negative. So a cost greater
 	 * than INT64_MAX becomes INT64_MAX.
 	 */
 	return cost_ns > INT64_MAX ? INT64_MAX : (int64_t)cost_ns;

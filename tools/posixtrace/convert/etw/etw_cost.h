@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_cost.h - the CPU cost of each record: how much the CPU time of the record's thread has grown
- * since the previous record of the same thread.
+ * etw_cost.h - the CPU cost of each record: the growth of the thread's CPU time since the previous
+ * record of the same thread.
  *
  * Memory    bounded: only the first ETW_COST_THREADS threads have costs.
  */
@@ -13,7 +13,7 @@
 #define ETW_COST_THREADS 65536
 
 #define ETW_COST_NONE    (-1) /* no CPU time in the record, or the first record of its thread */
-#define ETW_COST_UNKNOWN (-2) /* the CPU time is less than before: a new thread has the same id */
+#define ETW_COST_UNKNOWN (-2) /* the CPU time has decreased: a new thread has the same id */
 
 struct etw_costs;
 
@@ -21,11 +21,11 @@ struct etw_costs;
 struct etw_costs *etw_costs_new(void);
 void etw_costs_free(struct etw_costs *costs);
 
-/* The cost of the record in nanoseconds, or one of the constants above. */
+/* Returns the cost of the record in nanoseconds, or one of the constants above. */
 int64_t etw_cost(struct etw_costs *costs, const struct etw_log *log,
 		 const struct etw_record *record);
 
-/* The sum of all costs that etw_cost() has returned. */
+/* Returns the sum of all costs that etw_cost() has returned. */
 uint64_t etw_costs_total_ns(const struct etw_costs *costs);
 
 #endif

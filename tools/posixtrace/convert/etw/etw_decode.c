@@ -3,9 +3,9 @@
  * etw_decode.c - makes schemas from layouts, and decodes payloads by them.
  *
  * The same walk over the fields makes a schema, or data, or text, so schema and data have the same
- * columns. A struct that occurs once gives a column for each member. An array gives a single
- * column, which is a text. The layouts come from the file and are hostile: structs may contain each
- * other, and counts may be huge. A budget bounds the walk.
+ * columns. A struct that is no array has a column for each member. An array has a single column,
+ * which is a text. The layouts come from the file and are hostile: structs may contain each other,
+ * and counts may be huge. A budget bounds the walk.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,8 +16,8 @@
 #include "convert/etw/etw_value.h"
 
 /*
- * The number of visits of fields that the budget allows for each byte of a payload. A byte of a
- * member is visited once for the member and once for each struct around it.
+ * The number of visits of fields that the budget has for each byte of a payload. A member is
+ * visited once for itself and once for each struct around it.
  */
 #define VISITS_OF_BYTE (2 * ETW_DEPTH_MAX)
 
@@ -27,15 +27,15 @@ struct walk {
 	const struct etw_layout *layout;
 	enum purpose purpose;
 	struct etw_reader reader; /* empty for a schema */
-	/* the last value of each field; a later field may use it as a count or a length */
+	/* the last value of each field, because a later field may use it as a count or length */
 	uint64_t *value;
-	uint64_t budget;        /* visits that are still allowed; ends hostile counts */
+	uint64_t budget;        /* remaining visits; bounds hostile counts */
 	struct etw_bytes *to;   /* NULL for a schema */
 	size_t most;            /* bytes that may be decoded */
 	bool too_long;
-	struct etw_bytes text;  /* where arrays and `more` grow */
+	struct etw_bytes text;  /* the text of an array, or of `more`, so far */
 	struct etw_value scratch;
-	unsigned column, columns; /* number so far, and the most */
+	unsigned column, columns; /* number of columns so far; the most columns */
 	bool more, in_more;     /* the schema has `more`; `more` has begun */
 	struct etw_schema schema;
 	char prefix[ETW_FIELD_NAME_MAX + 1]; /* names of the structs around the field */
@@ -53,8 +53,8 @@ static void join_name(const struct walk *w, const char *name, char full[2 * ETW_
 }
 
 /*
- * Returns whether the next field gets a column of its own. If it does not, this field begins the
- * text `more`, and all later fields belong to `more`, too.
+ * Returns whether the next field gets its own column. A field without a column begins the text
+ * `more`, and all later fields belong to `more`, too.
  */
 static bool has_column(struct walk *w)
 {
@@ -72,8 +72,8 @@ static void begin_more(struct walk *w, const char *name)
 }
 
 /*
- * Stores a count or a length that is a constant or the value of another field. Returns false if the
- * rule is a different one.
+ * Stores a count or a length that is a constant or the value of another field. Returns false for
+ * any other rule.
  */
 static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, uint64_t *number)
 {
@@ -88,7 +88,7 @@ static bool number_of(const struct walk *w, enum etw_rule rule, unsigned given, 
 
 /*
  * Sets *count to the number of elements of a field in this payload. UINT64_MAX means as many
- * elements as the payload has. Returns false if the payload or the layout gives no valid number.
+ * elements as the payload has. Returns false if the payload or the layout has no valid number.
  */
 static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 {
@@ -112,10 +112,10 @@ static bool count_of(struct walk *w, const struct etw_field *f, uint64_t *count)
 }
 
 /*
- * Subtracts one visit of a field from the budget, so that the walk ends although structs contain
+ * Subtracts one visit of a field from the budget, so that the walk ends even if structs contain
  * each other or a count is huge. A short element with a long name can decode to many times its
- * size, so `most` limits the decoded size. Returns false if the budget is used up or the decoded
- * size exceeds `most`.
+ * size, so w->most limits the decoded size. Returns false if the budget is used up or the decoded
+ * size exceeds the limit.
  */
 static bool spend_visit(struct walk *w)
 {
@@ -127,8 +127,8 @@ static bool spend_visit(struct walk *w)
 }
 
 /*
- * Reads one value of the payload into scratch. If the value is a number, the function keeps it,
- * because later fields may use it as a count or a length.
+ * Reads one value of the payload into w->scratch. The function keeps a number, because later fields
+ * may use it as a count or a length.
  */
 static bool take_value(struct walk *w, unsigned index)
 {
@@ -223,10 +223,10 @@ static bool text_array(struct walk *w, unsigned index, unsigned depth)
 }
 
 /*
- * Handles one field that is no single struct. For a schema the function adds the column. For data
- * it decodes the value into its column or into `more`. For text it appends NAME=VALUE. An array in
- * a column becomes a text. The function first collects this text in w->text and then stores it with
- * a NUL.
+ * Handles one field that is no single struct. For a schema, the function adds a column. For data,
+ * it decodes the value into the column or into `more`. For text, it appends NAME=VALUE. An array in
+ * a column becomes a text: the function collects this text in w->text and then stores it with a
+ * NUL.
  */
 static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 {
@@ -265,8 +265,8 @@ static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 }
 
 /*
- * Handles the members of a struct that occurs once. Their names get the struct's name as a prefix;
- * the depth of nesting is limited.
+ * Handles the members of a struct that is no array. The struct's name becomes a prefix of their
+ * names. The depth of nesting is limited.
  */
 static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned depth)
 {
@@ -283,9 +283,9 @@ static bool walk_struct(struct walk *w, const struct etw_field *f, unsigned dept
 }
 
 /*
- * Handles as many fields as `count` says. The first of them has the index `first`. The index of the
- * next field is field->next, which skips the members of a struct. Returns false if the layout or
- * the payload contradicts itself, or if the budget is used up.
+ * Handles `count` fields. The first of them has the index `first`. The index of the next field is
+ * field->next, which skips the members of a struct. Returns false if the layout or the payload is
+ * contradictory, or if the budget is used up.
  */
 static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned depth)
 {
@@ -307,7 +307,7 @@ static bool walk_fields(struct walk *w, unsigned first, unsigned count, unsigned
 }
 
 /*
- * The walk leaves enough space for `more` in the text of the schema. If all columns are in use when
+ * The walk reserves space for `more` in the text of the schema. If all columns are in use when
  * `more` is needed, `more` replaces the last column, and the field of this column becomes a part of
  * `more`.
  */

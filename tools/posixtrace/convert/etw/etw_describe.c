@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_describe.c - keeps the descriptions that a log has, sorted by provider, event and version. */
+/*
+ * etw_describe.c - keeps the descriptions that a log contains, sorted by provider, event and
+ * version.
+ */
 #include "convert/etw/etw_describe.h"
 
 #include <errno.h>
@@ -48,7 +51,7 @@ struct use {
 	unsigned char guid[ETW_GUID_BYTES];
 	struct etw_layout *layout;
 	unsigned field;
-	char *name;             /* of the map */
+	char *name;             /* name of the map */
 };
 
 struct manifest {
@@ -68,10 +71,7 @@ struct etw_describe {
 	size_t manifests;
 };
 
-/*
- * Compares the GUID of the provider first. The number and the version identify the event of this
- * provider.
- */
+/* Compares first the GUID of the provider, then the number and the version of the event. */
 static int compare_described(const void *a, const void *b)
 {
 	const struct described *x = a, *y = b;
@@ -84,7 +84,10 @@ static int compare_described(const void *a, const void *b)
 	return x->version < y->version ? -1 : x->version > y->version;
 }
 
-/* Maps belong to a provider. Two providers may use one name for different maps. */
+/*
+ * A map is identified by its provider and its name, because two providers may use one name for
+ * different maps.
+ */
 static int compare_maps(const void *a, const void *b)
 {
 	const struct named_map *x = a, *y = b;
@@ -141,10 +144,7 @@ void etw_describe_free(struct etw_describe *d)
 	free(d);
 }
 
-/*
- * Only the newest layout can be dropped, so the uses of maps that belong to it are the last ones in
- * the list.
- */
+/* Only the newest layout can be dropped, so its uses of maps are the last in the list. */
 void etw_describe_drop(struct etw_describe *d, struct etw_layout *layout)
 {
 	while (d->uses && d->use[d->uses - 1].layout == layout)
@@ -186,8 +186,8 @@ bool etw_describe_add(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 		return true;
 	}
 	/*
-	 * A log may describe an event twice, at the beginning and at the end. The first description
-	 * is kept.
+	 * A log may contain the description of an event twice, at its beginning and at its end. The
+	 * first description is kept.
 	 */
 	etw_describe_drop(d, layout);
 	free(new);
@@ -218,8 +218,8 @@ bool etw_describe_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_
 }
 
 /*
- * The function keeps the layout and the index of the field and not the field's address, because the
- * array of fields may still move.
+ * The function keeps the layout and the index of the field instead of the field's address, because
+ * the array of fields may still move.
  */
 bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_GUID_BYTES],
 			  struct etw_layout *layout, unsigned field, const char *name)
@@ -239,8 +239,8 @@ bool etw_describe_use_map(struct etw_describe *d, const unsigned char guid[ETW_G
 }
 
 /*
- * Reports the fault of a description and returns true. If "why" is NULL, the description has no
- * fault, but memory was lacking. The function then reports nothing and returns false.
+ * Reports the fault of a description and returns true. If "why" is NULL, memory was lacking. In
+ * this case the function reports no fault and returns false.
  */
 static bool report_dropped(const char *what, const char *why, const struct etw_record *r,
 			   struct findings *f)
@@ -295,7 +295,8 @@ static bool is_manifest(const struct etw_record *r)
 
 /*
  * Keeps one piece of a manifest. Pieces may come in any order and more than once. All pieces of a
- * manifest must agree on the number of pieces. The limit of 256 pieces bounds the memory.
+ * manifest must agree on the number of pieces. The number of pieces is at most 256, which bounds
+ * the memory.
  */
 static bool take_chunk(struct etw_describe *d, const struct etw_record *r, struct findings *f)
 {
@@ -357,7 +358,7 @@ static bool parse_manifest(struct etw_describe *d, const struct manifest *m, str
 /* ---- descriptions of all kinds */
 
 /*
- * Only three kinds of records are descriptions. A few comparisons are enough to pass by all other
+ * Three kinds of records are descriptions. A few comparisons are enough to recognize all other
  * records.
  */
 bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struct findings *f)
@@ -380,8 +381,8 @@ bool etw_describe_take(struct etw_describe *d, const struct etw_record *r, struc
 }
 
 /*
- * Manifests are parsed after all records have been stored, because the pieces of one manifest may
- * be far apart. If the map of a field does not exist, the field has no names of values.
+ * Manifests are parsed only after the last record, because the pieces of one manifest may be far
+ * apart. If the map of a field does not exist, the field has no names of values.
  */
 bool etw_describe_end(struct etw_describe *d, struct findings *f)
 {
@@ -399,7 +400,10 @@ bool etw_describe_end(struct etw_describe *d, struct findings *f)
 	return true;
 }
 
-/* A log describes only events of providers. Classic events are described by the built-in table. */
+/*
+ * A log contains descriptions only of events of providers. The built-in table describes classic
+ * events.
+ */
 const struct etw_layout *etw_describe_find(const struct etw_describe *d, const struct etw_record *r)
 {
 	struct described key = { .id = r->id, .version = r->version }, **found;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_describe.h - descriptions of payloads: those that a log has itself, and the built-in ones.
+ * etw_describe.h - descriptions of payloads: from the log itself, and built-in.
  *
- * A description may follow the events that it describes. The scan of a file therefore passes every
- * record to etw_describe_take() first. Afterwards etw_describe_find() gives the layout of each
+ * A description may follow the events that it describes. Therefore the scan of a file first passes
+ * every record to etw_describe_take(). Afterwards etw_describe_find() returns the layout of each
  * event.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_DESCRIBE_H
@@ -15,9 +15,9 @@
 struct etw_describe;
 
 /*
- * etw_describe_new() returns an empty set, which has the built-in descriptions only, or NULL if
- * memory is lacking. etw_describe_free() also frees the layouts that etw_describe_find() has
- * returned; it accepts NULL.
+ * etw_describe_new() returns a set with only the built-in descriptions, or NULL if memory is
+ * lacking. etw_describe_free() also frees the layouts that etw_describe_find() has returned; it
+ * accepts NULL.
  */
 struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
@@ -29,12 +29,12 @@ void etw_describe_free(struct etw_describe *describe);
 bool etw_describe_take(struct etw_describe *describe, const struct etw_record *record,
 		       struct findings *findings);
 /*
- * The caller must call this function after the last record. The function parses manifests, and
- * connects fields with the maps of their values. Returns false if memory is lacking.
+ * Must be called after the last record. Parses manifests, and connects fields with the maps of
+ * their values. Returns false if memory is lacking.
  */
 bool etw_describe_end(struct etw_describe *describe, struct findings *findings);
 
-/* The layout that the log has for an event of a provider, or NULL. */
+/* Returns the layout from the log for an event of a provider, or NULL. */
 const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 					   const struct etw_record *record);
 
@@ -46,11 +46,11 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
  */
 #define ETW_NAME_CHARS 255
 
-/* Returns whether the limits permit no further layout with this number of fields. */
+/* Returns whether a further layout with this number of fields would exceed a limit. */
 bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /*
  * Adds the layout and becomes its owner. If the event has a layout already, that layout is kept and
- * the new one is freed. Returns false if memory is lacking; the new layout is freed then, too.
+ * the new one is freed. If memory is lacking, frees the new layout and returns false.
  */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);
@@ -67,27 +67,28 @@ bool etw_describe_use_map(struct etw_describe *describe, const unsigned char gui
 			  struct etw_layout *layout, unsigned field, const char *name);
 
 /*
- * The layout in the TraceLogging item of a record. Returns NULL if the record has no such item, and
- * NULL with *damaged true if the item has a fault or memory is missing.
+ * Returns the layout in the TraceLogging item of a record, or NULL if the record has no such item.
+ * If the item has a fault or memory is lacking, returns NULL and sets *damaged to true.
  */
 struct etw_layout *etw_tracelogging(const struct etw_record *record, bool *damaged);
 
 /*
- * Read TRACE_EVENT_INFO and EVENT_MAP_INFO. On failure they return false, and *why is the fault, or
- * NULL if memory is missing. Missing memory for a single field is reported as a fault.
+ * These functions read TRACE_EVENT_INFO and EVENT_MAP_INFO. After a failure they return false, and
+ * *why is the fault, or NULL if memory is lacking. A lack of memory for a single field is reported
+ * as a fault.
  */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why);
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why);
 
-/* Reads the XML manifest of an EventSource. It exists only in a build with expat. */
+/* Reads the XML manifest of an EventSource. This function exists only in a build with expat. */
 bool etw_manifest(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		  const char *text, size_t size, const char **why);
 
 /*
- * The layout of a public class of the kernel, which the caller frees. Returns NULL if there is
- * none, or if memory is lacking.
+ * Returns the layout of a public class of the kernel, which the caller frees. Returns NULL if there
+ * is no such layout, or if memory is lacking.
  */
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version);
 /* Returns the name of a type, such as "cswitch", or NULL for a type that has only a number. */
@@ -96,16 +97,17 @@ const char *etw_kernel_type_name(const char *class, unsigned type);
 enum etw_role { ETW_ROLE_NONE, ETW_ROLE_BEGIN, ETW_ROLE_END };
 
 /*
- * The key of a span of the kernel. In some classes, one event begins a process, a thread or an
- * image, and another event ends it. Different threads may log the two events, but both have the
- * same subject in their payloads. For such a class, returns the names of the fields that identify
- * the subject, with commas between, and sets *role to the role of the type. Returns NULL for a
- * class whose events belong to the thread that logs them.
+ * Returns the key of a span of the kernel. In some classes, one event begins a process, a thread or
+ * an image (the subject), and another event ends it. Different threads may log these two events,
+ * but the payloads of both have the subject. For such a class, returns the names of the fields that
+ * identify the subject, with commas between them, and sets *role to the role of the type. Returns
+ * NULL for a class whose events belong to the thread that logs them.
  */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role);
 /*
- * Reads a number at a fixed place of the payload. "name" has "len" bytes. Returns false if no field
- * has the name, if the place of the field is not fixed, or if the payload is too short.
+ * Reads the field "name", which is a number at a fixed place of the payload. "name" has "len"
+ * bytes. Returns false if there is no such field, if its place is not fixed, or if the payload is
+ * too short.
  */
 bool etw_kernel_value(const struct etw_layout *layout, const char *name, size_t len,
 		      unsigned pointer_bytes, const unsigned char *payload, size_t size,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_event_info.c - reads TRACE_EVENT_INFO and EVENT_MAP_INFO (tdh.h). When logs are merged on a
- * Windows machine, these structures are written into the new log for the providers that are
- * registered on this machine.
+ * etw_event_info.c - reads TRACE_EVENT_INFO and EVENT_MAP_INFO (tdh.h). A merge of logs on a
+ * Windows machine writes these structures into the new log, for the providers that are registered
+ * on this machine.
  *
  * All offsets count from the beginning of the structure. Names are UTF-16 with a NUL.
  */
@@ -20,7 +20,7 @@
 #define INFO_OPCODE_NAME 72
 #define INFO_PROPERTIES 100
 #define INFO_TOP 104
-#define INFO_PROPERTY 112 /* the first one */
+#define INFO_PROPERTY 112 /* offset of the first property */
 #define PROPERTY_BYTES 24
 
 #define IS_STRUCT 0x1
@@ -47,7 +47,7 @@ static char *name_at(const unsigned char *p, size_t size, uint32_t offset)
 		return NULL;
 	size -= offset;
 	etw_utf16_text(p + offset, size < 2 * ETW_NAME_CHARS ? size : 2 * ETW_NAME_CHARS, &text);
-	/* Names of tasks and maps are padded with a blank. */
+	/* Names of tasks and maps have a blank at their ends. */
 	while (text.len && text.bytes[text.len - 1] == ' ')
 		text.len--;
 	etw_bytes_add(&text, "", 1);
@@ -106,8 +106,8 @@ static bool add_property(struct etw_describe *describe, struct etw_layout *layou
 }
 
 /*
- * Returns the name of the event: "Task/Opcode", or "Task" if there is no opcode or if the opcode is
- * the default "win:Info". Returns NULL if there is no task, or if memory is lacking.
+ * Returns the name of the event: "Task/Opcode", or only "Task" if the opcode is missing or is the
+ * default "win:Info". Returns NULL if there is no task, or if memory is lacking.
  */
 static char *event_name(const unsigned char *p, size_t size)
 {
@@ -133,10 +133,7 @@ static char *event_name(const unsigned char *p, size_t size)
 	return (char *)text.bytes;
 }
 
-/*
- * The function first checks the sizes, which makes certain that all properties are within the
- * record.
- */
+/* The function first checks by the sizes that all properties are within the record. */
 bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		    const char **why)
 {
@@ -169,8 +166,8 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 }
 
 /*
- * Entries without a name are skipped. An entry gives a name to a value of 32 bits. The flags of the
- * map say whether the values are bits.
+ * Entries without a name are skipped. An entry is a name for a value of 32 bits. By the flags of
+ * the map, the values may be bits.
  */
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why)

@@ -2,9 +2,10 @@
 /*
  * etw_export.c - the sink "etw": writes a flow of events as a log of ETW.
  *
- * In the file the names and classes precede the events, and the class of a type depends on all
- * other types. So the sink keeps the events in a temporary file until the last type is known. Data
- * that restores the original log precedes the payload of each event, unless --etw-plain is given.
+ * In the file, the names and classes precede the events, and the class of a type depends on all
+ * other types. So the sink keeps the events in a temporary file until the last type is known.
+ * Without --etw-plain, the payload of each event begins with the data that is needed to restore the
+ * original log.
  */
 #include <errno.h>
 #include <search.h>
@@ -18,7 +19,7 @@
 #include "convert/etw/etw_export.h"
 #include "convert/octets.h"
 
-#define ID_WIDE 0x80000000u /* the first number that wide_id() gives */
+#define ID_WIDE 0x80000000u /* the first number that wide_id() assigns */
 #define DATA_IN_RECORD (ETW_RECORD_MAX - 1 - ETW_FULL_BYTES - ETW_PREFIX_BYTES)
 
 /* etw_sink_close() frees the context also if the temporary file cannot be made. */
@@ -69,8 +70,8 @@ int etw_sink_begin(void *context, const struct fmt_facts *facts)
 }
 
 /*
- * The header of an ETW log has a single count of lost events. The counts by cause are kept for the
- * records of the registry.
+ * The header of an ETW log has a single count of lost events. So the counts by cause are kept for
+ * the records of the registry.
  */
 int etw_sink_lost(void *context, const struct fmt_lost *lost)
 {
@@ -86,10 +87,7 @@ struct wide {
 	uint32_t id;
 };
 
-/*
- * Orders by handle. The handles are kept in a tree, in which a search is fast whatever the handles
- * are.
- */
+/* Orders by handle. The handles are in a tree, in which a search is fast for any handles. */
 static int compare_wide(const void *a, const void *b)
 {
 	const struct wide *x = a, *y = b;
@@ -98,8 +96,8 @@ static int compare_wide(const void *a, const void *b)
 }
 
 /*
- * Sets *id to a number for a thread whose handle is not less than ID_WIDE. Threads are numbered in
- * the order of their first use.
+ * Stores a number for a thread with a handle of ID_WIDE or more in *id. Such threads are numbered
+ * in the order of their first use.
  */
 static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 {
@@ -124,9 +122,9 @@ static int wide_id(struct etw_sink *s, uint64_t thread, uint32_t *id)
 }
 
 /*
- * ETW has 32 bits for the number of a thread. If the event has the system's number of the thread,
- * the function uses this number. Otherwise it uses the handle if the handle is less than ID_WIDE,
- * and a new number if not.
+ * ETW has 32 bits for the number of a thread. The function stores the system's number of the thread
+ * if the event has it. Otherwise it stores the handle if it is less than ID_WIDE, and a new number
+ * if it is not.
  */
 static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t *id)
 {
@@ -154,7 +152,7 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 	};
 	int err;
 
-	/* If the log was imported from ETW, the export writes its original records back. */
+	/* If the log was imported from ETW, the sink writes the original records. */
 	if (etw_rewrite_wants(s, event))
 		return etw_rewrite_event(s, event);
 	err = thread_id(s, event, &spooled.tid);
@@ -169,7 +167,8 @@ int etw_sink_event(void *context, const struct fmt_event *event)
 }
 
 /*
- * Reads the next bytes of the temporary file through a buffer, because there are many short events.
+ * Reads the next bytes of the temporary file. The function uses a buffer, because there are many
+ * short events.
  */
 static int read_spool(struct etw_sink *s, void *to, size_t len)
 {
@@ -206,8 +205,8 @@ static int64_t filetime_of(int64_t ns)
 }
 
 /*
- * Returns the stamp for a time. The difference is computed with 128 bits, because a difference of
- * two times may need more than 64 bits.
+ * Returns the stamp for a time. The difference of two times may need more than 64 bits, so it has
+ * 128 bits.
  */
 static int64_t stamp_of(const struct etw_sink *s, int64_t start_ns, int64_t ns)
 {

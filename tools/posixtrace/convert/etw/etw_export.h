@@ -19,18 +19,18 @@ struct etw_sink {
 	struct fmt_facts facts;
 	char session[TRACE_NAME_MAX + 1];
 	bool plain, filetime;
-	struct out spool;       /* events; a struct spooled precedes each */
+	struct out spool;       /* the events, each behind a struct spooled */
 	uint64_t events;
 	int64_t first_ns, last_ns;
 	void *wide;             /* a tree of the threads that wide_id() has numbered */
 	uint32_t wide_threads;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 	struct etw_writer writer;
-	uint64_t piece_at;      /* when the spool is read: offset in the spool */
+	uint64_t piece_at;      /* offset in the spool, while it is read */
 	size_t piece_len, piece_used;
 	unsigned char piece[65536];
 
-	/* If true, the log was imported from ETW, and the export writes its original records. */
+	/* the log was imported from ETW, so the sink writes its original records */
 	bool rewrite;
 	unsigned char *log_record;
 	size_t log_record_bytes;
@@ -41,20 +41,20 @@ struct spooled {
 	int64_t time_ns;
 	uint64_t thread, address;
 	uint64_t len;
-	uint32_t type;          /* index */
+	uint32_t type;          /* index of the type */
 	uint32_t pid, tid;
 	int32_t truncation;
 };
 
 /*
- * Returns the class of each event type, in the order of the types' indexes. NULL: no memory. The
- * caller frees the array.
+ * Returns the classes of all event types, in the order of the types' indexes. Returns NULL if
+ * memory is lacking. The caller frees the array.
  */
 struct etw_class *etw_classes(const struct fmt_flow *flow);
 
 /*
- * These functions write the records about the log itself. etw_registry_begin() writes those before
- * the events, etw_registry_end() those behind them.
+ * These functions write the records about the log itself. etw_registry_begin() writes the records
+ * before the events, etw_registry_end() the records behind them.
  */
 int etw_registry_begin(struct etw_sink *sink, const struct etw_class *classes, int64_t stamp);
 int etw_registry_end(struct etw_sink *sink, const struct fmt_end *end, int64_t stamp);

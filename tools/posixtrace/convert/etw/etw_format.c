@@ -6,8 +6,8 @@
 extern const struct format format_etw;
 
 /*
- * etw_is() needs the first record of the file. The head contains this record, because the head has
- * at least 4 KiB unless the whole input is shorter.
+ * etw_is() needs the first record of the file. This record is in the head, which has at least 4 KiB
+ * unless the whole input is shorter.
  */
 static bool detect_etw(const struct fmt_head *head)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw_guid5.c - the class of an event type by its name: a UUID of version 5 (RFC 9562, section
- * 5.5), which is SHA-1 of a name space and the name. SHA-1 is good enough here, because no secret
- * depends on the hash.
+ * 5.5), which is SHA-1 of a name space and the name. SHA-1 is good enough, because no secret
+ * depends on it.
  */
 #include <string.h>
 #include <uuid.h>
@@ -17,8 +17,8 @@
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES])
 {
 	/*
-	 * The name space of posixtrace. It must never change, because all classes would then get
-	 * new GUIDs.
+	 * The name space of posixtrace. It must never change, because a change would change the
+	 * GUIDs of all classes.
 	 */
 	static const unsigned char space[] = { 0x8f, 0x6d, 0x2c, 0x1e, 0x5b, 0x1a, 0x4c, 0x57,
 					       0x9a, 0x3e, 0x7d, 0x0b, 0x6f, 0x1e, 0x2a, 0x94 };

@@ -2,8 +2,8 @@
 /*
  * etw_import.c - the source "etw": reads a log of Event Tracing for Windows.
  *
- * If an event has a description, its data is the decoded payload and, behind it, the whole record,
- * so that an export can write the record back. The data of other events is only the record.
+ * The data of an event with a description is the decoded payload and, behind it, the whole record,
+ * so that an export can write the record back. The data of any other event is only the record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ struct import {
 	bool meta, join;
 	uint64_t level;         /* events of greater levels are omitted */
 	int fd;
-	struct etw_listing *listing; /* NULL: the sink gets events and no lines */
+	struct etw_listing *listing; /* the sink gets lines; NULL: it gets events */
 	struct etw_span_events *spans; /* with --spans, otherwise NULL */
 
 	/* with --join: an event that may get further data */
@@ -42,8 +42,8 @@ struct import {
 };
 
 /*
- * The function read() of struct etw_input. It continues after a signal and after a read that
- * returned fewer bytes.
+ * The function read() of struct etw_input. It continues after a signal, and after a read of fewer
+ * bytes.
  */
 static int64_t read_at(void *arg, uint64_t at, void *to, size_t len)
 {
@@ -75,8 +75,8 @@ static bool read_options(struct import *im, struct etw_options *options)
 	/* The sink "etw" writes the records back, so it needs no decoded payloads. */
 	im->types.raw = fmt_flag(flow, "etw-raw") || fmt_sink_is(flow, "etw");
 	/*
-	 * If the events have no whole records, no export can write the log back. The header of the
-	 * log is then useless, so it is not passed either.
+	 * If the events lack whole records, no export can write the log back. So the header of the
+	 * log is useless and is not passed, either.
 	 */
 	im->meta = !fmt_flag(flow, "no-meta") && !im->types.payload_only;
 	im->types.records = im->meta;
@@ -91,10 +91,7 @@ static bool read_options(struct import *im, struct etw_options *options)
 	return true;
 }
 
-/*
- * Passes the facts of the log's header. A name that is too long is shortened between two
- * characters.
- */
+/* Passes the facts in the log's header. A name that is too long is cut between two characters. */
 static bool begin_flow(struct import *im, struct findings *findings)
 {
 	const struct etw_log *log = &im->file.log;
@@ -137,7 +134,7 @@ static bool begin_flow(struct import *im, struct findings *findings)
 		facts.data_max = ETW_SPAN_EVENT_BYTES;
 	/*
 	 * The lengths of decoded and joined events are not known yet, so the facts have the
-	 * greatest length that is possible.
+	 * greatest possible length.
 	 */
 	if (im->join || !im->types.raw)
 		facts.data_max = ETW_DATA_MAX;
@@ -182,7 +179,7 @@ static bool append_data(struct import *im, const unsigned char *bytes, size_t le
 
 /*
  * Returns whether a record continues the data of the event before it. Such a record has type 5, and
- * the class and the thread of that event.
+ * has the class and the thread of that event.
  */
 static bool is_extension(const struct etw_record *r, const struct etw_record *to)
 {
@@ -190,7 +187,9 @@ static bool is_extension(const struct etw_record *r, const struct etw_record *to
 	       r->pid == to->pid && !memcmp(r->guid, to->guid, sizeof(r->guid));
 }
 
-/* With --join an event is held back until the next record shows that the event has no more data. */
+/*
+ * With --join, an event is held back until the next record, which may have more data of the event.
+ */
 static bool join_extension(struct import *im, const struct etw_record *r,
 			   const struct fmt_event *event)
 {
@@ -206,10 +205,7 @@ static bool join_extension(struct import *im, const struct etw_record *r,
 	return append_data(im, event->data, event->data_len);
 }
 
-/*
- * A record about lost data becomes a gap without a count, because the record says only that there
- * was a loss.
- */
+/* A record about lost data becomes a gap without a count, because the record has no count. */
 static bool put_lost(struct import *im, const struct etw_record *r, int64_t time_ns)
 {
 	struct fmt_lost lost = {
@@ -223,7 +219,7 @@ static bool put_lost(struct import *im, const struct etw_record *r, int64_t time
 	return fmt_lost(im->flow, &lost);
 }
 
-/* Passes one event, or its line in a listing. */
+/* Passes one event or, for a listing, its line. */
 static bool put_event(struct import *im, const struct etw_record *r)
 {
 	struct fmt_event event = {
@@ -278,7 +274,7 @@ static bool put_events(struct import *im)
 	return !more;
 }
 
-/* Passes the counts of losses in the header, which have no time. Then passes the end. */
+/* Passes the counts of losses in the header, which have no time, and then the end. */
 static bool finish_flow(struct import *im)
 {
 	const struct etw_log *log = &im->file.log;
@@ -327,8 +323,8 @@ static int convert_file(struct import *im, struct findings *findings)
 		return TOOL_OK;
 	}
 	/*
-	 * With --no-meta, --etw-payload or --join, an export of posixtrace is read as any log of
-	 * ETW and not restored.
+	 * With --no-meta, --etw-payload or --join, an export of posixtrace is not restored but read
+	 * like any log of ETW.
 	 */
 	if (im->file.ours && im->meta)
 		return etw_restore(im->flow, &im->file);
@@ -346,8 +342,8 @@ static int convert_file(struct import *im, struct findings *findings)
 
 /*
  * The log is read twice, which is impossible for a pipe. So the function calls fmt_file(), which
- * copies a pipe to a temporary file. Errors without a finding, such as missing memory, are reported
- * here.
+ * copies a pipe to a temporary file. This function prints errors without a finding, such as a lack
+ * of memory.
  */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 {

@@ -4,9 +4,9 @@
  *
  * The names of fields are those of Microsoft's documentation of the MOF classes ("NT Kernel
  * Logger"). A row is valid for its version of the class and for later versions, up to the version
- * of the next row for the same type. A payload that is longer than its row says comes from a later
- * version, and only its first fields are decoded. A payload that is shorter than its row says is
- * not decoded.
+ * of the next row for the same type. A payload that is longer than its row comes from a later
+ * version, and only its first fields are decoded. A payload that is shorter than its row is not
+ * decoded.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -219,9 +219,8 @@ static const struct row rows[] = {
 };
 
 /*
- * Returns the row for the type and version of an event. This is the row with the greatest version
- * among the rows of the type whose version is not greater than that of the event. Returns NULL if
- * there is no such row.
+ * Returns the row for the type and version of an event: the row of the type with the greatest
+ * version up to the event's version. Returns NULL if there is no such row.
  */
 static const struct row *find_row(const char *class, unsigned type, unsigned version)
 {
@@ -281,8 +280,8 @@ static bool add_field(struct etw_layout *layout, const char *text, size_t len)
 }
 
 /*
- * Builds the layout from the text of the row at each call. etw_types.c makes one call for each
- * event type, and etw_spans.c one for each record that begins or ends a span with a key.
+ * Each call builds the layout from the text of the row. etw_types.c makes one call for each event
+ * type, and etw_spans.c one call for each record that begins or ends a span with a key.
  */
 struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned version)
 {
@@ -304,12 +303,12 @@ struct etw_layout *etw_kernel_layout(const char *class, unsigned type, unsigned 
 	return layout;
 }
 
-/* ---- the objects that events of a class begin and end */
+/* ---- the subjects that events of a class begin and end */
 
 static const struct {
 	const char *class;
-	unsigned begin, end;    /* types */
-	const char *key;        /* the fields that identify the process, thread or other object */
+	unsigned begin, end;    /* types of events */
+	const char *key;        /* the fields that identify the subject */
 } lives[] = {
 	{ "process", 1, 2, "ProcessId" },
 	{ "thread", 1, 2, "TThreadId" },
@@ -317,7 +316,7 @@ static const struct {
 };
 
 /*
- * Returns the key of a class whose objects may begin in one thread and end in another, or NULL.
+ * Returns the key of a class whose subjects may begin in one thread and end in another, or NULL.
  * Stores the role of the type.
  */
 const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role)
@@ -332,8 +331,8 @@ const char *etw_kernel_key(const char *class, unsigned type, enum etw_role *role
 }
 
 /*
- * Returns the bytes of a field that is one integer or pointer. Returns 0 for every other field, and
- * for a pointer whose size is not known.
+ * Returns the size of a field that is one integer or pointer. Returns 0 for all other fields, and
+ * for a pointer of unknown size.
  */
 static unsigned size_of(const struct etw_field *field, unsigned pointer_bytes)
 {

@@ -12,7 +12,10 @@ struct etw_layout *etw_layout_new(void)
 	return calloc(1, sizeof(struct etw_layout));
 }
 
-/* Maps of values are not freed here: they belong to the provider and are shared by its layouts. */
+/*
+ * Maps of values are not freed here, because they belong to the provider and several of its layouts
+ * use them.
+ */
 void etw_layout_free(struct etw_layout *layout)
 {
 	if (!layout)
@@ -36,7 +39,7 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 		return NULL;
 	field = &layout->field[layout->fields];
 	/*
-	 * The text of an array of structs repeats the names of members, so a long name is
+	 * The text of an array of structs repeats the names of members, so long names are
 	 * shortened.
 	 */
 	field->name = etw_text_copy(name, len, ETW_FIELD_NAME_MAX);
@@ -58,7 +61,7 @@ void etw_map_free(struct etw_map *map)
 	free(map);
 }
 
-/* A value may be added twice; etw_map_name() then gives the name that was added first. */
+/* If a value is added twice, etw_map_name() returns the name that was added first. */
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
 {
 	struct etw_map_entry *entry;
@@ -74,7 +77,7 @@ bool etw_map_add(struct etw_map *map, uint32_t value, const char *name)
 	return true;
 }
 
-/* Orders by value. If values are equal, the entry that was added first comes first. */
+/* Orders by value. If values are equal, the entry that was added first is first. */
 static int compare_entries(const void *a, const void *b)
 {
 	const struct etw_map_entry *x = *(struct etw_map_entry *const *)a;
@@ -101,8 +104,8 @@ bool etw_map_sort(struct etw_map *map)
 }
 
 /*
- * The function uses a binary search, because a map may have thousands of values, and each event may
- * search for one of them.
+ * The search is binary, because a map may have thousands of values, and each event may need a
+ * search.
  */
 const char *etw_map_name(const struct etw_map *map, uint64_t value)
 {

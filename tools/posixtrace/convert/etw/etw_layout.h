@@ -3,11 +3,11 @@
  * etw_layout.h - the fields of an ETW payload, and the decoding of a payload by them.
  *
  * A layout comes from one of four sources: the TraceLogging item of a record, a TRACE_EVENT_INFO
- * that a merge put into the log, the manifest that an EventSource writes, or the table of the
- * kernel's public classes. Decoding gives data that a schema of posix_trace_schema_parse_np()
- * describes. Numbers keep their size, pointers become x64, and texts become UTF-8 with a NUL.
+ * that a merge has put into the log, the manifest that an EventSource has written, or the table of
+ * the kernel's public classes. The decoded data has a schema for posix_trace_schema_parse_np().
+ * Numbers keep their size, pointers become x64, and texts become UTF-8 with a NUL.
  *
- * Input     Layouts and payloads are hostile: every index and length is checked where it is used.
+ * Input     Layouts and payloads are hostile: every index and length is checked before its use.
  * Memory    A layout is at most as large as its description. A decoded payload is limited to a
  *           multiple of the payload's size.
  */
@@ -43,13 +43,13 @@ enum etw_out {
 	ETW_OUT_NTSTATUS = 31, ETW_OUT_HRESULT = 32, ETW_OUT_CODE_POINTER = 37
 };
 
-/* Says where the number of elements of a field, or the length of an element, comes from. */
+/* The source of the number of a field's elements, or of an element's length. */
 enum etw_rule {
-	ETW_RULE_NONE,          /* one element; its length is that of the type */
+	ETW_RULE_NONE,          /* one element, with the length of the type */
 	ETW_RULE_FIXED,         /* a constant */
 	ETW_RULE_FIELD,         /* the value of an earlier field, by its index */
 	ETW_RULE_PREFIX,        /* a u16 before the elements or bytes */
-	ETW_RULE_REST           /* as many as the payload has */
+	ETW_RULE_REST           /* up to the end of the payload */
 };
 
 struct etw_map_entry {
@@ -68,7 +68,7 @@ struct etw_field {
 	char *name;
 	unsigned in, out;
 	enum etw_rule count_rule, length_rule;
-	unsigned count, length; /* as the rule says: a constant, or the index of a field */
+	unsigned count, length; /* by the rule: a constant, or the index of a field */
 	unsigned first, members; /* of a struct: index of the first member, number of members */
 	unsigned next;          /* index of the next field; skips the members of a struct */
 	const struct etw_map *map; /* names of values; NULL: none; not freed with the layout */
@@ -100,20 +100,20 @@ struct etw_field *etw_layout_add(struct etw_layout *layout, const char *name, si
 void etw_map_free(struct etw_map *map);
 bool etw_map_add(struct etw_map *map, uint32_t value, const char *name);
 /*
- * The caller must call this function after the last etw_map_add() and before the first
- * etw_map_name(). Returns false if memory is lacking.
+ * Must be called after the last etw_map_add() and before the first etw_map_name(). Returns false if
+ * memory is lacking.
  */
 bool etw_map_sort(struct etw_map *map);
-/* The name that was added first for the value, or NULL. */
+/* Returns the name that was added first for the value, or NULL. */
 const char *etw_map_name(const struct etw_map *map, uint64_t value);
 
 /* ---- decoding */
 
 /*
  * Appends the fields to the schema's text, which has space for "room" bytes. At most "columns"
- * fields become columns of the schema. If a field does not fit, this field and all later ones
- * become one text field `more`. Returns the number of columns without `more`, or -1 for a layout
- * that contradicts itself. Sets *more if the schema has `more`.
+ * fields become columns of the schema. If a field does not fit, this field and all later fields
+ * become one text field `more`. Returns the number of columns without `more`, or -1 for a
+ * contradictory layout. Sets *more if the schema has `more`.
  */
 int etw_layout_schema(const struct etw_layout *layout, char *schema, size_t room,
 		      unsigned columns, bool *more);
@@ -123,13 +123,13 @@ struct etw_decoding {
 	const unsigned char *payload;
 	size_t size;
 	unsigned pointer_bytes;
-	size_t most;            /* bytes that *to may have in the end */
+	size_t most;            /* the most bytes of *to after decoding */
 	struct etw_bytes *to;
 };
 
 enum etw_decoded {
 	ETW_DECODED,
-	ETW_CONTRADICTS,        /* the payload is shorter than the layout, or contradicts it */
+	ETW_CONTRADICTS,        /* the payload is too short for the layout, or contradicts it */
 	ETW_TOO_LONG,           /* the decoded form has more than `most` bytes */
 	ETW_NO_MEMORY
 };

@@ -18,7 +18,7 @@ struct etw_listing {
 	struct etw_spans *spans;
 };
 
-/* The listing computes costs and spans itself, so it has them also without --spans. */
+/* The listing computes costs and spans itself, so it has them even without --spans. */
 struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file)
 {
 	struct etw_listing *listing = calloc(1, sizeof(*listing));
@@ -147,7 +147,7 @@ static bool list_open(struct etw_listing *listing)
 	return true;
 }
 
-/* Open spans come before the sum, which is the last line. */
+/* Open spans precede the sum, which is the last line. */
 bool etw_list_end(struct etw_listing *listing)
 {
 	char total[48], unit[48], line[256];
@@ -159,7 +159,7 @@ bool etw_list_end(struct etw_listing *listing)
 	put_seconds(unit, sizeof(unit), listing->log->timer_resolution * UINT64_C(100));
 	/*
 	 * Windows samples CPU time at clock ticks, so many costs are 0. The note at the end of the
-	 * line says that this is no error.
+	 * line explains this.
 	 */
 	len = snprintf(line, sizeof(line),
 		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64

@@ -41,8 +41,8 @@ bool etw_is(const unsigned char *bytes, size_t size)
 }
 
 /*
- * Reads the fields at their offsets. The header contains two pointers. The offsets of the fields
- * behind the pointers therefore depend on the size of pointers.
+ * Reads the fields at their offsets. The header contains two pointers, so the offsets of the fields
+ * behind them depend on the size of pointers.
  */
 static void read_fields(struct etw_log *log, const struct etw_record *r)
 {
@@ -125,8 +125,8 @@ static int refuse_size(const struct etw_file *file, uint32_t size, struct findin
 }
 
 /*
- * Refuses a file that is not a log, and a log of which this version of the tool can read nothing.
- * The function keeps the whole first record, because an export writes it back.
+ * Refuses a file that is not a log, and a log that this version of the tool cannot read. The
+ * function keeps the whole first record, because an export writes it back.
  */
 int etw_read_log(struct etw_file *file, struct findings *f)
 {
@@ -203,7 +203,7 @@ static void take_name(const struct etw_log *log, size_t *at, char *name, size_t 
 	name[used] = '\0';
 }
 
-/* Two texts follow the fixed fields: the name of the session and that of the file. */
+/* Two texts follow the fixed fields: the name of the session and the name of the file. */
 void etw_log_names(const struct etw_log *log, char *session, char *path, size_t size,
 		   struct findings *f)
 {

@@ -3,9 +3,9 @@
  * etw_manifest.c - reads the XML manifest that an EventSource writes into a log (eventman.xsd).
  *
  * An event refers to its template by name, and a field refers to its map by name. The template or
- * the map may come later in the text. So the functions of this file collect all elements, and
- * etw_manifest_join.c joins them. expat expands no external entity, declared entities are refused,
- * and the text is limited by the size of a log's chunks.
+ * the map may follow later in the text. So the functions of this file collect all elements, and
+ * etw_manifest_join.c joins them. expat expands no external entities, on_entity() refuses declared
+ * entities, and the size of a log's chunks limits the text.
  */
 #include <expat.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "convert/etw/etw_manifest.h"
 
-#define LIST_MAX 16384 /* elements of one kind */
+#define LIST_MAX 16384 /* the most elements of one kind */
 
 /* A manifest while expat reads it. */
 struct reading {
@@ -27,9 +27,7 @@ struct reading {
 	XML_Parser parser;
 };
 
-/*
- * Returns whether a list has space for one more element. If it has none, stores the reason in *m.
- */
+/* Returns whether a list has got space for one more element. If not, stores the reason in *m. */
 static bool has_grown(struct reading *m, size_t len, bool has_memory)
 {
 	if (len == LIST_MAX)
@@ -39,7 +37,9 @@ static bool has_grown(struct reading *m, size_t len, bool has_memory)
 	return len < LIST_MAX && has_memory;
 }
 
-/* The new last element of a list of the manifest, all zeros; NULL: too many, or no memory. */
+/*
+ * Appends an element of all zeros to a list of the manifest; NULL: too many elements, or no memory.
+ */
 #define NEW(m, list) \
 	(has_grown(m, (m)->manifest.list.len, \
 		   vec_grow(&(m)->manifest.list.at, (m)->manifest.list.len, 1)) \
@@ -54,7 +54,7 @@ static struct manifest_template *last_template(const struct reading *m)
 	return len ? m->manifest.templates.at[len - 1] : NULL;
 }
 
-/* The value of an attribute, or NULL. */
+/* Returns the value of an attribute, or NULL. */
 static const char *etw_manifest_attribute(const char **attributes, const char *name)
 {
 	for (; attributes[0]; attributes += 2)
@@ -301,7 +301,7 @@ static void XMLCALL on_begin(void *arg, const char *element, const char **attrib
 		XML_StopParser(m->parser, XML_FALSE);
 }
 
-/* Only the end of a struct matters: the members of the struct end there. */
+/* The function handles only the end of a struct, which ends the list of its members. */
 static void XMLCALL on_end(void *arg, const char *element)
 {
 	struct reading *m = arg;
@@ -314,8 +314,8 @@ static void XMLCALL on_end(void *arg, const char *element)
 }
 
 /*
- * Refuses declared entities. They could make a short text grow without limit, and no manifest needs
- * them.
+ * Refuses declared entities. By such entities, a short text could grow without limit. Manifests do
+ * not need them.
  */
 static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, const char *value,
 			      int length, const char *base, const char *system, const char *public,

@@ -2,8 +2,8 @@
 /*
  * etw_manifest_join.c - joins the elements of a manifest by their identifiers.
  *
- * Templates and strings are found by trees, so that a hostile manifest with many elements does not
- * cost quadratic time.
+ * Templates and strings are found by trees, so that the time for a hostile manifest with many
+ * elements is not quadratic.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -52,7 +52,7 @@ static bool index_ids(struct join *j)
 }
 
 /*
- * tdestroy() needs a function that frees an element. This function does nothing, because the
+ * tdestroy() requires a function that frees an element. This function frees nothing, because the
  * manifest owns the elements.
  */
 static void keep_element(void *element)
@@ -60,9 +60,7 @@ static void keep_element(void *element)
 	(void)element; /* which the manifest owns */
 }
 
-/*
- * Returns the template with that id. If there is none, returns NULL, and the event has no fields.
- */
+/* Returns the template with that id, or NULL. An event without a template has no fields. */
 static const struct manifest_template *find_template(const struct join *j, char *id)
 {
 	struct manifest_template key = { .id = id }, **found;
@@ -124,7 +122,7 @@ static bool add_event(const struct join *j, const struct manifest_event *e)
 	struct etw_layout *layout;
 
 	/*
-	 * A short manifest may have thousands of events with one long template. The limit bounds
+	 * A short manifest may have thousands of events with one long template. So the limit bounds
 	 * the memory for the copies of the template's fields.
 	 */
 	if (etw_describe_is_full(j->describe, t ? t->layout->fields : 0))

@@ -3,8 +3,8 @@
  * etw_record.c - reads one record: its kind of header, and the fields of that header.
  *
  * Byte 3 of a record is the marker, and byte 2 is the header type (evntrace.h:
- * TRACE_HEADER_TYPE_*). The header type decides at which offset the size is stored. Each function
- * reads only fields within the least size of its header, which etw_record() has checked.
+ * TRACE_HEADER_TYPE_*). The offset of the size depends on the header type. Each function reads only
+ * fields within the least size of its header, which etw_record() has checked.
  */
 #include <string.h>
 
@@ -31,7 +31,7 @@ struct kind {
 	unsigned char header; /* least size */
 };
 
-/* Indexed by the header type. If the header has 0 bytes, the header type is unknown. */
+/* Indexed by the header type. The member "header" of an unknown type is 0. */
 static const struct kind kinds[] = {
 	[1] = { ETW_SYSTEM, 4, 32 },     [2] = { ETW_SYSTEM, 4, 32 },
 	[3] = { ETW_COMPACT, 4, 24 },    [4] = { ETW_COMPACT, 4, 24 },
@@ -73,7 +73,7 @@ static void read_stamp(struct etw_record *r, size_t at)
 
 /*
  * The CPU times count units of the log's timer resolution. In a private session the two fields are
- * the two halves of one number, which counts cycles of the processor.
+ * the halves of one number, which counts cycles of the processor.
  */
 static void read_cpu(struct etw_record *r, size_t at)
 {
@@ -132,8 +132,9 @@ static void read_full(struct etw_record *r)
 }
 
 /*
- * Reads the extended items. Each item has its size and a bit which says that another item follows.
- * Returns false if an item is not complete, because the beginning of the payload is not known then.
+ * Reads the extended items. Each item has its size, and a bit that is set if another item follows.
+ * Returns false if an item is not complete, because the beginning of the payload is unknown in this
+ * case.
  */
 static bool read_items(struct etw_record *r)
 {
@@ -165,8 +166,8 @@ static bool read_items(struct etw_record *r)
 }
 
 /*
- * Reads the header of an event of a provider (EVENT_HEADER). Flags say whether CPU times and
- * extended items are valid.
+ * Reads the header of an event of a provider (EVENT_HEADER). CPU times and extended items are valid
+ * only if a flag is set.
  */
 static void read_event(struct etw_record *r)
 {
@@ -189,7 +190,7 @@ static void read_event(struct etw_record *r)
 	}
 }
 
-/* A WPP message has only the fields that its flags name, in this order. */
+/* A WPP message has only the fields whose flags are set, in this order. */
 static bool read_message(struct etw_record *r)
 {
 	size_t at = 8;

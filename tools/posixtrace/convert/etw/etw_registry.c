@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_registry.c - writes records with the facts for which ETW has no field: attributes, names,
- * schemas, the status, and losses by cause. etw_restore.c reads them. Other programs that read ETW
- * logs show these records as events of an unknown class.
+ * etw_registry.c - writes records with facts for which ETW has no fields: attributes, names,
+ * schemas, the status, and losses by cause. etw_restore.c reads these records. Other readers of ETW
+ * logs show them as events of an unknown class.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int put_record(struct etw_sink *s, unsigned type, int64_t stamp, const vo
 	return etw_writer_add(&s->writer, stamp, header, sizeof(header), payload, len);
 }
 
-/* Each text ends with a NUL, so that etw_restore.c can read several texts in a row. */
+/* Writes a text with a NUL, so that etw_restore.c can read several texts in a row. */
 static unsigned char *put_text(unsigned char *p, const char *text, size_t len)
 {
 	memcpy(p, text, len);

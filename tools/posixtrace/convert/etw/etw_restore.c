@@ -2,10 +2,10 @@
 /*
  * etw_restore.c - restores the log from which an export was made.
  *
- * The records of the registry, before and after the events, have the attributes and types of that
+ * The records of the registry, before and behind the events, have the attributes and types of that
  * log. The payload of each event begins with the identifiers of the event. In an export made with
- * --etw-plain the payload is only the data, and the class and type of the record identify the event
- * type. Anyone can write such a file, so all of its content is checked as that of any other input.
+ * --etw-plain, the payload is only the data, and the class and type of the record identify the
+ * event type. An export may be forged, so its content is checked as that of any other input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -143,8 +143,8 @@ static bool make_room(struct restore *re, uint32_t id)
 }
 
 /*
- * Keeps the class of a type, by which the type of a plain event is found. If memory is lacking,
- * plain events of this class have no type.
+ * Keeps the class of a type. The type of a plain event is found by this class. If memory is
+ * lacking, plain events of this class have no type.
  */
 static void keep_class(struct restore *re, const unsigned char *p)
 {
@@ -199,7 +199,7 @@ static bool find_class(struct restore *re, const struct etw_record *r, uint32_t 
 }
 
 /*
- * Registers the type that the record describes. The record before it has the schema of this type.
+ * Registers the type that the record describes. The schema of this type is in the record before it.
  */
 static void name_type(struct restore *re, const struct etw_record *r)
 {
@@ -242,8 +242,8 @@ static void keep_schema(struct restore *re, const struct etw_record *r)
 }
 
 /*
- * Passes a count of lost events. The function also sets lost_reported. The total in the header
- * contains this count, so finish_restore() then does not pass the total.
+ * Passes a count of lost events. The function also sets lost_reported, so that finish_restore()
+ * does not pass the total in the header, which contains this count.
  */
 static bool put_lost(struct restore *re, int cause, uint64_t count)
 {
@@ -314,8 +314,8 @@ static bool put_event(struct restore *re)
 }
 
 /*
- * Returns the system's number of a thread, or 0 if it is not known. If etw_export.c did not know
- * this number, it used the handle of the thread or a number from 0x80000000 on.
+ * Returns the system's number of a thread, or 0 if the record does not have it. In this case
+ * etw_export.c has used the handle of the thread or a number from 0x80000000 on.
  */
 static uint32_t system_tid(uint32_t tid, uint64_t thread)
 {

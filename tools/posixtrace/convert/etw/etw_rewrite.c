@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_rewrite.c - writes an imported log of ETW back, with its original records and its original
+ * etw_rewrite.c - writes an imported log of ETW again, with its original records and its original
  * header.
  *
  * The new buffers are not compressed and belong to one processor. Some fields of the header are
@@ -18,9 +18,9 @@
 #define LARGEST_BUFFER (16u << 20)
 
 /*
- * Reads the header from the data of an event and replaces the file name. This data is hostile, like
- * the data of any event. Returns false if the data is not a header, or if memory is lacking. The
- * log is then exported like any other log.
+ * Reads the header from the data of an event, which is hostile like all data, and replaces the file
+ * name in it. Returns false if the data is not a header, or if memory is lacking. In this case the
+ * log is exported like any other log.
  */
 static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t len)
 {
@@ -60,8 +60,8 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 }
 
 /*
- * Only the first event can be the header that an import has kept. If the first event is another
- * one, the log is exported like any other log.
+ * An import has kept the header as the first event. If the first event is not a header, the log is
+ * exported like any other log.
  */
 bool etw_rewrite_wants(struct etw_sink *s, const struct fmt_event *event)
 {
@@ -107,10 +107,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
-/*
- * Stores the number of buffers in the header. This is done at the end, because the number was not
- * known earlier.
- */
+/* Stores the number of buffers in the header, which is known only at the end. */
 int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)

@@ -21,16 +21,13 @@ struct scan {
 	bool begun;             /* the current processor had a record */
 	int64_t last;
 	bool time_reported, order_reported;
-	/*
-	 * number of process events that fit pointers of 4 bytes, and number of those that fit 8
-	 * bytes
-	 */
+	/* numbers of process events that fit pointers of 4 bytes, and of 8 bytes */
 	unsigned fits[2];
 	unsigned tries;
 };
 
 /*
- * Reports the first record that has an impossible time. Such a time shows that the clock or its
+ * Reports the first record that has an impossible time. Such a time is a sign that the clock or its
  * frequency is wrong.
  */
 static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
@@ -54,8 +51,8 @@ static void check_time(struct scan *s, const struct etw_record *r, int64_t ns)
 static void check_order(struct scan *s, const struct etw_record *r)
 {
 	/*
-	 * An export of posixtrace has the order of the original log, even if the clock went back
-	 * there. Therefore the records of an export are never sorted.
+	 * An export of posixtrace has the order of the original log, in which the clock may have
+	 * gone back. Therefore the records of an export are never sorted.
 	 */
 	if (s->begun && r->stamp < s->last && !s->file->ours) {
 		s->file->disordered = true;
@@ -71,9 +68,9 @@ static void check_order(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Kernel events do not say how large their pointers are. But an event of a process has its exit
- * status, which is 259 for a running process, at an offset that depends on the size of pointers.
- * The function counts for which size the number 259 is at this offset.
+ * Kernel events do not have the size of their pointers. But an event of a process has its exit
+ * status, which is 259 for a running process, at an offset that depends on this size. For each
+ * size, the function counts the events that have the number 259 at this offset.
  */
 static void try_process(struct scan *s, const struct etw_record *r)
 {
@@ -94,8 +91,8 @@ static void try_process(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Returns whether the first record of the log shows that the log is an export of posixtrace. Such
- * an export begins with a description of the stream.
+ * Returns whether the log is an export of posixtrace: the first record of an export describes the
+ * stream.
  */
 static bool is_ours(const struct etw_record *r)
 {
@@ -135,16 +132,16 @@ static bool scan_record(struct scan *s, const struct etw_record *r)
 }
 
 /*
- * Decides how large pointers are. If no process event fits any size, or if all of them fit both
- * sizes, the header type of the log decides. If the two counts are equal in any other way, the size
- * is not known (0).
+ * Decides the size of pointers. If no process event fits a size, or if all of them fit both sizes,
+ * the header type of the log decides. If the two counts are equal in any other way, the size is
+ * unknown (0).
  */
 static void decide_pointers(struct scan *s)
 {
 	struct etw_file *file = s->file;
 	/*
-	 * If more process events fit one of the sizes, this size is used. The event of an ended
-	 * process may fit neither size.
+	 * The size that fits more process events is used. The event of an ended process may not fit
+	 * a size.
 	 */
 	if (s->fits[0] != s->fits[1])
 		file->pointer_bytes = s->fits[1] > s->fits[0] ? 8 : 4;

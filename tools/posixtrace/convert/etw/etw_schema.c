@@ -13,7 +13,10 @@ static bool is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The characters of names in a schema. isalnum() would allow further letters in some locales. */
+/*
+ * Returns whether names in a schema may have the character. isalnum() would also accept other
+ * letters in some locales.
+ */
 static bool is_name_character(char c)
 {
 	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c);
@@ -32,8 +35,7 @@ static void clean_name(const char *name, char *to, size_t room)
 }
 
 /*
- * Returns whether a field has this name. In a schema the name follows a blank and precedes one of ;
- * { [.
+ * Returns whether a field has this name. In a schema, a name is behind a blank and before ; { or [.
  */
 static bool is_in_schema(const char *schema, const char *name)
 {
@@ -63,8 +65,8 @@ static bool is_taken(const char *name)
 }
 
 /*
- * Appends {VALUE=NAME,...} to the item, or {|VALUE=NAME,...} for bits. Returns false if there is no
- * map or if the schema would have too many names.
+ * Appends {VALUE=NAME,...} to the item, or {|VALUE=NAME,...} for bits. Returns false if "map" is
+ * NULL or if the schema would have too many names.
  */
 static bool add_map(const struct etw_schema *s, const struct etw_map *map, struct etw_bytes *item)
 {
@@ -104,8 +106,8 @@ bool etw_schema_add(struct etw_schema *s, const char *type, const char *name,
 	named = item.len;
 	maps = add_map(s, map, &item);
 	/*
-	 * If there is no room for the item, the names of values are dropped from it. If there still
-	 * is no room, the whole field is dropped.
+	 * If there is no room for the item, its names of values are dropped. If there is still no
+	 * room, the whole field is dropped.
 	 */
 	if (maps && s->used + item.len + 2 > s->room) {
 		item.len = named;

@@ -13,8 +13,8 @@ struct etw_schema {
 
 /*
  * Adds "TYPE NAME" and the names of values. If a field of the schema already has the name, a number
- * is appended to the name of the new field. Names of values are omitted if they do not fit. Returns
- * false if there is no room; nothing is added then.
+ * is appended to the name of the new field. Names of values are omitted if they do not fit. If
+ * there is no room, adds nothing and returns false.
  */
 bool etw_schema_add(struct etw_schema *schema, const char *type, const char *name,
 		    const struct etw_map *map);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_sink.h - the functions of the source and the sink for etw_format.c, as format.h describes
- * them.
+ * etw_sink.h - the functions of the source and the sink for etw_format.c. format.h describes them.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_SINK_H
 #define POSIXTRACE_CONVERT_ETW_ETW_SINK_H

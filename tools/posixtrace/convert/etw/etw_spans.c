@@ -72,8 +72,8 @@ void etw_spans_free(struct etw_spans *spans)
 
 /*
  * Returns the number of STARTs that began no span because ETW_SPANS_OPEN spans were open already,
- * or because there was no memory. The END that belongs to such a START is ignored, or it ends an
- * older span with the same key.
+ * or because there was no memory. The END for such a START is ignored, or it ends an older span
+ * with the same key.
  */
 uint64_t etw_spans_without_room(const struct etw_spans *spans)
 {
@@ -81,8 +81,8 @@ uint64_t etw_spans_without_room(const struct etw_spans *spans)
 }
 
 /*
- * If `before` is not NULL, it must be a span that this function has returned, and no span may have
- * ended since then.
+ * If `before` is not NULL, this function must have returned it, and no span may have ended since
+ * then.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before)
 {
@@ -180,13 +180,13 @@ static bool activity_of(const struct etw_record *r, const unsigned char **activi
 	return memcmp(*activity, none, sizeof(none)) != 0;
 }
 
-/* The role of a record: what it does with a span. */
+/* The role of a record for a span. */
 enum role { NONE, BEGIN, END, DEQUEUE };
 
 /*
  * Returns the role of a record, which depends on its type. For a class with a subject,
- * etw_kernel_key() says which types begin and end a span. Sets *key to the fields that identify the
- * subject, or to NULL if the thread or the activity identifies the span.
+ * etw_kernel_key() has the types that begin and end a span. Sets *key to the fields that identify
+ * the subject, or to NULL if the thread or the activity identifies the span.
  */
 static enum role role_of(const struct etw_record *r, const char *class, const char **key)
 {
@@ -246,7 +246,7 @@ static int compare_open(const void *a, const void *b)
 	return strcmp(x->name, y->name);
 }
 
-/* The youngest open span with that key and name, or NULL. */
+/* Returns the youngest open span with that key and name, or NULL. */
 static struct open *find_open(const struct etw_spans *spans, const struct etw_span *span)
 {
 	struct open key = { .span = *span }, **found;
@@ -257,7 +257,7 @@ static struct open *find_open(const struct etw_spans *spans, const struct etw_sp
 
 /*
  * Opens a span. The new span has a link to the older open spans with the same key and name. The
- * older spans are kept behind the new one, since an END ends the youngest span.
+ * older spans are behind the new span, since an END ends the youngest span.
  */
 static void open_span(struct etw_spans *spans, const struct etw_span *span)
 {

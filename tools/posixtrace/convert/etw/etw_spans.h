@@ -3,11 +3,11 @@
  * etw_spans.h - spans from a START to its END: their duration, the wait before a DEQUEUE, and the
  * CPU time of their thread.
  *
- * A START and an END belong together if they have the same class and thread. In the classes
- * process, thread and image they must have the same subject in the payload instead of the same
- * thread, since different threads may log them. START and END of a provider must have the same task
- * and activity; without an activity, they must have the same task and thread. An END ends the
- * youngest open START. An END without a START is not a span.
+ * A START and an END are a pair if they have the same class and thread. In the classes process,
+ * thread and image, different threads may log them, so they must have the same subject in the
+ * payload instead of the same thread. START and END of a provider must have the same task and
+ * activity; without an activity, they must have the same task and thread. An END ends the youngest
+ * open START. An END without a START makes no span.
  *
  * Memory    bounded: at most ETW_SPANS_OPEN spans are open. A further START is counted and begins
  *           no span.
@@ -29,15 +29,17 @@ struct etw_span {
 	int64_t dequeue_ns;  /* valid if dequeued */
 	bool dequeued;
 	bool by_thread;      /* one thread logs START and END; the span has its cost */
-	/* while open: cost of the thread up to the START; when ended: cost of the span */
+	/*
+	 * of an open span: cost of the thread up to the START; of an ended span: cost of the span
+	 */
 	uint64_t cost_ns;
 	/*
-	 * number of unknown costs. While open: of the thread up to the START; when ended: in the
-	 * span
+	 * number of unknown costs; of an open span: in the thread up to the START; of an ended
+	 * span: in the span
 	 */
 	uint64_t unknown;
 	bool has_cost;
-	uint32_t pid, tid;   /* of the START */
+	uint32_t pid, tid;   /* process and thread of the START */
 };
 
 struct etw_spans;
@@ -55,7 +57,7 @@ bool etw_spans_take(struct etw_spans *spans, const struct etw_record *record, in
 
 /*
  * Iterates over the open spans in the order of their STARTs. Returns the span after `before`, or
- * the first span if `before` is NULL. Returns NULL after the last one.
+ * the first span if `before` is NULL. Returns NULL if there is no further span.
  */
 const struct etw_span *etw_spans_open(const struct etw_spans *spans, const struct etw_span *before);
 

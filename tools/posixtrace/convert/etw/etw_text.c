@@ -58,7 +58,7 @@ void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to
 	}
 }
 
-/* A byte that is read as Latin-1 is itself the number of the character in Unicode. */
+/* The value of a byte in Latin-1 is the number of the character in Unicode. */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 {
 	for (size_t at = 0; at < size && from[at];) {
@@ -70,14 +70,14 @@ void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to)
 	}
 }
 
-/* The result has at most "max" bytes, which are whole characters, and a NUL. */
+/* The result has at most "max" bytes of whole characters, and a NUL. */
 char *etw_text_copy(const char *text, size_t len, size_t max)
 {
 	struct etw_bytes copy = { 0 };
 
 	/*
-	 * The copy never has fewer bytes than the text. Therefore the text is shortened to max
-	 * bytes before it is copied.
+	 * The copy never has fewer bytes than the text, so at most "max" bytes of the text are
+	 * copied.
 	 */
 	etw_ansi_text((const unsigned char *)text, utf8_cut(text, len, max), &copy);
 	if (copy.len > max)
@@ -113,7 +113,9 @@ void etw_address_text(int family, const unsigned char *address, struct etw_bytes
 		etw_bytes_text(to, text);
 }
 
-/* An address of another family, or one that is too short, gives no text. */
+/*
+ * For an address of another family, or an address that is too short, the function appends no text.
+ */
 void etw_socket_text(const unsigned char *p, size_t len, struct etw_bytes *to)
 {
 	char port[16];

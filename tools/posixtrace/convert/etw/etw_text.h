@@ -33,18 +33,18 @@ void etw_character_text(uint32_t character, struct etw_bytes *to);
 void etw_utf16_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
- * Appends an 8-bit text that ends at a NUL or after "size" bytes. The log does not say which code
- * page its writer used. A byte that begins no character of UTF-8 is therefore read as Latin-1.
+ * Appends an 8-bit text that ends at a NUL or after "size" bytes. The log does not have the code
+ * page of its writer. So a byte that begins no character of UTF-8 is read as Latin-1.
  */
 void etw_ansi_text(const unsigned char *from, size_t size, struct etw_bytes *to);
 
 /*
  * Returns a copy of the text as etw_ansi_text() makes it, shortened to whole characters in at most
- * max bytes. Returns NULL if memory is lacking.
+ * "max" bytes. Returns NULL if memory is lacking.
  */
 char *etw_text_copy(const char *text, size_t len, size_t max);
 
-/* Appends a SID with count subauthorities. */
+/* Appends a SID with "count" subauthorities. */
 void etw_sid_text(const unsigned char *sid, unsigned count, struct etw_bytes *to);
 void etw_address_text(int family, const unsigned char *address, struct etw_bytes *to);
 /* Appends a sockaddr, which consists of the family, the port in network order and the address. */

@@ -60,15 +60,15 @@ int64_t etw_time_ns(const struct etw_log *log, int64_t stamp)
 }
 
 /*
- * Adds the growth of a 32-bit counter, which may overflow. Returns false if the counter has become
- * less without an overflow.
+ * Adds the growth of a 32-bit counter, which may overflow. Returns false if the counter has
+ * decreased without an overflow.
  */
 static bool add_growth(uint32_t from, uint32_t to, uint64_t *by)
 {
 	*by += (uint32_t)(to - from);
 	/*
-	 * If a counter becomes less from a value in the lower half of its range, this is no
-	 * overflow: the new value belongs to another thread.
+	 * A decrease from a value in the lower half of the range is no overflow: the new value
+	 * belongs to another thread.
 	 */
 	return to >= from || from > INT32_MAX;
 }
@@ -85,7 +85,7 @@ bool etw_cpu_cost(const struct etw_log *log, const struct etw_record *from,
 	if (!from->has_cpu || !to->has_cpu || !to->tid || from->tid != to->tid ||
 	    from->pid != to->pid)
 		return false;
-	/* A private session counts cycles in one 64-bit number instead of two counters. */
+	/* A private session has one 64-bit number of cycles instead of two counters. */
 	if (log->mode & MODE_PRIVATE) {
 		uint64_t a = from->kernel | (uint64_t)from->user << 32;
 		uint64_t b = to->kernel | (uint64_t)to->user << 32;

@@ -61,7 +61,7 @@ static bool skip_tags(struct parser *parser)
 	return true;
 }
 
-/* The name may be empty. It points into the record and is not checked for UTF-8 here. */
+/* *name points into the record and is not checked for UTF-8. The name may be empty. */
 static bool take_name(struct parser *parser, const char **name, size_t *len)
 {
 	const unsigned char *from = parser->p + parser->at, *nul;
@@ -91,8 +91,8 @@ static bool take_count(struct parser *parser, unsigned in, struct etw_field *fie
 		return true;
 	case COUNT_CUSTOM:
 		/*
-		 * The type is one that the provider has defined. In the payload, a count precedes
-		 * the bytes of the value.
+		 * The provider has defined the type. In the payload, a count precedes the bytes of
+		 * the value.
 		 */
 		if (!take_u16(parser, &custom) || parser->size - parser->at < custom)
 			return false;
@@ -139,8 +139,8 @@ static bool take_field(struct parser *parser, unsigned depth)
 }
 
 /*
- * Reads as many fields as "wanted" says, or all fields up to the end if "wanted" is UINT_MAX. The
- * function checks the depth, which bounds the recursion.
+ * Reads "wanted" fields, or all fields up to the end if "wanted" is UINT_MAX. The function checks
+ * the depth, which bounds the recursion.
  */
 static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, unsigned *count)
 {
@@ -156,8 +156,8 @@ static bool take_fields(struct parser *parser, unsigned wanted, unsigned depth, 
 }
 
 /*
- * The item has its own size, which must be within the record. *damaged is true if the item has a
- * fault, or memory is missing.
+ * The item has its own size, which must be within the record. *damaged becomes true if the item has
+ * a fault, or memory is lacking.
  */
 struct etw_layout *etw_tracelogging(const struct etw_record *r, bool *damaged)
 {

@@ -37,13 +37,13 @@ static const char *const schemas[] = {
 };
 
 /*
- * The fields of the header that follow the decoded fields. Process, thread and time are not among
- * them, because each event has these.
+ * The fields of the header that follow the decoded fields. They lack process, thread and time,
+ * because each event has these.
  */
 static const char *const behind[] = {
 	/*
-	 * SYSTEM, COMPACT and PERFINFO have the same fields here, since the kernel writes events of
-	 * one type with any of these three headers.
+	 * SYSTEM, COMPACT and PERFINFO have the same fields here, since the kernel may write events
+	 * of one type with any of these headers.
 	 */
 	[ETW_SYSTEM] = "u8 etw_type" TYPES ";u8 etw_version",
 	[ETW_COMPACT] = "u8 etw_type" TYPES ";u8 etw_version",
@@ -73,10 +73,10 @@ static bool has_fields(const char *schema, const char *key)
 }
 
 /*
- * Finds whether the event begins or ends a span. The type of a kernel event, or the opcode of a
- * provider's event, says whether it does. *key becomes the names of the fields by which begin and
- * end are paired, or NULL if they are paired by thread. If the schema lacks the fields of the key,
- * the event is not a part of a span. Pairing by thread would pair events of different subjects.
+ * Finds whether the event begins or ends a span, by the type of a kernel event or the opcode of a
+ * provider's event. *key becomes the names of the fields by which begin and end are paired, or NULL
+ * if they are paired by thread. If the schema lacks the fields of the key, the event does not
+ * belong to a span, because pairing by thread would join events of different subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)
@@ -130,8 +130,8 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 
 /*
  * Returns the type with that name. Two versions of an event, or its 32-bit and 64-bit forms, have
- * the same name and different fields. The second type then gets a name that ends with a checksum of
- * its schema.
+ * the same name and different fields. In this case the name of the second type ends with a checksum
+ * of its schema.
  */
 static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *type)
 {
@@ -143,7 +143,7 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 
 	if (strcspn(other, "@") == len && !strncmp(ours, other, len))
 		return made;
-	/* The checksum covers both the whole name and the schema. */
+	/* The checksum is computed over the whole name and the schema. */
 	snprintf(full, sizeof(full), "%s %s", type->name, ours);
 	etw_shorten_always(type->name, full, name);
 	type->name = name;
@@ -151,7 +151,9 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 	return fmt_type(t->flow, type);
 }
 
-/* Makes the schema of a described event. Returns false if the layout gives no valid schema. */
+/*
+ * Makes the schema of a described event. Returns false if there is no valid schema for the layout.
+ */
 static bool etw_type_describe(const struct etw_record *r, struct etw_type *made, char *schema,
 			      size_t size)
 {
@@ -171,7 +173,7 @@ static bool etw_type_describe(const struct etw_record *r, struct etw_type *made,
 
 /*
  * The schema has the fields, then @begin or @end with @key, then @level. etw_type_describe() has
- * kept space free for these attributes.
+ * reserved space for these attributes.
  */
 const struct fmt_type *etw_type_make(struct etw_types *t, const struct etw_record *r,
 				     struct etw_type *made)

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* etw_type.h - an event type of a log of ETW: its name, and how its payload is decoded. */
+/* etw_type.h - an event type of a log of ETW: its name, and the layout of its payload. */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPE_H
 #define POSIXTRACE_CONVERT_ETW_ETW_TYPE_H
 
 #include "convert/etw/etw_types.h"
 
-#define ETW_BEHIND_BYTES 64 /* the most bytes of header fields after the decoded ones */
+#define ETW_BEHIND_BYTES 64 /* the most bytes of header fields behind the decoded fields */
 
 struct etw_type {
 	uint64_t key;
-	const struct fmt_type *type, *undecoded; /* "undecoded" is made when it is needed */
+	const struct fmt_type *type, *undecoded; /* "undecoded" is made at its first use */
 	const struct etw_layout *layout; /* NULL: the payload is not described */
 	struct etw_layout *own;          /* the layout if this type owns it, otherwise NULL */
 	unsigned columns;

@@ -2,8 +2,8 @@
 /*
  * etw_types.c - the type and the data of each event.
  *
- * Types are found by a hash of all fields that decide name, layout and level. Each type is
- * therefore made only once.
+ * Types are found by a hash of all fields on which name, layout and level depend. So each type is
+ * made only once.
  */
 #include <search.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "log/etw_tail.h"
 
 /*
- * Returns a hash of 64 bits of the fields that decide name, layout and level. If the record
+ * Returns a hash of 64 bits of the fields on which name, layout and level depend. If the record
  * contains its own description, the hash includes the description.
  */
 static uint64_t key_of(const struct etw_record *r)
@@ -33,8 +33,7 @@ static uint64_t key_of(const struct etw_record *r)
 }
 
 /*
- * Only the hash identifies a type. If two types had the same hash, both would get the name of the
- * first one.
+ * Only the hash identifies a type. Two types with the same hash would have the name of the first.
  */
 static int compare_keys(const void *a, const void *b)
 {
@@ -43,7 +42,7 @@ static int compare_keys(const void *a, const void *b)
 	return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Sets the layout of the type. If nothing describes the payload, the layout remains NULL. */
+/* Sets the layout of the type. If the payload has no description, the layout remains NULL. */
 static void find_layout(const struct etw_types *t, const struct etw_record *r,
 			struct etw_type *type)
 {
@@ -62,8 +61,8 @@ static void find_layout(const struct etw_types *t, const struct etw_record *r,
 	if (!type->layout && !r->schema && t->file->describe)
 		type->layout = etw_describe_find(t->file->describe, r);
 	/*
-	 * pointer_bytes is 0 if the log does not show how long the kernel's pointers are. Then
-	 * kernel events have no layout.
+	 * pointer_bytes is 0 if the size of the kernel's pointers is unknown. In this case kernel
+	 * events have no layout.
 	 */
 	if (!type->layout && etw_is_kernel(r) && t->file->pointer_bytes) {
 		etw_class(r, class);
@@ -96,8 +95,8 @@ static struct etw_type *type_of(struct etw_types *t, const struct etw_record *r)
 }
 
 /*
- * Returns the size of pointers in a payload. The flags of a provider's event give the size. For
- * kernel events, etw_scan() has found the size.
+ * Returns the size of pointers in a payload. The flags of a provider's event have the size. For
+ * kernel events, etw_scan() has found it.
  */
 static unsigned pointer_bytes(const struct etw_types *t, const struct etw_record *r)
 {
@@ -170,7 +169,7 @@ static enum etw_decoded etw_types_decode(struct etw_types *t, const struct etw_r
 }
 
 /*
- * Reports why the payload is not decoded. If a payload contradicts its layout, this is reported
+ * Reports why the payload is not decoded. The contradiction of a payload and its layout is reported
  * only once for a log.
  */
 static void etw_types_report(struct etw_types *t, const struct etw_record *r,
@@ -201,8 +200,8 @@ static const struct fmt_type *etw_types_undecoded(struct etw_types *t, const str
 }
 
 /*
- * An event whose payload cannot be decoded gets a second type, which has a schema without decoded
- * fields, because one type has only one schema.
+ * An event whose payload cannot be decoded gets a second type with a schema without decoded fields,
+ * because a type has only one schema.
  */
 const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record *r,
 				    const void **data, size_t *len)
@@ -228,7 +227,7 @@ const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record
 	return type->type;
 }
 
-/* A control character could end the line of a listing, so each becomes a question mark. */
+/* Control characters become question marks, because they could end the line of a listing. */
 const char *etw_types_text(struct etw_types *t, const struct etw_record *r)
 {
 	struct etw_type *type = type_of(t, r);

@@ -19,11 +19,11 @@ struct etw_kind_of_value {
 
 struct etw_value {
 	struct etw_kind_of_value kind;
-	/* the value of all forms except texts and bytes; of a float: its bits */
+	/* the value, except for texts and bytes; for a float: its bits */
 	uint64_t number;
-	const unsigned char *bytes; /* of BYTES: in the payload */
+	const unsigned char *bytes; /* for bytes: their place in the payload */
 	size_t len;
-	struct etw_bytes text;  /* of TEXT: UTF-8 without a NUL; the caller frees it */
+	struct etw_bytes text;  /* for a text: UTF-8 without a NUL; the caller frees it */
 };
 
 /* The position in a payload. */
@@ -34,11 +34,11 @@ struct etw_reader {
 };
 
 /*
- * Returns the form and size that a field has in a schema and in data. Schemas and data are both
- * made with this function, so they agree.
+ * Returns the form and size that a field has in a schema and in data. Schemas and data are made
+ * with this function, so that they agree.
  */
 struct etw_kind_of_value etw_value_kind(const struct etw_field *field);
-/* The word that a schema has for the kind, such as "u32" or "str". */
+/* Returns the word of a schema for the kind, such as "u32" or "str". */
 const char *etw_value_type(struct etw_kind_of_value kind);
 
 /*

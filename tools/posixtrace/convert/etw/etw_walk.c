@@ -2,9 +2,9 @@
 /*
  * etw_walk.c - iterates over the events of all processors in one order of time.
  *
- * If the buffers of a processor are sorted by sequence number, their records are in order of time.
- * Each processor therefore has a cursor, and the cursor with the earliest stamp is next. In a file
- * whose records are not in order of time, an index of all records is sorted instead.
+ * If the buffers of a processor are sorted by sequence number, their records are usually in order
+ * of time. Therefore each processor has a cursor, and the cursor with the earliest stamp is next.
+ * In a file whose records are not in order of time, an index of all records is sorted instead.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -25,10 +25,10 @@ struct cursor {
 
 struct line {                   /* an entry of the index */
 	int64_t stamp, sequence;
-	/* offset in the file, where the record is read again if bytes is NULL */
+	/* offset in the file; if "bytes" is NULL, the record is read again from there */
 	uint64_t at;
 	const unsigned char *bytes;
-	uint32_t order;         /* the order in the file, for entries that are equal otherwise */
+	uint32_t order;         /* the order in the file, for otherwise equal entries */
 	uint16_t size, processor;
 };
 
@@ -158,8 +158,8 @@ static int next_of_cursors(struct etw_walk *w, struct etw_record *record)
 }
 
 /*
- * Adds a record to the index. If "kept" is true, the record's bytes stay in memory; otherwise they
- * are read again.
+ * Adds a record to the index. If "kept" is true, the record's bytes remain in memory; otherwise
+ * they are read again.
  */
 static int add_line(struct etw_walk *w, const struct etw_record *r, bool kept)
 {
@@ -264,7 +264,7 @@ static int next_of_index(struct etw_walk *w, struct etw_record *record)
 	return 1;
 }
 
-/* etw_scan() has found out whether the walk needs the index or whether the cursors are enough. */
+/* etw_scan() has found whether the walk needs the index, or the cursors are enough. */
 int etw_walk_begin(const struct etw_file *file, struct etw_walk **walk)
 {
 	struct etw_walk *w = calloc(1, sizeof(*w));

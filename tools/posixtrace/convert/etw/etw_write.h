@@ -10,7 +10,7 @@
 
 #include "convert/etw/etw.h"
 
-#define ETW_CLASS_NAME_MAX 4096 /* bytes of a name from which its class is computed */
+#define ETW_CLASS_NAME_MAX 4096 /* the most bytes of a name from which its class is computed */
 #define ETW_WRITE_BUFFER 65536u
 #define ETW_RECORD_MAX 65456u   /* records of exports are shorter */
 #define ETW_FULL_BYTES 48
@@ -36,10 +36,10 @@ void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_
 struct etw_writer {
 	int fd;
 	unsigned char *buffer;
-	size_t size;            /* of each buffer */
-	size_t filled;          /* bytes in the open buffer; 0: none is open */
-	uint32_t buffers;       /* number of buffers so far, the first one included */
-	int64_t stamp;          /* of the last record */
+	size_t size;            /* size of each buffer */
+	size_t filled;          /* bytes in the open buffer; 0: no buffer is open */
+	uint32_t buffers;       /* number of buffers so far, including the first */
+	int64_t stamp;          /* stamp of the last record */
 };
 
 /* Returns 0 or ENOMEM. "size" is the size of a buffer and must be a multiple of 8. */
@@ -47,21 +47,21 @@ int etw_writer_init(struct etw_writer *writer, int fd, size_t size);
 void etw_writer_fini(struct etw_writer *writer);
 
 /*
- * Appends a record of two pieces. Returns 0 or an error number; EMSGSIZE if it does not fit into a
- * buffer.
+ * Appends a record of two pieces. Returns 0 or an error number, which is EMSGSIZE if the record
+ * does not fit into a buffer.
  */
 int etw_writer_add(struct etw_writer *writer, int64_t stamp, const void *header, size_t header_len,
 		   const void *payload, size_t payload_len);
 
 /*
- * Writes the open buffer, which is the last one of the file. Then writes the first buffer of the
- * file, which has the record of the log.
+ * Writes the open buffer, which is the last in the file. Then writes the first buffer of the file,
+ * which has the record of the log.
  */
 int etw_writer_end(struct etw_writer *writer, const void *log_record, size_t len);
 
 /*
  * The fields of a FULL_HEADER64, which has 48 bytes. etw_put_full() stores such a header; its
- * argument size is the size of the whole record.
+ * parameter "size" is the size of the whole record.
  */
 struct etw_full {
 	unsigned type, level, version;
@@ -92,6 +92,6 @@ size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_ne
  */
 size_t etw_put_utf16(const char *text, unsigned char *to, size_t room);
 
-#define ETW_STAMP0 1000000000 /* first stamp of exports; leaves room for earlier ones */
+#define ETW_STAMP0 1000000000 /* first stamp of exports; leaves room for earlier stamps */
 
 #endif

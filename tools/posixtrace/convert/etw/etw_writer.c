@@ -16,7 +16,7 @@
 #define CLOCK_PERFORMANCE 1
 #define CLOCK_SYSTEM 2
 
-/* The number of buffers begins with 1, because it includes buffer 0, which is written last. */
+/* The number of buffers begins at 1, because buffer 0, which is written last, counts, too. */
 int etw_writer_init(struct etw_writer *w, int fd, size_t size)
 {
 	memset(w, 0, sizeof(*w));
@@ -55,8 +55,8 @@ static int write_at(const struct etw_writer *w, uint64_t at)
 
 /*
  * Completes the buffer's header. The rest of the buffer is filled with 0xff, which ends the
- * records. If "begun" is true, the buffer is the first one of the file, which begins with the
- * session and has no stamp.
+ * records. If "begun" is true, the buffer is the first of the file, which begins with the session
+ * and has no stamp.
  */
 static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, unsigned type,
 		       bool begun)
@@ -78,7 +78,7 @@ static void put_header(struct etw_writer *w, uint32_t sequence, unsigned flag, u
 	octets_put(b + 0x36, type, 2);
 }
 
-/* Writes the open buffer, if there is one. Buffer 0 is left free for the header. */
+/* Writes the open buffer, if any. Buffer 0 remains free for the header. */
 static int close_buffer(struct etw_writer *w, bool last)
 {
 	int err;

@@ -4,7 +4,7 @@
  *
  * The input has flags in words of 32 bits. The top bit of a word is the first flag. A flag 0 means
  * a literal byte. A flag 1 means a match with a distance and a length. A length has up to four
- * parts: three bits, half of a byte that two matches share, a byte, a word.
+ * parts: three bits, a half byte, a byte, a word. Two matches use the halves of one byte.
  */
 #include "convert/etw/etw.h"
 #include "convert/octets.h"
@@ -25,8 +25,8 @@ static bool take_number(struct reader *r, unsigned bytes, uint32_t *value)
 }
 
 /*
- * Reads a half byte: the high half of a byte whose low half was used, or else the low half of the
- * next byte.
+ * Reads a half byte: the unused high half of an earlier byte if there is one, otherwise the low
+ * half of the next byte.
  */
 static bool take_half(struct reader *r, uint32_t *value)
 {
@@ -70,8 +70,8 @@ static bool take_length(struct reader *r, uint32_t *length)
 }
 
 /*
- * The caller gives the size of the result, and each step is checked against this size. A hostile
- * input can neither write nor read outside of the buffers.
+ * The size of the result is known in advance, and each step is checked against it. So a hostile
+ * input cannot cause a write or read outside of the buffers.
  */
 bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, size_t to_size)
 {
@@ -96,8 +96,7 @@ bool etw_xpress(const unsigned char *from, size_t from_size, unsigned char *to, 
 			return false;
 		length = match & 7;
 		/*
-		 * A match must begin within the bytes that have been decompressed, and must end
-		 * within the result.
+		 * A match must begin within the decompressed bytes, and must end within the result.
 		 */
 		match = (match >> 3) + 1;
 		if (!take_length(&r, &length) || match > done ||
