@@ -18,8 +18,8 @@
 /* ---- kinds */
 
 /*
- * Returns the kind of an integer. The out-type may turn the integer into a hexadecimal number, a
- * truth value, a character or a text.
+ * Returns the kind of an integer. By the out-type, the integer may be a hexadecimal number, a truth
+ * value, a character or a text.
  */
 static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size,
 					     bool is_signed)
@@ -43,7 +43,8 @@ static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned
 }
 
 /*
- * Returns the kind for an in-type and out-type. Schema and data use this function, so they agree.
+ * Returns the kind for an in-type and out-type. Schema and data are made by this function, so they
+ * agree.
  */
 struct etw_kind_of_value etw_value_kind(const struct etw_field *f)
 {
@@ -100,7 +101,7 @@ const char *etw_value_type(struct etw_kind_of_value kind)
 
 /* ---- from the payload */
 
-/* The next bytes of the payload, or NULL if there are fewer. */
+/* Returns the next bytes of the payload, or NULL if fewer bytes are left. */
 static const unsigned char *take_raw(struct etw_reader *r, size_t bytes)
 {
 	if (bytes > r->size - r->at)
@@ -147,7 +148,7 @@ static bool take_text(const struct etw_field *f, struct etw_reader *r, size_t le
 	return true;
 }
 
-/* Reads a length, which has "prefix" bytes, and then as many bytes as the length says. */
+/* Reads a length of "prefix" bytes, and then the bytes of this length. */
 static bool take_counted(struct etw_reader *r, unsigned prefix, bool big, const unsigned char **p,
 			 size_t *len)
 {
@@ -186,8 +187,9 @@ static bool is_sid(const unsigned char *p, size_t left)
 
 /*
  * A TOKEN_USER of two pointers precedes the SID. If there is no SID, the payload has only four
- * bytes of 0 instead of both. But a program may clear the first pointer of the TOKEN_USER and still
- * write a SID. Therefore four bytes of 0 are the end only if no SID follows behind the TOKEN_USER.
+ * bytes of 0 in place of the TOKEN_USER and the SID. But a program may clear the first pointer of
+ * the TOKEN_USER and still write a SID. Therefore four bytes of 0 mean no SID only if no SID is at
+ * the place behind the TOKEN_USER.
  */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {
@@ -318,7 +320,7 @@ static bool take_as_text(const struct etw_field *f, struct etw_reader *r, size_t
 	}
 }
 
-/* Numbers are extended to 64 bits. A pointer has the size that reader->pointer_bytes gives. */
+/* Numbers are extended to 64 bits. A pointer has reader->pointer_bytes bytes. */
 bool etw_value_take(const struct etw_field *f, struct etw_reader *r, size_t length,
 		    struct etw_value *v)
 {

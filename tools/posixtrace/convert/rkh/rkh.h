@@ -5,7 +5,7 @@
  *
  * A frame has an id, a sequence number, a timestamp, arguments and a checksum, and ends with the
  * byte 7E. The bytes 7E and 7D within it are sent as 7D and the byte XOR 20. All numbers are little
- * endian. The record TCFG has the sizes that are valid from the next frame on.
+ * endian. The record TCFG has the sizes of numbers that are valid from the next frame on.
  *
  * Memory    The size of the longest frame, and names up to a limit.
  * Errors    ENOMEM only. After any fault of the input, the decoder continues at the next flag.
@@ -36,7 +36,7 @@ enum rkh_dialect {
 };
 
 /* Flags of TCFG that change the form of frames. */
-enum { /* flags of TCFG that change what frames look like */
+enum {
 	RKH_HAS_SENDER = 1u << 0, RKH_HAS_QUEUE_MARK = 1u << 11, RKH_HAS_POOL_MARK = 1u << 12,
 	RKH_HAS_NUMBER = 1u << 15, RKH_HAS_TIME = 1u << 16, RKH_HAS_SUM = 1u << 17,
 };
@@ -55,7 +55,7 @@ enum rkh_kind {
 };
 
 /* The filters of the target that apply to a record. */
-enum { /* of filters that a record goes through at the target */
+enum {
 	RKH_BY_EVENT = 1, RKH_BY_OBJECT = 2, RKH_BY_SIGNAL = 4
 };
 
@@ -87,32 +87,33 @@ extern const char *const rkh_anomaly_names[RKH_ANOMALIES];
 
 struct rkh_trouble {
 	enum rkh_anomaly anomaly;
-	uint64_t offset;   /* of the frame's first byte in the stream */
-	/* number of bytes of the frame or of the noise, or of those that are left over */
+	uint64_t offset;   /* offset of the frame's first byte in the stream */
+	/* number of bytes of the frame or of the noise, or of bytes behind the arguments */
 	uint64_t bytes;
 	unsigned sum, expected, got, missing;
-	uint64_t damaged;  /* for GAP: number of frames that were dropped since the last good one */
+	/* for RKH_GAP: number of frames that were dropped since the last good frame */
+	uint64_t damaged;
 };
 
 struct rkh_frame {
 	uint64_t offset;
 	unsigned id;
 	bool has_seq, has_time;
-	bool is_config;    /* the frame is a TCFG, and the decoder has already applied its values */
+	bool is_config;    /* the frame is a TCFG, whose values are already applied */
 	bool raw;          /* the record is unknown, or the arguments do not fit it */
 	unsigned seq;
 	uint64_t ticks;
 	const struct rkh_record *record; /* NULL: unknown, TCFG, or a user event */
 	const unsigned char *args;
 	size_t len;
-	size_t used;       /* how many of the len bytes are arguments; the others are left over */
+	size_t used;       /* number of bytes that are arguments; the rest of "len" is left over */
 };
 
 struct rkh_counts {
 	uint64_t frames, good, of[RKH_ANOMALIES], missing, noise;
 };
 
-/* Receives the results. If frame returns false, the decoder stops. */
+/* Receives the results. If frame() returns false, the decoder stops. */
 struct rkh_listener {
 	void (*trouble)(void *arg, const struct rkh_trouble *trouble);
 	bool (*frame)(void *arg, const struct rkh_frame *frame);
@@ -141,20 +142,23 @@ void rkh_config_default(struct rkh_config *config);
 
 /*
  * Returns 0 or ENOMEM. "max" is the size of the largest frame, in bytes without escapes. After this
- * call, the caller may set the members that are not private.
+ * call, the caller may set all members that are not private.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max);
 void rkh_close(struct rkh_decoder *decoder);
 
-/* Decodes the next bytes, in pieces of any size. Returns false if the listener wants no more. */
+/*
+ * Decodes the next bytes, in pieces of any size. Returns false if the listener has stopped the
+ * decoder.
+ */
 bool rkh_feed(struct rkh_decoder *decoder, const unsigned char *bytes, size_t len);
 
 /* Ends the input. If the last frame is not complete, reports this. */
 void rkh_end(struct rkh_decoder *decoder);
 
 /*
- * Returns whether the bytes are a stream of RKH. Such a stream begins with a flag, behind which
- * there is a configuration or at least two good frames.
+ * Returns whether the bytes are a stream of RKH. Such a stream begins with a flag, followed by a
+ * configuration or at least two good frames.
  */
 bool rkh_is(const unsigned char *bytes, size_t len);
 
@@ -165,14 +169,14 @@ unsigned rkh_size(const struct rkh_config *config, enum rkh_kind kind);
 bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind);
 
 /*
- * Reads a number of any size that a TCFG can give. If it has more than 8 bytes, the lower 8 are
- * used.
+ * Reads a number of any size that a TCFG can have. If the number has more than 8 bytes, the lower 8
+ * bytes are used.
  */
 uint64_t rkh_number(const unsigned char *p, unsigned bytes);
 
 /*
- * Sets *used to the number of bytes that the arguments of the record have. Returns false if args
- * has fewer bytes.
+ * Sets *used to the number of bytes of the record's arguments. Returns false if "args" has fewer
+ * bytes.
  */
 bool rkh_measure(const struct rkh_config *config, const struct rkh_record *record,
 		 const unsigned char *args, size_t len, size_t *used);
@@ -186,8 +190,8 @@ extern const char *const rkh_type_names[16];
 
 struct rkh_item {
 	enum rkh_type type;
-	unsigned width;              /* of display, 0 to 15 */
-	const unsigned char *value;  /* TEXT: without the NUL; MEM: without the length */
+	unsigned width;              /* display width, 0 to 15 */
+	const unsigned char *value;  /* RKH_TEXT: without the NUL; RKH_MEM: without the length */
 	size_t len;
 };
 
@@ -222,10 +226,13 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 int rkh_names_read(struct rkh_names *names, const struct rkh_config *config,
 		   const struct rkh_frame *frame);
 
-/* The name without a leading &, or NULL. It is valid until the next record is learned. */
+/*
+ * Returns the name without a leading &, or NULL. The name is valid until the next rkh_names_set()
+ * or rkh_names_read().
+ */
 const char *rkh_names_find(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
-/* The name exactly as the stream has it, also with a leading &. */
+/* Returns the name exactly as in the stream, even with a leading &. */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value);
 
 /* ------------------------------------------------------------------ filters */
@@ -234,8 +241,8 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
  * The filter imitates the filters of the target, in which a set bit lets a record pass. There are
  * three levels of filters: group and event, active object, and signal. A record must pass each
  * level that applies to its type. The rules of one level apply in their order. A level without
- * rules lets all records pass. Otherwise the first rule also decides about all records that no rule
- * names. If the first rule is a "pass" rule, these records are dropped. If it is a "drop" rule,
+ * rules lets all records pass. In a level with rules, the first rule also decides about records
+ * that no rule names: if it is a "pass" rule, these records are dropped; if it is a "drop" rule,
  * they pass.
  */
 struct rkh_filter;
@@ -249,9 +256,9 @@ void rkh_filter_free(struct rkh_filter *filter);
 
 /*
  * Adds rules, which are separated by commas. A rule is the word "pass" or "drop", a blank, and one
- * of these: "all"; GROUP (the bit of the group alone); GROUP.* (the bit of the group and all its
- * events); GROUP.NAME or GROUP.NUMBER; ao=NAME or sig=NAME, in which NAME may also be a number or
- * *. Returns 0, EINVAL or ENOMEM.
+ * of these: "all"; GROUP (only the bit of the group); GROUP.* (the bit of the group and all its
+ * events); GROUP.NAME or GROUP.NUMBER; ao=NAME or sig=NAME, where NAME may also be a number or *.
+ * Returns 0, EINVAL or ENOMEM.
  */
 int rkh_filter_add(struct rkh_filter *filter, const char *rules);
 
@@ -270,7 +277,7 @@ struct rkh_text {
 	bool failed; /* no memory */
 };
 
-/* Each function replaces the text by one line, which has no line end. */
+/* Each function replaces the text by one line without a line end. */
 void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 		    const struct rkh_decoder *decoder, const struct rkh_names *names);
 void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *trouble);

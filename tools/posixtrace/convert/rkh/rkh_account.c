@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_account.c - sends accounts. By the counts in an account, a reader of the dialect of
+ * rkh_account.c - sends accounts. By the counts in the accounts, a reader of the dialect of
  * posixtrace detects every missing event.
  *
- * Sequence numbers repeat after 256 frames, and they count frames and not events. The sender
- * therefore sends an account from time to time. An account has the exact number of events that were
- * sent, and of events that were lost before they could be sent. After an account, the sender sends
- * names, epoch and context again for a reader that has connected late or has missed them.
+ * Sequence numbers repeat after 256 frames, and they count frames and not events. Therefore the
+ * sender sends an account from time to time. An account has the exact numbers of sent events and of
+ * events that were lost before they could be sent. After an account, the sender sends names, epoch
+ * and context again for a reader that has connected late or has missed them.
  */
 #include <string.h>
 
@@ -25,8 +25,8 @@ static bool is_due(const struct rkh_sink *sink)
 }
 
 /*
- * A type gets its number when it is first used, so the type of accounts gets its number at the
- * first account.
+ * A type gets its number at its first use, so the type of accounts gets its number at the first
+ * account.
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last)
 {
@@ -47,7 +47,7 @@ void rkh_sink_account(struct rkh_sink *sink, bool last)
 	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		rkh_write_item(writer, RKH_U64, sink->lost[i]);
 	rkh_write_end(writer);
-	/* Because of this account, each type is named again before its next event. */
+	/* After an account, each type is named again before its next event. */
 	sink->accounted = sink->events;
 	sink->accounted_ns = until_now_ns();
 	sink->has_epoch = false;

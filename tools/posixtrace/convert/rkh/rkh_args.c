@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * rkh_args.c - the lengths of the arguments of records, and the items of user events. A TCFG may
- * give any sizes, so the functions compare each length with the length of the frame.
+ * have any sizes, so the functions compare each length with the length of the frame.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@ const char *const rkh_type_names[16] = {
 };
 
 /*
- * Sets the usual sizes of a 32-bit target. The decoder uses these sizes until it gets a TCFG. A
- * stream whose beginning is missing may have none.
+ * Sets the usual sizes of a 32-bit target. The decoder uses these sizes until a TCFG arrives. A
+ * stream whose beginning is missing may have no TCFG.
  */
 void rkh_config_default(struct rkh_config *config)
 {
@@ -80,7 +80,7 @@ bool rkh_is_present(const struct rkh_config *config, enum rkh_kind kind)
 	}
 }
 
-/* TCFG has the sizes in four bits, so a number may have up to 15 bytes; the lower 8 are used. */
+/* A size in TCFG has four bits, so a number may have up to 15 bytes; the lower 8 bytes are used. */
 uint64_t rkh_number(const unsigned char *p, unsigned bytes)
 {
 	return octets_get(p, bytes < 8 ? bytes : 8, false);
@@ -114,8 +114,8 @@ bool rkh_measure(const struct rkh_config *config, const struct rkh_record *recor
 }
 
 /*
- * An item is a byte with type and display width, and a value. Types from I64 on are accepted only
- * if wide is true.
+ * An item is a byte with type and display width, and a value. Types from RKH_I64 on are accepted
+ * only if "wide" is true.
  */
 int rkh_item(const struct rkh_config *config, bool wide, const unsigned char *args, size_t len,
 	     size_t *at, struct rkh_item *item)

@@ -2,8 +2,8 @@
 /*
  * rkh_export.c - the sink "rkh": writes events as user events of RKH, in the dialect of posixtrace.
  *
- * Before an event, the sink sends what the event needs and the reader does not have yet: an epoch
- * for its time, the name of its type, its context.
+ * Before an event, the sink sends the parts that the reader lacks: an epoch for the time, the name
+ * of the type, the context.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,11 +17,11 @@
 #include "convert/rkh/rkh_sink.h"
 
 #define EPOCH_NS_MAX  (INT64_C(1000) << 31) /* after this time a new epoch is needed */
-#define SHORT_NUMBERS (RKH_EPOCH - RKH_USER) /* number of types that have their own id */
+#define SHORT_NUMBERS (RKH_EPOCH - RKH_USER) /* number of types with their own ids */
 #define PIECE_BYTES   255
 #define LOOK_AFTER    64  /* events between calls of is_due(), which reads the clock */
 #define STATUS_ITEM   (15 << 4 | RKH_UI8)
-#define USER_PREFIX   "rkh.USR." /* of types whose data consists of items already */
+#define USER_PREFIX   "rkh.USR." /* prefix of types whose data consists of items already */
 
 /* ------------------------------------------------------------------ what events need */
 
@@ -46,8 +46,8 @@ static void put_epoch(struct rkh_sink *sink, int64_t time_ns)
 /*
  * Returns the timestamp of an event in microseconds since the epoch. Sends a new epoch if the event
  * is earlier than the last event, or if it is more than EPOCH_NS_MAX after the epoch. The
- * difference to the epoch is unsigned. So for a time before the epoch it is large, and a new epoch
- * is sent, too.
+ * difference to the epoch is unsigned. So for a time before the epoch the difference is large, and
+ * a new epoch is sent, too.
  */
 static uint32_t ticks_of(struct rkh_sink *sink, int64_t time_ns)
 {
@@ -105,8 +105,8 @@ void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks
 }
 
 /*
- * Returns the number of a type, which the type gets at its first event. The name of the type is
- * sent first if readers may not have it.
+ * Returns the number of a type, which the type gets at its first event. If readers may lack the
+ * name of the type, the function first sends the name.
  */
 static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, uint32_t ticks)
 {
@@ -124,9 +124,9 @@ static uint32_t number_of(struct rkh_sink *sink, const struct fmt_type *type, ui
 }
 
 /*
- * Sends process, thread and address if they differ from those that were sent last. The Linux number
- * of the thread is the last item, which is left out if the number is not known. Events of targets
- * and of the format evt do not have this number.
+ * Sends process, thread and address if they differ from the last that were sent. The last item is
+ * the Linux number of the thread; it is omitted if the number is not known. Events of targets and
+ * of the format evt do not have this number.
  */
 static void put_context(struct rkh_sink *sink, const struct fmt_event *event, uint32_t ticks)
 {
@@ -153,8 +153,7 @@ static void put_context(struct rkh_sink *sink, const struct fmt_event *event, ui
 /*
  * Returns whether the data consists of items that a reader restores exactly. Two kinds of items
  * would not be restored. If all items are pieces of a block, a reader joins them. If the last item
- * looks like a status, a reader removes this item. Data with such items is therefore sent as a
- * block.
+ * looks like a status, a reader removes this item. So data with such items is sent as a block.
  */
 static bool is_items(const struct fmt_event *event)
 {
@@ -205,10 +204,7 @@ static void put_data(struct rkh_sink *sink, const struct fmt_event *event)
 
 /* ------------------------------------------------------------------ the sink */
 
-/*
- * Reads the options. The time after which the first account is due begins
- * here.
- */
+/* Reads the options. The time until the first account begins here. */
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
 	struct rkh_sink *sink = calloc(1, sizeof(*sink));
@@ -245,7 +241,7 @@ int rkh_sink_begin(void *context, const struct fmt_facts *facts)
 	return sink->writer.out->err;
 }
 
-/* The function always sends the epoch first, then the name, the context and the event. */
+/* The order is always: the epoch, the name, the context, the event. */
 int rkh_sink_event(void *context, const struct fmt_event *event)
 {
 	struct rkh_sink *sink = context;
@@ -266,8 +262,8 @@ int rkh_sink_event(void *context, const struct fmt_event *event)
 }
 
 /*
- * Called when a live source pauses. If an account is due, the function sends it now, and all events
- * before it.
+ * Called when a live source pauses. The function writes all events so far, and an account if it is
+ * due.
  */
 int rkh_sink_idle(void *context)
 {
@@ -278,7 +274,7 @@ int rkh_sink_idle(void *context)
 	return out_flush(sink->writer.out);
 }
 
-/* The function sends the last account, by which readers know that the stream is complete. */
+/* The function sends the last account, by which readers recognize a complete stream. */
 int rkh_sink_end(void *context, const struct fmt_end *end)
 {
 	struct rkh_sink *sink = context;

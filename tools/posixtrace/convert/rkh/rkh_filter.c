@@ -2,8 +2,8 @@
 /*
  * rkh_filter.c - selects records by three levels of filters, as the targets of RKH do.
  *
- * The names of objects, signals and events become known only while the stream is read. Rules are
- * therefore kept as text and compared with each record.
+ * The names of objects, signals and events become known only while the stream is read. So rules are
+ * kept as text and compared with each record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ enum rule_kind { ALL, GROUP, GROUP_EVENTS, EVENT, OBJECT, SIGNAL };
 struct rule {
 	enum rule_kind kind;
 	bool pass;
-	bool any;      /* OBJECT, SIGNAL: the name is * */
+	bool any;      /* for OBJECT and SIGNAL: the name is * */
 	char *group;   /* used by GROUP and the kinds after it; "name" points into this text */
 	const char *name;
 	bool is_number;
@@ -144,7 +144,7 @@ static bool is_named(const struct rule *rule, const char *name, uint64_t number)
 	return (name && !strcmp(rule->name, name)) || (rule->is_number && rule->number == number);
 }
 
-/* Evaluates the level of events as two bits, of the group and of the event, as targets do. */
+/* Evaluates the level of events as targets do: as a bit of the group and a bit of the event. */
 static bool passes_event(const struct rkh_filter *filter, const char *group, const char *name,
 			 uint32_t number)
 {
@@ -198,7 +198,7 @@ bool rkh_filter_passes_user(const struct rkh_filter *filter, const char *name, u
 }
 
 /*
- * Finds the argument with that name. If the frame has too few bytes for the record, no argument is
+ * Finds the argument with that name. In a frame with too few bytes for the record, no argument is
  * found.
  */
 static bool find_argument(const struct rkh_config *config, const struct rkh_frame *frame,
@@ -232,7 +232,7 @@ static bool is_completion(const struct rkh_config *config, uint64_t signal)
 	return bits && signal == (UINT64_MAX >> (64 - bits)) - 1;
 }
 
-/* Applies the levels of objects and signals that the record goes through. */
+/* Applies the levels of objects and signals, if the record has them. */
 static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_config *config,
 			     const struct rkh_names *names, const struct rkh_frame *frame)
 {
@@ -249,7 +249,7 @@ static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_c
 			    value);
 }
 
-/* A record that does not go through the level of events always passes. */
+/* A record to which the level of events does not apply always passes this level. */
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame)
 {

@@ -2,8 +2,7 @@
 /*
  * rkh_frames.c - decodes bytes to frames and checks them, in this order: damage, configuration,
  * length, checksum, sequence number, arguments. A damaged frame is dropped as a whole, and decoding
- * continues at the next flag. The input is hostile, so the decoder relies on nothing except the
- * flags.
+ * continues at the next flag. The input is hostile, so the decoder relies only on the flags.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ const char *const rkh_anomaly_names[RKH_ANOMALIES] = {
 
 /*
  * Allocates two buffers of the size of a frame: one for the current frame, and one for the last
- * good frame, by which a repetition is detected.
+ * good frame, to detect a repetition.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max)
 {
@@ -87,8 +86,8 @@ static unsigned sum_of(const unsigned char *bytes, size_t len)
 /* ------------------------------------------------------------------ TCFG */
 
 /*
- * Returns whether the frame is a TCFG. When a TCFG arrives, the decoder does not have its settings
- * yet. So the flags in the frame of the TCFG itself say whether it has a checksum.
+ * Returns whether the frame is a TCFG. The settings of a TCFG are not applied yet when it arrives.
+ * So the flags in the TCFG itself decide whether it has a checksum.
  */
 static bool is_config(const struct rkh_decoder *d)
 {
@@ -141,7 +140,8 @@ static bool apply_config(struct rkh_decoder *d)
 /* ------------------------------------------------------------------ the other frames */
 
 /*
- * Checks the sequence number. Returns false if the frame repeats the one before it, byte for byte.
+ * Checks the sequence number. Returns false if the frame repeats the frame before it, byte for
+ * byte.
  */
 static bool check_sequence(struct rkh_decoder *d, unsigned seq)
 {
@@ -229,8 +229,8 @@ static void explain_args(struct rkh_decoder *d, struct rkh_frame *frame)
 }
 
 /*
- * Checks a complete frame and passes it to the listener. Returns false if the listener wants no
- * more.
+ * Checks a complete frame and passes it to the listener. Returns false if the listener has stopped
+ * the decoder.
  */
 static bool judge_frame(struct rkh_decoder *d)
 {
@@ -246,9 +246,7 @@ static bool judge_frame(struct rkh_decoder *d)
 	const unsigned char *p = d->bytes;
 	unsigned char *swap;
 
-	/*
-	 * A wrong escape shows that bytes are missing or damaged, so the whole frame is dropped.
-	 */
+	/* At a wrong escape, bytes are missing or damaged, so the whole frame is dropped. */
 	if (d->marked) {
 		report_damage(d, RKH_BAD_ESCAPE, 0);
 		return true;
@@ -308,7 +306,7 @@ static void start_frame(struct rkh_decoder *d)
 	d->marked = false;
 }
 
-/* Handles a flag, which ends the current frame, if there is one. */
+/* Handles a flag, which ends the current frame, if any. */
 static bool handle_flag(struct rkh_decoder *d)
 {
 	bool more = true;
@@ -324,8 +322,8 @@ static bool handle_flag(struct rkh_decoder *d)
 }
 
 /*
- * Adds a byte. If the frame is too long, the decoder skips the input up to the next flag. So the
- * memory for a frame is bounded.
+ * Adds a byte. If the frame is too long, the decoder skips the input up to the next flag, so that
+ * the memory for a frame is bounded.
  */
 static void append_byte(struct rkh_decoder *d, unsigned char byte)
 {
@@ -339,9 +337,9 @@ static void append_byte(struct rkh_decoder *d, unsigned char byte)
 
 /*
  * Returns whether one of eight bytes has that value. The exclusive or makes such a byte zero. The
- * subtraction then sets its highest bit, which was not set before. In any other byte this bit can
- * be set only if a lower byte borrows from it, and only a zero byte borrows. Therefore the answer
- * is exact.
+ * subtraction then sets its highest bit, which was not set before. In any other byte, the
+ * subtraction sets this bit only if a lower byte borrows from it, and only a zero byte borrows.
+ * Therefore the result is exact.
  */
 static bool has_byte(uint64_t eight, unsigned char byte)
 {
@@ -369,7 +367,7 @@ static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size
 		memcpy(to + n, &eight, sizeof(eight));
 	}
 	/*
-	 * This loop handles the rest: fewer than eight bytes are left, or one of the next eight
+	 * This loop handles the rest. Fewer than eight bytes are left, or one of the next eight
 	 * bytes ends the run.
 	 */
 	while (n < most && bytes[n] != RKH_FLAG && bytes[n] != RKH_ESCAPE) {
@@ -416,9 +414,9 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 		case RKH_ESCAPED:
 			d->state = RKH_COLLECT;
 			/*
-			 * Only the flag and the escape itself may be escaped. If another byte is,
-			 * the frame is wrong, but it is read to its end, so that the decoder finds
-			 * the next frame.
+			 * Only the flag and the escape itself may be escaped. If another byte is
+			 * escaped, the frame is wrong. It is read to its end, so that the decoder
+			 * finds the next frame.
 			 */
 			d->marked |=
 				byte != (RKH_FLAG ^ RKH_FLIP) && byte != (RKH_ESCAPE ^ RKH_FLIP);
@@ -431,7 +429,7 @@ bool rkh_feed(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 	return true;
 }
 
-/* The decoder can be used again afterwards, at the beginning of another stream. */
+/* Afterwards the decoder can be used for another stream. */
 void rkh_end(struct rkh_decoder *d)
 {
 	if (d->state == RKH_HUNT)
@@ -451,9 +449,8 @@ static bool find_config(void *arg, const struct rkh_frame *frame)
 }
 
 /*
- * Looks at no more than 4096 bytes, because detection reads no more than that from a
- * pipe. Noise before the first flag is not accepted, since other formats would
- * match.
+ * Examines at most 4096 bytes, because detection reads no more bytes from a pipe. Noise before the
+ * first flag is not accepted, since other formats would match.
  */
 bool rkh_is(const unsigned char *bytes, size_t len)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_import.c - the source "rkh": turns frames of RKH into events. The data of an event is the
+ * rkh_import.c - the source "rkh": converts frames of RKH to events. The data of an event is the
  * arguments of the frame as they were sent.
  *
  * A gap in the sequence numbers gets the time of the frame after it. rkh_ledger.c counts the
@@ -21,8 +21,8 @@
 /* ------------------------------------------------------------------ the flow */
 
 /*
- * Calls fmt_begin(). This is done as late as possible. The facts say whether times are absolute,
- * which depends on the dialect, and only the first frames show the dialect.
+ * Calls fmt_begin(), as late as possible. By the facts, times are absolute or relative, which
+ * depends on the dialect. Only the first frames show the dialect.
  */
 static bool begin_first(struct rkh_source *source)
 {
@@ -55,8 +55,7 @@ static bool pass_gap(struct rkh_source *source, int64_t time_ns)
 }
 
 /*
- * If a gap is held back, the function passes the gap before the event, because the missing events
- * are older than this event.
+ * A gap that is held back precedes the event, because the missing events are older than this event.
  */
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event)
 {
@@ -77,7 +76,9 @@ void rkh_source_named(struct rkh_source *source, int err)
 
 /* ------------------------------------------------------------------ records */
 
-/* Passes the line that was made. Returns false if the sink has stopped, or if memory is lacking. */
+/*
+ * Passes the line in source->text. Returns false if the sink has stopped, or if memory is lacking.
+ */
 static bool pass_line(struct rkh_source *source)
 {
 	if (source->text.failed) {
@@ -87,9 +88,7 @@ static bool pass_line(struct rkh_source *source)
 	return fmt_line(source->flow, source->text.bytes, source->text.len);
 }
 
-/*
- * Returns the type of the events with this id. A user event has the name that the stream gave it.
- */
+/* Returns the type of the events with this id. A user event has the name from the stream. */
 static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 {
 	bool flat = source->decoder.dialect == RKH_DIALECT_2;
@@ -134,8 +133,8 @@ static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 }
 
 /*
- * If a configuration is held back, passes it as an event now, unless the stream has turned out to
- * have the dialect of posixtrace.
+ * If a configuration is held back, passes it as an event now, unless the stream has the dialect of
+ * posixtrace.
  */
 static bool pass_config(struct rkh_source *source)
 {
@@ -172,7 +171,7 @@ static bool take_config(struct rkh_source *source, const struct rkh_frame *frame
 	return true;
 }
 
-/* Turns a frame into an event. If a user event gets a new name, its events get a new type. */
+/* Converts a frame to an event. If a user event gets a new name, its events get a new type. */
 static bool handle_record(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	bool ptx = source->decoder.dialect == RKH_DIALECT_PTX;
@@ -219,7 +218,7 @@ static bool on_frame(void *arg, const struct rkh_frame *frame)
 /* ------------------------------------------------------------------ unusual frames */
 
 /*
- * Handles a fault of the stream. A gap is not damage, because it may be no fault of the input.
+ * Handles a fault of the stream. A gap is not damage, because the input itself may have no fault.
  */
 static void on_trouble(void *arg, const struct rkh_trouble *t)
 {
@@ -326,7 +325,7 @@ static int convert_input(struct rkh_source *source, struct fmt_input *input)
 	return status;
 }
 
-/* The struct "source" is allocated because it is large: it contains the text of a schema. */
+/* The struct is allocated, because it is large: it contains the text of a schema. */
 int rkh_import(struct fmt_flow *flow, struct fmt_input *input)
 {
 	struct rkh_source *source = calloc(1, sizeof(*source));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rkh_ledger.c - counts the missing events. From missing sequence numbers only a lower bound is
- * known. In the dialect of posixtrace the accounts give the exact number.
+ * rkh_ledger.c - counts the missing events. Missing sequence numbers are only a lower bound. In the
+ * dialect of posixtrace, the accounts have the exact number.
  *
  * Missing frames that arrived damaged are counted as DAMAGED. All other missing frames are counted
  * as OVERWRITTEN: they were overwritten before they were sent, or lost on the way.
@@ -28,7 +28,7 @@ static bool pass_loss(struct rkh_source *source, int cause, uint64_t count)
 	return !count || fmt_lost(source->flow, &lost);
 }
 
-/* Passes count frames or events as losses. Afterwards source->missing is empty. */
+/* Passes "count" frames or events as losses. Afterwards source->missing is empty. */
 static bool pass_missing(struct rkh_source *source, uint64_t count)
 {
 	struct rkh_missing *missing = &source->missing;
@@ -55,14 +55,17 @@ bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged
 	if (!missing->has_interval)
 		missing->begin_ns = source->time_ns < end_ns ? source->time_ns : end_ns;
 	missing->has_interval = true;
-	/* In the dialect of posixtrace the losses wait for the exact number in the next account. */
+	/*
+	 * In the dialect of posixtrace, the losses are passed later, with the exact number in the
+	 * next account.
+	 */
 	return source->decoder.dialect == RKH_DIALECT_PTX || pass_missing(source, missing->frames);
 }
 
 /*
- * Called at the end of the input and at each new configuration. If the sender has sent accounts,
- * one of them must be marked as the last account. Otherwise events after the account that arrived
- * last may be missing.
+ * Called at the end of the input and at each new configuration. If accounts have arrived, one of
+ * them must be marked as the last account. Without this mark, events after the latest account may
+ * be missing.
  */
 bool rkh_ledger_end(struct rkh_source *source)
 {
@@ -101,7 +104,7 @@ static bool read_account(const struct rkh_source *source, const unsigned char *i
 	return !more && *words >= 2;
 }
 
-/* Returns false if a count is greater than any stream can reach, which shows damage. */
+/* Returns false if a count is impossibly great, because the account is then damaged. */
 static bool is_possible(const uint64_t *word)
 {
 	for (size_t i = 1; i < WORDS; i++)
@@ -111,9 +114,8 @@ static bool is_possible(const uint64_t *word)
 }
 
 /*
- * The number of events that were sent, minus the number of events that arrived, is the number of
- * missing events. The losses at the sender are passed by cause, but only their growth since the
- * last account.
+ * The number of sent events minus the number of received events is the number of missing events.
+ * For losses at the sender, only the growth since the last account is passed, by cause.
  */
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one)
@@ -124,8 +126,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 	bool go = true;
 
 	/*
-	 * The frame that gives the type its name may be missing. Therefore an account whose type
-	 * has no name is recognized by its form.
+	 * The frame with the name of the type may be missing. Therefore an account whose type has
+	 * no name is recognized by its form.
 	 */
 	*is_one = (!name || !strcmp(name, RKH_ACCOUNT)) && !frame->raw &&
 		  read_account(source, frame->args + at, frame->len - at, word, &words) &&
@@ -144,8 +146,8 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 		go = pass_missing(source, word[1] - known);
 		account->lost = word[1] - account->received;
 	} else {
-		source->missing = (struct rkh_missing){ 0 }; /* the account shows that no events
-							      * were among the missing frames */
+		/* by the account, no events were among the missing frames */
+		source->missing = (struct rkh_missing){ 0 };
 	}
 	account->sent = word[1];
 	for (int i = 0; go && i < POSIX_TRACE_LOST_CAUSES_NP; i++) {

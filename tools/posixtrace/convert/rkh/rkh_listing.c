@@ -38,7 +38,7 @@ static void put_format(struct rkh_text *text, const char *format, ...)
 	va_end(args);
 	if (n > 0)
 		/*
-		 * Longer output would be shortened, but the text of no caller has more than 511
+		 * Longer output would be shortened, but the texts of all callers have at most 511
 		 * bytes.
 		 */
 		text->len += (size_t)n < text->room - text->len ? (size_t)n
@@ -47,7 +47,7 @@ static void put_format(struct rkh_text *text, const char *format, ...)
 
 /*
  * Appends text as printable ASCII, because the text comes from the input. A backslash precedes each
- * quote and each backslash. Other bytes are written as \xNN.
+ * quote and each backslash. Bytes that are not printable are written as \xNN.
  */
 static void put_text(struct rkh_text *text, const unsigned char *p, size_t len)
 {
@@ -114,8 +114,8 @@ static void put_args(struct rkh_text *text, const struct rkh_frame *frame,
 		enum rkh_kind kind = record->arg[i].kind;
 		unsigned size = rkh_size(config, kind);
 		/*
-		 * A dictionary record defines the name of a value, so no name is shown with this
-		 * value.
+		 * A dictionary record defines the name of a value, so the name is not shown with
+		 * this value.
 		 */
 		bool defines = i + 2 == record->args && record->arg[i + 1].kind == RKH_STR;
 
@@ -243,8 +243,8 @@ static void put_title(struct rkh_text *text, const struct rkh_frame *frame,
 }
 
 /*
- * The line has offset, id, name, sequence number, timestamp, and the arguments by name. Bytes that
- * the record does not explain follow as "raw".
+ * The line has offset, id, name, sequence number, timestamp, and the arguments by name. Bytes
+ * behind the arguments follow as "raw".
  */
 void rkh_list_frame(struct rkh_text *text, const struct rkh_frame *frame,
 		    const struct rkh_decoder *decoder, const struct rkh_names *names)

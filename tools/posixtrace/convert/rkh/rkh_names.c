@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * rkh_names.c - the names that dictionary records give to addresses, signals, pools and user
- * events. The number and the size of all names are limited, because the input decides both.
+ * events. The number and the size of all names are limited, because they depend on the input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #include "convert/rkh/rkh.h"
 
 #define NAMES_MAX (1u << 15)
-#define BYTES_MAX ((size_t)8 << 20) /* of all names */
+#define BYTES_MAX ((size_t)8 << 20) /* the most bytes of all names */
 
 struct entry {
 	uint64_t key;
@@ -47,7 +47,7 @@ void rkh_names_free(struct rkh_names *names)
 	free(names);
 }
 
-/* Compares the key of an entry with the wanted one, for table_find(). */
+/* Compares the key of an entry with the wanted key, for table_find(). */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	return ((const struct entry *)array)[index].key == *(const uint64_t *)key;
@@ -75,15 +75,14 @@ static struct entry *new_entry(struct rkh_names *names, uint64_t key)
 	return entry;
 }
 
-/* The key has the number of the space + 1, so that no key is 0. */
+/* The key contains the number of the space + 1, so that no key is 0. */
 static uint64_t key_of(enum rkh_space space, uint32_t value)
 {
 	return (uint64_t)(space + 1) << 32 | value;
 }
 
 /*
- * A name replaces the earlier name of the value. Limits keep a hostile stream from using all
- * memory.
+ * A name replaces the earlier name of the value. The limits bound the memory for a hostile stream.
  */
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name)
 {
@@ -93,8 +92,8 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 	char *copy;
 
 	/*
-	 * The bytes of a replaced name do not count any more. Therefore a stream that repeats its
-	 * names, as one with accounts does, does not reach the limit.
+	 * The bytes of a replaced name do not count any more. So a stream that repeats its names,
+	 * such as a stream with accounts, does not reach the limit.
 	 */
 	if ((!entry && names->entries == NAMES_MAX) || names->bytes - old + len > BYTES_MAX)
 		return ENOSPC;
@@ -113,7 +112,7 @@ int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value,
 }
 
 /*
- * Returns the name as the stream has it. The function is for names of types, which must be restored
+ * Returns the name as in the stream. The function is for names of types, which must be restored
  * exactly.
  */
 const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space, uint32_t value)
@@ -156,8 +155,8 @@ static bool is_dictionary(const struct rkh_record *record, enum rkh_space *space
 }
 
 /*
- * If the frame is a configuration, the function removes all names, because a new stream begins, in
- * which names have new meanings.
+ * If the frame is a configuration, the function removes all names, because names may have new
+ * meanings in the stream that begins.
  */
 int rkh_names_read(struct rkh_names *names, const struct rkh_config *config,
 		   const struct rkh_frame *frame)

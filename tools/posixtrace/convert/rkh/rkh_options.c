@@ -99,7 +99,7 @@ static bool read_pairs(struct rkh_decoder *decoder, const char *given)
 	return good;
 }
 
-/* If the option is given several times, the rules of all of them apply, in their order. */
+/* If the option is given several times, all rules apply in their order. */
 static int read_filter(struct rkh_source *source)
 {
 	const char *rules;
@@ -124,7 +124,7 @@ static int read_filter(struct rkh_source *source)
 }
 
 /*
- * --cfg gives the sizes that are valid before the first TCFG. A TCFG of the stream replaces them.
+ * --cfg sets the sizes that are valid before the first TCFG. A TCFG of the stream replaces them.
  * source->data is large enough for the data of the longest frame.
  */
 int rkh_source_open(struct rkh_source *source)

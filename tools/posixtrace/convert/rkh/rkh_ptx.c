@@ -6,7 +6,7 @@
 #include "convert/octets.h"
 #include "convert/rkh/rkh_source.h"
 
-#define STATUS_WIDTH 15 /* the display width of the item that has the truncation of an event */
+#define STATUS_WIDTH 15 /* display width of the item with the truncation of an event */
 
 /* Ticks are microseconds since the epoch, in 32 bits. */
 int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *frame)
@@ -20,8 +20,8 @@ int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *fr
 }
 
 /*
- * Reads numbers of 4 bytes, at most max. Returns how many such numbers the frame has, or 0 if it
- * also has other items.
+ * Reads at most "max" numbers of 4 bytes. Returns the number of such numbers in the frame, or 0 if
+ * the frame also has other items.
  */
 static unsigned read_words(const struct rkh_source *source, const struct rkh_frame *frame,
 			   uint32_t *to, unsigned max)
@@ -62,8 +62,8 @@ static bool read_epoch(struct rkh_source *source, const struct rkh_frame *frame)
 	if (read_words(source, frame, word, 3) != 3 || word[2] > 999999999)
 		return report_record(source, frame, "an epoch");
 	/*
-	 * Without the fraction the seconds may be below INT64_MIN although the sum is not, so the
-	 * sum is computed in 128 bits.
+	 * The seconds alone may be below INT64_MIN nanoseconds although the sum is not, so the sum
+	 * is computed in 128 bits.
 	 */
 	time_ns = (int64_t)((uint64_t)word[1] << 32 | word[0]);
 	time_ns = time_ns * 1000000000 + word[2];
@@ -130,7 +130,7 @@ static const struct fmt_type *type_of(struct rkh_source *source, uint32_t number
 
 /*
  * Makes the data of the event. If all items are pieces of a block, the function joins them.
- * Otherwise the data is the items as they are. If the last item is the truncation of the event, the
+ * Otherwise the data is the items themselves. If the last item is the truncation of the event, the
  * function removes this item.
  */
 static void gather_data(struct rkh_source *source, const unsigned char *items, size_t len,
@@ -163,8 +163,8 @@ static void gather_data(struct rkh_source *source, const unsigned char *items, s
 }
 
 /*
- * Epochs, contexts and names change the state for the events that follow. Events with a reserved
- * name are accounts and schemas. All other frames are events of the trace. They are counted for the
+ * Epochs, contexts and names change the state for the following events. Events with a reserved name
+ * are accounts and schemas. All other frames are events of the trace. They are counted for the
  * ledger before the filter is applied.
  */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame)

@@ -16,7 +16,10 @@
 /* the greatest number of bytes of a piece, so that its frame is shorter than RKH_FRAME_MAX */
 #define PIECE_BYTES 512
 
-/* A schema that is longer than the standard's limit is not sent: a reader would not accept it. */
+/*
+ * A schema that is longer than the library's limit is not sent, because a reader would not accept
+ * it.
+ */
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks)
 {
 	size_t len = strlen(schema);

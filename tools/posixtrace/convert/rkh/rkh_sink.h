@@ -8,15 +8,16 @@
 struct rkh_writer {
 	struct out *out;
 	unsigned char sum, number;
-	/* number of bytes without escapes of this frame, and of the longest frame so far */
+	/* bytes without escapes of this frame, and of the longest frame so far */
 	size_t len, longest;
 };
 
 /*
  * These functions write a frame. rkh_write_begin() writes the id, the next sequence number and the
- * time. The next three write the contents: bytes, numbers of 1 to 8 bytes in little endian, and
- * items, which begin with their type. rkh_write_end() writes the checksum and the flag. Bytes that
- * could be mistaken for a flag are escaped. Errors are those of out.h.
+ * time. rkh_write_bytes() writes bytes, rkh_write_number() a number of 1 to 8 bytes in little
+ * endian, and rkh_write_item() an item, which begins with its type. rkh_write_end() writes the
+ * checksum and the flag. Bytes that could be mistaken for a flag are escaped. out.h has the
+ * handling of errors.
  */
 void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks);
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len);
@@ -25,9 +26,8 @@ void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value);
 void rkh_write_end(struct rkh_writer *writer);
 
 /*
- * The type of an account, which is an event. Its items are: whether the account is the last one,
- * the number of events that were sent before the account, and the losses that the sender knows, by
- * cause.
+ * The type of an account, which is an event. Its items are: whether the account is the last, the
+ * number of events that were sent before the account, and the losses at the sender by cause.
  */
 #define RKH_ACCOUNT       "posixtrace.account"
 #define RKH_ACCOUNT_LAST  1u
@@ -39,7 +39,7 @@ struct rkh_sink {
 	struct fmt_flow *flow;
 	struct rkh_writer writer;
 	bool has_context;          /* contexts are wanted */
-	/* readers have the context below, or no context was needed yet */
+	/* readers have the present context, or no context was needed yet */
 	bool is_context_known;
 	bool *named;               /* by index of the type: readers have the name */
 	uint32_t *numbers;
@@ -52,7 +52,7 @@ struct rkh_sink {
 	int64_t epoch_ns, last_ns;
 	uint32_t pid, tid;
 	uint64_t thread, address;
-	/* The contents of the accounts, and the time of the last one. */
+	/* The contents of the accounts, and the time of the last account. */
 	bool accounts;
 	bool account_named;
 	uint32_t account;          /* the number of the type RKH_ACCOUNT */
@@ -74,7 +74,7 @@ void rkh_sink_begin_event(struct rkh_sink *sink, uint32_t number, uint32_t ticks
 void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema, uint32_t ticks);
 
 /*
- * Sends an account if one is due or if it is the last. After an account the sink sends names,
+ * Sends an account if it is due, or if "last" is true. After an account the sink sends names,
  * schemas, epoch and context again before the next events, for readers that connected late.
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last);

@@ -15,10 +15,10 @@ struct rkh_missing {
 
 /* The counts of the stream since its configuration. */
 struct rkh_account {
-	bool any, last;      /* any: an account has arrived; last: the last account has arrived */
+	bool any, last;      /* any: some account has arrived; last: the last account has arrived */
 	uint64_t received;   /* events */
 	uint64_t lost;       /* events that were sent and did not arrive */
-	uint64_t sent;       /* number of events sent, as the latest account says */
+	uint64_t sent;       /* number of sent events in the latest account */
 	uint64_t at_sender[POSIX_TRACE_LOST_CAUSES_NP]; /* lost before they were sent */
 };
 
@@ -41,11 +41,11 @@ struct rkh_source {
 	const struct fmt_type *type[256]; /* by id; NULL: to be made */
 
 	/*
-	 * The clock of the stream: the sum of all overflows of its counter, and the ticks of the
+	 * The clock of the stream: the sum of the overflows of its counter, and the ticks of the
 	 * last frame.
 	 */
 	uint64_t turns, ticks;
-	int64_t time_ns;     /* of the last event */
+	int64_t time_ns;     /* time of the last event */
 
 	/* A configuration and a gap that are held back until the next frame. */
 	bool has_config;
@@ -56,10 +56,7 @@ struct rkh_source {
 	struct rkh_account account;
 	bool wants_accounts; /* --account: the sender sends accounts */
 
-	/*
-	 * Used only in the dialect of posixtrace: the epoch and the context of the events that
-	 * follow.
-	 */
+	/* Only in the dialect of posixtrace: the epoch and the context of the following events. */
 	int64_t epoch_ns;
 	uint32_t pid, tid;
 	uint64_t thread, address;
@@ -77,31 +74,31 @@ int rkh_source_open(struct rkh_source *source);
 bool rkh_source_event(struct rkh_source *source, struct fmt_event *event);
 
 /*
- * "err" is a result of rkh_names_set(). If it is an error, the function reports once that a name
- * was not kept.
+ * "err" is a result of rkh_names_set(). After an error, the function reports once that a name was
+ * not kept.
  */
 void rkh_source_named(struct rkh_source *source, int err);
 
 /*
- * rkh_ledger.c. Each function returns false if the sink has stopped. rkh_ledger_gap() notes a gap
- * that ends at an event of the time end_ns. rkh_ledger_end() is called at the end of a stream.
- * rkh_ledger_account() sets *is_one if the frame is an account, and applies the account. "name" is
- * the name of the frame's type (NULL: unknown), and the items of the frame begin at the offset
- * "at".
+ * In rkh_ledger.c. Each function returns false if the sink has stopped. rkh_ledger_gap() notes a
+ * gap that ends at an event of the time end_ns. rkh_ledger_end() is called at the end of a stream.
+ * rkh_ledger_account() applies the frame if it is an account, and stores in *is_one whether it is.
+ * "name" is the name of the frame's type (NULL: unknown). The items of the frame begin at the
+ * offset "at".
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);
 bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 			const char *name, bool *is_one);
 
-/* rkh_schema.c: returns whether the frame is a piece of a schema. If so, keeps the piece. */
+/* In rkh_schema.c: returns whether the frame is a piece of a schema. If so, keeps the piece. */
 bool rkh_source_schema(struct rkh_source *source, const struct rkh_frame *frame, size_t at,
 		       const char *name);
 
 /* Handles the frame of a user event in the dialect of posixtrace. */
 bool rkh_ptx_frame(struct rkh_source *source, const struct rkh_frame *frame);
 
-/* The time of a frame in the dialect of posixtrace. */
+/* Returns the time of a frame in the dialect of posixtrace. */
 int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *frame);
 
 #endif

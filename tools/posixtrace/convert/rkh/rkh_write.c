@@ -4,7 +4,7 @@
 #include "convert/rkh/rkh.h"
 #include "convert/rkh/rkh_sink.h"
 
-/* The sum and the length of the frame are those of the bytes without escapes. */
+/* The sum and the length of the frame are computed over the bytes without escapes. */
 void rkh_write_bytes(struct rkh_writer *writer, const void *bytes, size_t len)
 {
 	const unsigned char *p = bytes;
@@ -38,9 +38,7 @@ void rkh_write_item(struct rkh_writer *writer, unsigned type, uint64_t value)
 	rkh_write_number(writer, value, type == RKH_U64 ? 8 : 4);
 }
 
-/*
- * After the sequence number 255 the next one is 0. The first byte of the checksum's sum is the id.
- */
+/* The sequence number after 255 is 0. The checksum includes all bytes from the id on. */
 void rkh_write_begin(struct rkh_writer *writer, unsigned id, uint32_t ticks)
 {
 	writer->sum = 0;

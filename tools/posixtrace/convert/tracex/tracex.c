@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tracex.c - the event trace buffer of ThreadX as a format of posixtrace convert. The import reads
- * a dump of target memory, the export writes one that TraceX opens.
+ * a dump of target memory. The export writes a dump that TraceX opens.
  */
 #include "convert/tracex/tracex.h"
 #include "convert/tracex/tracex_sink.h"

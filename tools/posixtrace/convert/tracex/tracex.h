@@ -29,7 +29,7 @@
 #define TRACEX_ENTRY_BYTES 32
 #define TRACEX_SLOT_BYTES 16 /* without the name */
 #define TRACEX_NAME_BYTES_MAX 1024
-/* The largest sizes: those of the layout with a ULONG of 8 bytes. */
+/* The largest sizes, which are those of the layout with a ULONG of 8 bytes. */
 #define TRACEX_ENTRY_BYTES_MAX 64
 #define TRACEX_SLOT_BYTES_MAX (32 + TRACEX_NAME_BYTES_MAX)
 
@@ -38,14 +38,15 @@
 #define TRACEX_TIMER 2
 
 /*
- * The pointer of the slot in which an export of posixtrace keeps the time of the first event and
- * the length of a tick.
+ * The pointer of a special slot, in which an export of posixtrace has the time of the first event
+ * and the length of a tick.
  */
 #define TRACEX_CLOCK_POINTER 0x7ffffff0u
 
 struct tracex_options {
 	uint64_t tick_modulus;  /* 0: the default of the timer mask */
-	unsigned part;          /* number of the dump in a file with several, from 1; 0 means 1 */
+	/* number of the dump in a file with several dumps, from 1; 0 means 1 */
+	unsigned part;
 	bool user_ids_1025;     /* legacy numbering of user events */
 };
 
@@ -61,7 +62,7 @@ struct tracex {
 	uint64_t base, registry_start, registry_end, buffer_start, buffer_end, current;
 	unsigned name_bytes;
 
-	/* offsets of the parts; every slot and entry is inside the bytes */
+	/* sizes and offsets of the parts; every slot and entry is inside the bytes */
 	size_t header_bytes, slot_bytes, entry_bytes;
 	size_t registry_at, slots;
 	size_t entries_at, entries;
@@ -73,7 +74,7 @@ struct tracex {
 	uint64_t events;
 	uint64_t unused;
 	uint64_t invalid;           /* entries marked as invalid */
-	/* the dump is from a system with USBX, which decides the meaning of ids 1025 to 1033 */
+	/* the dump is from a system with USBX, so ids 1025 to 1033 are its events */
 	bool usb;
 	bool user_ids_1025;
 	bool down;                  /* the timer counts down */
@@ -92,7 +93,7 @@ struct tracex_slot {
 
 struct tracex_entry {
 	size_t index;
-	size_t at;                  /* offset */
+	size_t at;                  /* offset of the entry in the dump */
 	uint64_t context;
 	uint64_t priority;
 	uint32_t raw_id;
@@ -110,15 +111,15 @@ struct tracex_walk {
 };
 
 /*
- * tracex_is() returns whether these first bytes of a file are a dump. tracex_is_text() returns
- * whether they are a text that describes a dump.
+ * tracex_is() returns whether these first bytes of a file are those of a dump. tracex_is_text()
+ * returns whether they are those of a text that describes a dump.
  */
 bool tracex_is(const unsigned char *bytes, size_t size);
 bool tracex_is_text(const unsigned char *bytes, size_t size);
 
 /*
- * Allocates the bytes that Intel HEX, S-records or hexadecimal text describe. The result never has
- * more bytes than the text. Returns 0, or EINVAL after a finding T16, or ENOMEM.
+ * Converts Intel HEX, S-records or hexadecimal text to allocated bytes. The result never has more
+ * bytes than the text. Returns 0, or EINVAL after a finding T16, or ENOMEM.
  */
 int tracex_text(const unsigned char *text, size_t text_size, unsigned char **bytes, size_t *size,
 		struct findings *findings);
@@ -129,9 +130,9 @@ int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 
 /* Reads a slot of the registry. "index" must be less than dump->slots. */
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
-/* Returns the priority of a thread, or -1 if the slot has none. */
+/* Returns the priority of a thread, or -1 if the slot has no priority. */
 int tracex_slot_priority(const struct tracex_slot *slot);
-/* Returns the name of a type, or NULL if type is greater than the last one. */
+/* Returns the name of a type, or NULL if there is no such type. */
 const char *tracex_type_name(unsigned type);
 
 /*
@@ -163,8 +164,8 @@ void tracex_walk(const struct tracex *dump, struct tracex_walk *walk);
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry);
 
 /*
- * These functions copy a part of the dump. The copy has the layout of the dump, but its words are
- * little endian. They return the number of bytes.
+ * These functions copy a part of the dump. The copy has the layout of the dump, but little-endian
+ * words. They return the number of bytes.
  */
 size_t tracex_put_header(const struct tracex *dump, unsigned char *to);
 size_t tracex_put_slot(const struct tracex *dump, size_t index, unsigned char *to);

@@ -2,9 +2,9 @@
 /*
  * tracex_entries.c - the events, in the order in which they were written.
  *
- * The events have the order of the buffer, which begins with the oldest entry and wraps around, and
- * not the order of their time stamps. An entry with the context 0 was never used. Only the context
- * shows this, because the other words of such an entry may have any old contents of the memory.
+ * The order is that of the buffer, from the oldest entry on and around its end, and not that of the
+ * time stamps. An entry with the context 0 was never used. Its other words may have any old
+ * contents of the memory.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +13,8 @@
 #include "convert/tracex/tracex_part.h"
 
 /*
- * The caller has checked index. tracex_layout() has checked that every entry is within the bytes.
- * Entries are read again at each use, so no memory is needed for each entry.
+ * The caller has checked "index". tracex_layout() has checked that every entry is within the bytes.
+ * Entries are read again at each use, so they need no memory.
  */
 void tracex_entry(const struct tracex *d, size_t index, struct tracex_entry *entry)
 {
@@ -40,8 +40,8 @@ void tracex_walk(const struct tracex *d, struct tracex_walk *walk)
 }
 
 /*
- * Returns the time that passed between two stamps. The difference is computed with 128 bits, since
- * the user may give any modulus.
+ * Returns the time between two stamps. The difference is computed with 128 bits, since the user may
+ * give any modulus.
  */
 static uint64_t tracex_entries_passed(const struct tracex *d, uint64_t from, uint64_t to)
 {
@@ -54,8 +54,8 @@ static uint64_t tracex_entries_passed(const struct tracex *d, uint64_t from, uin
 }
 
 /*
- * Times are sums of differences of stamps, since a stamp wraps and its absolute value means
- * nothing. A difference of more than one period of the timer cannot be recognized.
+ * Times are sums of differences of stamps, since a stamp wraps and its absolute value has no
+ * meaning. A difference of more than one period of the timer cannot be detected.
  */
 bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 {
@@ -81,7 +81,7 @@ bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 
 /*
  * The ids 1025 to 1033 are events of USBX or, in old firmware, events of the user. The dump does
- * not say which, so d->usb and the option decide.
+ * not show which of the two they are, so d->usb and the option decide.
  */
 bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 {
@@ -89,15 +89,15 @@ bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 
 	if (id >= TRACEX_USER_FIRST || (id >= 1025 && d->user_ids_1025))
 		return true;
-	/* events of USBX, if there is any other sign of USBX in the dump */
+	/* events of USBX, if the dump has any other sign of USBX */
 	if (id >= 1025 && id <= 1033)
 		return !d->usb;
 	return id > 1033;
 }
 
 /*
- * The function uses a binary search. This is possible because the rows of tracex-events.csv, and so
- * those of the table, are in the order of the ids.
+ * The function uses a binary search, because the rows of tracex-events.csv and of the table are in
+ * the order of the ids.
  */
 const struct tracex_event *tracex_event_of(unsigned id)
 {
@@ -116,10 +116,7 @@ const struct tracex_event *tracex_event_of(unsigned id)
 	return NULL;
 }
 
-/*
- * Returns whether there is an object of USBX in the registry, or an event with an id that only USBX
- * uses.
- */
+/* Returns whether the registry has an object of USBX, or an event has an id that only USBX uses. */
 static bool find_usb(const struct tracex *d)
 {
 	struct tracex_slot slot;
@@ -158,9 +155,9 @@ static void check_id(const struct tracex *d, const struct tracex_entry *entry, u
 
 /*
  * Reads the whole buffer before the conversion, and counts events, unused entries and invalid
- * entries. The facts of the trace contain the number of events, so this number must be known before
- * the first event. Unused entries at the end are normal in a buffer that was never full. Therefore
- * only unused entries between used ones are reported.
+ * entries. The number of events is a fact of the trace, so it must be known before the first event.
+ * Unused entries at the end are normal in a buffer that was never full. Therefore only unused
+ * entries between used entries are reported.
  */
 void tracex_check_entries(struct tracex *d, const struct tracex_options *options,
 			  struct findings *f)

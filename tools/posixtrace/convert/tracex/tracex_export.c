@@ -3,9 +3,9 @@
  * tracex_export.c - converts a flow of events into a trace buffer that TraceX opens.
  *
  * The registry precedes the events, and the length of a tick depends on the time of the last event.
- * So the sink keeps the events in a temporary file (the spool), as entries whose time is not yet in
- * ticks. A log that was imported from a trace buffer still has the header and the entries of this
- * buffer. tracex_rebuild.c writes them without a change.
+ * So the sink keeps the events in a temporary file (the spool), as entries with times in
+ * nanoseconds. A log that was imported from a trace buffer has the header and the entries of this
+ * buffer. tracex_rebuild.c writes them unchanged.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 /*
  * The ids of event types in the buffer: types of the user have ids from USER_FIRST on, predefined
  * types of POSIX from SYSTEM_FIRST + 1 on. Addresses have 32 bits, so the buffer must end below 4
- * GiB. ENTRIES_MAX is so small that 2 MiB remain for header and registry.
+ * GiB. ENTRIES_MAX leaves 2 MiB for header and registry.
  */
 #define USER_FIRST 4096u
 #define SYSTEM_FIRST 65527u
@@ -30,9 +30,9 @@
 #define NANOSECONDS 1000000000
 
 /*
- * Creates the side file. This is done at the beginning, so that an existing file of this name is
- * refused before anything is written. There is no side file for a pipe, because the name of the
- * side file is made from the name of the output. Returns -1 if the error has been printed.
+ * Creates the side file. The sink does this first, so that an existing file of this name is refused
+ * before any output is written. There is no side file for a pipe, because the name of the side file
+ * is made from the name of the output. Returns -1 after it printed an error.
  */
 static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 {
@@ -51,8 +51,8 @@ static int create_names(struct tracex_sink *s, const struct fmt_output *output)
 }
 
 /*
- * The function sets *context as soon as the object exists, so that after an error
- * tracex_sink_close() frees the part that was made.
+ * The function sets *context as soon as the object exists, so that tracex_sink_close() frees the
+ * object after an error.
  */
 int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -101,9 +101,9 @@ int tracex_sink_object(void *context, const struct fmt_object *object)
 }
 
 /*
- * Returns the id of an event type. A predefined type has an id in a separate range. The id of
- * another type depends on its number in the log or, without such a number, on its place in the
- * flow. If all ids are in use, further types share the first id.
+ * Returns the id of an event type. A predefined type has an id in a separate range. The id of any
+ * other type depends on its number in the log or, without such a number, on its place in the flow.
+ * If all ids are in use, further types share the first id.
  */
 static uint32_t id_of(const struct fmt_type *type)
 {
@@ -117,10 +117,7 @@ static uint32_t id_of(const struct fmt_type *type)
 	return id <= SYSTEM_FIRST ? id : USER_FIRST;
 }
 
-/*
- * Appends an entry of TRACEX_ENTRY_BYTES to the spool. Returns 0 or the error number of a write,
- * which the spool keeps.
- */
+/* Appends an entry of TRACEX_ENTRY_BYTES to the spool. Returns 0 or the error number of a write. */
 int tracex_sink_spool(struct tracex_sink *s, const unsigned char *entry)
 {
 	if (s->events >= ENTRIES_MAX) {
@@ -153,9 +150,9 @@ static void put_data(const struct tracex_sink *s, const struct fmt_event *event,
 }
 
 /*
- * If an event is older than its predecessor, TraceX would mistake this for an overflow of the
- * timer. So the event gets the time of its predecessor, and is counted. A time may be any number of
- * 64 bits, so differences are computed with unsigned numbers, which cannot overflow.
+ * TraceX would treat an event that is older than its predecessor as an overflow of the timer. So
+ * such an event gets the time of its predecessor, and is counted. A time may be any number of 64
+ * bits, so differences are computed with unsigned numbers, which cannot overflow.
  */
 int tracex_sink_event(void *context, const struct fmt_event *event)
 {
@@ -182,7 +179,7 @@ int tracex_sink_event(void *context, const struct fmt_event *event)
 	}
 	/*
 	 * The nanoseconds are stored in the places of the stamp and of the priority word, until
-	 * put_entries() knows the tick.
+	 * put_entries() replaces them by ticks.
 	 */
 	octets_put(entry, token, 4);
 	octets_put(entry + 4, (uint64_t)time_ns - (uint64_t)s->first_ns, 4);
@@ -219,9 +216,9 @@ static void put_header(struct tracex_sink *s, uint64_t slots, uint64_t entries)
 }
 
 /*
- * Writes the slot of a timer that never existed. Its name has the length of a tick, and its
- * parameters have the time of the first event. Without this slot a dump has no absolute time; see
- * tracex_source_clock.c. The slot has no room for a time before 1970 or after 2106.
+ * Writes the slot of a timer that never existed. The name of the slot has the length of a tick, and
+ * its parameters have the time of the first event. Without this slot a dump has no absolute time;
+ * see tracex_source_clock.c. The parameters cannot have a time before 1970 or after 2106.
  */
 static void put_clock(struct tracex_sink *s, uint64_t tick)
 {
@@ -246,8 +243,8 @@ static void put_clock(struct tracex_sink *s, uint64_t tick)
 }
 
 /*
- * Writes a RUNNING event. If a buffer has fewer than two entries, such events are added, because
- * TraceX reads the second entry without a check.
+ * Writes a RUNNING event. The sink adds such events to a buffer with fewer than two entries,
+ * because TraceX reads the second entry without a check.
  */
 static void put_running(struct tracex_sink *s)
 {
@@ -287,7 +284,7 @@ static int put_entries(struct tracex_sink *s, uint64_t tick)
 }
 
 /*
- * Writes the side file. The struct out is allocated because its buffer is too large for the stack.
+ * Writes the side file. The struct out is allocated, because its buffer is too large for the stack.
  * After success the side file is closed, and tracex_sink_close() does not drop it.
  */
 static int put_names(struct tracex_sink *s)
@@ -325,7 +322,7 @@ static int put_names(struct tracex_sink *s)
 	return 0;
 }
 
-/* A tick is the least power of ten, in nanoseconds, for which all times fit in 32 bits. */
+/* The tick is the least power of ten, in nanoseconds, for which all times fit in 32 bits. */
 int tracex_sink_end(void *context, const struct fmt_end *end)
 {
 	struct tracex_sink *s = context;

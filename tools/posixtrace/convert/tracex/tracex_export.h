@@ -13,7 +13,7 @@ struct tracex_sink {
 	struct fmt_flow *flow;
 	const struct fmt_output *output;
 	struct outfile names;   /* the side file, OUT.trxc */
-	char *names_path;       /* NULL: there is none */
+	char *names_path;       /* NULL: there is no side file */
 	struct out spool;       /* entries of 32 bytes */
 	uint64_t events;        /* number of entries in the spool */
 	bool with_len;
@@ -21,7 +21,7 @@ struct tracex_sink {
 	uint64_t backward;
 	struct tracex_pairs pairs;
 
-	/* for a log that was imported from a dump: the data that is written back */
+	/* for a log that was imported from a dump: the data of the dump */
 	bool rebuild;
 	unsigned char header[TRACEX_HEADER_BYTES];
 	unsigned char *slots;   /* the registry */
@@ -29,7 +29,7 @@ struct tracex_sink {
 	uint64_t foreign;       /* events whose data is not an entry */
 };
 
-/* The functions that return int return 0, an error number, or -1 if they have printed the error. */
+/* The functions that return int return 0, an error number, or -1 after they printed an error. */
 int tracex_sink_spool(struct tracex_sink *sink, const unsigned char *entry);
 
 /*

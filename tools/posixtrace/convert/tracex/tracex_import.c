@@ -3,8 +3,8 @@
  * tracex_import.c - a trace buffer of ThreadX becomes a flow of events.
  *
  * The data of an event is the whole entry, in little endian, so that no part of the entry is lost.
- * The header and the registry become events, too. From these events the sink "tracex" can make the
- * file again.
+ * The header and the registry become events, too, so that the sink "tracex" can make the file
+ * again.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,11 +19,13 @@
 #include "convert/tracex/tracex_source.h"
 
 #define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* fmt_read() skips longer holes */
-#define FILE_BYTES_MAX (UINT64_C(1) << 33) /* enough for the text of the largest 32-bit buffer */
+/* the most bytes of a file; enough for the text of the largest 32-bit buffer */
+#define FILE_BYTES_MAX (UINT64_C(1) << 33)
 
 /*
- * Reads the whole input, since a dump is addressed by offsets in both directions. The memory grows
- * with the bytes that arrive. Before each growth the function checks the limit.
+ * Reads the whole input, since the parts of a dump refer to each other by offsets in both
+ * directions. The memory grows with the arriving bytes. Before each growth the function checks the
+ * limit.
  */
 static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned char **bytes,
 		      size_t *size)
@@ -49,7 +51,7 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 }
 
 /*
- * Replaces the text of a container by the bytes that it describes. Also after an error *bytes is
+ * Replaces the text of a container by the bytes that it describes. After an error, too, *bytes is
  * NULL or valid, so the caller can always free it.
  */
 static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct findings *findings)
@@ -64,7 +66,7 @@ static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct find
 	return err;
 }
 
-/* Reads the options. Returns false after it printed a message about one of them. */
+/* Reads the options. Returns false after it printed an error. */
 static bool read_options(struct tracex_source *im, struct tracex_options *options)
 {
 	struct fmt_flow *flow = im->flow;
@@ -84,8 +86,8 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
 }
 
 /*
- * The facts come from a complete pass over the dump. So a sink can write a header with correct
- * facts before the first event. data_max is the largest of header, slot and entry.
+ * The facts come from a complete pass over the dump, so that a sink can write a header with correct
+ * facts before the first event. data_max is the size of the largest of header, slot and entry.
  */
 static bool tracex_import_begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
 {
@@ -138,8 +140,8 @@ static const struct fmt_type *meta_type(struct tracex_source *im, const char *na
 }
 
 /*
- * Passes the header and the slots as events. The sink makes the same file from these events. Slots
- * that were never used are omitted. The number of a slot has 16 bits.
+ * Passes the header and the slots as events. The sink can make the same file from them. Slots that
+ * were never used are omitted. The number of a slot has 16 bits.
  */
 static bool put_header_and_slots(struct tracex_source *im)
 {
@@ -166,8 +168,8 @@ static bool put_header_and_slots(struct tracex_source *im)
 }
 
 /*
- * Passes the names of pointers to the sink. If several slots have the same pointer, the first of
- * them in refs is the most credible one, and the function skips the others.
+ * Passes the names of pointers to the sink. If several slots have the same pointer, the function
+ * passes only the first of them in im->refs, which is the most credible.
  */
 static bool put_objects(struct tracex_source *im)
 {
@@ -208,9 +210,9 @@ static bool put_objects(struct tracex_source *im)
 }
 
 /*
- * The context of an entry is the pointer of the thread. Entries of interrupts and of the
- * initialization have special values instead. In an export by posixtrace this pointer is a token,
- * and the name of the slot has the true process and thread.
+ * The context of an entry is the pointer of the thread. In entries of interrupts and of the
+ * initialization, it has special values. In an export by posixtrace, the pointer is a token, and
+ * the name of its slot has the true process and thread.
  */
 static bool put_events(struct tracex_source *im)
 {
@@ -317,8 +319,8 @@ static int tracex_import_convert(struct tracex_source *im, struct fmt_input *inp
 }
 
 /*
- * Frees all memory, also after an error. im is allocated, since it has a pointer for each of 65536
- * ids.
+ * Frees all memory, also after an error. "im" is allocated, since it is large: it has a pointer for
+ * each of 65536 ids.
  */
 int tracex_import(struct fmt_flow *flow, struct fmt_input *input)
 {

@@ -3,8 +3,8 @@
  * tracex_layout.c - reads the control header and finds the registry and the entries.
  *
  * The pointers are addresses of the target. The offset in the file is the pointer minus the base.
- * The header is hostile. Before a pointer is used, this file checks that the part to which it
- * points is within the bytes.
+ * The header is hostile: before a pointer is used, this file checks that the part at the pointer is
+ * within the bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -57,8 +57,8 @@ static bool markers_at(const unsigned char *p, unsigned bytes)
 /*
  * Decides whether the layout is wide. "BTXT" and four zero bytes may be a wide id, or a narrow id
  * and a timer mask of 0. If the reserved words have their fixed values in one of the two layouts,
- * the dump has this layout. Otherwise the distance from base to registry decides, because it is the
- * size of the header.
+ * the dump has this layout. Otherwise the distance from base to registry decides, because this
+ * distance is the size of the header.
  */
 static int decide_width(struct tracex *d, struct findings *f)
 {
@@ -80,9 +80,9 @@ static int decide_width(struct tracex *d, struct findings *f)
 }
 
 /*
- * Finds the byte order and the size of words by the four letters of the id: by their place and
- * their order, in one case with decide_width(). The function reads a byte only after it has checked
- * that the dump has it.
+ * Finds the byte order and the size of words by the place and the order of the id's four letters.
+ * In one case, decide_width() must decide the size. The function reads a byte only after it has
+ * checked that the dump has it.
  */
 static int tracex_layout_detect(struct tracex *d, struct findings *f)
 {
@@ -112,7 +112,7 @@ static int tracex_layout_detect(struct tracex *d, struct findings *f)
 }
 
 /*
- * Reports unexpected values of reserved words. Such a dump is read nevertheless, because some
+ * Reports unexpected values of reserved words. They are no reason to refuse the dump, because some
  * firmware writes such values.
  */
 static void check_reserved(const struct tracex *d, struct findings *f)
@@ -132,8 +132,8 @@ static void check_reserved(const struct tracex *d, struct findings *f)
 }
 
 /*
- * The function checks that no end is below its start, that the buffer is large enough for an entry,
- * and that the size of names is limited. Later subtractions and divisions rely on these checks.
+ * The function checks that each end is not below its start, that the buffer is large enough for an
+ * entry, and that names are not too long. Later subtractions and divisions rely on these checks.
  */
 static int read_header(struct tracex *d, struct findings *f)
 {
@@ -186,9 +186,8 @@ static int refuse_overlap(const struct tracex *d, const char *what, uint64_t a, 
 }
 
 /*
- * Refuses parts that overlap, because the header is then wrong about at least one of them.
- * The function compares addresses, so the result does not depend on the places of the parts in the
- * file.
+ * Refuses parts that overlap, because the header must be wrong about one of them. The function
+ * compares addresses, so the result does not depend on the places of the parts in the file.
  */
 static int check_overlaps(const struct tracex *d, struct findings *f)
 {
@@ -199,7 +198,7 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 		return refuse_overlap(d, "registry and buffer", d->registry_start, d->registry_end,
 				      d->buffer_start, d->buffer_end, f);
 	if (__builtin_add_overflow(d->base, d->header_bytes, &header_end))
-		return 0; /* The base is wrong, which is reported elsewhere as the fault T08. */
+		return 0; /* The base is wrong, which is reported as the fault T08. */
 	if (tracex_layout_overlap(d->base, header_end, d->registry_start, d->registry_end))
 		return refuse_overlap(d, "header and registry", d->base, header_end,
 				      d->registry_start, d->registry_end, f);
@@ -211,8 +210,8 @@ static int check_overlaps(const struct tracex *d, struct findings *f)
 
 /*
  * Finds the parts by their pointers. If the base is implausible, the function assumes that the
- * parts follow one another, as they often do in dumps that were made by hand. It compares only such
- * assumed offsets with the size of the file. find_parts() checks all other offsets.
+ * parts follow one another, as in many dumps that were made by hand. It compares only these assumed
+ * offsets with the size of the file. find_parts() checks all other offsets.
  */
 static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t *entries_at,
 			       struct findings *f)
@@ -243,8 +242,7 @@ static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t
 
 /*
  * After this function, registry_at, slots, entries_at and entries describe ranges within the bytes.
- * The file may end within the entries. But if more bytes are missing than the file has, the file is
- * refused.
+ * The file may end within the entries. The file is refused if it has fewer bytes than are missing.
  */
 static int find_parts(struct tracex *d, struct findings *f)
 {
@@ -291,8 +289,8 @@ static int find_parts(struct tracex *d, struct findings *f)
 
 /*
  * The pointer "current" of the header points to the entry that would be written next, which is the
- * oldest entry of a full buffer. If it does not point to an entry, the function reports this and
- * ignores the pointer.
+ * oldest entry of a full buffer. If the pointer does not point to an entry, the function reports
+ * this and ignores the pointer.
  */
 static void find_oldest(struct tracex *d, struct findings *f)
 {
@@ -317,7 +315,7 @@ int tracex_layout(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Stores a word in little endian, whatever byte order the dump has. */
+/* Stores a word in little endian, for each byte order of the dump. */
 static size_t put_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	octets_put(to, value, bytes);
@@ -331,8 +329,8 @@ size_t tracex_put_header(const struct tracex *d, unsigned char *to)
 
 	while (done < at->header_bytes) {
 		/*
-		 * Two numbers of 16 bits share a word. In the wide layout, four bytes of padding
-		 * follow them.
+		 * At this offset are two numbers of 16 bits. In the wide layout, four bytes of
+		 * padding follow them.
 		 */
 		unsigned bytes = done - at->reserved1 < 4 ? 2 : at->word;
 

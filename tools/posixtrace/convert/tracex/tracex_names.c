@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tracex_names.c - reads and writes the side file with the names of user events. An import reads
- * the side file that the user of the tool gives. If this file has an error, the command prints the
- * file's name and the line, and fails.
+ * the side file that the user names. If this file has an error, the command prints the file's name
+ * and the line, and fails.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -31,8 +31,8 @@ static char *tracex_names_trim(char *text)
 }
 
 /*
- * Divides the line into its parts, in place. Returns NULL or the reason of an error. Parts beyond
- * PARTS are ignored.
+ * Divides the line into its parts, in place. Returns NULL or the reason of an error. Parts behind
+ * the first PARTS are ignored.
  */
 static const char *tracex_names_split(char *line, char *part[PARTS])
 {
@@ -149,7 +149,7 @@ const struct tracex_name *tracex_names_find(const struct tracex_names *names, ui
 	return NULL;
 }
 
-/* The format has no quotes, so each separator in a name becomes _. */
+/* The format has no quotes, so a separator in a name becomes _. */
 void tracex_names_put(struct out *out, uint32_t id, const char *name, size_t name_len)
 {
 	char shown[TRACE_EVENT_NAME_MAX + 1], brief[4] = "";

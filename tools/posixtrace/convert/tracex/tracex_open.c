@@ -17,7 +17,8 @@ static size_t end_of(const struct tracex *d)
 }
 
 /*
- * Returns the offset of the next dump, or the size if there is none. Dumps are aligned to 4 bytes.
+ * Returns the offset of the next dump, or the size if there is no further dump. Dumps are aligned
+ * to 4 bytes.
  */
 static size_t find_next(const struct tracex *d)
 {
@@ -30,8 +31,8 @@ static size_t find_next(const struct tracex *d)
 }
 
 /*
- * Reports another dump, or other bytes, behind this dump. Nothing can follow a dump that is
- * incomplete, because the file ends within it.
+ * Reports another dump, or other bytes, behind this dump. Behind an incomplete dump there are no
+ * bytes, because the file ends within the dump.
  */
 static void check_surplus(const struct tracex *d, unsigned part, struct findings *f)
 {
@@ -48,7 +49,7 @@ static void check_surplus(const struct tracex *d, unsigned part, struct findings
 }
 
 /*
- * Skips the dumps before the selected one. The function finds their sizes, but does not report
+ * Skips the dumps before the selected dump. The function finds their sizes, but does not report
  * their faults. Each step moves forward by at least an entry, so a hostile file cannot make the
  * loop endless.
  */
@@ -76,7 +77,7 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 
 /*
  * Calls the steps in the order of tracex_part.h, because each step relies on the checks of the
- * steps before. The steps after tracex_layout() never refuse the dump.
+ * steps before it. The steps after tracex_layout() never refuse the dump.
  */
 int tracex_open(struct tracex *d, const unsigned char *bytes, size_t size,
 		const struct tracex_options *options, struct findings *f)

@@ -14,7 +14,7 @@
 #include "convert/tracex/tracex_pairs.h"
 
 /*
- * Tokens look like pointers to aligned memory. All of them are less than the pointer of the clock's
+ * Tokens look like pointers to aligned memory. All tokens are less than the pointer of the clock's
  * slot.
  */
 #define TOKEN_FIRST 0x1000u
@@ -29,7 +29,7 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return pair->pid == wanted->pid && pair->thread == wanted->thread;
 }
 
-/* A hash table finds the pair, because this function runs for each event. */
+/* The pair is found by a hash table, because the function runs for each event. */
 int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, uint32_t *token)
 {
 	struct tracex_pair wanted = { thread, pid };
@@ -49,8 +49,8 @@ int tracex_pairs_token(struct tracex_pairs *p, uint32_t pid, uint64_t thread, ui
 }
 
 /*
- * Returns the type that TraceX has for a kind of objects, or 0 if TraceX has none. The kind thread
- * has the result 0, because threads get their slots by tokens.
+ * Returns TraceX's type for a kind of objects, or 0 if TraceX has no type. The result for the kind
+ * thread is 0, because threads get their slots by tokens.
  */
 static unsigned type_of(const char *kind)
 {
@@ -61,8 +61,8 @@ static unsigned type_of(const char *kind)
 }
 
 /*
- * Objects for which TraceX has no type of slot are counted and not exported. If several objects
- * have the same pointer, only the first one is kept, since the registry has one name for a pointer.
+ * Objects without a type of slot in TraceX are only counted. If several objects have the same
+ * pointer, only the first is kept, since the registry has one name for a pointer.
  */
 int tracex_pairs_object(struct tracex_pairs *p, const struct fmt_object *object)
 {
@@ -113,7 +113,7 @@ size_t tracex_pairs_slots(const struct tracex_pairs *p)
 	return p->pairs + p->things;
 }
 
-/* The function shortens a long name, so that a null byte ends the name. */
+/* A long name is shortened, so that a null byte ends the name. */
 void tracex_pairs_put_slot(struct out *out, unsigned type, uint32_t pointer, uint32_t parameter1,
 			   uint32_t parameter2, const char *name)
 {

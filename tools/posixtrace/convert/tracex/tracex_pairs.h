@@ -2,9 +2,9 @@
 /*
  * tracex_pairs.h - the threads and objects of a log that is exported, as slots of a registry.
  *
- * A pointer of TraceX has 32 bits, so it cannot be the id of a thread. Each pair of process and
- * thread gets a token instead, in the order of first use. The name of its slot has the ids of
- * process and thread.
+ * A pointer of TraceX has 32 bits, so it cannot be the id of a thread. Instead, each pair of
+ * process and thread gets a token, in the order of first use. The name of the pair's slot has the
+ * ids of process and thread.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_PAIRS_H
@@ -38,14 +38,11 @@ int tracex_pairs_token(struct tracex_pairs *pairs, uint32_t pid, uint64_t thread
 
 /*
  * Keeps an object for the registry. An object for which TraceX has no slot is counted in "unfit".
- * If several objects have the same pointer, only the first one is kept. Returns 0 or ENOMEM.
+ * If several objects have the same pointer, only the first is kept. Returns 0 or ENOMEM.
  */
 int tracex_pairs_object(struct tracex_pairs *pairs, const struct fmt_object *object);
 
-/*
- * Omits objects whose pointers are tokens of threads. The caller must call this function when all
- * threads are known.
- */
+/* Omits objects whose pointers are tokens of threads. Must be called when all threads are known. */
 void tracex_pairs_omit_threads(struct tracex_pairs *pairs);
 size_t tracex_pairs_slots(const struct tracex_pairs *pairs);
 /* Writes all slots. tracex_pairs_slots() returns their number. */

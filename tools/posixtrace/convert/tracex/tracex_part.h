@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_part.h - the steps of tracex_open(). Each step relies on the checks of the steps before.
+ * tracex_part.h - the steps of tracex_open(). Each step relies on the checks of the steps before
+ * it.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_PART_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_PART_H
@@ -16,7 +17,7 @@ int tracex_layout(struct tracex *dump, struct findings *findings);
 int tracex_check_registry(const struct tracex *dump, struct findings *findings);
 /*
  * Counts the events, the unused entries and the invalid entries. Reports invalid entries, unused
- * entries between used ones, and unknown ids of events.
+ * entries between used entries, and unknown ids of events.
  */
 void tracex_check_entries(struct tracex *dump, const struct tracex_options *options,
 			  struct findings *findings);

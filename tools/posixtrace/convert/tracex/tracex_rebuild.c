@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_rebuild.c - writes an imported trace buffer back. Its words have their original values and
- * places, in little endian.
+ * tracex_rebuild.c - writes an imported trace buffer again. Its words have their original values
+ * and places, in little endian.
  *
  * The event with the header begins the rebuild. The header is as hostile as any data of a log.
  */
@@ -15,10 +15,10 @@
 #include "convert/octets.h"
 #include "convert/tracex/tracex_export.h"
 
-#define UNUSED_MAX (1u << 22) /* the most entries without an event, which are 128 MiB of zeros */
+#define UNUSED_MAX (1u << 22) /* the most entries without an event; they are 128 MiB of zeros */
 #define GAP_MAX 65536u        /* the most bytes between registry and buffer */
 
-/* The words of the header that say where the parts are. All of them are hostile. */
+/* The words of the header with the places of the parts. All of them are hostile. */
 struct place {
 	uint32_t base, registry_start, registry_end, buffer_start, buffer_end, current;
 	unsigned name_bytes;
@@ -42,7 +42,7 @@ static void read_header(const unsigned char *header, struct place *place)
 
 /*
  * Begins a rebuild with this header. Returns false if the export cannot use the header, or if
- * memory is lacking. The log is then exported like any other log. The function checks the number of
+ * memory is lacking; the log is then exported like any other log. The function checks the number of
  * slots and the size of a slot before it multiplies them.
  */
 static bool tracex_rebuild_begin(struct tracex_sink *s, const unsigned char *header)
@@ -71,8 +71,8 @@ static bool tracex_rebuild_begin(struct tracex_sink *s, const unsigned char *hea
 }
 
 /*
- * Only a header in the first event begins a rebuild. If other events preceded the header, their
- * entries in the spool would have another form.
+ * Only a header in the first event begins a rebuild. Entries of other events before the header
+ * would have another form in the spool.
  */
 bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 {
@@ -93,7 +93,7 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 
 /*
  * Events whose data is not an entry of the dump are counted as foreign and omitted. The number of a
- * slot is hostile, so it is compared with the size of the registry before it is used.
+ * slot is hostile, so the function compares it with the size of the registry before use.
  */
 int tracex_rebuild_event(struct tracex_sink *s, const struct fmt_event *event)
 {
@@ -149,7 +149,7 @@ static int put_entries(struct tracex_sink *s, uint64_t first, uint64_t count)
 
 /*
  * Completes the rebuild. The events must fit into the buffer that the header describes. UNUSED_MAX
- * and GAP_MAX bound the zeros that a hostile header can ask for.
+ * and GAP_MAX bound the number of zeros for a hostile header.
  */
 int tracex_rebuild_end(struct tracex_sink *s)
 {

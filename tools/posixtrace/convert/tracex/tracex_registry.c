@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_registry.c - the registry of objects gives the meaning of the pointers in events.
+ * tracex_registry.c - the registry of objects, which has the names of the pointers in events.
  *
- * A freed slot keeps the name of its object, because older events still refer to this object. The
- * same pointer can therefore be in a freed slot and in a slot in use. The name in the slot in use
- * then has priority.
+ * A freed slot keeps the name of its object, because older events still refer to this object. So
+ * the same pointer can be in a freed slot and in a slot in use. In this case the name in the slot
+ * in use has priority.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -28,8 +28,8 @@ const char *tracex_type_name(unsigned type)
 }
 
 /*
- * The caller has checked index. tracex_layout() has checked that every slot is within the bytes. If
- * the name has no null byte at its end, name_len is the size of the whole field.
+ * The caller has checked "index". tracex_layout() has checked that every slot is within the bytes.
+ * If the name has no null byte at its end, name_len is the size of the whole field.
  */
 void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
 {
@@ -57,8 +57,8 @@ int tracex_slot_priority(const struct tracex_slot *slot)
 }
 
 /*
- * Orders by pointer. If several slots have one pointer, slots in use come before freed slots, and
- * then the number of the slot decides.
+ * Orders by pointer. If several slots have one pointer, slots in use precede freed slots; the next
+ * criterion is the number of the slot.
  */
 static int by_pointer(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ const struct tracex_ref *tracex_find(const struct tracex_ref *refs, size_t count
 {
 	size_t low = 0, high = count;
 
-	/* The loop finds the first reference with this pointer, which is the best one. */
+	/* The loop finds the first reference with this pointer, which is the most credible. */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 

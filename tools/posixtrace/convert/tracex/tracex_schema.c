@@ -9,7 +9,7 @@
 
 #include "convert/tracex/tracex_schema.h"
 
-#define LABEL_BYTES 33 /* of the name that is made of a label */
+#define LABEL_BYTES 33 /* bytes of the name that is made from a label */
 
 static bool tracex_schema_ends(const char *text, const char *end)
 {
@@ -31,10 +31,7 @@ static bool is_pointer(const char *info)
 	       tracex_schema_ends(info, "instance") || tracex_schema_ends(info, "thread");
 }
 
-/*
- * Returns whether the field is shown in hexadecimal, as addresses, sets of bits and unknown fields
- * are.
- */
+/* Returns whether the field is shown in hexadecimal: addresses, sets of bits and unknown fields. */
 static bool is_hex(const char *info)
 {
 	return tracex_schema_ends(info, "address") || tracex_schema_ends(info, "mask") ||
@@ -42,7 +39,7 @@ static bool is_hex(const char *info)
 }
 
 /*
- * Returns the type of a field in the schema. Its size must be the size of a word in the entry,
+ * Returns the type of a field in the schema. The type must have the size of a word in the entry,
  * since fields follow one another without gaps.
  */
 static const char *type_of(const struct tracex *d, const char *info)
@@ -72,7 +69,10 @@ static void put_identifier(char *to, size_t room, const char *info, unsigned num
 	to[len] = '\0';
 }
 
-/* The names of the values of enumerations of ThreadX; "" for other fields. */
+/*
+ * Returns the names of values for a field that is an enumeration of ThreadX, or "" for other
+ * fields.
+ */
 static const char *values_of(const char *info)
 {
 	if (is_state(info))
@@ -105,7 +105,7 @@ static bool is_taken(char (*label)[LABEL_BYTES], unsigned count)
 /*
  * Two fields of a schema must not have the same name. So if a label repeats the name of an earlier
  * field, the function replaces the label by "info" and the number of the field. A label may be any
- * text, because it may come from the side file.
+ * text, because it may be from the side file.
  */
 void tracex_schema_entry(const struct tracex *d, const char *const info[4], const char *items,
 			 char *schema)

@@ -8,9 +8,9 @@
 #define TRACEX_SCHEMA_BYTES 1024
 
 /*
- * Each function stores a text in schema, which has TRACEX_SCHEMA_BYTES. "info" has four texts that
- * describe the fields of an entry. "" means that the field has no meaning. "items" is a text that
- * is added at the end.
+ * Each function stores a text in "schema", which has TRACEX_SCHEMA_BYTES bytes. "info" has four
+ * texts that describe the fields of an entry; "" is for a field without a meaning. "items" is a
+ * text that is added at the end.
  */
 void tracex_schema_entry(const struct tracex *dump, const char *const info[4], const char *items,
 			 char *schema);

@@ -6,12 +6,12 @@
 #include "convert/format.h"
 
 /*
- * The types of the events that keep the header and the objects of a file, which are not events
- * themselves. With these events the file can be written again.
+ * The types of events with the header and the objects of a file. By these events the file can be
+ * written again.
  */
 #define TRACEX_HEADER_EVENT "tracex_header"
 #define TRACEX_OBJECT_EVENT "tracex_object"
-/* The name of the slot that keeps the length of a tick. */
+/* The name of the slot with the length of a tick. */
 #define TRACEX_CLOCK_NAME "posixtrace tick %llu ns"
 
 /* The member "import" of the format. Returns a status of the tool after it printed an error. */

@@ -17,11 +17,11 @@ struct tracex_source {
 	const struct fmt_type *type[65536]; /* by event id */
 	struct tracex_ref *refs;
 	size_t refs_count;
-	/* the dump is an export of posixtrace, which has times and thread ids */
+	/* the dump is an export of posixtrace, so it has times and thread ids */
 	bool ours;
 	bool relative;
 	int64_t start_ns;
-	uint64_t tick_ns, tick_hz; /* one of the two is used; the other is 0 */
+	uint64_t tick_ns, tick_hz; /* one of these is used; the other is 0 */
 	bool clamped;
 	struct tracex_spans *spans; /* NULL: the option --spans was not given */
 	const struct fmt_type *run, *mutex;
@@ -29,8 +29,8 @@ struct tracex_source {
 };
 
 /*
- * Finds the time of the first event and the length of a tick, from the file and the options.
- * Returns false after a message.
+ * tracex_source_clock() finds the time of the first event and the length of a tick, in the file and
+ * the options. It returns false after a message. tracex_source_time() converts ticks to a time.
  */
 bool tracex_source_clock(struct tracex_source *im);
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
@@ -39,14 +39,14 @@ int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks);
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id);
 
 /*
- * For exports of posixtrace: finds the ids of process and thread in the name of a thread's slot.
+ * For exports of posixtrace: reads the ids of process and thread from the name of a thread's slot.
  * Returns false if the name does not have them.
  */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread);
 
 /*
- * Passes events for the spans that this entry ends. The caller must call this function before it
- * passes the event of the entry itself. Returns false if the sink has stopped.
+ * Passes events for the spans that this entry ends. Must be called before the event of the entry
+ * itself is passed. Returns false if the sink has stopped.
  */
 bool tracex_source_spans(struct tracex_source *im, const struct tracex_entry *entry);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_source_clock.c - converts ticks into times. A dump has neither the time at which it was
- * made nor the length of a tick. A dump that this tool exported has both, in a slot of the
+ * tracex_source_clock.c - converts ticks into times. A usual dump lacks the time at which it was
+ * made and the length of a tick. A dump that this tool has exported has both in a slot of the
  * registry.
  */
 #include <stdio.h>
@@ -42,9 +42,7 @@ static void find_clock(struct tracex_source *im)
 	}
 }
 
-/*
- * If the user gives options for the clock, their values are used instead of the clock of the file.
- */
+/* The user's options for the clock have priority over the clock of the file. */
 bool tracex_source_clock(struct tracex_source *im)
 {
 	struct fmt_flow *flow = im->flow;
@@ -71,14 +69,13 @@ bool tracex_source_clock(struct tracex_source *im)
 }
 
 /*
- * The time is computed with 128 bits, since the file chooses both factors. A time that does not fit
- * into 64 bits becomes the greatest time. The function reports only the first such time.
+ * The time is computed with 128 bits, since the two factors may come from the file. A time that
+ * does not fit into 64 bits becomes the greatest time. The function reports only the first such
+ * time.
  */
 int64_t tracex_source_time(struct tracex_source *im, uint64_t ticks)
 {
-	/*
-	 * The product is unsigned, because a product of two numbers of 64 bits needs all 128 bits.
-	 */
+	/* The product is unsigned, because a product of two 64-bit numbers needs all 128 bits. */
 	unsigned __int128 since = im->tick_hz ?
 			(unsigned __int128)ticks * NANOSECONDS / im->tick_hz :
 			(unsigned __int128)ticks * im->tick_ns;

@@ -13,7 +13,7 @@ static const struct fmt_type *type_of(struct tracex_source *im, const char *name
 
 /*
  * Returns the difference of the two times in nanoseconds. The ticks are converted to times before
- * the subtraction, so that a duration agrees with the times that are printed.
+ * the subtraction, so that a duration agrees with the printed times.
  */
 static uint64_t tracex_source_spans_since(struct tracex_source *im, uint64_t begin, uint64_t end)
 {
@@ -21,8 +21,8 @@ static uint64_t tracex_source_spans_since(struct tracex_source *im, uint64_t beg
 }
 
 /*
- * The function makes the event type for a kind of spans when the first such span ends, so that a
- * log without such spans does not have the type.
+ * The function makes the event type for a kind of spans at the end of the first such span, so that
+ * a log without such spans lacks the type.
  */
 static bool tracex_source_spans_put(void *arg, const struct tracex_span *span)
 {

@@ -61,7 +61,7 @@ static void find_phase(unsigned id, struct fmt_type *type, char *items)
 	}
 }
 
-/* Types are made on first use, since most of the 65536 ids do not occur. */
+/* A type is made at its first use, since most of the 65536 ids do not occur. */
 const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw_id)
 {
 	static const char *const nothing[4] = { "", "", "", "" };
@@ -81,12 +81,12 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 
 		snprintf(name, sizeof(name), "tracex_user_%u", id);
 		/*
-		 * If the side file gives the name of a predefined type, the name is not used,
-		 * because the data of a predefined type is different.
+		 * A name of a predefined type in the side file is not used, because the data of a
+		 * predefined type is different.
 		 */
 		if (given && strncmp(given->name, "posix_trace_", 12) != 0)
 			snprintf(name, sizeof(name), "%s", given->name);
-		/* the labels I1 to I4 mean that the field has no name */
+		/* a field with one of the labels I1 to I4 has no name */
 		for (int i = 0; given && i < 4; i++)
 			info[i] = given->info[i][0] == 'I' && given->info[i][1] == '1' + i &&
 				  !given->info[i][2] ? "" : given->info[i];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_spans.c - computes from entries how long threads ran and how long mutexes were held.
+ * tracex_spans.c - computes from entries the times in which threads ran and mutexes were held.
  * Entries are hostile and may be missing, so each step accepts any entry in any state. A
- * contradiction may end a span, but it never makes one.
+ * contradiction may end a span, but it never begins one.
  */
 #include "convert/tracex/tracex_spans.h"
 
@@ -20,13 +20,13 @@ struct cpu {
 	uint64_t since, isr; /* ticks */
 	unsigned depth;      /* number of nested interrupts */
 	uint64_t isr_since;
-	bool has_next;       /* when the interrupt ends, the thread in the member "next" runs */
+	bool has_next;       /* the thread in the member "next" runs after the interrupt */
 	uint64_t next;
 };
 
 struct held {
-	uint64_t mutex, owner; /* owner 0: free, or unknown */
-	uint64_t since, put;   /* in ticks; put: the time of the last release */
+	uint64_t mutex, owner; /* "owner" is 0 if the mutex is free or its owner is unknown */
+	uint64_t since, put;   /* ticks; "put" is the time of the last release */
 	bool was_put;
 };
 
@@ -64,7 +64,7 @@ static bool is_thread(uint64_t context)
 }
 
 /*
- * Notes that the processor runs this thread from now on. 0 means that it runs no thread. Ends the
+ * Notes that the processor runs this thread from now on, or no thread if "thread" is 0. Ends the
  * span of the thread that ran before. Returns false if visit() returns false.
  */
 static bool tracex_spans_run(struct tracex_spans *s, unsigned number, uint64_t thread,
@@ -85,8 +85,8 @@ static bool tracex_spans_run(struct tracex_spans *s, unsigned number, uint64_t t
 }
 
 /*
- * Ends all nested interrupts at once, because entries about their exits may be missing. If an entry
- * in the interrupt has named the next thread, this thread runs now.
+ * Ends all nested interrupts together, because entries about their exits may be missing. If an
+ * entry in the interrupt has named the next thread, this thread runs now.
  */
 static bool leave_isr(struct tracex_spans *s, unsigned number, uint64_t ticks)
 {
@@ -121,8 +121,8 @@ static bool isr_entry(struct tracex_spans *s, unsigned number, const struct trac
 }
 
 /*
- * Finds the thread that runs next. *next becomes 0 if no thread runs, that is, if a thread suspends
- * itself and the entry names no next thread. Returns false if the entry changes nothing.
+ * Finds the thread that runs next. *next becomes 0 if a thread suspends itself and the entry names
+ * no next thread. Returns false if the entry does not change the running thread.
  */
 static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 {
@@ -143,7 +143,7 @@ static bool next_of(const struct tracex_entry *e, unsigned id, uint64_t *next)
 
 /*
  * Processes an entry that a thread has written. Such an entry proves that this thread runs and that
- * its processor is in no interrupt.
+ * its processor is not in an interrupt.
  */
 static bool take_context(struct tracex_spans *s, const struct tracex_entry *e, unsigned id)
 {
@@ -195,8 +195,8 @@ static struct waiter *waiter_of(struct tracex_spans *s, uint64_t thread)
 }
 
 /*
- * Removes the waiter. The last waiter of the array replaces it. This is possible because the order
- * of the array has no meaning.
+ * Removes the waiter. The last waiter of the array replaces it. This does no harm, because the
+ * order of the array has no meaning.
  */
 static void tracex_spans_forget(struct tracex_spans *s, struct waiter *waiter)
 {
@@ -211,9 +211,9 @@ static void tracex_spans_hold(struct held *held, uint64_t owner, uint64_t ticks)
 }
 
 /*
- * Handles an entry by which a thread asks for a mutex. info[3] is the number of gets that the owner
- * has not undone. 0 means that the mutex was free. Otherwise the thread waits, unless it is the
- * owner or did not ask to wait.
+ * Handles an entry by which a thread requests a mutex. info[3] is the number of gets that the owner
+ * has not undone, and is 0 if the mutex was free. If the mutex was not free, the thread waits,
+ * unless it is the owner or has not requested to wait.
  */
 static void tracex_spans_get(struct tracex_spans *s, const struct tracex_entry *e)
 {
@@ -231,7 +231,7 @@ static void tracex_spans_get(struct tracex_spans *s, const struct tracex_entry *
 			(struct waiter){ .thread = e->context, .mutex = e->info[0] };
 }
 
-/* Only the put that undoes the first of several nested gets ends the span. */
+/* The span ends only at the put that undoes the first of several nested gets. */
 static bool tracex_spans_put(struct tracex_spans *s, const struct tracex_entry *e)
 {
 	struct held *held = held_of(s, e->info[0]);

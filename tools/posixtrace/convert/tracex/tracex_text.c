@@ -5,7 +5,7 @@
  *
  * The offset of a byte in the result is the difference between its address and the lowest address.
  * Bytes without an address in the text are zero. The range of addresses must not exceed the length
- * of the text. Otherwise a few lines with distant addresses would demand gigabytes of memory.
+ * of the text. Otherwise a few lines with distant addresses would require gigabytes of memory.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -40,8 +40,8 @@ bool tracex_is(const unsigned char *p, size_t size)
 }
 
 /*
- * Recognizes a text by its first bytes. Hexadecimal text has no mark of its own, so the bytes that
- * it describes must begin as a dump does.
+ * Recognizes a text by its first bytes. Hexadecimal text has no mark, so the bytes that it
+ * describes must begin as a dump does.
  */
 bool tracex_is_text(const unsigned char *p, size_t size)
 {
@@ -224,7 +224,7 @@ static int tracex_text_measure(struct text *t, uint64_t *lowest, uint64_t *span,
 
 /*
  * Reads the text twice. tracex_text_measure() first checks all records and computes the span of
- * addresses. The second pass therefore writes only within *bytes.
+ * addresses. So the second pass writes only within *bytes.
  */
 static int read_records(struct text *t, unsigned char **bytes, size_t *size)
 {

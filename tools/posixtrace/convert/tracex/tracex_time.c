@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_time.c - finds the direction in which the timer counts, and its period. The file has
- * neither of them. The direction is the one in which most stamps change. The period follows from
- * the mask, unless the user gives another period.
+ * tracex_time.c - finds the direction in which the timer counts, and its period, which the file
+ * lacks. The direction is that of most changes of the stamp. The period follows from the mask,
+ * unless the user gives another period.
  */
 #include "convert/tracex/tracex_part.h"
 
 #define NANOSECONDS 1000000000u
 
 /*
- * The stamp of a timer that counts up becomes less only when the timer wraps, so most changes of
- * the stamp are rises. If the stamp never changes, the function assumes that the timer counts up.
+ * The stamp of a timer that counts up decreases only when the timer wraps, so most changes of the
+ * stamp are rises. If the stamp never changes, the function assumes that the timer counts up.
  */
 static void find_direction(struct tracex *d)
 {
@@ -32,7 +32,7 @@ static void find_direction(struct tracex *d)
 
 /*
  * Reports that the stamps may be nanoseconds within a second. The function reports this if all
- * stamps are less than a second, and if a jump shows that they began again.
+ * stamps are less than a second, and a jump shows that they began again.
  */
 static void hint_nanoseconds(const struct tracex *d, struct findings *f)
 {
@@ -57,7 +57,7 @@ static void hint_nanoseconds(const struct tracex *d, struct findings *f)
 void tracex_check_time(struct tracex *d, const struct tracex_options *options, struct findings *f)
 {
 	uint64_t mask_at = d->at + (d->wide ? 8 : 4);
-	uint64_t modulus = d->mask + 1; /* 0 where all 64 bits of a wide mask are set */
+	uint64_t modulus = d->mask + 1; /* 0 if all 64 bits of a wide mask are set */
 
 	d->mask &= 0xffffffff;
 	if (!d->mask) {
