@@ -30,11 +30,18 @@ extern "C" {
 #define POSIX_TRACE_THIS_PROCESS_NP  ((pid_t)-2)
 #define POSIX_TRACE_CREATOR_GONE_NP  ((pid_t)-1)
 
+/*
+ * Whether a process has ended. UNKNOWN: it is in another name space of process ids, or the system
+ * does not permit to examine it, or the stream is read from a file; it may be alive.
+ */
+#define POSIX_TRACE_PROCESS_ALIVE_NP   0
+#define POSIX_TRACE_PROCESS_ENDED_NP   1
+#define POSIX_TRACE_PROCESS_UNKNOWN_NP 2
+
 /* An active stream. The structure and all that it points to are valid during a call of visit(). */
 struct posix_trace_stream_np {
 	pid_t pid;   /* the traced process */
-	/* Not 0: pid has ended or is not visible. Processes that inherited the stream continue. */
-	int ended;
+	int ended;   /* whether pid has ended; POSIX_TRACE_PROCESS_ENDED_NP: members continue */
 	int waiting; /* not 0: pid does not use this library yet */
 	pid_t creator;       /* 0: in another pid name space; or POSIX_TRACE_CREATOR_GONE_NP */
 	const pid_t *member; /* processes that inherited the stream and that the caller may see */
@@ -75,8 +82,7 @@ struct posix_trace_stream_np {
  * pid  0                             the calling process
  *      POSIX_TRACE_EVERY_PROCESS_NP  all processes that the caller may examine
  *      POSIX_TRACE_THIS_PROCESS_NP   the calling process, without a search of all processes for the
- *                                    other members of its streams. For an inherited stream, the
- *                                    traced process then seems to have ended
+ *                                    other members of its streams
  *
  * ESRCH: no such process. EPERM: the caller may not examine the process. ENOTSUP: /proc is not
  * usable. EPROTONOSUPPORT: the process uses another version of this library. EINVAL: `visit` is
@@ -98,10 +104,10 @@ static __inline int posix_trace_observe_np(
  * event. The log has the events that the creator could still read. Its ledger has these events and
  * the events that were lost before.
  *
- * ESRCH: the stream has ended. EAGAIN: writers overwrite the stream faster than the function can
- * copy it. EINVAL: a pointer is null, or visit() did not receive this stream. EBADF: file_desc is
- * not open for writing. EIO: the stream's memory cannot be read. Other errors: ENOMEM, and errors
- * of writing the file.
+ * ESRCH: the stream has ended. EAGAIN: writers overwrite it faster than it can be copied. EINVAL: a
+ * pointer is null, or visit() did not receive this stream. EBADF: file_desc is not open for
+ * writing. EIO: the stream's memory cannot be read. EMFILE, ENFILE: no descriptor is free, so that
+ * the stream could not be examined. Other errors: ENOMEM, and errors of writing the file.
  */
 int posix_trace_snapshot_np(const struct posix_trace_stream_np *stream, int file_desc);
 

@@ -77,6 +77,11 @@ struct ptx_attachment {
 	 */
 	_Atomic uint32_t unlocked;
 	/*
+	 * inode of the name space in which `target` is an id, for observers; 0: unknown, as in
+	 * arenas of older versions, in which these bytes were unused
+	 */
+	uint32_t target_space;
+	/*
 	 * time at which the target executed another program; 0: it runs the same program as at the
 	 * creation
 	 */

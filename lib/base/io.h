@@ -14,6 +14,7 @@
 #ifndef PTX_BASE_IO_H
 #define PTX_BASE_IO_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -74,5 +75,14 @@ int ptx_io_truncate(int fd, uint64_t bytes);
 /* open() with O_CLOEXEC, and close(), as system calls. */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);
+
+/*
+ * Returns whether the error number is about this process, which lacks descriptors or memory. Such
+ * an error says nothing about the file or process that was to be examined.
+ */
+static inline bool ptx_io_is_own(int err)
+{
+	return err == EMFILE || err == ENFILE || err == ENOMEM;
+}
 
 #endif

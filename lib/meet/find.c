@@ -402,7 +402,7 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 {
 	struct ptx_proc_ids ids = { 0 };
 	char path[PTX_PROC_PATH];
-	struct stat owner;
+	struct stat owner, space;
 	int err = read_ids(process, pid, &ids, &target->same_ids);
 
 	if (err)
@@ -411,6 +411,8 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
 		return map_folder_error(pid, errno);
 	ptx_identity_of(process, ids.number, &target->identity);
+	if (stat(ptx_proc_path(path, ids.number, "ns/pid"), &space) == 0)
+		target->space = (uint32_t)space.st_ino;
 	/* The start time is part of each link's name, so without it no rendezvous is possible. */
 	if (target->identity.start == 0)
 		return ENOTSUP;

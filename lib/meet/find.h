@@ -28,6 +28,7 @@ struct ptx_target {
 	bool inherited;
 	uint32_t pid;   /* the id of the target in its own name space */
 	struct ptx_identity identity; /* of another process; 0 for this one */
+	uint32_t space; /* inode of its name space of process ids; 0: not known */
 	bool same_ids;  /* its name space of process ids is that of this process */
 };
 

@@ -174,7 +174,7 @@ static int look_at_process(void *arg, int proc, const char *name)
 		return 0;
 	ptx_openers_files(one.pid, path, sizeof path);
 	err = ptx_io_list(path, look_at_file, &one);
-	return err == EMFILE || err == ENFILE || err == ENOMEM ? err : 0;
+	return ptx_io_is_own(err) ? err : 0;
 }
 
 /*

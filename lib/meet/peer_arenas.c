@@ -241,8 +241,8 @@ void ptx_peer_arenas_unlock(void)
  * already. Otherwise closing the new descriptor would release this process's locks on the file. The
  * structure has no mapping: `look` reads by pread(), which cannot raise SIGBUS.
  */
-static bool peek_at(int file, const struct stat *st,
-		    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
+static int peek_at(int file, const struct stat *st,
+		   void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
 {
 	struct ptx_arena arena = { .device = st->st_dev, .inode = st->st_ino,
 				   .bytes = (uint64_t)st->st_size };
@@ -256,49 +256,52 @@ static bool peek_at(int file, const struct stat *st,
 	 */
 	arena.fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (arena.fd < 0)
-		return false;
+		return errno;
 	is_arena = ptx_arena_is_sealed(arena.fd, arena.bytes);
 	if (is_arena)
 		look(arg, &arena);
 	close(arena.fd);
-	return is_arena;
+	return is_arena ? 0 : EINVAL;
 }
 
 /*
  * The caller holds the lock, so that no other thread opens the file as an arena and claims a place
  * in it before peek_at() closes its descriptor.
  */
-static bool peer_arenas_peek(const char *path,
-			     void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
+static int peer_arenas_peek(const char *path,
+			    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
 {
-	int file = open(path, O_PATH | O_CLOEXEC);
+	int file = open(path, O_PATH | O_CLOEXEC), err = 0;
 	const struct ptx_arena *arena;
 	struct stat st;
-	bool done = false;
 
 	if (file < 0)
-		return false;
-	if (fstat(file, &st) == 0 && S_ISREG(st.st_mode)) {
+		return errno;
+	if (fstat(file, &st) != 0) {
+		err = errno;
+	} else if (!S_ISREG(st.st_mode)) {
+		err = EINVAL;
+	} else {
 		arena = find_open_arena(&st);
 		if (arena)
 			look(arg, arena);
-		done = arena || peek_at(file, &st, look, arg);
+		else
+			err = peek_at(file, &st, look, arg);
 	}
 	close(file);
-	return done;
+	return err;
 }
 
-bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-			  void *arg)
+int ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+			 void *arg)
 {
-	int saved = errno;
-	bool done;
+	int err, saved = errno;
 
 	pthread_mutex_lock(&lock);
-	done = peer_arenas_peek(path, look, arg);
+	err = peer_arenas_peek(path, look, arg);
 	pthread_mutex_unlock(&lock);
 	errno = saved;
-	return done;
+	return err;
 }
 
 /*

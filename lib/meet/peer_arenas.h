@@ -37,12 +37,13 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
 
 /*
  * Calls `look` with the arena to which `path` leads. The arena is open during the call. If this
- * process has the arena open already, `look` gets the existing structure. Returns false if the file
- * is no arena. `look` may read the file with pread() and ask for locks. The function acquires the
- * lock itself; errno is unchanged.
+ * process has the arena open already, `look` gets the existing structure. Returns 0 if `look` was
+ * called, EINVAL if the file is no arena, or the error number of open(): ENOENT if the process has
+ * closed the file or has ended, EMFILE if nothing is known about the file. `look` may read the file
+ * with pread() and ask for locks. The function acquires the lock itself; errno is unchanged.
  */
-bool ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-			  void *arg);
+int ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
+			 void *arg);
 
 /* Called in a child, which has one thread: closes its copies of the parent's descriptors. */
 void ptx_peer_arenas_after_fork(void);

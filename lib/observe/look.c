@@ -332,11 +332,13 @@ static void look_at_arena(void *arg, const struct ptx_arena *arena)
 }
 
 /* The path is one of /proc/PID/fd, or a link; meet/peer_arenas.h opens and checks the file. */
-bool ptx_look_at(struct ptx_look *look, const char *path)
+int ptx_look_at(struct ptx_look *look, const char *path)
 {
 	struct looking looking = { .look = look };
+	int err;
 
 	look->streams = 0;
 	look->is_foreign = false;
-	return ptx_peer_arenas_peek(path, look_at_arena, &looking) && looking.is_arena;
+	err = ptx_peer_arenas_peek(path, look_at_arena, &looking);
+	return !err && !looking.is_arena ? EINVAL : err;
 }

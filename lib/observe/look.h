@@ -47,10 +47,11 @@ struct ptx_look {
 struct ptx_look *ptx_look_new(void);
 
 /*
- * Looks at all streams of the arena at `path`, or of an image. Returns false if there is no arena
- * of this version; is_foreign then shows whether there is an arena of another version.
+ * Look at all streams of the arena at `path`, or of an image. If there is no arena of this version,
+ * ptx_look_at() returns EINVAL and ptx_look_at_image() false; is_foreign then says whether there is
+ * an arena of another version. Other errors are those of ptx_peer_arenas_peek().
  */
-bool ptx_look_at(struct ptx_look *look, const char *path);
+int ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);
 
 #endif

@@ -237,6 +237,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 			      memory_order_relaxed);
 	atomic_store_explicit(&attachment->target_start, target->identity.start,
 			      memory_order_relaxed);
+	attachment->target_space = target->space;
 	/* The counter `missed` has the events of processes that could not map the region. */
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
 	/*

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <trace_np.h>
@@ -58,14 +59,69 @@ static const int column[PTX_WRITER_LOSSES] = {
 };
 
 /*
+ * Returns the id of a process in its own name space. Returns 0 if the process has ended, or if the
+ * id cannot be read.
+ */
+static uint32_t inner_pid(uint32_t pid)
+{
+	struct ptx_proc_ids ids;
+
+	return ptx_proc_ids(pid, &ids) ? 0 : ids.inner;
+}
+
+/* Returns the inode of the name space of process ids of this process, or 0. */
+static uint32_t own_space(void)
+{
+	struct stat space;
+
+	return stat("/proc/self/ns/pid", &space) ? 0 : (uint32_t)space.st_ino;
+}
+
+/*
+ * Returns whether the target of an attachment from outside lives; the target is not among the
+ * openers. If the id in the attachment is one of another name space, it says nothing about the
+ * processes of this one, unless the identity is the same.
+ */
+static int has_ended(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
+{
+	enum ptx_life life = ptx_life_of_one(attachment->target, identity);
+
+	if (life == PTX_ALIVE)
+		return POSIX_TRACE_PROCESS_ALIVE_NP;
+	return life == PTX_DEAD && attachment->target_space != 0 &&
+	       attachment->target_space == own_space() ? POSIX_TRACE_PROCESS_ENDED_NP :
+							 POSIX_TRACE_PROCESS_UNKNOWN_NP;
+}
+
+/*
+ * Returns whether a process that traces itself lives; it is not among the openers. Such a process
+ * holds the lock of its stream until it ends. Then its guardian may hold that lock.
+ */
+static int has_creator_ended(const struct ptx_look_stream *from)
+{
+	uint32_t inner;
+
+	if (from->creator == PTX_CREATOR_GONE)
+		return from->attachment.unlocked ? POSIX_TRACE_PROCESS_UNKNOWN_NP :
+						   POSIX_TRACE_PROCESS_ENDED_NP;
+	inner = from->creator ? inner_pid(from->creator) : 0;
+	if (!inner)
+		return POSIX_TRACE_PROCESS_UNKNOWN_NP;
+	return inner == from->attachment.target ? POSIX_TRACE_PROCESS_ALIVE_NP :
+						  POSIX_TRACE_PROCESS_ENDED_NP;
+}
+
+/*
  * Finds the traced process among the openers and stores its id in this name space. If none of them
  * is the traced process, stores the id that is in the attachment. A process that does not use the
  * library, for example, holds no arena. The function then also stores whether the process has ended
- * or is expected to start using the library.
+ * or is expected to start using the library. The process of a file or a core dump may be one of
+ * another machine.
  */
-static void find_target(const struct looking *looking, const struct ptx_attachment *attachment,
+static void find_target(const struct looking *looking, const struct ptx_look_stream *from,
 			struct posix_trace_stream_np *stream)
 {
+	const struct ptx_attachment *attachment = &from->attachment;
 	/* The identity of the target at the creation; 0: the process traces itself. */
 	const struct ptx_identity identity = {
 		.inode = attachment->target_inode,
@@ -89,10 +145,16 @@ static void find_target(const struct looking *looking, const struct ptx_attachme
 		}
 	/* The target is not among the openers: it has ended, or does not use the library yet. */
 	stream->pid = (pid_t)attachment->target;
-	stream->ended = traces_itself ||
-			ptx_life_of_one(attachment->target, &identity) == PTX_DEAD;
+	if (looking->image)
+		stream->ended = POSIX_TRACE_PROCESS_UNKNOWN_NP;
+	else if (traces_itself)
+		stream->ended = has_creator_ended(from);
+	else
+		stream->ended = has_ended(attachment, &identity);
+	if (traces_itself && stream->ended == POSIX_TRACE_PROCESS_ALIVE_NP)
+		stream->pid = (pid_t)from->creator;
 	/* waiting: the arena was made for a process that has not started to use the library. */
-	stream->waiting = !stream->ended &&
+	stream->waiting = stream->ended != POSIX_TRACE_PROCESS_ENDED_NP && !looking->image &&
 			  atomic_load_explicit(&looking->look->control.owner,
 					       memory_order_relaxed) == PTX_ARENA_WAITS;
 }
@@ -244,7 +306,7 @@ static void report_stream(const struct looking *looking, const struct ptx_look_s
 						.openers = looking->openers,
 						.image = looking->image };
 
-	find_target(looking, &from->attachment, &stream);
+	find_target(looking, from, &stream);
 	find_members(looking, from->bit, &stream);
 	if (!is_wanted(looking, &stream))
 		return;
@@ -267,32 +329,27 @@ static void update_names(struct looking *looking)
 					      looking->text[type] : NULL;
 }
 
-/* Opens the arena through any of its openers: some may have ended. */
-static bool open_arena(struct looking *looking)
+/*
+ * Opens the arena through any of its openers: some may have ended. If none can be used, the arena
+ * has no streams for this caller, which is no error. If this process lacks descriptors or memory,
+ * returns that error, because the arena may have streams.
+ */
+static int open_arena(struct looking *looking)
 {
 	char path[PTX_OPENER_PATH];
+	int err;
 
 	/* An opener may have ended, or closed the file, since the list was made. */
 	for (size_t i = 0; i < looking->openers; i++) {
 		ptx_openers_path(&looking->opener[i], path, sizeof(path));
-		if (ptx_look_at(looking->look, path))
-			return true;
+		err = ptx_look_at(looking->look, path);
+		if (!err || ptx_io_is_own(err))
+			return err;
 		/* Other processes may hold the arena, too, such as a controller. */
 		if (looking->look->is_foreign && looking->opener[i].pid == looking->pid)
 			looking->found_foreign = true;
 	}
-	return false;
-}
-
-/*
- * Returns the id of a process in its own name space. Returns 0 if the process has ended, or if the
- * id cannot be read.
- */
-static uint32_t inner_pid(uint32_t pid)
-{
-	struct ptx_proc_ids ids;
-
-	return ptx_proc_ids(pid, &ids) ? 0 : ids.inner;
+	return 0;
 }
 
 /* Reports the streams of the arena. */
@@ -306,14 +363,14 @@ static void report_arena(struct looking *looking)
 		report_stream(looking, &looking->look->stream[i]);
 }
 
-/* Examines one arena. An arena that cannot be read counts as one without streams. ENOMEM. */
+/* Examines one arena. ENOMEM, EMFILE, ENFILE. */
 static int look_at_arena(struct looking *looking)
 {
-	int err = 0;
+	int err = open_arena(looking);
 
 	/* An arena without streams is not an error. */
-	if (!open_arena(looking) || looking->look->streams == 0)
-		return 0;
+	if (err || looking->look->streams == 0)
+		return err;
 	/* A stream has at most as many members as the arena has openers. */
 	looking->inner = malloc(looking->openers * sizeof(*looking->inner));
 	looking->member = malloc(looking->openers * sizeof(*looking->member));

@@ -13,6 +13,7 @@
 #include <trace_np.h>
 
 #include "arena/attachment.h"
+#include "base/io.h"
 #include "meet/peer_arenas.h"
 #include "observe/snapshot_log.h"
 #include "posix/call.h"
@@ -54,7 +55,8 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 
 /*
  * Copies the stream through any of the processes that hold its arena, because some of them may have
- * ended. ESRCH: all of them have ended.
+ * ended. ESRCH: all of them have ended, or have closed the arena. If one of them could not be
+ * examined, the stream may still be there, and the reason is returned.
  */
 static int copy_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
 {
@@ -63,8 +65,12 @@ static int copy_live(const struct posix_trace_source_np *source, struct ptx_snap
 	char path[PTX_OPENER_PATH];
 
 	for (size_t i = 0; i < source->openers && taking.err == ESRCH; i++) {
+		int err;
+
 		ptx_openers_path(&source->opener[i], path, sizeof(path));
-		ptx_peer_arenas_peek(path, copy_from, &taking);
+		err = ptx_peer_arenas_peek(path, copy_from, &taking);
+		if (ptx_io_is_own(err))
+			taking.err = err;
 	}
 	*snapshot = taking.snapshot;
 	return taking.err;

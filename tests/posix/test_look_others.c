@@ -3,13 +3,16 @@
  * posix_trace_observe_np() of other processes: the visible streams, their controllers and the
  * processes that inherited them.
  */
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/log.h"
 #include "support/puppet.h"
 #include "support/sight.h"
 
@@ -136,7 +139,7 @@ START_TEST(processes_that_inherited_a_stream_are_seen)
 	puppet_tell(&puppet, PUPPET_ONE);
 	sight = look_at_one(child);
 	ck_assert_int_eq(sight->stream.pid, puppet.pid);
-	ck_assert_int_eq(sight->stream.ended, 1);
+	ck_assert_int_eq(sight->stream.ended, POSIX_TRACE_PROCESS_ENDED_NP);
 	ck_assert_uint_eq(sight->stream.members, 1);
 	shut(trid);
 	shut(other);
@@ -235,6 +238,7 @@ START_TEST(a_process_may_look_at_itself_alone)
 		sight = look_at_one(POSIX_TRACE_THIS_PROCESS_NP);
 		ck_assert_int_eq(sight->stream.pid, parent);
 		ck_assert_int_eq(sight->stream.creator, parent);
+		ck_assert_int_eq(sight->stream.ended, POSIX_TRACE_PROCESS_ALIVE_NP);
 		ck_assert_uint_eq(sight->stream.members, 1);
 		ck_assert_int_eq(sight->member[0], getpid());
 		sight = look_at_one(0);
@@ -250,10 +254,85 @@ START_TEST(a_process_may_look_at_itself_alone)
 }
 END_TEST
 
+#define DESCRIPTORS 64 /* the limit of the next test */
+
+/* The results of a visitor for the streams of one process. */
+struct copying {
+	pid_t pid;
+	int fd, err;
+	unsigned seen;
+};
+
+static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	struct copying *copying = arg;
+
+	if (stream->pid != copying->pid)
+		return;
+	copying->seen++;
+	copying->err = posix_trace_snapshot_np(stream, copying->fd);
+}
+
+/* Looks at all processes while so many descriptors are free. Returns the error. */
+static int look_with_free(unsigned free_count, struct copying *copying)
+{
+	struct rlimit limit, before;
+	int fd[DESCRIPTORS], err;
+	unsigned count = 0;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	limit = (struct rlimit){ DESCRIPTORS, before.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	while (count < DESCRIPTORS && (fd[count] = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0)
+		count++;
+	ck_assert_uint_ge(count, free_count);
+	for (unsigned i = 0; i < free_count; i++)
+		close(fd[--count]);
+	err = posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, copy_stream, copying);
+	while (count)
+		close(fd[--count]);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	return err;
+}
+
+/*
+ * Without descriptors nothing is known about other processes. The result is then an error, and not
+ * a list without their streams, or a stream that has ended.
+ */
+START_TEST(too_few_descriptors_are_an_error)
+{
+	struct puppet puppet = puppet_start();
+	trace_id_t trid = stream_attach(puppet.pid, &(struct wish){ 0 });
+	struct copying copying = { .pid = puppet.pid, .fd = log_file() };
+	unsigned errors = 0;
+
+	for (unsigned i = 0; i < 12; i++) {
+		int err;
+
+		copying.seen = 0;
+		err = look_with_free(i, &copying);
+		if (err) {
+			ck_assert_int_eq(err, EMFILE);
+			errors++;
+			continue;
+		}
+		ck_assert_uint_eq(copying.seen, 1);
+		ck_assert(copying.err == 0 || copying.err == EMFILE);
+	}
+	ck_assert_uint_gt(errors, 0);
+	ck_assert_uint_eq(copying.seen, 1);
+	ck_assert_int_eq(copying.err, 0);
+	close(copying.fd);
+	shut(trid);
+	puppet_end(&puppet);
+}
+END_TEST
+
 SUITE_NEEDS("exec stat pidfd");
 
 SUITE_MAIN("posix_trace_observe_np: other processes", another_process_and_its_controller_are_seen,
 	   looking_removes_no_event, processes_that_inherited_a_stream_are_seen,
 	   a_process_that_does_not_know_the_library_waits,
 	   processes_that_cannot_be_examined_are_reported,
-	   others_may_not_look, a_process_may_look_at_itself_alone)
+	   others_may_not_look, a_process_may_look_at_itself_alone,
+	   too_few_descriptors_are_an_error)

@@ -53,10 +53,10 @@ if command -v prlimit >/dev/null; then
 	: >"$tmp/waiting"
 	start "$posixtrace" agent -c "$conf" --status >"$tmp/waiting"
 	waiting=$pid
-	until_true said ': a client waits: Too many open files$'
+	until_true said ': a client waits until the agent has a free descriptor and memory: Too many open files; see ulimit -n$'
 	for n in 1 2 3 4 5 6 7 8; do sleep 0.05; done
 	waits=$(grep -c 'a client waits' "$agent_err")
-	searches=$(grep -c ': /proc: Too many open files$' "$agent_err")
+	searches=$(grep -c ': /proc: Too many open files' "$agent_err")
 	check "it does not try at once again: $waits times in $searches searches" test "$waits" -le $((searches + 1))
 	prlimit --pid "$agent" --nofile="$limits:$limits"
 	wait "$waiting"

@@ -20,7 +20,7 @@ run 0 verify "$copy"
 check "the log is sound" has out ': sound: '
 check "each thread's events are whole and in order" "$victim" check "$copy"
 run 0 recover "$box" -o "$copy" --force --json -n 'b?x'
-check "there is JSON" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"box\",.*\"ended\":true,"
+check "there is JSON" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"box\",.*\"ended\":null,"
 run 1 recover "$box" -o "$copy"
 check "a log that is there is kept" has err 'the file exists'
 run 1 recover "$box" -o "$copy" --force -n other

@@ -114,14 +114,21 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	script -qec "sh $tmp/session" /dev/null </dev/null >"$tmp/out" 2>&1
 	check "a terminal that nobody knows is no place for it" test "$(cat "$tmp/status")" -le 1
 	check "but stays as it was" cmp "$tmp/before" "$tmp/after"
+	for shown in "-p $target" "$log"; do
+		sed "s| top .*| top -n 2 -d 10ms $shown|; s/TERM=no-such-terminal/TERM=xterm/" "$tmp/session" >"$tmp/count"
+		timeout 60 script -qec "sh $tmp/count" /dev/null </dev/zero >"$tmp/out" 2>&1
+		check "--count ends it on a terminal: $shown" test "$(cat "$tmp/status")" = 0
+	done
 	# With some limit of descriptors, the first that cannot be opened is the one for the signals.
 	if has out '^TERM=no-such-terminal\|: TERM=no-such-terminal'; then
-		limit=4
+		limit=4 named=yes
 		until has out 'top cannot wait for signals' || [ $limit -gt 40 ]; do
 			(sleep 1; printf q) | timeout 20 script -qec "sh -c 'ulimit -n $limit
 				TERM=xterm exec \"$posixtrace\" top \"$log\"'" /dev/null >"$tmp/out" 2>&1
 			limit=$((limit + 1))
+			lacks out 'process 0' || named=no
 		done
+		check "errors that concern a log name the log" test $named = yes
 		check "a missing descriptor is no fault of the terminal" has out 'top cannot wait for signals: Too many open files'
 	fi
 fi

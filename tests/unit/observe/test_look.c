@@ -101,24 +101,24 @@ START_TEST(a_file_that_is_no_arena_is_refused)
 	char path[40];
 
 	setup();
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	ck_assert_uint_eq(look->streams, 0);
 	ck_assert_int_ge(plain, 0);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", plain);
-	ck_assert(!ptx_look_at(look, path)); /* empty */
+	ck_assert_int_ne(ptx_look_at(look, path), 0); /* empty */
 	OK(ftruncate(plain, (off_t)forged.bytes));
 	ck_assert_int_eq(write(plain, forged.control, PTX_PAGE), PTX_PAGE);
-	ck_assert(!ptx_look_at(look, path)); /* could be cut */
+	ck_assert_int_ne(ptx_look_at(look, path), 0); /* could be cut */
 	close(plain);
-	ck_assert(!ptx_look_at(look, path));
-	ck_assert(!ptx_look_at(look, "/dev/null"));
-	ck_assert(!ptx_look_at(look, "/proc/self/fd"));
-	ck_assert(!ptx_look_at(look, "/proc/self/exe"));
+	ck_assert_int_ne(ptx_look_at(look, path), 0);
+	ck_assert_int_ne(ptx_look_at(look, "/dev/null"), 0);
+	ck_assert_int_ne(ptx_look_at(look, "/proc/self/fd"), 0);
+	ck_assert_int_ne(ptx_look_at(look, "/proc/self/exe"), 0);
 	forged.control->version++;
-	ck_assert(!ptx_look_at(look, forged.path));
+	ck_assert_int_ne(ptx_look_at(look, forged.path), 0);
 	forged.control->version--;
 	forged.control->magic++;
-	ck_assert(!ptx_look_at(look, forged.path));
+	ck_assert_int_ne(ptx_look_at(look, forged.path), 0);
 	teardown();
 }
 END_TEST
@@ -129,9 +129,10 @@ START_TEST(freed_memory_is_seen_empty_and_stays_absent)
 
 	setup();
 	attach(5, PTX_REGIONS_AT);
-	ck_assert(ptx_look_at(look, forged.path)); /* the pages of the names are read, too */
+	/* The pages of the names are read, too. */
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	OK(fstat(forged.fd, &before));
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	ck_assert_uint_eq(look->streams, 1);
 	ck_assert_uint_eq(look->stream[0].bit, 5);
 	ck_assert_uint_eq(look->stream[0].creator, PTX_CREATOR_GONE);
@@ -155,25 +156,25 @@ START_TEST(a_region_that_cannot_be_there_is_not_looked_at)
 	setup();
 	for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
 		attach(0, offsets[i]);
-		ck_assert(ptx_look_at(look, forged.path));
+		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 		ck_assert_uint_eq(look->streams, 0);
 	}
 	attach(0, forged.bytes - PTX_PAGE);
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	ck_assert_uint_eq(look->streams, 0);
 	attachment = attach(0, PTX_REGIONS_AT);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		attachment->stream_size = sizes[i];
-		ck_assert(ptx_look_at(look, forged.path));
+		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 		ck_assert_uint_eq(look->streams, 0);
 	}
 	attachment->stream_size = 65536;
 	attachment->rings = PTX_RINGS_FEW;
 	attachment->max_data_size = UINT64_MAX;
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	ck_assert_uint_eq(look->streams, 0);
 	attachment->max_data_size = 0;
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	ck_assert_uint_eq(look->streams, 1);
 	teardown();
 }
@@ -197,7 +198,7 @@ START_TEST(counts_and_links_are_bounded)
 		atomic_store(&ring[i].published, 1);
 		atomic_store(&ring[i].current, ptx_link((uint32_t)random_word(&state), 0));
 	}
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	check_bounds();
 	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	/*
@@ -206,7 +207,7 @@ START_TEST(counts_and_links_are_bounded)
 	 */
 	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++)
 		atomic_store(&ring[i].current, ptx_link(i % geometry.chunks, 7));
-	ck_assert(ptx_look_at(look, forged.path));
+	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	munmap(region, geometry.bytes_first);
 	teardown();
@@ -273,7 +274,7 @@ START_TEST(random_words_are_reported_within_bounds)
 	setup();
 	for (int i = 0; i < 300; i++) {
 		scribble_over_all();
-		ck_assert(ptx_look_at(look, forged.path));
+		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 		check_bounds();
 		if (i % 10 == 0)
 			OK(posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, check_told, &told));
@@ -358,7 +359,7 @@ START_TEST(words_that_change_meanwhile_do_no_harm)
 	scribble_over_all();
 	OK(pthread_create(&thread, NULL, scribble_on, NULL));
 	for (int i = 0; i < 300; i++) {
-		ck_assert(ptx_look_at(look, forged.path));
+		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 		check_bounds();
 	}
 	atomic_store(&enough, true);
@@ -379,7 +380,7 @@ START_TEST(an_arena_of_ones_own_is_not_opened_again)
 	setup();
 	OK(ptx_attachment_claim(&ptx_arena_self, &bit, &generation));
 	snprintf(path, sizeof path, "/proc/self/fd/%d", ptx_arena_fd(&ptx_arena_self));
-	ck_assert(ptx_look_at(look, path));
+	ck_assert_int_eq(ptx_look_at(look, path), 0);
 	lock = ptx_attachment_lock(bit, F_WRLCK);
 	if (fork() == 0) {
 		int fd = ptx_arena_fd(&ptx_arena_self);

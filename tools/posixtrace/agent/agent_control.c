@@ -56,7 +56,7 @@ int agent_control_open(struct agent *agent)
 	    !fchmodat(agent->store.dir, "control", 0600, 0) && !listen(agent->control, 8))
 		return TOOL_OK;
 	say("%s/control: the socket for the commands of users cannot be made: %s",
-	    agent->store.folder, strerror(errno));
+	    agent->store.folder, say_strerror(errno));
 	agent_control_close(agent);
 	return TOOL_FAILURE;
 }
@@ -212,8 +212,8 @@ int agent_accept(struct agent *agent, int listener)
 	if (client < 0 &&
 	    (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)) {
 		if (!agent->has_said_waiting)
-			say("a client waits until the agent has a free descriptor and memory: %s; "
-			    "see ulimit -n", strerror(errno));
+			say("a client waits until the agent has a free descriptor and memory: %s",
+			    say_strerror(errno));
 		agent->has_said_waiting = agent->keeps_waiting = true;
 	} else if (client >= 0) {
 		agent->has_said_waiting = false;
@@ -252,7 +252,7 @@ static int connect_agent(const char *folder)
 	if (errno == ENOENT || errno == ECONNREFUSED)
 		say("%s: no agent uses this folder now; start one with 'posixtrace agent'", folder);
 	else
-		say("%s/control: %s", folder, strerror(errno));
+		say("%s/control: %s", folder, say_strerror(errno));
 	if (fd >= 0)
 		close(fd);
 	close(dir);

@@ -423,7 +423,7 @@ static int begin_signals(struct agent *agent)
 		sigaddset(&set, signals[i]);
 	err = until_signals(&agent->signals, &set);
 	if (err)
-		say("agent: signals cannot be received: %s", strerror(err));
+		say("agent: signals cannot be received: %s", say_strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 

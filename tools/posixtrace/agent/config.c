@@ -310,11 +310,11 @@ static char *read_file(const char *path, size_t *len)
 
 	*len = 0;
 	if (fd < 0 || fstat(fd, &st)) {
-		say("%s: %s", text_given(path), strerror(errno));
+		say("%s: %s", text_given(path), say_strerror(errno));
 		goto out;
 	}
 	if (!S_ISREG(st.st_mode)) {
-		say("%s: %s", path, S_ISDIR(st.st_mode) ? strerror(EISDIR) : "not a file");
+		say("%s: %s", path, S_ISDIR(st.st_mode) ? say_strerror(EISDIR) : "not a file");
 		goto out;
 	}
 	/*
@@ -328,7 +328,7 @@ static char *read_file(const char *path, size_t *len)
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0) {
-			say("%s: %s", path, strerror(errno));
+			say("%s: %s", path, say_strerror(errno));
 			free(text);
 			text = NULL;
 			goto out;

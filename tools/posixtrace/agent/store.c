@@ -41,7 +41,7 @@ int64_t store_now_ms(void)
 /* Prints the error of a system call with the path, and returns -1. */
 static int store_say(const char *folder, const char *name)
 {
-	say("%s%s%s: %s", folder, *name ? "/" : "", name, strerror(errno));
+	say("%s%s%s: %s", folder, *name ? "/" : "", name, say_strerror(errno));
 	return -1;
 }
 
@@ -203,7 +203,7 @@ int store_create(const struct store *store, const char *name)
 			0600);
 
 	if (fd < 0)
-		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
+		say("%s/flight/%s: %s", store->folder, name, say_strerror(errno));
 	return fd;
 }
 
@@ -211,7 +211,7 @@ int store_create(const struct store *store, const char *name)
 void store_drop(const struct store *store, const char *name)
 {
 	if (unlinkat(store->flight, name, 0) && errno != ENOENT)
-		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
+		say("%s/flight/%s: %s", store->folder, name, say_strerror(errno));
 }
 
 /* A log in logs/, or the account of a log that was removed. */
@@ -261,7 +261,7 @@ static enum removal write_account(const struct store *store, const char *log, co
 			removal = REMOVE_LATER;
 			if (!was_printed)
 				say("%s: %s; it remains until its account can be written", from,
-				    strerror(written.err));
+				    say_strerror(written.err));
 			break;
 		case ACCOUNT_FAILED:
 			break;
@@ -371,7 +371,7 @@ static enum removal remove_kept(struct store *store, const struct config *config
 	if (removal != REMOVE_NOW)
 		return removal;
 	if (unlinkat(store->logs, kept->name, 0) && errno != ENOENT) {
-		say("%s/logs/%s: %s", store->folder, kept->name, strerror(errno));
+		say("%s/logs/%s: %s", store->folder, kept->name, say_strerror(errno));
 		return REMOVE_FAILED;
 	}
 	store->bytes -= kept->bytes;
@@ -549,7 +549,7 @@ enum store_result store_keep(struct store *store, const struct config *config, c
 
 	*path = NULL;
 	if (fstatat(store->flight, name, &st, AT_SYMLINK_NOFOLLOW)) {
-		say("%s/flight/%s: %s", store->folder, name, strerror(errno));
+		say("%s/flight/%s: %s", store->folder, name, say_strerror(errno));
 		return STORE_FAILED;
 	}
 	/* make_room() removes old logs before the move, so that logs/ does not exceed the quota. */
@@ -575,7 +575,7 @@ enum store_result store_keep(struct store *store, const struct config *config, c
 			break;
 	}
 	if (failed) {
-		say("%s/logs/%s: %s", store->folder, to, strerror(errno));
+		say("%s/logs/%s: %s", store->folder, to, say_strerror(errno));
 		return STORE_FAILED;
 	}
 	store->bytes += (uint64_t)st.st_size;

@@ -21,7 +21,7 @@
 /* Prints the error, closes the file and returns TOOL_FAILURE. */
 static int outfile_fail(struct outfile *file, int err)
 {
-	say("%s: %s", text_given(file->path), strerror(err));
+	say("%s: %s", text_given(file->path), say_strerror(err));
 	outfile_close(file);
 	return TOOL_FAILURE;
 }
@@ -128,7 +128,7 @@ int outfile_keep(struct outfile *file)
 	if (file->made == file->place)
 		return TOOL_OK;
 	if ((file->mode == OUTFILE_AGE && rename_old(file)) || rename(file->made, file->place)) {
-		say("%s: %s", text_given(file->path), strerror(errno));
+		say("%s: %s", text_given(file->path), say_strerror(errno));
 		return TOOL_FAILURE;
 	}
 	free(file->made);

@@ -3,6 +3,7 @@
 #include "base/procfile.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,6 +73,15 @@ bool procfile_program(pid_t pid, char *path, size_t bytes)
 	return true;
 }
 
+bool procfile_has_ended(pid_t pid)
+{
+	const int saved = errno;
+	const bool has_ended = kill(pid, 0) && errno == ESRCH;
+
+	errno = saved;
+	return has_ended;
+}
+
 bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 {
 	char path[40], text[1024];
@@ -79,8 +89,11 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 	unsigned long long part[4];
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	if (!procfile_read(path, text, sizeof(text)))
+	if (!procfile_read(path, text, sizeof(text))) {
+		if (errno == ENOENT && !procfile_has_ended(pid))
+			errno = EACCES;
 		return false;
+	}
 	if (procfile_is_foreign()) {
 		errno = ENOTSUP;
 		return false;

@@ -48,6 +48,12 @@ bool procfile_is_foreign(void);
  */
 bool procfile_program(pid_t pid, char *path, size_t bytes);
 
+/*
+ * Returns whether the kernel says that there is no such process. A process that has ended and for
+ * which its parent has not waited still exists. errno is unchanged.
+ */
+bool procfile_has_ended(pid_t pid);
+
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */
 	unsigned long long start; /* clock ticks after boot */
@@ -58,9 +64,10 @@ struct procfile_stat {
 };
 
 /*
- * Reads /proc/PID/stat. If the file cannot be opened, returns false and sets errno. Also returns
- * false and sets errno to ESRCH if the process has just ended, to EIO if the content is malformed,
- * and to ENOTSUP if /proc is foreign.
+ * Reads /proc/PID/stat. On failure, returns false and sets errno. ENOENT or ESRCH: the process has
+ * ended. EIO: the content is malformed. ENOTSUP: /proc is foreign. Others, such as EMFILE, and
+ * EACCES if the mount options of /proc hide the process: it is not known whether the process has
+ * ended.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 

@@ -5,10 +5,12 @@
  */
 #include "base/say.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -124,4 +126,16 @@ void say_warning(const char *format, ...)
 	va_start(args, format);
 	say_line("WARNING: ", format, args);
 	va_end(args);
+}
+
+const char *say_strerror(int err)
+{
+	switch (err) {
+	case EMFILE:
+		return "Too many open files; see ulimit -n";
+	case ENFILE:
+		return "Too many open files in system; see /proc/sys/fs/file-max";
+	default:
+		return strerror(err);
+	}
 }

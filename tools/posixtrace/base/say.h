@@ -34,6 +34,12 @@ void say_after(void (*clear)(void));
 /* Prints "posixtrace: " and the text. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/*
+ * Returns the text of strerror(3). If this process or the system has too few descriptors, the text
+ * also names the limit. The result is valid until the next call of strerror(3).
+ */
+const char *say_strerror(int err);
+
 /* Prints "WARNING: " and the text. It is used to report that events are missing. */
 void say_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

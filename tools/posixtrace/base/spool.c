@@ -117,7 +117,7 @@ void spool_say_why(const char *name, int err)
 		    "another TMPDIR, or raise POSIXTRACE_SPOOL_MAX",
 		    name);
 	else
-		say("%s: %s", name, strerror(err));
+		say("%s: %s", name, say_strerror(err));
 }
 
 int spool_create(int *fd)
@@ -134,7 +134,7 @@ int spool_create_or_say(int *fd)
 	if (!err)
 		return 0;
 	say("%s: no temporary file can be made in this folder: %s; choose another TMPDIR",
-	    dir && *dir ? dir : "/tmp", strerror(err));
+	    dir && *dir ? dir : "/tmp", say_strerror(err));
 	return -1;
 }
 

@@ -226,9 +226,13 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 
 	if (must_wait(change->target->pid, tid))
 		return PASS_AGAIN;
-	if (change->threads == THREADS || !vec_grow(&change->thread, change->threads, 1) ||
-	    posix_memalign((void **)&thread, 64, sizeof(*thread))) {
+	if (change->threads == THREADS) {
 		*why = "it has too many threads";
+		return PASS_FAILED;
+	}
+	if (!vec_grow(&change->thread, change->threads, 1) ||
+	    posix_memalign((void **)&thread, 64, sizeof(*thread))) {
+		*why = strerror(ENOMEM);
 		return PASS_FAILED;
 	}
 	thread->takes_group = true;
@@ -243,7 +247,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 		free(thread);
 		return PASS_NONE_NEW;
 	case STOP_REFUSED:
-		*why = errno == EPERM ? "the kernel refuses to stop it" : strerror(errno);
+		*why = errno == EPERM ? "the kernel refuses to stop it" : say_strerror(errno);
 		break;
 	case STOP_STUCK:
 		change->is_stuck = true;
@@ -268,7 +272,7 @@ static enum pass stop_some(struct change *change, const char **why)
 	snprintf(path, sizeof(path), "/proc/%d/task", (int)change->target->pid);
 	folder = opendir(path);
 	if (!folder) {
-		*why = "it has ended";
+		*why = errno == ENOENT || errno == ESRCH ? "it has ended" : say_strerror(errno);
 		return PASS_FAILED;
 	}
 	while (pass <= PASS_MORE && (entry = readdir(folder))) {

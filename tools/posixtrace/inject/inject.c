@@ -98,9 +98,10 @@ static bool has_same_bytes(int one, int other)
 }
 
 /*
- * Opens the regular file that a path means for a process, for reading. The process may have made
- * the path. So the function follows symbolic links within the root folder of the process, and does
- * not open a device. Returns -1 on failure.
+ * Opens a file as a process sees it, for reading, if it is a regular file. The process may have
+ * made the path. So the function follows symbolic links within the root folder of the process, and
+ * opens nothing that could be a device. On failure, returns -1 and sets errno; ENOENT also if the
+ * file is of another type.
  */
 static int open_as_seen(pid_t pid, const char *path)
 {
@@ -108,7 +109,7 @@ static int open_as_seen(pid_t pid, const char *path)
 				      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	char name[4200];
 	struct stat status;
-	int root, found, file = -1;
+	int root, found, file = -1, err;
 
 	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
 	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -123,14 +124,20 @@ static int open_as_seen(pid_t pid, const char *path)
 		snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, path);
 		found = open(name, O_PATH | O_CLOEXEC);
 	}
+	err = errno;
 	close(root);
-	if (found < 0)
+	if (found < 0) {
+		errno = err;
 		return -1;
+	}
+	err = ENOENT;
 	if (!fstat(found, &status) && S_ISREG(status.st_mode)) {
 		snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
 		file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		err = errno;
 	}
 	close(found);
+	errno = err;
 	return file;
 }
 
@@ -143,17 +150,25 @@ static int open_as_seen(pid_t pid, const char *path)
 static const char *why_unseen(pid_t pid, const char *library)
 {
 	static char why[5000];
-	int here, there;
+	int here, there, err;
 	bool is_same;
 
 	here = open(library, O_RDONLY | O_CLOEXEC);
+	err = here < 0 ? errno : 0;
 	there = open_as_seen(pid, library);
+	if (!err && there < 0 && errno != ENOENT && errno != ENOTDIR)
+		err = errno;
 	is_same = here >= 0 && there >= 0 && has_same_bytes(here, there);
-	snprintf(why, sizeof(why),
-		 "it has another root folder, as in a container, %s %s; install the same version "
-		 "of posixtrace there",
-		 there < 0 ? "and does not see the file" : "with another version of the file",
-		 library);
+	if (err)
+		snprintf(why, sizeof(why), "%s cannot be examined as the process sees it: %s",
+			 library, say_strerror(err));
+	else
+		snprintf(why, sizeof(why),
+			 "it has another root folder, as in a container, %s %s; install the same "
+			 "version of posixtrace there",
+			 there < 0 ? "and does not see the file" :
+				     "with another version of the file",
+			 library);
 	if (here >= 0)
 		close(here);
 	if (there >= 0)
@@ -171,7 +186,7 @@ static bool has_ended(pid_t pid)
 	char path[40], status[PROCFILE_BYTES];
 	const char *state;
 
-	if (kill(pid, 0) && errno == ESRCH)
+	if (procfile_has_ended(pid))
 		return true;
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (!procfile_read(path, status, sizeof(status)))
@@ -200,11 +215,11 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Lists the threads that may be tried, the best threads first. Returns their number; the caller
- * frees the list. If memory is lacking, the list lacks some threads, and the next round tries
- * again.
+ * Lists the threads that may be tried, the best ones first. Returns their number; the caller frees
+ * the list. If memory is lacking, the list is shorter, and the next round tries again. *err gets
+ * the error if the list cannot be read, although the process may be alive.
  */
-static size_t list_candidates(pid_t pid, struct candidate **candidates)
+static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err)
 {
 	char path[40];
 	struct dirent *entry;
@@ -220,6 +235,7 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates)
 	 */
 	is_alone = stat(path, &st) == 0 && st.st_nlink == 3;
 	folder = opendir(path);
+	*err = folder || errno == ENOENT || errno == ESRCH ? 0 : errno;
 	while (folder && (entry = readdir(folder))) {
 		struct candidate one = { (pid_t)atoi(entry->d_name), SAFE_NOT };
 
@@ -263,7 +279,7 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 			     result->value == -EEXIST ?
 				     "it has no room for more event types, or it keeps other "
 				     "types that an earlier trace has given to a probe" :
-				     strerror((int)-result->value));
+				     say_strerror((int)-result->value));
 		return PROGRESS_FAILED;
 	case CALL_FAILED:
 		say("process %d: its calls cannot be traced: it cannot load the library: %s",
@@ -271,7 +287,7 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 		return PROGRESS_FAILED;
 	case CALL_REFUSED:
 		say("process %d: its calls cannot be traced: it gets no memory for code: %s",
-		    (int)pid, strerror((int)-result->value));
+		    (int)pid, say_strerror((int)-result->value));
 		return PROGRESS_FAILED;
 	case CALL_NO_ROOM:
 		return PROGRESS_AGAIN;
@@ -318,7 +334,7 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 		break;
 	case STOP_REFUSED:
 		say_why(work->pid, errno == EPERM ? "the kernel refuses to stop it" :
-						    strerror(errno));
+						    say_strerror(errno));
 		return PROGRESS_FAILED;
 	case STOP_RETRY:
 	case STOP_ENDED:
@@ -359,8 +375,14 @@ static enum progress try_threads(const struct work *work, struct target *target)
 
 	while (progress == PROGRESS_AGAIN && now_ns - begin_ns < TRY_NS) {
 		struct candidate *candidates = NULL;
-		size_t count = list_candidates(work->pid, &candidates);
+		int err;
+		size_t count = list_candidates(work->pid, &candidates, &err);
 
+		if (err) {
+			say("process %d: its threads cannot be listed: %s", (int)work->pid,
+			    say_strerror(err));
+			return PROGRESS_FAILED;
+		}
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			/*
 			 * A running thread is tried only after CALM_NS, because it may soon wait,
@@ -458,7 +480,7 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	int status;
 
 	if (text == MAP_FAILED) {
-		say("process %d: %s", (int)work->pid, strerror(errno));
+		say("process %d: %s", (int)work->pid, say_strerror(errno));
 		return WORK_FAILED;
 	}
 	sigemptyset(&set);
@@ -481,7 +503,7 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 		if (errno != EINTR)
 			child = -1;
 	if (child < 0)
-		say("process %d: %s", (int)work->pid, strerror(errno));
+		say("process %d: %s", (int)work->pid, say_strerror(errno));
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	text[MESSAGES_BYTES - 1] = '\0';
 	repeat_messages(text);
@@ -660,7 +682,7 @@ static bool call_in_child(struct work *work, struct target *target, int64_t *val
 	bool good;
 
 	if (shared == MAP_FAILED) {
-		say("process %d: %s", (int)work->pid, strerror(errno));
+		say("process %d: %s", (int)work->pid, say_strerror(errno));
 		return false;
 	}
 	work->value = shared;

@@ -416,7 +416,7 @@ enum target_verdict target_restorable(struct target *target, pid_t pid)
 	err = open_by_thread(target);
 	if (err) {
 		say("process %d: its functions and probes cannot be restored: %s", (int)pid,
-		    strerror(err));
+		    say_strerror(err));
 		return TARGET_REFUSED;
 	}
 	if (target->mappings.count)

@@ -123,14 +123,11 @@ static void put_locks(struct json *json, const struct latency *latency)
 	put_sum(json, "other_waiters", &locks->other_waiters);
 }
 
-/*
- * Writes the events of a part as elements of the open array. line_put() ends each event with a line
- * end, which is only white space in JSON.
- */
+/* Writes the events of a part as elements of the open array. */
 static void put_events(struct json *json, const struct latency *latency, const struct slow *slow,
 		   enum slow_part part)
 {
-	struct line_form form = { .json = true };
+	struct line_form form = { .json = true, .is_part = true };
 	const struct slow_event *event;
 
 	for (size_t i = 0; (event = slowest_at(&latency->slowest, slow, part, i)); i++) {

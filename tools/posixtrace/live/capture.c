@@ -178,7 +178,7 @@ int capture_look_budget(struct capture *capture)
 
 	if (!err)
 		return TOOL_OK;
-	say("process %d: --budget: %s", (int)capture->plan->pid, strerror(err));
+	say("process %d: --budget: %s", (int)capture->plan->pid, say_strerror(err));
 	return TOOL_FAILURE;
 }
 
@@ -193,7 +193,7 @@ int capture_look(struct capture *capture)
 
 	if (err) {
 		say("process %d: its event types cannot be filtered: %s",
-		    (int)capture->plan->pid, strerror(err));
+		    (int)capture->plan->pid, say_strerror(err));
 		return TOOL_FAILURE;
 	}
 	/*
@@ -205,7 +205,7 @@ int capture_look(struct capture *capture)
 	if (err || !status.posix_stream_flush_error)
 		return TOOL_OK;
 	capture->log_failed = true;
-	say("%s: %s", capture->plan->path, strerror(status.posix_stream_flush_error));
+	say("%s: %s", capture->plan->path, say_strerror(status.posix_stream_flush_error));
 	return TOOL_FAILURE;
 }
 
@@ -223,7 +223,7 @@ int capture_finish(struct capture *capture)
 	budget_end(capture->budget);
 	capture->budget = NULL;
 	if (err && !capture->log_failed) /* capture_look() has printed the error of the log */
-		say("%s: %s", capture->plan->path, strerror(err));
+		say("%s: %s", capture->plan->path, say_strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
@@ -239,7 +239,7 @@ static int read_complete(const struct capture_plan *plan, int fd, struct shimlos
 	int own = dup(fd), err, status;
 
 	if (own < 0) {
-		say("%s: %s", plan->path, strerror(errno));
+		say("%s: %s", plan->path, say_strerror(errno));
 		return TOOL_FAILURE;
 	}
 	status = logfile_open_given(&log, own, plan->path);
@@ -249,7 +249,7 @@ static int read_complete(const struct capture_plan *plan, int fd, struct shimlos
 	err = shimloss_read(shim, &log);
 	logfile_close(&log);
 	if (err)
-		say("%s: %s", plan->path, strerror(err));
+		say("%s: %s", plan->path, say_strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 

@@ -225,10 +225,10 @@ static int say_refused(int err)
 		    "/proc/sys/kernel/perf_event_paranoid (above 2 only root may); "
 		    "all else works without --sched and --sample");
 	else if (err == EMFILE)
-		say("recording when threads run needs more descriptors: %s; see ulimit -n",
-		    strerror(err));
+		say("recording when threads run needs more descriptors: %s",
+		    say_strerror(err));
 	else
-		say("the kernel cannot record when threads run: %s", strerror(err));
+		say("the kernel cannot record when threads run: %s", say_strerror(err));
 	return TOOL_FAILURE;
 }
 

@@ -129,7 +129,7 @@ static bool make_room(struct kernel_store *store, size_t bytes)
 		return true;
 	store->has_failed = true;
 	say("the kernel's records need a file in TMPDIR: %s; those that follow are lost",
-	    strerror(err));
+	    say_strerror(err));
 	return false;
 }
 

@@ -265,7 +265,7 @@ static int list_streams(bool json, bool fail_on_loss)
 	int status, err = streams_look(&streams, POSIX_TRACE_EVERY_PROCESS_NP);
 
 	if (err) {
-		say("list: %s", strerror(err));
+		say("list: %s", say_strerror(err));
 		return TOOL_FAILURE;
 	}
 	if (json)

@@ -223,7 +223,7 @@ int list_probes(const char *target)
 	if (target[strspn(target, "0123456789")]) {
 		if (!access(target, R_OK))
 			return list_file(target, false);
-		say("%s: %s", target, strerror(errno));
+		say("%s: %s", target, say_strerror(errno));
 		return TOOL_FAILURE;
 	}
 	if (!process_once("--probes", target, &pid))

@@ -255,7 +255,7 @@ static int write_plan(const struct patches *plan)
 	int fd = patches_write(plan);
 
 	if (fd < 0)
-		say("the plan of functions and probes cannot be used: %s", strerror(errno));
+		say("the plan of functions and probes cannot be used: %s", say_strerror(errno));
 	return fd;
 }
 
@@ -296,7 +296,7 @@ int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps)
 	if (bytes > 0)
 		memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (memory == MAP_FAILED) {
-		say("the plan of functions and probes cannot be used: %s", strerror(errno));
+		say("the plan of functions and probes cannot be used: %s", say_strerror(errno));
 		close(fd);
 		return TOOL_FAILURE;
 	}

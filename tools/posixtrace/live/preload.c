@@ -63,7 +63,7 @@ const char *preload_find(void)
 		return NULL;
 	}
 	if (access(path, R_OK)) {
-		say("%s: %s", path, strerror(errno));
+		say("%s: %s", path, say_strerror(errno));
 #ifndef __GLIBC__
 		say("this posixtrace was built with a C library other than glibc, for which the "
 		    "library does not exist");
@@ -166,7 +166,7 @@ const char *preload_path(void)
 	const char *found = preload_find();
 
 	if (found && !realpath(found, path)) {
-		say("%s: %s", found, strerror(errno));
+		say("%s: %s", found, say_strerror(errno));
 		found = NULL;
 	}
 	return found ? path : NULL;

@@ -208,7 +208,7 @@ int process_say_why(pid_t pid, int err)
 		say("use the posixtrace of that version, or start the process again with this one");
 		break;
 	default:
-		say("process %d: %s", (int)pid, strerror(err));
+		say("process %d: %s", (int)pid, say_strerror(err));
 	}
 	return TOOL_FAILURE;
 }

@@ -104,7 +104,7 @@ static void take_snapshot(struct run *run)
 		err = posix_trace_start(run->capture.trid);
 	progress_clear(&run->progress);
 	if (err)
-		say("%s: no snapshot: %s", run->plan->path, strerror(err));
+		say("%s: no snapshot: %s", run->plan->path, say_strerror(err));
 	else if (++run->snapshots && !run->record->quiet)
 		say("%s: snapshot %u", run->plan->path, run->snapshots);
 }
@@ -564,7 +564,7 @@ static int trace_process(struct run *run)
 
 static int say_not_executed(const char *program, int err)
 {
-	say("%s: %s", program, strerror(err));
+	say("%s: %s", program, say_strerror(err));
 	return err == ENOENT ? RECORD_NOT_FOUND : RECORD_NOT_EXECUTABLE;
 }
 
@@ -601,7 +601,8 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 		if (run->record->crash) {
 			err = crash_begin(&run->crash, &run->capture, launch->pid);
 			if (err)
-				say("--crash: %s: %s", run->record->launch.argv[0], strerror(err));
+				say("--crash: %s: %s", run->record->launch.argv[0],
+				    say_strerror(err));
 			launch->serve = serve_stops;
 			launch->arg = run;
 		}
@@ -632,7 +633,7 @@ static int trace_program(struct run *run, pid_t *pid)
 		return RECORD_FAILURE;
 	err = launch_begin(&launch, &run->record->launch, &set);
 	if (err) {
-		say("%s: %s", run->record->launch.argv[0], strerror(err));
+		say("%s: %s", run->record->launch.argv[0], say_strerror(err));
 		outfile_drop(&run->file);
 		return RECORD_FAILURE;
 	}

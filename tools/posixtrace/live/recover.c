@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "live/core.h"
@@ -101,7 +102,7 @@ static int recover_file(void)
 	struct stat st;
 
 	if (fd < 0 || fstat(fd, &st)) {
-		say("%s: %s", recover.path, strerror(errno));
+		say("%s: %s", recover.path, say_strerror(errno));
 		if (fd >= 0)
 			close(fd);
 		return TOOL_FAILURE;
@@ -114,21 +115,12 @@ static int recover_file(void)
 		err = posix_trace_observe_file_np(fd, take_stream, take_fault, NULL);
 	close(fd);
 	if (err && err != EINVAL) /* for EINVAL take_fault() has printed the reason */
-		say("%s: %s", recover.path, strerror(err));
+		say("%s: %s", recover.path, say_strerror(err));
 	if (err)
 		return TOOL_FAILURE;
 	if (recover.faults)
 		recover.rescue.status = tool_worse(recover.rescue.status, TOOL_DAMAGED);
 	return rescue_end(&recover.rescue, recover.path);
-}
-
-/* Returns true if /proc shows the process, which may still end at any time. */
-static bool process_exists(pid_t pid)
-{
-	char path[40];
-
-	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
-	return access(path, F_OK) == 0;
 }
 
 /*
@@ -139,10 +131,8 @@ static int recover_process(pid_t pid)
 {
 	int err = posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, take_stream, NULL);
 
-	if (err) {
-		say("process %d: %s", (int)pid, strerror(err));
-		return TOOL_FAILURE;
-	}
+	if (err)
+		return process_say_why(pid, err);
 	/* At least one stream of the process was found, even if the pattern selected none. */
 	if (recover.rescue.logs || recover.rescue.seen) {
 		char whose[32];
@@ -150,7 +140,7 @@ static int recover_process(pid_t pid)
 		snprintf(whose, sizeof(whose), "process %d", (int)pid);
 		return rescue_end(&recover.rescue, whose);
 	}
-	if (process_exists(pid)) {
+	if (!procfile_has_ended(pid)) {
 		/*
 		 * A call only for this process returns an error if it is not permitted to observe
 		 * the process.

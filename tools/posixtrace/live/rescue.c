@@ -20,6 +20,7 @@
 #include "base/when.h"
 #include "live/capture.h"
 #include "live/process.h"
+#include "live/streams.h"
 #include "log/equation.h"
 
 const struct option_row rescue_rows[] = {
@@ -71,7 +72,7 @@ static void rescue_say_why(const struct posix_trace_stream_np *stream, const cha
 		    stream->name);
 		break;
 	default:
-		say("%s: %s", path, strerror(err));
+		say("%s: %s", path, say_strerror(err));
 	}
 }
 
@@ -89,7 +90,7 @@ static void put_json(struct out *out, const struct posix_trace_stream_np *stream
 	json_signed(&json, "pid", stream->pid);
 	json_string_member(&json, "stream", stream->name);
 	json_when(&json, "created", stream->creation_ns, WHEN_UTC);
-	json_bool(&json, "ended", stream->ended);
+	streams_json_ended(&json, stream);
 	json_unsigned(&json, "events", result->ledger.reported);
 	json_unsigned(&json, "lost", equation_lost(&result->ledger));
 	if (older)

@@ -137,8 +137,12 @@ static void print_family(struct out *out, const struct streams_one *one, pid_t p
 	if (one->is.pid != pid) {
 		put_label(out, "inherited");
 		/* The name of a process that has ended cannot be read any longer. */
-		if (one->is.ended)
+		if (one->is.ended == POSIX_TRACE_PROCESS_ENDED_NP)
 			out_printf(out, "from process %d, which has ended\n", (int)one->is.pid);
+		else if (one->is.ended)
+			out_printf(out, "from process %d, which cannot be seen from here; it may "
+				   "have ended, or be in another name space of process IDs\n",
+				   (int)one->is.pid);
 		else
 			put_parent(out, one->is.pid);
 	}

@@ -75,8 +75,8 @@ static void visit_stream(void *arg, const struct posix_trace_stream_np *stream)
 	if (!copy_members(one) || !copy_names(one))
 		streams->no_memory = true;
 	/*
-	 * If the process has ended, /proc may have the name of a later process with the same
-	 * number.
+	 * If the process has ended, or is one of another name space, /proc may have the name of
+	 * another process with the same number.
 	 */
 	process_name(one->program, stream->pid);
 	if (stream->ended)

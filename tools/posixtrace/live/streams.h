@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <trace_np.h>
 
+#include "base/json.h"
 #include "base/out.h"
 #include "live/process.h"
 
@@ -53,5 +54,8 @@ int streams_exit(const struct streams *streams, bool fail_on_loss);
 
 /* Writes a stream as a JSON object in a line. */
 void streams_json(struct out *out, const struct streams_one *one);
+
+/* Writes the member "ended" of a stream: null if it is not known whether the process has ended. */
+void streams_json_ended(struct json *json, const struct posix_trace_stream_np *stream);
 
 #endif

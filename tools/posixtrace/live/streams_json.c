@@ -2,11 +2,18 @@
 /* streams_json.c - a stream as JSON. list and status print the same members. */
 #include "live/streams.h"
 
-#include "base/json.h"
 #include "base/text.h"
 #include "base/when.h"
 #include "log/equation.h"
 #include "log/policy.h"
+
+void streams_json_ended(struct json *json, const struct posix_trace_stream_np *stream)
+{
+	if (stream->ended == POSIX_TRACE_PROCESS_UNKNOWN_NP)
+		json_null(json, "ended");
+	else
+		json_bool(json, "ended", stream->ended != POSIX_TRACE_PROCESS_ALIVE_NP);
+}
 
 /*
  * Writes the creation and the attributes. The member "creator" is null if the creator has ended or
@@ -18,7 +25,7 @@ static void origin_members(struct json *json, const struct streams_one *one)
 
 	json_signed(json, "pid", stream->pid);
 	json_string_member(json, "program", one->program);
-	json_bool(json, "ended", stream->ended);
+	streams_json_ended(json, stream);
 	json_bool(json, "waiting", stream->waiting);
 	json_string_member(json, "stream", stream->name);
 	if (stream->creator > 0) {

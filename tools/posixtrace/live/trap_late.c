@@ -232,7 +232,7 @@ void trap_late_begin(struct trap_late *late, struct patches *plan, struct kernel
 	err = mapped_begin(&late->mapped);
 	if (err) {
 		say("--function and --probe: files that the process maps later are not traced: %s",
-		    strerror(err));
+		    say_strerror(err));
 		trap_late_end(late);
 		return;
 	}

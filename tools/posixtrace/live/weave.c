@@ -301,7 +301,7 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	free(weave.thread);
 	if (err)
 		say("%s: it has no events of the kernel and no stacks: %s", file->path,
-		    strerror(err));
+		    say_strerror(err));
 	/* The old log exists until the new one has its name. */
 	if (err || outfile_keep(&made)) {
 		outfile_drop(&made);

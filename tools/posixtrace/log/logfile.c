@@ -63,7 +63,7 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		log->err = errno;
-		say("%s: %s", text_given(log->path), strerror(log->err));
+		say("%s: %s", text_given(log->path), say_strerror(log->err));
 		return TOOL_FAILURE;
 	}
 	/*
@@ -528,7 +528,7 @@ int logfile_say_faults(const struct logfile *log, uint64_t limit)
 	int err = posix_trace_check_np(log->fd, say_fault, &faults, &check);
 
 	if (err) {
-		say("%s: %s", log->path, strerror(err));
+		say("%s: %s", log->path, say_strerror(err));
 		return TOOL_FAILURE;
 	}
 	if (check.faults > faults.printed)
@@ -568,7 +568,7 @@ int logfile_say_why(const struct logfile *log, int err)
 		    "makes one of it",
 		    log->path, format, format);
 	else
-		say("%s: %s", log->path, reason ? reason : strerror(err));
+		say("%s: %s", log->path, reason ? reason : say_strerror(err));
 	free(reason);
 	return TOOL_FAILURE;
 }

@@ -268,7 +268,10 @@ static void json_line(struct out *out, struct line_form *form, const struct logf
 		json_bool(&json, "after_damage", true);
 	if (find_stack(form, type, event, &stack))
 		frames_json(&json, log, event, &stack);
-	json_end_line(&json);
+	if (form->is_part)
+		json_end_object(&json);
+	else
+		json_end_line(&json);
 }
 
 /* Prints only the columns of --fields. In JSON, times are in UTC instead of local time. */

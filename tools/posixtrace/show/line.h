@@ -22,6 +22,7 @@
 struct line_form {
 	enum when_form when;
 	bool json;
+	bool is_part;      /* JSON: a part of another object, without a line end */
 	bool hex;          /* data is always printed as bytes */
 	bool symbols;      /* the symbol of the program address is printed */
 	struct stacks *stacks; /* the stacks of the log; NULL: no call stacks are printed */

@@ -149,7 +149,7 @@ static int show_source(struct top_source *source, struct top *top)
 {
 #ifdef HAVE_NCURSES
 	if (!batch)
-		return top_screen(source, top, delay_ns);
+		return top_screen(source, top, delay_ns, pages);
 #endif
 	if (source->pid)
 		return write_pages(source, top);

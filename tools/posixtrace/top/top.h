@@ -137,7 +137,10 @@ void top_page_make(struct top_page *page, const struct top_source *source, const
 		   enum top_view view, bool by_total, size_t rows);
 void top_page_fini(struct top_page *page);
 
-/* Shows pages on the terminal until the user quits. Returns the exit status of the command. */
-int top_screen(struct top_source *source, struct top *top, int64_t delay_ns);
+/*
+ * Shows pages on the terminal until the user quits, or until this number of pages was shown; 0: no
+ * limit. Returns the exit status of the command.
+ */
+int top_screen(struct top_source *source, struct top *top, int64_t delay_ns, uint64_t pages);
 
 #endif

@@ -173,12 +173,16 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 	}
 }
 
-/* Updates and draws until the user quits. Returns 0 or an error number, which ends the command. */
-static int run_screen(struct screen *screen, int64_t delay_ns)
+/*
+ * Updates and draws until the user quits, or until this number of pages was shown, each of them for
+ * a delay; 0: no limit. A pause is no page. Returns 0 or an error number, which ends the command.
+ */
+static int run_screen(struct screen *screen, int64_t delay_ns, uint64_t pages)
 {
+	uint64_t shown = 0;
 	int err = 0;
 
-	while (!screen->quit && !err) {
+	while (!screen->quit && !err && (!pages || shown < pages)) {
 		/*
 		 * The loop continues after the end of the process, whose last state remains on the
 		 * screen.
@@ -186,16 +190,26 @@ static int run_screen(struct screen *screen, int64_t delay_ns)
 		if (!screen->paused)
 			err = top_update(screen->source, screen->top);
 		draw_page(screen);
+		shown += !screen->paused;
 		wait_and_obey(screen, delay_ns);
 	}
 	return err;
+}
+
+/* Prints an error of this process that is about the source, a process or a log. */
+static int say_why(const struct top_source *source, int err)
+{
+	if (source->pid)
+		return process_say_why(source->pid, err);
+	say("%s: %s", source->log.path, say_strerror(err));
+	return TOOL_FAILURE;
 }
 
 /*
  * The function blocks the signals before it opens the terminal. So none of them can end this
  * process before endwin() has restored the terminal.
  */
-int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
+int top_screen(struct top_source *source, struct top *top, int64_t delay_ns, uint64_t pages)
 {
 	struct screen screen = { .source = source, .top = top };
 	sigset_t set;
@@ -208,7 +222,7 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	 */
 	err = until_begin(&screen.until, source->pid ? source->pid : getpid());
 	if (err)
-		return process_say_why(source->pid, err);
+		return say_why(source, err);
 	sigemptyset(&set);
 	sigaddset(&set, SIGINT);
 	sigaddset(&set, SIGTERM);
@@ -217,7 +231,7 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	sigaddset(&set, SIGWINCH);
 	err = until_signals(&screen.until, &set);
 	if (err) {
-		say("top cannot wait for signals: %s", strerror(err));
+		say("top cannot wait for signals: %s", say_strerror(err));
 		until_end(&screen.until);
 		return TOOL_FAILURE;
 	}
@@ -235,11 +249,9 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns)
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
 	curs_set(0);
-	err = run_screen(&screen, delay_ns);
+	err = run_screen(&screen, delay_ns, pages);
 	endwin();
 	delscreen(terminal);
 	until_end(&screen.until);
-	if (err)
-		return process_say_why(source->pid, err);
-	return TOOL_OK;
+	return err ? say_why(source, err) : TOOL_OK;
 }

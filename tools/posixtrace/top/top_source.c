@@ -156,7 +156,7 @@ int top_open_log(struct top_source *source, const char *path, struct top *top)
 	err = read_log(source, top);
 	if (!err)
 		return TOOL_OK;
-	say("%s: %s", source->log.path, strerror(err));
+	say("%s: %s", source->log.path, say_strerror(err));
 	top_close(source);
 	return TOOL_FAILURE;
 }
