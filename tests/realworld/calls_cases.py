@@ -6,7 +6,8 @@
 
 A case has lines of strace and the events of the log. A line "THREAD FUNCTION: TEXT" is a system
 call that the program made by the wrapper of the function; "THREAD TEXT" is another line. An event
-is "THREAD TYPE ERROR PATH", with - for no error or no path. Prints one line for each fault.
+is "THREAD TYPE ERROR PATH FIELD=VALUE...", with - for no error or no path. Prints one line for each
+fault.
 """
 import contextlib
 import io
@@ -89,6 +90,100 @@ CASES = {
 1 faccessat: faccessat2(AT_FDCWD, "a", R_OK, AT_EACCESS) = -1 ENOSYS (x)
 1 faccessat: faccessat(AT_FDCWD, "a", R_OK) = 0
 """, "1 file.access - a; 1 file.access - a"),
+
+    "one event for each name of a folder, and one for its end": ("""
+1 opendir: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 readdir: getdents64(3, [{d_ino=1, d_name="."}, {d_ino=2, d_name="b"}], 32768) = 48
+1 access: access("b", R_OK) = 0
+1 readdir: getdents64(3, [{d_ino=3, d_name="\\303\\244"}], 32768) = 24
+1 readdir: getdents64(3, [], 32768) = 0
+1 closedir: close(3) = 0
+1 opendir: openat(AT_FDCWD, "c", O_RDONLY) = 3
+1 readdir: getdents64(3, 0x1, 32768) = -1 ENOENT (x)
+1 closedir: close(3) = 0
+""", "1 file.opendir - a; 1 file.readdir - - fd=3 name=.; 1 file.readdir - - fd=3 name=b; "
+     "1 file.access - b; 1 file.readdir - - fd=3 name=\u00e4; 1 file.readdir - - fd=3 name=; "
+     "1 file.closedir - -; 1 file.opendir - c; 1 file.readdir ENOENT - fd=3 name=; "
+     "1 file.closedir - -"),
+
+    "scandir(), glob() and ftw() read folders": ("""
+1 scandir: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 scandir: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 scandir: openat(AT_FDCWD, "b", O_RDONLY) = -1 ENOENT (x)
+1 glob: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 glob: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 glob: openat(AT_FDCWD, "a/c", O_RDONLY) = 3
+1 glob: openat(AT_FDCWD, ".", O_RDONLY) = 3
+1 nftw: newfstatat(AT_FDCWD, "a", {}, 0) = 0
+1 nftw: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 nftw: newfstatat(3, "c", {}, 0) = 0
+1 nftw: openat(AT_FDCWD, "a/c", O_RDONLY) = 3
+1 nftw: newfstatat(AT_FDCWD, "a", {}, 0) = 0
+""", "1 file.scandir - a; 1 file.scandir - a; 1 file.scandir ENOENT b; 1 file.glob - a/*; "
+     "1 file.glob - a/*/x*; 1 file.glob - *; 1 file.ftw - a flags=0; 1 file.ftw - a flags=0"),
+
+    "fts_read() has the names of each folder": ("""
+1 fts_open: newfstatat(AT_FDCWD, "a", {}, 0) = 0
+1 fts_open: newfstatat(AT_FDCWD, "n", {}, 0) = -1 ENOENT (x)
+1 fts_read: openat(AT_FDCWD, "a", O_RDONLY) = 3
+1 fts_read: getdents64(3, [{d_ino=1, d_name="."}, {d_ino=2, d_name="b"}], 32768) = 48
+1 fts_read: getdents64(3, [{d_ino=1, d_name="c"}], 32768) = 24
+""", "1 file.fts_read - a kind=1; 1 file.fts_read - a/b kind=8; 1 file.fts_read - a/c kind=8; "
+     "1 file.fts_read - a kind=6; 1 file.fts_read - n kind=10"),
+
+    "realpath() reads each part that can be a link": ("""
+1 realpath: readlink("/a", 0x1, 1023) = -1 EINVAL (x)
+1 realpath: readlink("/a/b", "../c", 1023) = 4
+1 realpath: readlink("/c", 0x1, 1023) = -1 EINVAL (x)
+1 realpath: getcwd("/c", 1024) = 3
+1 realpath: readlink("/c/d", 0x1, 1023) = -1 ENOENT (x)
+1 realpath: readlink("/c", 0x1, 1023) = -1 EINVAL (x)
+""", "1 file.realpath - /a/b to=/c; 1 file.realpath ENOENT d to=; 1 file.realpath - /c to=/c"),
+
+    "execvp() looks for the program": ("""
+1 execvp: execve("/a/b", [], []) = -1 ENOENT (x)
+1 execvp: execve("/c/b", [], []) = -1 EACCES (x)
+1 execvp: execve("/d/b", [], []) = -1 ENOENT (x)
+1 close: close(3) = 0
+1 execvp: execve("/a/b", [], []) = -1 E2BIG (x)
+1 execve: execve("/a/b", [], []) = -1 ENOENT (x)
+1 execve: execve("/a/b", [], []) = -1 ENOENT (x)
+""", "1 process.exec - b; 1 process.exec_failed EACCES -; 1 io.close - -; 1 process.exec - b; "
+     "1 process.exec_failed E2BIG -; 1 process.exec - /a/b; 1 process.exec_failed ENOENT -; "
+     "1 process.exec - /a/b; 1 process.exec_failed ENOENT -"),
+
+    "a child of vfork() executes a program": ("""
+1 vfork: vfork() = 2
+2 execve: execve("/none", [], ["LD_PRELOAD=/x/libposixtrace-preload.so"]) = 0
+1 close: close(3) = 0
+2 close: close(4) = 0
+2 exit_group(0) = ?
+""", "1 process.vchild - -; 1 process.exec - /none; 1 process.vfork - - child=2; 1 io.close - -; "
+     "2 process.start - /none; 2 io.close - -"),
+
+    "posix_spawn() has the error of its child": ("""
+1 x: clone3({flags=CLONE_VM|CLONE_VFORK}, 88) = 2
+2 execve("/none", [], ["LD_PRELOAD=/x/libposixtrace-preload.so"]) = -1 ENOENT (x)
+2 exit_group(127) = ?
+1 posix_spawn: munmap(0x1, 9) = 0
+1 x: clone3({flags=CLONE_VM|CLONE_VFORK}, 88) = 3
+3 execve("/none", [], ["LD_PRELOAD=/x/libposixtrace-preload.so"]) = 0
+3 exit_group(0) = ?
+1 posix_spawnp: munmap(0x1, 9) = 0
+""", "1 process.spawn ENOENT /none child=-1; 1 process.spawn - none child=3; "
+     "3 process.start - /none"),
+
+    "a child of fork() sends a signal by a descriptor": ("""
+1 fork: clone(child_stack=NULL, flags=SIGCHLD) = 2
+2 pidfd_open: pidfd_open(1, 0) = 3
+2 pidfd_send_signal: pidfd_send_signal(3, SIGTERM, NULL, 0) = -1 EPERM (x)
+2 pidfd_getfd: pidfd_getfd(3, 1, 0) = 4
+2 exit_group(0) = ?
+1 freopen: openat(AT_FDCWD, "b", O_RDONLY) = 4
+1 freopen: openat(AT_FDCWD, "/proc/self/fd/4", O_RDONLY) = 4
+""", "1 process.fork - - child=2; 2 process.child - -; 2 process.pidfd_open - -; "
+     "2 process.pidfd_send_signal EPERM -; 2 process.pidfd_getfd - -; 1 io.freopen - b; "
+     "1 io.freopen - -"),
 
     # The program has a handler without SA_RESTART.
     "a signal ends a call with EINTR": ("""
@@ -181,7 +276,10 @@ def programs(folder):
             file.write(own + struct.pack("<IQQQIHHHHHH", 1, 0, 64, 0, 0, 64, 56, 1, 0, 0, 0))
             file.write(struct.pack("<IIQQQQQQ", kind, 4, 120, 0, 0, len(interpreter), 0, 1))
             file.write(interpreter)
-    run = "1 execve(\"%s/%%s\", [], 0x1) = 0\n1 write(1, \"\", 0) = 0\n" % folder
+    run = "1 execve(\"%s/%%s\", [], [\"LD_PRELOAD=/x/libposixtrace-preload.so\"]) = 0\n" \
+        "1 write(1, \"\", 0) = 0\n" % folder
+    bare = run.replace("LD_PRELOAD", "A")
+    start = "; 1 process.start - %s/%%s" % folder
     loads = "1 openat(AT_FDCWD, \"/x/libposixtrace-preload.so\", O_RDONLY) = 3\n" \
         " > /x/ld-linux.so.2(open+0x1) [0x1]\n"
     said = "1 process.untraced - %s/%%s" % folder
@@ -192,6 +290,11 @@ def programs(folder):
         "a static program that loads the library":
             (run % "static" + loads, said % "static", 1),
         "a dynamic program, with an event": (run % "dynamic", said % "dynamic", 1),
+        "a dynamic program that begins":
+            (run % "dynamic", said % "other" + start % "dynamic", 0),
+        "a dynamic program that does not begin": (run % "dynamic", "", 1),
+        "a program without LD_PRELOAD, with its event": (bare % "dynamic", said % "dynamic", 0),
+        "a program without LD_PRELOAD, without an event": (bare % "dynamic", "", 1),
     }
 
 
@@ -209,10 +312,12 @@ def write_case(folder, strace, events):
             else:
                 file.write(line + "\n > /x/program(main+0x1) [0x1]\n")
     with open(os.path.join(folder, "events"), "w") as file:
-        for thread, name, error, path in events:
+        for thread, name, error, path, *more in events:
             fields = {"error": int(error != "-"), "pid": int(thread), "program": path}
             if path != "-":
                 fields["path"] = path
+            for field, _, value in (word.partition("=") for word in more):
+                fields[field] = int(value) if value.lstrip("-").isdigit() else value
             file.write(json.dumps({"tid": int(thread), "event": name, "fields": fields,
                                    "labels": {"error": error}}) + "\n")
 
@@ -245,7 +350,7 @@ def main():
             expect(name + ", without event %d" % (i + 1), 1, strace, events[:i] + events[i + 1:])
             expect(name + ", with event %d twice" % (i + 1), 1, strace, events[:i] + [event] * 2 +
                    events[i + 1:])
-            other = [event[0], event[1], "EPERM", event[3]]
+            other = event[:2] + ["EPERM" if event[2] != "EPERM" else "EIO"] + event[3:]
             expect(name + ", with another event %d" % (i + 1), 1, strace, events[:i] + [other] +
                    events[i + 1:])
     events = [event.split() for event in LAST[1].split("; ")]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The calls of some forty programs: strace -f -k and posixtrace record see the same run, and
 # calls.py compares them for each thread. A call that went through a wrapped function of the C
-# library must be in the log, in the same order and with the same error. The table has the calls
-# of the families file, io, net, process and time, by the way that they went: calls.py describes
-# the classes.
+# library must be in the log, in the same order and with the same error. So must each program and
+# child that begins, and each folder that a function read. The table has the calls of the families
+# file, io, net, process and time, by the way that they went: calls.py describes the classes.
 #
 # PTX_PROGRAMS="gcc perl" runs some of them. PTX_KEEP is a folder that receives the inputs of calls.py
 # of the last one.
@@ -50,8 +50,9 @@ beside() {
 	cp -r "$tmp/start" "$tmp/run"
 	cd "$tmp/run" || exit 99
 	libraries=$LD_LIBRARY_PATH
-	# calls.py needs the numbers of the files that stat() returns.
-	(unset LD_LIBRARY_PATH; exec strace -f -k -e 'abbrev=!?stat,newfstatat' \
+	# calls.py needs the numbers of the files that stat() returns, the names in folders, and the
+	# environments of programs.
+	(unset LD_LIBRARY_PATH; exec strace -f -k -s 256 -e 'abbrev=!?stat,newfstatat,getdents64,execve,execveat' \
 		-E LD_LIBRARY_PATH="$libraries" -o "$tmp/calls" \
 		"$posixtrace" record -q --wait -o "$log" -s 16M -- "$@") >"$tmp/said" 2>&1 </dev/null
 	"$posixtrace" dump --json --system "$log" >"$tmp/events"
@@ -155,7 +156,7 @@ int main(void)
 	return 0;
 }
 EOF
-command -v cc >/dev/null && cc -o several several.c
+command -v cc >/dev/null && cc -o several several.c && cc -o walks "$here/walks.c"
 mkdir logs
 cat >nginx.conf <<EOF
 worker_processes 1;
@@ -211,6 +212,7 @@ beside rustc rustc a.rs
 beside tmux sh -c 'tmux -S socket -f /dev/null new-session -d "echo text >out"
 	while tmux -S socket has-session 2>/dev/null; do sleep 0.1; done; cat out'
 test -x start/several && beside several sh -c ./several
+test -x start/walks && beside walks sh -c 'exec ./walks'
 PATH=$PATH:/usr/sbin
 command -v nginx >/dev/null &&
 	beside nginx sh -c 'nginx -p "$PWD" -c nginx.conf -g "daemon off;" & sleep 3; kill -QUIT $!; wait'
