@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "preload/patch.h"
+#include "preload/process.h"
 #include "preload/shim.h"
 #include "preload/start.h"
 #include "preload/text.h"
@@ -57,7 +58,7 @@ void shim_process_ends(void)
  * The first event of a child. The switch is examined in the child, because the child may inherit no
  * stream.
  */
-static void child_begins(const void *caller)
+void shim_child_begins(const void *caller)
 {
 	const int32_t data[2] = { shim_pid(), shim_parent() };
 
@@ -83,7 +84,7 @@ static void child_begins(const void *caller)
 		data.child = next(name)(); \
 		if (data.child == 0) { \
 			shim_self_forked(); \
-			child_begins(shim_caller()); \
+			shim_child_begins(shim_caller()); \
 			return 0; \
 		} \
 		data.error = data.child < 0 ? errno : 0; \
@@ -116,7 +117,7 @@ SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
 	data.time = shim_now();
 	data.child = next(forkpty)(master, name, mode, size);
 	if (data.child == 0) {
-		child_begins(shim_caller());
+		shim_child_begins(shim_caller());
 		return 0;
 	}
 	data.error = data.child < 0 ? errno : 0;
@@ -137,7 +138,7 @@ SHIM_WRAPPER int daemon(int stays, int keeps)
 	int result = next(daemon)(stays, keeps);
 
 	if (!result && shim_on(PROCESS_CHILD))
-		child_begins(shim_caller());
+		shim_child_begins(shim_caller());
 	return result;
 }
 

@@ -3,15 +3,16 @@
  * preload/syscall.c - calls of syscall(2) by the program.
  *
  * The wrapper handles the system calls that restrict the thread (seccomp.c). It also traces
- * openat2(2) and close_range(2), for which many versions of the C library have no function, and
- * futex(2), for which no version has a function. All other system calls are passed on and not
- * traced.
+ * openat2(2), close_range(2) and the calls of pidfd_open(2), for which many versions of the C
+ * library have no function; futex(2), for which no version has a function; and children that are
+ * made as by fork(). All other system calls are passed on and not traced.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/io.h"
+#include "preload/process.h"
 #include "preload/seccomp.h"
 #include "preload/shim.h"
 #include "preload/text.h"
@@ -125,6 +126,36 @@ static long futex_call(long a, long b, long c, long d, long e, long f, const voi
 }
 
 /*
+ * The calls of pidfd_open(2). Their fields are the result and the first two arguments, or only the
+ * arguments.
+ */
+static long pidfd_call(long number, long a, long b, long c, long d, const void *caller)
+{
+	const enum shim_type type = number == SYS_pidfd_open ? PROCESS_PIDFD :
+		number == SYS_pidfd_getfd ? PROCESS_PIDFD_GET : PROCESS_PIDFD_KILL;
+	struct {
+		uint64_t time;
+		int32_t error, field[3];
+	} data;
+	unsigned fields = 0;
+	long result;
+
+	if (!*shim_switch[type] || !shim_is_wanted(type, caller))
+		return next(syscall)(number, a, b, c, d);
+	data.time = shim_now();
+	result = next(syscall)(number, a, b, c, d);
+	data.error = result < 0 ? errno : 0;
+	data.time = shim_now() - data.time;
+	if (type != PROCESS_PIDFD_KILL)
+		data.field[fields++] = (int32_t)result;
+	data.field[fields++] = (int32_t)a;
+	data.field[fields++] = (int32_t)b;
+	shim_put(type, &data, offsetof(__typeof__(data), field) + fields * sizeof data.field[0],
+		 caller);
+	return result;
+}
+
+/*
  * The assembly below jumps to this function with the arguments of syscall(). So its return address
  * is in the caller of syscall().
  */
@@ -137,16 +168,21 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 	struct shim_change change;
 	long result;
 
-	/*
-	 * These three system calls never return twice and never on another stack, so C functions
-	 * may make them.
-	 */
+	/* None of these system calls returns on another stack, so C functions may make them. */
 	if (number == SYS_openat2)
 		return open_how(a, b, c, d, shim_caller());
 	if (number == SYS_close_range)
 		return close_some(a, b, c, shim_caller());
 	if (number == SYS_futex)
 		return futex_call(a, b, c, d, e, f, shim_caller());
+	if (number == SYS_pidfd_open || number == SYS_pidfd_getfd ||
+	    number == SYS_pidfd_send_signal)
+		return pidfd_call(number, a, b, c, d, shim_caller());
+	if (shim_forks(number, a, b)) {
+		const long arguments[] = { a, b, c, d, e, f };
+
+		return shim_fork_call(next(syscall), number, arguments, shim_caller());
+	}
 	change = shim_change_of(number, a, b, c);
 	shim_before_change(change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
@@ -165,8 +201,8 @@ void shim_syscall_begin(void)
 
 /*
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
- * another stack, such as clone(). All numbers but the five that C handles are passed on by a jump,
- * with the registers unchanged.
+ * another stack, such as clone(). All calls but those that C handles are passed on by a jump, with
+ * the registers unchanged. C handles clone() if it has no new stack and not the flag CLONE_VM.
  */
 #if defined __x86_64__
 
@@ -178,20 +214,35 @@ __asm__(
 	"syscall:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"
+	"	cmpq $56, %rdi\n" /* SYS_clone */
+	"	je 1f\n"
+	"	cmpq $57, %rdi\n" /* SYS_fork */
+	"	je shim_syscall\n"
 	"	cmpq $157, %rdi\n" /* SYS_prctl */
 	"	je shim_syscall\n"
 	"	cmpq $202, %rdi\n" /* SYS_futex */
 	"	je shim_syscall\n"
 	"	cmpq $317, %rdi\n" /* SYS_seccomp */
 	"	je shim_syscall\n"
+	"	cmpq $424, %rdi\n" /* SYS_pidfd_send_signal */
+	"	je shim_syscall\n"
+	"	cmpq $434, %rdi\n" /* SYS_pidfd_open */
+	"	je shim_syscall\n"
 	"	cmpq $436, %rdi\n" /* SYS_close_range */
 	"	je shim_syscall\n"
 	"	cmpq $437, %rdi\n" /* SYS_openat2 */
 	"	je shim_syscall\n"
-	"	movq shim_syscall_next(%rip), %rax\n"
+	"	cmpq $438, %rdi\n" /* SYS_pidfd_getfd */
+	"	je shim_syscall\n"
+	"2:	movq shim_syscall_next(%rip), %rax\n"
 	"	testq %rax, %rax\n"
 	"	je shim_syscall\n"
 	"	jmp *%rax\n"
+	"1:	testq $0x100, %rsi\n" /* CLONE_VM */
+	"	jne 2b\n"
+	"	testq %rdx, %rdx\n"
+	"	jne 2b\n"
+	"	jmp shim_syscall\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n");
 
@@ -205,20 +256,30 @@ __asm__(
 	"syscall:\n"
 	"	.cfi_startproc\n"
 	"	hint #34\n" /* bti c */
+	"	cmp x0, #220\n" /* SYS_clone */
+	"	b.eq 3f\n"
 	"	cmp x0, #167\n" /* SYS_prctl */
 	"	b.eq 1f\n"
 	"	cmp x0, #98\n" /* SYS_futex */
 	"	b.eq 1f\n"
 	"	cmp x0, #277\n" /* SYS_seccomp */
 	"	b.eq 1f\n"
+	"	cmp x0, #424\n" /* SYS_pidfd_send_signal */
+	"	b.eq 1f\n"
+	"	cmp x0, #434\n" /* SYS_pidfd_open */
+	"	b.eq 1f\n"
+	"	cmp x0, #438\n" /* SYS_pidfd_getfd */
+	"	b.eq 1f\n"
 	"	cmp x0, #436\n" /* SYS_close_range */
 	"	b.eq 1f\n"
 	"	cmp x0, #437\n" /* SYS_openat2 */
 	"	b.eq 1f\n"
-	"	adrp x16, shim_syscall_next\n"
+	"2:	adrp x16, shim_syscall_next\n"
 	"	ldr x16, [x16, :lo12:shim_syscall_next]\n"
 	"	cbz x16, 1f\n"
 	"	br x16\n"
+	"3:	tbnz x1, #8, 2b\n" /* CLONE_VM */
+	"	cbnz x2, 2b\n"
 	"1:	b shim_syscall\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n");

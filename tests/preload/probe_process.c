@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -146,11 +150,57 @@ static int process_vfork(int argc, char **argv)
 	return 0;
 }
 
+/* A child by clone(3), with a stack of its own. */
+static int ends_with_four(void *argument)
+{
+	MUST(!strcmp(argument, "argument"));
+	_exit(4);
+}
+
+/* Children that fork() does not make, and the calls of pidfd_open(2), by syscall(2). */
+static int process_clone(int argc, char **argv)
+{
+	static _Alignas(16) char stack[65536];
+	int status, fd;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child == 0) {
+		MUST(syscall(SYS_getpid) == getpid());
+		exit(3);
+	}
+	printf("raw %d\n", (int)child);
+	wait_for(child, 3);
+	child = clone(ends_with_four, stack + sizeof stack, SIGCHLD, (void *)"argument");
+	printf("clone %d\n", (int)child);
+	wait_for(child, 4);
+	/* This child shares the memory, as a child of vfork() does. */
+	child = clone(ends_with_four, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
+		      (void *)"argument");
+	printf("shared %d\n", (int)child);
+	wait_for(child, 4);
+	/* It stays until the parent has ended it. */
+	child = fork();
+	if (child == 0)
+		for (;;)
+			pause();
+	printf("ended %d\n", (int)child);
+	fd = (int)syscall(SYS_pidfd_open, child, 0);
+	MUST(fd >= 0);
+	MUST(syscall(SYS_pidfd_getfd, fd, 77, 0) == -1 && errno == EBADF);
+	MUST(syscall(SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0) == 0);
+	MUST(waitpid(child, &status, 0) == child && WTERMSIG(status) == SIGKILL);
+	MUST(syscall(SYS_clone, CLONE_FS | CLONE_NEWNS, 0, 0, 0, 0) == -1 && errno == EINVAL);
+	return 0;
+}
+
 const struct probe probes_process[] = {
 	{ "process", process },
 	{ "exec", process_exec },
 	{ "closes", process_closes },
 	{ "daemon", process_daemon },
 	{ "vfork", process_vfork },
+	{ "clone", process_clone },
 	{ 0 }
 };

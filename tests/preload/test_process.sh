@@ -45,6 +45,25 @@ shim process "$probe" vfork
 check "vfork leaves the stack as it was" exits 0
 check "51 of them" shows 'process.vfork .* error=0$' 51
 
+# Children that the C library does not know are processes as well.
+shim process "$probe" clone
+check "clone leaves the program as it was" exits 0
+me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
+pid=$(child raw)
+check "clone by syscall, in the parent" shows "^$me .* process.fork .* child=$pid error=0\$" 1
+check "clone by syscall, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
+check "and its end" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
+pid=$(child clone)
+check "clone with a stack, in the parent" shows "^$me .* process.fork .* child=$pid error=0\$" 1
+check "clone with a stack, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
+pid=$(child shared)
+check "clone with shared memory is passed on" shows "process.(fork|child) .*=$pid( |\$)" 0
+pid=$(child ended)
+check "pidfd_open by syscall" shows "process.pidfd_open .* error=0 fd=[0-9]+ pid=$pid flags=0x0\$" 1
+check "pidfd_getfd by syscall" shows 'process.pidfd_getfd .* error=9 fd=-1 process=[0-9]+ of=77$' 1
+check "pidfd_send_signal by syscall" shows 'process.pidfd_send_signal .* error=0 fd=[0-9]+ signal=9$' 1
+check "a clone that fails" shows 'process.fork .* child=-1 error=22$' 1
+
 shim process "$probe" closes "$true"
 check "a child that closed all descriptors is traced when it executes a program" \
 	shows "process.start .* program=$true\$" 1

@@ -163,16 +163,16 @@ net.getpeername getpeername
 process.kill kill killpg raise:tgkill gsignal:tgkill tgkill pthread_kill:tgkill
   sigqueue:rt_sigqueueinfo pthread_sigqueue:rt_tgsigqueueinfo
 process.wait wait waitpid wait3 wait4 waitid __wait __waitpid
-process.fork fork:clone _Fork:clone __fork:clone forkpty:clone
+process.fork fork:clone _Fork:clone __fork:clone forkpty:clone clone:clone syscall_clone syscall_fork
 process.vfork vfork __vfork
 process.spawn posix_spawn:clone posix_spawnp:clone
 process.system system:clone
 process.popen popen:clone
 process.pclose pclose:wait4
 process.exec execve execv execl execle fexecve execveat execvp execvpe execlp
-process.pidfd_open pidfd_open
-process.pidfd_getfd pidfd_getfd
-process.pidfd_send_signal pidfd_send_signal
+process.pidfd_open pidfd_open syscall_pidfd_open
+process.pidfd_getfd pidfd_getfd syscall_pidfd_getfd
+process.pidfd_send_signal pidfd_send_signal syscall_pidfd_send_signal
 process.ptrace ptrace
 process.prctl prctl
 process.limit getrlimit getrlimit64 setrlimit setrlimit64 prlimit prlimit64
@@ -459,7 +459,7 @@ def classify(call, wrapped, traced):
     at = next((i for i, f in enumerate(frames) if not f[0].startswith("libc.so")), len(frames))
     if at < len(frames) and frames[at][0].startswith("libposixtrace-preload"):
         name = frames[at][1]
-        if name == "shim_syscall":
+        if "shim_syscall" in [f[1] for f in frames[at:at + 3]]:
             name = "syscall_" + call.name
             return ("wrapper", name) if name in EVENT_OF else ("direct", "")
         return ("wrapper", name) if name in wrapped else ("tracer", "")
@@ -472,6 +472,8 @@ def classify(call, wrapped, traced):
         return "loader", ""
     if name == "syscall":
         return "direct", ""
+    if name in ("clone", "__clone") and call.name == "clone" and "CLONE_VM" not in call.arguments:
+        return "wrapper", "clone"  # strace cannot print the stack of a child with another one
     return "inside", name
 
 

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/pidfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 extern char **environ;
@@ -114,6 +115,10 @@ static void start_programs(void)
 		}
 		waitpid(child, &status, 0);
 	}
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+	if (child == 0)
+		_exit(access("nofile", R_OK));
+	waitpid(child, &status, 0);
 	for (int i = 0; i < 2; i++)
 		if (!posix_spawn(&child, i ? "/bin/true" : "no", NULL, NULL, arguments, environ))
 			waitpid(child, &status, 0);
@@ -129,7 +134,7 @@ static void start_programs(void)
 		_exit(0);
 	}
 	fd = pidfd_open(other, 0);
-	pidfd_open(-1, 0);
+	pidfd_open(-1, 0), syscall(SYS_pidfd_open, other, 0), syscall(SYS_pidfd_open, -1, 0);
 	pidfd_getfd(fd, 1, 0), pidfd_getfd(fd, 99, 0);
 	pidfd_send_signal(fd, 0, NULL, 0), pidfd_send_signal(fd, SIGKILL, NULL, 0);
 	waitid(P_PIDFD, (id_t)fd, NULL, WEXITED);
