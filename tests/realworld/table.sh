@@ -9,7 +9,7 @@
 #	            was not started
 #	none        the program has no probes
 #
-# PTX_PROGRAMS="redis nginx" tries some of them.
+# PTX_PROGRAMS="redis nginx" tries some of them. Those of servers.sh are tried only if they are here.
 PACKAGES='postgresql /usr/lib/postgresql
 mariadb-server mariadbd
 nginx-light /usr/sbin/nginx
@@ -45,8 +45,9 @@ until_true() {
 # Each program has these functions:
 #
 #	set_NAME            once: files; sets function= (a pattern with its module), binary= (where
-#	                    the probes are), probe= (one that the work reaches); fails if the program
-#	                    is not here
+#	                    the probes are), probe= (one that the work reaches), size= (of a stream);
+#	                    without function= and binary= these ways are not tried; fails if the
+#	                    program is not here
 #	start_NAME PREFIX   a server in the background behind the prefix: its id in $server. Absent
 #	                    if the program is no server
 #	work_NAME PREFIX    prints results. A server is there already; other programs run behind the
@@ -269,6 +270,8 @@ start_go() {
 	begin_filter "$@" "$tmp/go/server" "$tmp/go/socket"
 }
 
+. "$here/servers.sh"
+
 set_busybox() {
 	test -x /bin/busybox || return
 	function=+*@busybox binary=/bin/busybox probe= # it has no symbols
@@ -351,7 +354,7 @@ try() {
 	each=$1 way=$2 pattern=$3
 	shift 3
 	rm -f "$log"
-	life "$each" "$posixtrace" record -o "$log" -s 16M "$@" -- >"$tmp/out.traced" 2>"$tmp/err"
+	life "$each" "$posixtrace" record -o "$log" -s "$size" "$@" -- >"$tmp/out.traced" 2>"$tmp/err"
 	why=$(reason)
 	if ! test -e "$log"; then
 		check "$each, $way: a refusal has a reason" test -n "$why"
@@ -386,7 +389,7 @@ try_attach() {
 	of "$each" start
 	children="$children $server"
 	target=$(of "$each" pid)
-	"$posixtrace" attach -p "$target" -o "$log" -s 16M -d 3s >"$tmp/err" 2>&1 &
+	"$posixtrace" attach -p "$target" -o "$log" -s "$size" -d 3s >"$tmp/err" 2>&1 &
 	tracer=$!
 	sleep 1
 	of "$each" work >"$tmp/out.traced"
@@ -422,8 +425,10 @@ try_probes() {
 	fi
 }
 
-for each in ${PTX_PROGRAMS:-postgres mariadb nginx redis java node python go busybox firefox}; do
-	function= binary= probe=
+servers="sshd memcached haproxy varnish squid mosquitto vsftpd named dnsmasq rsyslog dbus phpfpm"
+for each in ${PTX_PROGRAMS:-postgres mariadb nginx redis java node python go busybox firefox \
+	$servers perl ruby tmux sudo}; do
+	function= binary= probe= size=16M
 	if ! set_"$each"; then
 		echo "SKIP: $each is not here"
 		continue
@@ -431,8 +436,8 @@ for each in ${PTX_PROGRAMS:-postgres mariadb nginx redis java node python go bus
 	life "$each" >"$tmp/out.plain" 2>"$tmp/err"
 	check "$each: it works without a tracer" test -s "$tmp/out.plain"
 	try "$each" started 'io.* file.* net.* lock.* time.*'
-	try "$each" functions 'func.call' --function "$function"
-	try_probes "$each"
+	test -z "$function" || try "$each" functions 'func.call' --function "$function"
+	test -z "$binary" || try_probes "$each"
 	try_attach "$each"
 done
 finish
