@@ -50,8 +50,8 @@ static struct comparison *add_row(struct compare *compare, const char *name, int
 }
 
 /*
- * Computes the ratio and its interval. difference has the logarithms of the ratios of the parts,
- * and shift is added to each of them.
+ * Computes the ratio and its interval. "difference" has the logarithms of the ratios of the parts,
+ * and "shift" is added to each of them.
  */
 static void set_interval(struct comparison *to, const double *difference, double shift)
 {
@@ -156,8 +156,8 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 	if (!compare->row[compare->rows - 2].is_tested)
 		return true;
 	/*
-	 * The rate is the count times a constant factor. So in logarithms its interval is that of
-	 * the count, shifted by a constant.
+	 * The rate is the count times a constant factor. So in logarithms the interval of the rate
+	 * is that of the count, shifted by a constant.
 	 */
 	set_interval(rate, difference, log(seconds_a / seconds_b));
 	return true;

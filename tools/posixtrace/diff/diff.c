@@ -55,8 +55,8 @@ struct diff {
 };
 
 /*
- * Parses a number from 0 to most. The first character is tested because strtod() would also accept
- * "nan" and "inf".
+ * Parses a number from 0 to "most". The first character is tested because strtod() would also
+ * accept "nan" and "inf".
  */
 static bool parse_part(const char *option, const char *text, double most, double *value)
 {

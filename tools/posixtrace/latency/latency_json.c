@@ -65,8 +65,8 @@ static void put_sum(struct json *json, const char *name, const struct locks_sum 
 }
 
 /*
- * Writes a member with the address of a lock; the parameter name is what the member is called. If
- * the lock had a name at this time, writes it as a second member, called name_of_name.
+ * Writes the address of a lock as a member called "name". If the lock had a name at this time,
+ * writes this name as a second member, called "name_of_name".
  */
 static void put_pointer(struct json *json, const struct latency *latency, const char *name,
 			const char *name_of_name, pid_t pid, uint64_t pointer, int64_t time_ns)

@@ -242,7 +242,7 @@ static void print_slow(struct out *out, const struct latency *latency, const str
 	struct line_form form = { .when = when };
 	char text[BRIEF_BYTES], time[WHEN_BYTES];
 	/*
-	 * SLOW_LAST keeps the last events during the span, at most as many as around. The events
+	 * SLOW_LAST keeps the last events during the span, at most "around" of them. The events
 	 * before them were overwritten, and only their number is printed.
 	 */
 	uint64_t hidden = slow->seen[SLOW_LAST] > latency->slowest.around ?

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * chunk.c - a column chunk: a page with the dictionary, if there is one, and a page with all rows.
+ * chunk.c - writes a column chunk: a page with the dictionary, if there is one, and a page with all
+ * rows.
  *
- * The numbers of fields and of enumerations are those of parquet.thrift
+ * The numbers of fields and the values of enumerations come from parquet.thrift
  * (github.com/apache/parquet-format).
  */
 #include "parquet/column_part.h"
@@ -33,8 +34,8 @@ static int type_of(enum column_kind kind)
 
 /*
  * Writes the logical type of the column, if it has one. A logical type is a union: a structure with
- * one field. The number of the field is that of the type, and its value is a structure that may be
- * empty.
+ * one field. The number of this field is the number of the type. The value of the field is a
+ * structure that may be empty.
  */
 static void put_logical(struct thrift *thrift, enum column_kind kind)
 {
@@ -81,8 +82,8 @@ void column_schema(const struct column *column, struct bytes *to)
 }
 
 /*
- * Appends a page: its header, then its compressed bytes. values is the number of values. In a data
- * page this number includes the NULLs.
+ * Appends a page: its header, then its compressed bytes. "values" is the number of values. In a
+ * data page this number includes the NULLs.
  */
 static bool put_page(struct bytes *pages, enum codec codec, int type, const struct bytes *page,
 		     size_t values, int encoding, uint64_t *uncompressed)
@@ -100,8 +101,10 @@ static bool put_page(struct bytes *pages, enum codec codec, int type, const stru
 		thrift_i32(&thrift, 1, (int32_t)values);
 		thrift_i32(&thrift, 2, encoding);
 		if (type == PAGE_DATA) {
-			thrift_i32(&thrift, 3, ENCODING_RLE); /* of definition levels */
-			thrift_i32(&thrift, 4, ENCODING_RLE); /* of repetition levels: unused */
+			/* encoding of the definition levels */
+			thrift_i32(&thrift, 3, ENCODING_RLE);
+			/* encoding of the repetition levels, which do not occur */
+			thrift_i32(&thrift, 4, ENCODING_RLE);
 		}
 		thrift_end(&thrift);
 		thrift_end(&thrift);
@@ -116,7 +119,8 @@ static bool put_page(struct bytes *pages, enum codec codec, int type, const stru
 }
 
 /*
- * Appends the levels, which say for each row whether it has a value. Their length is before them.
+ * Appends the length of the levels and then the levels, which say for each row whether it has a
+ * value.
  */
 static void put_levels(const struct column *column, struct bytes *page)
 {
@@ -171,7 +175,7 @@ static void put_chunk(const struct column *column, enum codec codec, bool has_di
 {
 	struct thrift thrift = thrift_begin(to);
 
-	thrift_i64(&thrift, 2, 0); /* file_offset, which is not used any more */
+	thrift_i64(&thrift, 2, 0); /* file_offset, which the format no longer uses */
 	thrift_struct(&thrift, 3);
 	thrift_i32(&thrift, 1, type_of(column->kind));
 	thrift_list(&thrift, 2, THRIFT_I32, has_dictionary ? 3 : 2);

@@ -7,7 +7,8 @@
 #include "base/library.h"
 #include "base/vec.h"
 
-#define CODEC_LEVEL 3 /* zstd's own default: higher levels need much more time for a few percent */
+/* the default of zstd; higher levels need much more time to save a few percent */
+#define CODEC_LEVEL 3
 
 static struct {
 	__typeof__(ZSTD_compressBound) *bound;
@@ -30,7 +31,7 @@ bool codec_has_zstd(void)
 	return is_loaded;
 }
 
-/* The only error that zstd has here is the lack of memory. */
+/* The only error of zstd that can occur here is the lack of memory. */
 static bool codec_compress(struct bytes *to, const char *bytes, size_t len)
 {
 	size_t most = zstd.bound(len), got;

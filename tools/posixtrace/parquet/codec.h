@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* codec.h - compression of the pages of a file, by libzstd, which is loaded when it is needed. */
+/*
+ * codec.h - compresses the pages of a file with libzstd, which is loaded when it is first needed.
+ */
 #ifndef POSIXTRACE_PARQUET_CODEC_H
 #define POSIXTRACE_PARQUET_CODEC_H
 
 #include "base/bytes.h"
 
-/* The compression of a page, by its number in the format Parquet. */
+/* The compressions of a page. The values are those of the format Parquet. */
 enum codec { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 
-/* Returns whether pages can be compressed here: this build has zstd, and the library is there. */
+/* Returns whether pages can be compressed: this build supports zstd, and libzstd is installed. */
 bool codec_has_zstd(void);
 
-/* Appends the bytes, compressed. Returns false if memory is lacking. */
+/* Compresses the bytes and appends the result. Returns false if memory is lacking. */
 bool codec_put(enum codec codec, struct bytes *to, const char *bytes, size_t len);
 
 #endif

@@ -23,7 +23,7 @@ void column_free(struct column *column)
 	free(column->index);
 }
 
-/* Returns whether each value has its length before it. */
+/* Returns whether the length of each value precedes the value. */
 static bool column_has_length(const struct column *column)
 {
 	return column->kind == COLUMN_TEXT || column->kind == COLUMN_BLOB;
@@ -31,7 +31,7 @@ static bool column_has_length(const struct column *column)
 
 /*
  * Adds rows that all have a value, or that all have none. Runs of both kinds alternate, and the
- * first run is one of rows without a value.
+ * first run has rows without a value.
  */
 static bool add_run(struct column *column, bool has_value, size_t rows)
 {
@@ -55,7 +55,7 @@ bool column_skip_to(struct column *column, size_t row)
 	return row == column->rows || add_run(column, false, row - column->rows);
 }
 
-/* Replaces the indices by the values that they name. From then on the column has no dictionary. */
+/* Replaces the indices by the values that they mean. From then on the column has no dictionary. */
 static void leave_dictionary(struct column *column)
 {
 	for (size_t i = 0; i < column->indices; i++) {
@@ -70,8 +70,8 @@ static void leave_dictionary(struct column *column)
 }
 
 /*
- * Adds a value, which is given in the encoding PLAIN. It is kept in this encoding if the dictionary
- * does not accept it.
+ * Adds a value, which is given in the encoding PLAIN. If the dictionary does not accept the value,
+ * it is kept in this encoding.
  */
 static void add_plain(struct column *column, const void *plain, size_t len)
 {
@@ -90,7 +90,7 @@ static void add_plain(struct column *column, const void *plain, size_t len)
 	bytes_add(&column->plain, plain, len);
 }
 
-/* Compares numbers with or without sign, as their kind demands, and texts by their bytes. */
+/* Compares numbers with or without sign, depending on their kind, and texts by their bytes. */
 static int compare_bound(enum column_kind kind, const void *a, size_t a_len,
 			 const struct column_bound *b)
 {
@@ -117,7 +117,7 @@ static void set_bound(struct column_bound *bound, const void *bytes, size_t len)
 
 /*
  * Makes the bounds include this value. Only integers and short texts have bounds. Readers ignore
- * the bounds of other kinds or get them wrong, because NaN has no order and blobs have several
+ * the bounds of other kinds or misunderstand them, because NaN has no order and blobs have several
  * orders.
  */
 static void widen_bounds(struct column *column, const void *bytes, size_t len)
@@ -136,10 +136,13 @@ static void widen_bounds(struct column *column, const void *bytes, size_t len)
 		set_bound(&column->greatest, bytes, len);
 }
 
-/* Adds a text or blob with its length before it. If it is short, both are joined on the stack. */
+/*
+ * Adds the length of a text or blob and then its bytes. If the text is short, the length and the
+ * bytes are first joined in an array on the stack.
+ */
 static void add_text(struct column *column, const void *text, size_t len)
 {
-	const uint32_t length = (uint32_t)len; /* this machine is little endian, as the file */
+	const uint32_t length = (uint32_t)len; /* the machine is little endian, like the file */
 	char plain[1024];
 
 	if (len <= sizeof(plain) - sizeof(length)) {

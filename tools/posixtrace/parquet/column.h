@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * column.h - the values of one column in the current row group, and the column chunk that they
- * become.
+ * column.h - keeps the values of one column in the current row group, and writes them as a column
+ * chunk.
  *
- * Values are kept in the encoding PLAIN, or as indices of a dictionary until that becomes too
- * large. No value is kept for a NULL. Which rows have a value is kept as lengths of runs, so a row
- * costs almost nothing in the columns in which it has no value.
+ * Values are kept as indices of a dictionary until the dictionary becomes too large, and then in
+ * the encoding PLAIN. A NULL has no value. Lengths of runs show which rows have a value. So a row
+ * needs almost no memory in the columns in which it has no value.
  */
 #ifndef POSIXTRACE_PARQUET_COLUMN_H
 #define POSIXTRACE_PARQUET_COLUMN_H
@@ -15,7 +15,7 @@
 
 enum column_kind {
 	COLUMN_INTEGER,  /* INT64, signed */
-	COLUMN_UNSIGNED, /* INT64 with the logical type of an unsigned one */
+	COLUMN_UNSIGNED, /* INT64 with the logical type of an unsigned integer */
 	COLUMN_WIDE,     /* DECIMAL(20,0): signed or unsigned integers of 64 bits */
 	COLUMN_REAL,     /* DOUBLE */
 	COLUMN_TEXT,     /* BYTE_ARRAY with the logical type STRING */
@@ -23,7 +23,7 @@ enum column_kind {
 };
 
 #define COLUMN_WIDE_BYTES 9
-#define COLUMN_BOUND_BYTES 64 /* with a longer text a chunk has no bounds */
+#define COLUMN_BOUND_BYTES 64 /* a chunk with a longer text has no bounds */
 
 /* The least or the greatest value of a column chunk, in the encoding of statistics. */
 struct column_bound {
@@ -34,17 +34,17 @@ struct column_bound {
 struct column {
 	char *name;
 	enum column_kind kind;
-	size_t rows;             /* of the row group, with and without a value */
+	size_t rows;             /* number of rows in the row group, with and without a value */
 	size_t values;           /* the number of rows with a value */
-	uint32_t *run;           /* numbers of rows: without a value, then with one, and so on */
+	uint32_t *run;           /* alternating numbers of rows without a value and with a value */
 	size_t runs, run_room;
-	bool has_no_dictionary;  /* the values are plain */
+	bool has_no_dictionary;  /* the values are in the encoding PLAIN */
 	bool is_varied;          /* an earlier row group had too many values for a dictionary */
 	struct dictionary dictionary;
-	uint32_t *index;         /* for each value its index in the dictionary */
+	uint32_t *index;         /* the index of each value in the dictionary */
 	size_t indices, index_room;
 	struct bytes plain;
-	bool has_bounds;         /* least and greatest are bounds of all values so far */
+	bool has_bounds;         /* "least" and "greatest" are bounds of all values so far */
 	struct column_bound least, greatest;
 	bool failed;             /* there was no memory for a value */
 };
@@ -62,18 +62,19 @@ void column_free(struct column *column);
 void column_add(struct column *column, size_t row, const void *bytes, size_t len);
 
 /*
- * Returns roughly how many bytes the values take. The caller limits the size of a row group by it.
+ * Returns approximately the number of bytes of the values. The caller uses this to limit the size
+ * of a row group.
  */
 size_t column_bytes(const struct column *column);
 
-/* Describes the column in the footer: a structure SchemaElement. */
+/* Appends the description of the column for the footer: a structure SchemaElement. */
 void column_schema(const struct column *column, struct bytes *to);
 
 /*
  * Appends the pages of the column to *pages and a structure ColumnChunk to *chunk, and begins an
- * empty row group. at is the place of the pages in the file. The rows of the group that have no
- * value yet get NULL. *uncompressed is increased by the size of the pages without compression.
- * Returns false if memory is lacking.
+ * empty row group. "at" is the offset of the pages in the file. The rows of the group that have no
+ * value yet get NULL. The size of the pages without compression is added to *uncompressed. Returns
+ * false if memory is lacking.
  */
 bool column_chunk(struct column *column, size_t rows, enum codec codec, uint64_t at,
 		  struct bytes *pages, struct bytes *chunk, uint64_t *uncompressed);

@@ -36,7 +36,7 @@ static bool is_same_value(const void *array, uint32_t index, const void *key)
 	return len == wanted->len && !memcmp(plain, wanted->plain, len);
 }
 
-/* Numbers are hashed as a word, texts by their bytes. */
+/* Hashes a number as one word, and a text by its bytes. */
 static uint64_t hash_value(const struct wanted_value *value)
 {
 	uint64_t number;
@@ -61,7 +61,7 @@ static bool add_value(struct dictionary *dictionary, const struct wanted_value *
 	return true;
 }
 
-/* A value is often the same as the one before. It is found without a hash then. */
+/* A value is often equal to the value before it. In this case it is found without a hash. */
 bool dictionary_index(struct dictionary *dictionary, const void *plain, size_t len,
 		      uint32_t *index)
 {

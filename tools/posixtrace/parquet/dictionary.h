@@ -14,7 +14,7 @@
 
 struct dictionary {
 	struct bytes plain;
-	uint32_t *end;           /* where each value ends in plain */
+	uint32_t *end;           /* the offset of the end of each value in "plain" */
 	uint32_t count;
 	uint32_t last;           /* the value that was found last */
 	struct table table;
@@ -24,9 +24,9 @@ struct dictionary {
 void dictionary_clear(struct dictionary *dictionary);
 
 /*
- * Stores the index of a value, which is given in the encoding PLAIN, and adds it if it is new.
- * Returns false if the dictionary would become too large, or if there is no memory. The caller then
- * continues without a dictionary.
+ * Stores the index of a value, which is given in the encoding PLAIN, in *index. If the value is
+ * new, the function adds it. Returns false if the dictionary would become too large, or if memory
+ * is lacking. The caller then continues without a dictionary.
  */
 bool dictionary_index(struct dictionary *dictionary, const void *plain, size_t len,
 		      uint32_t *index);

@@ -13,8 +13,10 @@ static const char magic[] = "PAR1";
 
 struct parquet_group {
 	size_t rows;
-	size_t columns;          /* the columns it has chunks of; others were added later */
-	size_t chunks_end;       /* where its structures end in parquet.chunks */
+	/* number of columns of which the group has chunks; later columns were added afterwards */
+	size_t columns;
+	/* the offset in parquet.chunks at which the structures of the group end */
+	size_t chunks_end;
 	uint64_t at;
 	uint64_t bytes, uncompressed;
 };
@@ -71,7 +73,7 @@ void parquet_bytes(struct parquet *file, unsigned column, const void *bytes, siz
 	file->bytes += len;
 }
 
-/* The number is written with its most significant byte first. That byte has only the sign. */
+/* The number is written with its most significant byte first. This byte contains only the sign. */
 void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is_signed)
 {
 	unsigned char bytes[COLUMN_WIDE_BYTES];
@@ -83,8 +85,8 @@ void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is
 }
 
 /*
- * Writes the chunk of one column and adds its description to *chunks. Meanwhile this column is in
- * memory twice, as values and as pages.
+ * Writes the chunk of one column and appends its description to *chunks. During this time, the
+ * column is in memory twice: as values and as pages.
  */
 static void write_chunk(struct parquet *file, struct column *column, struct parquet_group *group,
 			struct bytes *chunks)
@@ -119,7 +121,10 @@ static void write_group(struct parquet *file)
 	file->rows = file->bytes = 0;
 }
 
-/* The sizes of all columns are added up only now and then, as there may be thousands of columns. */
+/*
+ * The sizes of all columns are added only now and then, because the file may have thousands of
+ * columns.
+ */
 static bool is_full(const struct parquet *file)
 {
 	size_t bytes = 0;
@@ -155,8 +160,8 @@ static void put_schema(const struct parquet *file, struct thrift *thrift)
 }
 
 /*
- * Writes the description of a row group. A row group must have a chunk of each column. The chunks
- * of the columns that were added after the group are written now.
+ * Writes the description of a row group. A row group must have a chunk of each column. So the
+ * function now describes also the columns that were added after the group.
  */
 static void put_group(struct parquet *file, struct thrift *thrift, size_t number)
 {
@@ -186,7 +191,7 @@ static void put_footer(struct parquet *file, struct bytes *to)
 	for (size_t i = 0; i < file->groups; i++)
 		put_group(file, &thrift, i);
 	thrift_text(&thrift, 6, "posixtrace");
-	/* Without an order of each column readers ignore the least and greatest values. */
+	/* If a column has no order, readers ignore its least and greatest values. */
 	thrift_list(&thrift, 7, THRIFT_STRUCT, file->columns);
 	for (size_t i = 0; i < file->columns; i++) {
 		thrift_list_struct(&thrift);

@@ -4,8 +4,9 @@
  * groups of bounded size, one after the other, and a footer with the columns and the places of all
  * chunks.
  *
- * A caller adds columns, also between rows: earlier rows have NULL there. For each row it sets the
- * values that the row has, then calls parquet_end_row().
+ * The caller adds columns, also between rows. Rows that were written before have NULL in such a
+ * column. For each row the caller sets the values that the row has, and then calls
+ * parquet_end_row().
  *
  * Memory    A row group, and about 80 bytes for each column of each row group that was written.
  * Errors    The first error is kept, and all functions then do nothing. One thread uses a file.
@@ -15,8 +16,9 @@
 
 #include "parquet/column.h"
 
-#define PARQUET_ROWS  122880       /* a group's most rows; DuckDB prefers this number */
-#define PARQUET_BYTES (16u << 20)  /* about how many bytes of values a group has */
+/* greatest number of rows of a group; DuckDB prefers this number */
+#define PARQUET_ROWS  122880
+#define PARQUET_BYTES (16u << 20)  /* approximate number of bytes of values in a group */
 
 struct parquet_group; /* a row group that was written */
 
@@ -25,8 +27,8 @@ struct parquet {
 	enum codec codec;
 	struct column *column;
 	size_t columns;
-	size_t rows;             /* of the current row group */
-	size_t bytes;            /* length of all its texts and blobs */
+	size_t rows;             /* number of rows in the current row group */
+	size_t bytes;            /* length of all texts and blobs of the current row group */
 	uint64_t at;             /* the number of bytes written */
 	uint64_t all_rows;
 	struct parquet_group *group;
@@ -35,17 +37,23 @@ struct parquet {
 	int err;
 };
 
-/* Begins a file. fd is at the beginning of an empty file, and the caller still owns it. */
+/* Begins a file. fd must be at the beginning of an empty file. The caller closes it. */
 void parquet_begin(struct parquet *file, int fd, enum codec codec);
 
-/* Adds a column and returns its number. The name is UTF-8 and copied. */
+/* Adds a column and returns its number. The name must be UTF-8; the function copies it. */
 unsigned parquet_column(struct parquet *file, const char *name, enum column_kind kind);
 
-/* Set the value of a column in the current row, at most once for each row. Texts are UTF-8. */
+/*
+ * These functions set the value of a column in the current row, at most once for each row. Texts
+ * must be UTF-8.
+ */
 void parquet_integer(struct parquet *file, unsigned column, int64_t value);
 void parquet_real(struct parquet *file, unsigned column, double value);
 void parquet_bytes(struct parquet *file, unsigned column, const void *bytes, size_t len);
-/* Does the same for a column of COLUMN_WIDE. The value has 64 bits, with or without a sign. */
+/*
+ * Sets the value of a column COLUMN_WIDE in the current row. The value has 64 bits, with or without
+ * a sign.
+ */
 void parquet_wide(struct parquet *file, unsigned column, uint64_t value, bool is_signed);
 
 /* Ends the row. Returns 0 or the error number of the file. */

@@ -15,7 +15,7 @@ void rle_begin(struct rle *rle, struct bytes *to, unsigned width)
 	rle->packs = 0;
 }
 
-/* Writes the packed run: groups of eight numbers, the lowest bits first. */
+/* Writes the packed run: groups of eight numbers, each beginning with its lowest bit. */
 static void rle_write_packed(struct rle *rle)
 {
 	unsigned char bytes[RLE_PACKED * 4];
@@ -48,9 +48,9 @@ static void rle_pack_some(struct rle *rle, size_t count)
 }
 
 /*
- * Writes the repeated number as a run if at least 8 repetitions are left for it; otherwise packs
- * them. A packed run must have whole groups of eight, so the first repetitions complete its last
- * group.
+ * Writes the repeated number. A packed run must consist of whole groups of eight, so the first
+ * repetitions complete its last group. If at least 8 repetitions remain, they become a run;
+ * otherwise they are packed, too.
  */
 static void rle_write_repeated(struct rle *rle)
 {

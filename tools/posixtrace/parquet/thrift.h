@@ -3,15 +3,16 @@
  * thrift.h - writes structures in the compact protocol of Thrift, in which Parquet has its page
  * headers and its footer (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md).
  *
- * Fields are written in the order of their numbers. A structure within another one, or within a
- * list, is closed by thrift_end(). A lack of memory is noted in the struct bytes; see base/bytes.h.
+ * The caller must write the fields in the order of their numbers. After the fields of a structure
+ * within another structure, or within a list, it must call thrift_end(). A lack of memory is noted
+ * in the struct bytes (base/bytes.h).
  */
 #ifndef POSIXTRACE_PARQUET_THRIFT_H
 #define POSIXTRACE_PARQUET_THRIFT_H
 
 #include "base/bytes.h"
 
-#define THRIFT_DEPTH 8 /* the most nested structures; Parquet needs 5 */
+#define THRIFT_DEPTH 8 /* the greatest depth of nested structures; Parquet needs 5 */
 
 enum thrift_type {
 	THRIFT_TRUE = 1, THRIFT_FALSE, THRIFT_I8, THRIFT_I32 = 5, THRIFT_I64, THRIFT_BINARY = 8,
@@ -24,11 +25,14 @@ struct thrift {
 	unsigned depth;
 };
 
-/* Begins a structure that is not within another one, at the end of *to. thrift_end() closes it. */
+/*
+ * Begins a structure that is not within another structure, at the end of *to. thrift_end() closes
+ * it.
+ */
 struct thrift thrift_begin(struct bytes *to);
 void thrift_end(struct thrift *thrift);
 
-/* Write a field. */
+/* These functions write a field. */
 void thrift_bool(struct thrift *thrift, int field, bool value);
 void thrift_i8(struct thrift *thrift, int field, int8_t value);
 void thrift_i32(struct thrift *thrift, int field, int32_t value);
@@ -37,7 +41,10 @@ void thrift_binary(struct thrift *thrift, int field, const void *bytes, size_t l
 void thrift_text(struct thrift *thrift, int field, const char *text);
 void thrift_struct(struct thrift *thrift, int field);
 
-/* Begins a list with count elements. The caller then writes them with the functions below. */
+/*
+ * Begins a list with "count" elements. The caller must then write the elements with the functions
+ * below.
+ */
 void thrift_list(struct thrift *thrift, int field, enum thrift_type type, size_t count);
 void thrift_list_struct(struct thrift *thrift);
 void thrift_list_i32(struct thrift *thrift, int32_t value);

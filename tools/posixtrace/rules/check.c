@@ -70,7 +70,7 @@ static bool where_fits(const struct check *check, const struct logfile *log, str
 	return !where_say_unknown(where);
 }
 
-/* Returns true if an event of a rule has an expression that contains a duration. */
+/* Returns true if this event of a rule has an expression that uses durations. */
 static bool uses_duration(const struct rule_event *event)
 {
 	return event->where && where_uses_duration(event->where);
@@ -114,8 +114,8 @@ static bool rules_fit(struct check *check)
 }
 
 /*
- * Returns the exit status. If any rule is violated, that determines the status, even if other rules
- * are undecided.
+ * Returns the exit status. If any rule is violated, the status says so, even if other rules are
+ * undecided.
  */
 static int status_of(const struct check *check, int status)
 {

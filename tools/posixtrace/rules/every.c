@@ -125,7 +125,7 @@ static void close_undecided(struct judge *judge, size_t index, uint32_t at)
 	remove_pending(judge, index, at);
 }
 
-/* Returns true if the awaited event may have occurred although the log lacks it. */
+/* Returns true if the awaited event may have occurred even if it is not in the log. */
 static bool is_blind(const struct judge *judge, size_t index)
 {
 	return sight_is_blind(&judge->sight) || judge->hidden[index];

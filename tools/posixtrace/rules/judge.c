@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * judge.c - passes the events of a log to the rules. For each event type there is a list of the
- * rules that concern it. So for most events one access to an array shows that no rule concerns
- * them.
+ * judge.c - passes the events of a log to the rules. Each event type has a list of the rules that
+ * concern it. So for most events one access to an array shows that no rule concerns them.
  */
 #include "rules/judge.h"
 
@@ -303,9 +302,9 @@ void judge_event(struct judge *judge, const struct reading *reading)
 }
 
 /*
- * Judges a rule "count". If the lost events were counted, the number of events could only be
- * greater. So if the log already has more events than the rule allows, the rule is certainly
- * violated. If events were lost, any other violation is uncertain, and the rule remains undecided.
+ * Judges a rule "count". Together with the lost events, the number of events could only be greater.
+ * So if the log already has more events than the rule allows, the rule is certainly violated. If
+ * events were lost, any other violation is uncertain, and the rule remains undecided.
  */
 static void judge_count(struct judge *judge, struct rule *rule)
 {

@@ -117,7 +117,10 @@ void order_event(struct judge *judge, struct rule *rule, const struct reading *r
 struct holder {
 	const struct rule *rule;   /* NULL: free */
 	pid_t pid, tid;
-	/* posix_thread_id: the only number of a thread while its stream is being recorded */
+	/*
+	 * posix_thread_id; while the stream is being recorded, only this number of a thread is
+	 * known
+	 */
 	uint64_t thread;
 	struct held {
 		int64_t from_ns, to_ns;

@@ -16,7 +16,8 @@
 #include "symbols/data.h"
 
 /*
- * Returns true if the holder at index has the rule and the thread of key. table_find() calls this.
+ * Returns true if the holder at this index has the rule and the thread of the key. table_find()
+ * calls this function.
  */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {

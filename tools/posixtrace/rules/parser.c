@@ -20,8 +20,8 @@ static struct out out_stderr = { .fd = 2 };
 void parser_fail(struct parser *parser, const char *expected)
 {
 	/*
-	 * The column is counted in bytes. Behind characters of several bytes the caret is too far
-	 * to the right.
+	 * The column is counted in bytes. So behind characters of several bytes the caret is too
+	 * far to the right.
 	 */
 	size_t column = (size_t)(parser->word - parser->line);
 

@@ -10,8 +10,8 @@
 #include "rules/judge.h"
 
 /*
- * Returns the address of a time. index is counted from the oldest time, which is at the place
- * from.
+ * Returns the address of a time. "index" is counted from the oldest time, and "from" is the index
+ * of the oldest time in the array.
  */
 static int64_t *time_at(const struct rule *rule, uint64_t from, uint64_t index)
 {
@@ -29,7 +29,7 @@ static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 
 /*
  * Adds a time to the full array and removes the oldest time. Returns true if there are too many
- * events in a span. The removed time may be that of one of these events.
+ * events in a span. These events may include the one whose time is removed.
  */
 static bool replace_oldest(struct rule *rule, int64_t time_ns)
 {

@@ -353,8 +353,9 @@ bool rules_read(struct rules *rules, const char *path)
 			break;
 		}
 		/*
-		 * Behind a NUL byte the rest of the line would be ignored. The reading ends here
-		 * and not at the next line, because a file that consists of NULs may be huge.
+		 * If the line contains a NUL byte, the rest of the line would be ignored. The
+		 * reading ends here and not at the next line, because a file that consists of NULs
+		 * may be huge.
 		 */
 		if ((!len || line[len - 1] != '\n') && !feof(file)) {
 			parser.word = line;

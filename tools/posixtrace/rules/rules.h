@@ -52,8 +52,8 @@ struct rule {
 	uint64_t cases;        /* events that the rule concerns */
 	uint64_t violations, undecided;
 	/*
-	 * How many lost events the rule concerns, according to the ledger. With them the result
-	 * could be different.
+	 * Number of lost events that the rule concerns, according to the ledger. With these events
+	 * the result could be different.
 	 */
 	uint64_t lost;
 	char *reason[RULES_REASONS];

@@ -119,7 +119,7 @@ bool sight_has_end(const struct judge *judge, bool is_damaged)
 
 /* ------------------------------------------------------------------ losses */
 
-/* How many lost events a rule concerns. */
+/* The number of lost events that a rule concerns. */
 struct missing {
 	uint64_t first, second;
 	/* bits of the kinds of calls to which the first and the second events belong */
@@ -136,8 +136,8 @@ static void add_saturated(uint64_t *to, uint64_t count)
 }
 
 /*
- * Returns true if the log shows at which times events were lost by this cause. That is in gaps that
- * system events mark, at the end of a full log, or at the beginning of a log that was overwritten
+ * Returns true if the log shows at which times events were lost by this cause. Such times are gaps
+ * that system events mark, the end of a full log, and the beginning of a log that was overwritten
  * or cleared.
  */
 static bool has_place(const struct judge *judge, int cause)
@@ -180,8 +180,8 @@ static void add_type_losses(const struct judge *judge, struct missing *missing,
 }
 
 /*
- * Subtracts the losses of a type from rest. At first rest has the losses of all types. When this
- * was done for every type, rest has the losses that may belong to any type.
+ * Subtracts the losses of a type from *rest. At first *rest has the losses of all types. When the
+ * function was called for each type, *rest has the losses that may belong to any type.
  */
 static void sight_subtract(struct posix_trace_ledger_np *rest,
 			   const struct posix_trace_ledger_np *line)

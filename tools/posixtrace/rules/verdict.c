@@ -283,8 +283,8 @@ void verdict_tap_none(struct out *out)
 }
 
 /*
- * In JUnit's form nothing can say that the tests could not run, so a single test with an error is
- * written.
+ * JUnit's form has no element that says that the tests could not run, so the function writes a
+ * single test with an error.
  */
 void verdict_junit_none(struct out *out)
 {
