@@ -157,8 +157,8 @@ static const char *const kinds[] = {
 };
 
 /*
- * Writes the names of an option with this text between the short and the long one. Each option has
- * at least one of them.
+ * Writes the names of an option, with "between" between the short and the long name. Each option
+ * has at least one of these names.
  */
 static void put_names(struct out *out, const struct option_row *row, const char *between)
 {

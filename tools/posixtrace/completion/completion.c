@@ -34,7 +34,10 @@ size_t shells_brief(const char *help)
 	return strcspn(help, ";:\n");
 }
 
-/* strchr() also finds the NUL at the end of special, but text has none before len. */
+/*
+ * strchr() also finds the NUL at the end of "special", but "text" has no NUL among its first "len"
+ * bytes.
+ */
 void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
 		   const char *before)
 {

@@ -27,9 +27,9 @@ bool fish_script(struct out *out);
 void shells_words(struct out *out, enum option_kind kind, const char *choices);
 
 /*
- * Prints the event types of a log, or of the streams of the process with this number, a line each.
- * shells_processes() prints the numbers of the processes that the user may trace, with a tab and
- * the program. Both return a status of the tool.
+ * shells_events() prints the event types of a log, or of the streams of the process with this
+ * number, one on each line. shells_processes() prints a line for each process that the user may
+ * trace: its number, a tab and its program. Both functions return a status of the tool.
  */
 int shells_events(const char *argument);
 int shells_processes(void);
@@ -38,8 +38,8 @@ int shells_processes(void);
 size_t shells_brief(const char *help);
 
 /*
- * Writes text, and writes the argument before in front of each character that special contains. The
- * argument before has what the shell needs there, such as one or two backslashes.
+ * Writes "text", and writes "before" in front of each character that is in "special". "before" is
+ * what the shell needs at this place, such as one or two backslashes.
  */
 void shells_quoted(struct out *out, const char *text, size_t len, const char *special,
 		   const char *before);

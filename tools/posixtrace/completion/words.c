@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * words.c - words that the scripts ask for while the user types: event types and processes.
+ * words.c - prints words for which the scripts ask while the user types: event types and processes.
  *
  * Logs, other processes and their names may be hostile. The shell uses each line as a word, and
  * shows it. So a name with an unsafe character, such as a line end, is left out.
@@ -20,7 +20,10 @@
 #include "completion/shells.h"
 #include "log/logfile.h"
 
-/* The event types of a log. An unsafe name is recognized by its escaped form, which is longer. */
+/*
+ * Prints the event types of a log. A name is unsafe if its escaped form is longer than the name
+ * itself.
+ */
 static int events_of_log(const char *path)
 {
 	struct logfile log;
@@ -80,8 +83,8 @@ int shells_events(const char *argument)
 }
 
 /*
- * The kernel shows the program of a process, the link exe, to those that may trace the process. A
- * thread of the kernel and a process that has ended have none.
+ * The kernel shows the program of a process, which is the target of the link exe, only to users who
+ * may trace the process. A thread of the kernel and a process that has ended have no program.
  */
 int shells_processes(void)
 {

@@ -132,7 +132,7 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
 		out_str(out, "_normal");
 		break;
 	case OPTION_EVENT:
-		/* Behind a blank, _arguments adds no options of compadd. */
+		/* Because of the blank before the name, _arguments adds no options of compadd. */
 		out_str(out, " _posixtrace_events");
 		if (choices) {
 			out_char(out, ' ');

@@ -61,7 +61,7 @@ static void put_text(const struct doctor_finding *finding)
 	}
 }
 
-/* Writes a finding as a JSON object in a line. */
+/* Writes a finding as a JSON object on a line of its own. */
 static void put_json(const struct doctor_finding *finding)
 {
 	struct json json = json_begin(&out_stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* doctor.h - the requirements of tracing, and a finding about each. */
+/* doctor.h - examines the requirements of tracing, and makes a finding about each of them. */
 #ifndef POSIXTRACE_DOCTOR_DOCTOR_H
 #define POSIXTRACE_DOCTOR_DOCTOR_H
 
@@ -12,11 +12,11 @@ enum doctor_verdict {
 	DOCTOR_WORKS,
 	DOCTOR_UNKNOWN, /* this process cannot find the answer */
 	DOCTOR_LIMITED, /* some features are not available; the others work */
-	DOCTOR_FAILS    /* no trace is possible without it */
+	DOCTOR_FAILS    /* without this requirement no trace is possible */
 };
 
 struct doctor_finding {
-	const char *name;              /* of the requirement: a word or two */
+	const char *name;              /* name of the requirement: one or two words */
 	enum doctor_verdict verdict;
 	char fact[DOCTOR_TEXT_BYTES];  /* what was found */
 	char advice[DOCTOR_TEXT_BYTES]; /* what the user can do; empty: nothing */

@@ -148,7 +148,7 @@ static void report_clock(doctor_report *report, const struct posix_trace_loginfo
 		   info->clock, (double)info->clock_hz / 1e9);
 }
 
-/* Examines the whole way of an event, from the trace point into a log and back. */
+/* Tests the recording: writes events of this process into a log, and reads the log. */
 static void examine_recording(doctor_report *report)
 {
 	struct posix_trace_loginfo_np info = { 0 };
@@ -257,9 +257,9 @@ static void examine_folder(doctor_report *report)
 }
 
 /*
- * Examines whether the library that the command record loads is found. The search prints messages
- * that are meant for record. So the function suppresses these messages, and gives its own advice
- * instead.
+ * Examines whether the library that the command record loads can be found. The search prints
+ * messages that are meant for record. So the function suppresses these messages, and gives its own
+ * advice instead.
  */
 static void examine_preload(doctor_report *report)
 {
@@ -445,8 +445,8 @@ static void examine_uprobes(doctor_report *report)
 }
 
 /*
- * Reports a seccomp filter of this process, such as containers have. Each program that this process
- * starts has the filter too.
+ * Reports whether this process has a seccomp filter, as processes in containers do. Each program
+ * that this process starts has the same filter.
  */
 static void examine_seccomp(doctor_report *report)
 {

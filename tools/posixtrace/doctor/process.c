@@ -106,7 +106,8 @@ static void examine_streams(pid_t pid, doctor_report *report)
 }
 
 /*
- * Returns 1 if both processes are in the same name space of this kind, 0 if not, or -1 if unknown.
+ * Returns 1 if the process and this process are in the same name space of this kind, 0 if they are
+ * not, or -1 if this is not known.
  */
 static int shares_space(pid_t pid, const char *kind)
 {

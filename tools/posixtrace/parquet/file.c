@@ -161,7 +161,7 @@ static void put_schema(const struct parquet *file, struct thrift *thrift)
 
 /*
  * Writes the description of a row group. A row group must have a chunk of each column. So the
- * function now describes also the columns that were added after the group.
+ * function writes chunks now for the columns that were added after the group.
  */
 static void put_group(struct parquet *file, struct thrift *thrift, size_t number)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * receive.c - the command receive: makes a log of the events that arrive through a pipe of bytes.
+ * receive.c - the command receive: makes a log from the events that arrive through a pipe of bytes.
  */
 #include <unistd.h>
 
@@ -60,8 +60,8 @@ static bool take_option(int option, struct through *plan)
 		given[1].value = optarg;
 		return true;
 	/*
-	 * The element for the speed is added only with --baud. Without --baud the line keeps its
-	 * speed.
+	 * The element for the speed is added only if --baud is given. Without --baud the serial
+	 * line keeps its speed.
 	 */
 	case OPT_BAUD:
 		given[3] = (struct fmt_given){ "baud", optarg };
@@ -93,8 +93,8 @@ static int receive_run(int argc, char **argv)
 			return tool_usage(&receive_command);
 	}
 	/*
-	 * A log is written in place. Therefore the output needs a name, for which there is no
-	 * default.
+	 * A log cannot be written into a pipe. Therefore the output needs a name, for which there
+	 * is no default.
 	 */
 	if (argc - optind > 1 || !plan.output) {
 		say("receive: %s", plan.output ? "give only one source" :

@@ -70,7 +70,7 @@ static bool take_option(int option, struct through *plan)
 /* Checks the options together. Returns false after it printed an error. */
 static bool is_possible(int argc)
 {
-	/* For the message: the first given option that is not possible with a trace. */
+	/* The message names the first given option that is not possible with a trace. */
 	const char *only = send_plan.duration_ns ? "--duration" : send_plan.stream_size ? "--size"
 			   : send_plan.inherit ? "--inherit" : NULL;
 
@@ -110,13 +110,13 @@ static int send_run(int argc, char **argv)
 		plan.from = &send_process_format; /* not in the table of formats */
 		return through(&plan, &input);
 	}
-	/* A trace may be a file, a pipe or a connection, as for convert. */
+	/* As with the command convert, a trace may be a file, a pipe or a connection. */
 	status = input_open(&input, argv[optind]);
 	if (status)
 		return status;
 	/*
-	 * A terminal shows which part of the trace was read. It shows none for a process, because
-	 * the number of its events is not known.
+	 * On a terminal, the command shows how much of the trace has been read. It shows nothing
+	 * for a process, because the number of events is not known.
 	 */
 	plan.is_metered = true;
 	status = through(&plan, &input);

@@ -17,7 +17,8 @@
 #include "send/send.h"
 
 #define LOOK_MS        20    /* longest sleep between two readings */
-#define EVENTS_AT_ONCE 65536 /* the most events that are read between two looks at signals */
+/* greatest number of events that are read before signals are checked again */
+#define EVENTS_AT_ONCE 65536
 #define TYPES          1024  /* size of the cache of types */
 #define STREAM_BYTES   (8u << 20) /* default */
 
@@ -27,8 +28,8 @@ struct sending {
 	struct fmt_flow *flow;
 	trace_id_t trid;
 	const struct fmt_type *type[TYPES];
-	struct posix_trace_ledger_np reported; /* has the losses reported so far */
-	unsigned char *data; /* of one event, data_max bytes */
+	struct posix_trace_ledger_np reported; /* the losses that were reported so far */
+	unsigned char *data; /* memory for the data of one event, data_max bytes */
 	size_t data_max;
 };
 
@@ -69,7 +70,7 @@ static int begin_stream(struct sending *sending)
 
 /*
  * Returns the description of a type, which is made at the type's first event. If the schema is
- * registered only later, it is missing.
+ * registered only after this event, the description lacks it.
  */
 static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t id)
 {
@@ -88,8 +89,8 @@ static const struct fmt_type *type_of(struct sending *sending, trace_event_id_t 
 }
 
 /*
- * Sends the events that are in the stream, at most EVENTS_AT_ONCE. *more is true if there may be
- * further ones.
+ * Sends the events that are in the stream, at most EVENTS_AT_ONCE. *more becomes true if the stream
+ * may have further events.
  */
 static int read_some(struct sending *sending, bool *more)
 {
@@ -147,8 +148,8 @@ static int read_all(struct sending *sending)
 }
 
 /*
- * Sends events until the end. The last reading comes after the stream was stopped, so it finds all
- * remaining events.
+ * Sends events until the end. The last reading is made after the stream was stopped, so it finds
+ * all remaining events.
  */
 static int follow_process(struct sending *sending, struct until *until)
 {

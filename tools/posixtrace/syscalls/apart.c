@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* apart.c - a process that closes descriptors of events. */
+/* apart.c - starts a process that closes descriptors of events. */
 #include "syscalls/apart.h"
 
 #include <errno.h>
@@ -16,7 +16,10 @@ static int compare_descriptors(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* Closes all descriptors but 0 and those of fd, which is sorted. One call closes each gap. */
+/*
+ * Closes all descriptors except 0 and those in the sorted array fd. One call closes each gap
+ * between two of them.
+ */
 static void close_gaps(const int *fd, size_t count)
 {
 	unsigned from = 1;
@@ -32,7 +35,8 @@ static void close_gaps(const int *fd, size_t count)
 }
 
 /*
- * Closes in reverse order, so that a link that was made after its event is closed before the event.
+ * Closes in reverse order, because a link is behind its event in the array and must be closed
+ * before the event.
  */
 void apart_close_here(const int *fd, size_t count)
 {
@@ -42,8 +46,9 @@ void apart_close_here(const int *fd, size_t count)
 }
 
 /*
- * Keeps the descriptors until the other end of the pipe is closed, and then ends, so the kernel
- * closes them. A process of its own session gets no signal of the terminal.
+ * Keeps the descriptors until the other end of the pipe is closed. Then the process ends, so the
+ * kernel closes the descriptors. The process has its own session, so it gets no signals of the
+ * terminal.
  */
 static void __attribute__((noreturn)) hold_descriptors(int end, const int *fd, size_t count)
 {
@@ -72,7 +77,7 @@ void apart_close(int *fd, size_t count)
 	}
 	child = fork();
 	if (child == 0) {
-		/* Only a child of the child continues, so this process need not wait for it. */
+		/* Only a grandchild of the tool continues, so the tool need not wait for it. */
 		if (fork() == 0)
 			hold_descriptors(ends[0], fd, count);
 		_exit(0);

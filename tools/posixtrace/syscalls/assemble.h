@@ -3,11 +3,11 @@
  * assemble.h - the instructions of the kernel's BPF, as functions that append one or a few of them
  * to a program.
  *
- * If a program has no room for an instruction, the instruction is left out. This does not happen,
- * because PROGRAM_MOST is greater than the length of each program that is made here. If it
+ * If a program has no room for an instruction, the instruction is left out. This cannot happen,
+ * because PROGRAM_MOST is greater than the length of each program that the tool makes. If it
  * happened, the verifier of the kernel would refuse the incomplete program. A place on the stack is
- * a negative distance from register 10, and a multiple of the size of the value there. The
- * functions of the kernel change the registers 0 to 5.
+ * given as a negative distance from register 10, and is a multiple of the size of the value at this
+ * place. The functions of the kernel change the registers 0 to 5.
  *
  * Threads  a program belongs to one thread.
  */
@@ -16,7 +16,7 @@
 
 #include "syscalls/program.h"
 
-/* Appends an instruction with all its parts. The functions below append instructions by it. */
+/* Appends an instruction with all its parts. The functions below call this function. */
 static inline void program_put(struct program *program, unsigned code, unsigned to, unsigned from,
 			       int offset, int number)
 {
@@ -79,8 +79,8 @@ static inline void call_function(struct program *p, int function)
 }
 
 /*
- * Loads the address of a map. The program has the descriptor of the map. The kernel replaces the
- * descriptor by the address when it loads the program.
+ * Loads the address of a map. The instruction contains the descriptor of the map. When the kernel
+ * loads the program, it replaces the descriptor by the address.
  */
 static inline void load_map(struct program *p, unsigned to, int descriptor)
 {
@@ -90,7 +90,8 @@ static inline void load_map(struct program *p, unsigned to, int descriptor)
 
 /*
  * Appends a jump forward, which is executed if the condition holds. Returns the index of the jump.
- * jump_lands() later sets the target of the jump to the end that the program has then.
+ * A later call of jump_lands() sets the target of the jump to the end that the program has at that
+ * time.
  */
 static inline size_t jump_if(struct program *p, unsigned condition, unsigned reg, int number)
 {
@@ -156,7 +157,7 @@ static inline void update_key(struct program *p, int map, int key, int value)
 	call_function(p, BPF_FUNC_map_update_elem);
 }
 
-/* Deletes a key from the map. It is no error if the map lacks the key. */
+/* Deletes a key from the map. It is not an error if the map lacks the key. */
 static inline void delete_key(struct program *p, int map, int key)
 {
 	load_map(p, BPF_REG_1, map);
@@ -166,8 +167,8 @@ static inline void delete_key(struct program *p, int map, int key)
 }
 
 /*
- * Counts a lost record of a kind. The counters are shared by all CPUs, so the addition is atomic.
- * "key" is a place of 4 bytes on the stack, which the function changes.
+ * Counts a lost record of a kind. All CPUs share the counters, so the addition is atomic. "key" is
+ * a place of 4 bytes on the stack, which the appended instructions change.
  */
 static inline void count_lost(struct program *p, const int *map, int key,
 			      enum syscalls_losses which)

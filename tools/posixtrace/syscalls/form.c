@@ -4,8 +4,8 @@
  *
  * The rows are a part of this program, so they are right. The records may have any contents: a
  * process chooses the memory that is copied, and may change it during its call. The functions read
- * each number, text and struct from a piece whose length was checked. If it is absent, a fixed
- * value such as 0 is used.
+ * each number, text and struct from a piece whose length was checked. If such a value is absent, a
+ * fixed value such as 0 is used.
  */
 #include "syscalls/form.h"
 
@@ -25,7 +25,7 @@
 #include "../../../lib/preload/address.h"
 #include "../../../lib/preload/types.h" /* the only list of the types and schemas */
 
-/* A line of FORM_ROWS. */
+/* A row of FORM_ROWS. */
 struct form_row {
 	const char *call, *type, *parts, *fields;
 };
@@ -48,7 +48,8 @@ static const struct {
 /* ------------------------------------------------------------------ rows */
 
 /*
- * Returns the row of a call, or NULL if there is none. A row with ! is only for calls of 64 bits.
+ * Returns the row of a call, or NULL if it has none. A row with ! is only for calls of 64-bit
+ * programs.
  */
 static const struct form_row *find_row(const char *call, bool is_32bit)
 {
@@ -70,7 +71,7 @@ static const char *library_schema(const char *type)
 	return NULL;
 }
 
-/* Returns the begin of the next word, and its length. */
+/* Returns the beginning of the next word, and stores its length in *len. */
 static const char *next_word(const char *text, size_t *len)
 {
 	text += strspn(text, " ");
@@ -107,7 +108,10 @@ static void plan_parts(const struct form_row *row, unsigned content, struct sysc
 	}
 }
 
-/* Returns whether a call may not return, or may replace the memory that has its texts. */
+/*
+ * Returns whether a record must be made at the beginning of the call, because the call may not
+ * return, or may replace the memory that has its texts.
+ */
 static bool is_at_entry(const char *call)
 {
 	return !strcmp(call, "exit_group") || !strcmp(call, "exit") || !strcmp(call, "execve") ||
@@ -185,7 +189,8 @@ static const unsigned char *piece_of(const struct syscalls_record *record,
 }
 
 /*
- * Returns a number of 4 or 8 bytes in a piece, or 0 if it is not there. 4 bytes are read as signed.
+ * Returns a number of 4 or 8 bytes in a piece, or 0 if the piece does not have it. A number of 4
+ * bytes is signed.
  */
 static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offset, size_t size)
 {
@@ -202,7 +207,7 @@ static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offs
 	return number;
 }
 
-/* Returns a struct timespec or timeval as nanoseconds, or -1 if it is not there. */
+/* Returns a struct timespec or timeval as nanoseconds, or -1 if the piece does not have it. */
 static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 {
 	int64_t seconds, parts;
@@ -218,7 +223,10 @@ static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 
 /* ------------------------------------------------------------------ types */
 
-/* Returns whether a call of clone(2) or clone3() creates a thread. clone3() has flags in memory. */
+/*
+ * Returns whether a call of clone(2) or clone3() creates a thread. The flags of clone3() are in
+ * memory.
+ */
 static bool is_thread(const struct syscalls_record *record, const char *call,
 		      const unsigned char *piece, size_t bytes)
 {
@@ -294,7 +302,10 @@ static void put_arguments(char *schema, size_t room, const char *call)
 		len = (size_t)(end - name);
 		if (!len || !strncmp(name, "common_", 7) || !strncmp(name, "__", 2))
 			continue;
-		/* The first fields of a type have these names; an argument gets an underscore. */
+		/*
+		 * The first fields of a type have these names, so an argument with such a name gets
+		 * an underscore.
+		 */
 		for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
 			is_reserved |= strlen(reserved[i]) == len &&
 				       !strncmp(reserved[i], name, len);
@@ -354,7 +365,7 @@ static struct form_type *make_type(struct forms *forms, const char *name,
 	schema = is_library ? library_schema(name) : NULL;
 	type->row = schema ? row : NULL;
 	snprintf(type->name, sizeof(type->name), "%s", name);
-	/* A type without a schema is one that is not wanted. */
+	/* A type that is not wanted is kept without a schema. */
 	if (!forms->wants(forms->arg, name))
 		return NULL;
 	if (schema) {
@@ -398,7 +409,10 @@ struct making {
 	size_t used;
 };
 
-/* Appends bytes. Those that do not fit are left out, and readers see that the data is short. */
+/*
+ * Appends bytes. If they do not fit, they are left out, and readers notice that the data is too
+ * short.
+ */
 static void form_put(struct making *making, const void *from, size_t bytes)
 {
 	if (bytes <= FORM_DATA_BYTES - making->used) {
@@ -435,13 +449,13 @@ static int error_of(const struct syscalls_record *record)
 {
 	int64_t error = -record->result;
 
-	/* Codes from 512 on are internal to the kernel: it repeats the call after a signal. */
+	/* Codes from 512 on are internal to the kernel, which repeats the call after a signal. */
 	if (error <= 0 || error > 4095)
 		return 0;
 	return error >= 512 ? EINTR : (int)error;
 }
 
-/* Returns milliseconds in an argument as nanoseconds, or -1 if they are negative. */
+/* Returns the milliseconds in an argument as nanoseconds, or -1 if the argument is negative. */
 static int64_t of_milliseconds(uint64_t arg)
 {
 	return (int)arg < 0 ? -1 : (int64_t)(int)arg * 1000000;
@@ -524,7 +538,7 @@ static void text_from(struct making *making, const char *source)
 
 /*
  * Finds the source of a field in a row. Returns NULL if the row does not name the field. The search
- * is linear, because rows are short, and because it does not slow down the traced program.
+ * is linear, because rows are short, and because the search does not slow down the traced program.
  */
 static const char *source_of(const struct form_row *row, const char *field)
 {
@@ -543,7 +557,7 @@ static void put_number(struct making *making, const struct posix_trace_field_np 
 {
 	uint64_t value = (uint64_t)number;
 
-	/* All processors on which this runs have the low bytes first. */
+	/* All supported processors store the least significant byte first. */
 	form_put(making, &value, field->size && field->size <= 8 ? field->size : 8);
 }
 
@@ -595,7 +609,7 @@ static void put_sys(struct making *making, const struct form_type *type)
 		if (field->type == POSIX_TRACE_TYPE_STR_NP) {
 			const unsigned char *text;
 
-			/* skips the parts that are not texts, because they have no fields */
+			/* parts that are not texts are skipped, because they have no fields */
 			for (word = next_word(word + len, &len); len && *word != 's';
 			     word = next_word(word + len, &len))
 				part++;

@@ -16,8 +16,8 @@
 
 #include "syscalls/syscalls.h"
 
-#define FORM_DATA_BYTES 8192 /* the most bytes of the data of an event */
-#define FORM_TEXT_BYTES 480  /* the most bytes of one text in the data, with its NUL */
+#define FORM_DATA_BYTES 8192 /* greatest number of bytes of the data of an event */
+#define FORM_TEXT_BYTES 480  /* greatest number of bytes of a text in the data, with its NUL */
 #define FORM_NAME_BYTES 64
 
 struct form_row;
@@ -27,7 +27,7 @@ struct form_type {
 	char name[FORM_NAME_BYTES];
 	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	struct posix_trace_schema_np schema;
-	const struct form_row *row; /* NULL: the type is a sys.NAME */
+	const struct form_row *row; /* NULL: the name of the type is sys.NAME */
 	bool is_used;               /* an event of this type will be written */
 	trace_event_id_t id;        /* only the caller uses it */
 };
@@ -35,7 +35,8 @@ struct form_type {
 struct forms {
 	struct form_type **type;
 	size_t types;
-	unsigned content;           /* value of --data: bytes of each transfer to be recorded */
+	/* value of --data: number of bytes of each transfer that are recorded */
+	unsigned content;
 	bool (*wants)(void *arg, const char *type);
 	void *arg;
 };
@@ -49,8 +50,8 @@ void forms_begin(struct forms *forms, unsigned content,
 void forms_fini(struct forms *forms);
 
 /*
- * Plans which calls are recorded, and with which parts of memory. If as_sys is true, some calls
- * become sys.NAME although the library has a type for them.
+ * Makes the plans: which calls are recorded, and which parts of memory are copied. If as_sys is
+ * true, some calls become events sys.NAME although the library has a type for them.
  */
 void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PLANS], bool as_sys);
 
@@ -62,7 +63,7 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 struct form_type *forms_type(struct forms *forms, const struct syscalls_record *record,
 			     const unsigned char *piece, size_t bytes, bool as_sys);
 
-/* Returns a type of the library by its name, as forms_type() does. */
+/* Returns the type of the library with this name, or NULL in the same cases as forms_type(). */
 struct form_type *forms_named(struct forms *forms, const char *name);
 
 /* Stores the data of the event. Returns the number of bytes. */

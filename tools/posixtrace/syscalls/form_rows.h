@@ -4,9 +4,10 @@
  *
  * 	ROW(call, type, parts, fields)
  *
- * The column "parts" lists the parts of memory that are copied, at most 3: sN is the text at
- * argument N, bN,L are L bytes there, bN:M,L as many bytes as argument M says but at most L, and
- * bN:r,L as many as the result says. dN:M and dN:r are the bytes that --data requests.
+ * The column "parts" lists the parts of memory that are copied, at most 3. sN is the text to which
+ * argument N points, and bN,L are L bytes to which it points. bN:M,L are as many bytes as argument
+ * M says, at most L. bN:r,L are as many bytes as the result says, at most L. dN:M and dN:r are the
+ * bytes that --data requests.
  *
  * The column "fields" says from where each field of the schema comes. The fields "time" and "error"
  * need no source. Fields that the column does not name are 0 or empty.

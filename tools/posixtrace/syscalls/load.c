@@ -2,8 +2,8 @@
 /*
  * load.c - creates the maps, loads and attaches the programs, and reads their records.
  *
- * Nothing is pinned in the kernel: maps, programs and events exist as long as a process has their
- * descriptors. So a recorder that is killed leaves nothing behind.
+ * Nothing is pinned in the kernel: maps, programs and events exist only as long as a process has
+ * their descriptors. So if a recorder is killed, none of them remains.
  */
 #include <errno.h>
 #include <linux/bpf.h>
@@ -23,16 +23,19 @@
 #include "syscalls/program.h"
 
 /*
- * The ring has room for some 100000 calls. On a busy machine some thousands of calls arrive between
- * two readings, 10 ms apart.
+ * The ring has room for about 100000 calls. On a busy machine, several thousand calls arrive in the
+ * 10 ms between two readings.
  */
 #define RING_BYTES  (UINT32_C(16) << 20)
-#define TRACED_MOST 65536 /* the most traced processes at one time */
-#define OPEN_MOST   65536 /* the most threads in a call at one time */
+#define TRACED_MOST 65536 /* greatest number of processes that are traced at one time */
+#define OPEN_MOST   65536 /* greatest number of threads that are in a call at one time */
 
 #define FIRST_PID_SPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
 
-/* The programs in the order in which they are attached: that of exits before that of entries. */
+/*
+ * The programs in the order in which they are attached: the program of exits before the program of
+ * entries.
+ */
 enum { NEW, EXEC, DEAD, EXIT, ENTER };
 
 static const char *const events[SYSCALLS_PROGRAMS] = {
@@ -62,8 +65,8 @@ bool syscalls_read_event(const char *event, const char *file, char *text, size_t
 		is_refused |= errno == EACCES || errno == EPERM;
 	}
 	/*
-	 * One folder may be forbidden while the other does not exist. The lack of permission is
-	 * then the reason that helps the user.
+	 * If one folder is forbidden and the other does not exist, the lack of permission is the
+	 * reason that helps the user.
 	 */
 	if (is_refused)
 		errno = EACCES;
@@ -111,7 +114,10 @@ static bool find_fields(struct program_fields *fields)
 
 /* ------------------------------------------------------------------ maps and programs */
 
-/* Returns the descriptor of a new map, or -1. "most": number of elements; bytes of a ring. */
+/*
+ * Returns the descriptor of a new map, or -1. "most" is the greatest number of elements, or the
+ * number of bytes of a ring.
+ */
 static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32_t most)
 {
 	union bpf_attr attr = { .map_type = type, .key_size = key, .value_size = value,
@@ -121,8 +127,8 @@ static int make_map(enum bpf_map_type type, uint32_t key, uint32_t value, uint32
 }
 
 /*
- * Makes all maps. Returns false, with errno, if one cannot be made; syscalls_end() closes the
- * others. Hash maps are allocated by the kernel in advance, so that programs need no memory.
+ * Makes all maps. Returns false and sets errno if a map cannot be made. syscalls_end() closes the
+ * other maps. The kernel allocates hash maps in advance, so the programs need no memory later.
  */
 static bool make_maps(struct syscalls *syscalls)
 {
@@ -142,7 +148,7 @@ static bool make_maps(struct syscalls *syscalls)
 	return true;
 }
 
-/* Stores a value under a key of 4 bytes; "value" must have the size of the map's values. */
+/* Stores a value under a key of 4 bytes. *value must have the size of the map's values. */
 static bool set_element(int map, uint32_t key, const void *value)
 {
 	union bpf_attr attr = { .map_fd = (uint32_t)map, .key = (uintptr_t)&key,
@@ -152,8 +158,8 @@ static bool set_element(int map, uint32_t key, const void *value)
 }
 
 /*
- * Loads a program. The functions of the kernel that copy memory are for programs under the GPL; the
- * license of this project permits the use under the GPL.
+ * Loads a program. Only programs under the GPL may use the functions of the kernel that copy
+ * memory. The license of this project permits the use under the GPL.
  */
 int syscalls_load(const struct program *program, enum bpf_prog_type type, unsigned attach)
 {
@@ -165,7 +171,7 @@ int syscalls_load(const struct program *program, enum bpf_prog_type type, unsign
 	};
 	int fd = syscalls_bpf(BPF_PROG_LOAD, &attr);
 
-	/* Prints the verifier's reason, for developers who change the programs. */
+	/* Prints the verifier's messages, for developers who change the programs. */
 	if (fd < 0 && getenv("POSIXTRACE_BPF_LOG")) {
 		static char all[1 << 20];
 
@@ -179,8 +185,8 @@ int syscalls_load(const struct program *program, enum bpf_prog_type type, unsign
 }
 
 /*
- * Returns whether a program is attached. The programs of calls slow down the whole machine, so they
- * are left out if no calls are wanted.
+ * Returns whether a program must be attached. The programs of calls slow down the whole machine, so
+ * they are left out if no calls are wanted.
  */
 static bool is_wanted(int which, unsigned scope)
 {
@@ -221,7 +227,7 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 }
 
 /*
- * Attaches the programs. For each program one event of any CPU is enough, because the program then
+ * Attaches the programs. Each program needs only one event of any CPU, because the program then
  * runs on all CPUs. The program of exits is attached before the program of entries. So when the
  * first entry of a call is recorded, its exit will be recorded, too.
  */
@@ -246,7 +252,10 @@ static bool attach_programs(struct syscalls *syscalls, unsigned scope)
 	return true;
 }
 
-/* Maps the ring: a page with the reader's place, a page with the writer's, and the data twice. */
+/*
+ * Maps the ring: a page with the reader's place, a page with the writer's place, and the data
+ * twice.
+ */
 static bool map_ring(struct syscalls *syscalls)
 {
 	int fd = syscalls->map[SYSCALLS_MAP_RING];
@@ -294,7 +303,7 @@ const char *syscalls_reason(int err)
 	return "this kernel does not accept the programs";
 }
 
-/* Returns why find_fields() failed, by errno. */
+/* Returns the reason why find_fields() failed, which errno shows. */
 static const char *fields_reason(void)
 {
 	return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
@@ -317,8 +326,8 @@ static const char *space_reason(void)
 }
 
 /*
- * Reads where the fields are, and makes the maps. Returns NULL, or the reason why that is
- * impossible; syscalls_end() frees what was made.
+ * Reads the offsets of the fields, and makes the maps. Returns NULL, or the reason why that is
+ * impossible. syscalls_end() frees everything that was made.
  */
 static const char *prepare_maps(struct syscalls *syscalls, struct program_fields *fields)
 {
@@ -389,7 +398,7 @@ void syscalls_stop(struct syscalls *syscalls)
 	union bpf_attr gone = { .map_fd = (uint32_t)syscalls->map[SYSCALLS_MAP_TRACED],
 				.key = (uintptr_t)&pid };
 
-	/* The programs record no process that is not in this map. */
+	/* The programs record only processes that are in this map, so it is emptied first. */
 	for (int i = 0; syscalls->is_active && i < TRACED_MOST &&
 	     !syscalls_bpf(BPF_MAP_GET_NEXT_KEY, &first); i++)
 		syscalls_bpf(BPF_MAP_DELETE_ELEM, &gone);
@@ -426,7 +435,7 @@ uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses whi
 }
 
 /*
- * Reads up to the writer's place. The header of a record has its length in the lower 30 bits; the
+ * Reads up to the writer's place. The lower 30 bits of a record's header are its length. The
  * highest bit is set while the kernel writes the record.
  */
 void syscalls_look(struct syscalls *syscalls,

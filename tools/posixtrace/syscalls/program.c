@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * program.c - the BPF programs, instruction by instruction. They are small, so that neither a
- * compiler for BPF nor a library that loads its output is needed.
+ * program.c - makes the BPF programs, instruction by instruction. The programs are small, so the
+ * tool needs neither a compiler for BPF nor a library that loads the compiler's output.
  *
- * Registers: 6 has the context, which is the kernel's record; 7 the call that has begun; 8 the plan
- * of its number; 9 the memory in which the record is composed. The functions of the kernel change
- * the registers 0 to 5. The stack has the values below.
+ * Register 6 points to the context, which is the kernel's record. Register 7 points to the call
+ * that has begun, 8 to the plan of its number, and 9 to the memory in which the record is composed.
+ * The functions of the kernel change the registers 0 to 5. The stack has the values below.
  */
 #include "syscalls/assemble.h"
 
@@ -15,18 +15,22 @@
 /* Places on the stack, which has 512 bytes. A value must be stored before it is used. */
 enum {
 	AT_TID = -4, AT_PID = -8, AT_INDEX = -12, AT_ZERO = -16,
-	AT_USED = -24,     /* bytes of the record so far */
-	AT_SIZE = -32,     /* bytes of a piece */
+	AT_USED = -24,     /* number of bytes of the record so far */
+	AT_SIZE = -32,     /* number of bytes of a piece */
 	AT_STATUS = -36,
 	AT_OPEN = -40 - (int)sizeof(struct program_open)
 };
 
 #define TS_COMPAT         2  /* a bit of thread_info.status: the call is a 32-bit call */
-#define STATUS_OFFSET     16 /* place of thread_info.status in the task: x86-64, Linux 5.11 on */
+/* offset of thread_info.status in the task: x86-64, from Linux 5.11 on */
+#define STATUS_OFFSET     16
 
 /* ------------------------------------------------------------------ parts of programs */
 
-/* Loads register 9 with the memory for the record. Stores time, process, thread and kind there. */
+/*
+ * Loads register 9 with the address of the memory for the record. Stores time, process, thread and
+ * kind there.
+ */
 static void begin_record(struct program *p, const int *map, enum syscalls_kind kind)
 {
 	size_t is_there;
@@ -44,7 +48,10 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_10, AT_TID);
 	store_register(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, tid), BPF_REG_1);
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, kind), (int)kind);
-	/* The memory still has an earlier record. write_call() later stores the call's number. */
+	/*
+	 * The memory still has an earlier record, so these members are cleared. write_call() later
+	 * stores the call's number.
+	 */
 	store_number(p, BPF_W, BPF_REG_9, offsetof(struct syscalls_record, number), 0);
 	for (int i = 0; i < SYSCALLS_PIECES; i++)
 		store_number(p, BPF_W, BPF_REG_9,
@@ -53,8 +60,8 @@ static void begin_record(struct program *p, const int *map, enum syscalls_kind k
 }
 
 /*
- * Passes the record to the reader, or counts it as lost. The mask is only for the verifier, which
- * does not see that the record is always smaller than the memory.
+ * Passes the record to the reader, or counts it as lost. The mask is needed only for the verifier,
+ * which cannot prove that the record is always smaller than the memory.
  */
 static void end_record(struct program *p, const int *map)
 {
@@ -112,9 +119,9 @@ static void load_argument(struct program *p, unsigned to, int offset)
 }
 
 /*
- * Copies a piece as the plan says. The kernel may not wait for a page of the process here, so
- * memory that is not there, or was written to disk, cannot be read; the piece is then
- * SYSCALLS_UNREAD. A null address is not a piece.
+ * Copies a piece as the plan says. A BPF program must not wait for a page of the process. So memory
+ * that is not mapped, or that was written to disk, cannot be read. The length of the piece is then
+ * SYSCALLS_UNREAD. If the address is null, no piece is copied.
  */
 static void copy_piece(struct program *p, int piece)
 {
@@ -165,14 +172,14 @@ static void copy_piece(struct program *p, int piece)
 }
 
 /*
- * Writes a record of the call that register 7 has, with its pieces. If the plan does not want the
- * call, nothing is written.
+ * Writes a record of the call to which register 7 points, with its pieces. If the plan does not
+ * want the call, nothing is written.
  */
 static void write_call(struct program *p, const int *map, enum syscalls_kind kind)
 {
 	size_t none, is_small, is_native, unwanted;
 
-	/* Plans of 32-bit calls are behind those of 64-bit calls. */
+	/* The plans of 32-bit calls are behind the plans of 64-bit calls. */
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_7, offsetof(struct program_open, number));
 	program_put(p, BPF_JMP | BPF_JLT | BPF_K, BPF_REG_1, 0, 0, SYSCALLS_NUMBERS);
 	is_small = p->count - 1;
@@ -217,7 +224,7 @@ static void write_call(struct program *p, const int *map, enum syscalls_kind kin
 /*
  * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. This
  * member has the same place in all kernels that have the functions used here. If the map has no
- * room for the call, the call is lost, because its return does not find it.
+ * room for the call, the call is lost, because the program of exits does not find it.
  */
 void program_enter(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -268,9 +275,9 @@ void program_enter(struct program *p, const int *map, const struct program_field
 }
 
 /*
- * Writes the call when it returns. A negative result cannot be used as a length, so the length is
- * 0. A thread that was in a call when the recording began has no entry in the map. That call is
- * left out. Calls that never return are left out, too.
+ * Writes the call when it returns. A negative result cannot be used as a length, so 0 is used
+ * instead. If a thread was in a call when the recording began, the map has no entry for this call,
+ * and the call is left out. Calls that never return are left out, too.
  */
 void program_exit(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -288,8 +295,8 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 	store_register(p, BPF_DW, BPF_REG_7, (int)offsetof(struct program_open, args) + 8 * 6,
 		       BPF_REG_1);
 	/*
-	 * The result is stored in the memory of the record now. begin_record(), a part of
-	 * write_call(), does not change it.
+	 * The result is stored in the memory of the record already here. begin_record(), which
+	 * write_call() calls later, does not change it.
 	 */
 	store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 0);
 	look_up(p, map[SYSCALLS_MAP_SCRATCH], AT_ZERO);
@@ -305,8 +312,8 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 
 /*
  * Writes a record when a traced process creates a thread or a process. The program runs in the
- * creating thread. With follow, it adds a new process to the traced ones before that process runs,
- * so that no call is missed.
+ * creating thread. If "follow" is true, it adds a new process to the traced processes before the
+ * new process runs, so that no call is missed.
  */
 void program_new(struct program *p, const int *map, const struct program_fields *fields,
 		 bool follow)
@@ -319,7 +326,7 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_6, fields->new_pid);
 	store_register(p, BPF_DW, BPF_REG_9, offsetof(struct syscalls_record, arg), BPF_REG_1);
 	store_register(p, BPF_W, BPF_REG_10, AT_INDEX, BPF_REG_1);
-	/* Only the lower half of the flags is needed, and older kernels have no more. */
+	/* Only the lower half of the flags is needed, and older kernels have only this half. */
 	load_memory(p, BPF_W, BPF_REG_1, BPF_REG_6, fields->new_flags);
 	store_register(p, BPF_DW, BPF_REG_9, (int)offsetof(struct syscalls_record, arg) + 8,
 		       BPF_REG_1);
@@ -335,7 +342,8 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 }
 
 /*
- * Writes a record of an execution. The lower half of the field for the path is the path's offset.
+ * Writes a record of an execution. The lower half of the field for the path contains the offset of
+ * the path.
  */
 void program_exec(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -355,8 +363,9 @@ void program_exec(struct program *p, const int *map, const struct program_fields
 }
 
 /*
- * Forgets a thread that ends, and with the last thread also its process. If the kernel's record
- * lacks the field group_dead, the end of the first thread counts as the end of the process.
+ * Removes a thread that ends, and with the last thread also its process, from the maps. If the
+ * kernel's record lacks the field group_dead, the end of the first thread counts as the end of the
+ * process.
  */
 void program_dead(struct program *p, const int *map, const struct program_fields *fields,
 		  bool records)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* program.h - the instructions of the BPF programs. See syscalls.h. */
+/* program.h - makes the instructions of the BPF programs, which syscalls.h describes. */
 #ifndef POSIXTRACE_SYSCALLS_PROGRAM_H
 #define POSIXTRACE_SYSCALLS_PROGRAM_H
 
@@ -7,14 +7,17 @@
 
 #include "syscalls/syscalls.h"
 
-#define PROGRAM_MOST 1600 /* the most instructions of a program */
+#define PROGRAM_MOST 1600 /* greatest number of instructions of a program */
 
 struct program {
 	struct bpf_insn insn[PROGRAM_MOST];
 	size_t count;
 };
 
-/* A call that has begun, as the programs keep it. args[6]: the result; args[7]: a large number. */
+/*
+ * A call that has begun, in the form in which the programs keep it. args[6] is the result, and
+ * args[7] is a large number.
+ */
 struct program_open {
 	uint64_t begin_ns;
 	uint32_t number, is_32bit;
@@ -22,8 +25,8 @@ struct program_open {
 };
 
 /*
- * The size of the memory in which a record is composed, and a mask for the number of its used
- * bytes. The verifier requires a mask that keeps each access within the memory.
+ * The size of the memory in which a record is composed, and a mask for the number of bytes that are
+ * used. Because of the mask, the verifier knows that each access is within the memory.
  */
 #define PROGRAM_SCRATCH 32768
 #define PROGRAM_MASK    0x3fff

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * syscalls.h - the system calls of processes, recorded by programs of the kernel's BPF at the
+ * syscalls.h - records the system calls of processes with BPF programs of the kernel at the
  * tracepoints raw_syscalls:sys_enter and sys_exit.
  *
- * In this way processes can be traced that the preload library cannot enter: processes of static
- * programs, of Go, of other C libraries, and 32-bit processes. The processes are not stopped or
+ * In this way the tool can trace processes that the preload library cannot enter: static programs,
+ * programs of Go or with other C libraries, and 32-bit programs. The processes are not stopped or
  * changed. The BPF programs keep a set of process IDs. When a traced process creates a child, the
- * child is added before it runs. A call becomes one record when it returns. Texts and structs are
- * then copied from the memory of the process, so that results that the kernel has stored there are
- * copied, too. Another thread of the process may change the memory during the call.
+ * programs add the child before it runs. A call becomes one record when it returns. Texts and
+ * structs are copied from the memory of the process at this time, so the copies include the results
+ * that the kernel has stored there. Another thread of the process may change the memory during the
+ * call.
  *
  * The kernel removes everything when the descriptors are closed, even if this process is killed.
- * While the programs are attached, each system call of every process of the machine is slower.
+ * While the programs are attached, every system call of every process on the machine is slower.
  *
  * Threads  one thread uses these functions.
  * Errors   functions return an error number or a text for the user.
@@ -25,8 +26,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define SYSCALLS_PIECES      3    /* parts of memory that a record can have */
-#define SYSCALLS_PIECE_BYTES 4096 /* the most bytes of one piece */
+#define SYSCALLS_PIECES      3    /* number of parts of memory that a record can have */
+#define SYSCALLS_PIECE_BYTES 4096 /* greatest number of bytes of a piece */
 #define SYSCALLS_NUMBERS     512  /* greater than the number of each call of the kernel */
 #define SYSCALLS_UNREAD      UINT32_MAX
 
@@ -35,25 +36,28 @@ enum syscalls_kind {
 	SYSCALLS_ENTER, /* a call that may not return, such as exit or execve, has begun */
 	SYSCALLS_NEW,   /* "tid" created the thread arg[0] with the flags arg[1] of clone(2) */
 	SYSCALLS_EXEC,  /* the process executes another program, whose path is the first piece */
-	SYSCALLS_DEAD,  /* the thread has ended; number: 1 if it was the last one of its process */
+	/* the thread has ended; "number" is 1 if it was the last thread of its process */
+	SYSCALLS_DEAD,
 	SYSCALLS_TRAP,  /* a thread is at a place; uprobes/uprobes.h explains the members */
 };
 
-/* A record as the programs write it. The pieces follow it without gaps. */
+/* A record that the programs write. Its pieces follow it without gaps. */
 struct syscalls_record {
-	uint64_t time_ns, begin_ns; /* CLOCK_MONOTONIC: of the record, and of the call's begin */
+	/* times of the record and of the beginning of the call, by CLOCK_MONOTONIC */
+	uint64_t time_ns, begin_ns;
 	uint32_t pid, tid;
 	uint32_t kind, number;
-	int64_t result;             /* as the kernel returns it: an error is negative */
+	int64_t result;             /* the kernel's result; negative after an error */
 	uint64_t arg[6];
 	uint32_t length[SYSCALLS_PIECES]; /* SYSCALLS_UNREAD: the memory cannot be read */
-	uint32_t is_32bit;          /* the call was made as a 32-bit call, with its number */
+	/* the call is a 32-bit call, and "number" is the number of such a call */
+	uint32_t is_32bit;
 };
 
 /*
- * A part of memory that the programs copy. args[arg] is its address. The length is
- * args[length_arg], at most limit. args[6] is the result of the call, and args[7] is a very large
- * number. A text ends at its NUL.
+ * A part of memory that the programs copy. args[arg] is its address. Its length is
+ * args[length_arg], but at most "limit". args[6] is the result of the call, and args[7] is a very
+ * large number. A text ends at its NUL.
  */
 struct syscalls_fetch {
 	uint8_t kind; /* SYSCALLS_NOTHING, ... */
@@ -64,7 +68,7 @@ struct syscalls_fetch {
 enum { SYSCALLS_NOTHING, SYSCALLS_TEXT, SYSCALLS_BYTES };
 
 #define SYSCALLS_WANTED   1u /* calls with this number are recorded */
-#define SYSCALLS_AT_ENTRY 2u /* a record is made when the call begins, too */
+#define SYSCALLS_AT_ENTRY 2u /* a record is made also when the call begins */
 
 struct syscalls_plan {
 	uint32_t flags;
@@ -72,7 +76,10 @@ struct syscalls_plan {
 	struct syscalls_fetch fetch[SYSCALLS_PIECES];
 };
 
-/* The plans of all numbers: those of 64 bits, then those of 32 bits. */
+/*
+ * The number of plans: one for each number of 64-bit calls, then one for each number of 32-bit
+ * calls.
+ */
 #define SYSCALLS_PLANS (2 * SYSCALLS_NUMBERS)
 
 enum { SYSCALLS_MAP_PLAN, SYSCALLS_MAP_TRACED, SYSCALLS_MAP_OPEN, SYSCALLS_MAP_SCRATCH,
@@ -90,7 +97,10 @@ struct syscalls {
 /* Lost records of calls and processes are counted separately from lost records of places. */
 enum syscalls_losses { SYSCALLS_LOST_CALLS, SYSCALLS_LOST_TRAPS, SYSCALLS_LOSSES };
 
-/* The parts of a recording. Begins and executions of processes are recorded in any case. */
+/*
+ * The parts of a recording. The creation of threads and processes and the execution of programs are
+ * recorded in any case.
+ */
 enum syscalls_scope {
 	SYSCALLS_OF_PROCESS = 0,
 	SYSCALLS_FOLLOW = 1,   /* the processes that the process starts are recorded, too */
@@ -100,7 +110,8 @@ enum syscalls_scope {
 
 /*
  * Returns NULL if this process may record system calls, otherwise the reason, which is a constant.
- * The kernel is asked for a map and a program, which are removed at once.
+ * To find this out, the function creates a map and a program in the kernel, and removes them at
+ * once.
  */
 const char *syscalls_refusal(void);
 
@@ -112,42 +123,43 @@ const char *syscalls_refusal(void);
 const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan *plan, pid_t pid,
 			   unsigned scope);
 
-/* Passes each record that has arrived to take(). "piece" is the memory behind the record. */
+/* Passes each record that has arrived to take(). "piece" points to the memory behind the record. */
 void syscalls_look(struct syscalls *syscalls,
 		   void (*take)(void *arg, const struct syscalls_record *record,
 				const unsigned char *piece, size_t bytes),
 		   void *arg);
 
-/* Returns whether a process is recorded at this moment. */
+/* Returns whether a process is being recorded at this moment. */
 bool syscalls_follows(const struct syscalls *syscalls, pid_t pid);
 
 /*
- * Returns a process that is recorded: the first one if pid is 0, otherwise the one behind pid.
- * Returns 0 behind the last one. Processes may begin and end meanwhile.
+ * Returns a process that is being recorded. If pid is 0, this is the first such process, otherwise
+ * it is the process behind pid. Returns 0 behind the last process. Between two calls, processes may
+ * begin and end.
  */
 pid_t syscalls_next(const struct syscalls *syscalls, pid_t pid);
 
 /* Stops recording. Records that were made before can still be read. */
 void syscalls_stop(struct syscalls *syscalls);
 
-/* Returns the number of records that the kernel had no room for. */
+/* Returns the number of records for which the kernel had no room. */
 uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses which);
 
 /* Removes everything from the kernel, also after syscalls_begin() has failed. */
 void syscalls_end(struct syscalls *syscalls);
 
 /*
- * Reads a file of an event of the kernel, such as the format of "raw_syscalls/sys_exit". Returns
- * false, with errno, if it cannot be read.
+ * Reads a file of an event of the kernel, such as the file "format" of "raw_syscalls/sys_exit". If
+ * the file cannot be read, sets errno and returns false.
  */
 bool syscalls_read_event(const char *event, const char *file, char *text, size_t bytes);
 
-/* Calls bpf(2). Returns its result; -1 and errno after an error. */
+/* Calls bpf(2) and returns its result. After an error it sets errno and returns -1. */
 int syscalls_bpf(enum bpf_cmd command, union bpf_attr *attr);
 
 /*
- * Loads the program into the kernel. type: BPF_PROG_TYPE_...; attach: BPF_TRACE_..., or 0. Returns
- * its descriptor, or -1 and errno.
+ * Loads the program into the kernel. "type" is a BPF_PROG_TYPE_..., and "attach" is a BPF_TRACE_...
+ * or 0. Returns the program's descriptor. After an error it sets errno and returns -1.
  */
 struct program;
 int syscalls_load(const struct program *program, enum bpf_prog_type type, unsigned attach);
