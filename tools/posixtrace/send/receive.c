@@ -93,8 +93,8 @@ static int receive_run(int argc, char **argv)
 			return tool_usage(&receive_command);
 	}
 	/*
-	 * A log cannot be written into a pipe. Therefore the output needs a name, for which there
-	 * is no default.
+	 * A log is written directly into its file. Therefore the output needs a name, for which
+	 * there is no default.
 	 */
 	if (argc - optind > 1 || !plan.output) {
 		say("receive: %s", plan.output ? "give only one source" :

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arrive.c - the two BPF programs, instruction by instruction, as those of syscalls/program.c.
+ * arrive.c - makes the two BPF programs, instruction by instruction, like syscalls/program.c.
  *
- * Both run in the thread that has arrived at a place, and may be preempted there. Register 6 has
- * the context, which is the thread's registers (struct pt_regs). In the program of values, register
- * 7 has the difference of addresses in the process and in the file, 8 the values of the place, and
- * 9 the record.
+ * Both programs run in the thread that has arrived at a place, and may be preempted. Register 6
+ * points to the context: the thread's registers (struct pt_regs). In the program for places with
+ * values, register 7 has the difference between the addresses in the process and in the file.
+ * Register 8 points to the values of the place, and register 9 to the record.
  */
 #include "uprobes/arrive.h"
 
@@ -18,7 +18,7 @@
 /* Offsets in struct pt_regs. */
 enum { REG_R14 = 8, REG_RAX = 80, REG_RIP = 128, REG_FLAGS = 144, REG_RSP = 152 };
 
-/* Places on the stack of the program. The place of the record must be a multiple of 8. */
+/* Offsets on the stack of the program. The offset of the record must be a multiple of 8. */
 enum {
 	AT_TID = -4, AT_PID = -8, AT_ZERO = -12, AT_FILE = -16,
 	AT_RECORD = -16 - (int)sizeof(struct syscalls_record)
@@ -37,7 +37,10 @@ static void copy_register(struct program *p, int reg, size_t member)
 	store_register(p, BPF_DW, BPF_REG_10, member_at(member), BPF_REG_1);
 }
 
-/* Copies memory at the address in register 3. The kernel stores zeros if it cannot be read. */
+/*
+ * Copies memory from the address in register 3. If the memory cannot be read, the kernel stores
+ * zeros.
+ */
 static void copy_memory(struct program *p, size_t member, int bytes)
 {
 	move_register(p, BPF_REG_1, BPF_REG_10);
@@ -47,9 +50,10 @@ static void copy_memory(struct program *p, size_t member, int bytes)
 }
 
 /*
- * Makes the program for places without values. The record is composed on the stack. The programs of
- * system calls compose theirs in a memory that each CPU has. That is not possible here, because a
- * program of a place can be preempted, and another program could overwrite this memory.
+ * Makes the program for places without values. The program composes the record on the stack. The
+ * programs of system calls compose their records in memory that each CPU has. That is not possible
+ * here, because the program of a place can be preempted, and another program could then overwrite
+ * this memory.
  */
 void arrive_plain(struct program *p, const int *map)
 {
@@ -86,7 +90,7 @@ void arrive_plain(struct program *p, const int *map)
 		       BPF_REG_0);
 	program_put(p, BPF_ALU64 | BPF_RSH | BPF_K, BPF_REG_0, 0, 0, 32);
 	is_c = jump_if(p, BPF_JNE, BPF_REG_0, ARRIVE_GO);
-	/* The first words of a goroutine are the bounds of its stack, the low one first. */
+	/* The first words of a goroutine are the bounds of its stack, the lower bound first. */
 	copy_register(p, REG_R14, args);
 	load_memory(p, BPF_DW, BPF_REG_3, BPF_REG_6, REG_R14);
 	copy_memory(p, args + 4 * 8, 16);
@@ -106,7 +110,10 @@ void arrive_plain(struct program *p, const int *map)
 
 /* ------------------------------------------------------------------ values */
 
-/* The offset in struct pt_regs of each register, by the processor's number of the register. */
+/*
+ * The offset of each register in struct pt_regs. The index is the processor's number of the
+ * register.
+ */
 static const int registers[16] = {
 	80, 88, 96, 40, 152, 32, 104, 112, 72, 64, 56, 48, 24, 16, 8, 0,
 };
@@ -119,7 +126,10 @@ static int found_at(size_t offset)
 	return (int)(sizeof(struct syscalls_record) + offset);
 }
 
-/* Adds a register of the thread to register 3. The value's plan has its number and its shift. */
+/*
+ * Adds a register of the thread to register 3. The value's plan has the register's number and its
+ * shift.
+ */
 static void add_part(struct program *p, int number, int shift)
 {
 	size_t none;
@@ -147,7 +157,10 @@ static void found_address(struct program *p, size_t offset)
 	add_number(p, BPF_REG_1, found_at(offset));
 }
 
-/* Finds value i. Register 8 points to the plans of all values; register 7 is the file's bias. */
+/*
+ * Finds value i. Register 8 points to the plans of all values. Register 7 has the difference
+ * between addresses in the process and in the file.
+ */
 static void find_value(struct program *p, int i)
 {
 	const int plan = (int)(offsetof(struct uprobes_values, value) +
@@ -173,7 +186,7 @@ static void find_value(struct program *p, int i)
 	load_memory(p, BPF_B, BPF_REG_1, BPF_REG_8, how);
 	is_direct = jump_if(p, BPF_JEQ, BPF_REG_1, UPROBES_TEXT_AT);
 	is_text = jump_if(p, BPF_JEQ, BPF_REG_1, UPROBES_TEXT_BEHIND);
-	/* The mask keeps the end of the number within the record. */
+	/* Because of the mask, the number cannot extend beyond the record. */
 	load_memory(p, BPF_H, BPF_REG_2, BPF_REG_8,
 		    plan + (int)offsetof(struct uprobes_value, size));
 	and_number(p, BPF_REG_2, 15);
@@ -182,7 +195,7 @@ static void find_value(struct program *p, int i)
 	program_put(p, BPF_JMP | BPF_JA, 0, 0, 0, 0);
 	done = p->count - 1;
 
-	/* If the value is a pointer to a text, the pointer is stored in the member "number". */
+	/* The value is a pointer to a text. The pointer is stored in the member "number". */
 	jump_lands(p, is_text);
 	move_number(p, BPF_REG_2, 8);
 	found_address(p, number);
@@ -205,7 +218,10 @@ static void find_value(struct program *p, int i)
 	jump_lands(p, none);
 }
 
-/* Do the same as copy_register() and copy_memory() for a record that is in the ring. */
+/*
+ * These functions do the same as copy_register() and copy_memory(), but for a record that is in the
+ * ring.
+ */
 static void keep_register(struct program *p, int reg, size_t member)
 {
 	load_memory(p, BPF_DW, BPF_REG_1, BPF_REG_6, reg);
@@ -222,9 +238,9 @@ static void keep_memory(struct program *p, int reg, size_t member, int bytes)
 }
 
 /*
- * Makes the program for places with values. The record is too long for the stack, so it is composed
- * in the ring. The ring still has the bytes of old records there, so the bytes before the texts are
- * set to 0 first.
+ * Makes the program for places with values. The record is too long for the stack, so the program
+ * composes it in the ring. There the ring still has bytes of old records, so the program first sets
+ * the bytes before the texts to 0.
  */
 void arrive_valued(struct program *p, const int *map, int values)
 {

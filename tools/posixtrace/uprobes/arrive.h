@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* arrive.h - the BPF programs that record a thread at a place: for attach.c only. */
+/*
+ * arrive.h - makes the BPF programs that record a thread at a place. Only attach.c uses this file.
+ */
 #ifndef POSIXTRACE_UPROBES_ARRIVE_H
 #define POSIXTRACE_UPROBES_ARRIVE_H
 
@@ -10,8 +12,9 @@
 #define ARRIVE_GO 1
 
 /*
- * Each function makes one program: for places without values, and for those with values. "map" has
- * the maps of struct syscalls, and "values" is the map of struct uprobes_values.
+ * arrive_plain() makes the program for places without values, and arrive_valued() the program for
+ * places with values. "map" has the maps of struct syscalls, and "values" is the map with elements
+ * of struct uprobes_values.
  */
 void arrive_plain(struct program *program, const int *map);
 void arrive_valued(struct program *program, const int *map, int values);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * attach.c - loads the BPF programs, and links them with the places.
+ * attach.c - loads the BPF programs, and attaches them to the places.
  *
- * There are two ways to attach. A link of the kind uprobe_multi has all places of a file. It is
- * made and removed in one step, whatever the number of places is. Kernels before 6.6 need an event
- * and a link, and so two descriptors, for each place.
+ * There are two ways to attach a program. A link of the kind uprobe_multi has all places of a file.
+ * Such a link is made and removed in one step, independent of the number of places. Kernels before
+ * 6.6 need an event and a link for each place, and so two descriptors.
  */
 #include "uprobes/uprobes.h"
 
@@ -33,9 +33,10 @@ struct multi_attr {
 };
 
 /*
- * Returns whether the kernel has links of many places. Some kernels without such links nevertheless
- * accept a program with their attach type. So a link with a path that is not a file is tried: a
- * kernel with such links refuses it because of the path, before it checks anything else.
+ * Returns whether the kernel supports links of many places. Some kernels without such links
+ * nevertheless accept a program with the attach type of such links. So the function tries to make a
+ * link with a path that is not a file. A kernel that supports such links refuses this link because
+ * of the path, before it checks anything else.
  */
 static bool has_multi_links(int program)
 {
@@ -52,8 +53,8 @@ static bool has_multi_links(int program)
 }
 
 /*
- * Loads a program for one of the two ways. The first program that is loaded determines the way of
- * all programs. Returns the descriptor, or -1.
+ * Loads a program for one of the two ways to attach. The first program that is loaded determines
+ * the way for all programs. Returns the descriptor, or -1.
  */
 static int load_either(struct uprobes *uprobes, const struct program *program, bool is_first)
 {
@@ -72,8 +73,8 @@ static int load_either(struct uprobes *uprobes, const struct program *program, b
 }
 
 /*
- * Loads the program of places without values. POSIXTRACE_KERNEL=perf chooses the older way, as it
- * does for the records of the scheduler. Returns the kernel's reason, or NULL.
+ * Loads the program for places without values. POSIXTRACE_KERNEL=perf selects the older way, as it
+ * does for the records of the scheduler. Returns NULL, or the kernel's reason for a failure.
  */
 static const char *load_uprobe(struct uprobes *uprobes)
 {
@@ -85,7 +86,10 @@ static const char *load_uprobe(struct uprobes *uprobes)
 	return uprobes->program < 0 ? syscalls_reason(errno) : NULL;
 }
 
-/* Stores the values of all places and loads the program for them. Returns a reason or NULL. */
+/*
+ * Stores the values of all places, and loads the program for places with values. Returns NULL, or
+ * the reason for a failure.
+ */
 static const char *load_valued(struct uprobes *uprobes, const struct uprobes_place *place,
 			       size_t count)
 {
@@ -114,7 +118,7 @@ static const char *load_valued(struct uprobes *uprobes, const struct uprobes_pla
 	return uprobes->valued < 0 ? syscalls_reason(errno) : NULL;
 }
 
-/* Keeps a descriptor until the end. If memory is lacking, it is closed. */
+/* Keeps a descriptor until the end. If memory is lacking, closes it and returns false. */
 static bool keep_descriptor(struct uprobes *uprobes, int fd)
 {
 	if (vec_grow(&uprobes->fd, uprobes->fds, 1)) {
@@ -155,7 +159,10 @@ struct batch {
 	bool has_semaphores;
 };
 
-/* Attaches "count" places, from "first" on, by one link. Returns 0 or an error number. */
+/*
+ * Attaches "count" places, beginning with the place "first", by one link. Returns 0 or an error
+ * number.
+ */
 static int link_places(struct uprobes *uprobes, const struct batch *batch, size_t first,
 		       size_t count)
 {
@@ -198,7 +205,10 @@ static int attach_multi(struct uprobes *uprobes, const struct batch *batch, size
 	return err && other ? err : 0;
 }
 
-/* Returns the type of events for places, which the kernel chooses; -1: there is none. */
+/*
+ * Returns the type of the events for places. The kernel chooses this number. Returns -1 if there is
+ * none.
+ */
 static int event_type(void)
 {
 	char text[32];
@@ -207,7 +217,7 @@ static int event_type(void)
 	       atoi(text) : -1;
 }
 
-/* Attaches a place by an event of its own. An event of any CPU is enough for all CPUs. */
+/* Attaches a place by an event of its own. One event of any CPU is enough for all CPUs. */
 static int attach_place(struct uprobes *uprobes, const struct batch *batch, size_t index, int type)
 {
 	struct perf_event_attr attr = {
@@ -228,8 +238,8 @@ static int attach_place(struct uprobes *uprobes, const struct batch *batch, size
 }
 
 /*
- * Attaches each place by an event of its own. The limit of descriptors is raised for them, as far
- * as this process may. Returns 0, or an error number if no place was accepted.
+ * Attaches each place by an event of its own. The function first raises the limit of descriptors as
+ * far as this process may. Returns 0, or an error number if the kernel accepted no place.
  */
 static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 {
@@ -256,8 +266,9 @@ static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 }
 
 /*
- * Attaches places of one file: those with values if has_values is true, otherwise those without
- * values. "first" is the number of the first place in the records. Returns 0 or an error number.
+ * Attaches places of one file: the places with values if has_values is true, otherwise the places
+ * without values. "first" is the number of the first place in the records. Returns 0 or an error
+ * number.
  */
 static int attach_file(struct uprobes *uprobes, const char *path, const struct uprobes_place *place,
 		       size_t count, size_t first, bool has_values)
@@ -298,7 +309,10 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 	why = load_uprobe(uprobes);
 	if (!why)
 		why = load_valued(uprobes, place, count);
-	/* Files are planned one after the other, so the places of a file follow one another. */
+	/*
+	 * Files were planned one after the other, so the places of a file are adjacent in the
+	 * array.
+	 */
 	for (size_t i = 0, behind; i < count && !why && !err; i = behind) {
 		const char *of = path[place[i].file];
 
@@ -348,9 +362,9 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 #endif
 
 /*
- * A link of many places is removed at once. The events of single places need some 10 ms each, so
- * another process removes them. Until then the only effect of the breakpoints is that processes
- * which arrive there are slower.
+ * A link of many places is removed at once. The removal of an event of a single place takes about
+ * 10 ms, so another process removes these events. Until then, the breakpoints only make processes
+ * slower that arrive at the places.
  */
 void uprobes_end(struct uprobes *uprobes)
 {

@@ -2,8 +2,8 @@
 /*
  * mapped.c - reads the records of mappings from the memory of each CPU.
  *
- * The event itself is a dummy that never happens. The kernel adds a record to it for each file that
- * a process on this CPU maps with the right to execute it.
+ * The event itself is a dummy that never occurs. The kernel adds a record to the event's memory for
+ * each file that a process on this CPU maps with the right to execute it.
  */
 #include "uprobes/mapped.h"
 
@@ -17,9 +17,9 @@
 #include "base/perf.h"
 #include "base/vec.h"
 
-#define DATA_PAGES 64 /* some 2000 mappings between two looks */
+#define DATA_PAGES 64 /* enough for about 2000 mappings between two looks */
 
-/* The begin of a record PERF_RECORD_MMAP2. Its path, which ends with a NUL, follows. */
+/* The beginning of a record PERF_RECORD_MMAP2. The path, which ends with a NUL, follows. */
 struct record_of_map {
 	struct perf_event_header header;
 	uint32_t pid, tid;
@@ -84,7 +84,7 @@ struct look {
 	bool is_complete; /* no record was dropped */
 };
 
-/* Passes a mapping of a file. */
+/* Passes a mapping of a file to take(). */
 static void take_mapping(const struct look *look, const struct perf_event_header *header)
 {
 	const char *const text = (const char *)header;
@@ -99,7 +99,7 @@ static void take_mapping(const struct look *look, const struct perf_event_header
 	memcpy(&end, text + bytes - sizeof(end), sizeof(end));
 	file = (struct mapped_file){ .pid = (pid_t)record.pid, .time_ns = end.time,
 				     .inode = record.inode, .path = text + path_at };
-	/* Memory without a file has a name that is not a path, such as "[vdso]". */
+	/* A mapping without a file has a name that is not a path, such as "[vdso]". */
 	if (*file.path == '/' && file.path[1] != '/' &&
 	    memchr(file.path, '\0', bytes - path_at - sizeof(end)))
 		look->take(look->arg, &file);

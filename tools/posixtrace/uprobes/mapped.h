@@ -16,7 +16,8 @@
 #include <sys/types.h>
 
 struct mapped {
-	int wake; /* poll(2) reports it as readable when there are new mappings; -1: not active */
+	/* a descriptor that becomes readable when there are new mappings; -1: not active */
+	int wake;
 	struct mapped_cpu {
 		int fd;
 		void *memory;
@@ -36,8 +37,9 @@ struct mapped_file {
 int mapped_begin(struct mapped *mapped);
 
 /*
- * Passes each new mapping to take(), in the order of one CPU after the other. Returns false if the
- * kernel has dropped records. The mappings of the processes must then be read in another way.
+ * Passes each new mapping to take(), first all mappings of one CPU, then those of the next CPU.
+ * Returns false if the kernel has dropped records. In this case the caller must find the mappings
+ * of the processes in another way.
  */
 bool mapped_look(struct mapped *mapped, void (*take)(void *arg, const struct mapped_file *file),
 		 void *arg);

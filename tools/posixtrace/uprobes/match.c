@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * match.c - the active calls of all stacks.
+ * match.c - keeps the active calls of all stacks.
  *
- * Records may be missing, because the kernel had no room for them. The program may do strange
- * things with its stacks. So nothing is derived from a single record. A call that seems to be over
- * is kept as doubtful. It is reported only when its place in the stack is used again, or at the end
- * of its thread. If it returns before that, it was not over.
+ * Records may be missing, because the kernel had no room for them, and the program may use its
+ * stacks in unusual ways. So a single record does not prove that a call is over. A call that seems
+ * to be over is kept as doubtful. It is reported only when a new call uses its place in the stack,
+ * or at the end of its thread. If it returns before that, it was not over.
  */
 #include "uprobes/match.h"
 
@@ -15,19 +15,21 @@
 
 #include "base/vec.h"
 
-#define DOUBTFUL_MOST 65536 /* the most doubtful calls of a stack; more are reported at once */
+/* greatest number of doubtful calls of a stack; further ones are reported at once */
+#define DOUBTFUL_MOST 65536
 
 struct frame {
 	uint64_t begin_ns, function, caller;
 	int64_t place_at;     /* place of the return address in the stack */
-	uint64_t over_ns;     /* time of its jump, or of its probable end; 0: none */
+	/* time of its jump or of its probable end; 0: neither has been seen */
+	uint64_t over_ns;
 	uint64_t target;      /* the function to which it has jumped */
 	pid_t tid;
-	uint32_t depth, at;   /* at: the index of the place of its begin */
-	void *data;           /* the data that came with its begin; NULL if is_inherited */
+	uint32_t depth, at;   /* at: index of the place of its beginning */
+	void *data;           /* the data that came with its beginning; NULL if is_inherited */
 	const struct match_result *result;
 	bool has_jumped;      /* over_ns is the time of its jump */
-	bool is_inherited;    /* it began before fork(2), so the parent's stack reports it */
+	bool is_inherited;    /* it began before fork(2), so it is reported for the parent */
 };
 
 /*
@@ -42,9 +44,13 @@ struct match_stack {
 	struct frame *frame;
 	size_t frames, room;  /* from frame to frame, place_at never increases */
 	size_t active;        /* number of frames that have not jumped */
-	struct frame *doubtful; /* sorted by place_at; of equal places, the latest is last */
+	/* sorted by place_at; of two equal places, the later call is behind the earlier call */
+	struct frame *doubtful;
 	size_t doubts, doubts_room;
-	/* of a thread: its last goroutine, and the bounds of that stack */
+	/*
+	 * for a thread: the goroutine that it executed last, and the bounds of this goroutine's
+	 * stack
+	 */
 	uint64_t goroutine, low, high;
 };
 
@@ -75,8 +81,8 @@ static uint32_t index_of_stack(const struct match *match, struct stack_key key)
 }
 
 /*
- * Returns a stack, which is new and empty if it was not known. Returns NULL if memory is lacking.
- * The pointer is valid until the next call.
+ * Returns a stack. If it was not known, it is added and has no calls. Returns NULL if memory is
+ * lacking. The pointer is valid until the next call.
  */
 static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go, uint64_t key)
 {
@@ -103,7 +109,10 @@ static struct match_stack *find_stack(struct match *match, pid_t pid, bool is_go
 
 /* ------------------------------------------------------------------ frames */
 
-/* Reports a call that was removed from its stack. An inherited call is reported by the parent. */
+/*
+ * Reports a call that was removed from its stack. An inherited call is reported only for the
+ * parent.
+ */
 static void report_call(struct match *match, const struct match_stack *stack, struct frame frame,
 			pid_t tid, uint64_t now_ns, bool is_open)
 {
@@ -181,7 +190,7 @@ static bool keep_doubt(struct match_stack *stack, struct frame frame)
 
 /*
  * Called when the thread is at a place of the stack. Calls with a lower place_at, which are deeper,
- * are over, or they belong to another stack. So they become doubtful. A call that has jumped is
+ * are over or belong to another stack, so they become doubtful. If such a call has jumped, it is
  * certainly over and is reported.
  */
 static void pass_frames(struct match *match, struct match_stack *stack, int64_t place_at,
@@ -210,7 +219,10 @@ static bool is_continued(const struct frame *frame, uint64_t function, uint64_t 
 	return !frame->over_ns && frame->function != function && frame->caller == caller;
 }
 
-/* Ends the calls whose place in the stack a new call uses, unless the new call continues them. */
+/*
+ * Ends the calls that have the same place in the stack as a new call, unless the new call continues
+ * them.
+ */
 static void reuse_place(struct match *match, struct match_stack *stack, const struct frame *made)
 {
 	struct frame frame;
@@ -223,7 +235,7 @@ static void reuse_place(struct match *match, struct match_stack *stack, const st
 		frame = pop_frame(stack);
 		report_call(match, stack, frame, made->tid, made->begin_ns, false);
 	}
-	/* All calls that are left at this place are continued, so they are active again. */
+	/* The new call continues all calls that remain at this place, so they are active again. */
 	for (size_t i = stack->frames; i-- > 0 && stack->frame[i].place_at == made->place_at;) {
 		stack->active += stack->frame[i].over_ns != 0;
 		stack->frame[i].over_ns = 0;
@@ -241,7 +253,9 @@ static bool push_frame(struct match_stack *stack, struct frame frame)
 	return true;
 }
 
-/* Adds a call whose function begins. Its depth is the number of calls that are active then. */
+/*
+ * Adds a call whose function begins. Its depth is the number of calls that are active at this time.
+ */
 static void begin_call(struct match *match, struct match_stack *stack, struct frame made)
 {
 	pass_frames(match, stack, made.place_at, made.tid, made.begin_ns);
@@ -253,7 +267,10 @@ static void begin_call(struct match *match, struct match_stack *stack, struct fr
 	free(made.data);
 }
 
-/* After pass_frames(), removes the latest call with this place. Returns false if there is none. */
+/*
+ * Removes the latest call with this place. Must be called after pass_frames(). Returns false if
+ * there is no such call.
+ */
 static bool pop_call(struct match_stack *stack, int64_t place_at, struct frame *frame)
 {
 	if (stack->frames && stack->frame[stack->frames - 1].place_at == place_at) {
@@ -265,7 +282,8 @@ static bool pop_call(struct match_stack *stack, int64_t place_at, struct frame *
 
 /*
  * Ends all calls with this place in the stack, because a function returns there. All of them have
- * the same result. A call that has jumped to a function that is not recorded has ended at its jump.
+ * the same result. If a call has jumped to a function that is not recorded, the call has ended at
+ * its jump.
  */
 static void return_call(struct match *match, struct match_stack *stack, int64_t place_at, pid_t tid,
 			uint64_t now_ns, const struct match_result *result)
@@ -340,9 +358,10 @@ static bool is_taken(unsigned condition, uint64_t flags)
 }
 
 /*
- * Finds the stack of a record and the place in it. In Go, register r14 has the goroutine, except in
- * some functions of assembler and of C. These functions run either on the stack of the goroutine
- * that the thread executed last, or on a stack that belongs to the thread.
+ * Finds the stack of a record and the place in this stack. In Go, register r14 points to the
+ * goroutine, except in some functions that are written in assembler or C. Such functions run either
+ * on the stack of the goroutine that the thread executed last, or on a stack that belongs to the
+ * thread.
  */
 static struct match_stack *stack_of(struct match *match, const struct match_place *place,
 				    const struct syscalls_record *record, int64_t *place_at)
@@ -370,8 +389,8 @@ static struct match_stack *stack_of(struct match *match, const struct match_plac
 }
 
 /*
- * Processes the arrival of a thread at a place. The place has an address in the process and one in
- * the file. The difference of both is the same for all addresses of the file.
+ * Processes the arrival of a thread at a place. The place has one address in the process and
+ * another in the file. The difference between these is the same for all addresses of the file.
  */
 static void match_trap(struct match *match, const struct syscalls_record *record, void *data,
 		       const char *text)
@@ -406,9 +425,9 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 }
 
 /*
- * Reports the calls of a stack that will not end any more, the deepest first, and removes the
- * stack. Its element of the array is used for a later stack. So memory is needed only for the
- * threads and goroutines that exist at one time.
+ * Reports the calls of a stack as calls that cannot end any more, the deepest first, and removes
+ * the stack. A later stack uses its element of the array. So memory is needed only for the threads
+ * and goroutines that exist at one time.
  */
 static void close_stack(struct match *match, uint32_t index, uint64_t now_ns)
 {
@@ -451,9 +470,9 @@ static void close_thread(struct match *match, pid_t pid, pid_t tid, uint64_t now
 }
 
 /*
- * Copies the stack of a thread that calls fork(2) for the child, which is in the same functions.
- * The copied calls count for the depths of later calls. They are reported only for the parent, even
- * if the child returns from them.
+ * Copies the stack of a thread that calls fork(2), because the child is in the same functions. The
+ * copied calls count for the depths of the child's later calls. They are reported only for the
+ * parent, even if the child returns from them.
  */
 static void fork_stack(struct match *match, const struct syscalls_record *record)
 {
@@ -463,7 +482,7 @@ static void fork_stack(struct match *match, const struct syscalls_record *record
 	if (record->arg[1] & CLONE_THREAD)
 		return;
 	child = find_stack(match, child_pid, false, (uint64_t)child_pid);
-	/* find_stack() may move all stacks, so the child's is looked up again. */
+	/* find_stack() may move all stacks, so the child's stack is looked up again. */
 	parent = find_stack(match, (pid_t)record->pid, false, record->tid);
 	child = child && parent ? find_stack(match, child_pid, false, (uint64_t)child_pid) : NULL;
 	if (!child || child->frames || !parent->frames ||

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * uprobes.h - places in the code of files at which the kernel records each thread that arrives.
+ * uprobes.h - records each thread that arrives at certain places in the code of files.
  *
  * The kernel writes a breakpoint into the memory of each process that maps the file, and executes
  * the replaced instruction elsewhere. It removes the breakpoint at the end, even if this process is
- * killed. Nothing is written to the stack of a thread: a probe at the return address of a function
- * (uretprobe) would be seen by unwinders of C++ exceptions, and by the runtime of Go when it moves
- * a stack. The end of a function is recorded at its return instructions instead.
+ * killed. Nothing is written to the stack of a thread. A probe at the return address of a function
+ * (uretprobe) would replace this address, which confuses unwinders of C++ exceptions, and the
+ * runtime of Go when it moves a stack. Therefore the end of a function is recorded at its return
+ * instructions.
  *
  * The records arrive with those of syscalls/syscalls.h, in the order in which they were made.
  *
  * Threads  one thread uses these functions.
- * Errors   functions return a constant text for the user, NULL for success.
+ * Errors   functions return NULL for success, otherwise a constant text for the user.
  */
 #ifndef POSIXTRACE_UPROBES_UPROBES_H
 #define POSIXTRACE_UPROBES_UPROBES_H
@@ -22,35 +23,36 @@
  * These members of a struct syscalls_record have another meaning in a record of the kind
  * SYSCALLS_TRAP than in the record of a call. The member "number" is the index of the place.
  */
-#define UPROBES_ADDRESS(record)  ((record)->begin_ns)          /* of the place in the process */
+/* address of the place in the process */
+#define UPROBES_ADDRESS(record)  ((record)->begin_ns)
 #define UPROBES_STACK(record)    ((uint64_t)(record)->result)  /* the stack pointer */
-#define UPROBES_FLAGS(record)    ((record)->arg[3])            /* of the processor */
+#define UPROBES_FLAGS(record)    ((record)->arg[3])            /* flags of the processor */
 #define UPROBES_CALLER(record)   ((record)->arg[2])            /* the word at the stack pointer */
 #define UPROBES_RESULT(record)   ((record)->arg[1])            /* register rax */
 /*
- * In files of Go: the goroutine and the bounds of its stack. A hostile thread may have any values
+ * For files of Go: the goroutine and the bounds of its stack. A hostile thread may have any values
  * there.
  */
 #define UPROBES_GOROUTINE(record) ((record)->arg[0])
 #define UPROBES_LOW(record)       ((record)->arg[4])
 #define UPROBES_HIGH(record)      ((record)->arg[5])
 
-#define UPROBES_VALUES     12   /* the most values of a place */
+#define UPROBES_VALUES     12   /* greatest number of values of a place */
 #define UPROBES_TEXT_BYTES 1024 /* memory for the texts of a place */
 
 /*
- * How the program finds a value in memory. A value that is UPROBES_KNOWN is in a register or is a
- * constant, so the program does not search it.
+ * The way in which the BPF program finds a value. A value that is UPROBES_KNOWN is in a register or
+ * is a constant, so the program does not read it from memory.
  */
 enum uprobes_how { UPROBES_KNOWN, UPROBES_NUMBER, UPROBES_TEXT_AT, UPROBES_TEXT_BEHIND };
 
 /*
  * A value of a place. Its address is the sum of three parts: the member "value", the register
- * "base", and the register "index" shifted by "shift". A register of UPROBES_NONE is left out. With
- * UPROBES_NUMBER a number of "size" bytes is at the address. With UPROBES_TEXT_AT a text is there,
- * and with UPROBES_TEXT_BEHIND a pointer to a text. A text has at most "size" bytes with its NUL.
- * The program stores the text in uprobes_found.text, from the byte "at" on. Both "size" and "at"
- * are less than 512.
+ * "base", and the register "index" shifted by "shift". If the number of a register is UPROBES_NONE,
+ * this part is left out. With UPROBES_NUMBER a number of "size" bytes is at the address. With
+ * UPROBES_TEXT_AT a text is there, and with UPROBES_TEXT_BEHIND a pointer to a text. A text has at
+ * most "size" bytes with its NUL. The program stores the text at the offset "at" of
+ * uprobes_found.text. Both "size" and "at" are less than 512.
  */
 struct uprobes_value {
 	uint8_t how, base, index, shift;
@@ -66,18 +68,22 @@ struct uprobes_values {
 	struct uprobes_value value[UPROBES_VALUES];
 };
 
-/* The memory behind the record of a place with values. reg[i] is the register with number i. */
+/*
+ * The contents of the memory behind the record of a place with values. reg[i] is the register with
+ * number i.
+ */
 struct uprobes_found {
 	uint64_t reg[16];
 	uint64_t number[UPROBES_VALUES];
-	uint32_t length[UPROBES_VALUES]; /* lengths of texts with their NULs; 0: not readable */
+	/* lengths of texts with their NULs; 0: the text could not be read */
+	uint32_t length[UPROBES_VALUES];
 	char text[UPROBES_TEXT_BYTES];
 };
 
 struct uprobes_place {
-	uint32_t file;      /* index of the path of its file */
-	uint64_t offset;    /* its offset in the file */
-	uint64_t semaphore; /* offset of a number of 2 bytes to be incremented; 0: none */
+	uint32_t file;      /* index of the file's path */
+	uint64_t offset;    /* offset of the place in the file */
+	uint64_t semaphore; /* offset of a number of 2 bytes that the kernel increments; 0: none */
 	bool is_go;
 	const struct uprobes_values *values; /* NULL: none */
 };
@@ -85,28 +91,29 @@ struct uprobes_place {
 struct uprobes {
 	struct syscalls *syscalls;
 	size_t first;         /* number of the first place in the records */
-	int program, valued;  /* valued: the program of places with values; -1: there are none */
-	int values;           /* the map of the values, by the number of the place */
+	/* valued: the program for places with values; -1: there are no such places */
+	int program, valued;
+	int values;           /* the map of the values; the key is the number of the place */
 	bool is_multi;        /* one link has many places (Linux 6.6) */
-	int *fd;              /* links, or events and their links */
+	int *fd;              /* descriptors of links, or of events and their links */
 	size_t fds;
 	const char *refused;  /* the reason for the last refusal */
-	size_t refusals;      /* places that the kernel refused */
+	size_t refusals;      /* number of places that the kernel refused */
 };
 
 /*
- * Returns NULL if this process may use such places, otherwise the reason. The kernel is asked for a
- * program, which is removed at once.
+ * Returns NULL if this process may use such places, otherwise the reason. To find this out, the
+ * function loads a program into the kernel, and removes it at once.
  */
 const char *uprobes_refusal(void);
 
 /*
  * Adds the places to the recording that syscalls_begin() has begun. Only threads of processes that
- * it follows are recorded. Other processes that execute the same files are slower meanwhile. The
- * argument "first" is the number of the first place in the records. The numbers of the other places
- * follow. Later calls with other structures add further places to the same recording. If the kernel
- * refuses some places, they are counted. If it refuses all of them, that is an error. The caller
- * must call uprobes_end() in any case.
+ * the recording follows are recorded. Other processes that execute the same files become slower
+ * during the recording. "first" is the number of the first place in the records. The numbers of the
+ * other places follow. Later calls with other structures add further places to the same recording.
+ * If the kernel refuses some places, they are counted. If it refuses all places, that is an error.
+ * The caller must call uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
