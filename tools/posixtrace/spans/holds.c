@@ -74,9 +74,15 @@ const struct hold *holds_next(const struct holds *holds, struct holds_walk *walk
 		const struct hold *hold = &holds->hold[walk->at++];
 
 		walk->steps++;
-		/* A hold that begins after the wait ended did not cause the wait. */
-		if (hold->lock != walk->wait.lock || hold->pid != walk->wait.pid ||
-		    hold->begin_ns >= walk->wait.end_ns)
+		if (hold->lock != walk->wait.lock || hold->pid != walk->wait.pid)
+			break;
+		/*
+		 * A hold that begins after the wait ended did not cause the wait. Holds of one lock
+		 * do not overlap, so the following holds did not cause it, either.
+		 */
+		if (hold->begin_ns >= walk->wait.end_ns && walk->may_overlap)
+			continue;
+		if (hold->begin_ns >= walk->wait.end_ns)
 			break;
 		*begin_ns = hold->begin_ns > walk->from_ns ? hold->begin_ns : walk->from_ns;
 		*end_ns = hold->end_ns < walk->to_ns ? hold->end_ns : walk->to_ns;

@@ -35,6 +35,7 @@ struct holds_walk {
 	size_t at;
 	uint64_t steps;         /* how many holds were examined */
 	uint64_t steps_most;    /* the walk ends after this number of steps; 0: no limit */
+	bool may_overlap;       /* holds may overlap, as those of ranges of a file do */
 };
 
 /* Adds a hold. Returns false if memory is lacking. */

@@ -21,6 +21,7 @@ struct link {
 	uint32_t asker;   /* the thread that sent the request, or made the connection */
 	int64_t since_ns; /* valid if is_waiting */
 	bool is_waiting;
+	int64_t connecting_ns; /* begin of a connect that is not complete; INT64_MIN: none */
 	bool is_new;      /* connect() did not wait, and nothing was written yet */
 	/*
 	 * The program has read from the connection, or a thread polled directly after it wrote a
@@ -85,10 +86,34 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 	};
 }
 
+/*
+ * Ends the time in which a connection was being made, if it was. The next use of the descriptor
+ * ends this time, because the log shows only then that the connection is complete.
+ */
+static void end_connect(struct links *links, struct link *link, int64_t to_ns, enum answer_end end)
+{
+	struct history *history = links->history;
+	const int64_t from_ns = link->connecting_ns;
+
+	link->connecting_ns = INT64_MIN;
+	if (from_ns == INT64_MIN || to_ns <= from_ns || !link->text ||
+	    history->connects == REQUESTS_MOST)
+		return;
+	if (!vec_grow(&history->connect, history->connects, 1)) {
+		links->err = ENOMEM;
+		return;
+	}
+	history->connect[history->connects++] = (struct answer){
+		.from_ns = from_ns, .to_ns = to_ns, .pid = link->pid, .thread = link->thread,
+		.asker = link->asker, .text = link->text, .is_connect = true, .end = end,
+	};
+}
+
 static void close_link(struct links *links, struct link *link, int64_t time_ns)
 {
 	if (!link)
 		return;
+	end_connect(links, link, time_ns, ANSWER_CLOSED);
 	if (link->is_waiting)
 		end_request(links, link, time_ns, ANSWER_CLOSED, 0);
 	*link = links->link[--links->count];
@@ -105,6 +130,8 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 {
 	struct link *link = find_link(links, call->thread, call->key);
 
+	if (link)
+		end_connect(links, link, call->begin_ns, ANSWER_READ);
 	if (call->error && !call->is_begun) {
 		close_link(links, link, call->end_ns);
 		return;
@@ -122,6 +149,7 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 		.pid = pid, .fd = call->key, .text = call->peer ? call->peer : call->text,
 		.thread = call->thread, .asker = call->thread, .since_ns = call->begin_ns,
 		.is_waiting = true, .is_new = !call->is_begun,
+		.connecting_ns = call->is_begun ? call->begin_ns : INT64_MIN,
 	};
 }
 
@@ -151,10 +179,22 @@ static void send_request(struct links *links, struct link *link, const struct ca
 	links->wrote[call->thread] = link->fd + 1;
 }
 
+/*
+ * Returns whether a call shows that a connection is complete, or has failed: the call sends or
+ * receives, or asks for the result of connect().
+ */
+static bool is_use(const struct call *call)
+{
+	return call->cause == CAUSE_READ || call->cause == CAUSE_WRITE ||
+	       !strcmp(call->type->name, "net.getsockopt");
+}
+
 /* Handles a call on a connection. */
 static void use_link(struct links *links, struct link *link, const struct call *call)
 {
 	link->thread = call->thread;
+	if (is_use(call))
+		end_connect(links, link, call->begin_ns, call->error ? ANSWER_BROKEN : ANSWER_READ);
 	if (!strcmp(call->type->name, "io.close") || !strcmp(call->type->name, "io.fclose")) {
 		close_link(links, link, call->end_ns);
 	} else if (link->is_peers_request) {
@@ -185,6 +225,11 @@ static void update_links(struct links *links, const struct call *call)
 	struct link *link;
 
 	links->wrote[call->thread] = 0;
+	/* If a poll found something, that was perhaps the connection. */
+	for (size_t i = 0; call->cause == CAUSE_POLL && !call->is_in_vain && i < links->count; i++)
+		if (links->link[i].asker == call->thread)
+			end_connect(links, &links->link[i], call->end_ns, call->error ?
+				    ANSWER_CLOSED : ANSWER_READ);
 	if (call->cause == CAUSE_POLL && wrote &&
 	    (link = find_link(links, call->thread, wrote - 1)))
 		link->has_read = true;
@@ -237,6 +282,8 @@ static void end_links(struct links *links)
 	for (size_t i = 0; i < links->count && !links->err; i++) {
 		struct link *link = &links->link[i];
 
+		end_connect(links, link, last_of_process(links->history, link->thread),
+			    ANSWER_NEVER);
 		link->has_read |= links->wrote[link->thread] == link->fd + 1;
 		if (link->is_waiting)
 			end_request(links, link, last_of_process(links->history, link->thread),
@@ -268,6 +315,8 @@ int answers_collect(struct history *history)
 		end_links(&links);
 	if (history->requests)
 		qsort(history->request, history->requests, sizeof(*history->request), by_process);
+	if (history->connects)
+		qsort(history->connect, history->connects, sizeof(*history->connect), by_process);
 	free(links.link);
 	free(links.wrote);
 	return links.err;
@@ -295,25 +344,26 @@ void answers_worst(const struct history *history, struct answer *worst)
 	answers_each(history, answers_take, worst);
 }
 
-const struct answer *answers_during(const struct history *history, uint32_t thread,
-				    int64_t from_ns, int64_t to_ns, unsigned *others)
+/* Does the work of answers_during() for an array that is sorted by process, then by begin. */
+static const struct answer *search_during(const struct answer *array, size_t count, pid_t pid,
+					  uint32_t thread, int64_t from_ns, int64_t to_ns,
+					  unsigned *others)
 {
-	const pid_t pid = history->thread[thread].pid;
 	const struct answer *found = NULL;
-	size_t low = 0, high = history->requests;
+	size_t low = 0, high = count;
 
 	*others = 0;
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
-		const struct answer *at = &history->request[middle];
+		const struct answer *at = &array[middle];
 
 		if (at->pid < pid || (at->pid == pid && at->from_ns <= from_ns))
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && history->request[low].pid == pid; n++) {
-		const struct answer *request = &history->request[low];
+	for (unsigned n = 0; low-- > 0 && n < LOOK_AT && array[low].pid == pid; n++) {
+		const struct answer *request = &array[low];
 
 		if (request->to_ns < to_ns ||
 		    (request->thread != thread && request->asker != thread))
@@ -322,4 +372,20 @@ const struct answer *answers_during(const struct history *history, uint32_t thre
 		found = request;
 	}
 	return found;
+}
+
+const struct answer *answers_during(const struct history *history, uint32_t thread,
+				    int64_t from_ns, int64_t to_ns, unsigned *others)
+{
+	return search_during(history->request, history->requests, history->thread[thread].pid,
+			     thread, from_ns, to_ns, others);
+}
+
+const struct answer *answers_connecting(const struct history *history, uint32_t thread,
+					int64_t from_ns, int64_t to_ns)
+{
+	unsigned others;
+
+	return search_during(history->connect, history->connects, history->thread[thread].pid,
+			     thread, from_ns, to_ns, &others);
 }

@@ -39,6 +39,13 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
+ * Returns the connection that a thread made during the whole time from from_ns to to_ns, or NULL:
+ * a connect() that returned before the connection was complete.
+ */
+const struct answer *answers_connecting(const struct history *history, uint32_t thread,
+					int64_t from_ns, int64_t to_ns);
+
+/*
  * Returns the oldest request whose answer a thread awaited during the whole time from from_ns to
  * to_ns, or NULL. 'thread' is the index of the thread. The thread must have sent the request, or
  * must be the last user of its connection, because other threads of the process wait for other

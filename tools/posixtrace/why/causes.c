@@ -26,6 +26,7 @@
 #include "why/ender.h"
 #include "why/circles.h"
 #include "why/stuck.h"
+#include "why/tries.h"
 
 /*
  * The event of a hold may have a time after the release of the lock, when the waiting thread has
@@ -36,7 +37,7 @@
 #define AGAIN_MOST 8 /* the most polls, each a continuation of the last, that add_partner()
 		      * examines */
 #define CALLERS  8   /* the most callers of a call in a label */
-#define LOOK_AT  512 /* the most holds that add_signaller() examines */
+#define LOOK_AT  512 /* the most holds that a search for a probable cause examines */
 
 /*
  * Writes " in FUNCTION (FILE:LINE)" of the caller, or nothing. The function is looked up as of the
@@ -228,6 +229,9 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 	wait.begin_ns = call->begin_ns;
 	wait.end_ns = call->end_ns;
 	walk = holds_walk(holds, &wait, from_ns, to_ns);
+	/* Locks of a file are of ranges, which the log does not have. */
+	walk.may_overlap = is_guess;
+	walk.steps_most = is_guess ? LOOK_AT : 0;
 	while ((hold = holds_next(holds, &walk, &begin_ns, &end_ns))) {
 		/*
 		 * Each hold counts towards WHY_STEPS. Otherwise a log with long lists of holds
@@ -422,6 +426,9 @@ static const struct answer *request_of_poll(const struct history *history, const
 	*others = 0;
 	if (call->cause != CAUSE_POLL || (thread->is_server && !call->is_in_vain))
 		return NULL;
+	request = answers_connecting(history, call->thread, call->begin_ns, call->end_ns);
+	if (request)
+		return request;
 	request = answers_during(history, call->thread, call->begin_ns, call->end_ns, others);
 	return *others && !call->is_in_vain ? NULL : request;
 }
@@ -440,13 +447,20 @@ static bool is_vain_wait(const struct call *call)
 	const bool has_limit = call->cause == CAUSE_SEM || call->cause == CAUSE_COND ||
 			       call->fd_kind == FD_QUEUE;
 
-	return is_vain_signal(call) || (has_limit && call->error == ETIMEDOUT);
+	return is_vain_signal(call) ||
+	       (has_limit && call->error == ETIMEDOUT && !call->is_resumed);
 }
 
 /* Returns whether a call waited for a timer that is a descriptor. */
 static bool is_timer_read(const struct call *call)
 {
 	return call && call->cause == CAUSE_READ && call->fd_kind == FD_TIMER && !call->error;
+}
+
+/* Returns whether a call waited for io_uring. Its text is the name of the called function. */
+static bool is_uring_wait(const struct call *call)
+{
+	return !strcmp(call->type->name, "io.uring");
 }
 
 /* Returns whether a call reads what a client sends over a connection that the server accepted. */
@@ -472,9 +486,11 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 	case CAUSE_READ:
 	case CAUSE_WRITE:
 	case CAUSE_FILE:
+		if (is_uring_wait(call))
+			return WHY_PEER;
 		return call->text && call->fd_kind != FD_QUEUE ? WHY_FILE : WHY_PEER;
 	case CAUSE_SLEEP:
-		return WHY_SLEEP;
+		return call->object ? WHY_LOCK : WHY_SLEEP;
 	case CAUSE_POLL:
 		return call->is_in_vain && !request ? WHY_SLEEP : WHY_PEER;
 	default:
@@ -500,9 +516,11 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 	switch ((enum cause)call->cause) {
 	case CAUSE_SLEEP:
 	case CAUSE_POLL:
+		key = hash_number(key, call->cause == CAUSE_SLEEP ? call->object : 0);
 		key = hash_number(key, call->address);
 		key = hash_number(key, call->is_in_vain);
-		key = hash_number(key, request ? request->text + 1 : 0);
+		key = hash_number(key, request ? (uint64_t)request->text * 2 + 2 +
+					request->is_connect : 0);
 		key = hash_number(key, is_timer_read(through));
 		key = hash_number(key, is_client_read(through));
 		break;
@@ -559,6 +577,12 @@ static void label_request(struct division *division, struct why_node *node, cons
 	const char *peer = request->text ? history->text[request->text - 1] : "another program";
 	char more[40] = "";
 
+	if (request->is_connect) {
+		division_label(division, node, "waiting %sfor the connection to %s in %s()%s%s",
+			       call->is_in_vain || request->end != ANSWER_READ ? "in vain " : "",
+			       peer, verb, call->is_in_vain ? " until a time limit" : "", caller);
+		return;
+	}
 	if (others)
 		snprintf(more, sizeof(more), " and of %u other%s", others, text_plural(others));
 	division_label(division, node, "waiting %sfor the answer of %s%s in %s()%s%s",
@@ -636,6 +660,12 @@ static void label_call(struct division *division, struct why_node *node, const s
 	else if (!strcmp(call->type->name, "net.accept"))
 		division_label(division, node, "waiting for a client in accept() on descriptor "
 			       "%d%s", (int)call->key, caller);
+	else if (is_uring_wait(call))
+		division_label(division, node, "waiting for io_uring to complete a request, in "
+			       "%s()%s", text ? text : verb, caller);
+	else if (!strcmp(call->type->name, "net.getaddrinfo") && text)
+		division_label(division, node, "looking up the address of %s in %s()%s", text, verb,
+			       caller);
 	else if (is_timer_read(call))
 		division_label(division, node, "sleeping until a timer expires in %s() of %s%s",
 			       verb, descriptor_text(call, fd, sizeof(fd)), caller);
@@ -693,7 +723,14 @@ static void label_part(struct division *division, struct why_node *node, const s
 		label_signal(division, node, call, text ? text : verb, caller);
 		break;
 	case CAUSE_SLEEP:
-		division_label(division, node, "sleeping: %s()%s", text ? text : "sleep", caller);
+		if (call->object)
+			division_label(division, node, "waiting for the lock of %s: sleeping in "
+				       "%s() before the next attempt%s",
+				       history->text[call->object - 1], text ? text : "sleep",
+				       caller);
+		else
+			division_label(division, node, "sleeping: %s()%s", text ? text : "sleep",
+				       caller);
 		break;
 	case CAUSE_POLL:
 		if (request)
@@ -801,8 +838,23 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	case CAUSE_COND:
 		if (is_vain_wait(call))
 			break;
-		if (!causes_add_waker(division, node, waker, from_ns, to_ns))
+		/*
+		 * A timer woke a wait that went on. The thread that ended the whole wait is the
+		 * cause.
+		 */
+		if (call->is_resumed)
+			call = tries_last(history, call, &division->steps);
+		else if (causes_add_waker(division, node, waker, from_ns, to_ns))
+			break;
+		if (call)
 			add_signaller(division, node, call, from_ns, to_ns);
+		break;
+	case CAUSE_SLEEP:
+		/* The events have no ranges of bytes: another lock may have refused the attempt. */
+		if (call->object && history->file_holds.count)
+			add_holders(division, node, call, &history->file_holds, (struct hold){
+				.lock = history_file_lock(call->object, call->is_second) }, true,
+				from_ns, to_ns);
 		break;
 	case CAUSE_JOIN:
 		who = history_find_pthread(history, pid, call->key);
@@ -831,7 +883,11 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:
-		if (!is_vain_wait(call) &&
+		if (call->is_resumed) {
+			call = tries_last(history, call, &division->steps);
+			if (call)
+				add_partner(division, node, call, NULL, from_ns, to_ns);
+		} else if (!is_vain_wait(call) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_partner(division, node, call, NULL, from_ns, to_ns);
 		break;

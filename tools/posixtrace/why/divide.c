@@ -21,6 +21,7 @@
 #include "symbols/symbols.h"
 #include "why/answers.h"
 #include "why/in_kernel.h"
+#include "why/stops.h"
 #include "why/stuck.h"
 
 const char *division_kind_name(enum why_kind kind)
@@ -163,6 +164,12 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 	const struct symbol *symbol = symbols_at(history->log->trid, pid, address, time_ns, true);
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
 	const char *slash;
+
+	/* The kernel's code in the process has no symbols. All of it reads clocks, mostly. */
+	if (symbol && !symbol->is_function && !strncmp(symbol->whole, "[vdso]", 6)) {
+		snprintf(text, size, "[vdso], as clock_gettime() does");
+		return;
+	}
 
 	if (!file && symbol && symbol->is_function && !symbol->is_recorder)
 		file = symbol->module;
@@ -538,7 +545,8 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 	const struct history_thread *thread =
 		&division->history->thread[division->node[node].thread];
 	struct why_node *unknown;
-	bool is_new, is_fault;
+	bool is_new, is_fault, is_stopped;
+	uint64_t key;
 	size_t stay;
 
 	if (call && cause_waits((enum cause)call->cause)) {
@@ -559,23 +567,31 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 	stay = history_stay_at(thread, from_ns);
 	is_fault = !call && stay < thread->stays && thread->stay[stay].is_deep &&
 		   faults_precede(thread, from_ns);
-	if (!call && !is_fault && stay < thread->stays &&
+	if (!call && !is_fault && stay < thread->stays && !thread->stay[stay].is_stopped &&
 	    add_open_call(division, node, thread, stay, from_ns, to_ns))
 		return;
-	unknown = division_child(division, node, is_fault ? WHY_FAULT : WHY_UNKNOWN,
-				 is_fault ? 1 : call ? (uintptr_t)call->type : 0, &is_new);
+	is_stopped = !call && stay < thread->stays && thread->stay[stay].is_stopped;
+	key = is_fault ? 1 : is_stopped ? UINT64_C(1) << 42 : call ? (uintptr_t)call->type : 0;
+	unknown = division_child(division, node, is_fault ? WHY_FAULT : is_stopped ? WHY_PEER :
+				 WHY_UNKNOWN, key, &is_new);
 	if (unknown && is_new) {
 		if (is_fault)
 			division_label(division, unknown, "waiting for the data of a page fault");
 		else if (call)
 			division_label(division, unknown, "blocked in %s", call->type->name);
+		else if (is_stopped)
+			division_label(division, unknown, "stopped by a signal such as SIGSTOP, or "
+				       "by a debugger");
 		else
 			division_label(division, unknown, "blocked, and no event says why");
 	}
 	if (!unknown)
 		return;
 	division_add(division, unknown, from_ns, to_ns);
-	causes_add_waker(division, division_index(division, unknown), waker, from_ns, to_ns);
+	/* The thread that sends SIGCONT is not the cause of the stop. */
+	if (!is_stopped)
+		causes_add_waker(division, division_index(division, unknown), waker, from_ns,
+				 to_ns);
 }
 
 /*
@@ -603,8 +619,8 @@ static void add_gap(struct division *division, uint32_t node, const struct call 
  * Adds a time in one call, or between calls, by the states that the thread had. The loop ends: each
  * round passes one state, and the last state reaches to_ns. It also ends early after an error.
  */
-static void add_states(struct division *division, uint32_t node, uint32_t index,
-		       const struct call *call, int64_t from_ns, int64_t to_ns)
+static void walk_states(struct division *division, uint32_t node, uint32_t index,
+			const struct call *call, int64_t from_ns, int64_t to_ns)
 {
 	const struct history_thread *thread = &division->history->thread[index];
 	size_t i = history_stay_at(thread, from_ns);
@@ -651,6 +667,47 @@ static void add_states(struct division *division, uint32_t node, uint32_t index,
 				    end);
 		from_ns = end;
 	}
+}
+
+/* Adds a time in which the process of a thread was stopped by a signal of another thread. */
+static void add_stop(struct division *division, uint32_t node, const struct stop *stop,
+		     int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct history_thread *by = &history->thread[stop->by];
+	bool is_new;
+	struct why_node *part = division_child(division, node, WHY_PEER,
+					       UINT64_C(1) << 41 | stop->by, &is_new);
+	char text[160];
+
+	if (part && is_new) {
+		division_thread_text(history, stop->by, stop->pid, text, sizeof(text));
+		division_label(division, part, "stopped by SIGSTOP, which %s%s sent",
+			       by->pid == stop->pid ? "its own " : "", text);
+	}
+	if (part)
+		division_add(division, part, from_ns, to_ns);
+}
+
+/* Does the same as walk_states(), but a time in which the process was stopped is one part. */
+static void add_states(struct division *division, uint32_t node, uint32_t index,
+		       const struct call *call, int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct stop *stop;
+
+	while (from_ns < to_ns && !division->err &&
+	       (stop = stops_during(history, history->thread[index].pid, from_ns, to_ns))) {
+		const int64_t until_ns = stop->to_ns < to_ns ? stop->to_ns : to_ns;
+
+		if (stop->from_ns > from_ns)
+			walk_states(division, node, index, call, from_ns, stop->from_ns);
+		else
+			add_stop(division, node, stop, from_ns, until_ns);
+		from_ns = stop->from_ns > from_ns ? stop->from_ns : until_ns;
+	}
+	if (from_ns < to_ns)
+		walk_states(division, node, index, call, from_ns, to_ns);
 }
 
 /*

@@ -22,7 +22,9 @@
 #include "why/classify.h"
 #include "why/objects.h"
 #include "why/lives.h"
+#include "why/stops.h"
 #include "why/stuck.h"
+#include "why/tries.h"
 
 /* ------------------------------------------------------------------ threads */
 
@@ -343,6 +345,8 @@ static void add_out(struct history *history, struct history_thread *thread,
 	if (!thread->stays)
 		return;
 	thread->stay[thread->stays - 1].is_preempted = is_preempted;
+	thread->stay[thread->stays - 1].is_stopped =
+		(classify_number(type, event, plan->more) & CLASSIFY_STOPPED_OR_TRACED) != 0;
 	thread->stay[thread->stays - 1].is_deep =
 		classify_number(type, event, plan->more) == CLASSIFY_UNINTERRUPTIBLE;
 }
@@ -982,6 +986,10 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	if (!err)
 		err = history->err;
 	if (!err)
+		err = tries_mark(history);
+	if (!err)
+		err = stops_collect(history);
+	if (!err)
 		err = answers_collect(history);
 	/* Calls that did not return are added after answers_collect(), because such a read is no
 	 * answer. */
@@ -1010,6 +1018,8 @@ void history_fini(struct history *history)
 	holds_fini(&history->holds);
 	free(history->transfer);
 	free(history->request);
+	free(history->connect);
+	free(history->stop);
 	free(history->run);
 	free(history->text);
 	free(history->waker);

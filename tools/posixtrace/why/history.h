@@ -76,7 +76,8 @@ struct call {
 	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
 	/*
 	 * the identity of the pipe, queue or named semaphore; of CAUSE_KILL: the number of the
-	 * target thread; 0: unknown
+	 * target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index in
+	 * history.text + 1; 0: unknown
 	 */
 	uint32_t object;
 	int32_t error;         /* the error number; 0: none */
@@ -84,12 +85,14 @@ struct call {
 	pid_t sender;          /* of CAUSE_SIGNAL: the process that sent it; 0: unknown */
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
-	bool is_second;        /* the descriptor is the second of a pair of sockets */
-	bool is_in_vain;       /* a poll that reached its time limit */
-	bool is_begun;         /* a connect that was not complete when it returned */
-	bool is_empty;         /* a read without error and without data: the end */
-	bool is_open;          /* it did not return before the thread or the log ended */
-	bool is_stuck;         /* it did not return, and history.stuck has its facts */
+	/* the descriptor is the second of a pair of sockets; of a sleep: flock() locks object */
+	bool is_second : 1;
+	bool is_in_vain : 1;   /* a poll that reached its time limit */
+	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
+	bool is_begun : 1;     /* a connect that was not complete when it returned */
+	bool is_empty : 1;     /* a read without error and without data: the end */
+	bool is_open : 1;      /* it did not return before the thread or the log ended */
+	bool is_stuck : 1;     /* it did not return, and history.stuck has its facts */
 };
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
@@ -105,6 +108,7 @@ struct stay { /* the state of a thread from this time on */
 	int64_t from_ns;
 	uint8_t state;
 	bool is_preempted;
+	bool is_stopped;       /* blocked by a signal such as SIGSTOP, or by a debugger */
 	bool is_deep;          /* blocked such that no signal wakes it, for example by a disk */
 	uint16_t cpu;
 	/*
@@ -186,6 +190,7 @@ struct answer {
 	uint32_t thread;     /* the thread that used the connection last */
 	uint32_t asker;      /* the thread that sent the request */
 	uint32_t text;       /* index of the address in history.text + 1 */
+	bool is_connect;     /* the wait is for the connection */
 	int32_t error;       /* of ANSWER_BROKEN; 0: the peer closed the connection */
 	enum answer_end {
 		ANSWER_READ,
@@ -277,6 +282,10 @@ struct history {
 	size_t endeds;
 	struct stuck *stuck;   /* by the index of the thread: how it is blocked, see why/stuck.h */
 	size_t stucks;
+	struct stop *stop;     /* times of stopped processes: why/stops.h */
+	size_t stops;
+	struct answer *connect; /* connects that took longer than their call; sorted as request */
+	size_t connects;
 	struct answer *request; /* requests of programs; sorted by process, then by begin */
 	size_t requests;
 	struct stacks stacks;  /* call stacks */

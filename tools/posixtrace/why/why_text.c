@@ -272,8 +272,9 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 	} else if (node->kind != WHY_WHO) {
 		out_printf(page->out, "  [%llux", (unsigned long long)node->count);
 		if (node->count > 1 && node->longest_ns)
-			out_printf(page->out, ", longest %s at +%s",
+			out_printf(page->out, ", longest %s at %s%s",
 				   brief_ns(text, (double)node->longest_ns),
+				   node->longest_at_ns < page->why->history.first_ns ? "" : "+",
 				   when_span_string(longest,
 						    since_first(page, node->longest_at_ns)));
 		if (node->bytes)
