@@ -16,7 +16,9 @@
 
 struct fetch fetch;
 
-/* Returns the log with this name, or NULL. Only logs that at_logs() has chosen are found. */
+/*
+ * Returns the log with this name, or NULL. The function finds only logs that at_logs() has chosen.
+ */
 static struct fetch_log *log_of_name(const char *name)
 {
 	for (size_t i = 0; i < fetch.logs; i++)
@@ -47,8 +49,8 @@ static bool open_fetched(struct logfile *file, const char *path, int *status)
 
 /*
  * The temporary log is complete and begins with the first event that was fetched. The facts of the
- * whole log replace these, so that times such as +1s mean the same as for the file. If the log is
- * not complete in the database, the command reports this and its status shows it.
+ * whole log replace these facts, so that times such as +1s mean the same as for the file. If the
+ * database does not have the complete log, the command reports this, and its exit status shows it.
  */
 static void correct_facts(struct logfile *file)
 {
@@ -60,10 +62,13 @@ static void correct_facts(struct logfile *file)
 		file->info.first_ns = log->first_ns;
 	if (!file->info.blocks || log->last_ns > file->info.last_ns)
 		file->info.last_ns = log->last_ns;
-	/* A log without blocks would have no times, but this one only has no chosen events. */
+	/* A log without blocks would have no times, but this log only has no chosen events. */
 	if (log->events && !file->info.blocks)
 		file->info.blocks = 1;
-	/* A log without a host has a clock of its own. The composer accepts no empty host. */
+	/*
+	 * The name of the host is copied here, because the composer accepts no empty name. A log
+	 * with an empty host has a clock of its own.
+	 */
 	snprintf(file->info.host, sizeof(file->info.host), "%s", log->host);
 	file->info.complete = log->is_complete && !log->missing;
 	if (log->missing)
@@ -81,7 +86,8 @@ static const struct logfile_source source_of_fleet = {
 };
 
 /*
- * Returns a copy of a valid URL without the user and the password, which messages must not repeat.
+ * Returns a copy of a valid URL without the user and the password, because messages must not show
+ * these.
  */
 static char *place_of(const char *url)
 {

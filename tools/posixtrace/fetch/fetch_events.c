@@ -2,11 +2,11 @@
 /*
  * fetch_events.c - fetches the events of a log, and writes them into the temporary log.
  *
- * The events of a log are numbered in its order. A slice is SLICE consecutive numbers. The survey
- * asks for the number of chosen events in each slice; then each request asks for the events of a
- * few slices. The server sorts only these, and the tool keeps only these in memory. A slice of
- * large events needs several requests, each for a number of events whose answer is not large. The
- * answers must have exactly the events that the survey has counted.
+ * The events of a log are numbered in the order of the log. A slice is a range of SLICE consecutive
+ * numbers. The survey asks for the number of chosen events in each slice. Then each request asks
+ * for the events of a few slices, so the server sorts only these events, and the tool keeps only
+ * these events in memory. A slice of large events needs several requests, each of which is limited
+ * to a few events. The answers must have exactly the events that the survey has counted.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -18,16 +18,17 @@
 #include "fetch/fetch_part.h"
 #include "query/fleet.h"
 
-#define SLICE         16384u /* numbers of events */
+#define SLICE         16384u /* number of events in a slice */
 #define REQUEST_BYTES ((uint64_t)8 << 20)
 #define ROW_BYTES     64     /* bytes of an event without its data, at most */
-#define LARGE_BYTES   ((uint64_t)16 << 20) /* a request for more has a limit of events */
+#define LARGE_BYTES   ((uint64_t)16 << 20) /* a request for more bytes has a limit of events */
 #define SURVEY_BYTES  ((size_t)1 << 28)
 #define DATA_MOST     ((uint64_t)1 << 28) /* more data than any event has */
 
 /*
- * Begins a statement about the events of a part whose numbers are in the range. With PREWHERE the
- * server first reads only the columns of the numbers, and other columns only where it found any.
+ * Begins a statement about the events of a part whose numbers are in the range. Because of
+ * PREWHERE, the server first reads only the columns with the numbers, and then the other columns
+ * only for the rows that it has found.
  */
 static void put_part(const struct fetch_making *making, const struct fetch_part *part,
 		     const char *select, uint64_t first, uint64_t end, struct bytes *sql)
@@ -41,7 +42,7 @@ static void put_part(const struct fetch_making *making, const struct fetch_part 
 	bytes_add(sql, part->where.at ? part->where.at : "", part->where.used);
 }
 
-/* Prints that two answers do not agree, and returns false. */
+/* Prints that two answers of the database do not agree, and returns false. */
 static bool say_changed(const struct fetch_making *making, uint64_t has, uint64_t counted)
 {
 	say("%s: the database has sent %" PRIu64 " of %" PRIu64 " events: try again, since its "
@@ -60,8 +61,8 @@ static struct fetch_type *type_of_id(struct fetch_types *types, uint64_t id)
 }
 
 /*
- * Asks for the types of the events. Events may have a type that the summary does not list, if the
- * log has grown since.
+ * Asks for the types of the events. If the log has grown since its summary was written, events may
+ * have a type that the summary does not list.
  */
 static bool survey_types(struct fetch_making *making, const struct fetch_part *part,
 			 uint64_t *events)
@@ -114,7 +115,10 @@ static bool survey_slices(struct fetch_making *making, struct fetch_part *part)
 	while (fetch_has_row(&row)) {
 		struct fetch_slice slice;
 
-		/* Each value is a statement, since C does not order those of an initializer. */
+		/*
+		 * Each value has its own statement, because C does not define the order in which
+		 * the values of an initializer are computed.
+		 */
 		slice.number = fetch_u64(&row);
 		slice.events = fetch_u64(&row);
 		slice.bytes = fetch_u64(&row);
@@ -139,7 +143,7 @@ bool fetch_survey(struct fetch_making *making, struct fetch_part *part)
 
 	if (!survey_types(making, part, &events) || !survey_slices(making, part))
 		return false;
-	/* The two counts also differ if an answer lacks rows. */
+	/* The two counts differ also if an answer lacks rows. */
 	return events == part->events || say_changed(making, part->events, events);
 }
 
@@ -170,7 +174,10 @@ static bool read_event(struct fetch_row *row, uint64_t *seq, struct posix_trace_
 	return !row->failed;
 }
 
-/* Counts an event that --limit counts, and perhaps some of the recorder's that it does not. */
+/*
+ * Counts an event that --limit counts. The function may also count some events of the recorder that
+ * --limit does not count.
+ */
 static void count_chosen(struct fetch_making *making, const struct posix_trace_event_np *event)
 {
 	const struct choose *choose = &making->choose;
@@ -197,8 +204,8 @@ static bool say_unwritten(const struct fetch_making *making, uint64_t seq, int e
 }
 
 /*
- * Writes the events of an answer. Their numbers must increase and be in the slices, so that no
- * event is there twice. *first becomes the number behind the last one.
+ * Writes the events of an answer. The numbers must increase and must be in the slices, so no event
+ * is written twice. *first becomes the number behind that of the last event.
  */
 static bool write_events(struct fetch_making *making, uint64_t *first, uint64_t end,
 			 uint64_t events)
@@ -230,9 +237,10 @@ static uint64_t bytes_of_request(const struct fetch_making *making)
 }
 
 /*
- * Fetches the events with numbers from first to before end. events is their number, bytes is the
- * sum of their lengths. If these are too many for one answer, each request has a limit, which
- * depends on the longest event. Ends when there are enough.
+ * Fetches the events whose numbers are at least "first" and less than "end". "events" is the count
+ * of these events, and "bytes" is the sum of their lengths. If this sum is too large for one
+ * answer, each request has a limit of events, which depends on the longest event. The function ends
+ * when the command has enough events.
  */
 static bool fetch_range(struct fetch_making *making, const struct fetch_part *part, uint64_t first,
 			uint64_t end, uint64_t events, uint64_t bytes)

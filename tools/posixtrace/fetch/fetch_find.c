@@ -16,19 +16,22 @@
 #include "query/fleet.h"
 
 #define LIST_BYTES ((size_t)1 << 28)
-#define UUID_SHOWN 8 /* digits of a UUID that a name has */
-#define NAMES_MOST 4 /* names that a log can have, each longer than the one before */
+#define UUID_SHOWN 8 /* number of digits of a UUID in a short name */
+#define NAMES_MOST 4 /* number of names that a log can have, each longer than the name before */
 #define UUIDS_ASKED 1000
 
 /* ------------------------------------------------------------------ the list */
 
-/* Returns true if the pattern of --host means one host, so that the server can search it. */
+/*
+ * Returns true if the pattern of --host means exactly one host, so that the server can search for
+ * this host.
+ */
 static bool is_plain(const char *pattern)
 {
 	return !pattern[strcspn(pattern, "*?[\\")];
 }
 
-/* Appends a condition on the hosts, if --host names each of them. */
+/* Appends a condition on the hosts, if no pattern of --host has wildcards. */
 static void put_hosts(struct bytes *sql)
 {
 	const struct choose_names *host = &fetch.at->host;
@@ -44,8 +47,9 @@ static void put_hosts(struct bytes *sql)
 }
 
 /*
- * Appends conditions on the times of the logs. A log that is not complete may have events behind
- * the last one of its summary. Bounds that are relative to a log are compared later, for each log.
+ * Appends conditions on the times of the logs. A log that is not complete may have events that are
+ * later than the last time of its summary. Bounds that are relative to a log are compared later,
+ * for each log.
  */
 static void put_range(struct bytes *sql)
 {
@@ -75,7 +79,7 @@ static bool read_log(struct fetch_row *row, struct fetch_log *log)
 	return !row->failed;
 }
 
-/* Fetches all logs of the hosts. No log has NULL in the column `first`. */
+/* Fetches the list of all logs of the hosts. In no row of a log is the column `first` NULL. */
 static bool list_logs(void)
 {
 	struct bytes sql = { .at = NULL };
@@ -111,8 +115,8 @@ static int by_source(const void *x, const void *y)
 }
 
 /*
- * Stores the UUIDs of the answer in the logs. The array `sorted` has the logs in the order of their
- * numbers.
+ * Stores the UUIDs of the answer in the logs. The array `sorted` has the logs in the order of the
+ * member "source".
  */
 static bool read_uuids(struct fetch_log **sorted)
 {
@@ -132,8 +136,8 @@ static bool read_uuids(struct fetch_log **sorted)
 }
 
 /*
- * Fetches the UUIDs. If the list has few logs, the request has their numbers, because the database
- * may have many logs of other times.
+ * Fetches the UUIDs. If the list has few logs, the request contains the number of each log, because
+ * the database may have many other logs.
  */
 static bool list_uuids(void)
 {
@@ -172,8 +176,9 @@ static void free_log(struct fetch_log *log)
 }
 
 /*
- * Removes the logs that the table of logs lacks. ship sends the row of this table behind the
- * ledger, so a log without it may lack losses or types, for example because ship was killed.
+ * Removes the logs that the table of logs lacks. The command ship sends the row of this table after
+ * the ledger. So if a log has no such row, it may lack losses or types, for example because ship
+ * was killed.
  */
 static void drop_unlisted(void)
 {
@@ -194,7 +199,10 @@ static int by_name(const void *x, const void *y)
 	return strcmp((*a)->name, (*b)->name);
 }
 
-/* Gives the log its name with this index. Returns false if memory is lacking. */
+/*
+ * Gives the log the name with this index. A greater index means a longer name. Returns false if
+ * memory is lacking.
+ */
 static bool put_name(struct fetch_log *log, unsigned name)
 {
 	static const int digits[NAMES_MOST] = { 0, UUID_SHOWN, 32, 32 };
@@ -210,7 +218,7 @@ static bool put_name(struct fetch_log *log, unsigned name)
 	return log->name != NULL;
 }
 
-/* Returns whether a log beside this one has the same name. */
+/* Returns whether a neighbour of this log in the sorted array has the same name. */
 static bool is_same_name(struct fetch_log **sorted, size_t i)
 {
 	return (i && !by_name(&sorted[i - 1], &sorted[i])) ||
@@ -218,9 +226,8 @@ static bool is_same_name(struct fetch_log **sorted, size_t i)
 }
 
 /*
- * Gives each log a name that no other log has: the shortest one that suffices. Since a host and a
- * log may contain colons and the sign @, the whole names are compared. Returns false if memory is
- * lacking.
+ * Gives each log the shortest name that no other log has. Since a host and a log may contain colons
+ * and the sign @, the whole names are compared. Returns false if memory is lacking.
  */
 static bool name_logs(void)
 {
@@ -277,7 +284,10 @@ static bool matches_log(char *pattern, const struct fetch_log *log)
 	return matches;
 }
 
-/* Returns true if the operand [HOST:]NAME[@UUID] chooses the log. UUID is at least 4 digits. */
+/*
+ * Returns true if the operand [HOST:]NAME[@UUID] chooses the log. UUID consists of at least 4
+ * digits.
+ */
 static bool chooses_log(char *operand, const struct fetch_log *log)
 {
 	char *sign = strrchr(operand, '@');
@@ -343,7 +353,7 @@ static int say_no_log(const char *operand)
 	return TOOL_FAILURE;
 }
 
-/* Prints why no log is chosen, and which times the logs have. */
+/* Prints why no log is chosen, and the range of times of the logs. */
 static int say_none(void)
 {
 	const struct at *at = fetch.at;
@@ -375,8 +385,8 @@ static int say_none(void)
 }
 
 /*
- * Computes the range of times of each log. With --merge, relative times refer to all logs that the
- * command merges.
+ * Computes the chosen range of times of each log. With --merge, relative times refer to all logs
+ * that the command merges.
  */
 static void bound_logs(void)
 {
@@ -403,15 +413,15 @@ static void bound_logs(void)
 }
 
 /*
- * Returns whether the bound may exclude a whole log. A bound that is relative to all logs together
- * cannot, because these are not known before the choice.
+ * Returns whether the bound may exclude a whole log. A bound that is relative to all chosen logs
+ * together cannot exclude one, because these logs are known only after the choice.
  */
 static bool is_decisive(const struct bound *bound)
 {
 	return !fetch.at->is_merged || bound->kind == BOUND_TIME;
 }
 
-/* Without operands, all logs of the hosts are chosen that may have events in the range. */
+/* Without operands, the command reads all logs of the hosts that may have events in the range. */
 static int choose_all(void)
 {
 	const struct wanted *wanted = fetch.at->wanted;

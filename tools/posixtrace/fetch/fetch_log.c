@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fetch_log.c - makes a temporary log of the rows of one log: its facts, types, objects, events and
- * losses.
+ * fetch_log.c - makes a temporary log from the rows of one log: its facts, types, objects, events
+ * and losses.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -52,8 +52,9 @@ static int begin_log(struct fetch_making *making, int fd)
 }
 
 /*
- * Gives the types their numbers, names and schemas. The composer knows the standard's types. A text
- * that is not a schema is left out, as a reader of the log would ignore it.
+ * Passes the numbers, names and schemas of the types to the composer, which already knows the
+ * standard's types. A text that is not a schema is left out, because a reader of the log would
+ * ignore it, too.
  */
 static int name_types(struct fetch_making *making)
 {
@@ -115,7 +116,10 @@ static bool add_objects(struct fetch_making *making)
 
 /* ------------------------------------------------------------------ losses */
 
-/* The lost events of the threads. Those of a type and of a thread are separate in the ledger. */
+/*
+ * The lost events of the threads. In the ledger, the losses of types and the losses of threads are
+ * separate.
+ */
 struct lost_threads {
 	struct lost_thread {
 		struct posix_trace_thread_np thread;
@@ -153,9 +157,9 @@ static bool list_threads(const struct fetch_log *log, struct lost_threads *threa
 }
 
 /*
- * Adds losses of a type and a cause to the ledger. The database has the losses of threads without
- * their causes. They are assigned in order, so that both sums are right. Returns 0 or an error
- * number.
+ * Adds losses of a type and a cause to the ledger. The database has the losses of each thread
+ * without their causes. The function assigns threads to causes in their order, so that the sums of
+ * the causes and of the threads are right. Returns 0 or an error number.
  */
 static int add_lost(struct fetch_making *making, struct lost_threads *threads, int cause,
 		    trace_event_id_t id, uint64_t count)
@@ -179,7 +183,10 @@ static int add_lost(struct fetch_making *making, struct lost_threads *threads, i
 	return err;
 }
 
-/* Returns the cause of a term "lost: CAUSE", or the number of causes. */
+/*
+ * Returns the cause that a term "lost: CAUSE" names. For any other term it returns the number of
+ * causes.
+ */
 static int cause_of(const char *term)
 {
 	int cause = 0;
@@ -193,13 +200,15 @@ static int cause_of(const char *term)
 /* The sums of the whole log. */
 struct account {
 	uint64_t called, lost;
-	uint64_t other;              /* lost for a cause that a log does not have, such as spool */
-	char cause[64];              /* the last one of these causes */
+	/* events lost by a cause that a log does not have, such as spool */
+	uint64_t other;
+	char cause[64];              /* the last of these causes */
 };
 
 /*
- * Adds one line of the ledger. Returns 0 or an error number. Events with a cause that a log does
- * not have count as unattributed, so that no loss is hidden; add_losses() prints the cause.
+ * Adds one line of the ledger. Returns 0 or an error number. Events that were lost by a cause that
+ * a log does not have count as unattributed, so that no loss is hidden. add_losses() prints the
+ * cause.
  */
 static int add_term(struct fetch_making *making, struct lost_threads *threads, const char *name,
 		    const char *term, uint64_t count, struct account *account)
@@ -257,9 +266,9 @@ static bool read_ledger(struct fetch_making *making, struct lost_threads *thread
 }
 
 /*
- * Writes the losses. The ledger of the database is that of the whole log. If not all events are
- * fetched, the losses are nevertheless all written, because it is not known when they occurred, and
- * a message says so.
+ * Writes the losses. The ledger in the database belongs to the whole log. Even if not all events
+ * are fetched, all losses are written, because the times of the losses are not known. A message
+ * says so.
  */
 static bool add_losses(struct fetch_making *making)
 {
@@ -288,7 +297,7 @@ static bool add_losses(struct fetch_making *making)
 
 /* ------------------------------------------------------------------ the log */
 
-/* Says why there are no events. It is no error, because the log exists. */
+/* Prints why there are no events. This is not an error, because the log exists. */
 static void say_empty(const struct fetch_making *making)
 {
 	if (making->part[1].events || making->is_all)
@@ -297,7 +306,7 @@ static void say_empty(const struct fetch_making *making)
 	    making->log->name);
 }
 
-/* Makes the log, except for its end. Returns false after it printed an error. */
+/* Writes the log except for its end. Returns false after it printed an error. */
 static bool fill_log(struct fetch_making *making, int fd)
 {
 	int err;
@@ -335,11 +344,17 @@ int fetch_make(struct fetch_log *log, int fd)
 	making.choose = wanted->choose;
 	making.choose.begin_ns = log->begin_ns;
 	making.choose.end_ns = log->end_ns;
-	/* The command reads one event more than --limit, to know that the limit is reached. */
+	/*
+	 * The command reads one event more than --limit allows, so that it knows that the limit is
+	 * reached.
+	 */
 	if (!wanted->where && !fetch.at->pairs && wanted->limit < UINT64_MAX)
 		making.enough = wanted->limit + 1;
 	good = fill_log(&making, fd);
-	/* A log may have grown since its summary, so that the database has more events. */
+	/*
+	 * If the log has grown since its summary was written, the database has more events than the
+	 * summary says.
+	 */
 	log->missing = good && making.is_all && making.part[1].events < log->events ?
 		       log->events - making.part[1].events : 0;
 	if (good)
@@ -358,7 +373,10 @@ int fetch_make(struct fetch_log *log, int fd)
 
 /* ------------------------------------------------------------------ functions */
 
-/* Splits "FILE:LINE" into both. Returns false if the text is no such place. */
+/*
+ * Splits "FILE:LINE": writes a NUL in place of the colon, and stores the line. Returns false if the
+ * text does not have this form.
+ */
 static bool split_place(char *text, unsigned *line)
 {
 	char *colon = strrchr(text, ':'), *end;
@@ -373,8 +391,8 @@ static bool split_place(char *text, unsigned *line)
 }
 
 /*
- * Gives the symbols of an answer to the log. The columns are those of both requests below. The
- * source of a frame is FILE:LINE, or the module if the file is unknown.
+ * Stores the symbols of an answer in the log. Both requests below have the same columns. The source
+ * of a frame is FILE:LINE, or the module if the file is unknown.
  */
 static void store_symbols(trace_id_t trid)
 {
@@ -405,10 +423,11 @@ static void store_symbols(trace_id_t trid)
 }
 
 /*
- * The shipper has found the functions on the host of the program. They are asked for once for each
- * address, and only for the range of times. Those of events are asked for only if the command shows
- * them, because the request reads many columns. A sample has the address of an instruction, and so
- * has the begin of its stack. An error leaves addresses without names, after a message.
+ * The shipper has found the functions on the host of the program. The tool asks once for each
+ * address, and only for the range of times. It asks for the functions of events only if the command
+ * shows them, because this request reads many columns. A sample has the address of an instruction,
+ * and so has the beginning of its stack. After an error a message is printed, and addresses remain
+ * without names.
  */
 void fetch_symbols(const struct fetch_log *log, struct logfile *file)
 {

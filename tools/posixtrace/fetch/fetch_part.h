@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fetch_part.h - finds logs in a fleet's database, and makes temporary logs of their rows.
+ * fetch_part.h - finds logs in a fleet's database, and makes temporary logs from their rows.
  *
- * A log is made when the command opens it. Its events are those that the command needs: the types,
- * times, processes and threads that the options choose, and few others without which the command
- * would draw wrong conclusions. The command applies its options to this log as to any other.
+ * A temporary log is made when the command opens it. It has the events that the command needs: the
+ * events whose types, times, processes and threads the options choose, and a few others without
+ * which the command would draw wrong conclusions. The command applies its options to this log as to
+ * any other log.
  *
- * Events arrive in requests of a few megabytes, and each is written into the log at once, so the
- * memory does not grow with the log. Before the events, the server counts them. Each answer is
- * compared with this count, so an answer that was cut is noticed.
+ * Events arrive in answers of a few megabytes, and each event is written into the log at once, so
+ * the memory does not grow with the log. Before the first request for events, the server counts
+ * them. The tool compares each answer with this count, so it notices an answer that was cut.
  *
  * The answers may be hostile: each length, number and name is checked, here or by the composer of
  * the library. One thread uses these functions.
@@ -20,18 +21,22 @@
 #include "fleet/server.h"
 #include "log/logfile.h"
 
-/* A log of the database, as the table of streams has it. */
+/* A log of the database. Its facts are those of the table of streams. */
 struct fetch_log {
-	/* HOST:LOG, or HOST:LOG@UUID if several logs have this name; no other log has it */
+	/*
+	 * HOST:LOG, or HOST:LOG@UUID if several logs have the name HOST:LOG; no other log has the
+	 * same name
+	 */
 	char *name;
 	char *host, *log, *stream, *clock;
 	char uuid[33];               /* in hexadecimal digits; empty: unknown */
-	uint64_t source;             /* row_source of its rows */
+	uint64_t source;             /* the value of row_source in its rows */
 	int64_t pid, hz, created_ns, first_ns, last_ns;
 	uint64_t events;
-	uint64_t missing;            /* events of the summary that the database lacks */
+	/* number of events that the summary counts, but the database lacks */
+	uint64_t missing;
 	bool is_complete;
-	bool is_listed;              /* the table of logs has it, so its summary is whole */
+	bool is_listed;              /* the table of logs has the log, so its summary is whole */
 	bool is_chosen;
 	/* the range of times that the options choose; INT64_MIN and INT64_MAX: no bound */
 	int64_t begin_ns, end_ns;
@@ -51,19 +56,19 @@ extern struct fetch fetch;
 /* ------------------------------------------------------------------ fetch_request.c: requests */
 
 /*
- * Sends a statement; a host that cannot be reached is replaced by the next one. The answer, of at
- * most limit bytes, is in fetch.server.answer until the next request. Frees sql. Returns false
- * after it printed an error.
+ * Sends a statement. If a host cannot be reached, the next host is used. The answer has at most
+ * "limit" bytes, and remains in fetch.server.answer until the next request. The function frees
+ * *sql. It returns false after it printed an error.
  */
 bool fetch_request(struct bytes *sql, size_t limit);
 
-/* Prints that the answer to a request of this table is not valid, and returns false. */
+/* Prints that the answer to a request about this table is not valid, and returns false. */
 bool fetch_say_wrong(const char *table);
 
-/* Appends " FROM TABLE WHERE ", and the condition that a row counts. */
+/* Appends " FROM TABLE WHERE ", and the condition that a row is valid. */
 void fetch_from(const char *table, struct bytes *sql);
 
-/* Reads the values of an answer, one after the other. */
+/* The place in an answer whose values are read one after the other. */
 struct fetch_row {
 	size_t at;
 	bool failed;                 /* the answer is cut or wrong */
@@ -101,7 +106,7 @@ struct fetch_type {
 	uint64_t id;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	char *schema;                /* NULL: none */
-	bool pairs;                  /* its events begin or end spans */
+	bool pairs;                  /* the events of this type begin or end spans */
 };
 
 /* The event types of a log, as its summary lists them. */
@@ -110,13 +115,16 @@ struct fetch_types {
 	size_t count;
 };
 
-/* Fetches the list. Returns false after it printed an error; the caller frees it in any case. */
+/*
+ * Fetches the list of types. Returns false after it printed an error. The caller must free the list
+ * in any case.
+ */
 bool fetch_list_types(const struct fetch_log *log, struct fetch_types *types);
 void fetch_free_types(struct fetch_types *types);
 
 /*
- * A part of the events: those before the begin of the time range, and those in the range. where has
- * the conditions of the part behind "row_source = ...".
+ * A part of the events. One part has events before the time range, and the other has events in the
+ * range. "where" has the conditions of the part, which follow "row_source = ..." in the statement.
  */
 struct fetch_part {
 	struct bytes where;
@@ -128,25 +136,25 @@ struct fetch_part {
 };
 
 /*
- * Appends the conditions of both parts. The first part may have no condition; then it has no
- * events. *is_all is true if all events of the log are chosen.
+ * Appends the conditions of both parts. If the first part gets no condition, it has no events.
+ * *is_all becomes true if all events of the log are chosen.
  */
 void fetch_conditions(const struct fetch_log *log, const struct fetch_types *types,
 		      struct fetch_part part[2], bool *is_all);
 
 /* ------------------------------------------------------------------ fetch_events.c */
 
-/* A log while it is made. */
+/* A temporary log while it is made. */
 struct fetch_making {
 	const struct fetch_log *log;
 	struct fetch_types types;
 	struct fetch_part part[2];
 	struct posix_trace_composer_np *composer;
 	uint64_t longest;            /* the greatest number of data bytes of an event */
-	uint64_t written;            /* events that were fetched */
+	uint64_t written;            /* number of events that were fetched */
 	/*
-	 * The command needs no event behind this number of chosen events; UINT64_MAX: it needs all
-	 * events. chosen is the number of chosen events so far.
+	 * enough: the command needs at most this number of chosen events; UINT64_MAX: it needs all.
+	 * chosen: the number of chosen events so far.
 	 */
 	uint64_t enough, chosen;
 	struct choose choose;        /* the choice of the options, with the times of this log */
@@ -154,14 +162,14 @@ struct fetch_making {
 };
 
 /*
- * Counts the events of a part, and notes types that the summary does not list. Returns false after
+ * Counts the events of a part, and adds types that the summary does not list. Returns false after
  * it printed an error.
  */
 bool fetch_survey(struct fetch_making *making, struct fetch_part *part);
 
 /*
- * Writes the events of a part into the log, until there are enough. Returns false after it printed
- * an error.
+ * Writes the events of a part into the log, until the command has enough of them. Returns false
+ * after it printed an error.
  */
 bool fetch_events(struct fetch_making *making, const struct fetch_part *part);
 
@@ -170,7 +178,10 @@ bool fetch_events(struct fetch_making *making, const struct fetch_part *part);
 /* Makes the log in the file. Returns a status of the tool. */
 int fetch_make(struct fetch_log *log, int fd);
 
-/* Fetches the names of functions of a log that was opened. It is no error if there are none. */
+/*
+ * Fetches the names of functions for a log that was opened. It is not an error if the database has
+ * none.
+ */
 void fetch_symbols(const struct fetch_log *log, struct logfile *file);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fetch_types.c - decides which events of a log are fetched, and writes this as conditions of SQL.
+ * fetch_types.c - decides which events of a log are fetched, and writes this choice as conditions
+ * in SQL.
  *
  * Some events are needed although the options exclude them:
  *
@@ -77,8 +78,8 @@ static bool is_early(const struct fetch_type *type)
 }
 
 /*
- * Names of descriptors exist only if the log has closes, because without them closed descriptors
- * would keep their names.
+ * Descriptors get names only if the log has events of closes. Without these events, closed
+ * descriptors would keep their names.
  */
 static bool has_closes(const struct fetch_types *types)
 {
@@ -89,8 +90,8 @@ static bool has_closes(const struct fetch_types *types)
 }
 
 /*
- * Returns whether all events of the type in the range are needed, whatever their processes and
- * threads are.
+ * Returns whether the command needs all events of the type in the range, independent of their
+ * processes and threads.
  */
 static bool is_support(const struct fetch_types *types, const struct fetch_type *type)
 {
@@ -99,7 +100,10 @@ static bool is_support(const struct fetch_types *types, const struct fetch_type 
 	       (fetch.at->pairs && type->pairs);
 }
 
-/* Appends "before(1, 2, 3)after" with the ids of types, or nothing if there are none. */
+/*
+ * Appends the text "before", a list of type ids such as (1, 2, 3), and the text "after". If no type
+ * is chosen, it appends nothing.
+ */
 static bool put_types(const struct fetch_types *types, const char *before, const char *after,
 		      bool (*chooses)(const struct fetch_types *types,
 				      const struct fetch_type *type),
@@ -122,17 +126,20 @@ static bool takes_early(const struct fetch_types *types, const struct fetch_type
 	return is_early(type);
 }
 
-/* A type that the summary does not list is not excluded. */
+/* The conditions do not exclude types that the summary does not list. */
 static bool takes_none(const struct fetch_types *types, const struct fetch_type *type)
 {
-	/* A type of --pair may be any type, since the summary knows only the spans of schemas. */
+	/*
+	 * The option --pair may name any type, and the summary knows only the spans of schemas. So
+	 * with --pair no type is excluded.
+	 */
 	return !is_support(types, type) && !fetch.at->wanted->pairs &&
 	       !choose_type(&fetch.at->wanted->choose, type->name);
 }
 
 /*
- * Appends a condition that the number in a column is one of a list of the options. If events are
- * paired, their other half may have another process or thread, so there is no such condition.
+ * Appends the condition that the number in a column is in a list of the options. If events are
+ * paired, their other half may have another process or thread, so no condition is appended.
  */
 static bool put_numbers(const struct fetch_types *types, const char *column,
 			const struct choose_numbers *numbers, struct bytes *sql)

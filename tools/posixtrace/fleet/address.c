@@ -24,8 +24,8 @@ void address_free(struct address *address)
 }
 
 /*
- * Returns whether the name needs no quotes in SQL. The caller refuses other names, so that a name
- * cannot change the meaning of a statement.
+ * Returns whether the name needs no quotes in SQL. The caller refuses all other names, so that a
+ * name cannot change the meaning of a statement.
  */
 static bool is_plain_name(const char *name)
 {
@@ -45,8 +45,8 @@ static bool is_port(const char *port)
 }
 
 /*
- * Returns whether the name can be that of a host. It must not contain characters that end the host
- * in a URL.
+ * Returns whether the text can be the name of a host. It must not contain characters that end the
+ * name of the host in a URL.
  */
 static bool is_host_name(const char *name)
 {
@@ -88,7 +88,10 @@ const char *address_user(char **text, char **user, char **password)
 	return NULL;
 }
 
-/* Parses the part of the URL behind the scheme. Returns NULL, or the reason why it is wrong. */
+/*
+ * Parses the part of the URL behind the scheme. Returns NULL if it is valid, else the reason why it
+ * is wrong.
+ */
 static const char *parse_rest(struct address *address, char *text)
 {
 	char *slash = strchr(text, '/'), *host, *next;

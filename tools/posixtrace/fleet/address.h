@@ -4,7 +4,7 @@
  * clickhouse://[USER[:PASSWORD]@]HOST[:PORT]/DB.
  *
  * Several hosts with commas between them are replicas of one database. If one host does not answer,
- * the next one is used. With clickhouses:// the tool uses HTTPS. A host that contains colons is
+ * the next host is used. With clickhouses:// the tool uses HTTPS. A host that contains colons is
  * written in brackets.
  */
 #ifndef POSIXTRACE_FLEET_ADDRESS_H
@@ -18,8 +18,9 @@
 
 struct address {
 	char *text;                    /* a copy of the URL; the other members point into it */
-	char *user, *password;         /* NULL: the server's default user, without a password */
-	char *database;                /* a name of letters, digits and _ */
+	/* user NULL: the server's default user; password NULL: none */
+	char *user, *password;
+	char *database;                /* a name that consists of letters, digits and _ */
 	struct {
 		const char *name, *port;
 	} host[ADDRESS_HOSTS];
@@ -38,10 +39,11 @@ bool address_parse(struct address *address, const char *option, const char *text
 void address_free(struct address *address);
 
 /*
- * The parts of other URLs with a host. Both functions write NULs into the text, and return NULL or
- * the reason why it is wrong. address_host() splits HOST:PORT or [HOST]:PORT; the brackets remain,
- * because libcurl needs them, and *port may become NULL. address_user() splits USER:PASSWORD@ off
- * the beginning of *text; each of them may become NULL.
+ * These functions parse parts of other URLs. They write NULs into the text, and return NULL, or the
+ * reason why the text is wrong. address_host() splits HOST:PORT or [HOST]:PORT. The brackets
+ * remain, because libcurl needs them. If the text has no port, *port becomes NULL. address_user()
+ * splits USER:PASSWORD@ off the beginning of *text. If the text has no user or no password, *user
+ * or *password becomes NULL.
  */
 const char *address_host(char *text, const char **name, const char **port);
 const char *address_user(char **text, char **user, char **password);

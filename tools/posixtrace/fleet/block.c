@@ -12,8 +12,8 @@ void bytes_quoted(struct bytes *bytes, const char *text, size_t len)
 	bytes_str(bytes, "'");
 	for (size_t i = 0; i < len; i++) {
 		/*
-		 * A backslash is escaped, too, because in ClickHouse a backslash begins an escape
-		 * in a text.
+		 * A backslash is escaped, too, because in a text of ClickHouse's SQL a backslash
+		 * begins an escape.
 		 */
 		if (text[i] == '\'' || text[i] == '\\')
 			bytes_str(bytes, "\\");
@@ -69,7 +69,7 @@ void block_clear(struct block *block)
 
 /*
  * Appends a number. The function copies the bytes of the number as they are, because the format is
- * little endian, and so are x86-64 and arm64.
+ * little endian, like x86-64 and arm64.
  */
 static void add_number(struct block *block, unsigned column, const void *value, size_t size)
 {
@@ -137,7 +137,7 @@ size_t block_bytes(const struct block *block)
 }
 
 /*
- * In an array column the ends precede the elements. In a nullable column the bytes for NULLs
+ * In a column of arrays the ends precede the elements. In a nullable column the bytes for NULLs
  * precede the values.
  */
 void block_put(const struct block *block, struct bytes *to)

@@ -3,12 +3,12 @@
  * block.h - makes blocks in ClickHouse's format Native. A block consists of columns with an equal
  * number of rows.
  *
- * If a server receives only a part of a block, it reports an error and stores none of its rows. The
- * format RowBinary does not have this property, because the first rows of an incomplete request are
- * a valid request.
+ * If a server receives only a part of a block, it reports an error and stores none of the block's
+ * rows. The format RowBinary does not have this property: if a request in this format is cut behind
+ * a row, the rest is a valid request.
  *
  * For each row, the caller adds a value to each column and then calls block_end_row(). If memory is
- * lacking, failed is set. One thread uses a block at a time.
+ * lacking, the member "failed" is set. One thread uses a block at a time.
  */
 #ifndef POSIXTRACE_FLEET_BLOCK_H
 #define POSIXTRACE_FLEET_BLOCK_H
@@ -25,8 +25,10 @@ void bytes_quoted(struct bytes *bytes, const char *text, size_t len);
 struct block_column {
 	const char *name, *type;
 	struct bytes values;
-	struct bytes nulls;          /* if the type is Nullable(...): a byte for each row */
-	/* if the type is Array(...): for each row, the number of elements up to its end */
+	struct bytes nulls;          /* if the type is Nullable(...): one byte for each row */
+	/*
+	 * if the type is Array(...): for each row, the number of elements up to the end of the row
+	 */
 	struct bytes ends;
 	uint64_t elements;           /* if the type is Array(...): number of elements so far */
 };
@@ -49,8 +51,8 @@ void block_free(struct block *block);
 void block_clear(struct block *block);
 
 /*
- * These functions append a value to a column. The column's type must have this size; for
- * block_text() it must be String.
+ * These functions append a value to a column. The column's type must have the size of the value.
+ * For block_text() it must be String.
  */
 void block_u8(struct block *block, unsigned column, uint8_t value);
 void block_u16(struct block *block, unsigned column, uint16_t value);
@@ -58,13 +60,13 @@ void block_u32(struct block *block, unsigned column, uint32_t value);
 void block_u64(struct block *block, unsigned column, uint64_t value);
 void block_text(struct block *block, unsigned column, const void *text, size_t len);
 /*
- * Appends whether a value of a Nullable(...) column is NULL. The caller also appends the value
- * itself.
+ * Appends whether a value of a column Nullable(...) is NULL. The caller also appends the value
+ * itself, even if it is NULL.
  */
 void block_null(struct block *block, unsigned column, bool is_null);
 /*
- * Ends an array of the column. The array consists of the values that were appended last; the
- * argument elements is their number.
+ * Ends an array of the column. The array consists of the values that were appended last. "elements"
+ * is the number of these values.
  */
 void block_array(struct block *block, unsigned column, unsigned elements);
 void block_end_row(struct block *block);

@@ -11,7 +11,7 @@ struct curl_functions curl_call;
 bool curl_load(void)
 {
 	/*
-	 * The second name is that of Debian's build with GnuTLS. Both libraries have the same
+	 * The second name belongs to Debian's build with GnuTLS. Both libraries have the same
 	 * functions.
 	 */
 	static const char *const names[] = { "libcurl.so.4", "libcurl-gnutls.so.4" };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * curl.h - loads libcurl when a command first needs it. libcurl needs some thirty other libraries.
- * If the tool were linked with libcurl, each start of the tool would take 9 ms more.
+ * curl.h - loads libcurl when a command first needs it. libcurl needs about thirty other libraries.
+ * If the tool were linked with libcurl, each start of the tool would take 9 ms longer.
  */
 #ifndef POSIXTRACE_FLEET_CURL_H
 #define POSIXTRACE_FLEET_CURL_H
@@ -14,7 +14,7 @@
 #include <curl/curl.h>
 #include <stdbool.h>
 
-/* The functions of libcurl that are used, without the prefix curl_. */
+/* The functions of libcurl that the tool uses, without the prefix curl_. */
 #define CURL_FUNCTIONS(F) \
 	F(global_init) F(easy_init) F(easy_cleanup) F(easy_escape) F(free) F(slist_append) \
 	F(slist_free_all) F(easy_reset) F(easy_setopt) F(easy_perform) F(easy_getinfo) \
@@ -32,8 +32,8 @@ struct curl_functions {
 extern struct curl_functions curl_call;
 
 /*
- * Loads libcurl and finds its functions, unless this has been done. Returns false after it printed
- * an error with the name of the library. Only one thread may call this function.
+ * Loads libcurl and finds its functions, unless an earlier call has done so. Returns false after it
+ * printed an error with the name of the library. Only one thread may call this function.
  */
 bool curl_load(void);
 

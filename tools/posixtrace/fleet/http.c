@@ -13,8 +13,8 @@
 #define CONNECT_S 5L
 
 /*
- * Receives the bytes of an answer. If there are more than limit bytes, the rest is dropped and
- * is_over is set.
+ * Receives the bytes of an answer. If the answer has more than "limit" bytes, the rest is dropped
+ * and is_over is set.
  */
 struct receiver {
 	struct bytes *bytes;
@@ -50,7 +50,7 @@ static size_t receive_header(char *header, size_t size, size_t count, void *arg)
 	struct receiver *receiver = arg;
 	size_t len = size * count;
 
-	/* An answer such as "100 Continue" may precede the answer. */
+	/* A preliminary answer such as "100 Continue" may precede the answer. */
 	if (is_header(header, len, "HTTP/"))
 		receiver->has_length = false;
 	receiver->has_length |= is_header(header, len, "Content-Length:") ||
@@ -142,7 +142,7 @@ static void set_options(CURL *curl, const struct http_request *request, struct c
 
 /*
  * Removes the time from a text of libcurl such as "Failed to connect to HOST port 1 after 12 ms:
- * ...". Then a failure that repeats has the same text, and the caller can print the text once.
+ * ...". So a failure that repeats has the same text, and the caller can print this text only once.
  */
 static void remove_time(char *text)
 {
@@ -162,8 +162,8 @@ static void remove_time(char *text)
 }
 
 /*
- * An answer that was cut is not an answer, unless it is the text of an error that was too long: the
- * status of an error is valid without the whole text.
+ * An answer that was cut does not count as an answer. The exception is an error whose text was too
+ * long, because the status of an error is valid without the whole text.
  */
 static enum http_result perform_request(CURL *curl, const struct http_request *request,
 					const struct receiver *receiver, struct http_answer *answer)

@@ -3,11 +3,11 @@
  * http.h - sends one request of HTTP by libcurl and receives its answer.
  *
  * Each request has a new connection. If a connection were used for several requests, libcurl could
- * repeat a request that got no answer, and the receiver could store data twice. Redirections are
- * not followed, and proxies of the environment are not used.
+ * repeat a request that got no answer, and the receiver could store data twice. The functions do
+ * not follow redirections, and do not use the proxies that the environment names.
  *
- * An answer may be hostile. Therefore its length is limited; the caller prints its text only by
- * say(), which escapes it. One thread uses a handle at a time.
+ * An answer may be hostile. Therefore its length is limited, and the caller prints its text only
+ * with say(), which escapes the text. One thread uses a handle at a time.
  */
 #ifndef POSIXTRACE_FLEET_HTTP_H
 #define POSIXTRACE_FLEET_HTTP_H
@@ -27,9 +27,9 @@ enum http_result {
 /* A request with the method POST. */
 struct http_request {
 	const char *url;
-	const char *const *header;    /* such as "Content-Type: text/plain" */
+	const char *const *header;    /* texts such as "Content-Type: text/plain" */
 	size_t headers;
-	const char *user, *password;  /* user NULL: none; password NULL: an empty one */
+	const char *user, *password;  /* user NULL: no user; password NULL: an empty password */
 	const void *body;
 	size_t len;
 	unsigned timeout_s;           /* 0: no limit */
@@ -46,7 +46,7 @@ struct http_request {
 #define HTTP_WHAT_BYTES 320
 
 struct http_answer {
-	struct bytes *text;           /* of the caller: gets the text, with a NUL behind it */
+	struct bytes *text;           /* belongs to the caller; gets the text and a NUL behind it */
 	long status;                  /* 0: there was no answer */
 	long retry_after_s;           /* the time for which the receiver asks; 0: none */
 	char what[HTTP_WHAT_BYTES];   /* if the result is not HTTP_ANSWERED: the reason */

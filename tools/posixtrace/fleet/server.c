@@ -36,7 +36,7 @@ void server_next_host(struct server *server)
 	server->host = (server->host + 1) % server->address.hosts;
 }
 
-/* Appends "http://HOST:PORT/". It contains no password, so messages use it, too. */
+/* Appends "http://HOST:PORT/". This text contains no password, so messages use it, too. */
 static void put_base(const struct server *server, struct bytes *url)
 {
 	bytes_printf(url, "%s://%s:%s/", server->address.is_secure ? "https" : "http",
@@ -45,9 +45,10 @@ static void put_base(const struct server *server, struct bytes *url)
 }
 
 /*
- * Makes the URL of a request. If the request has a body, the statement is a parameter of the URL;
- * otherwise the statement is the body. With wait_end_of_query the server sends the status only when
- * it has the whole answer. So an answer with the status 200 never contains an error.
+ * Makes the URL of a request. If the request has a body, the statement is a parameter of the URL.
+ * Otherwise the statement itself is the body. With wait_end_of_query the server sends the status
+ * only when it has the whole answer. So an answer with the status 200 never contains the text of an
+ * error.
  */
 static bool put_url(const struct server *server, const char *sql, bool has_body,
 		    struct bytes *url)
@@ -75,7 +76,10 @@ static bool has_answer(const char *sql)
 	return !strncmp(sql, "SELECT ", strlen("SELECT "));
 }
 
-/* Sets the reason of a failure: the URL without parameters, the statement's begin, and the text. */
+/*
+ * Sets the reason of a failure: the URL without parameters, the beginning of the statement, and the
+ * text "what".
+ */
 static void set_reason(struct server *server, const char *sql, const char *what)
 {
 	struct bytes base = { .at = NULL };
@@ -83,7 +87,7 @@ static void set_reason(struct server *server, const char *sql, const char *what)
 	const char *begin = sql;
 	int verb = (int)strcspn(sql, "(");
 
-	/* The columns of a SELECT say less than its table. */
+	/* For a SELECT, the name of its table says more than the names of its columns. */
 	if (has_answer(sql) && from) {
 		begin = from + 1;
 		verb = (int)(strlen("FROM ") + strcspn(from + strlen(" FROM "), " "));
@@ -99,7 +103,7 @@ static void set_reason(struct server *server, const char *sql, const char *what)
 	bytes_free(&base);
 }
 
-/* Stores the first line of the answer that has a visible character, for a message. */
+/* Copies the first line of the answer that has a visible character. A message shows this line. */
 static void copy_line(const struct server *server, char *line, size_t size)
 {
 	const char *text = server->answer.used ? server->answer.at : "";
@@ -112,7 +116,7 @@ static void copy_line(const struct server *server, char *line, size_t size)
 		snprintf(line, size, "no reason");
 }
 
-/* Sets the reason of an answer with the status of an error. */
+/* Sets the reason for an answer that has the status of an error. */
 static void set_status_reason(struct server *server, const char *sql, long status)
 {
 	char line[LINE_BYTES], what[LINE_BYTES + 100];
@@ -146,7 +150,7 @@ int server_code(const struct server *server)
 /*
  * Returns whether the error would occur again if the request were repeated. Such errors concern the
  * access or the statement. The function recognises them by the HTTP status, or by ClickHouse's code
- * at the begin of the answer.
+ * at the beginning of the answer.
  */
 static bool is_refusal(const struct server *server, long status)
 {

@@ -32,23 +32,26 @@ struct server {
 	void *handle;             /* of http.h */
 	unsigned host;            /* index of the current host */
 	/*
-	 * true: requests name the database; false: the database may not exist yet, so requests do
-	 * not name it
+	 * true: requests contain the name of the database; false: they do not, because the database
+	 * may not exist yet
 	 */
 	bool has_database;
-	/* the name of the next requests on the server, without characters to escape; NULL: none */
+	/*
+	 * the name that the server gets for the next requests, without characters that need an
+	 * escape; NULL: none
+	 */
 	const char *query_id;
 	unsigned timeout_s;       /* the time limit for a request; 0: no limit */
 	/* a request ends when *stop is not 0; NULL: nothing stops a request */
 	volatile sig_atomic_t *stop;
-	struct bytes answer;      /* the answer of the last request, if its result was SERVER_OK */
-	/* after another result: the URL, the status and the server's text */
+	struct bytes answer;      /* the answer to the last request, if its result was SERVER_OK */
+	/* after any other result: the URL, the status and the server's text */
 	char reason[SERVER_REASON_BYTES];
 };
 
 /*
- * Prepares requests to the database at this address. The server takes over the memory of the
- * address, even if it fails. Returns false after it printed an error.
+ * Prepares requests to the database at this address. The struct server takes over the memory of the
+ * address, even if the function fails. Returns false after it printed an error.
  */
 bool server_init(struct server *server, const struct address *address);
 void server_free(struct server *server);
@@ -58,31 +61,34 @@ void server_next_host(struct server *server);
 
 /*
  * Sends a statement to the current host and receives the answer. body is the data of an INSERT, or
- * NULL. An answer of more than limit bytes is not accepted, nor any text as the answer to a
- * statement that is not a SELECT. If it were, a web server at this address that answers each
- * request with a page would seem to store all rows.
+ * NULL. The function does not accept an answer of more than "limit" bytes. It also does not accept
+ * any text as the answer to a statement that is not a SELECT. Otherwise, if a web server at this
+ * address answered each request with a page, it would seem to store all rows.
  */
 enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
 				  size_t limit);
 
 /*
- * The caller found that the last answer, which had the status of success, is not an answer to this
- * statement: a program that is not ClickHouse has sent it. Sets the reason, and returns
- * SERVER_UNCERTAIN.
+ * Must be called if the last answer had the status of success, but is not an answer to this
+ * statement. Then a program that is not ClickHouse has sent it. The function sets the reason, and
+ * returns SERVER_UNCERTAIN.
  */
 enum server_result server_foreign(struct server *server, const char *sql);
 
-/* Returns ClickHouse's number of the error in the last answer; 0: there is none. */
+/*
+ * Returns ClickHouse's number of the error in the last answer, or 0 if the answer contains no such
+ * number.
+ */
 int server_code(const struct server *server);
 
 /*
  * These functions read the value at the offset *at of an answer in the format RowBinary, and move
- * *at behind it. They return false at the end of the answer, and if the answer is incomplete or
+ * *at behind it. They return false at the end of the answer, or if the answer is incomplete or
  * wrong. *text points into the answer.
  */
 bool server_get_u8(const struct bytes *answer, size_t *at, uint8_t *value);
 bool server_get_u64(const struct bytes *answer, size_t *at, uint64_t *value);
-/* The value is an integer of seven bits a byte, as protobuf has it, too. */
+/* The value is an integer with seven bits in each byte, the same encoding as in protobuf. */
 bool server_get_varint(const struct bytes *answer, size_t *at, uint64_t *value);
 bool server_get_text(const struct bytes *answer, size_t *at, const char **text, size_t *len);
 
