@@ -4,10 +4,10 @@
  * store could not move.
  *
  * The guardian of a killed agent's log writes the content of the stream and completes the log.
- * Afterwards no process uses the log any more, and this agent moves it to logs/. If the guardian is
- * missing, the log remains incomplete. This agent cannot detect whether a guardian is still at
- * work. So it moves an incomplete log unchanged after a minute. posixtrace verify reports the state
- * of such a log.
+ * Afterwards no process uses the log, and this agent moves it to logs/. If the guardian is missing,
+ * the log remains incomplete. This agent cannot detect whether a guardian is still at work. So it
+ * moves an incomplete log unchanged after a minute. posixtrace verify reports the state of such a
+ * log.
  */
 #include <dirent.h>
 #include <errno.h>

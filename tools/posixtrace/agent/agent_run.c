@@ -236,7 +236,8 @@ static bool is_kept(const struct config *config, const struct recorder *recorder
 }
 
 /*
- * Loads the configuration again. If the new configuration has faults, the agent keeps the old one.
+ * Loads the configuration again. If the new configuration has faults, the agent keeps the old
+ * configuration.
  */
 static void reload_config(struct agent *agent)
 {

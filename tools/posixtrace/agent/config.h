@@ -61,7 +61,8 @@ struct config_record {
 enum config_when {
 	/* a signal that is no request to end has killed the process */
 	CONFIG_CRASH,
-	CONFIG_FAILURE, /* as CONFIG_CRASH, or the process exited with a status other than 0 */
+	/* the process crashed (see CONFIG_CRASH), or exited with a status other than 0 */
+	CONFIG_FAILURE,
 	CONFIG_END,	/* the process ended in any way */
 	CONFIG_SPAN,	/* a span took longer than span_ns */
 	CONFIG_ERRORS,	/* more than "errors" calls failed within span_ns */
@@ -98,7 +99,7 @@ struct config {
 	int64_t expire_ns;   /* 0: never */
 	bool is_spool;	     /* a log that is removed leaves its account for the command ship */
 	double budget;	     /* for sections that have no budget; 0 or below: no limit */
-	char *textfile;	     /* for metrics; NULL: none */
+	char *textfile;	     /* path of the file for metrics; NULL: none */
 	char *listen;	     /* ADDRESS:PORT for metrics; NULL: none */
 	struct config_record **record;
 	size_t records;
@@ -113,8 +114,8 @@ struct config {
 struct config *config_read(const char *path);
 
 /*
- * config_use() adds a user. config_drop() removes a user, and frees the configuration after the
- * last one.
+ * config_use() adds a user. config_drop() removes a user, and frees the configuration if this was
+ * the last user.
  */
 struct config *config_use(struct config *config);
 void config_drop(struct config *config);
@@ -146,7 +147,7 @@ void config_fault(struct config_place *place, const char *format, ...)
 void config_key(struct config_place *place, const char *key, const char *value);
 
 /*
- * Must be called at the begin of a section. Most keys may be given only once in a section. This
+ * Must be called at the beginning of a section. Most keys may be given only once in a section. This
  * call begins to count the keys of the new section.
  */
 void config_keys_begin(void);

@@ -217,7 +217,7 @@ bool find_lacks_library(pid_t pid)
 	return !has_library(pid, &known) && known;
 }
 
-/* A process that ends during the search is skipped, because its files cannot be read any more. */
+/* A process that ends during the search is skipped, because its files can no longer be read. */
 bool find_processes(const struct config *config,
 		    void (*visit)(void *arg, const struct found *found), void *arg)
 {

@@ -19,7 +19,7 @@
 #define METRICS_NAME	128  /* bytes of a label */
 /* the greatest number of series of event types, and also of series of spans */
 #define METRICS_SERIES	4096
-#define METRICS_BUCKETS 8    /* with the upper bounds 1 us, 10 us, ... 10 s */
+#define METRICS_BUCKETS 8    /* number of buckets; their upper bounds are 1 us, 10 us, ... 10 s */
 
 /* The counts of a section. */
 struct metrics_record {
@@ -86,8 +86,8 @@ void metrics_remove(struct agent *agent);
 /* In metrics_serve.c. */
 
 /*
- * Opens the port of the configuration. If the configuration has no port any more, closes it.
- * Returns TOOL_OK, or TOOL_FAILURE after it printed an error.
+ * Opens the port of the configuration. If the configuration no longer has a port, closes the
+ * socket. Returns TOOL_OK, or TOOL_FAILURE after it printed an error.
  */
 int metrics_listen(struct agent *agent);
 /* Answers one client. */

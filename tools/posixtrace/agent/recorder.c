@@ -17,7 +17,8 @@
 #include "live/ended.h"
 #include "live/preload.h"
 
-#define TEXT_BYTES 400 /* of a field of the agent's event; a longer text loses its end */
+/* greatest number of bytes of a field of the agent's event; a longer text loses its end */
+#define TEXT_BYTES 400
 
 /*
  * Frees a recorder that recorder_new() has made. The caller must have ended the stream and the

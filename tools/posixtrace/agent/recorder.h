@@ -26,7 +26,7 @@
 #include "live/process.h"
 
 /*
- * The event that the agent itself records at the begin of a recording, at a snapshot and at the
+ * The event that the agent itself records at the beginning of a recording, at a snapshot and at the
  * end. Its data has the reason.
  */
 #define RECORDER_EVENT	"posixtrace_agent"

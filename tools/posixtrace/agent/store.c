@@ -30,7 +30,7 @@
 
 #define SUFFIX	  ".ptl"
 #define TIME_LEN  20   /* 20261126T082400.123Z */
-/* the most logs of one process and trigger in one millisecond */
+/* greatest number of logs of one process and trigger in one millisecond */
 #define SAME_TIME 1000
 
 int64_t store_now_ms(void)
@@ -207,7 +207,7 @@ int store_create(const struct store *store, const char *name)
 	return fd;
 }
 
-/* It is no error if the file is missing, because a user may have removed it. */
+/* It is not an error if the file is missing, because a user may have removed it. */
 void store_drop(const struct store *store, const char *name)
 {
 	if (unlinkat(store->flight, name, 0) && errno != ENOENT)

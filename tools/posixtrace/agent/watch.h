@@ -54,7 +54,7 @@ struct watch {
 	struct pairing pairing;
 	struct watch_type *type;
 	size_t types;
-	size_t *span_of; /* by index of a series of spans: index in the metrics + 1; 0: unknown */
+	size_t *span_of; /* for each series of spans: its index in the metrics + 1; 0: unknown */
 	size_t spans;
 	uint64_t ordinal;
 	struct watch_rule *rule;

@@ -49,7 +49,7 @@ void watch_judge_described(struct watch_judge *judge, trace_event_id_t id);
 enum watch_judge_end {
 	WATCH_JUDGE_MORE,  /* further events may be there already */
 	WATCH_JUDGE_EMPTY, /* all events before the reading have been judged */
-	WATCH_JUDGE_LAST   /* as WATCH_JUDGE_EMPTY, and the process has ended */
+	WATCH_JUDGE_LAST   /* WATCH_JUDGE_EMPTY holds, and the process has ended */
 };
 
 /*

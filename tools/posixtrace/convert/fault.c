@@ -12,7 +12,7 @@
 #include "base/vec.h"
 #include "convert/flow.h"
 
-#define CODES_MAX 256 /* the most codes that are counted; each source has fewer */
+#define CODES_MAX 256 /* greatest number of codes that are counted; each source has fewer */
 
 /*
  * Counts an occurrence of the code. Returns the number of occurrences before this one. If the code

@@ -50,7 +50,7 @@ struct fmt_input {
 	bool ended;
 	size_t head_len, head_at;
 	uint64_t at;           /* bytes that fmt_read() has returned or skipped */
-	/* from "at" to data_until the file has no hole that fmt_read() skips */
+	/* the file has no hole between "at" and data_until; fmt_read() skips holes */
 	uint64_t data_until;
 	uint64_t hole_bytes;   /* fmt_read() skips longer holes */
 	/* the next of several logs that are converted together; NULL: this log is the last */
@@ -72,7 +72,7 @@ struct fmt_flow {
 	/* the source uses until_ns and ends when no wanted event can follow */
 	bool knows_until;
 	uint64_t events;
-	/* of these events: unwanted events that have call stacks for the sink */
+	/* number of these events that are unwanted, but have call stacks for the sink */
 	uint64_t stacks;
 	uint64_t read;         /* all events that the source has passed */
 	struct wanted *wanted; /* NULL: all events are wanted */

@@ -65,7 +65,7 @@ struct fmt_facts {
 	bool big_endian;        /* the order of numbers in the data */
 	bool has_events;
 	uint64_t events;        /* number of events to come */
-	uint64_t data_max;      /* the most data bytes of an event, if known */
+	uint64_t data_max;      /* greatest number of data bytes of an event, if known */
 	/* Only a sink that scans gets the members below, because they need a first reading. */
 	bool has_scan;
 	/* over all times of events and begins of spans; 0 if there are no events */

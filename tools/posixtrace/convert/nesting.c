@@ -82,7 +82,7 @@ static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool clo
 {
 	struct edge *edge;
 
-	/* After an error no block is written any more, so there is no room for further edges. */
+	/* After an error no further block is written, so there is no room for further edges. */
 	if (b->err)
 		return;
 	edge = &b->edge[b->edges++];

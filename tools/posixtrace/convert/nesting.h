@@ -33,7 +33,7 @@ struct edge { /* an interval opens or closes */
 };
 
 struct nesting_lane {
-	struct interval interval[NESTING_BLOCK]; /* not yet in the file */
+	struct interval interval[NESTING_BLOCK]; /* the intervals that are not yet in the file */
 	size_t intervals;
 	uint64_t *block;                         /* numbers of the lane's blocks in the file */
 	size_t blocks;

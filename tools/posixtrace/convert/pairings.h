@@ -13,7 +13,7 @@ struct pairings {
 	struct pairings_log {
 		const char *name;
 		struct paired paired;
-	} *log;                        /* by the member "source" of struct fmt_event */
+	} *log;                        /* the index is the member "source" of struct fmt_event */
 	const struct fmt_event *at;    /* the event that ends the span, while take() runs */
 };
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PLAIN_FACTOR 4 /* the most bytes that replace one byte */
+#define PLAIN_FACTOR 4 /* greatest number of bytes that replace one byte */
 
 /*
  * Writes at most PLAIN_FACTOR * len + 1 bytes with a NUL. Returns the length without the NUL.

@@ -34,16 +34,16 @@ enum plan_use { PLAN_NONE, PLAN_BEGIN, PLAN_END, PLAN_WHOLE };
  * file. If "apart" would be PLAN_APART or more, the span is not shown.
  */
 struct plan_record {
-	/* for a begin: the time of the end; otherwise: the time of the begin */
+	/* for the beginning of a span: the time of its end; otherwise: the time of its beginning */
 	int64_t other_ns;
-	/* 1 + the number of records from the record of the begin to this record; 0: no span */
+	/* 1 + the number of records from the record of the beginning to this record; 0: no span */
 	uint32_t apart;
 	uint32_t lane;
 };
 
 #define PLAN_APART UINT32_MAX
 
-struct plan_kind {             /* of an event type, by its index */
+struct plan_kind {             /* for each event type; the index is that of the type */
 	enum plan_use use;
 	bool keyed;
 	bool is_event;         /* the span has the name of the event type */

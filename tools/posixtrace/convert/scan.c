@@ -27,7 +27,7 @@
 struct scan_lanes {
 	struct lanes nested;
 	struct flat_lanes flat;
-	/* by number of a source: the number of its cuts that these lanes have applied */
+	/* for each source: the number of its cuts that these lanes have applied */
 	uint64_t cuts[];
 };
 
@@ -46,7 +46,8 @@ struct scan { /* the context of the sink */
 	struct plan *plan;
 	struct scan_source *source;
 	struct threads threads, groups;
-	struct scan_lanes **lanes;     /* by mark - 1 of an entry of threads or groups */
+	/* the index is the mark of an entry of "threads" or "groups", minus 1 */
+	struct scan_lanes **lanes;
 	size_t lanes_count;
 	struct scan_names *names;
 	/* number of spans without lanes of a thread or group; each of them has a separate lane */
@@ -127,7 +128,7 @@ static struct moment scan_moment(int64_t ns, uint64_t number)
 /*
  * Handles an event that begins a span. A span without a key may contain other spans. Such a span
  * gets its lane at its end, when the spans that it contains are known. A span with a key gets a
- * free lane now, and the record of the begin stores the lane until the span ends.
+ * free lane now, and the record of the beginning stores the lane until the span ends.
  */
 static void begin_span(struct scan *scan)
 {
@@ -187,7 +188,7 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 
 /*
  * Called for a span that is a call of the function with this name. Stores the number of the
- * function in the two records that precede the records of the span's begin and end.
+ * function in the two records that precede the records of the span's beginning and end.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
@@ -204,10 +205,10 @@ static int name_span(struct scan *scan, const char *name, uint64_t begin)
 }
 
 /*
- * Receives a span from pairing, at the event that ends it. Completes the records of the begin and
- * the end; each record gets the time of the other event. span->begin_ordinal is the number of the
- * begin's record + 1, because pair_event() passes this number as the ordinal of an event. A span of
- * one event has only one record.
+ * Receives a span from pairing, at the event that ends it. Completes the records of the beginning
+ * and the end; each record gets the time of the other event. span->begin_ordinal is the number of
+ * the beginning's record + 1, because pair_event() passes this number as the ordinal of an event. A
+ * span of one event has only one record.
  */
 static void add_span(void *arg, const struct span *span, const struct posix_trace_event_np *event)
 {

@@ -16,19 +16,19 @@
 #include "convert/threads.h"
 #include "log/program.h"
 
-/* the most ancestors whose program program_name() searches; this bounds its recursion */
+/* greatest number of ancestors whose program program_name() searches; this bounds its recursion */
 #define GENERATIONS 8
 
 struct named {
 	uint32_t pid, tid;     /* if tid and handle are 0, the entry is for a process */
 	uint64_t handle;       /* the latest handle that an event of the thread had */
 	int64_t last_ns;       /* the time of its last event */
-	char *name;            /* from the source; NULL: none */
+	char *name;            /* name from the source; NULL: none */
 };
 
 struct scan_names {
 	struct threads threads, processes;
-	struct named *named;   /* by mark - 1 */
+	struct named *named;   /* the index is the mark minus 1 */
 	size_t count;
 	/* The thread of the last event, with its entry and the entry of its process. */
 	uint32_t pid, tid;

@@ -20,7 +20,7 @@
 struct thread {
 	uint32_t pid, tid;
 	uint64_t handle;       /* 0: the number identifies the thread */
-	uint64_t mark;         /* for the caller; 0 at first */
+	uint64_t mark;         /* a number that only the caller uses; 0 at first */
 };
 
 struct threads {

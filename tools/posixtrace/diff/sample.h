@@ -49,7 +49,7 @@ struct sample {
 	uint64_t events;
 	struct lost lost;
 	int64_t first_ns, last_ns;
-	struct sample_type *type;          /* by the type's index in the log */
+	struct sample_type *type;          /* the index is the type's index in the log */
 	size_t types;
 	struct sample_series *series;
 	size_t count;

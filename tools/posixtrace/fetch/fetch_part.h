@@ -29,7 +29,7 @@ struct fetch_log {
 	 */
 	char *name;
 	char *host, *log, *stream, *clock;
-	char uuid[33];               /* in hexadecimal digits; empty: unknown */
+	char uuid[33];               /* hexadecimal digits; empty: unknown */
 	uint64_t source;             /* the value of row_source in its rows */
 	int64_t pid, hz, created_ns, first_ns, last_ns;
 	uint64_t events;

@@ -29,7 +29,7 @@ enum server_result {
 
 struct server {
 	struct address address;
-	void *handle;             /* of http.h */
+	void *handle;             /* the handle of http.h */
 	unsigned host;            /* index of the current host */
 	/*
 	 * true: requests contain the name of the database; false: they do not, because the database

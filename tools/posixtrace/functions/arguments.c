@@ -23,8 +23,9 @@
 
 #include "functions/prototype_part.h"
 
-#define DEEP_MAX   8   /* the most structures within each other */
-#define NAMES_MAX  24  /* the most names of an enumeration; further values are shown as numbers */
+#define DEEP_MAX   8   /* greatest depth of nested structures */
+/* greatest number of names of an enumeration; further values are shown as numbers */
+#define NAMES_MAX  24
 #define TYPE_BYTES 400 /* bytes of the type of a field, with the names of its values */
 #define RSP        4   /* the processor's number of %rsp */
 #define RETURN     8   /* bytes of the return address below the arguments on the stack */

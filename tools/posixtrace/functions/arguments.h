@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arguments.h - finds the places of a function's arguments at its begin, and the place of its
+ * arguments.h - finds the places of a function's arguments at its beginning, and the place of its
  * result at its end. The arguments and the result become fields of a schema.
  *
  * A file is hostile: libdw checks its structure, and arguments.c limits numbers, lengths and

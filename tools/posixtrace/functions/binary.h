@@ -16,7 +16,7 @@
 #include "../../../lib/preload/patch_plan.h"
 
 struct binary_function {
-	const char *name;     /* as the linker has it, without a version */
+	const char *name;     /* the linker's name, without a version */
 	uint64_t address;
 	uint64_t size;        /* 0: unknown */
 	bool is_resolver;     /* chooses an implementation while the program is linked (IFUNC) */
@@ -105,8 +105,8 @@ const uint8_t *binary_data_at(const struct binary_file *file, uint64_t address, 
 bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t bytes);
 
 /*
- * Stores the begin and the end of the addresses that the file occupies in memory. The end includes
- * the zeroed memory behind the data of the file.
+ * Stores the beginning and the end of the addresses that the file occupies in memory. The end
+ * includes the zeroed memory behind the data of the file.
  */
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 

@@ -50,7 +50,10 @@ void binary_sort(struct binary_file *file)
 #ifndef DF_1_PIE
 #define DF_1_PIE 0x08000000
 #endif
-/* The most functions of a file, because a hostile table may claim any number of symbols. */
+/*
+ * The greatest number of functions of a file, because a hostile table may claim any number of
+ * symbols.
+ */
 #define FUNCTIONS_MAX (1u << 22)
 
 /*

@@ -3,7 +3,7 @@
  * binary_frames.c - the parts of functions as unwinders know them: .eh_frame_hdr and .eh_frame.
  *
  * Compilers make an entry in a table for each part of each function, also in a file without
- * symbols. An entry has two distances from the begin of the table: to the part, and to the
+ * symbols. An entry has two distances from the beginning of the table: to the part, and to the
  * description of the part (FDE). Several FDEs refer to one common description (CIE). This file
  * reads only the encoding that linkers of x86-64 write: distances of 4 bytes. Static programs
  * usually lack the table. In such a program, this file reads all descriptions of the section one
@@ -25,9 +25,9 @@
 #define RULE_OF_CALLER    0x90     /* DW_CFA_offset of the return address, followed by an offset */
 #define FRAMES_MAX        (1u << 22)
 /*
- * The most bytes of a description that are read. The needed facts are at its begin. In a hostile
- * file, any number of entries may lead to the same long description. The limit bounds the time for
- * them.
+ * The greatest number of bytes of a description that are read. The needed facts are at its
+ * beginning. In a hostile file, any number of entries may lead to the same long description. The
+ * limit bounds the time for them.
  */
 #define DESCRIPTION_MAX   256
 
@@ -95,7 +95,7 @@ static void end_cursor(struct cursor *cursor, uint64_t len)
 /* The facts that FDEs have in common. */
 struct common {
 	uint8_t pads;   /* the encoding of addresses of tables of landing pads in FDEs */
-	bool is_begin;  /* at the begin of a part, the return address is at the stack pointer */
+	bool is_begin;  /* at the beginning of a part, the return address is at the stack pointer */
 };
 
 /* Returns whether all bytes from the cursor on are padding. */
@@ -299,7 +299,7 @@ static bool read_table(struct binary_file *file)
 	next_number(&cursor, 4);
 	count = (uint32_t)next_number(&cursor, 4);
 	for (uint32_t i = 0; i < count && i < FRAMES_MAX && cursor.good; i++) {
-		/* Skips the begin of the part, because the FDE has it, too. */
+		/* Skips the beginning of the part, because the FDE has it, too. */
 		next_number(&cursor, 4);
 		if (!take_frame(file, file->frame_table +
 				(uint64_t)(int64_t)(int32_t)next_number(&cursor, 4)))

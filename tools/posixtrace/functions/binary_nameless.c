@@ -3,8 +3,8 @@
  * binary_nameless.c - the functions of a stripped file that have no symbol.
  *
  * A frame is a part of a function as unwinders know it. Each frame counts as a function, unless a
- * fact shows that it is not the begin of a function. A patch at the begin of any other part would
- * harm the program if code branches to one of the replaced bytes.
+ * fact shows that it is not the beginning of a function. A patch at the beginning of any other part
+ * would harm the program if code branches to one of the replaced bytes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 #include "functions/insn.h"
 
 #define NAME_BYTES   20         /* "+0x", 16 digits and a NUL */
-#define ENTRIES_MOST (1u << 24) /* the most entries of all tables of jumps of a file */
+#define ENTRIES_MOST (1u << 24) /* greatest number of entries of all tables of jumps of a file */
 
 static bool is_in_plt(const struct binary_file *file, uint64_t address)
 {
@@ -34,8 +34,8 @@ static struct binary_frame *frame_from(struct binary_file *file, uint64_t addres
 }
 
 /*
- * Notes a branch to another frame. If the target is not the begin of that frame, the target must
- * not be among the bytes that a patch replaces. Returns false if memory is lacking.
+ * Notes a branch to another frame. If the target is not the beginning of that frame, the target
+ * must not be among the bytes that a patch replaces. Returns false if memory is lacking.
  */
 static bool note_branch(struct binary_file *file, const struct insn *insn)
 {
@@ -70,9 +70,9 @@ static bool note_insn(struct binary_file *file, const struct binary_frame *from,
 
 /*
  * Notes the entries of a table of jumps that lead to other frames. The entries of a table are
- * distances of 4 bytes from its begin. The end of the table is unknown. If the function mistakes
- * bytes behind the end for an entry, the only effect is a needless refusal. "left" limits the
- * entries of a hostile file. Returns false if memory is lacking.
+ * distances of 4 bytes from its beginning. The end of the table is unknown. If the function
+ * mistakes bytes behind the end for an entry, the only effect is a needless refusal. "left" limits
+ * the entries of a hostile file. Returns false if memory is lacking.
  */
 static bool note_table(struct binary_file *file, const struct binary_frame *from, uint64_t table,
 		       size_t *left)
@@ -178,8 +178,9 @@ static bool is_nameless(struct binary_file *file, const struct binary_frame *fra
 }
 
 /*
- * Returns the begin of a frame's function. In code written in assembler, the frame may begin with
- * NOPs that fill the memory up to the function. The address of such a function is a multiple of 16.
+ * Returns the beginning of a frame's function. In code written in assembler, the frame may begin
+ * with NOPs that fill the memory up to the function. The address of such a function is a multiple
+ * of 16.
  */
 static uint64_t begin_of(const struct binary_file *file, const struct binary_frame *frame)
 {

@@ -42,7 +42,8 @@ struct binary_file {
 	bool has_frames;       /* the frames were collected */
 	uint64_t entry;        /* address of the first instruction of the program */
 	uint64_t frame_table;  /* address of .eh_frame_hdr, 0: there is none */
-	uint64_t frames_begin, frames_end; /* of the section .eh_frame; 0: there is none */
+	/* addresses of the section .eh_frame; 0: there is none */
+	uint64_t frames_begin, frames_end;
 	bool is_fixed;         /* the file is linked to fixed addresses (ET_EXEC) */
 	bool is_static;        /* the file is a program without a dynamic linker */
 	bool is_go;            /* the Go compiler has made the file */

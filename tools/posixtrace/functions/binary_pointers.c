@@ -34,8 +34,8 @@ static bool add_pointer(void *arg, uint64_t address)
 
 /*
  * Adds the targets of a function's branches and jumps, up to the first bytes that cannot be
- * decoded. Targets of calls are not added, because the target of a call is the begin of a function.
- * Returns false if memory is lacking.
+ * decoded. Targets of calls are not added, because the target of a call is the beginning of a
+ * function. Returns false if memory is lacking.
  */
 static bool add_targets(struct binary_file *file, const struct binary_function *function)
 {

@@ -16,8 +16,8 @@
 #include "functions/binary.h"
 
 /*
- * The most types. A process can have 512 event types, and the shim and the program need some of
- * them.
+ * The greatest number of types. A process can have 512 event types, and the shim and the program
+ * need some of them.
  */
 #define DESCRIBED_TYPES 192
 

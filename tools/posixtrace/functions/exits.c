@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * exits.c - decodes a function and finds its begin and its ends.
+ * exits.c - decodes a function and finds its beginning and its ends.
  *
  * The compiler may put a rare part of a function elsewhere, as NAME.cold. A branch that leads to
  * this part is not an end of the function, and the part is decoded as well.
@@ -10,8 +10,8 @@
  * When in doubt, the function is refused.
  *
  * A function of Go begins with a check whether the stack is large enough. If the stack is too
- * small, the runtime moves it, and the function begins again. So the breakpoint for the begin is
- * behind this check.
+ * small, the runtime moves it, and the function begins again. So the breakpoint for the beginning
+ * is behind this check.
  */
 #include "functions/exits.h"
 
@@ -25,8 +25,10 @@
 #define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 #define PARTS_MOST     8
 #define TABLE_MOST     65536 /* entries of a table of jumps */
-#define CHECK_INSNS    8  /* the most instructions of the check of the stack, up to its branch */
-#define GROW_INSNS     40 /* the most from the target of this branch to the call of the runtime */
+/* greatest number of instructions of the check of the stack, up to its branch */
+#define CHECK_INSNS    8
+/* greatest number of instructions from the target of this branch to the call of the runtime */
+#define GROW_INSNS     40
 
 /* The states of a byte of a function. */
 /* START: first byte of a decoded instruction; INSIDE: a further byte of it */
@@ -108,7 +110,7 @@ static bool is_growing(const struct binary_file *file, uint64_t at)
 
 /*
  * Returns the place behind the check of the stack. If the function has no such check, returns the
- * begin of the function.
+ * beginning of the function.
  */
 static uint64_t behind_check(const struct binary_file *file,
 			     const struct binary_function *function)
@@ -129,8 +131,8 @@ static uint64_t behind_check(const struct binary_file *file,
 }
 
 /*
- * Chooses the place of the begin. Returns the reason of a refusal, or NULL. The place is the first
- * instruction that can have a breakpoint and is not endbr64. endbr64 is skipped, because a
+ * Chooses the place of the beginning. Returns the reason of a refusal, or NULL. The place is the
+ * first instruction that can have a breakpoint and is not endbr64. endbr64 is skipped, because a
  * breakpoint there is slower. The skipped instructions do not change the stack pointer.
  */
 static const char *choose_begin(const struct binary_file *file,
@@ -342,7 +344,7 @@ static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
 
 /*
  * Follows the entries of a table of jumps, if the address is that of a table. Entries are distances
- * of 4 bytes from the begin of the table, or addresses of 8 bytes. The length of the table is
+ * of 4 bytes from the beginning of the table, or addresses of 8 bytes. The length of the table is
  * unknown. The function stops at the first entry that does not lead to an instruction of the
  * function. Data behind the table may look like an entry that leads to an instruction, too. In code
  * without data this is harmless. In code with data, decoding in line usually fails, so that
@@ -401,7 +403,7 @@ static void examine_gaps(struct sweep *sweep, struct part *part, bool is_code)
 	}
 }
 
-/* Decodes the function from its begin on. */
+/* Decodes the function from its beginning on. */
 static void follow_function(struct sweep *sweep)
 {
 	const struct binary_frame *frame = binary_frame_at(sweep->file, sweep->function->address);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * patchable.h - decides how the begin of a function can be patched.
+ * patchable.h - decides how the beginning of a function can be patched.
  *
  * A function is patched only if its instructions prove that the patch is safe. In case of doubt the
- * function is refused. A jump of 5 bytes replaces whole instructions at the begin, and these
+ * function is refused. A jump of 5 bytes replaces whole instructions at the beginning, and these
  * instructions are executed elsewhere. So the following must be proven:
  *
  * 	no branch, table of jumps, pointer or symbol leads to a replaced byte except the first;

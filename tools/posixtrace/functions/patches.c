@@ -417,8 +417,8 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 }
 
 /*
- * Notes a file. Returns false if memory is lacking. If the file does not exist any more, its path
- * is noted unchanged.
+ * Notes a file. Returns false if memory is lacking. If the file no longer exists, its path is noted
+ * unchanged.
  */
 static bool note_file(struct patches *plan, const char *path)
 {
@@ -542,8 +542,8 @@ static bool finish_probe(struct patches *plan, struct trap *trap)
 }
 
 /*
- * Completes the values of a function's begin or end that the kernel records, as append_described()
- * does for a function that the shim records.
+ * Completes the values of a function's beginning or end that the kernel records, as
+ * append_described() does for a function that the shim records.
  */
 static bool finish_described(struct patches *plan, struct trap *trap)
 {

@@ -25,13 +25,14 @@ static bool is_long_nop(const struct binary_file *file, uint64_t address)
 	return code && bytes >= sizeof(long_nop) && !memcmp(code, long_nop, sizeof(long_nop));
 }
 
-#define BEFORE_MAX 5 /* the most instructions that may be needed for the bytes of a jump */
+/* greatest number of instructions that may be needed for the bytes of a jump */
+#define BEFORE_MAX 5
 
 /*
- * Decodes the function from its begin to the place. Returns whether an instruction begins at the
- * place. If none begins there, the place is in the middle of an instruction. Stores the addresses
- * of the last instructions before the place, the nearest first. If there are fewer than BEFORE_MAX
- * instructions, the rest of the array is 0.
+ * Decodes the function from its beginning to the place. Returns whether an instruction begins at
+ * the place. If none begins there, the place is in the middle of an instruction. Stores the
+ * addresses of the last instructions before the place, the nearest first. If there are fewer than
+ * BEFORE_MAX instructions, the rest of the array is 0.
  */
 static bool begins_insn(const struct binary_file *file, const struct binary_frame *frame,
 			uint64_t address, uint64_t before[BEFORE_MAX])
@@ -186,8 +187,8 @@ static void note_target(struct moved *moved, uint64_t address)
 }
 
 /*
- * Checks bytes that may be a table of jumps: distances of 4 bytes from the begin of the table. The
- * table ends at the first distance that does not lead to code.
+ * Checks bytes that may be a table of jumps: distances of 4 bytes from the beginning of the table.
+ * The table ends at the first distance that does not lead to code.
  */
 static void note_table(struct binary_file *file, struct moved *moved, uint64_t table)
 {

@@ -19,7 +19,7 @@
 
 #include "base/vec.h"
 
-#define NAMES_MAX 400000 /* the most names that are read; a system has some 100000 */
+#define NAMES_MAX 400000 /* greatest number of names that are read; a system has some 100000 */
 #define DEEP_MAX  12     /* greatest depth of folders in folders */
 /* greatest depth for the current folder and for the folders of arguments */
 #define NEAR      1
@@ -234,7 +234,8 @@ bool search_files(struct search *search, const char *program, char *const argv[]
 	return search_all(search, program, argv);
 }
 
-#define TEXTS_BYTES 65536 /* the most bytes of the arguments or the environment of a process */
+/* greatest number of bytes of the arguments or the environment of a process */
+#define TEXTS_BYTES 65536
 #define TEXTS_MOST  256
 
 /*

@@ -110,7 +110,7 @@ struct call {
 	int memory;
 	const struct call_place *place;
 	int64_t end_ns;
-	struct user_regs_struct regs; /* for the next step */
+	struct user_regs_struct regs; /* registers for the next step */
 	uint64_t frame;               /* the address of the pointer to the restorer */
 	uint64_t code, stack;         /* memory of the call, 0: none */
 	int crash;                    /* the signal that a fault of the call has raised */

@@ -243,7 +243,7 @@ static enum pass stop_one(struct change *change, pid_t tid, const char **why)
 	case STOP_RETRY:
 		free(thread);
 		return PASS_MORE;
-	case STOP_ENDED: /* the thread has ended and executes no code any more */
+	case STOP_ENDED: /* the thread has ended, so it executes no more code */
 		free(thread);
 		return PASS_NONE_NEW;
 	case STOP_REFUSED:

@@ -215,9 +215,9 @@ static int by_rank(const void *a, const void *b)
 }
 
 /*
- * Lists the threads that may be tried, the best ones first. Returns their number; the caller frees
- * the list. If memory is lacking, the list is shorter, and the next round tries again. *err gets
- * the error if the list cannot be read, although the process may be alive.
+ * Lists the threads that may be tried, the best threads first. Returns their number; the caller
+ * frees the list. If memory is lacking, the list is shorter, and the next round tries again. *err
+ * gets the error if the list cannot be read, although the process may be alive.
  */
 static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err)
 {

@@ -28,7 +28,7 @@ struct target {
 	pid_t pid;
 	int memory;
 	struct mappings mappings;
-	struct elf_module libc, loader; /* with their code */
+	struct elf_module libc, loader; /* the modules, with their code */
 	struct call_place place;
 	/* functions that may call the program while they hold a lock */
 	struct range caller[TARGET_CALLERS];

@@ -16,9 +16,9 @@
 #include "inject/elf.h"
 #include "inject/memory.h"
 
-#define SITES 16   /* the most sites that are compared */
+#define SITES 16   /* greatest number of sites that are compared */
 #define BLOCK 512  /* jumps that are read at once */
-#define PAGE  4096 /* of x86-64, the only processor with jumps */
+#define PAGE  4096 /* size of a page of x86-64, the only processor on which jumps are written */
 
 /* Returns the address of the list of jumps, or 0 if the library is not mapped. */
 static uint64_t find_jumps(int memory, const struct mappings *mappings)

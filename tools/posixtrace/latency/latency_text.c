@@ -208,7 +208,7 @@ static void print_waiters(struct out *out, const struct latency *latency)
 
 /* ------------------------------------------------------------------ the slowest */
 
-/* Prints an event near a slow span; > and < mark the span's begin and end. */
+/* Prints an event near a slow span; > and < mark the span's beginning and end. */
 static void event_line(struct out *out, const struct latency *latency, struct line_form *form,
 		       const struct slow_event *event, const struct span *span)
 {

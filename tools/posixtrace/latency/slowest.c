@@ -124,7 +124,7 @@ static void keep_event(const struct slowest *slowest, struct slow *slow, enum sl
 /*
  * Returns true if the event is before the span. If the span comes from one event with a duration,
  * no event begins it. So the function compares the time of the event with the time of the span's
- * begin.
+ * beginning.
  */
 static bool is_before(const struct span *span, const struct reading *reading)
 {

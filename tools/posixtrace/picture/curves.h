@@ -21,7 +21,7 @@
 #include "picture/runs.h"
 
 #define CURVES_MAX  256
-#define CURVES_BINS 65536 /* the most bins of a curve */
+#define CURVES_BINS 65536 /* greatest number of bins of a curve */
 
 struct curve {
 	pid_t pid;

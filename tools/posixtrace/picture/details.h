@@ -42,7 +42,8 @@ struct details {
 	struct runs kept;       /* value: details_pack(); kind: the type */
 	bool is_all;            /* the log has at most "limit" events */
 	uint64_t least_ns;      /* the end of a span of at least this length is kept */
-	uint64_t each, seen;    /* of other events, every each-th is kept; "seen" counts them */
+	/* of all other events, one in "each" is kept; "seen" counts these other events */
+	uint64_t each, seen;
 	uint64_t events, reached; /* events of the log, and events read so far */
 	uint64_t errors;        /* events with an error that were kept */
 	uint64_t last;          /* ordinal of the event that was kept last */

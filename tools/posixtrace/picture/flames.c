@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "symbols/symbols.h"
 
-#define FLAMES_FRAMES (UINT32_C(1) << 24) /* the most frames of all stacks */
+#define FLAMES_FRAMES (UINT32_C(1) << 24) /* greatest number of frames of all stacks */
 
 /*
  * Compares process and number of a stack with those of the wanted stack, for table_find(). In

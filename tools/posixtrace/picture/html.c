@@ -378,8 +378,8 @@ static void html_logs(struct json *json, const struct picture *picture)
 
 /*
  * Writes all data except points, spans and bins as one JSON object. Numbers beyond 2^53 lose digits
- * in the browser. For this reason times are relative to the begin of the axis, and begin_ns itself
- * is a string.
+ * in the browser. For this reason times are relative to the beginning of the axis, and begin_ns
+ * itself is a string.
  */
 static void html_meta(struct out *out, const struct picture *picture)
 {

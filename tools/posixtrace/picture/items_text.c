@@ -201,7 +201,7 @@ static void items_text_details(struct text *text, struct picture *picture)
 	}
 }
 
-/* Writes the row of a thread of the current log, and the begin and length of a span of time. */
+/* Writes the row of a thread of the current log, and the beginning and length of a span of time. */
 static void items_text_time(struct text *text, struct picture *picture, pid_t pid, uint32_t tid,
 			    int64_t begin_ns, int64_t end_ns)
 {

@@ -8,7 +8,7 @@
  *
  * points: the number of points; for each point the time since the point before, and its type
  *
- * spans: the number of spans; for each span the time since the begin of the span before, its
+ * spans: the number of spans; for each span the time since the beginning of the span before, its
  * length, series and lane
  *
  * bins, for each level and row: the number of bins that are not empty; for each such bin the

@@ -5,7 +5,8 @@
 
 #include "picture/picture.h"
 
-#define GENERATIONS 8 /* the most ancestors whose program is searched; bounds the recursion */
+/* greatest number of ancestors whose program is searched; bounds the recursion */
+#define GENERATIONS 8
 
 /*
  * Stores the name of the program if the event has one. A preloaded program records the name by

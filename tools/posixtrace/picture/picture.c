@@ -73,7 +73,7 @@ static void survey_span(struct picture *picture, const struct span *span, struct
 
 /*
  * Second reading: counts a span in the bins and keeps it if it is long enough. A span that began
- * before the axis is cut at the begin of the axis. A span that also ended before the axis is
+ * before the axis is cut at the beginning of the axis. A span that also ended before the axis is
  * omitted. The function checks the limit of spans again, because the second reading might find more
  * spans than the first reading has counted.
  */

@@ -38,7 +38,8 @@
 #define PICTURE_ROWS     512
 #define PICTURE_BANDS    10000
 #define PICTURE_LEVELS   8
-#define PICTURE_BINS_ALL (1u << 21) /* the most bins of the lowest level, of all rows together */
+/* greatest number of bins of the lowest level, of all rows together */
+#define PICTURE_BINS_ALL (1u << 21)
 /* lanes for overlapping spans of a row; further spans are counted */
 #define PICTURE_LANES    12
 
@@ -69,7 +70,11 @@ struct picture_log {
 		bool has_stack;        /* events are stacks, or refer to one */
 		bool has_state;        /* events change or explain states of threads */
 		struct details_plan details;
-	} *type;                       /* by the log's type index; last: types not listed */
+	/*
+	 * the index is the type's index in the log; the last element is for types that are not
+	 * listed
+	 */
+	} *type;
 	uint32_t *series;              /* index in the picture + 1, by the index in the pairing */
 	size_t count;
 	int64_t shift_ns;              /* this is added to the log's times */
@@ -81,7 +86,7 @@ struct picture_log {
 };
 
 struct picture_band {
-	struct gap gap;                /* with times to which shift_ns was added */
+	struct gap gap;                /* the gap; shift_ns is already added to its times */
 	uint16_t log;
 };
 
@@ -109,7 +114,7 @@ struct picture_bin {
 
 /* A span that the second reading found. */
 struct picture_span {
-	uint64_t begin_ns, time_ns;    /* begin_ns counts from the begin of the axis */
+	uint64_t begin_ns, time_ns;    /* begin_ns counts from the beginning of the axis */
 	uint16_t row, series;
 };
 
@@ -125,7 +130,8 @@ struct picture {
 	size_t types;
 	struct picture_series *series;
 	size_t count;
-	struct picture_row *row;       /* in order of appearance; last: the other threads */
+	/* the threads in the order of their appearance; the last row is for all other threads */
+	struct picture_row *row;
 	size_t rows;
 	struct table of_row;           /* finds a row */
 	struct picture_row *recent;    /* the row that was found last; NULL: none */
@@ -135,7 +141,7 @@ struct picture {
 	uint64_t lengths[64];          /* numbers of spans by the power of two of their length */
 	/* For the second reading: */
 	bool second;
-	size_t limit;                  /* the most points, and the most spans, that are kept */
+	size_t limit;                  /* greatest number of points, and of spans, that are kept */
 	size_t bins, levels;           /* bins of the lowest level; the number of levels */
 	double width_ns[PICTURE_LEVELS]; /* width of a bin of each level */
 	/* the bins row by row, in the order in which the rows are shown */

@@ -92,8 +92,8 @@ static double step_of(double least)
 }
 
 /*
- * Draws lines at about eight times of the axis, and writes these times relative to the begin of the
- * axis. The lines are at least a nanosecond apart, because times are whole nanoseconds.
+ * Draws lines at about eight times of the axis, and writes these times relative to the beginning of
+ * the axis. The lines are at least a nanosecond apart, because times are whole nanoseconds.
  */
 static void plot_svg_axis(struct out *out, const struct picture *picture, double top, double bottom)
 {

@@ -84,7 +84,7 @@ static size_t first_level(const struct picture *picture, uint64_t time_ns)
 	return level;
 }
 
-/* Counts a span in the bin of its begin on one level. */
+/* Counts a span in the bin of its beginning on one level. */
 static void count_span(struct picture *picture, const struct picture_span *span, size_t level)
 {
 	struct picture_bin *to = pyramid_row(picture, level, span->row) +

@@ -8,7 +8,7 @@
 #include "base/proto.h"
 #include "base/vec.h"
 
-/* The most bytes of an item: four numbers of 64 bits. */
+/* The greatest number of bytes of an item: four numbers of 64 bits. */
 #define ITEM_BYTES (4 * PROTO_VARINT)
 
 /*

@@ -19,7 +19,7 @@
 #define RUNS_HELD 16384
 
 struct item {
-	uint64_t ns;           /* since the begin of the axis */
+	uint64_t ns;           /* since the beginning of the axis */
 	uint64_t value;        /* the length of a span, or another number of the item */
 	uint32_t order;        /* set by runs.c: the order of equal items */
 	uint16_t row, kind;
@@ -35,7 +35,7 @@ struct runs {
 	struct item *held;     /* the run that is not full */
 	size_t count;
 	struct bytes bytes;    /* the full runs */
-	size_t *begin;         /* the begin of each full run in "bytes" */
+	size_t *begin;         /* the beginning of each full run in "bytes" */
 	size_t runs;
 	uint64_t *of_row;      /* number of items of each row */
 	size_t rows;

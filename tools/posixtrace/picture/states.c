@@ -124,8 +124,8 @@ static void release_stay(struct states *states, size_t index)
 }
 
 /*
- * Ends the present state of a row, and begins another state. If "ns" is not behind the begin of the
- * present state, the present state makes no stay.
+ * Ends the present state of a row, and begins another state. If "ns" is not behind the beginning of
+ * the present state, the present state makes no stay.
  */
 static void change_state(struct states *states, size_t index, uint64_t ns, enum states_kind kind)
 {

@@ -3,9 +3,9 @@
  * states.h - the states of each thread over time: it ran, waited for a processor, or was blocked
  * for a reason. A log has these facts if it was recorded with --sched.
  *
- * A stay is a span of time in one state. Its begin and end come from the scheduler's events. The
- * reason of a blocked stay comes from the innermost call in which the thread was blocked, by the
- * rules of the command why. The event of a call is recorded when the call ends. So the latest
+ * A stay is a span of time in one state. Its beginning and end come from the scheduler's events.
+ * The reason of a blocked stay comes from the innermost call in which the thread was blocked, by
+ * the rules of the command why. The event of a call is recorded when the call ends. So the latest
  * STATES_HELD stays of each thread are held back. If a call contains more stays, the first of them
  * get no reason.
  *
@@ -34,7 +34,8 @@ enum states_kind {
 };
 
 #define STATES_HELD 64
-#define STATES_BINS 65536 /* the most bins of a row; changes within a bin may be put together */
+/* greatest number of bins of a row; changes within a bin may be put together */
+#define STATES_BINS 65536
 
 struct states {
 	uint64_t changes;      /* the first reading counts them */

@@ -30,7 +30,7 @@ int64_t account_number(sqlite3 *db, const char *sql);
 int account_new(sqlite3 **db);
 /*
  * Attaches the bytes of an account as the database account. Stores the number of the account's logs
- * in *parts. Stores in *is_merged whether the account is a merged one. Returns false after it
+ * in *parts. Stores in *is_merged whether the account is a merged account. Returns false after it
  * printed an error.
  */
 bool account_attach(sqlite3 *db, const char *account, size_t *parts, bool *is_merged);

@@ -65,7 +65,10 @@ enum account_result account_write_open(struct query_log *of, const char *name,
 void account_merge(const char *folder);
 
 struct stat;
-/* Returns whether the path still has the file that was read, not another one of the same name. */
+/*
+ * Returns whether the file at the path is still the file that was read, and not another file with
+ * the same name.
+ */
 bool account_is_unchanged(const char *account, const struct stat *was);
 
 /*

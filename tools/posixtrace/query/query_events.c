@@ -126,8 +126,8 @@ int query_seek(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t
 }
 
 /*
- * Moves to the begin of the current log. A log that is open already is not opened again, because
- * the inner loop of a join scans the log once for each row of the outer loop.
+ * Moves to the beginning of the current log. A log that is open already is not opened again,
+ * because the inner loop of a join scans the log once for each row of the outer loop.
  */
 static int seek_begin(struct query_cursor *cursor)
 {

@@ -128,7 +128,7 @@ static bool query_print_keep(struct look *look, const char *text, size_t len, bo
 	if (!vec_reserve(&look->bytes, &look->room, look->used, len) ||
 	    !vec_grow(&look->cell, look->cells, 1))
 		return false;
-	if (len) /* as long as no text has been added, the array does not exist */
+	if (len) /* the array exists only if a text has been added */
 		memcpy(look->bytes + look->used, text, len);
 	look->cell[look->cells++] = (struct cell){ look->used, len, number };
 	look->used += len;

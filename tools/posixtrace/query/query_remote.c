@@ -110,7 +110,10 @@ struct remote_rows {
 	struct sqlvalue *value;
 	struct remote_row *row;
 	size_t rows;
-	/* by column of the table: index of the value in a row; -1: not requested */
+	/*
+	 * for each column of the table: the index of its value in a row; -1: the column was not
+	 * requested
+	 */
 	signed short *field_place;
 };
 

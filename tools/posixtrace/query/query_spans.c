@@ -73,11 +73,12 @@ static int query_spans_disconnect(sqlite3_vtab *base)
 }
 
 /*
- * If a condition is a lower bound for the begin of spans, a scan need not read the events before
- * this bound. If it is an upper bound for the end of spans, a scan need not read the events after
- * this bound. An upper bound for the begin does not help, because the span may end at any later
- * time. A lower bound for the end does not help, because the span may begin at any earlier time.
- * The plan has a letter for each argument: b for a bound of the begin, e for a bound of the end.
+ * If a condition is a lower bound for the beginning of spans, a scan need not read the events
+ * before this bound. If it is an upper bound for the end of spans, a scan need not read the events
+ * after this bound. An upper bound for the beginning does not help, because the span may end at any
+ * later time. A lower bound for the end does not help, because the span may begin at any earlier
+ * time. The plan has a letter for each argument: b for a bound of the beginning, e for a bound of
+ * the end.
  */
 static int best_index(sqlite3_vtab *base, sqlite3_index_info *info)
 {

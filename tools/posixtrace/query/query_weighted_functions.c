@@ -75,7 +75,7 @@ static void sum_final(sqlite3_context *context)
 		sqlite3_result_int64(context, sum->whole);
 }
 
-/* As in SQLite's total(), the result without values is 0.0, and an overflow is no error. */
+/* As in SQLite's total(), the result without values is 0.0, and an overflow is not an error. */
 static void total_final(sqlite3_context *context)
 {
 	const struct sum *sum = sqlite3_aggregate_context(context, 0);

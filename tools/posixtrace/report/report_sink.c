@@ -66,7 +66,7 @@ static void show_tail(struct report_sink *sink);
 /*
  * Ends the flow before the end of the trace. The import function treats the returned -1 as a
  * failure and returns. The members "done" and "status" have the true result. This function prints
- * the tail, because the flow does not call report_sink_end() any more.
+ * the tail, because the flow no longer calls report_sink_end().
  */
 static int report_sink_stop(struct report_sink *sink, int status)
 {
@@ -346,7 +346,7 @@ static struct posix_trace_event_np event_of(const struct fmt_event *from)
 
 /*
  * Receives one event. The function passes every event to the durations, also unwanted events,
- * because the begin of a span may be unwanted while its end is wanted. The flow stops only
+ * because the beginning of a span may be unwanted while its end is wanted. The flow stops only
  * WANTED_LATE_NS after the wanted end, because late events with earlier times may follow.
  */
 static int report_sink_take(void *context, const struct fmt_event *from)

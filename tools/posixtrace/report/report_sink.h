@@ -18,8 +18,8 @@
 struct report_sink {
 	/* members that the caller sets */
 	const struct templates *templates; /* NULL: a table */
-	struct columns columns;            /* of a report by templates */
-	struct report_table table;         /* of a report as a table */
+	struct columns columns;            /* columns of a report by templates */
+	struct report_table table;         /* table of a report as a table */
 	const struct select *select;
 	struct wanted *wanted;
 	struct out *out;
@@ -31,7 +31,7 @@ struct report_sink {
 	struct meter meter;                /* progress of the report */
 	struct durations durations;
 	struct fmt_flow *flow;
-	struct report_type **type;         /* by index of the flow's types */
+	struct report_type **type;         /* the index is that of the flow's type */
 	size_t types;
 	struct logfile log;                /* only to look up names of types and objects */
 	uint64_t shown;

@@ -14,7 +14,7 @@
 
 struct report_table {
 	enum when_form when;
-	struct pick *pick;   /* only these columns, NULL: all */
+	struct pick *pick;   /* the chosen columns; NULL: all */
 	const char *log_name; /* log of the next event; NULL: only one log, and no column of logs */
 	size_t log_width;    /* width of the column of logs */
 	bool any;            /* an event was shown before */

@@ -292,7 +292,7 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 
 	if (at == NONE)
 		return;
-	/* The event may belong to any of the obligations, so none of them is certain any more. */
+	/* The event may belong to any of the obligations, so each of them becomes uncertain. */
 	if (!has_key(use, reading)) {
 		every_cut_rule(judge, index, reading->event.time_ns);
 		return;

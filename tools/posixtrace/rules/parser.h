@@ -13,8 +13,9 @@
 struct parser {
 	struct rules *rules;
 	const char *line;
-	unsigned number;       /* of the line */
-	const char *at, *word; /* at points behind the current word, word to its beginning */
+	unsigned number;       /* number of the line */
+	/* "at" points behind the current word, and "word" to its beginning */
+	const char *at, *word;
 	size_t len;            /* length of the word in the line; 0: the end of the line */
 	bool quoted, failed, no_memory;
 	char text[RULES_LINE]; /* the word without quotes */

@@ -22,7 +22,7 @@
 #define ENVIRONMENT  "OTEL_EXPORTER_OTLP_HEADERS"
 #define ANSWER_MOST  65536
 #define PAUSE_MOST_S 3600
-#define MESSAGE_MOST 500 /* the most bytes of a collector's text that are printed */
+#define MESSAGE_MOST 500 /* greatest number of bytes of a collector's text that are printed */
 
 static const struct {
 	const char *name;

@@ -25,7 +25,7 @@ struct collector {
 	unsigned timeout_s;
 	bool is_gzip;                  /* the bodies of requests are compressed */
 	struct bytes body;             /* the compressed body */
-	void *handle;                  /* of http.h; NULL: not opened */
+	void *handle;                  /* the handle of http.h; NULL: not opened */
 	struct bytes answer;
 	struct retry retry;
 };
@@ -57,8 +57,8 @@ uint64_t collector_number(const struct collector *collector);
 
 /*
  * Sends a request until the collector answers that it has accepted the request. *rejected becomes
- * the number of records that the collector has rejected in the accepted request. Returns false if
- * the request is not repeated any more, after it printed the reason.
+ * the number of records that the collector has rejected in the accepted request. If the request is
+ * not to be repeated again, prints the reason and returns false.
  */
 bool collector_send(struct collector *collector, enum otlp_signal signal,
 		    const struct proto *request, uint64_t records, uint64_t *rejected);

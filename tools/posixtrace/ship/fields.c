@@ -80,8 +80,8 @@ static bool add_kind(struct fleet_field **list, size_t *count, const char *name,
 }
 
 /*
- * is_new is true at the begin, so that the first shipment makes the view "events" even if no event
- * has a field.
+ * is_new is true at the beginning, so that the first shipment makes the view "events" even if no
+ * event has a field.
  */
 struct ship_fields *fields_new(const struct logfile *log)
 {

@@ -5,7 +5,7 @@
  *
  * The statements work with every version of the server. A TTL of the table would need a newer
  * version, and would delete the rows of a log at different times. Several shippers may delete at
- * the same time, because it is no error to drop a partition that does not exist.
+ * the same time, because it is not an error to drop a partition that does not exist.
  */
 #include "ship/ship.h"
 

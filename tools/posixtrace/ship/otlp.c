@@ -39,9 +39,10 @@ struct otlp_shipment {
 	const char *path;
 	struct state state;
 	uint64_t accepted[OTLP_SIGNALS]; /* records accepted in this run and before */
-	uint64_t rejected;               /* of the accepted requests: rejected records */
+	/* number of records that the collector rejected although it accepted their requests */
+	uint64_t rejected;
 	uint64_t sent[OTLP_SIGNALS];     /* records sent in this run */
-	int64_t bytes;                   /* with is_dry: the bytes that would be sent */
+	int64_t bytes;                   /* if is_dry is true: number of bytes that would be sent */
 	bool is_ended;                   /* all records of the log were sent */
 	bool is_faulty;                  /* the position does not fit this log */
 };

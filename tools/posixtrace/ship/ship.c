@@ -276,8 +276,8 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 }
 
 /*
- * Removes logs of folders that do not exist any more from the list. Otherwise the list would grow
- * without limit.
+ * Removes logs of folders that no longer exist from the list. Otherwise the list would grow without
+ * limit.
  */
 static void forget_removed(struct candidates *list)
 {

@@ -4,8 +4,8 @@
  *
  * From a log the command makes rows of events and a summary. The summary consists of the log's
  * spans and small tables. Events are sent in the order of the log, many in one INSERT. The summary
- * is sent after all events. If the log has grown since the last summary, a new summary replaces the
- * last one.
+ * is sent after all events. If the log has grown since the previous summary, a new summary replaces
+ * the last one.
  *
  * For each log there is a position on the disk. The position has the number of events that the
  * server has, and the INSERT that was begun but not confirmed. ship writes the position before it
@@ -36,8 +36,8 @@ struct link {
 	struct server server;
 	bool is_replicated;
 	bool has_begun;                /* this process has tried to make the tables on all hosts */
-	bool has_tables[ADDRESS_HOSTS]; /* by number of a host: the tables exist */
-	bool has_replicas[ADDRESS_HOSTS]; /* by number of a host: the tables are replicated */
+	bool has_tables[ADDRESS_HOSTS]; /* for each host: whether the tables exist */
+	bool has_replicas[ADDRESS_HOSTS]; /* for each host: whether the tables are replicated */
 	bool lacks_views;              /* the message about optional views was printed */
 	struct retry retry;
 };
@@ -155,7 +155,7 @@ struct shipment {
 	struct ship_fields *fields;
 	char host[64];
 	uint64_t source;
-	uint16_t day;           /* days from 1970 to the begin of the log */
+	uint16_t day;           /* days from 1970 to the beginning of the log */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */
 	/* bytes of the INSERTs; if is_dry is true, the bytes that they would have */
@@ -285,7 +285,7 @@ uint64_t fields_note(struct ship_fields *fields, const struct log_type *type, un
 		     enum sqlvalue_kind kind);
 bool fields_register(struct ship_fields *fields, struct link *link);
 
-/* Sends the summary if the log has changed since the last summary. */
+/* Sends the summary if the log has changed since the previous summary. */
 bool summary_send(struct shipment *shipment, enum summary_end end);
 /*
  * Returns whether the database has this summary, and the summary is about all events of the log in

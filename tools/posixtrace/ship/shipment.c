@@ -242,8 +242,8 @@ enum state_result shipment_start(struct shipment *shipment)
 /* ------------------------------------------------------------------ events */
 
 /*
- * Sends the events behind the position. The log is read from its begin, because the number of an
- * event is its place in the log.
+ * Sends the events behind the position. The log is read from its beginning, because the number of
+ * an event is its place in the log.
  */
 static bool send_log(struct shipment *shipment)
 {

@@ -42,7 +42,8 @@ struct match_stack {
 	bool is_go, is_free;
 	uint64_t key;
 	struct frame *frame;
-	size_t frames, room;  /* from frame to frame, place_at never increases */
+	/* number of frames; place_at never increases from one frame to the next */
+	size_t frames, room;
 	size_t active;        /* number of frames that have not jumped */
 	/* sorted by place_at; of two equal places, the later call is behind the earlier call */
 	struct frame *doubtful;
@@ -425,9 +426,9 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 }
 
 /*
- * Reports the calls of a stack as calls that cannot end any more, the deepest first, and removes
- * the stack. A later stack uses its element of the array. So memory is needed only for the threads
- * and goroutines that exist at one time.
+ * Reports the calls of a stack as calls that can no longer end, the deepest first, and removes the
+ * stack. A later stack uses its element of the array. So memory is needed only for the threads and
+ * goroutines that exist at one time.
  */
 static void close_stack(struct match *match, uint32_t index, uint64_t now_ns)
 {

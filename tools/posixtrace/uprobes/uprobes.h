@@ -64,7 +64,7 @@ struct uprobes_value {
 #define UPROBES_NONE 0xff
 
 struct uprobes_values {
-	uint64_t address;   /* of the place in the file */
+	uint64_t address;   /* address of the place in the file */
 	struct uprobes_value value[UPROBES_VALUES];
 };
 

@@ -112,10 +112,10 @@ struct etw_record {
 	bool has_ids, has_stamp, has_guid, has_cpu, bad_items;
 	uint32_t pid, tid;
 	uint32_t kernel, user;
-	uint32_t component;     /* of ETW_MESSAGE without a GUID */
+	uint32_t component;     /* for an ETW_MESSAGE without a GUID */
 	int64_t stamp;
 	unsigned char guid[ETW_GUID_BYTES];
-	const unsigned char *traits, *schema; /* of TraceLogging; NULL: none */
+	const unsigned char *traits, *schema; /* items of TraceLogging; NULL: none */
 	size_t traits_bytes, schema_bytes;
 	unsigned processor;
 	int64_t sequence;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_buffers.c - lists the buffers of a file by their headers. The begin of a buffer follows only
- * from the size in the header of the buffer before it, so a wrong size makes all later buffers
+ * etw_buffers.c - lists the buffers of a file by their headers. The beginning of a buffer follows
+ * only from the size in the header of the buffer before it, so a wrong size makes all later buffers
  * unreadable. With --etw-resync, the reader assumes that a buffer with a wrong size has the usual
  * size.
  */
@@ -173,7 +173,7 @@ static int by_order(const void *a, const void *b)
 /*
  * Reads only the headers of 72 bytes, so the list of a large file costs one small read for each
  * buffer. The function compares the counts in the log's header with the list. A finding reports a
- * difference, which is no error.
+ * difference, which is not an error.
  */
 int etw_list_buffers(struct etw_file *file, struct findings *f)
 {

@@ -13,7 +13,7 @@
 #include "convert/octets.h"
 
 #define END_OF_RECORDS 0xffffffffu
-#define CONTENT_MAX (64u << 20) /* the most bytes of a decompressed buffer */
+#define CONTENT_MAX (64u << 20) /* greatest number of bytes of a decompressed buffer */
 /*
  * The greatest accepted ratio of decompressed to compressed bytes, so that a few compressed bytes
  * cannot require much memory. The ratio in real logs is far lower.

@@ -35,7 +35,7 @@ struct walk {
 	bool too_long;
 	struct etw_bytes text;  /* the text of an array, or of `more`, so far */
 	struct etw_value scratch;
-	unsigned column, columns; /* number of columns so far; the most columns */
+	unsigned column, columns; /* number of columns so far; greatest number of columns */
 	bool more, in_more;     /* the schema has `more`; `more` has begun */
 	struct etw_schema schema;
 	char prefix[ETW_FIELD_NAME_MAX + 1]; /* names of the structs around the field */

@@ -28,10 +28,10 @@ static const unsigned char metadata_guid[ETW_GUID_BYTES] = {
 #define MANIFEST_CHUNKS_MAX 256
 #define MANIFESTS_MAX 1024
 
-#define LAYOUTS_MAX 65536 /* the most layouts; a conversion has no more event types */
+#define LAYOUTS_MAX 65536 /* greatest number of layouts; a conversion has no more event types */
 /*
- * The most fields of all layouts together. The limit is needed because many events of a manifest
- * can use one list of fields, and each of these events has a copy of the list.
+ * The greatest number of fields of all layouts together. The limit is needed because many events of
+ * a manifest can use one list of fields, and each of these events has a copy of the list.
  */
 #define ALL_FIELDS_MAX (1 << 20)
 
@@ -67,7 +67,8 @@ struct etw_describe {
 	struct use *use;
 	size_t uses;
 	void *by_provider;      /* a tree of the manifests */
-	struct manifest *manifest[MANIFESTS_MAX]; /* in their order */
+	/* the manifests in the order of their appearance */
+	struct manifest *manifest[MANIFESTS_MAX];
 	size_t manifests;
 };
 

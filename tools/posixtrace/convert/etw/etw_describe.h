@@ -49,8 +49,8 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 /* Returns whether a further layout with this number of fields would exceed a limit. */
 bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /*
- * Adds the layout and becomes its owner. If the event has a layout already, that layout is kept and
- * the new one is freed. If memory is lacking, frees the new layout and returns false.
+ * Adds the layout and becomes its owner. If the event has a layout already, the function keeps that
+ * layout and frees the new layout. If memory is lacking, frees the new layout and returns false.
  */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);

@@ -136,7 +136,7 @@ static int thread_id(struct etw_sink *s, const struct fmt_event *event, uint32_t
 
 /*
  * Appends the event and its data to the temporary file. The times of the first and the last event
- * become the begin and the end of the log.
+ * become the beginning and the end of the log.
  */
 int etw_sink_event(void *context, const struct fmt_event *event)
 {

@@ -31,9 +31,9 @@ struct import {
 	uint64_t level;         /* events of greater levels are omitted */
 	int fd;
 	struct etw_listing *listing; /* the sink gets lines; NULL: it gets events */
-	struct etw_span_events *spans; /* with --spans, otherwise NULL */
+	struct etw_span_events *spans; /* the spans if --spans is given, otherwise NULL */
 
-	/* with --join: an event that may get further data */
+	/* if --join is given: whether an event is pending that may get further data */
 	bool has_pending;
 	struct fmt_event pending;
 	struct etw_record pending_record;

@@ -61,15 +61,15 @@ struct etw_map {
 	bool bits;
 	size_t entries;
 	struct etw_map_entry *entry;
-	struct etw_map_entry **sorted; /* by value */
+	struct etw_map_entry **sorted; /* pointers to the entries, sorted by value */
 };
 
 struct etw_field {
 	char *name;
 	unsigned in, out;
 	enum etw_rule count_rule, length_rule;
-	unsigned count, length; /* by the rule: a constant, or the index of a field */
-	unsigned first, members; /* of a struct: index of the first member, number of members */
+	unsigned count, length; /* a constant or the index of a field, depending on the rule */
+	unsigned first, members; /* for a struct: index of the first member, number of members */
 	unsigned next;          /* index of the next field; skips the members of a struct */
 	const struct etw_map *map; /* names of values; NULL: none; not freed with the layout */
 };
@@ -123,7 +123,7 @@ struct etw_decoding {
 	const unsigned char *payload;
 	size_t size;
 	unsigned pointer_bytes;
-	size_t most;            /* the most bytes of *to after decoding */
+	size_t most;            /* greatest number of bytes of *to after decoding */
 	struct etw_bytes *to;
 };
 

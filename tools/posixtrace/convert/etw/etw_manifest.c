@@ -14,7 +14,7 @@
 #include "base/vec.h"
 #include "convert/etw/etw_manifest.h"
 
-#define LIST_MAX 16384 /* the most elements of one kind */
+#define LIST_MAX 16384 /* greatest number of elements of one kind */
 
 /* A manifest while expat reads it. */
 struct reading {

@@ -39,7 +39,7 @@ struct restore {
 	struct class_row *row;  /* sorted if is_sorted */
 	size_t rows;
 	bool is_sorted;
-	char *schema;           /* for the next type */
+	char *schema;           /* the schema of the next type */
 	uint32_t schema_id;
 
 	bool has_event;         /* extension records may follow it */

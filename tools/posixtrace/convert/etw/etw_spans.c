@@ -164,7 +164,7 @@ static bool add_subject(const struct etw_spans *spans, const struct etw_record *
 	return found;
 }
 
-#define ACTIVITY_AT 0x40 /* in the header of an event of a provider */
+#define ACTIVITY_AT 0x40 /* offset in the header of an event of a provider */
 
 /*
  * Finds the activity identifier of an event of a provider. Returns false if it is missing or if all

@@ -74,7 +74,7 @@ static bool add_growth(uint32_t from, uint32_t to, uint64_t *by)
 }
 
 /*
- * Both records must be of the same thread. Counters of 32 bits overflow after days, which is no
+ * Both records must be of the same thread. Counters of 32 bits overflow after days, which is not an
  * error.
  */
 bool etw_cpu_cost(const struct etw_log *log, const struct etw_record *from,

@@ -5,7 +5,8 @@
 
 #include "convert/etw/etw_types.h"
 
-#define ETW_BEHIND_BYTES 64 /* the most bytes of header fields behind the decoded fields */
+/* greatest number of bytes of header fields behind the decoded fields */
+#define ETW_BEHIND_BYTES 64
 
 struct etw_type {
 	uint64_t key;

@@ -29,7 +29,7 @@ struct etw_types {
 	bool raw;               /* the data is the record, also of described events */
 	bool records;           /* records follow the decoded fields */
 	void *types;            /* a tree, which hostile records cannot make slow */
-	struct etw_bytes data;  /* of the last event */
+	struct etw_bytes data;  /* data of the last event */
 	bool short_reported;
 };
 

@@ -10,7 +10,8 @@
 
 #include "convert/etw/etw.h"
 
-#define ETW_CLASS_NAME_MAX 4096 /* the most bytes of a name from which its class is computed */
+/* greatest number of bytes of a name from which its class is computed */
+#define ETW_CLASS_NAME_MAX 4096
 #define ETW_WRITE_BUFFER 65536u
 #define ETW_RECORD_MAX 65456u   /* records of exports are shorter */
 #define ETW_FULL_BYTES 48

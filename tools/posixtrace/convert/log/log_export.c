@@ -21,7 +21,7 @@
 #include "log/stacks.h"
 #include "log/value.h"
 
-/* the most data bytes of an event, if the source does not have this size */
+/* greatest number of data bytes of an event, if the source does not have this size */
 #define DATA_MAX (1u << 20)
 
 struct writing { /* the context of the sink */
@@ -31,7 +31,7 @@ struct writing { /* the context of the sink */
 	trace_event_id_t *id; /* the number of a type in the log, by index of the type */
 	size_t types;
 	size_t data_max;
-	enum { UNSEEN, RUNS, STOPPED } *state; /* by source: the state of the log's stream */
+	enum { UNSEEN, RUNS, STOPPED } *state; /* for each source: the state of the log's stream */
 	bool too_many; /* the fault about types was reported */
 	/*
 	 * For a conversion of several logs: the stack with the index i gets the number i in the new

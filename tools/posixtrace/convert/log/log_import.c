@@ -15,7 +15,7 @@
 #include "convert/log/log_reading.h"
 #include "show/merge_part.h"
 
-#define FAULTS_SAID 20 /* the most damaged places of one log that are printed */
+#define FAULTS_SAID 20 /* greatest number of damaged places of one log that are printed */
 
 struct import {
 	struct fmt_flow *flow;

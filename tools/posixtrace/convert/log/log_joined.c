@@ -220,7 +220,10 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 
 struct ending {
 	struct fmt_end end;
-	/* by index of the type; an element whose member "type" is NULL is no line */
+	/*
+	 * the index is that of the type; an element whose member "type" is NULL does not count as a
+	 * line
+	 */
 	struct fmt_type_line *type;
 	size_t types;
 	struct fmt_thread_line *thread;

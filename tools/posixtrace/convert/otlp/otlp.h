@@ -126,7 +126,7 @@ struct otlp_entry {
 	uint32_t resource;
 	uint32_t scope;
 	uint32_t signal;
-	/* places in the file of bodies; first_at and first_len: the attributes of the begin */
+	/* places in the file of bodies; first_at and first_len: the attributes of the beginning */
 	uint64_t body_at, first_at;
 	uint32_t body_len, first_len;
 };
@@ -142,8 +142,8 @@ struct otlp_begin {
 	struct otlp_context context;
 };
 
-struct otlp_type {               /* by the index of an event type */
-	char *name;              /* as UTF-8 */
+struct otlp_type {               /* for each event type; the index is that of the type */
+	char *name;              /* the name as UTF-8 */
 	uint32_t scope;          /* index in scopes */
 	int trace, span, parent, traceparent; /* indices of fields; -1: the type has none */
 	bool is_client;
@@ -258,8 +258,8 @@ void otlp_bytes(struct proto *p, unsigned field, const char *key, const void *by
 
 /*
  * Appends the attributes of an event: its thread, its fields, and the rest. If the event ends a
- * span that another event began, "besides" and begin_tid are the type and the thread of the begin.
- * Otherwise "besides" is NULL.
+ * span that another event began, "besides" and begin_tid are the type and the thread of the
+ * beginning. Otherwise "besides" is NULL.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid);

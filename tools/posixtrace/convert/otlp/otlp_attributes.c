@@ -15,7 +15,7 @@
 #include "log/field.h"
 
 #define TEXT_MOST 65536 /* longer texts and bytes lose their ends */
-#define END_NAME  "posixtrace.end." /* prefix of the name of a field that the begin has, too */
+#define END_NAME  "posixtrace.end." /* prefix of the name of a field that the beginning has, too */
 
 /* Begins a KeyValue. */
 static void begin_pair(struct proto *p, unsigned field, const char *key, size_t begin[2])
@@ -179,8 +179,8 @@ static void put_name(struct otlp *otlp, unsigned field, const struct fmt_event *
 }
 
 /*
- * Returns the prefix of the attribute's name. Returns NULL for a key field that the begin of the
- * span has, too. Such a field gets no attribute, because its value is equal in the two events.
+ * Returns the prefix of the attribute's name. Returns NULL for a key field that the beginning of
+ * the span has, too. Such a field gets no attribute, because its value is equal in the two events.
  */
 static const char *name_before(const struct posix_trace_field_np *field,
 			       const struct fmt_type *besides)
@@ -305,7 +305,7 @@ static void put_rare(struct proto *p, unsigned field, const struct fmt_event *ev
 
 /*
  * The event that ends a span adds only its fields, its data, its flags, and its thread if it is not
- * the thread of the begin. All other attributes come from the begin.
+ * the thread of the beginning. All other attributes come from the beginning.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid)

@@ -19,7 +19,7 @@
 #include "log/field.h"
 #include "log/logfile.h"
 
-#define IDS_MOST 4096 /* the most spans with the same end that are compared */
+#define IDS_MOST 4096 /* greatest number of spans with the same end that are compared */
 
 void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema_np *schema)
 {

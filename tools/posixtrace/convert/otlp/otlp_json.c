@@ -17,7 +17,7 @@ enum json_form {
 	JSON_DIGITS,  /* identifiers: OTLP has hexadecimal digits instead of base64 */
 	JSON_SMALL,   /* a number below 2^32, or the value of an enum */
 	JSON_LARGE,   /* a number of 64 bits, written as a string of decimal digits */
-	JSON_TIME,    /* as JSON_LARGE, but stored in 8 bytes of fixed length */
+	JSON_TIME,    /* like JSON_LARGE, but always stored in 8 bytes */
 	JSON_REAL,
 	JSON_TRUTH,
 	JSON_MESSAGE

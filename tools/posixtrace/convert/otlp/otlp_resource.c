@@ -16,7 +16,8 @@
 #include "log/preload_types.h"
 #include "show/merge_part.h"
 
-#define UNKNOWN_SERVICE "unknown_service" /* of the semantic conventions, for service.name */
+/* value of service.name that the semantic conventions define */
+#define UNKNOWN_SERVICE "unknown_service"
 #define RECORDER        "posixtrace"      /* scope of the events about the stream itself */
 #define RECORDERS       "posix_trace_"    /* prefix of the names of these events */
 #define PRELOAD         "libposixtrace-preload"

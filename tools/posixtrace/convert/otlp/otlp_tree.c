@@ -15,11 +15,12 @@
 #include "base/vec.h"
 #include "convert/otlp/otlp.h"
 
-/* the most lanes with a stack; spans of further lanes have no parents */
+/* greatest number of lanes with a stack; spans of further lanes have no parents */
 #define LANES_MOST (1u << 20)
-#define DEPTH_MOST 4096       /* the most spans of one stack; deeper spans are not parents */
-#define LOOKS_MOST 64         /* the most spans of another lane that are examined */
-/* the most identifiers of fields; a further span gets a computed one */
+/* greatest number of spans of one stack; deeper spans are not parents */
+#define DEPTH_MOST 4096
+#define LOOKS_MOST 64         /* greatest number of spans of another lane that are examined */
+/* greatest number of identifiers from fields; a further span gets a computed identifier */
 #define GIVEN_MOST (1u << 20)
 
 /* A span that may contain the next entries of the walk. */

@@ -52,7 +52,7 @@ struct parquet_field {
 };
 
 struct parquet_plan {            /* the columns of a type's fields */
-	/* by number of the field in the schema: index in parquet_fields.field + 1; 0: no column */
+	/* for each field of the schema: its index in parquet_fields.field + 1; 0: no column */
 	uint32_t *field;
 	unsigned fields;
 };
@@ -61,7 +61,7 @@ struct parquet_fields {
 	struct sqlfields names;
 	struct parquet_field *field;
 	size_t count;
-	struct parquet_plan *plan; /* by index of the type */
+	struct parquet_plan *plan; /* the index is that of the type */
 	size_t plans;
 	/* the file already has this number of first columns, whose kinds no longer change */
 	size_t made;

@@ -181,7 +181,7 @@ uint64_t rkh_number(const unsigned char *p, unsigned bytes);
 bool rkh_measure(const struct rkh_config *config, const struct rkh_record *record,
 		 const unsigned char *args, size_t len, size_t *used);
 
-enum rkh_type { /* of an item of a user event */
+enum rkh_type { /* the type of an item of a user event */
 	RKH_I8, RKH_UI8, RKH_I16, RKH_UI16, RKH_I32, RKH_UI32, RKH_X32, RKH_TEXT, RKH_MEM, RKH_OBJ,
 	RKH_FUNCTION, RKH_ESIG, RKH_I64, RKH_U64, RKH_F32, RKH_F64
 };

@@ -146,7 +146,7 @@ bool rkh_ledger_account(struct rkh_source *source, const struct rkh_frame *frame
 		go = pass_missing(source, word[1] - known);
 		account->lost = word[1] - account->received;
 	} else {
-		/* by the account, no events were among the missing frames */
+		/* according to the account, the missing frames had no events */
 		source->missing = (struct rkh_missing){ 0 };
 	}
 	account->sent = word[1];

@@ -12,7 +12,7 @@
 #include "convert/rkh/rkh.h"
 
 #define NAMES_MAX (1u << 15)
-#define BYTES_MAX ((size_t)8 << 20) /* the most bytes of all names */
+#define BYTES_MAX ((size_t)8 << 20) /* greatest number of bytes of all names */
 
 struct entry {
 	uint64_t key;

@@ -41,7 +41,7 @@ struct rkh_sink {
 	bool has_context;          /* contexts are wanted */
 	/* readers have the present context, or no context was needed yet */
 	bool is_context_known;
-	bool *named;               /* by index of the type: readers have the name */
+	bool *named;               /* for each type: whether readers have the name */
 	uint32_t *numbers;
 	size_t types, used;
 	bool schemas;              /* schemas are wanted */
@@ -58,7 +58,7 @@ struct rkh_sink {
 	uint32_t account;          /* the number of the type RKH_ACCOUNT */
 	/* number of events sent so far, and number of events sent before the last account */
 	uint64_t events, accounted;
-	int64_t accounted_ns; /* of CLOCK_MONOTONIC */
+	int64_t accounted_ns; /* time by CLOCK_MONOTONIC */
 	bool has_lost;
 	uint64_t lost[POSIX_TRACE_LOST_CAUSES_NP];
 };

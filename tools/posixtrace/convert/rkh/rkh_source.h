@@ -38,7 +38,7 @@ struct rkh_source {
 	struct rkh_text text;
 	bool begun, stopped, too_many;
 
-	const struct fmt_type *type[256]; /* by id; NULL: to be made */
+	const struct fmt_type *type[256]; /* the type of each id; NULL: not made yet */
 
 	/*
 	 * The clock of the stream: the sum of the overflows of its counter, and the ticks of the

@@ -41,7 +41,8 @@ struct reading {
 	size_t types;
 	struct slot **named;         /* types that got names before the first event, in order */
 	size_t names;
-	unsigned char *data;         /* of the current event: at most half the bytes of its line */
+	/* data of the current event; at most half as long as the event's line */
+	unsigned char *data;
 	size_t data_room;
 };
 

@@ -36,7 +36,9 @@ struct kept { /* a piece of JSON that many lines repeat */
 struct kind {
 	struct kept event;     /* "event":"NAME", quoted once */
 	struct fieldplan *plan; /* plan of the fields, or NULL */
-	/* the most bytes of a line that put_line() writes, without the digits of the data */
+	/*
+	 * greatest number of bytes of a line that put_line() writes, without the digits of the data
+	 */
 	size_t most;
 	uint32_t pid, tid;
 	uint64_t thread, address;
@@ -48,7 +50,7 @@ struct kind {
 struct jsonl {
 	struct fmt_flow *flow;
 	struct json json;
-	struct kind **kind;    /* by index of the type */
+	struct kind **kind;    /* the index is that of the type */
 	size_t kinds;
 	bool is_single;        /* the input is one log, so lines do not have the name of the log */
 };

@@ -57,12 +57,14 @@ struct base {
 	struct out scratch;
 	struct pairings pairings;
 	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
-	struct label *name_of_type;    /* by index of the type, plain; its length is "labels" */
+	/* the plain name of each type; the index is that of the type; "labels" is the length */
+	struct label *name_of_type;
 	size_t labels;
-	struct label *name_of_log;     /* by source; it has as many elements as pairings.log */
+	/* the name of each source; the array has as many elements as pairings.log */
+	struct label *name_of_log;
 	struct series_label span[SPAN_LABELS];
 	const struct fmt_type **type;
-	struct fieldplan **plan;       /* by index of the type; its length is "plans" */
+	struct fieldplan **plan;       /* the index is that of the type; "plans" is the length */
 	size_t types, plans;
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */

@@ -51,7 +51,8 @@ struct tracex_options {
 };
 
 struct tracex {
-	const unsigned char *bytes; /* of this dump; all offsets below count from here */
+	/* the bytes of this dump; all offsets below count from the first of them */
+	const unsigned char *bytes;
 	size_t size;
 	uint64_t at;                /* offset of the dump in the file */
 	bool big_endian;
@@ -78,7 +79,7 @@ struct tracex {
 	bool usb;
 	bool user_ids_1025;
 	bool down;                  /* the timer counts down */
-	uint64_t modulus;           /* of the timer; 0: it does not advance */
+	uint64_t modulus;           /* modulus of the timer; 0: the timer does not advance */
 };
 
 struct tracex_slot {

@@ -19,7 +19,7 @@
 #include "convert/tracex/tracex_source.h"
 
 #define HOLE_BYTES_MAX (UINT64_C(1) << 28) /* fmt_read() skips longer holes */
-/* the most bytes of a file; enough for the text of the largest 32-bit buffer */
+/* greatest number of bytes of a file; enough for the text of the largest 32-bit buffer */
 #define FILE_BYTES_MAX (UINT64_C(1) << 33)
 
 /*

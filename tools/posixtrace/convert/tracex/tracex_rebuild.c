@@ -15,8 +15,9 @@
 #include "convert/octets.h"
 #include "convert/tracex/tracex_export.h"
 
-#define UNUSED_MAX (1u << 22) /* the most entries without an event; they are 128 MiB of zeros */
-#define GAP_MAX 65536u        /* the most bytes between registry and buffer */
+/* greatest number of entries without an event; they are 128 MiB of zeros */
+#define UNUSED_MAX (1u << 22)
+#define GAP_MAX 65536u        /* greatest number of bytes between registry and buffer */
 
 /* The words of the header with the places of the parts. All of them are hostile. */
 struct place {

@@ -14,7 +14,7 @@ struct tracex_source {
 	struct fmt_flow *flow;
 	struct tracex dump;
 	struct tracex_names names;
-	const struct fmt_type *type[65536]; /* by event id */
+	const struct fmt_type *type[65536]; /* the type of each event id */
 	struct tracex_ref *refs;
 	size_t refs_count;
 	/* the dump is an export of posixtrace, so it has times and thread ids */

@@ -25,7 +25,7 @@ struct ctf_packet_head {
 	uint64_t stream_instance_id;
 	uint64_t timestamp_begin;
 	uint64_t timestamp_end;
-	uint64_t content_size;     /* in bits */
+	uint64_t content_size;     /* number of bits */
 	uint64_t packet_size;
 	uint64_t packet_seq_num;
 	uint64_t events_discarded; /* number of events since the stream's beginning */
@@ -68,7 +68,7 @@ struct ctf {
 	int64_t offset_s;          /* offset of the trace's clock from 1970 */
 	struct ctf_stream stream[CTF_STREAMS_MAX];
 	unsigned streams;
-	struct ctf_kind *kind;     /* by index of the type */
+	struct ctf_kind *kind;     /* the index is that of the type */
 	size_t kinds;
 	uint64_t gaps, discarded;
 	/* a STOP or OVERFLOW has ended a packet, and no START or RESUME followed */

@@ -17,7 +17,7 @@ struct fold {
 		int64_t self;    /* value of this stack alone: nanoseconds, or a number of events */
 	} *node;
 	size_t nodes;
-	struct table children;   /* by parent and frame */
+	struct table children;   /* finds a node by its parent and its frame */
 	uint32_t *path;          /* the nodes of a line, the innermost first */
 	int err;
 };

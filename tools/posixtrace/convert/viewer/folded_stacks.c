@@ -31,7 +31,7 @@ struct folded_stacks {
 	struct out *out;
 	const char *glob;
 	bool by_time;
-	struct stacks *stacks;     /* by source */
+	struct stacks *stacks;     /* the stacks of each source */
 	size_t sources;
 	struct fold fold;
 	/* the names of functions; a frame of "fold" is an index of this set */

@@ -14,7 +14,8 @@
 
 extern const struct format format_perfetto;
 
-#define PERFETTO_LANES  (1u << 22) /* the most tracks of spans that are kept as described */
+/* greatest number of tracks of spans that are kept as described */
+#define PERFETTO_LANES  (1u << 22)
 #define SPAN_NAME_BYTES 256        /* longer names of spans are shortened */
 
 enum { /* ClockSnapshot, InternedData, TracePacketDefaults */
@@ -315,9 +316,9 @@ static void put_span_name(struct proto *p, struct perfetto_kind *kind, const cha
 }
 
 /*
- * Writes the event. The end of a slice gets no name, because the reader uses the name of the begin.
- * stack_iid is 0 if the event has no call stack. Readers since 2025 support call stacks of events.
- * For all readers, an annotation has the stack, too.
+ * Writes the event. The end of a slice gets no name, because the reader uses the name of the
+ * beginning. stack_iid is 0 if the event has no call stack. Readers since 2025 support call stacks
+ * of events. For all readers, an annotation has the stack, too.
  */
 static void put_event(struct perfetto *perfetto, const struct fmt_event *event, uint64_t type,
 		      uint64_t track, const struct stacks_found *stack, uint64_t stack_iid)
@@ -392,7 +393,7 @@ static int put_thread_event(struct perfetto *perfetto, const struct fmt_event *e
 	int err = span ? perfetto_span_track(perfetto, event, &track)
 		       : perfetto_track(perfetto, event, &track);
 
-	/* A slice has the stack of its begin. */
+	/* A slice has the stack of its beginning. */
 	if (!err && type != TYPE_SLICE_END)
 		err = perfetto_stack(perfetto, event, &stack, &stack_iid);
 	if (err)

@@ -94,7 +94,7 @@ struct perfetto_integer {
 
 struct perfetto_kind {
 	const struct fmt_type *type;
-	char *name;            /* as plain UTF-8 */
+	char *name;            /* the name as plain UTF-8 */
 	/* an element for each field; NULL: some field is not a plain integer */
 	struct perfetto_integer *integer;
 	size_t integers;       /* bytes of all these fields in the data */
@@ -157,7 +157,7 @@ struct perfetto_sched {
 
 /* The call stacks of the logs, and the parts of them that were interned. */
 struct perfetto_stacks {
-	struct stacks *of;     /* by the number of the log */
+	struct stacks *of;     /* the stacks of each log */
 	size_t sources;
 	/* interned texts, mappings, frames and stacks as text; the identifier is the index + 1 */
 	struct nameset interned;
@@ -165,7 +165,8 @@ struct perfetto_stacks {
 	struct perfetto_change {
 		uint32_t pid;
 		int64_t time_ns;
-	} *change;             /* by process and time: the mapped files change */
+	/* the times at which the mapped files change, sorted by process and time */
+	} *change;
 	size_t changes;
 };
 
@@ -178,7 +179,7 @@ struct perfetto_stacks {
 struct perfetto_flows {
 	struct links links;
 	struct call *call;     /* the member "thread" of a call is the Linux thread number */
-	uint32_t *pid;         /* by the index of the call */
+	uint32_t *pid;         /* the process of each call; the index is that of the call */
 	size_t calls, done;    /* "done" calls: their partner was searched */
 	uint64_t flows;
 };
@@ -194,7 +195,7 @@ struct perfetto {
 	struct thread *last;   /* the thread of the last event */
 	struct fmt_facts facts;
 	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
-	struct perfetto_kind *kind; /* by index of the type */
+	struct perfetto_kind *kind; /* the index is that of the type */
 	size_t kinds;
 	struct perfetto_sched sched;
 	struct perfetto_stacks stacks;

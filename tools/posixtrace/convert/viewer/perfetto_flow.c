@@ -17,7 +17,7 @@
 #include "convert/paired.h"
 
 #define WAITED_NS 10000 /* a read that is shorter has probably not waited */
-#define KEPT      (4 * ENDER_LOOK_AT) /* the most calls in memory */
+#define KEPT      (4 * ENDER_LOOK_AT) /* greatest number of calls in memory */
 
 /* One of the two threads that a flow joins, and its call. */
 struct flow_side {

@@ -16,7 +16,7 @@
 #include "convert/plain.h"
 
 #define INTERNED_MOST (UINT32_C(1) << 20)
-#define LINES_MOST    16   /* the most functions of an annotation */
+#define LINES_MOST    16   /* greatest number of functions of an annotation */
 #define NAME_MOST     1024 /* longer names of functions and files are shortened */
 
 enum { /* InternedData, InternedString, Mapping, Frame, Callstack */

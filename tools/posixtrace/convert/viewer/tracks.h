@@ -17,7 +17,7 @@ struct track {
 	uint64_t thread;
 	unsigned lane;
 	bool keyed;
-	char *name;            /* of spans with a key */
+	char *name;            /* name of the track, if its spans have a key */
 	int64_t last_ns;
 	struct nesting_lane nesting;
 };
@@ -30,7 +30,7 @@ struct tracks {
 	struct threads places;
 	struct track **track;
 	size_t tracks;
-	uint32_t *frame;               /* by series of spans: index in "name" + 1 */
+	uint32_t *frame;               /* for each series of spans: its index in "name" + 1 */
 	size_t series;
 	char **name;                   /* the names of frames */
 	size_t frames;

@@ -13,7 +13,7 @@
 /* The text of an event is moved to the right by this many columns for each level. */
 #define LEVEL_WIDTH 8
 
-/* The columns from left to right. The text of the event follows the last one. */
+/* The columns from left to right. The text of the event follows the last column. */
 enum column { ID, PROCESS_NAME, PID, TID, ELAPSED, DELTA_MS, DELTA_US, COLUMNS };
 
 static const struct {

@@ -17,7 +17,7 @@
 #define DIAG_WARNINGS 100
 
 struct diag_file {
-	const char *name; /* as on the command line */
+	const char *name; /* the name that the command line has */
 	const char *bytes;
 	size_t len;
 };

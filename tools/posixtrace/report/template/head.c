@@ -138,8 +138,8 @@ static bool read_template(struct parse *parse, struct template *template)
 }
 
 /*
- * Reads a line that removes a template. It is no error if no template has this key, because perhaps
- * only another version of an earlier file defines such a template.
+ * Reads a line that removes a template. It is not an error if no template has this key, because
+ * perhaps only another version of an earlier file defines such a template.
  */
 static bool read_removal(struct templates *templates, struct parse *parse)
 {

@@ -64,9 +64,9 @@ const struct template *templates_find(const struct templates *templates, const s
 }
 
 /*
- * Removes the template and its functions from the two trees, so that calls do not find them any
- * more. The template remains in the list, and its instructions remain in the program, so that all
- * indexes stay valid.
+ * Removes the template and its functions from the two trees, so that calls no longer find them. The
+ * template remains in the list, and its instructions remain in the program, so that all indexes
+ * stay valid.
  */
 static void remove_template(struct templates *templates, struct template *template)
 {
@@ -127,9 +127,9 @@ static bool is_earlier(const struct template *template, const struct template *t
 }
 
 /*
- * Returns whether the template may replace the old one; if not, prints a message. Within one file a
- * second template with the same key is an error. A template of a later file replaces the old one,
- * unless its version is earlier.
+ * Returns whether the template may replace the old template. If not, prints a message. Within one
+ * file a second template with the same key is an error. A template of a later file replaces the old
+ * template, unless the version of the new template is earlier.
  */
 static bool may_replace(struct templates *templates, const struct template *template,
 			const struct template *old)

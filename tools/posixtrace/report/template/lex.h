@@ -14,7 +14,7 @@
 
 #include "report/template/program.h"
 
-#define LEX_LINE_BYTES   65535 /* the most bytes of a logical line */
+#define LEX_LINE_BYTES   65535 /* greatest number of bytes of a logical line */
 #define LEX_STRING_BYTES 1023
 
 struct lex {

@@ -63,7 +63,7 @@ static bool is_blank(char c)
 }
 
 /*
- * Returns the end of the physical line at p, and stores the begin of the next physical line in
+ * Returns the end of the physical line at p, and stores the beginning of the next physical line in
  * *next.
  */
 static const char *load_physical(const char *p, const char *end, const char **next)

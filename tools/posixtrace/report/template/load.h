@@ -12,7 +12,8 @@
 
 #define TEMPLATES_MAX 4096
 /*
- * The most bytes of all files together. The memory for their templates may be a few times larger.
+ * The greatest number of bytes of all files together. The memory for their templates may be a few
+ * times larger.
  */
 #define TEMPLATE_FILE_BYTES ((size_t)16 << 20)
 
@@ -38,7 +39,8 @@ struct template {
 struct templates {
 	struct program program;
 	struct diags diags;
-	struct template **list; /* in the order of loading, including removed ones */
+	/* all templates in the order of loading, with the removed templates */
+	struct template **list;
 	size_t count;
 	size_t loaded;          /* the number of templates that are not removed */
 	size_t bytes;           /* total length of the files */

@@ -25,7 +25,7 @@ struct parse {
 	bool in_function;
 	struct word parameter[TEMPLATE_PARAMETERS];
 	unsigned parameters;
-	struct word macro[TEMPLATE_PLACES]; /* in the order of their first definition */
+	struct word macro[TEMPLATE_PLACES]; /* the macros in the order of their first definition */
 	unsigned macros;
 };
 
@@ -34,7 +34,7 @@ struct subject {
 	const char *at;
 	enum { SUBJECT_CODE, SUBJECT_BUILTIN, SUBJECT_PLACE, SUBJECT_PARAMETER } kind;
 	struct code code;          /* the code, or the format of a macro; letter 0: no format */
-	const struct macro *macro; /* for SUBJECT_BUILTIN */
+	const struct macro *macro; /* the macro of a SUBJECT_BUILTIN */
 	unsigned index;            /* place of a macro, or index of a parameter */
 };
 

@@ -3,8 +3,8 @@
 #include "report/template/parse.h"
 
 /*
- * The most nested parentheses. This limit bounds the recursion of the parser, and the depth of the
- * machine's stack that one expression needs.
+ * The greatest depth of nested parentheses. This limit bounds the recursion of the parser, and the
+ * depth of the machine's stack that one expression needs.
  */
 #define PARENTHESES 32
 

@@ -97,7 +97,7 @@ static bool one_case(struct parse *parse, bool is_text, unsigned radix, uint32_t
 }
 
 /*
- * When a body runs, the subject in the register is not needed any more, so a switch in the body may
+ * When a body runs, the subject in the register is no longer needed, so a switch in the body may
  * use the register. If memory is lacking, the list of jumps is incomplete. The function then does
  * not follow the list, because the program will not run.
  */

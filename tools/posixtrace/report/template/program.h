@@ -6,7 +6,7 @@
  * A machine with a stack of numbers runs them; prose.h collects their output. Numbers are 64 bits
  * and wrap. The machine has one register for the subject of a switch and one for bit flags. The
  * selected part of a switch may contain another switch. One register is enough, because the outer
- * subject is not needed any more when the selected part runs.
+ * subject is no longer needed when the selected part runs.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
 #define POSIXTRACE_REPORT_TEMPLATE_PROGRAM_H
@@ -18,7 +18,7 @@
 #include "report/template/diag.h"
 
 #define TEMPLATE_PLACES 255 /* macros that a template may define */
-#define TEMPLATE_CALLS  10  /* the most nested calls */
+#define TEMPLATE_CALLS  10  /* greatest depth of nested calls */
 #define TEMPLATE_PARAMETERS 8
 
 /*
@@ -89,7 +89,7 @@ struct key {
 
 struct call {
 	struct diag_place place;
-	struct key key;    /* of a function: its name */
+	struct key key;    /* for a function: its name */
 	uint32_t start;    /* index of the called code; valid after templates_link() */
 	uint8_t arguments;
 	bool is_function;

@@ -81,9 +81,9 @@ static bool begins_word(char c)
 }
 
 /*
- * Adds a literal. White space at its begin replaces the pending separator. Before a literal without
- * such white space, a pending hard separator is always written, and a pending soft separator only
- * if the literal begins like a word. Behind a literal no separator is pending.
+ * Adds a literal. White space at its beginning replaces the pending separator. Before a literal
+ * without such white space, a pending hard separator is always written, and a pending soft
+ * separator only if the literal begins like a word. Behind a literal no separator is pending.
  */
 void prose_literal(struct prose *prose, const char *text, size_t len)
 {

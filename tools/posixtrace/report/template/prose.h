@@ -23,7 +23,7 @@ struct prose {
 	bool positional;
 	const char *separator; /* the text of the separator, which the caller owns */
 	size_t separator_len;
-	size_t column;         /* from the left margin of the text */
+	size_t column;         /* distance from the left margin of the text */
 	size_t len;
 	char text[PROSE_BYTES]; /* lines end with \n */
 };

@@ -15,7 +15,8 @@
 #include "report/template/timers.h"
 
 #define RUN_LOOP_TURNS 65536
-#define RUN_STEPS      (1u << 22) /* the most steps for one event; its text ends at this limit */
+/* greatest number of steps for one event; its text ends at this limit */
+#define RUN_STEPS      (1u << 22)
 #define RUN_STACK      1024
 #define RUN_LOOPS      (32 * (TEMPLATE_CALLS + 1))
 
@@ -38,7 +39,7 @@ struct run {
 	const char *log_name;
 	uint64_t printed;       /* number of events printed so far */
 	struct timers timers;
-	bool stopped;           /* by $STOP: no further event is printed */
+	bool stopped;           /* $STOP was executed, so no further event is printed */
 
 	/* members for the present event */
 	const struct template_event *event;

@@ -6,7 +6,7 @@
 #include "report/template/print.h"
 #include "report/template/run.h"
 
-#define BUILTIN_BYTES 32 /* the most bytes of data that the built-in form shows */
+#define BUILTIN_BYTES 32 /* greatest number of bytes of data that the built-in form shows */
 
 /*
  * A long text needs more time than a step, so it counts as further steps, one for each 64 bytes.

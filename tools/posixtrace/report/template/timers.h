@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /*
- * The most timers at a time. Further timers are not kept. Without this limit, the data of events
- * would determine the memory.
+ * The greatest number of timers at a time. Further timers are not kept. Without this limit, the
+ * data of events would determine the memory.
  */
 #define TIMERS_MAX ((size_t)1 << 18)
 
