@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * posixtrace.hpp - libposixtrace for C++17: typed events from structures, spans, streams, and logs
- * as ranges. It consists of inline functions over <trace_np.h>. lib/bindings/cpp/README has a first
- * program.
+ * as ranges. The header has only inline functions and templates over <trace_np.h>.
+ * lib/bindings/cpp/README has a first program.
  *
- * Trace points in one line, POSIX_TRACE_EVENT_NP() and its relatives, work in C++ as in C.
+ * Trace points in one line, such as POSIX_TRACE_EVENT_NP(), work in C++ as in C.
  *
  * Errors   a function that fails throws std::system_error with the error number. Recording never
  *          throws.
- * Threads  events and spans may be used from any thread at the same time; an object of stream or log
- *          by one thread at a time.
- * Memory   views of an event of a log are valid until the iterator moves.
+ * Threads  several threads may use an object of `event` or `span_type` at the same time. One thread
+ *          at a time may use an object of `stream` or `log`.
+ * Memory   a string_view from an entry of a log is valid until the iterator moves.
  */
 #ifndef POSIXTRACE_HPP
 #define POSIXTRACE_HPP
@@ -40,7 +40,7 @@
 
 namespace posixtrace {
 
-/* Throws if err, a result of the C interface, is an error number. */
+/* Throws if `err`, a result of the C interface, is not 0. */
 inline void check(int err, const char *what)
 {
 	if (err)
@@ -60,7 +60,7 @@ template <class> inline constexpr bool never = false;
 template <class> inline constexpr bool is_vector = false;
 template <class T> inline constexpr bool is_vector<std::vector<T>> = true;
 
-/* The name of a member's type in a schema. */
+/* Returns the word of a schema for the type of a member. */
 template <class T> constexpr const char *type_name()
 {
 	using U = std::decay_t<T>;
@@ -93,7 +93,10 @@ template <class T> constexpr const char *type_name()
 		static_assert(never<T>, "a member has a type that no field has");
 }
 
-/* A value as an argument of the packer. A string_view may lack its NUL, so it is copied. */
+/*
+ * Converts a value to an argument of posix_trace_fields_pack_np(). A string_view may end without a
+ * NUL, so the function copies its text into `copy`.
+ */
 template <class T> posix_trace_arg_np argument(const T &value, std::string &copy)
 {
 	using U = std::decay_t<T>;
@@ -151,7 +154,7 @@ inline std::vector<std::string> split(const char *names)
 
 /*
  * Makes the members of a structure, up to 31, the fields of an event. Use the macro behind the
- * structure, in the same namespace:
+ * definition of the structure, in the same namespace:
  *
  *	struct request { std::uint32_t id; std::string peer; };
  *	POSIXTRACE_FIELDS(request, id, peer)
@@ -168,7 +171,7 @@ inline std::vector<std::string> split(const char *names)
 				POSIXTRACE_MEMBERS_(posixtrace_of_, posixtrace_use_, __VA_ARGS__) \
 			}, posixtrace_object_); \
 	}
-/* Applies `use` to each member. Unlike the words of a trace point, members have no parentheses. */
+/* Applies `use` to each member. Members have no parentheses, unlike the words of a trace point. */
 #define POSIXTRACE_MEMBERS_(of, use, ...) \
 	const auto &posixtrace_ref_ = of; \
 	POSIX_TRACE_CAT_(POSIXTRACE_M, POSIX_TRACE_COUNT_(__VA_ARGS__, ))(use, __VA_ARGS__)
@@ -254,8 +257,8 @@ template <class T, class Visit> fields_t<T, Visit> fields(const char *names, Vis
  *	static const posixtrace::event<request> received("request.received");
  *	received({ 7, "localhost" });
  *
- * level: 1 (critical) to 5 (verbose), or 0. attributes: further attributes of the schema, such as
- * "@begin request; @key id".
+ * `level` is 1 (critical) to 5 (verbose), or 0 for a type without a level. `attributes` are further
+ * attributes of the schema, such as "@begin request; @key id".
  */
 template <class T> class event {
 public:
@@ -278,7 +281,7 @@ public:
 			check(posix_trace_eventid_describe_np(id_, schema.c_str()), name);
 	}
 
-	/* Records an event. It costs a load and a branch while the process is not traced. */
+	/* Records an event. While the process is not traced, a call costs a load and a branch. */
 	void operator()(const T &value) const noexcept
 	{
 		if (__builtin_expect(is_active(), 0))
@@ -307,7 +310,7 @@ private:
 	trace_event_id_t id_ = 0;
 };
 
-/* A kind of span, whose name need not be a literal. Make it static. */
+/* A kind of span. Its name need not be a literal. Make the object static. */
 class span_type {
 public:
 	explicit span_type(std::string name) : name_(std::move(name))
@@ -327,10 +330,7 @@ private:
 	posix_trace_site_np site_{};
 };
 
-/*
- * A span. It begins when the object is made and ends with the object, also if an exception ends the
- * scope.
- */
+/* A span. The constructor begins it, and the destructor ends it, also after an exception. */
 class span {
 public:
 	explicit span(const span_type &type) noexcept : end_(0)
@@ -353,7 +353,7 @@ private:
 	trace_event_id_t end_;
 };
 
-/* A file descriptor. */
+/* An open file. The destructor closes its descriptor. */
 class file {
 public:
 	file(const std::string &path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0666))
@@ -374,12 +374,12 @@ private:
 	int fd_;
 };
 
-/* An active stream, shut down when the object ends. pid 0: this process. */
+/* An active stream of the process `pid`, 0 for this process. The destructor shuts it down. */
 class stream {
 public:
 	explicit stream(pid_t pid = 0) { check(posix_trace_create(pid, nullptr, &trid_), "create"); }
 
-	/* With a log in a file, which grows with each event. */
+	/* A stream with a log in a new file. The log grows without a limit (POSIX_TRACE_APPEND). */
 	explicit stream(const std::string &path, pid_t pid = 0)
 		: file_(file(path, O_RDWR | O_CREAT | O_TRUNC))
 	{
@@ -413,7 +413,7 @@ public:
 	{
 		check(posix_trace_set_filter_names_np(trid_, list, POSIX_TRACE_SET_EVENTSET), list);
 	}
-	/* Ends the stream and completes its log. The destructor does the same without an error. */
+	/* Ends the stream and completes its log. The destructor does the same and ignores errors. */
 	void shutdown() { check(posix_trace_shutdown(std::exchange(trid_, 0)), "shutdown"); }
 	trace_id_t id() const noexcept { return trid_; }
 
@@ -446,14 +446,14 @@ public:
 	}
 
 	/*
-	 * The value of a field; monostate if the event does not have it. The value of an array is its
-	 * first element.
+	 * Returns the value of a field, or monostate if the event does not have the field. For an
+	 * array, returns the first element.
 	 */
 	value operator[](std::string_view field) const { return at(field, 0); }
 
 	/*
-	 * An element of an array; index 0 of another field is its value. monostate if the element
-	 * does not exist.
+	 * Returns an element of an array, or monostate if the element does not exist. A field that is
+	 * not an array has its value at index 0.
 	 */
 	value at(std::string_view field, unsigned index) const
 	{
@@ -468,8 +468,8 @@ public:
 	}
 
 	/*
-	 * The value of a field, converted to T; a vector has all elements of an array. Throws
-	 * std::out_of_range if that is impossible.
+	 * Returns the value of a field, converted to T. If T is a vector, returns all elements of an
+	 * array. Throws std::out_of_range if the field does not exist or has no such conversion.
 	 */
 	template <class T> T get(std::string_view field) const
 	{
@@ -486,7 +486,7 @@ public:
 		}
 	}
 
-	/* The message of an event of POSIX_TRACE_LOG_NP(); empty if the event has no message. */
+	/* Returns the text of an event whose schema has a @format, or "" for another event. */
 	std::string message() const
 	{
 		std::string text;
@@ -541,8 +541,8 @@ private:
 };
 
 /*
- * An opened log, a single-pass range of events: for (const auto &event : log("x.ptl")) ... Each
- * begin() starts with the first event again.
+ * An opened log as a range of events: for (const auto &event : log("x.ptl")). Each call of begin()
+ * starts with the first event again. All iterators of the object share one position.
  */
 class log {
 public:
@@ -595,7 +595,7 @@ private:
 		std::unique_ptr<posix_trace_schema_np> schema;
 	};
 
-	/* Names and schemas of a log do not change once they are read. */
+	/* Returns the name and the schema of a type and keeps both. In a log they do not change. */
 	const type &type_of(trace_event_id_t id)
 	{
 		const auto found = types_.find(id);
@@ -608,7 +608,7 @@ private:
 			made.name = name;
 		if (!posix_trace_eventid_get_schema_np(trid_, id, text, sizeof(text))) {
 			made.schema = std::make_unique<posix_trace_schema_np>();
-			/* The text comes from a file. If it is not a schema, it is ignored. */
+			/* The text of a file may be no schema. The type then has no schema. */
 			if (posix_trace_schema_parse_np(text, made.schema.get()))
 				made.schema.reset();
 		}

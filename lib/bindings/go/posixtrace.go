@@ -2,9 +2,10 @@
 
 // Package posixtrace traces with libposixtrace: event types, spans, streams and logs.
 //
-// While no stream traces the process, an event costs one call of Go and one test. Recording does not
-// fail, and may be done from any goroutine. The events of a goroutine can be on several threads, so
-// a span that blocks needs a key: use two types Event with "@begin" and "@end" in their schemas.
+// While no stream traces the process, an event costs one call of Go and one test. Any goroutine may
+// record. Recording has no errors: the library counts an event that it cannot record as lost. The
+// events of a goroutine can be on several threads, so a span that blocks needs a key: use two event
+// types with "@begin" and "@end" in their schemas.
 package posixtrace
 
 /*
@@ -12,7 +13,7 @@ package posixtrace
 #include <stdlib.h>
 #include <trace_np.h>
 
-// A field of an event. All fields are passed in one call of C, which costs more than the event.
+// A field of an event. One call of C gets all fields, because the call costs more than the event.
 struct field {
 	int form;
 	unsigned long long number;
@@ -31,7 +32,7 @@ static int parse(const char *text, struct posix_trace_schema_np *schema)
 	return posix_trace_schema_parse_np(text, schema);
 }
 
-// text has the strings and bytes of all fields, one behind the other.
+// `text` has the strings and bytes of all fields, one behind the other.
 static void record(trace_event_id_t id, const struct posix_trace_schema_np *schema,
 		   const struct field *field, unsigned fields, const char *text)
 {
@@ -47,7 +48,7 @@ static void record(trace_event_id_t id, const struct posix_trace_schema_np *sche
 
 		arg[i] = made;
 		text += field[i].len;
-		// A string has a NUL behind it, which len does not count.
+		// A string has a NUL behind it, which `len` does not count.
 		if (schema->field[i].type == POSIX_TRACE_TYPE_STR_NP)
 			text++;
 	}
@@ -74,7 +75,7 @@ static int next(trace_id_t trid, struct posix_trace_event_np *event, int *none)
 	return posix_trace_getnext_np(trid, event, none);
 }
 
-// cgo has no access to members of an unnamed union.
+// Copies the number of a value, because cgo cannot access the members of an unnamed union.
 static int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value,
 		      unsigned long long *number, double *real)
 {
@@ -107,7 +108,7 @@ func IsActive() bool {
 	return *active != 0
 }
 
-// check converts an error number of the library.
+// check converts an error number of the library to an error.
 func check(what string, err C.int) error {
 	if err == 0 {
 		return nil
@@ -118,7 +119,7 @@ func check(what string, err C.int) error {
 // Event is an event type. Make it once for each name, as a variable of the package.
 type Event struct {
 	id     C.trace_event_id_t
-	schema *C.struct_posix_trace_schema_np // in memory of C, because it points into itself
+	schema *C.struct_posix_trace_schema_np // in memory of C, because the structure points into itself
 }
 
 // NewEvent registers an event type with a schema, such as "s32 fd; str peer; @level 4".
@@ -142,7 +143,7 @@ func NewEvent(name, schema string) (*Event, error) {
 	return event, nil
 }
 
-// MustEvent is NewEvent for variables of a package. It panics if the event cannot be registered.
+// MustEvent is NewEvent for variables of a package. It panics if NewEvent returns an error.
 func MustEvent(name, schema string) *Event {
 	event, err := NewEvent(name, schema)
 	if err != nil {
@@ -152,7 +153,7 @@ func MustEvent(name, schema string) *Event {
 }
 
 // Record records an event with a value for each field. It panics if the number or the types of the
-// values are not those of the schema. It looks at them only while the process is traced.
+// values do not match the schema. While the process is not traced, it does not examine the values.
 func (event *Event) Record(values ...interface{}) {
 	if *active != 0 {
 		event.record(values)
@@ -229,17 +230,17 @@ func (event *Event) record(values []interface{}) {
 		(*C.char)(unsafe.Pointer(&text[0])))
 }
 
-// Span is a kind of span, with the events NAME.begin and NAME.end.
+// Span is a kind of span. Its events are NAME.begin and NAME.end.
 type Span struct {
 	begin, end *Event
 }
 
-// MustSpan registers a kind of span. It panics if that fails.
+// MustSpan registers a kind of span. It panics if an event type cannot be registered.
 func MustSpan(name string) *Span {
 	return &Span{MustEvent(name+".begin", "@begin "+name), MustEvent(name+".end", "@end "+name)}
 }
 
-// Begin begins a span and returns the function that ends it: defer span.Begin()().
+// Begin begins a span and returns a function that ends the span: defer span.Begin()().
 func (span *Span) Begin() func() {
 	if *active == 0 {
 		return func() {}
@@ -280,10 +281,10 @@ func (stream *Stream) Start() error { return check("start", C.posix_trace_start(
 // Stop stops the stream.
 func (stream *Stream) Stop() error { return check("stop", C.posix_trace_stop(stream.id)) }
 
-// Flush writes the events to the log.
+// Flush writes the unread events to the log.
 func (stream *Stream) Flush() error { return check("flush", C.posix_trace_flush(stream.id)) }
 
-// Level excludes event types with a greater level, 1 to 5; 0 admits all.
+// Level excludes event types whose level, 1 to 5, is greater than max. 0 admits all types.
 func (stream *Stream) Level(max int) error {
 	return check("level", C.posix_trace_set_level_np(stream.id, C.int(max)))
 }
@@ -310,11 +311,11 @@ type Record struct {
 	TimeNs   int64 // CLOCK_REALTIME
 	Pid, Tid int
 	Fields   []Field
-	Message  string // of an event that has a format
+	Message  string // empty if the schema has no @format
 	Data     []byte
 }
 
-// Get returns the value of a field, or nil.
+// Get returns the value of a field, or nil if the event does not have the field.
 func (record *Record) Get(name string) interface{} {
 	for _, field := range record.Fields {
 		if field.Name == name {
@@ -329,7 +330,7 @@ type kind struct {
 	schema *C.struct_posix_trace_schema_np // nil: none
 }
 
-// Log is an opened log. One goroutine at a time uses it.
+// Log is an opened log. Only one goroutine at a time may use it.
 type Log struct {
 	id    C.trace_id_t
 	file  *os.File
@@ -361,7 +362,7 @@ func (log *Log) Close() {
 	log.kinds = nil
 }
 
-// kindOf looks an event type up once. Names and schemas of a log do not change.
+// kindOf reads the name and the schema of an event type once. In a log they do not change.
 func (log *Log) kindOf(id C.trace_event_id_t) *kind {
 	var name [C.TRACE_EVENT_NAME_MAX + 1]C.char
 	var text [C.POSIX_TRACE_SCHEMA_MAX_NP + 1]C.char

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Tracing with libposixtrace: README has a first program.
+// Tracing with libposixtrace. README has a first program.
 'use strict';
 const os = require('os');
 const path = require('path');
@@ -9,8 +9,8 @@ process.dlopen(addon, process.env.POSIXTRACE_NODE || path.join(__dirname, 'posix
                os.constants.dlopen.RTLD_NOW);
 const native = addon.exports;
 
-// Returns a function that records an event with a value for each field of the schema. Integers are
-// numbers or BigInts, str is a string, bytes and arrays are Buffers.
+// Returns a function that records an event. Its arguments are the values of the fields: a number or
+// BigInt for an integer, a string for str, and a Buffer for bytes and for an array.
 function event(name, schema = '') {
   const type = native.event(name, schema);
   return (...values) => {
@@ -19,8 +19,9 @@ function event(name, schema = '') {
   };
 }
 
-// Returns a kind of span. span(f) calls f as a span; begin() and end() record the two events. Spans
-// of async functions would overlap in one thread. Such spans need a key and two events, see README.
+// Returns a kind of span, a function `run`. run(f) calls f as a span; run.begin() and run.end()
+// record the two events. Spans of async functions would overlap in one thread. Such spans need a key
+// and two events, see README.
 function span(name, level = 0) {
   const more = level ? `;@level ${level}` : '';
   const begin = event(`${name}.begin`, `@begin ${name}${more}`);
@@ -36,7 +37,7 @@ function span(name, level = 0) {
   return Object.assign(run, { begin, end });
 }
 
-// An active stream of this process, with a log if there is a path.
+// An active stream of this process. If `path` is not empty, the stream has a log in this file.
 class Stream {
   #stream;
   constructor(path = '') { this.#stream = native.stream(path); }
@@ -48,7 +49,7 @@ class Stream {
   shutdown() { native.control(this.#stream, 'shutdown'); }
 }
 
-// A log. A loop over it yields its events, with name, timeNs, pid, tid, fields, message and data.
+// A log. A loop over the log yields events with name, timeNs, pid, tid, fields, message and data.
 class Log {
   #log;
   constructor(path) { this.#log = native.open(path); }

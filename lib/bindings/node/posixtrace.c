@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace.c - the part of the module posixtrace of Node.js that is in C, by Node-API. index.js
- * has the classes that programs use.
+ * posixtrace.c - the C part of the module posixtrace of Node.js, by Node-API. index.js has the
+ * classes that programs use.
  *
- * JavaScript holds an object of the library in an external, which the garbage collector frees. A
- * call that fails throws an Error with the error number as its property `errno`.
+ * JavaScript holds an event type, a stream or a log in an external (napi_create_external()). The
+ * garbage collector frees the external. A call that fails throws an Error that has the error number
+ * in its property `errno`.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -32,7 +33,7 @@ struct reader {
 	struct posix_trace_schema_np schema; /* of the event that is converted */
 };
 
-/* Throws an error. Always returns NULL. */
+/* Throws an Error with the error number `err`. Always returns NULL. */
 static napi_value node_fail(napi_env env, int err, const char *what)
 {
 	napi_value error, text, number;
@@ -53,7 +54,7 @@ static napi_value node_wrong(napi_env env, const char *what)
 	return NULL;
 }
 
-/* Stores a string argument, "" if it is missing. Returns false if the string does not fit. */
+/* Stores a string argument, or "" if `value` is no string. Returns false if it does not fit. */
 static bool string_of(napi_env env, napi_value value, char *text, size_t room)
 {
 	size_t len = 0;
@@ -81,7 +82,7 @@ static void free_event(napi_env env, void *event, void *hint)
 	free(event);
 }
 
-/* event(name, schema): an external. */
+/* event(name, schema) returns an external with a struct event. */
 static napi_value make_event(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS], result;
@@ -111,7 +112,7 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 	return result;
 }
 
-/* Returns the integer of a number, a boolean or a BigInt. */
+/* Stores the integer of a number, a boolean or a BigInt. Returns false for any other value. */
 static bool integer_of(napi_env env, napi_value value, uint64_t *number)
 {
 	napi_valuetype type;
@@ -139,7 +140,7 @@ static bool integer_of(napi_env env, napi_value value, uint64_t *number)
 	}
 }
 
-/* Appends a value to a payload. Returns false if its type does not suit the field. */
+/* Appends a value to a payload. Returns false if the field cannot have a value of this type. */
 static bool put_value(napi_env env, const struct posix_trace_field_np *field, napi_value value,
 		      struct posix_trace_payload_np *payload)
 {
@@ -186,7 +187,7 @@ static bool put_value(napi_env env, const struct posix_trace_field_np *field, na
 	return true;
 }
 
-/* node_record(event, values): values is an array with one value for each field. */
+/* record(event, values). `values` is an array with one value for each field. */
 static napi_value node_record(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS], value;
@@ -237,7 +238,7 @@ static void free_reader(napi_env env, void *reader, void *hint)
 	free(reader);
 }
 
-/* Opens a file and makes a reader. Returns NULL with an exception. */
+/* Makes a reader and opens the file of the first argument. Throws and returns NULL on an error. */
 static struct reader *make_reader(napi_env env, napi_callback_info info, int flags, char *path,
 				  size_t room, bool is_log)
 {
@@ -261,7 +262,7 @@ static struct reader *make_reader(napi_env env, napi_callback_info info, int fla
 	return reader;
 }
 
-/* Returns the external of a reader, or frees it and throws. */
+/* Returns the external of a reader. If `err` is not 0, frees the reader and throws instead. */
 static napi_value node_give(napi_env env, struct reader *reader, int err, const char *path)
 {
 	napi_value result;
@@ -275,7 +276,7 @@ static napi_value node_give(napi_env env, struct reader *reader, int err, const 
 	return result;
 }
 
-/* stream(path): without a path, the stream has no log. */
+/* stream(path) returns a stream. If `path` is empty, the stream has no log. */
 static napi_value make_stream(napi_env env, napi_callback_info info)
 {
 	char path[4096];
@@ -308,7 +309,7 @@ static napi_value open_log(napi_env env, napi_callback_info info)
 		posix_trace_open_np(reader->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &reader->trid), path);
 }
 
-/* Returns the reader of the first argument, or NULL with an exception. */
+/* Returns the reader in the first argument. Throws and returns NULL if there is none. */
 static struct reader *reader_of(napi_env env, napi_callback_info info, napi_value *argument)
 {
 	size_t count = ARGUMENTS;
@@ -320,7 +321,7 @@ static struct reader *reader_of(napi_env env, napi_callback_info info, napi_valu
 	return reader;
 }
 
-/* node_control(stream, "start") and so on. */
+/* control(reader, name) calls the function of that name. Any other name ends the reader. */
 static napi_value node_control(napi_env env, napi_callback_info info)
 {
 	static const struct {
@@ -348,7 +349,7 @@ static napi_value node_control(napi_env env, napi_callback_info info)
 	return NULL;
 }
 
-/* level(stream, max) */
+/* level(stream, max): see posix_trace_set_level_np(3). */
 static napi_value set_level(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS];
@@ -363,7 +364,7 @@ static napi_value set_level(napi_env env, napi_callback_info info)
 	return err ? node_fail(env, err, "level") : NULL;
 }
 
-/* A value of a field. Integers beyond 2^53 are BigInts. */
+/* Returns the value of a field. An integer beyond 2^53 becomes a BigInt. */
 static napi_value value_object(napi_env env, const struct posix_trace_value_np *value)
 {
 	napi_value result = NULL;
@@ -423,7 +424,7 @@ static napi_value fields_object(napi_env env, const struct posix_trace_schema_np
 	return fields;
 }
 
-/* next(log): an object, or undefined at the end. */
+/* next(log) returns an object with the next event, or undefined at the end of the log. */
 static napi_value next_event(napi_env env, napi_callback_info info)
 {
 	napi_value argument[ARGUMENTS], result, item;

@@ -9,7 +9,7 @@ typedef struct {
 	struct posix_trace_schema_np schema;
 } Event;
 
-/* The value of an integer field. Numbers out of the range of 64 bits raise OverflowError. */
+/* Stores the value of an integer field. Raises OverflowError if 64 bits are not enough. */
 static bool integer_of(PyObject *value, uint64_t *number)
 {
 	PyObject *integer = PyNumber_Index(value);
@@ -26,7 +26,10 @@ static bool integer_of(PyObject *value, uint64_t *number)
 	return !PyErr_Occurred();
 }
 
-/* Stores the UTF-8 form of a str or, if takes_bytes is true, the bytes of a bytes object. */
+/*
+ * Stores the bytes of a bytes object or, if `takes_bytes` is false, the UTF-8 form of a str. Raises
+ * TypeError and returns false for any other object.
+ */
 static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes)
 {
 	Py_ssize_t len;
@@ -46,13 +49,16 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
 	return false;
 }
 
-/* Makes an argument of the packer. Returns false with an exception. */
+/*
+ * Converts a value to an argument of posix_trace_fields_pack_np(). Raises an exception and returns
+ * false if the field cannot have this value.
+ */
 static bool argument_of(const struct posix_trace_field_np *field, PyObject *value,
 			struct posix_trace_arg_np *arg)
 {
 	memset(arg, 0, sizeof(*arg));
 	arg->type = field->type;
-	/* The elements of an array are given as bytes. */
+	/* The caller passes the elements of an array as bytes. */
 	if (field->is_array || (field->room && field->type == POSIX_TRACE_TYPE_BYTES_NP)) {
 		const size_t size = (size_t)field->size * field->count;
 

@@ -4,8 +4,9 @@
 
 static trace_event_id_t call_begin, call_end;
 /*
- * The number of begins whose end has not been recorded yet. A function that was running when the
- * hook was set has no begin, so its end is not recorded, either.
+ * The number of functions with a recorded begin and no recorded end. A function that was already
+ * running when the hook was set has no recorded begin. When it ends, `depth` is 0, and end_code()
+ * records nothing.
  */
 static __thread unsigned depth;
 
@@ -17,7 +18,7 @@ static bool open_calls(void)
 			      ptx_open_type("python.end", "@end python", &call_end));
 }
 
-/* Records that a function begins. The names are those of its code. */
+/* Records that a function begins. `code` has the names of the function and of its file. */
 static void begin_code(PyCodeObject *code)
 {
 #if PY_VERSION_HEX >= 0x030b0000
@@ -32,7 +33,7 @@ static void begin_code(PyCodeObject *code)
 	};
 	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
 
-	/* A name with lone surrogates has no UTF-8 form; the event then has an empty name. */
+	/* A name with lone surrogates has no UTF-8 form, so the event has an empty name. */
 	if (!name || !file)
 		PyErr_Clear();
 	depth++;
@@ -49,7 +50,7 @@ static void end_code(void)
 	}
 }
 
-/* For PyEval_SetProfile(): calls of functions that are written in Python. */
+/* The callback of PyEval_SetProfile(): records calls of functions that are written in Python. */
 static int on_profile(PyObject *self, PyFrameObject *frame, int what, PyObject *arg)
 {
 	PyCodeObject *code;
@@ -77,7 +78,7 @@ PyObject *ptx_profile_thread(PyObject *self, PyObject *args)
 	Py_RETURN_NONE;
 }
 
-/* For sys.monitoring of Python 3.12: on_start(code, offset). */
+/* For sys.monitoring of Python 3.12. The arguments are `code` and an offset. */
 PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)self;
@@ -88,10 +89,7 @@ PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 	Py_RETURN_NONE;
 }
 
-/*
- * For sys.monitoring: on_return(code, offset, value). Also called when an exception leaves a
- * function, and when a function yields.
- */
+/* For sys.monitoring: a function returns, yields, or is left by an exception. */
 PyObject *ptx_on_end(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)self;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * module.h - what the files of the Python module share. The C files have the code that runs for
- * each event. posixtrace.py has the rest, and the documentation of the classes.
+ * module.h - the declarations that the C files of the Python module share. The C files have the
+ * code that runs for each event. posixtrace.py has the other code, and the documentation of the
+ * classes.
  *
- * Errors   a call that fails raises OSError with the error number, or TypeError. While the process
- *          is not traced, no exception is raised, because the arguments are not examined.
- * Threads  functions that wait release the interpreter's lock. All others hold it.
+ * Errors   an error of the library raises OSError with the error number; a wrong argument raises
+ *          TypeError, ValueError or OverflowError. While the process is not traced, the call of an
+ *          event raises nothing, because it does not examine its arguments.
+ * Threads  functions that may wait release the interpreter's lock. All other functions hold it.
  */
 #ifndef PTX_BINDINGS_PYTHON_MODULE_H
 #define PTX_BINDINGS_PYTHON_MODULE_H
@@ -20,28 +22,34 @@
 
 #define IS_ACTIVE() (__builtin_expect(*posix_trace_active_np, 0))
 
-/* event.c, span.c and reader.c. PyInit__posixtrace() makes them ready. */
+/* The types of event.c, span.c and reader.c. PyInit__posixtrace() calls PyType_Ready() for each. */
 extern PyTypeObject ptx_event_type, ptx_span_type, ptx_traced_type, ptx_log_type, ptx_stream_type;
 
 /*
- * The type of the events that a program reads (reader.c). ptx_record_ready() returns false with an
- * exception.
+ * The type of the events that a program reads (reader.c). ptx_record_ready() initializes the type,
+ * or raises an exception and returns false.
  */
 extern PyTypeObject ptx_record_type;
 bool ptx_record_ready(void);
 
-/* Raises OSError for an error number. `what` is the file or the name, or NULL. Returns NULL. */
+/*
+ * Raises OSError for an error number and returns NULL. `what` is the name of a file or of an event
+ * type, or NULL.
+ */
 PyObject *ptx_fail(int err, const char *what);
 
-/* Returns None, or raises OSError unless the error number is 0. */
+/* Returns None if `err` is 0. Otherwise raises OSError and returns NULL. */
 PyObject *ptx_answer(int err, const char *what);
 
-/* Registers an event type with a schema, which may be empty. Returns false with an exception. */
+/*
+ * Registers an event type. If `schema` is not empty, also describes the type. Raises OSError and
+ * returns false if that fails.
+ */
 bool ptx_open_type(const char *name, const char *schema, trace_event_id_t *id);
 
 /*
- * hook.c, spans of functions: for PyEval_SetProfile() of each thread, and for the callbacks of
- * sys.monitoring of Python 3.12.
+ * Spans of functions (hook.c). ptx_profile_thread() sets or removes the profile hook of the calling
+ * thread. ptx_on_start() and ptx_on_end() are the callbacks for sys.monitoring of Python 3.12.
  */
 PyObject *ptx_profile_thread(PyObject *self, PyObject *args);
 PyObject *ptx_on_start(PyObject *self, PyObject *const *args, Py_ssize_t nargs);

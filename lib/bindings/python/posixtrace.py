@@ -17,10 +17,10 @@
     for event in posixtrace.Log("first.ptl"):
         print(event.name, event.fields)
 
-While no stream traces the process, an event or span costs one test, and arguments are not looked at.
-A schema lists the fields of an event type: posix_trace_eventid_describe_np(3).
+While no stream traces the process, an event or span costs one test, and its arguments are not
+examined. A schema lists the fields of an event type: posix_trace_eventid_describe_np(3).
 
-Errors of the library raise OSError, wrong arguments TypeError or ValueError.
+Errors of the library raise OSError; wrong arguments raise TypeError or ValueError.
 """
 import functools
 import sys
@@ -36,8 +36,8 @@ __all__ = ["Event", "Log", "Record", "Span", "Stream", "TracedFunction", "is_act
 class Span(_Span):
     """Span(name, level=0): a kind of span with the events name.begin and name.end.
 
-    It is a context manager and a decorator, also for methods. Make it once for each name. The end
-    is recorded also if an exception ends the block.
+    A Span is a context manager and a decorator, also for methods. Make one Span for each name. The
+    end is also recorded if an exception ends the block.
     """
 
     __slots__ = ()
@@ -49,9 +49,10 @@ class Span(_Span):
 class Stream(_Stream):
     """Stream(path=None, pid=0): a stream that traces this process, or the process pid.
 
-    With a path, the events go to a log in that file. Without one, read(timeout) returns them one by
-    one. Methods: start, stop, flush, clear, shutdown, level(1 to 5), exclude("io.*,!io.read") and
-    read(timeout). As a context manager it starts the stream and shuts it down.
+    With a path, the stream writes its events into a log in this file. Without a path, each call of
+    read(timeout) returns one event. Methods: start, stop, flush, clear, shutdown, level(1 to 5),
+    exclude("io.*,!io.read") and read(timeout). As a context manager, the object starts the stream
+    and shuts it down.
     """
 
     __slots__ = ()
@@ -64,7 +65,7 @@ class Stream(_Stream):
         self.shutdown()
 
     def __iter__(self):
-        """The events up to the stop of the stream, while they happen."""
+        """Yields the events while they happen, up to the stop of the stream."""
         while True:
             event = self.read(0.5)
             if event is not None:
@@ -74,7 +75,7 @@ class Stream(_Stream):
 
 
 class Log(_Log):
-    """Log(path): the events of a log. Each loop over it begins with the first event.
+    """Log(path): the events of a log. Each loop over the log begins with the first event.
 
     An event has name, time_ns, pid, tid, fields (a dictionary), message, data and address.
     """
@@ -88,7 +89,10 @@ class Log(_Log):
         self.close()
 
     def frame(self, name=None):
-        """The events, or those of the type name, as a pandas.DataFrame with a column per field."""
+        """Returns the events, or only those with the given name, as a pandas.DataFrame.
+
+        The frame has a column for each field.
+        """
         import pandas
 
         rows = []
@@ -109,9 +113,9 @@ class trace_functions:
 
     The event python.begin has the fields function, file and line. Use the object as a context
     manager, or call start() and stop(). With Python 3.12 and later, sys.monitoring traces all
-    threads. Before, sys.setprofile traces the calling thread and threads that begin later.
-    Generators and coroutines end a span where they yield. Each call of a function costs two
-    events; README has the cost.
+    threads. With older versions, the profile hook traces only the calling thread and threads that
+    begin later. A generator or coroutine ends its span where it yields. Each call of a function
+    costs two events; README has the cost.
     """
 
     def __init__(self, tool=None):

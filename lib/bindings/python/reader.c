@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* reader.c - logs and active streams, and their events as objects. */
+/* reader.c - the types Log and Stream, and the objects of the events that they return. */
 #include "bindings/python/module.h"
 
 #include <fcntl.h>
 #include <time.h>
 #include <unistd.h>
 
-/* An event type as a reader has found it in its stream or log. */
+/* The name and the schema of an event type in the reader's stream or log. */
 struct type {
-	PyObject *name;                       /* NULL: not looked up yet */
-	struct posix_trace_schema_np *schema; /* NULL: none */
+	PyObject *name;                       /* NULL: not read yet */
+	struct posix_trace_schema_np *schema; /* NULL: the type has none, or none yet */
 };
 
 #define TYPES 1024
@@ -40,14 +40,17 @@ static PyStructSequence_Desc record_desc = {
 
 PyTypeObject ptx_record_type;
 
-/* An interpreter may load the module several times, but the type is made only once. */
+/* A process may load the module several times, but the type can be initialized only once. */
 bool ptx_record_ready(void)
 {
 	return ptx_record_type.tp_name ||
 	       PyStructSequence_InitType2(&ptx_record_type, &record_desc) >= 0;
 }
 
-/* Looks the type up once; its name and its schema do not change. Returns NULL with an exception. */
+/*
+ * Returns the name and the schema of an event type. Reads each of them only once, because they do
+ * not change. Raises an exception and returns NULL if there is no memory.
+ */
 static struct type *type_of(Reader *reader, trace_event_id_t id)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = "", text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
@@ -94,7 +97,7 @@ static PyObject *value_object(const struct posix_trace_value_np *value)
 	}
 }
 
-/* The fields as a dictionary; an array is a list. */
+/* Returns the fields as a dictionary. The value of an array is a list. */
 static PyObject *fields_object(const struct posix_trace_schema_np *schema, const void *data,
 			       size_t len)
 {
@@ -194,7 +197,10 @@ static void reader_dealloc(PyObject *self)
 	Py_TYPE(self)->tp_free(self);
 }
 
-/* Returns a reader with an open file, or NULL with an exception. path NULL: without a file. */
+/*
+ * Makes a reader. If `path` is not NULL, opens this file. Raises an exception and returns NULL if
+ * that fails.
+ */
 static Reader *reader_new(PyTypeObject *type, const char *path, int flags, bool is_log)
 {
 	Reader *reader = (Reader *)type->tp_alloc(type, 0);
@@ -316,7 +322,7 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 	return (PyObject *)reader;
 }
 
-/* Calls a function of a stream without the interpreter's lock. */
+/* Calls a function of the library for a stream while the interpreter's lock is released. */
 static PyObject *stream_do(PyObject *self, int (*function)(trace_id_t))
 {
 	int err;
@@ -374,7 +380,7 @@ static PyObject *stream_exclude(PyObject *self, PyObject *args)
 							  POSIX_TRACE_SET_EVENTSET), list);
 }
 
-/* read(timeout): the next event of a stream without a log, or None. */
+/* read(timeout) returns the next event of a stream without a log, or None if none comes in time. */
 static PyObject *stream_read(PyObject *self, PyObject *args)
 {
 	Reader *reader = (Reader *)self;

@@ -51,7 +51,7 @@ static PyObject *span_enter(PyObject *self, PyObject *none)
 	return self;
 }
 
-/* An exception in the span is passed on to the program. */
+/* Returns False, so that the interpreter raises an exception of the block again. */
 static PyObject *span_exit(PyObject *self, PyObject *const *args, Py_ssize_t nargs)
 {
 	(void)args;
@@ -132,7 +132,7 @@ PyTypeObject ptx_traced_type = {
 	.tp_weaklistoffset = offsetof(Traced, weak),
 };
 
-/* span(function): a decorator. */
+/* span(function), as a decorator: returns a TracedFunction. */
 static PyObject *span_call(PyObject *self, PyObject *args, PyObject *keywords)
 {
 	PyObject *function;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Four workers empty a queue; a thread prints their events live; then the log is analyzed."""
+"""Four workers empty a queue while a thread prints their events; then the log is analyzed."""
 import collections
 import concurrent.futures
 import sys

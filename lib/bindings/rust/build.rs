@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-// Finds the library: in POSIXTRACE_LIB_DIR, by pkg-config, or where the linker looks.
+// Finds the library in POSIXTRACE_LIB_DIR, or by pkg-config, or in the folders of the linker.
 use std::process::Command;
 
 fn main() {

@@ -18,9 +18,10 @@
 //! }
 //! ```
 //!
-//! A line of [`event!`] or [`span!`] registers its type at the first use. While the process is not
-//! traced it costs one load and one branch, and its values are not evaluated. Recording never fails
-//! and may be done from any thread. A [`Stream`] and a [`Log`] belong to one thread at a time.
+//! A line with [`event!`] or [`span!`] registers its event type at the first use. While the process
+//! is not traced, the line costs one load and one branch, and does not evaluate its values. Any
+//! thread may record, and recording never fails. One thread at a time may use a [`Stream`] or a
+//! [`Log`].
 
 use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void, CStr, CString};
 use std::fs::{File, OpenOptions};
@@ -119,18 +120,18 @@ fn text_of(path: &str) -> io::Result<CString> {
 /// Returns whether a stream traces this process.
 #[inline(always)]
 pub fn is_active() -> bool {
-    // The pointer never changes; the byte is changed by other threads and processes.
+    // The pointer never changes. Other threads and processes change the byte.
     unsafe { std::ptr::read_volatile(sys::posix_trace_active_np) != 0 }
 }
 
-/// The data of an event while it is built.
+/// The data of an event, to which [`Field::put`] appends values.
 pub struct Payload(sys::Payload);
 
 /// A type of Rust that a field can have.
 pub trait Field {
-    /// The type in the schema.
+    /// The name of the type in the schema.
     const NAME: &'static str;
-    /// Appends the value.
+    /// Appends the value to the payload.
     fn put(&self, payload: &mut Payload);
 }
 
@@ -147,7 +148,7 @@ macro_rules! numbers {
     )* };
 }
 
-// The numbers of enum posix_trace_type_np.
+// The last column has the numbers of enum posix_trace_type_np.
 numbers! {
     u8, "u8", 1; u16, "u16", 2; u32, "u32", 3; u64, "u64", 4; usize, "u64", 4;
     i8, "s8", 5; i16, "s16", 6; i32, "s32", 7; i64, "s64", 8; isize, "s64", 8;
@@ -179,7 +180,7 @@ impl Field for std::time::Duration {
 impl Field for &str {
     const NAME: &'static str = "str";
     fn put(&self, payload: &mut Payload) {
-        // A str has no NUL behind it. The payload has room for 1024 bytes at most.
+        // The library needs a NUL, which a str does not have. A payload has at most 1024 bytes.
         let mut text = [0u8; 1024];
         let len = self.len().min(text.len() - 1);
         text[..len].copy_from_slice(&self.as_bytes()[..len]);
@@ -196,28 +197,28 @@ impl Field for &[u8] {
     }
 }
 
-/// The static data of a line of [`event!`] or [`span!`].
+/// The static data of a line with [`event!`] or [`span!`]: its event type, 0 if not registered.
 pub struct Site(AtomicU32);
 
 impl Site {
-    /// A line that is not registered.
+    /// Makes the data of a line whose event type is not registered.
     pub const fn new() -> Site {
         Site(AtomicU32::new(0))
     }
 
-    /// Returns the event type, which the first call registers.
+    /// Returns the event type. The first call registers the type.
     fn id(&self, name: &str, schema: &str) -> c_uint {
         let id = self.0.load(Ordering::Acquire);
         if id != 0 {
             return id;
         }
-        // The unnamed user event, if the name or the schema cannot be registered.
+        // 63 is the unnamed user event, for a name or schema that cannot be registered.
         let id = register(name, schema).unwrap_or(63);
         self.0.store(id, Ordering::Release);
         id
     }
 
-    /// Records an event. put appends its fields.
+    /// Records an event. The closure `put` appends its fields.
     #[cold]
     #[inline(never)]
     pub fn record(&self, name: &str, schema: impl FnOnce() -> String,
@@ -226,7 +227,7 @@ impl Site {
         let id = if known != 0 { known } else { self.id(name, &schema()) };
         let mut payload = std::mem::MaybeUninit::<Payload>::uninit();
         unsafe {
-            // This initializes all members but `bytes`. Only its first `len` bytes are read.
+            // This call initializes all members but `bytes`. Only the first `len` bytes are read.
             sys::posix_trace_payload_begin_np(
                 payload.as_mut_ptr().cast(), std::mem::size_of::<sys::Payload>());
             let payload = &mut *payload.as_mut_ptr();
@@ -248,7 +249,7 @@ fn register(name: &str, schema: &str) -> io::Result<c_uint> {
     unsafe {
         check(sys::posix_trace_eventid_open(name.as_ptr(), &mut id))?;
         if !schema.as_bytes().is_empty() && id != 63 {
-            // This fails if the type has another schema, by which readers would misread the fields.
+            // This call fails if the type has another schema: readers would misread the fields.
             check(sys::posix_trace_eventid_describe_np(id, schema.as_ptr()))?;
         }
     }
@@ -280,11 +281,11 @@ macro_rules! event {
     };
 }
 
-/// The end of a span, which is recorded when this is dropped.
+/// Records the end of a span when it is dropped.
 pub struct SpanEnd(Option<(&'static Site, &'static str, fn() -> String)>);
 
 impl SpanEnd {
-    /// For [`span!`]. None: the begin was not recorded.
+    /// For [`span!`]. `end` is None if the begin was not recorded.
     pub fn new(end: Option<(&'static Site, &'static str, fn() -> String)>) -> SpanEnd {
         SpanEnd(end)
     }
@@ -299,7 +300,8 @@ impl Drop for SpanEnd {
 }
 
 /// Traces the rest of the block as a span: `span!("request", id: u64 = 7)`. The events are
-/// NAME.begin, with the fields, and NAME.end, also if a panic unwinds the block.
+/// NAME.begin, which has the fields, and NAME.end. NAME.end is also recorded if a panic unwinds the
+/// block.
 #[macro_export]
 macro_rules! span {
     ($name:literal $(, $field:ident : $kind:ty = $value:expr)*) => {
@@ -314,21 +316,21 @@ macro_rules! span {
     };
 }
 
-/// An active stream that traces this process. It is shut down when it is dropped.
+/// An active stream that traces this process. Its drop shuts the stream down.
 pub struct Stream {
     id: c_ulong,
     _file: Option<File>,
 }
 
 impl Stream {
-    /// A stream without a log: it keeps the last events in memory.
+    /// Makes a stream without a log. The stream keeps the last events in memory.
     pub fn new() -> io::Result<Stream> {
         let mut id = 0;
         check(unsafe { sys::posix_trace_create(0, std::ptr::null(), &mut id) })?;
         Ok(Stream { id, _file: None })
     }
 
-    /// A stream with a log in a new file, which grows with each event.
+    /// Makes a stream with a log in a new file. The log grows without a limit.
     pub fn with_log(path: impl AsRef<Path>) -> io::Result<Stream> {
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
@@ -357,12 +359,12 @@ impl Stream {
         check(unsafe { sys::posix_trace_stop(self.id) })
     }
 
-    /// Writes the events to the log.
+    /// Writes the unread events to the log.
     pub fn flush(&self) -> io::Result<()> {
         check(unsafe { sys::posix_trace_flush(self.id) })
     }
 
-    /// Excludes event types with a greater level, 1 to 5; 0 admits all.
+    /// Excludes event types whose level, 1 to 5, is greater than `max`. 0 admits all types.
     pub fn level(&self, max: i32) -> io::Result<()> {
         check(unsafe { sys::posix_trace_set_level_np(self.id, max) })
     }

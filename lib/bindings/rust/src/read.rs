@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-//! Logs as iterators. The library parses schemas and finds the values in the data.
+//! Logs as iterators. The C library parses schemas and finds the values in the data.
 
 use super::*;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ struct Values {
     reserved: [c_uint; 5],
 }
 
-/// The first members of struct posix_trace_field_np. This crate needs no others.
+/// The first members of struct posix_trace_field_np. This crate does not use the other members.
 #[repr(C)]
 struct FieldHead {
     name: *const c_char,
@@ -54,7 +54,7 @@ extern "C" {
     ) -> usize;
 }
 
-/// The room for a struct posix_trace_schema_np, whose members this crate does not use.
+/// The room for a struct posix_trace_schema_np, in words of 8 bytes. This crate does not read it.
 const SCHEMA_WORDS: usize = 2048;
 
 /// The value of a field.
@@ -68,7 +68,7 @@ pub enum Value {
     Signed(i64),
     /// A floating-point number.
     Real(f64),
-    /// A string; bytes that are no UTF-8 are replaced.
+    /// A string. U+FFFD replaces bytes that are not UTF-8.
     Text(String),
     /// Bytes.
     Bytes(Vec<u8>),
@@ -79,24 +79,24 @@ pub enum Value {
 /// An event of a log.
 #[derive(Clone, Debug)]
 pub struct Record {
-    /// The event type.
+    /// The name of the event type.
     pub name: String,
-    /// CLOCK_REALTIME in nanoseconds.
+    /// The time: CLOCK_REALTIME in nanoseconds.
     pub time_ns: i64,
-    /// The process.
+    /// The process ID.
     pub pid: i32,
-    /// The thread of Linux; 0: none.
+    /// The thread ID of Linux, or 0 if the event has no thread.
     pub tid: i32,
-    /// The fields that the schema describes, in their order.
+    /// The fields, in the order of the schema.
     pub fields: Vec<(String, Value)>,
-    /// The message of an event that has a format.
+    /// The message, if the schema has a @format.
     pub message: Option<String>,
-    /// The data.
+    /// The data of the event as it was recorded.
     pub data: Vec<u8>,
 }
 
 impl Record {
-    /// The value of a field.
+    /// Returns the value of a field.
     pub fn field(&self, name: &str) -> Option<&Value> {
         self.fields.iter().find(|field| field.0 == name).map(|field| &field.1)
     }
@@ -107,8 +107,8 @@ struct Type {
     schema: Option<Box<[u64; SCHEMA_WORDS]>>,
 }
 
-/// An opened log, an iterator of its events. If the log is damaged or incomplete, the iterator has
-/// the events of all whole blocks.
+/// An opened log: an iterator over its events. If the log is damaged or incomplete, the iterator
+/// yields the events of all intact blocks.
 pub struct Log {
     id: c_ulong,
     types: HashMap<c_uint, Type>,
@@ -125,7 +125,7 @@ impl Log {
         Ok(Log { id, types: HashMap::new(), _file: file })
     }
 
-    /// Names and schemas of a log do not change once they are read.
+    /// Reads the name and the schema of a type. In a log they do not change, so `types` keeps them.
     fn load_type(id: c_ulong, event: c_uint) -> Type {
         let mut name = [0 as c_char; 64];
         let mut text = [0 as c_char; 1024];
@@ -145,7 +145,7 @@ impl Log {
     }
 }
 
-/// Converts one value. form and kind are those of <trace_schema_np.h>.
+/// Converts one value. <trace_schema_np.h> has the numbers of `form` and `kind`.
 unsafe fn convert(value: &RawValue) -> Value {
     let field = &*value.field;
     match field.form {
@@ -196,7 +196,7 @@ unsafe fn message_of(schema: *const c_void, event: &sys::Event) -> Option<String
 impl Iterator for Log {
     type Item = Record;
 
-    /// None at the end of the log, and if the rest of the log cannot be read.
+    /// Returns None at the end of the log, or if the rest of the log cannot be read.
     fn next(&mut self) -> Option<Record> {
         let mut none = 0;
         unsafe {

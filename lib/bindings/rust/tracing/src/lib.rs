@@ -11,20 +11,20 @@
 //! }
 //! ```
 //!
-//! A program that has a registry of the crate `tracing-subscriber` adds `Layer` to it, which needs
-//! the feature `layer`.
+//! A program that has a registry of the crate `tracing-subscriber` adds a `Layer` to the registry.
+//! `Layer` needs the feature `layer`.
 //!
 //! | in tracing                            | in the log                                          |
 //! |---------------------------------------|-----------------------------------------------------|
 //! | an event of the target `app::net`     | the type `app.net:LINE`, with the event's fields    |
-//! | its text                              | the field `message`                                 |
+//! | the text of an event                  | the field `message`                                 |
 //! | entering the span `request`           | the type `request.begin`, with the span's fields    |
-//! | leaving it                            | the type `request.end`                              |
+//! | leaving the span `request`            | the type `request.end`                              |
 //! | the levels ERROR to TRACE             | the levels 1 to 5                                   |
 //!
-//! A span of a future begins and ends each time that an executor polls the future. The type of a
-//! field is the type of its value in the first event of the line; a field that has no value there
-//! has the type `str`. A later event without the field's value has 0 or an empty text.
+//! The span of a future begins and ends each time that an executor polls the future. The first event
+//! of a line determines the types of its fields. A field without a value in the first event has the
+//! type `str`. If a later event has no value for a field, the field is 0 or an empty text.
 //!
 //! While the process is not traced, values are not formatted. Recording never fails.
 
@@ -51,7 +51,7 @@ enum Value {
     Text(String),
 }
 
-/// The type of a field. It never changes after the line's first event.
+/// The type of a field. It never changes after the first event of the line.
 #[derive(Clone, Copy)]
 enum Kind {
     Signed,
@@ -82,8 +82,8 @@ impl Kind {
         }
     }
 
-    /// Appends a value. If the value has another type than the field, it is converted to a text
-    /// for a text field, and else replaced by 0.
+    /// Appends a value. If the value and the field have different types, a text field gets the value
+    /// as text, and any other field gets 0.
     fn put(self, value: &Value, payload: &mut Payload) {
         match (self, value) {
             (Kind::Signed, Value::Signed(number)) => number.put(payload),
@@ -140,13 +140,13 @@ impl Visit for Values {
     }
     fn record_debug(&mut self, key: &Key, value: &dyn Debug) {
         let mut text = String::new();
-        // If the value's own formatting fails, the text that was written before is kept.
+        // If the formatting of the value fails, the part of the text before the failure is kept.
         let _ = write!(text, "{value:?}");
         self.set(key, Value::Text(text));
     }
 }
 
-/// Returns a name that a field of a schema can have: letters, digits and _.
+/// Converts a name to a valid name of a field of a schema: letters, digits and _.
 fn field_name(name: &str) -> String {
     let mut plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
@@ -156,7 +156,7 @@ fn field_name(name: &str) -> String {
     plain
 }
 
-/// Makes equal names of fields different: `a.b` and `a_b` become `a_b` and `a_b_2`.
+/// Makes the names of the fields unique: the fields `a.b` and `a_b` become `a_b` and `a_b_2`.
 fn unique(mut fields: Vec<(String, Kind)>) -> Vec<(String, Kind)> {
     for i in 1..fields.len() {
         let name = fields[i].0.clone();
@@ -169,7 +169,7 @@ fn unique(mut fields: Vec<(String, Kind)>) -> Vec<(String, Kind)> {
     fields
 }
 
-/// A line of the program: its event types and the types of its fields.
+/// A trace point in a line of the program: its event types and the types of its fields.
 struct Line {
     name: String,
     fields: Vec<(String, Kind)>,
@@ -194,7 +194,7 @@ impl Line {
         };
         if metadata.is_span() {
             let name = metadata.name();
-            // The name of a span in the attributes of a schema has no blanks.
+            // In the attributes of a schema, the name of a span cannot have blanks or semicolons.
             let word: String =
                 name.chars().map(|c| if c.is_whitespace() || c == ';' { '_' } else { c }).collect();
             let end = (format!("{name}.end"), format!("@end {word};@level {level}"), Site::new());
@@ -253,18 +253,18 @@ struct Span {
 
 const SHARDS: usize = 16;
 
-/// The lines that have recorded, and the spans that exist.
+/// The lines that have recorded an event, and the spans that exist.
 #[derive(Default)]
 struct Recorder {
     lines: RwLock<HashMap<Identifier, Arc<Line>>>,
-    /// By the id of the span. Spans of different shards do not wait for each other.
+    /// The spans by their ids. Threads whose spans are in different shards do not share a lock.
     spans: [Mutex<HashMap<u64, Span>>; SHARDS],
 }
 
 impl Recorder {
     fn line(&self, metadata: &Metadata<'_>, values: &Values) -> Arc<Line> {
         let key = metadata.callsite();
-        // A panic while a lock is held leaves whole values behind, so poison has no meaning here.
+        // A panic leaves the map intact even if the thread holds the lock, so poison is ignored.
         let lines = self.lines.read().unwrap_or_else(PoisonError::into_inner);
         if let Some(line) = lines.get(&key) {
             return line.clone();
@@ -293,7 +293,7 @@ impl Recorder {
     }
 
     fn set_values(&self, id: &Id, record: &Record<'_>) {
-        // The values are formatted without the lock, because the code for that may enter spans.
+        // The values are formatted without the lock, because the formatting code may enter spans.
         let fields = self.spans(id).get(&id.into_u64()).map(|span| span.values.fields);
         let fields = match fields {
             Some(fields) => fields,
@@ -327,7 +327,7 @@ impl Recorder {
     }
 
     fn close(&self, id: &Id) {
-        // The span is dropped after the lock is released.
+        // Drops the span after the release of the lock.
         let closed = self.spans(id).remove(&id.into_u64());
         drop(closed);
     }
@@ -341,7 +341,7 @@ pub struct Subscriber {
 }
 
 impl Subscriber {
-    /// A subscriber without spans.
+    /// Makes a subscriber without spans.
     pub fn new() -> Subscriber {
         Subscriber::default()
     }
@@ -349,7 +349,7 @@ impl Subscriber {
 
 impl tracing_core::Subscriber for Subscriber {
     fn register_callsite(&self, _: &'static Metadata<'static>) -> Interest {
-        // A stream may be created or stopped at any time.
+        // A stream may be created or stopped at any time, so enabled() must be asked each time.
         Interest::sometimes()
     }
 
@@ -414,13 +414,13 @@ mod layer {
     use tracing_subscriber::layer::Context;
 
     impl Layer {
-        /// A layer without spans.
+        /// Makes a layer without spans.
         pub fn new() -> Layer {
             Layer::default()
         }
     }
 
-    // Other layers may want an event that no stream records, so enabled() keeps its default.
+    // enabled() keeps its default, because other layers may record an event that no stream records.
     impl<S: tracing_core::Subscriber> tracing_subscriber::Layer<S> for Layer {
         fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, _: Context<'_, S>) {
             self.recorder.new_span(attributes, id);
