@@ -4,9 +4,10 @@
  *
  *	dirhash [-j THREADS] [-l LOGFILE] [-p] DIR
  *
- * The trace goes to LOGFILE (dirhash.trace), to be read with dirhash-report. With -p the FNV-1a
- * hash and the path of each file are printed. Portable <trace.h>; where <trace_np.h> is, the events
- * are described, so that posixtrace dump shows their fields.
+ * The trace goes to LOGFILE (default: dirhash.trace), which dirhash-report reads. With -p, dirhash
+ * prints the FNV-1a hash and the path of each file. The program needs only <trace.h>. If
+ * <trace_np.h> exists, the program also describes its event types, so that posixtrace dump shows
+ * their fields.
  */
 #define _XOPEN_SOURCE 700
 
@@ -32,7 +33,7 @@
 #endif
 
 #define THREADS_MAX 256
-#define STREAM_BYTES (1024 * 1024) /* the size of the events between two flushes */
+#define STREAM_BYTES (1024 * 1024) /* room for the events between two flushes */
 
 struct worker {
 	pthread_t thread;
@@ -58,7 +59,7 @@ static void trace(enum event_type type, const void *data, size_t bytes)
 	posix_trace_event(event_id[type], data, bytes);
 }
 
-/* Records a structure with as much of the path behind it as fits. */
+/* Records a structure and, behind it, as much of the path as fits. */
 static void trace_path(enum event_type type, const void *data, size_t bytes, const char *path)
 {
 	unsigned char both[EV_DATA_MAX];
@@ -116,7 +117,7 @@ static void open_event_types(void)
 	}
 }
 
-/* FLUSH and APPEND: the log holds the whole run, and the memory for it stays small. */
+/* With the policies FLUSH and APPEND, the log has the whole run, and the stream stays small. */
 static trace_id_t start_tracing(const char *logfile)
 {
 	trace_attr_t attr;
@@ -253,7 +254,7 @@ static void enqueue(char *path)
 	struct ev_file queued = { walk.files, 0 };
 	struct job job = { walk.files++, path };
 
-	/* Before it is put: a worker may have it hashed before this thread runs again. */
+	/* Before queue_put(): a worker may hash the file before this thread continues. */
 	trace_path(EV_FILE_QUEUED, &queued, sizeof(queued), path);
 	queue_put(job, trace_queue_full);
 }
@@ -281,7 +282,7 @@ static void walk_dir(const char *path)
 		if (lstat(child, &st)) {
 			dir_failed(child, errno);
 		} else if (S_ISREG(st.st_mode)) {
-			enqueue(child); /* the queue's from here on */
+			enqueue(child); /* the queue owns `child` now */
 			continue;
 		} else if (S_ISDIR(st.st_mode)) {
 			walk_dir(child);
@@ -343,7 +344,7 @@ int main(int argc, char **argv)
 		errors += pool[i].errors;
 	}
 
-	/* The last flush happens here: when it returns, the log is complete. */
+	/* posix_trace_shutdown() does the last flush. When it returns, the log is complete. */
 	error = posix_trace_shutdown(stream);
 	if (error)
 		die("posix_trace_shutdown", error);

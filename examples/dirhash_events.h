@@ -2,10 +2,10 @@
 /*
  * dirhash_events.h - the event types of dirhash and their data.
  *
- * dirhash records them, dirhash-report reads them on the same kind of machine, so the data are
- * plain structures. Where a comment says "path", the path's bytes follow the structure, without a
- * terminating NUL, cut to fit into EV_DATA_MAX. Each name fits into 30 bytes, the least that any
- * implementation of <trace.h> allows.
+ * dirhash records the events, and dirhash-report reads them on the same kind of machine. So the
+ * data are plain structures. Where a comment says "path", the bytes of the path follow the
+ * structure. The path has no terminating NUL and is cut so that the data fit into EV_DATA_MAX
+ * bytes. Each name of a type fits into 30 bytes, the least maximum that <trace.h> allows.
  */
 #ifndef DIRHASH_EVENTS_H
 #define DIRHASH_EVENTS_H
@@ -14,9 +14,7 @@
 
 #define EV_DATA_MAX 512 /* the stream's max-data-size */
 
-/*
- * The last text says the same to readers of <trace_np.h>; other implementations have no use for it.
- */
+/* The last argument describes the data as a schema of <trace_np.h>. The standard has no schemas. */
 #define EVENT_TYPES(X) \
 	X(DIR_BEGIN, "dirhash_dir_begin", /* path */ \
 	  "str path; @level 4; @begin dir; @key path") \
@@ -24,9 +22,9 @@
 	  "str path; @level 4; @end dir; @key path") \
 	X(FILE_QUEUED, "dirhash_file_queued", /* struct ev_file, path */ \
 	  "u32 file; u32 worker; str path; @level 4") \
-	X(QUEUE_FULL, "dirhash_queue_full", /* struct ev_queue: the walk waits */ \
+	X(QUEUE_FULL, "dirhash_queue_full", /* struct ev_queue; the walk waits */ \
 	  "u32 length; @level 3") \
-	X(QUEUE_EMPTY, "dirhash_queue_empty", /* struct ev_queue: a worker waits */ \
+	X(QUEUE_EMPTY, "dirhash_queue_empty", /* struct ev_queue; a worker waits */ \
 	  "u32 length; @level 3") \
 	X(QUEUE_LENGTH, "dirhash_queue_length", /* struct ev_queue, after a file was taken */ \
 	  "u32 length; @level 5") \
@@ -55,7 +53,7 @@ enum event_type {
 };
 
 struct ev_file {
-	uint32_t file; /* files are numbered from 0 as the walk finds them */
+	uint32_t file; /* the walk numbers the files from 0 */
 	uint32_t worker; /* of FILE_OPEN; 0 in FILE_QUEUED */
 };
 
@@ -65,7 +63,7 @@ struct ev_queue {
 
 struct ev_chunk {
 	uint32_t file;
-	uint32_t bytes; /* read at once */
+	uint32_t bytes; /* of one read() */
 };
 
 struct ev_hashed {

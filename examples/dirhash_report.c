@@ -2,9 +2,9 @@
 /*
  * dirhash-report LOG - reads the log of dirhash and prints the parts of its time.
  *
- * Shows how an analyzer works: event types are found by name in the log's list, identifiers are
- * only compared with posix_trace_eventid_equal(), and data is believed only after its length has
- * been checked. Portable <trace.h>: nothing here is ours alone.
+ * The program is an example of an analyzer. It finds event types by name in the list of the log,
+ * compares identifiers only with posix_trace_eventid_equal(), and checks the length of the data
+ * before it uses the data. It uses only the portable <trace.h>, without extensions.
  */
 #define _XOPEN_SOURCE 700
 
@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILES_MAX (16u << 20) /* a number above this is no file's */
+#define FILES_MAX (16u << 20) /* a log with this or a greater number of a file is damaged */
 
 static struct report report;
 
@@ -88,7 +88,7 @@ static struct event_count *find_type(trace_id_t log, trace_event_id_t id)
 
 /* --- events ------------------------------------------------------------------------------ */
 
-/* The file's entry, made when it is new; NULL for a number that cannot be right. */
+/* Returns the entry of a file and makes it if it is new, or NULL if the number is too large. */
 static struct file *file_at(uint32_t number)
 {
 	size_t room = report.file_count;
@@ -154,7 +154,7 @@ static void worker_event(int type, uint32_t number, int64_t now)
 		worker->stop_ns = now;
 }
 
-/* The data's structure: how many bytes there must be. Paths may be empty. */
+/* Returns the size of the structure in the data of an event. The path behind it may be empty. */
 static size_t least_bytes(int type)
 {
 	switch (type) {
@@ -184,7 +184,7 @@ static size_t least_bytes(int type)
 
 static void take_event(int type, const char *data, size_t bytes, int64_t now)
 {
-	union { /* data has no alignment */
+	union { /* a copy, because `data` is not aligned */
 		struct ev_file file;
 		struct ev_queue queue;
 		struct ev_hashed hashed;
@@ -255,7 +255,7 @@ static void read_events(trace_id_t log)
 
 /* --- main -------------------------------------------------------------------------------- */
 
-/* Events that are missing make every figure below doubtful: say so first. */
+/* Prints warnings before the figures, because missing events make every figure doubtful. */
 static void print_header(trace_id_t log, const char *path)
 {
 	struct posix_trace_status_info status;

@@ -3,7 +3,7 @@
 
 #include <pthread.h>
 
-#define ROOM 64 /* enough to keep the workers busy, few enough for the walk to wait at times */
+#define ROOM 64 /* enough to keep the workers busy, and so few that the walk waits sometimes */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_room = PTHREAD_COND_INITIALIZER;

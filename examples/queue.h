@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * queue.h - files found by the walk, waiting for a worker.
+ * queue.h - the queue of files that the walk has found and no worker has hashed.
  *
- * Threads   one puts, any number take.
- * Owner     the path belongs to the queue from put to take, then to the taker, who frees it.
+ * Threads   one thread calls queue_put(), any number of threads call queue_take().
+ * Owner     the queue owns job.path from queue_put() to queue_take(). The caller of queue_take()
+ *           then owns the path and frees it.
  */
 #ifndef DIRHASH_QUEUE_H
 #define DIRHASH_QUEUE_H
@@ -15,15 +16,18 @@ struct job {
 	char *path;
 };
 
-/* Called without the queue's lock held, with the length that made the caller wait. */
+/* Called before the caller waits, without the queue's lock, with the length of the queue. */
 typedef void queue_wait_fn(uint32_t length);
 
 void queue_put(struct job job, queue_wait_fn *before_wait);
 
-/* 1 and the oldest job with the length left behind it, or 0 once the queue is closed and empty. */
+/*
+ * Removes the oldest job. Stores the job and the remaining length of the queue, and returns 1. If
+ * the queue is closed and empty, returns 0.
+ */
 int queue_take(struct job *job, uint32_t *length, queue_wait_fn *before_wait);
 
-/* Nothing will be put any more. */
+/* Ends the queue. The caller must not call queue_put() afterwards. Waiting workers return. */
 void queue_close(void);
 
 #endif

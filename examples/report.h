@@ -3,7 +3,7 @@
  * report.h - the data that dirhash-report reads from a log (dirhash_report.c) and prints
  * (report_print.c).
  *
- * Units     times in nanoseconds since the Epoch, 0 = no such event seen.
+ * Units     times are in nanoseconds since the Epoch; 0 if the log has no such event.
  */
 #ifndef DIRHASH_REPORT_H
 #define DIRHASH_REPORT_H
@@ -18,13 +18,13 @@
 struct event_count {
 	trace_event_id_t id;
 	char name[TRACE_EVENT_NAME_MAX + 1];
-	int type; /* enum event_type, or -1 for an event type that is not dirhash's */
+	int type; /* enum event_type, or -1 for an event type of another program */
 	unsigned long count;
 	unsigned long long bytes; /* of data */
 };
 
 struct file {
-	char *path; /* NULL when FILE_QUEUED was not seen */
+	char *path; /* NULL if the log has no FILE_QUEUED of the file */
 	int64_t queued_ns;
 	int64_t opened_ns;
 	int64_t hashed_ns;
@@ -35,7 +35,7 @@ struct file {
 struct worker_total {
 	unsigned long files;
 	unsigned long long bytes;
-	int64_t busy_ns; /* between opening and the last byte hashed, summed over its files */
+	int64_t busy_ns; /* sum over the worker's files of the time from FILE_OPEN to FILE_HASHED */
 	int64_t start_ns;
 	int64_t stop_ns;
 };
@@ -48,7 +48,7 @@ struct report {
 	struct worker_total workers[WORKERS_MAX];
 	size_t worker_count;
 	unsigned long events;
-	unsigned long truncated; /* events with data cut to max-data-size */
+	unsigned long truncated; /* events whose data was cut to max-data-size */
 	unsigned long malformed; /* dirhash events whose data is too short */
 	uint32_t queue_longest;
 	int64_t first_ns;

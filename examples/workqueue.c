@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Four workers empty a queue; a thread prints their events live; then the log is analyzed. */
+/* Four workers empty a queue while a thread prints their events; then the log is analyzed. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <threads.h>
 #include <trace_np.h>
 enum { WORKERS = 4, JOBS = 40 };
-static trace_id_t live, kept; /* a stream that is read at once; one with a log */
+static trace_id_t live, kept; /* `live` is read while it runs; `kept` has a log */
 static int taken, jobs[WORKERS];
 
 static void *work(void *arg)

@@ -22,9 +22,9 @@
 //! | leaving the span `request`            | the type `request.end`                              |
 //! | the levels ERROR to TRACE             | the levels 1 to 5                                   |
 //!
-//! The span of a future begins and ends each time that an executor polls the future. The first event
-//! of a line determines the types of its fields. A field without a value in the first event has the
-//! type `str`. If a later event has no value for a field, the field is 0 or an empty text.
+//! The span of a future begins and ends each time that an executor polls the future. The first
+//! event of a line determines the types of its fields. A field without a value in the first event
+//! has the type `str`. If a later event has no value for a field, the field is 0 or an empty text.
 //!
 //! While the process is not traced, values are not formatted. Recording never fails.
 
@@ -82,8 +82,8 @@ impl Kind {
         }
     }
 
-    /// Appends a value. If the value and the field have different types, a text field gets the value
-    /// as text, and any other field gets 0.
+    /// Appends a value. If the value and the field have different types, a text field gets the
+    /// value as text, and any other field gets 0.
     fn put(self, value: &Value, payload: &mut Payload) {
         match (self, value) {
             (Kind::Signed, Value::Signed(number)) => number.put(payload),
