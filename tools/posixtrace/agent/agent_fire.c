@@ -164,8 +164,9 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 
 /*
  * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
- * The end of a process writes only one log: that of the first trigger that fits and is not held
- * off. If an earlier trigger fits but is held off, the log counts as held off for this trigger.
+ * At the end of a process only one log is written: the log of the first trigger that fits and is
+ * not held off. If an earlier trigger fits but is held off, the log counts as held off for this
+ * trigger.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {

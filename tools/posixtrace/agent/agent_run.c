@@ -430,7 +430,7 @@ static int begin_signals(struct agent *agent)
 
 /*
  * Ends all recorders. If the agent hands over to the next agent, it does not end its streams, but
- * exits immediately. The guardians then complete the logs, as if the agent had been killed.
+ * exits immediately. The guardians then complete the logs, as they do if the agent is killed.
  */
 static void end_agent(struct agent *agent)
 {

@@ -320,8 +320,8 @@ static void key_budget(struct config_place *place, const struct given *given)
 }
 
 /*
- * The levels are those of record --compress. "yes" means the level of record --compress without a
- * number.
+ * The levels are the same as for record --compress. "yes" means the same level as record --compress
+ * without a number.
  */
 static void key_compress(struct config_place *place, const struct given *given)
 {

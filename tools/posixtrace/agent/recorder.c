@@ -192,7 +192,7 @@ struct count {
 };
 
 /*
- * Returns whether the stream is that of this recorder. The names of two streams of a process
+ * Returns whether the stream belongs to this recorder. The names of two streams of a process
  * differ, because the name contains the time at which the recorder began.
  */
 static bool is_own_stream(const struct recorder *recorder,

@@ -117,8 +117,8 @@ void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
  * Ends the recording and frees the recorder. If "trigger" is NULL, removes the log. Otherwise
  * records the reason in the log, and keeps the log in the store. In this case *path becomes the
  * path of the log, which the caller frees, or NULL after an error was printed. *ended has the
- * status of the ended process; "ended" is NULL if the process has not ended. last_ns is as in
- * recorder_snapshot().
+ * status of the ended process. "ended" is NULL if the process has not ended. last_ns has the same
+ * meaning as for recorder_snapshot().
  */
 void recorder_end(struct recorder *recorder, struct store *store, const struct config *config,
 		  struct metrics *metrics, const struct ended *ended, const char *trigger,

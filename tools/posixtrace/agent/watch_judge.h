@@ -2,7 +2,7 @@
 /*
  * watch_judge.h - judges the events of a process by the rules of triggers while the process runs.
  *
- * The rules are those of the command check, and the code of that command judges them
+ * The rules are the same as for the command check, and the code of this command judges them
  * (rules/judge.h). If lost events could have satisfied a rule, the rule does not fire. The watch
  * reads the stream of one process, so a rule applies to each process separately. Only one thread
  * uses a struct watch_judge.

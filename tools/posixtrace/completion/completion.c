@@ -2,8 +2,8 @@
 /*
  * completion.c - the command completion: writes the scripts for shells, and the words of a log.
  *
- * The scripts are made from the tables by which the commands parse their options, so a new option
- * needs no change here, and no script can offer an option that the tool does not have.
+ * The scripts are made from the tables that the commands use to parse their options. So a new
+ * option needs no change here, and no script can offer an option that the tool does not have.
  */
 #include <errno.h>
 #include <string.h>

@@ -2,8 +2,8 @@
 /*
  * choice.c - selects the events of a conversion, and computes the ledger of the selected events.
  *
- * The options are those of choose/wanted.h, which works on events of logs. paired.h converts the
- * types and events of any source to types and events of a log.
+ * The functions of choose/wanted.h process the options for events of logs. Therefore paired.h
+ * converts the types and events of any source to types and events of a log.
  */
 #include "convert/choice.h"
 

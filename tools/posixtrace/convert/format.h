@@ -19,8 +19,8 @@
  * Errors    Input is hostile until checked. A source reports a fault by fmt_fault() with the offset
  *           and the code of the format's specification. It continues if a part can be kept. It
  *           never allocates a size that only the input gives.
- * Stopping  fmt_event() and the others return false if the sink has failed. The error has been
- *           printed, and the source returns at once.
+ * Stopping  fmt_event() and the other functions return false if the sink has failed. The error has
+ *           been printed, and the source must return immediately.
  * Memory    Constant, for an input of any size.
  * Times     Nanoseconds of CLOCK_REALTIME, signed: years 1677 to 2262.
  * Threads   One thread runs a conversion. No function here may be called at the same time for the

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pair.c - for sinks that show spans: finds event types that begin and end a span by their names,
- * such as read_begin and read_end. The rule is that of spans/by_name.h.
+ * such as read_begin and read_end. spans/by_name.h describes the rule.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * plan.h - the results of a first reading of the trace: which events begin and end spans, the lane
- * of each span, the least and greatest time, and the names of threads.
+ * plan.h - the results of a first reading of the trace. They are the events that begin and end
+ * spans, the lane of each span, the least and greatest time, and the names of threads.
  *
  * spans/pairing.h decides which events make a span, as for all other commands. The plan has one
  * record for each event of a type that begins spans, ends spans, or has their durations. If the

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * scan_names.c - finds names for processes and threads. A thread gets the first of these names that
- * exists: the name from the source; the name of the thread's object in memory; the name of the
- * program, if the thread is the first of its process; the number of the thread.
+ * exists: the name from the source, the name of the thread's object in memory, the name of the
+ * program if the thread is the first thread of its process, the number of the thread.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -38,8 +38,8 @@ static void offer_options(struct nearest *nearest, const struct format *format, 
 }
 
 /*
- * Prints that an option has no effect in this conversion. Either the option is only for the other
- * direction of its format, or neither format has the option.
+ * Prints that an option has no effect in this conversion. The option is only for the other
+ * direction of its format, or is not an option of these two formats.
  */
 static void say_no_option(const struct fmt_flow *flow, const char *name)
 {
@@ -150,7 +150,7 @@ static const struct format *source_of(const struct through *through, struct fmt_
 
 /*
  * Checks the options before the output is opened. Each option must belong to one of the two
- * formats, and must have a value if the format requires one. getopt cannot check that, because its
+ * formats, and must have a value if the format requires it. getopt cannot check that, because its
  * table has the options of all formats, and because -O accepts any text.
  */
 static bool options_fit(const struct through *through, const struct fmt_flow *flow)

@@ -82,7 +82,7 @@ static void compare_test(const struct compare *compare, struct comparison *to,
 
 /*
  * Finds the type with this name. A type of one log is compared with the type of the other log that
- * has the same name. Their ids may differ, because each log gives ids of its own.
+ * has the same name. Their ids may differ, because each log assigns its own ids.
  */
 static const struct sample_type *find_type(const struct sample *sample, const char *name)
 {

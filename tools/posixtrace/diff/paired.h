@@ -29,8 +29,8 @@ struct paired {
 struct paired paired_of(const double *difference, size_t count);
 
 /*
- * Returns p: if the true mean is within the range from -margin to margin, p is the probability that
- * a measured mean is at least as far outside this range as the one in paired.
+ * Returns the probability p. If the true mean is within the range from -margin to margin, a
+ * measured mean is at least as far outside this range as paired->middle with this probability.
  */
 double paired_p(const struct paired *paired, double margin);
 

@@ -62,9 +62,9 @@ static void end_part(struct sample_series *series, uint64_t part)
 }
 
 /*
- * Adds a duration to the histogram of the whole log and to that of its part. Each part has the same
- * number of spans. So the number of all spans, which the first reading has found, determines the
- * part of a span.
+ * Adds a duration to the histogram of the whole log and to the histogram of its part. Each part has
+ * the same number of spans. So the number of all spans, which the first reading has found,
+ * determines the part of a span.
  */
 static bool add_duration(struct sample_series *series, uint64_t ns)
 {

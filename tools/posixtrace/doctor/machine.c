@@ -405,7 +405,10 @@ static void examine_tracefs(doctor_report *report)
 			   "%u recording%s now%s", swept.alive, text_plural(swept.alive), text);
 }
 
-/* Returns the advice for a reason why the kernel's programs cannot be used; NULL: there is none. */
+/*
+ * Returns the advice for a reason why the kernel's programs cannot be used, or NULL if there is no
+ * advice.
+ */
 static const char *programs_advice(const char *why)
 {
 	return strncmp(why, "no permission", 13) == 0 ?

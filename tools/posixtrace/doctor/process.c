@@ -124,8 +124,8 @@ static int shares_space(pid_t pid, const char *kind)
 }
 
 /*
- * Reports whether the process is in other name spaces than this one, as in a container. Some
- * features do not work across name spaces.
+ * Reports whether the process is in other name spaces than this process, for example because the
+ * process is in a container. Some features do not work across name spaces.
  */
 static void examine_spaces(pid_t pid, doctor_report *report)
 {

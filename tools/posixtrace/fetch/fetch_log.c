@@ -53,8 +53,8 @@ static int begin_log(struct fetch_making *making, int fd)
 
 /*
  * Passes the numbers, names and schemas of the types to the composer, which already knows the
- * standard's types. A text that is not a schema is left out, because a reader of the log would
- * ignore it, too.
+ * standard's types. The function omits a text that is not a schema, because a reader of the log
+ * would ignore it, too.
  */
 static int name_types(struct fetch_making *making)
 {

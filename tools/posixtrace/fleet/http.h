@@ -21,7 +21,7 @@
 enum http_result {
 	HTTP_ANSWERED,  /* the receiver answered, with any status */
 	HTTP_ABSENT,    /* no connection was made, so the receiver has received nothing */
-	HTTP_UNCERTAIN  /* the receiver may have executed the request, or may still do so */
+	HTTP_UNCERTAIN  /* the receiver may have executed the request, or may still execute it */
 };
 
 /* A request with the method POST. */

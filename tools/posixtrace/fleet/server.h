@@ -20,7 +20,7 @@
 enum server_result {
 	SERVER_OK,
 	SERVER_ABSENT,    /* no connection was made, so the server has received nothing */
-	SERVER_UNCERTAIN, /* the server may have executed the request, or may still do so */
+	SERVER_UNCERTAIN, /* the server may have executed the request, or may still execute it */
 	/* the server answered with an error; the request may have had an effect */
 	SERVER_WRONG,
 	/* the server answered that the request, the user or the database is wrong */

@@ -28,7 +28,7 @@ struct binary_file *binary_open(const char *path)
 	}
 	/* From here on the caller may call binary_close(), even if one of the next steps fails. */
 	file->debug_fd = -1;
-	/* The path may be that of a FIFO. With O_NONBLOCK, open() does not wait for its writer. */
+	/* The path may belong to a FIFO. With O_NONBLOCK, open() does not wait for its writer. */
 	file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (file->fd < 0)
 		file->lack = file->probe_lack = "it cannot be opened";

@@ -71,7 +71,10 @@ const struct binary_function *binary_functions(const struct binary_file *file, s
 /* Returns the function that contains an address, or NULL if none is known. */
 const struct binary_function *binary_function_at(const struct binary_file *file, uint64_t address);
 
-/* Returns the address of the first function behind an address, or UINT64_MAX if there is none. */
+/*
+ * Returns the address of the first function behind an address, or UINT64_MAX if no function is
+ * behind it.
+ */
 uint64_t binary_next(const struct binary_file *file, uint64_t address);
 
 /*
@@ -111,9 +114,9 @@ bool binary_is_variable(const struct binary_file *file, uint64_t address, size_t
 void binary_range(const struct binary_file *file, uint64_t *begin, uint64_t *end);
 
 /*
- * Returns whether the file contains an address that is greater than "from" and less than "until":
- * in a table of jumps, as a pointer to a label, or as the target of a branch from the cold part of
- * a function. If the file is stripped, branches from all parts of functions count.
+ * Returns whether the file contains an address that is greater than "from" and less than "until".
+ * Such an address may be in a table of jumps, a pointer to a label, or the target of a branch from
+ * the cold part of a function. If the file is stripped, branches from all parts of functions count.
  */
 bool binary_is_pointed_into(struct binary_file *file, uint64_t from, uint64_t until);
 

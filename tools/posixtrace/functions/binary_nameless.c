@@ -161,7 +161,7 @@ static bool is_part(struct binary_file *file, const struct binary_frame *frame)
 }
 
 /*
- * Returns whether a frame is that of a function without a symbol. If a symbol begins in a frame,
+ * Returns whether a frame belongs to a function without a symbol. If a symbol begins in a frame,
  * the frame has a name already, or has the code of more than one function.
  */
 static bool is_nameless(struct binary_file *file, const struct binary_frame *frame, size_t known,

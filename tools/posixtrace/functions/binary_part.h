@@ -48,7 +48,7 @@ struct binary_file {
 	bool is_static;        /* the file is a program without a dynamic linker */
 	bool is_go;            /* the Go compiler has made the file */
 	bool may_unwind;       /* the file calls a function that the handling of exceptions needs */
-	bool is_stripped;      /* the file's only symbol table is that of dynamic symbols */
+	bool is_stripped;      /* the file's only symbol table has the dynamic symbols */
 	struct binary_plt {    /* the procedure linkage table, whose parts are not functions */
 		uint64_t begin, end;
 	} plt[BINARY_PLTS];

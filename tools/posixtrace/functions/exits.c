@@ -343,12 +343,12 @@ static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
 }
 
 /*
- * Follows the entries of a table of jumps, if the address is that of a table. Entries are distances
- * of 4 bytes from the beginning of the table, or addresses of 8 bytes. The length of the table is
- * unknown. The function stops at the first entry that does not lead to an instruction of the
- * function. Data behind the table may look like an entry that leads to an instruction, too. In code
- * without data this is harmless. In code with data, decoding in line usually fails, so that
- * is_in_line() refuses the place.
+ * If a table of jumps is at the address, follows its entries. Entries are distances of 4 bytes from
+ * the beginning of the table, or addresses of 8 bytes. The length of the table is unknown. The
+ * function stops at the first entry that does not lead to an instruction of the function. Data
+ * behind the table may look like an entry that leads to an instruction, too. In code without data
+ * this is harmless. In code with data, decoding in line usually fails, so that is_in_line() refuses
+ * the place.
  */
 static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
 {

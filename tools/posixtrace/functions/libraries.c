@@ -192,8 +192,8 @@ static char *find_interpreter(char text[LINE_BYTES + 1], size_t n)
 /*
  * Reads the beginning of a file. If the file is a script, replaces "path" by the path of its
  * interpreter. If the kernel does not know the format of a file, execvp() runs it with the shell.
- * So such a file counts as a script of the shell. The file is opened with O_NONBLOCK, since the
- * path may be that of a FIFO. The offsets of a hostile file are only passed to pread(), which
+ * So such a file counts as a script of the shell. The file is opened with O_NONBLOCK, because the
+ * path may belong to a FIFO. The offsets of a hostile file are only passed to pread(), which
  * refuses wrong offsets. Sizes are compared with the buffers.
  */
 static enum look look_at(char path[PATH_MAX], struct look_at *at)

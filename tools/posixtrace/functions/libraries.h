@@ -14,9 +14,9 @@ struct libraries {
 
 /*
  * Finds the file of a program as execvp(3) does, and the libraries that the dynamic linker would
- * load. If the program is a script, the file is that of its interpreter. The file of the program is
- * the first in the list. The function does not execute the program. Returns false after it printed
- * an error.
+ * load. If the program is a script, the file is the script's interpreter. The file of the program
+ * is the first in the list. The function does not execute the program. Returns false after it
+ * printed an error.
  */
 bool libraries_of_program(struct libraries *libraries, const char *name);
 

@@ -59,7 +59,7 @@ struct patches {
 	size_t files, linked;
 	/* 1 + the descriptor that open_calls_make() has returned; 0: no descriptor */
 	int open_file;
-	bool is_later;              /* the patterns are those of another plan */
+	bool is_later;              /* the patterns belong to another plan */
 };
 
 /* Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. */

@@ -3,9 +3,9 @@
  * search.c - reads the names in the folders from which programs load plugins.
  *
  * The dynamic linker does not know these files, because the program itself will compute their
- * paths. The nearest folders are searched first. More distant folders are searched only for
- * patterns that have no file yet, because such a folder may have a library of the same name for
- * another version of the program.
+ * paths. The nearest folders are searched first. Folders of a greater depth are searched only for
+ * patterns that have no file yet. Such a folder may have a library of the same name for another
+ * version of the program.
  */
 #include "functions/search.h"
 

@@ -104,9 +104,9 @@ enum arguments_way traps_arguments(const struct binary_file *file);
 
 /*
  * Adds the places of a function. "path" is the real path of the file. "site" has the type and the
- * values that described_take() has set, if any. site->has_type becomes false if, at the breakpoint,
- * the values may no longer be in their places. Returns NULL, or the reason why the function cannot
- * be traced. The constant text traps_no_memory is a reason, too.
+ * values that described_take() may have set. If the values may no longer be in their places at the
+ * breakpoint, site->has_type becomes false. Returns NULL, or the reason why the function cannot be
+ * traced. The constant text traps_no_memory is a reason, too.
  */
 const char *traps_function(struct traps *traps, struct binary_file *file, const char *path,
 			   const struct binary_function *function,
@@ -132,9 +132,9 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file, con
 /*
  * Appends the places of a plan that is finished, with copies of their texts, and makes that plan
  * empty. If a type has the same name as a type of the plan, but another schema, a function is
- * recorded without its arguments, and a probe is not appended; *left_out receives the number of
- * such probes. Returns false if memory is lacking or if there are too many places; in this case the
- * plan is unchanged.
+ * recorded without its arguments, and a probe is not appended. *left_out becomes the number of
+ * probes that were not appended. Returns false if memory is lacking or if there are too many
+ * places; in this case the plan is unchanged.
  */
 bool traps_append(struct traps *traps, struct traps *from, size_t *left_out);
 

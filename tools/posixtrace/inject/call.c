@@ -66,8 +66,8 @@ static struct {
 } sample;
 
 /*
- * The signal handler of find_format(). The handler runs in this process and copies facts of its own
- * frame.
+ * The signal handler of find_format(). The signal handler runs in this process and copies facts of
+ * its own stack frame.
  */
 static void take_sample(int number, siginfo_t *info, void *context)
 {

@@ -2,7 +2,7 @@
 /*
  * elf.c - reads a loaded module from memory. Every size is bounded before it is used.
  *
- * The memory is that of a running process. It may change between two reads, and it may be forged.
+ * The memory belongs to a running process. It may change between two reads, and it may be forged.
  * So each value is copied once and checked in the copy. A module with contradictory contents is not
  * used, and the process is refused.
  */

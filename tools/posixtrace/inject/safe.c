@@ -21,8 +21,8 @@
 #if defined __x86_64__
 
 /*
- * A thread in a system call is safe if three conditions hold: the thread waits for an event outside
- * of itself, the call has had no effect yet, and the kernel restarts the call so that the program
+ * A thread in a system call is safe if three conditions hold. The thread waits for an event outside
+ * of itself, and the call has had no effect yet. The kernel restarts the call so that the program
  * does not notice the interruption. A call that writes is not safe, because it may return after it
  * has written only a part.
  */

@@ -30,7 +30,7 @@
 
 /*
  * A stop by PTRACE_INTERRUPT and a stop of the whole process have the same event PTRACE_EVENT_STOP,
- * but different signals. If the status is not that of a stop, the thread has ended.
+ * but different signals. If the status does not report a stop, the thread has ended.
  */
 static struct stop stop_of(int status)
 {

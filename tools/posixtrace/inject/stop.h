@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stop.h - stops one thread of another process, and releases it as if nothing had happened.
+ * stop.h - stops one thread of another process, and releases it so that the program notices
+ * nothing.
  *
  * PTRACE_SEIZE sends no signal, and the parent of the process is not informed. If this process
  * ends, the kernel releases the thread with the registers that it has then.

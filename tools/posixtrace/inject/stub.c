@@ -3,9 +3,10 @@
  * stub.c - the code that is copied into the process. The code contains no addresses, because the
  * block to which r12 points has them.
  *
- * The stub is assembled as data of the tool, so that it needs no relocation. It keeps its state in
- * registers that the functions of the C library preserve. r12 has the address of the block, r13 the
- * address of errno, r14 the value of errno, and rbx the former state of cancellation.
+ * The stub is assembled as data of the tool, so that it needs no relocation. The code keeps its
+ * state in registers that the functions of the C library preserve. Register r12 has the address of
+ * the block, and rbx the former state of cancellation. Register r13 has the address of errno, and
+ * r14 its value.
  */
 #include "inject/stub.h"
 

@@ -34,10 +34,10 @@ static enum target_verdict target_refuse(pid_t pid, const char *why)
 }
 
 /*
- * Examines the status file of the process. Returns the reason for a refusal, or NULL if there is
- * none. A process with a seccomp filter is refused, because the filter may end the process for a
- * system call that the filter does not expect. A process with a shadow stack is refused, because
- * the return to the signal frame that call.c writes would fail.
+ * Examines the status file of the process. Returns the reason for a refusal, or NULL if the process
+ * is not refused. A process with a seccomp filter is refused, because the filter may end the
+ * process for a system call that the filter does not expect. A process with a shadow stack is
+ * refused, because the return to the signal frame that call.c writes would fail.
  */
 static const char *reason_in_status(pid_t pid, const char *status)
 {

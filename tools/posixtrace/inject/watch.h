@@ -44,9 +44,9 @@ bool inject_watch_is_gone(const struct inject_watch *watch);
 uint64_t inject_watch_lost(const struct inject_watch *watch);
 
 /*
- * Returns whether the process has patched a module itself: the memory at one of the module's first
- * sites has other bytes than the file. "begin" is the address at which the module's first mapping
- * begins.
+ * Returns whether the process has patched a module itself. In this case the memory at one of the
+ * module's first sites has other bytes than the file. "begin" is the address at which the module's
+ * first mapping begins.
  */
 struct shim_plan_site;
 bool inject_watch_is_patched(const struct inject_watch *watch, uint64_t begin,

@@ -133,8 +133,8 @@ static bool is_before(const struct span *span, const struct reading *reading)
 }
 
 /*
- * Adds the event to the part of the span to which it belongs. The function ignores events of
- * threads that neither began nor ended the span.
+ * Adds the event to the part of the span to which it belongs. The function ignores events of all
+ * threads except the threads that began and ended the span.
  */
 static void offer_event(struct slowest *slowest, struct slow *slow, const struct reading *reading)
 {

@@ -6,8 +6,8 @@
  * and after each span. Only events of the thread that began the span and of the thread that ended
  * it are considered.
  *
- * The memory is limited: at most SLOWEST_MAX spans are kept, for each span at most SLOWEST_AROUND
- * events in each part, and for each event at most SLOWEST_BYTES of its data.
+ * The memory is limited. At most SLOWEST_MAX spans are kept. For each span, each part has at most
+ * SLOWEST_AROUND events, and for each event at most SLOWEST_BYTES of its data are kept.
  */
 #ifndef POSIXTRACE_LATENCY_SLOWEST_H
 #define POSIXTRACE_LATENCY_SLOWEST_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * file.h - writes a table as a file of Apache Parquet (github.com/apache/parquet-format): row
- * groups of bounded size, one after the other, and a footer with the columns and the places of all
+ * file.h - writes a table as a file of Apache Parquet (github.com/apache/parquet-format). The file
+ * consists of row groups of bounded size, and a footer with the columns and the offsets of all
  * chunks.
  *
  * The caller adds columns, also between rows. Rows that were written before have NULL in such a

@@ -4,11 +4,11 @@
  *
  * Memory is bounded: the fields of at most "limit" events are kept, with DETAILS_TEXT bytes of text
  * for each on average. If the log has more events, the page gets the events that users need most
- * often: events with an error number, the ends of the longest spans, and every n-th of all other
- * events. The duration of an event is kept as a number and not in its text. So most texts occur
- * often, and each text is kept once. New texts may use half of the memory for texts at any time.
- * They may use the other half only in proportion to the events that were read, so that some of it
- * remains for the rest of the log.
+ * often. These are events with an error number, the ends of the longest spans, and every n-th of
+ * all other events. The duration of an event is kept as a number and not in its text. So most texts
+ * occur often, and each text is kept once. New texts may use half of the memory for texts at any
+ * time. They may use the other half only in proportion to the events that were read, so that some
+ * of it remains for the rest of the log.
  */
 #ifndef POSIXTRACE_PICTURE_DETAILS_H
 #define POSIXTRACE_PICTURE_DETAILS_H

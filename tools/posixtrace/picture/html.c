@@ -264,8 +264,8 @@ static void html_curves(struct json *json, const struct picture *picture)
 
 /*
  * Writes how many waits and holds the logs have, and the names of locks. Before the name of a lock
- * it writes the index of the log, the process and the address. least_wait and least_hold are
- * lengths: shorter waits and holds are not used for links.
+ * it writes the index of the log, the process and the address. Waits that are shorter than
+ * least_wait, and holds that are shorter than least_hold, are not used for links.
  */
 static void html_links(struct json *json, const struct picture *picture)
 {

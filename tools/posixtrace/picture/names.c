@@ -64,7 +64,7 @@ static const struct picture_row *first_thread(const struct picture *picture, uin
 /*
  * Names a row by the program of the process "pid". If this program is not known, the row gets the
  * program of the parent, because a child runs the program of its parent until it calls execve().
- * "deep" bounds the recursion, since the processes of a damaged log may be parents of each other.
+ * The processes of a damaged log may be parents of each other, so "deep" bounds the recursion.
  */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * picture.h - the data of pictures of a log: its threads as rows, its events as points and spans on
- * one axis of time, the times for which events are missing, and the durations of spans.
+ * picture.h - the data of pictures of a log. Its threads are rows, and its events are points and
+ * spans on one axis of time. The data also has the times for which events are missing, and the
+ * durations of spans.
  *
  * Points, spans shorter than a bin, and spans without a lane are counted in bins. The bins form a
  * pyramid of levels, each with a quarter of the bins of the level below. A drawing uses the level

@@ -72,7 +72,7 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t 
 
 /*
  * Returns the lowest level on which a span itself is not drawn, because it is shorter than a bin or
- * not kept. On the levels above this one, the span is not drawn, either.
+ * not kept. On the levels above this level, the span is not drawn, either.
  */
 static size_t first_level(const struct picture *picture, uint64_t time_ns)
 {

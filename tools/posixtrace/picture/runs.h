@@ -4,8 +4,8 @@
  *
  * Items are added in any order. They are collected in a run of RUNS_HELD items. A full run is
  * sorted and kept as bytes. Most items differ little from the item before, so they need 4 to 8
- * bytes instead of the 24 bytes of the struct. runs_next() merges the runs, so no array of all
- * items exists.
+ * bytes instead of the 24 bytes of the struct. runs_next() merges the runs, so an array of all
+ * items is not needed.
  */
 #ifndef POSIXTRACE_PICTURE_RUNS_H
 #define POSIXTRACE_PICTURE_RUNS_H

@@ -37,7 +37,7 @@ struct merge {
 	char **path;        /* paths of the accounts that have one log each */
 	size_t count;
 	size_t merged;      /* the accounts of the first "merged" paths are in the new file */
-	unsigned last;      /* the greatest number of a merged account; 0: there is none */
+	unsigned last;      /* the greatest number of a merged account; 0: no account is merged */
 	sqlite3 *db;
 	size_t parts;       /* logs in the new file */
 };

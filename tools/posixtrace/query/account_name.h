@@ -14,7 +14,7 @@
 #include <string.h>
 
 #define ACCOUNT_SUFFIX	    ".account"
-#define ACCOUNT_HASH_LEN    17 /* length of a hash with the dot in front of it */
+#define ACCOUNT_HASH_LEN    17 /* length of a hash with the dot before it */
 /*
  * A log that is not larger than this number of bytes is not dropped, because its account could need
  * as many bytes.
@@ -25,7 +25,7 @@
 #define ACCOUNT_MERGED	    "merged.%u" ACCOUNT_SUFFIX
 #define ACCOUNT_MERGED_MOST 999999999
 
-/* Returns whether the name has the suffix of an account and a name of a log in front of it. */
+/* Returns whether the name consists of the name of a log and the suffix of an account. */
 static inline bool account_is_name(const char *name)
 {
 	const size_t len = strlen(name), suffix = strlen(ACCOUNT_SUFFIX);
@@ -33,7 +33,7 @@ static inline bool account_is_name(const char *name)
 	return len > suffix && !strcmp(name + len - suffix, ACCOUNT_SUFFIX);
 }
 
-/* Returns the number of a merged account, or 0 if the name is not that of a merged account. */
+/* Returns the number of a merged account, or 0 if the name does not belong to a merged account. */
 static inline unsigned account_merged_number(const char *name)
 {
 	unsigned number;

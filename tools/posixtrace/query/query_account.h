@@ -46,9 +46,9 @@ struct account_written {
 
 /*
  * Writes the account of the log to a file whose name is "name" with the suffix of accounts. The
- * file appears only when it is whole and on the disk. If a file of this name is the account of
- * another log, the new name also has a hash of the log's identity. account_write_open() does the
- * same for a log that is open, and returns ACCOUNT_WRITTEN or ACCOUNT_FAILED.
+ * file appears only when it is whole and on the disk. If the account of another log already has
+ * this name, the name of the new file also has a hash of the log's identity. account_write_open()
+ * does the same for a log that is open, and returns ACCOUNT_WRITTEN or ACCOUNT_FAILED.
  */
 enum account_result account_write(const char *log, const char *name,
 				  struct account_written *written);
@@ -78,17 +78,17 @@ bool account_is_unchanged(const char *account, const struct stat *was);
 bool account_remove_merged(const char *account, const struct stat *was);
 
 /*
- * Returns whether the account and the log can be read, and the account is that of the log. Prints
+ * Returns whether the account and the log can be read, and the account belongs to the log. Prints
  * nothing.
  */
 bool account_is_of(const char *account, const char *log);
 
 /*
  * Reads the account of one log into a new database in memory, which has all small tables of the
- * command query and an empty table spans. Only the members uuid, log_id, host and begin_ns of *info
- * are set. "part" is 1, or the number of the log in a merged account; *parts becomes the number of
- * logs, or 0 if the file is no account. The file may be hostile. Returns false after it printed an
- * error.
+ * command query and an empty table spans. The function sets only the members uuid, log_id, host and
+ * begin_ns of *info. "part" is the number of the log in a merged account, otherwise 1. *parts
+ * becomes the number of logs, or 0 if the file is not an account. The file may be hostile. Returns
+ * false after it printed an error.
  */
 bool account_read(const char *account, size_t part, size_t *parts, sqlite3 **db,
 		  struct posix_trace_loginfo_np *info);

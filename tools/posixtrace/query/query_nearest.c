@@ -33,7 +33,7 @@ static void offer_rows(sqlite3 *db, const char *sql, struct nearest *nearest, ch
 }
 
 /*
- * Returns whether the name is that of an event type. The user may have omitted the quotes. Without
+ * Returns whether an event type has this name. The user may have omitted the quotes. Without
  * quotes, SQL reads io.open as the column open of a table io.
  */
 static bool is_event_type(sqlite3 *db, const char *name)

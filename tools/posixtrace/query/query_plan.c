@@ -80,10 +80,10 @@ static size_t types_with_events(const struct query_log *log)
 /*
  * Returns the letter of the column by which the statement orders the rows, if the cursor can return
  * the rows in this order; otherwise 0. The cursor can return rows only in an ascending order by
- * name or by type: it reads the log once for each type. It cannot do so for several logs, because
- * each log would have its own order, nor for a damaged log, which may have events of types that it
- * does not list. With many types, sorting is faster. Names are ordered by bytes, as SQLite's BINARY
- * does.
+ * name or by type: it reads the log once for each type. This is impossible for several logs,
+ * because each log would have its own order. It is also impossible for a damaged log, which may
+ * have events of types that the log does not list. With many types, sorting is faster. Names are
+ * ordered by bytes, as SQLite's BINARY does.
  */
 static char query_plan_order(const struct query *query, const sqlite3_index_info *info)
 {

@@ -52,8 +52,7 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 
 /*
  * Inserts a row of types, and a row of losses for each cause by which events of the type were lost.
- * "role" may be NULL; a type that neither begins nor ends a span has NULL in the columns role and
- * span.
+ * "role" may be NULL. If a type does not begin or end a span, its columns role and span are NULL.
  */
 static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
 		     const struct log_type *type, const struct role *role,

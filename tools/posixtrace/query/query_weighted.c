@@ -14,9 +14,9 @@
 /* ------------------------------------------------------------------ the statement */
 
 /*
- * The results of a function that is in neither of the two lists may differ for equal rows, as for
- * random(). Or they may depend on the number of rows, as for group_concat(). Such a function sets
- * the member "strange". So a function that a new version of SQLite adds causes no wrong results.
+ * A function that is not in the two lists may return different results for equal rows, as random()
+ * does. Or they may depend on the number of rows, as for group_concat(). Such a function sets the
+ * member "strange". So a function that a new version of SQLite adds causes no wrong results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {

@@ -78,8 +78,8 @@ static const struct format *source_of(struct fmt_input *input)
 
 /*
  * Runs the flow from the input to the sink. If the sink does not need the rest of the trace, it
- * ends the flow with an error. sink->done is then true, because this error is not a failure, and
- * sink->status is the result.
+ * ends the flow with an error and sets sink->done. This error is not a failure, so sink->status is
+ * the result.
  */
 static int print_events(struct report_sink *sink, struct fmt_input *input)
 {

@@ -107,7 +107,7 @@ static enum server_result try_table(struct link *link, unsigned index, const cha
  * Afterwards it always refuses the table, so this function makes the table with another name of the
  * replica. This is safe also if two servers have the same macro, because they become two replicas.
  * While the disk is full, each attempt leaves one more name in ZooKeeper. So there must be many
- * names, and an attempt uses only one of them.
+ * names, and each attempt uses only one name.
  */
 static enum server_result try_replica(struct link *link, unsigned index, struct bytes *sql)
 {

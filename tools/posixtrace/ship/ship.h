@@ -8,9 +8,9 @@
  * the last one.
  *
  * For each log there is a position on the disk. The position has the number of events that the
- * server has, and the INSERT that was begun but not confirmed. ship writes the position before it
- * sends an INSERT and after the server has confirmed the INSERT. query/fleet.h describes how an
- * unconfirmed INSERT is voided.
+ * server has stored, and the INSERT that was begun but not confirmed. ship writes the position
+ * before it sends an INSERT and after the server has confirmed the INSERT. query/fleet.h describes
+ * how an unconfirmed INSERT is voided.
  */
 #ifndef POSIXTRACE_SHIP_SHIP_H
 #define POSIXTRACE_SHIP_SHIP_H
@@ -228,8 +228,8 @@ struct spool {
 void spool_limit(void *arg);
 
 /*
- * Returns whether the first bytes of the file are those of a log. Other files of a folder are
- * ignored.
+ * Returns whether the first bytes of the file are the beginning of a log. Other files of a folder
+ * are ignored.
  */
 bool spool_has_log(const char *path);
 

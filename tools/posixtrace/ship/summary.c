@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * summary.c - sends the spans and the small tables of a log, which equal those of the command
- * query.
+ * summary.c - sends the spans and the small tables of a log. These tables are the same as in the
+ * command query.
  *
  * The rows of a summary come from the tables of the command query. All rows of a summary have one
  * attempt. A later summary replaces the whole summary, because the ledger of a log, and the ends of

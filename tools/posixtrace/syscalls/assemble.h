@@ -105,8 +105,8 @@ static inline void jump_lands(struct program *p, size_t from)
 }
 
 /*
- * Ends the program with the result 0. For a tracepoint this result has no meaning. For a probe it
- * means that the kernel makes no event of its own.
+ * Ends the program with the result 0. For a tracepoint this result has no meaning. For a probe the
+ * result 0 means that the kernel makes no additional event.
  */
 static inline void leave_program(struct program *p)
 {

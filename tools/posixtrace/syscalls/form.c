@@ -36,7 +36,10 @@ static const struct form_row rows[] = {
 #undef ROW
 };
 
-/* The types of the library, so that an event of a call cannot differ from that of its wrapper. */
+/*
+ * The types of the library. They are used here, so that the event of a call cannot differ from the
+ * event of the call's wrapper.
+ */
 static const struct {
 	const char *name, *schema;
 } library[] = {
@@ -421,7 +424,9 @@ static void form_put(struct making *making, const void *from, size_t bytes)
 	}
 }
 
-/* Appends a text. As in the library, the beginning of a text that is too long is left out. */
+/*
+ * Appends a text. If the text is too long, the function omits its beginning, as the library does.
+ */
 static void put_text(struct making *making, const void *from, size_t len)
 {
 	const char *text = from;

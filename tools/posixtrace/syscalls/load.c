@@ -313,7 +313,7 @@ static const char *fields_reason(void)
 /*
  * Returns the reason why processes cannot be recognized here, or NULL. The programs compare the
  * numbers that processes have in the first PID namespace, whose inode is constant. In another
- * namespace, such as that of a container, this process sees other numbers. If /proc is not mounted,
+ * namespace, for example in a container, this process sees other numbers. If /proc is not mounted,
  * the namespace cannot be recognized, and the result is NULL.
  */
 static const char *space_reason(void)

@@ -139,7 +139,7 @@ static struct frame pop_frame(struct match_stack *stack)
 	return frame;
 }
 
-/* Returns the index of the first doubtful call whose place_at is not less than this one. */
+/* Returns the index of the first doubtful call whose place_at is not less than this place_at. */
 static size_t first_doubt(const struct match_stack *stack, int64_t place_at)
 {
 	size_t from = 0, until = stack->doubts;

@@ -143,8 +143,8 @@ static bool make_room(struct restore *re, uint32_t id)
 }
 
 /*
- * Keeps the class of a type. The type of a plain event is found by this class. If memory is
- * lacking, plain events of this class have no type.
+ * Keeps the class of a type. The class determines the type of a plain event. If memory is lacking,
+ * plain events of this class have no type.
  */
 static void keep_class(struct restore *re, const unsigned char *p)
 {

@@ -200,8 +200,8 @@ static const struct fmt_type *etw_types_undecoded(struct etw_types *t, const str
 }
 
 /*
- * An event whose payload cannot be decoded gets a second type with a schema without decoded fields,
- * because a type has only one schema.
+ * A type has only one schema. So if the payload of an event cannot be decoded, the event gets a
+ * second type, whose schema has no decoded fields.
  */
 const struct fmt_type *etw_types_of(struct etw_types *t, const struct etw_record *r,
 				    const void **data, size_t *len)

@@ -3,9 +3,9 @@
  * etw_types.h - event types of a log of ETW: their names, their schemas, and the data of their
  * events.
  *
- * The data of an event whose payload is described has three parts: the decoded fields, the fields
- * of the record's header that an event of POSIX lacks, and, if wanted, the record with its tail
- * (etw_tail.h). The data of every other event is the whole record.
+ * If the payload of an event is described, the data has up to three parts: the decoded fields, the
+ * fields of the record's header that an event of POSIX lacks, and, if wanted, the record with its
+ * tail (etw_tail.h). The data of every other event is the whole record.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_TYPES_H
 #define POSIXTRACE_CONVERT_ETW_ETW_TYPES_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log.h - the source and the sink of the format "log": logs of libposixtrace, lib/log/FORMAT. The
- * functions are those of format.h; log.c has the table.
+ * log.h - the source and the sink of the format "log": logs of libposixtrace, lib/log/FORMAT.
+ * format.h describes the functions, and log.c has the table of them.
  */
 #ifndef POSIXTRACE_CONVERT_LOG_LOG_H
 #define POSIXTRACE_CONVERT_LOG_LOG_H

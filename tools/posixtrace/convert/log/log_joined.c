@@ -304,8 +304,8 @@ static int add_threads(struct ending *ending, const struct log_reading *reading,
 }
 
 /*
- * Combines the status of two logs. The status of the trace is running, full or overrun if that of
- * at least one stream is.
+ * Combines the status of two logs. The status of the trace is running, full or overrun if at least
+ * one stream has this status.
  */
 static void add_status(struct posix_trace_status_info *to,
 		       const struct posix_trace_status_info *from)

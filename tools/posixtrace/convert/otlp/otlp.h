@@ -188,7 +188,7 @@ struct otlp {
 	uint64_t bodies_used;
 	int entries_fd, begins_fd;
 	struct otlp_entry *entry;     /* a block of entries */
-	uint64_t entries, number;     /* "number" is that of the current event */
+	uint64_t entries, number;     /* "number" is the number of the current event */
 	uint64_t *ids;                /* identifiers of spans that end at ids_ns */
 	size_t ids_count;
 	int64_t ids_ns, last_ns;
@@ -282,7 +282,7 @@ void otlp_context_fields(struct otlp_type *type, const struct posix_trace_schema
 /* Adds to *context those identifiers of the event that *context lacks. */
 void otlp_context_read(const struct otlp_type *type, const struct fmt_event *event,
 		       struct otlp_context *context);
-/* Computes an identifier of the span that differs from those of all other spans. */
+/* Computes an identifier of the span that no other span has. */
 int otlp_context_span(struct otlp *otlp, const struct fmt_event *event, uint8_t *id);
 /*
  * Computes the identifier of a trace from the identifier of its first span or of its only record.

@@ -56,8 +56,8 @@ static void put_id_number(uint8_t *id, size_t bytes, uint64_t number)
 }
 
 /*
- * Reads an identifier from a field: a text of hexadecimal digits, bytes, or a number of 64 bits.
- * *id changes only if it is all zeros and the field has a valid identifier.
+ * Reads an identifier from a field, which may be a text of hexadecimal digits, bytes, or a number
+ * of 64 bits. *id changes only if it is all zeros and the field has a valid identifier.
  */
 static void read_id(uint8_t *id, size_t bytes, int field, const struct fmt_event *event)
 {

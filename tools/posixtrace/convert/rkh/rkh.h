@@ -242,8 +242,8 @@ const char *rkh_names_whole(const struct rkh_names *names, enum rkh_space space,
  * three levels of filters: group and event, active object, and signal. A record must pass each
  * level that applies to its type. The rules of one level apply in their order. A level without
  * rules lets all records pass. In a level with rules, the first rule also decides about records
- * that no rule names: if it is a "pass" rule, these records are dropped; if it is a "drop" rule,
- * they pass.
+ * that no rule names. If the first rule is a "pass" rule, these records are dropped. If it is a
+ * "drop" rule, these records pass.
  */
 struct rkh_filter;
 

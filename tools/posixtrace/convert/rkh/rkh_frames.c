@@ -350,8 +350,8 @@ static bool has_byte(uint64_t eight, unsigned char byte)
 }
 
 /*
- * Adds bytes up to the next flag or escape, but no more than fit into the frame. Most bytes are
- * neither a flag nor an escape.
+ * Adds bytes up to the next flag or escape, but no more than fit into the frame. Most bytes are not
+ * flags or escapes.
  */
 static size_t append_run(struct rkh_decoder *d, const unsigned char *bytes, size_t len)
 {

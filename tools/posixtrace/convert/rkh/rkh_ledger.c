@@ -63,9 +63,9 @@ bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged
 }
 
 /*
- * Called at the end of the input and at each new configuration. If accounts have arrived, one of
- * them must be marked as the last account. Without this mark, events after the latest account may
- * be missing.
+ * Called at the end of the input and at each new configuration. If accounts have arrived, one
+ * account must be marked as the last account. Without this mark, events after the latest account
+ * may be missing.
  */
 bool rkh_ledger_end(struct rkh_source *source)
 {

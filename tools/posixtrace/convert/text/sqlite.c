@@ -213,9 +213,9 @@ static int insert_row(struct base *base, enum statement which)
 }
 
 /*
- * Inserts all waiting rows. It would not be faster to insert one set of rows in a second thread
- * while this thread makes the next set: to read rows from another processor needs as much time as
- * to make them.
+ * Inserts all waiting rows. If a second thread inserted one set of rows while this thread makes the
+ * next set, the export would not be faster. To read the rows from another processor needs as much
+ * time as to make them.
  */
 static int insert_rows(struct base *base, struct rows *rows, enum statement which)
 {

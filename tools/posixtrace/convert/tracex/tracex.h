@@ -112,8 +112,8 @@ struct tracex_walk {
 };
 
 /*
- * tracex_is() returns whether these first bytes of a file are those of a dump. tracex_is_text()
- * returns whether they are those of a text that describes a dump.
+ * tracex_is() returns whether a file with these first bytes is a dump. tracex_is_text() returns
+ * whether such a file is a text that describes a dump.
  */
 bool tracex_is(const unsigned char *bytes, size_t size);
 bool tracex_is_text(const unsigned char *bytes, size_t size);

@@ -2,9 +2,9 @@
 /*
  * tracex_entries.c - the events, in the order in which they were written.
  *
- * The order is that of the buffer, from the oldest entry on and around its end, and not that of the
- * time stamps. An entry with the context 0 was never used. Its other words may have any old
- * contents of the memory.
+ * The order is the order of the entries in the circular buffer, beginning with the oldest entry,
+ * and not the order of the time stamps. An entry with the context 0 was never used. Its other words
+ * may have any old contents of the memory.
  */
 #include <errno.h>
 #include <string.h>

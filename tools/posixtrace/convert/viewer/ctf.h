@@ -107,7 +107,7 @@ int ctf_metadata(struct ctf *ctf);
 /*
  * In ctf_fields.c: ctf_fields() writes the fields of a schema in TSDL, the language of the
  * metadata. If the fields do not describe the data of an event byte for byte (explained.h), the
- * event has a second class with the same name, in which the data is an array of bytes.
+ * event has a second class with the same name. In this class the data is an array of bytes.
  * ctf_literal() writes a string literal.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);

@@ -151,9 +151,10 @@ enum code_answer code_read(const char *word, size_t len, const char *n, size_t n
 }
 
 /*
- * The formats of macros work on a number of 64 bits, so they allow less than the codes that read
- * data: no text A, no length beyond 8 bytes, times and processes of 4 bytes only. In a format, W
- * has a different meaning: a range of bits, where bit 0 is the least significant bit.
+ * The formats of macros print a number of 64 bits, so they allow less than the codes that read
+ * data. There is no text A, no length is greater than 8 bytes, and times and processes have exactly
+ * 4 bytes. In a format, W has a different meaning: a range of bits, where bit 0 is the least
+ * significant bit.
  */
 static bool is_valid_format(char letter, unsigned m, unsigned n, bool has_n, bool word)
 {

@@ -76,8 +76,8 @@ static bool parse_loop(struct parse *parse)
 }
 
 /*
- * Parses an element that begins with a word. The word is a keyword, a code, or, if it is neither,
- * the name of a function to call. parse_code() returns false both for a word that is not a code and
+ * Parses an element that begins with a word. The word is a keyword or a code. Any other word is the
+ * name of a function to call. parse_code() returns false for a word that is not a code, and also
  * for a wrong code. Only a wrong code sets lex->failed.
  */
 static bool word_element(struct parse *parse)

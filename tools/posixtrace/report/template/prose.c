@@ -154,7 +154,7 @@ void prose_end_field(struct prose *prose, bool separated)
 	prose->wait = separated ? WAIT_SOFT : WAIT_NONE;
 }
 
-/* Adds a field whose bytes the caller has all at once. */
+/* Adds a complete field. */
 void prose_field(struct prose *prose, const char *text, size_t len)
 {
 	prose_begin_field(prose);
