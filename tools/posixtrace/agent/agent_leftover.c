@@ -136,8 +136,8 @@ static int64_t process_began_ms(uint64_t start)
 /*
  * The guardian completes the log right after it has stopped the stream. So the time of the file's
  * last change is the time of the stop. A log that began before the process began belongs to a
- * former process with the same number. The comparison of these two times tolerates a difference of
- * CLOCK_STEP_MS, because the clock can have been set meanwhile.
+ * former process with the same number. The comparison tolerates a difference of CLOCK_STEP_MS,
+ * because the clock may have been set between the two times.
  */
 int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
 {

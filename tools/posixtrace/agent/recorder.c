@@ -223,7 +223,7 @@ static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
 	}
 }
 
-/* An observer changes neither the stream nor its content, and does not delay writers. */
+/* An observer does not change the stream or its content, and does not delay writers. */
 void recorder_count(const struct recorder *recorder, struct metrics_record *counts)
 {
 	struct count count = { recorder, counts };

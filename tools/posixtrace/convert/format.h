@@ -107,7 +107,7 @@ struct fmt_type {
  * The span of an event, by the rules of spans/pairing.h. Only sinks that scan get spans. Spans of
  * one lane do not cross. A span without a key belongs to the event's thread, and lane 0 is the lane
  * of the thread's own calls. A span with a key belongs to the process. For spans with a key, each
- * name has separate lanes, and the spans of such a lane neither cross nor nest.
+ * name has separate lanes. The spans of such a lane do not overlap.
  */
 struct fmt_span {
 	enum fmt_part {
@@ -294,7 +294,8 @@ struct format {
 	/* Frees the context, after end() or after a failure. */
 	void (*close)(void *context);
 	enum fmt_scans scans;
-	bool nests_calls;       /* order of equal times: not that of the file (lanes.h) */
+	/* order of equal times, which is not the order of the file (lanes.h) */
+	bool nests_calls;
 	/*
 	 * Returns whether the sink shows the events of a type in another way than as spans,
 	 * although the type begins or ends spans. If "takes" is NULL, there are no such types.
@@ -324,8 +325,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
  * Returns the type with this name, id and variant. If it does not exist, the function makes it from
  * *what and passes it to the sink. Only these members of *what are used and copied: name, name_len
  * (0: the length of name), id, number, schema, level, phase, span and variant. A type of id 0 is
- * identified by its name; if the name is that of a predefined type, the type gets the predefined
- * id. Never returns NULL: after 65535 types it returns the unnamed type.
+ * identified by its name. If a predefined type has this name, the type gets the predefined id.
+ * Never returns NULL: after 65535 types it returns the unnamed type.
  */
 const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what);
 

@@ -266,8 +266,8 @@ static int read_rest(struct fmt_input *input, int file)
 
 /*
  * Copies an input that cannot seek to a temporary file: first the head, which detection has read,
- * then the rest. The descriptor of the file replaces that of the input. Returns 0 or an error
- * number.
+ * then the rest. The descriptor of the file replaces the descriptor of the input. Returns 0 or an
+ * error number.
  */
 static int spool_whole(struct fmt_input *input)
 {

@@ -3,7 +3,7 @@
  * nesting.h - the intervals of each thread in the order of time, as edges that open and close.
  * Formats that store the data of each thread in one piece need this order.
  *
- * Intervals arrive in the order of their ends, those of all threads mixed. Full blocks are written
+ * The intervals of all threads arrive together, in the order of their ends. Full blocks are written
  * to a temporary file; each block has the intervals of one lane. nesting_report() reads a lane
  * backwards, because in this order an interval precedes all intervals that it contains. The
  * intervals of a lane must not cross.

@@ -35,7 +35,7 @@ int output_open_text(struct output *output, const char *path, bool force, char *
 		     size_t count);
 
 /*
- * Ends the output. If "status" is that of a command that has failed, drops the output; otherwise
+ * Ends the output. If "status" says that the command has failed, drops the output; otherwise
  * completes the output. Returns the exit status of the command.
  */
 int output_close(struct output *output, int status);

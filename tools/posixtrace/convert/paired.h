@@ -14,7 +14,7 @@ struct paired {
 	/* NULL, or a flow that has read the same input before, so that it has all types */
 	const struct fmt_flow *before;
 	struct pairing pairing;
-	struct log_type **type;        /* the index is that of the fmt_type */
+	struct log_type **type;        /* one element for each fmt_type, at its index */
 	size_t types;
 };
 

@@ -221,7 +221,10 @@ static const struct plan_record *next_record(struct plan *plan)
 	return &plan->record[plan->at++ % PLAN_BLOCK];
 }
 
-/* If "function" is not 0, the name and series of the function replace those of the kind. */
+/*
+ * If "function" is not 0, the name and series of the function replace the name and series of the
+ * kind.
+ */
 static void name_function(const struct plan *plan, uint32_t function, struct fmt_span *span)
 {
 	if (!function || function > plan->functions)

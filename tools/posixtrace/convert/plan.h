@@ -43,7 +43,7 @@ struct plan_record {
 
 #define PLAN_APART UINT32_MAX
 
-struct plan_kind {             /* for each event type; the index is that of the type */
+struct plan_kind {             /* one element for each event type, at the type's index */
 	enum plan_use use;
 	bool keyed;
 	bool is_event;         /* the span has the name of the event type */

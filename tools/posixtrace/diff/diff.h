@@ -8,8 +8,8 @@
 struct out;
 
 /*
- * Both functions print the comparisons. If all is false, diff_text() omits the comparisons that
- * have neither an interval nor losses.
+ * Both functions print the comparisons. If "all" is false, diff_text() omits the comparisons that
+ * have no interval and no losses.
  */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all);

@@ -432,8 +432,8 @@ static void examine_syscalls(doctor_report *report)
 }
 
 /*
- * The kernel can also record the functions of processes that the library cannot enter. The check is
- * as harmless as that of examine_syscalls().
+ * The kernel can also record the functions of processes that the library cannot enter. Like
+ * examine_syscalls(), the function loads the BPF programs only to remove them at once.
  */
 static void examine_uprobes(doctor_report *report)
 {

@@ -151,8 +151,8 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 }
 
 /*
- * Examines perf_event_open(2) for this process. The kernel may permit it for this user's processes
- * and refuse it for those of another user.
+ * Examines perf_event_open(2) for this process. The kernel may permit the call for this user's
+ * processes and refuse it for processes of another user.
  */
 static void examine_sched(pid_t pid, doctor_report *report)
 {

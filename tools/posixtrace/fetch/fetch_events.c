@@ -205,7 +205,7 @@ static bool say_unwritten(const struct fetch_making *making, uint64_t seq, int e
 
 /*
  * Writes the events of an answer. The numbers must increase and must be in the slices, so no event
- * is written twice. *first becomes the number behind that of the last event.
+ * is written twice. *first becomes the number of the last event + 1.
  */
 static bool write_events(struct fetch_making *making, uint64_t *first, uint64_t end,
 			 uint64_t events)

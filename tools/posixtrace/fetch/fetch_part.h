@@ -21,7 +21,7 @@
 #include "fleet/server.h"
 #include "log/logfile.h"
 
-/* A log of the database. Its facts are those of the table of streams. */
+/* A log of the database. Its facts come from the table of streams. */
 struct fetch_log {
 	/*
 	 * HOST:LOG, or HOST:LOG@UUID if several logs have the name HOST:LOG; no other log has the

@@ -39,7 +39,7 @@ static const uint8_t integer_register[] = { 7, 6, 2, 1, 8, 9 };
 static const uint8_t by_dwarf[] = { 0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15 };
 #define DWARF_VECTORS 17 /* DWARF's number of %xmm0 */
 
-/* How a value is passed. A value of 0 bytes needs neither registers nor memory. */
+/* How a value is passed. A value of 0 bytes needs no registers and no memory. */
 struct passing {
 	unsigned integers, floats; /* registers */
 	bool is_memory, is_unknown;

@@ -3,8 +3,8 @@
  * binary.c - files, their functions and their bytes. binary_elf.c reads the file.
  *
  * The bytes of a file are in a private mapping that libelf has made. If another process changes the
- * file meanwhile, these bytes may change, too. Therefore the shim compares the original bytes of a
- * site with the memory before it patches the site.
+ * file while it is mapped, these bytes may change, too. Therefore the shim compares the original
+ * bytes of a site with the memory before it patches the site.
  */
 #include "functions/binary.h"
 

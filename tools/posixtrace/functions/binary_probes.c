@@ -77,7 +77,7 @@ static bool take_note(const char *note, size_t bytes, uint64_t base,
 }
 
 /*
- * Probes need neither symbols nor x86-64. So a file that libelf could open may have probes although
+ * Probes do not need symbols or x86-64. So a file that libelf could open may have probes although
  * binary_lack() returns a reason.
  */
 bool binary_probes(const struct binary_file *file,

@@ -152,8 +152,8 @@ struct proof {
 };
 
 /*
- * Returns whether the address is that of a replaced byte other than the first. A thread may arrive
- * at the first byte, because the jump begins there.
+ * Returns whether a replaced byte other than the first replaced byte has this address. A thread may
+ * arrive at the first byte, because the jump begins there.
  */
 static bool is_inside(const struct proof *proof, uint64_t address)
 {

@@ -208,8 +208,8 @@ static void note_table(struct binary_file *file, struct moved *moved, uint64_t t
 
 /*
  * Decodes a frame. If an instruction refers to an address, the program may later call or jump to
- * this address, or the address may be that of a table of jumps. Returns false if some bytes cannot
- * be decoded, because they may lead anywhere.
+ * this address, or a table of jumps may be at this address. Returns false if some bytes cannot be
+ * decoded, because they may lead anywhere.
  */
 static bool note_frame(struct binary_file *file, struct moved *moved,
 		       const struct binary_frame *frame)

@@ -494,7 +494,10 @@ static void restore_thread(struct call *call)
 		return;
 	do {
 		stop = stop_wait(thread->tid, call->end_ns);
-		/* All signals except those of faults are blocked, and no fault can happen here. */
+		/*
+		 * All signals except the signals of faults are blocked, and no fault can happen
+		 * here.
+		 */
 		if (stop.kind == STOP_GROUP || stop.kind == STOP_SIGNAL)
 			ptrace(stop.kind == STOP_GROUP ? PTRACE_LISTEN : PTRACE_CONT, thread->tid,
 			       NULL, NULL);

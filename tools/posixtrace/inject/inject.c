@@ -200,7 +200,7 @@ static bool has_ended(pid_t pid)
 
 /*
  * A thread that may be tried. "rank" is the result of safe_look(). The thread may have left this
- * state meanwhile.
+ * state since it was examined.
  */
 struct candidate {
 	pid_t tid;
@@ -467,9 +467,9 @@ static void repeat_messages(char *text)
 }
 
 /*
- * Does the work in a child, and waits for it. Signals by which a user ends the command, such as
- * SIGINT, are blocked meanwhile, so that they do not end the child. The time of the child's work is
- * limited. If the child is killed, this function prints a message, and the work has failed.
+ * Does the work in a child, and waits for it. During this time, signals by which a user ends the
+ * command, such as SIGINT, are blocked, so that they do not end the child. The time of the child's
+ * work is limited. If the child is killed, this function prints a message, and the work has failed.
  */
 static enum work_exit work_in_child(const struct work *work, struct target *target)
 {

@@ -369,7 +369,7 @@ static int open_by_thread(struct target *target)
 			target->memory = memory_open(target->pid, tid);
 			failed = target->memory < 0 ? errno : 0;
 		}
-		/* The end of a thread meanwhile is not an error. */
+		/* If a thread ends during the search, this is not an error. */
 		if (failed) {
 			mappings_fini(&target->mappings);
 			err = failed == ESRCH || failed == ENOENT ? err : failed;

@@ -7,7 +7,7 @@
 
 #include "base/bytes.h"
 
-/* The compressions of a page. The values are those of the format Parquet. */
+/* The compressions of a page. The format Parquet defines the values. */
 enum codec { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 
 /* Returns whether pages can be compressed: this build supports zstd, and libzstd is installed. */

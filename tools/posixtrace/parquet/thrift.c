@@ -17,8 +17,8 @@ static void thrift_zigzag(struct thrift *thrift, int64_t value)
 }
 
 /*
- * Writes the header of a field. If the number of the field exceeds that of the field before by at
- * most 15, the header has this difference; otherwise it has the number itself.
+ * Writes the header of a field. If the number of the field exceeds the number of the field before
+ * it by at most 15, the header has this difference. Otherwise it has the number itself.
  */
 static void thrift_field(struct thrift *thrift, int field, enum thrift_type type)
 {

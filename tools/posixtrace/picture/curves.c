@@ -19,8 +19,8 @@ bool curves_has(const struct posix_trace_schema_np *schema)
 }
 
 /*
- * Compares log, process, type and field of a curve with those of the wanted curve, for
- * table_find().
+ * For table_find(): returns whether a curve and the wanted curve have the same log, process, type
+ * and field.
  */
 static bool is_curve(const void *array, uint32_t index, const void *key)
 {

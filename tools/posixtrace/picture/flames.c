@@ -13,8 +13,8 @@
 #define FLAMES_FRAMES (UINT32_C(1) << 24) /* greatest number of frames of all stacks */
 
 /*
- * Compares process and number of a stack with those of the wanted stack, for table_find(). In
- * another process, the same number belongs to another stack.
+ * For table_find(): returns whether a stack and the wanted stack have the same log, process and
+ * number. In another process, the same number belongs to another stack.
  */
 static bool is_stack_of(const void *array, uint32_t index, const void *key)
 {

@@ -15,7 +15,9 @@ bool rows_init(struct picture *picture)
 	return picture->row != NULL;
 }
 
-/* Compares log, process and thread of a row with those of the wanted row, for table_find(). */
+/*
+ * For table_find(): returns whether a row and the wanted row have the same log, process and thread.
+ */
 static bool is_at(const void *array, uint32_t index, const void *key)
 {
 	const struct picture_row *row = (const struct picture_row *)array + index, *wanted = key;

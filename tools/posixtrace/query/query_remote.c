@@ -32,9 +32,8 @@
 #define REMOTE_WEIGHTED 'w'
 
 /*
- * The tables in addition to those of query_schema.h, and the columns of events in addition to those
- * of query_columns.h. The last tables are views. The number of a view is REMOTE_VIEWS plus its
- * number in enum fleet_view.
+ * The tables that query_schema.h lacks, and the columns of events that query_columns.h lacks. The
+ * last tables are views. The number of a view is REMOTE_VIEWS plus its number in enum fleet_view.
  */
 enum { REMOTE_EVENTS = QUERY_TABLES, REMOTE_VIEWS };
 enum { REMOTE_TABLES = REMOTE_VIEWS + FLEET_DURATIONS + 1 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_tables.c - makes and fills the small tables, such as those of the types, threads and losses
- * of the logs.
+ * query_tables.c - makes and fills the small tables, such as the tables of types, threads and
+ * losses.
  */
 #include <limits.h>
 #include <stdio.h>

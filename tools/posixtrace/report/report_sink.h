@@ -31,7 +31,8 @@ struct report_sink {
 	struct meter meter;                /* progress of the report */
 	struct durations durations;
 	struct fmt_flow *flow;
-	struct report_type **type;         /* the index is that of the flow's type */
+	/* one element for each type of the flow, at the type's index */
+	struct report_type **type;
 	size_t types;
 	struct logfile log;                /* only to look up names of types and objects */
 	uint64_t shown;

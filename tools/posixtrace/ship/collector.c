@@ -52,7 +52,7 @@ bool collector_is(const char *text)
 	return find_scheme(text) >= 0;
 }
 
-/* Returns whether the path has only characters of a URL, and neither query nor fragment. */
+/* Returns whether the path has only characters of a URL, no query and no fragment. */
 static bool is_path(const char *path)
 {
 	for (const char *p = path; *p; p++)

@@ -9,7 +9,8 @@
  * runtime of Go when it moves a stack. Therefore the end of a function is recorded at its return
  * instructions.
  *
- * The records arrive with those of syscalls/syscalls.h, in the order in which they were made.
+ * The records arrive together with the records of syscalls/syscalls.h, in the order in which they
+ * were made.
  *
  * Threads  one thread uses these functions.
  * Errors   functions return NULL for success, otherwise a constant text for the user.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw.h - logs of Event Tracing for Windows (ETL files): converts the bytes of a file to records in
- * order of time. The layouts are those of Microsoft's evntrace.h and evntcons.h, and of observed
+ * order of time. The layouts come from Microsoft's evntrace.h and evntcons.h, and from observed
  * files. posixtrace-convert(1) lists the codes of findings.
  *
  * Memory    One buffer for each processor, and 32 bytes for each buffer of the file. If the records

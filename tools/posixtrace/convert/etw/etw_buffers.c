@@ -16,7 +16,7 @@
 
 /*
  * Each caller has checked that the bytes are within the file. So if fewer bytes are read, the file
- * has become shorter meanwhile, which is an error.
+ * has become shorter since then, which is an error.
  */
 int etw_read(const struct etw_file *file, uint64_t at, void *to, size_t len)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * etw_class.c - the names of event classes and types. The classes and their GUIDs are those of
- * Microsoft's "NT Kernel Logger Constants" and of the kernel's event groups.
+ * etw_class.c - the names of event classes and types. The classes and their GUIDs come from
+ * Microsoft's "NT Kernel Logger Constants" and from the kernel's event groups.
  */
 #include <stdio.h>
 #include <string.h>

@@ -98,7 +98,8 @@ static void system_class(unsigned id, struct etw_class *class)
 }
 
 /*
- * Fills the class of one type. A type without a number gets a number above those of the standard.
+ * Fills the class of one type. A type without a number gets a number above the numbers of the
+ * standard.
  */
 static void find_class(const struct names *names, const struct fmt_type *type,
 		       struct etw_class *class)

@@ -2,11 +2,10 @@
 /*
  * etw_kernel.c - the fields of the public event classes of the Windows kernel.
  *
- * The names of fields are those of Microsoft's documentation of the MOF classes ("NT Kernel
- * Logger"). A row is valid for its version of the class and for later versions, up to the version
- * of the next row for the same type. A payload that is longer than its row comes from a later
- * version, and only its first fields are decoded. A payload that is shorter than its row is not
- * decoded.
+ * The names of fields come from Microsoft's documentation of the MOF classes ("NT Kernel Logger").
+ * A row is valid for its version of the class and for later versions, up to the version of the next
+ * row for the same type. A payload that is longer than its row comes from a later version, and only
+ * its first fields are decoded. A payload that is shorter than its row is not decoded.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@
 #define ETW_DEPTH_MAX 8
 #define ETW_FIELD_NAME_MAX 63 /* bytes of the name of a field or a value; a schema has no more */
 
-/* The in-types of TDH (tdh.h), and those of TraceLogging with the same numbers. */
+/* The in-types of TDH (tdh.h). The in-types of TraceLogging have the same numbers. */
 enum etw_in {
 	ETW_IN_NULL, ETW_IN_UTF16, ETW_IN_ANSI, ETW_IN_S8, ETW_IN_U8, ETW_IN_S16, ETW_IN_U16,
 	ETW_IN_S32, ETW_IN_U32, ETW_IN_S64, ETW_IN_U64, ETW_IN_FLOAT, ETW_IN_DOUBLE, ETW_IN_BOOL32,

@@ -5,7 +5,7 @@
  * The records of the registry, before and behind the events, have the attributes and types of that
  * log. The payload of each event begins with the identifiers of the event. In an export made with
  * --etw-plain, the payload is only the data, and the class and type of the record identify the
- * event type. An export may be forged, so its content is checked as that of any other input.
+ * event type. An export may be forged, so its content is checked like any other input.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -190,8 +190,8 @@ size_t etw_put_utf16(const char *text, unsigned char *to, size_t room)
 }
 
 /*
- * The offsets are those of TRACE_LOGFILE_HEADER on 64-bit systems. Fields for which an export has
- * no value get the values of a usual system.
+ * The offsets are the offsets of TRACE_LOGFILE_HEADER on 64-bit systems. Fields for which an export
+ * has no value get the values of a usual system.
  */
 size_t etw_put_log(unsigned char record[ETW_LOG_RECORD_MAX], const struct etw_new_log *log)
 {

@@ -257,7 +257,7 @@ static bool leaves_out(struct writing *writing, const struct fmt_event *event,
 }
 
 /*
- * Compares the source and the number of a stack with those of the wanted stack, for table_find().
+ * For table_find(): returns whether a stack and the wanted stack have the same source and number.
  */
 static bool is_stack(const void *array, uint32_t index, const void *key)
 {

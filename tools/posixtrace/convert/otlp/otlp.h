@@ -21,7 +21,7 @@
  *
  * Memory    bounded: the entries are in files; the open spans of the backward walk, threads and
  *           processes have limits.
- * Errors the functions return 0 or an error number, unless stated otherwise.
+ * Errors    the functions return 0 or an error number, unless stated otherwise.
  */
 #ifndef POSIXTRACE_CONVERT_OTLP_OTLP_H
 #define POSIXTRACE_CONVERT_OTLP_OTLP_H
@@ -94,7 +94,7 @@ enum { /* KeyValue, AnyValue, ArrayValue */
 	ARRAY_VALUES = 1,
 };
 
-/* Bits of the members "flags": the lowest 8 are those of a traceparent. */
+/* Bits of the members "flags". The lowest 8 bits are the flags of a traceparent. */
 #define FLAG_KNOWS_REMOTE 0x100u /* bit 9 is valid: whether the parent is in another process */
 #define FLAG_REMOTE       0x200u
 
@@ -142,7 +142,7 @@ struct otlp_begin {
 	struct otlp_context context;
 };
 
-struct otlp_type {               /* for each event type; the index is that of the type */
+struct otlp_type {               /* one element for each event type, at the type's index */
 	char *name;              /* the name as UTF-8 */
 	uint32_t scope;          /* index in scopes */
 	int trace, span, parent, traceparent; /* indices of fields; -1: the type has none */

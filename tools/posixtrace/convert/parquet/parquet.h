@@ -61,7 +61,7 @@ struct parquet_fields {
 	struct sqlfields names;
 	struct parquet_field *field;
 	size_t count;
-	struct parquet_plan *plan; /* the index is that of the type */
+	struct parquet_plan *plan; /* one element for each type, at the type's index */
 	size_t plans;
 	/* the file already has this number of first columns, whose kinds no longer change */
 	size_t made;

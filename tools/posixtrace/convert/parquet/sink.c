@@ -120,7 +120,7 @@ static int parquet_type(void *context, const struct fmt_type *type)
 	return parquet_fields_add(&sink->fields, type) ? 0 : ENOMEM;
 }
 
-/* Receives a span from the pairing. The columns are those of query_schema[QUERY_SPANS]. */
+/* Receives a span from the pairing. query_schema[QUERY_SPANS] defines the columns. */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
 	struct parquet_sink *sink = arg;

@@ -114,7 +114,7 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 
 /*
  * Returns the time of a frame in nanoseconds since the beginning of the stream. If the ticks are
- * less than those of the frame before, the counter has overflowed once.
+ * less than the ticks of the frame before, the counter has overflowed once.
  */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {

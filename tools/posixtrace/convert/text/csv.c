@@ -30,7 +30,7 @@ struct csv {
 	struct fmt_flow *flow;
 	struct out *out;
 	struct out *scratch; /* memory for the JSON of one event; never written to a file */
-	char **name; /* the quoted name of each type; the index is that of the type */
+	char **name; /* the quoted name of each type, at the type's index */
 	size_t types;
 	int64_t last_ns; /* time of the last event, for losses without a time */
 };

@@ -25,7 +25,7 @@ extern const struct format format_evt;
 
 struct evt {
 	struct out *out;
-	uint32_t *number;  /* the number of each type; the index is that of the type */
+	uint32_t *number;  /* the number of each type, at the type's index */
 	size_t types;
 	unsigned char taken[NUMBERS / 8]; /* a bit for each number in use */
 };

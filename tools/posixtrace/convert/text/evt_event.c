@@ -31,7 +31,9 @@ enum member {
 
 static const char *const members[] = { "id=", "pid=", "tid=", "addr=", "time=", "trunc=", "data=" };
 
-/* Reads the value of one member. The limits are those of the types in struct fmt_event. */
+/*
+ * Reads the value of one member. The limits come from the types of the members of struct fmt_event.
+ */
 static bool read_member(struct cursor *cursor, enum member which, unsigned char *data,
 			struct fmt_event *event, uint64_t *id)
 {

@@ -27,8 +27,8 @@ struct kept { /* a piece of JSON that many lines repeat */
 
 /*
  * The parts of a type's lines that most events have in common: the name of the type, and the
- * origin. The origin is made again only if the thread, or the place in the program, differs from
- * that of the type's last event.
+ * origin. The origin is made again only if the thread, or the place in the program, is not the same
+ * as for the type's last event.
  */
 #define ORIGIN_BYTES 192 /* enough for five names and numbers */
 #define TIMES_BYTES  128 /* enough for two times, all other names and the end of the line */
@@ -50,7 +50,7 @@ struct kind {
 struct jsonl {
 	struct fmt_flow *flow;
 	struct json json;
-	struct kind **kind;    /* the index is that of the type */
+	struct kind **kind;    /* one element for each type, at the type's index */
 	size_t kinds;
 	bool is_single;        /* the input is one log, so lines do not have the name of the log */
 };

@@ -57,14 +57,15 @@ struct base {
 	struct out scratch;
 	struct pairings pairings;
 	struct rows *new_events, *new_spans; /* rows that are not inserted yet */
-	/* the plain name of each type; the index is that of the type; "labels" is the length */
+	/* the plain name of each type, at the type's index; "labels" is the length */
 	struct label *name_of_type;
 	size_t labels;
 	/* the name of each source; the array has as many elements as pairings.log */
 	struct label *name_of_log;
 	struct series_label span[SPAN_LABELS];
 	const struct fmt_type **type;
-	struct fieldplan **plan;       /* the index is that of the type; "plans" is the length */
+	/* one element for each type, at the type's index; "plans" is the length */
+	struct fieldplan **plan;
 	size_t types, plans;
 	struct sqlfields fields;
 	unsigned values;               /* number of columns f0, f1 ... */

@@ -29,7 +29,7 @@
 #define TRACEX_ENTRY_BYTES 32
 #define TRACEX_SLOT_BYTES 16 /* without the name */
 #define TRACEX_NAME_BYTES_MAX 1024
-/* The largest sizes, which are those of the layout with a ULONG of 8 bytes. */
+/* The largest sizes, which occur in the layout with a ULONG of 8 bytes. */
 #define TRACEX_ENTRY_BYTES_MAX 64
 #define TRACEX_SLOT_BYTES_MAX (32 + TRACEX_NAME_BYTES_MAX)
 

@@ -33,7 +33,7 @@ struct kept { /* a piece of JSON that many events repeat */
 struct chrome {
 	struct fmt_flow *flow;
 	struct json json;
-	struct kept *kept; /* the index is that of the type */
+	struct kept *kept; /* one element for each type, at the type's index */
 	size_t types;
 	bool has_base;
 	int64_t base_ns, last_ns;

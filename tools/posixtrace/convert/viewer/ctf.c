@@ -21,8 +21,8 @@
 extern const struct format format_ctf;
 
 /*
- * Opens the folder that output.c has made. All files are opened relative to the folder, so that it
- * may be renamed meanwhile.
+ * Opens the folder that output.c has made. All files are opened relative to the folder's
+ * descriptor, so the folder may be renamed during the conversion.
  */
 static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context)
 {
@@ -45,7 +45,7 @@ static int ctf_sink_open(struct fmt_flow *flow, const struct fmt_output *output,
 	 */
 	if (getrandom(ctf->uuid, sizeof(ctf->uuid), 0) != (ssize_t)sizeof(ctf->uuid))
 		memcpy(ctf->uuid, &ctf, sizeof(ctf));
-	/* The bits for version 4 and its variant are those of RFC 9562, section 5.4. */
+	/* RFC 9562, section 5.4, defines the bits for version 4 and its variant. */
 	ctf->uuid[6] = (uint8_t)((ctf->uuid[6] & 0x0f) | 0x40);
 	ctf->uuid[8] = (uint8_t)((ctf->uuid[8] & 0x3f) | 0x80);
 	*context = ctf;

@@ -68,7 +68,7 @@ struct ctf {
 	int64_t offset_s;          /* offset of the trace's clock from 1970 */
 	struct ctf_stream stream[CTF_STREAMS_MAX];
 	unsigned streams;
-	struct ctf_kind *kind;     /* the index is that of the type */
+	struct ctf_kind *kind;     /* one element for each type, at the type's index */
 	size_t kinds;
 	uint64_t gaps, discarded;
 	/* a STOP or OVERFLOW has ended a packet, and no START or RESUME followed */

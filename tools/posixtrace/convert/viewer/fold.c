@@ -18,7 +18,7 @@ bool fold_begin(struct fold *fold)
 	return true;
 }
 
-/* Compares parent and frame of a node with those of the wanted node, for table_find(). */
+/* For table_find(): returns whether a node and the wanted node have the same parent and frame. */
 static bool is_same_node(const void *array, uint32_t index, const void *key)
 {
 	const struct fold_node *node = (const struct fold_node *)array + index, *wanted = key;

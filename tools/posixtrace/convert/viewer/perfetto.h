@@ -7,10 +7,10 @@
  * become events of the kernel's tracing, from which readers compute the states of threads
  * (perfetto_sched.c). CPU samples become samples with call stacks (perfetto_stack.c).
  *
- * Times are those of CLOCK_REALTIME. Each thread, each process and the losses of each cause have a
- * track. Spans of a thread that cross other spans are on further tracks, which are children of the
- * thread's track. Spans with a key are on tracks of their process. A reader sorts packets by time.
- * Packets with equal times remain in the order of the file; spans/lanes.h relies on this.
+ * Times are measured by CLOCK_REALTIME. Each thread, each process and the losses of each cause have
+ * a track. Spans of a thread that cross other spans are on further tracks, which are children of
+ * the thread's track. Spans with a key are on tracks of their process. A reader sorts packets by
+ * time. Packets with equal times remain in the order of the file; spans/lanes.h relies on this.
  */
 #ifndef POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
 #define POSIXTRACE_CONVERT_VIEWER_PERFETTO_H
@@ -179,7 +179,7 @@ struct perfetto_stacks {
 struct perfetto_flows {
 	struct links links;
 	struct call *call;     /* the member "thread" of a call is the Linux thread number */
-	uint32_t *pid;         /* the process of each call; the index is that of the call */
+	uint32_t *pid;         /* the process of each call, at the call's index */
 	size_t calls, done;    /* "done" calls: their partner was searched */
 	uint64_t flows;
 };
@@ -195,7 +195,7 @@ struct perfetto {
 	struct thread *last;   /* the thread of the last event */
 	struct fmt_facts facts;
 	bool has_losses[POSIX_TRACE_LOST_CAUSES_NP], counted[POSIX_TRACE_LOST_CAUSES_NP];
-	struct perfetto_kind *kind; /* the index is that of the type */
+	struct perfetto_kind *kind; /* one element for each type, at the type's index */
 	size_t kinds;
 	struct perfetto_sched sched;
 	struct perfetto_stacks stacks;

@@ -2,10 +2,11 @@
 /*
  * perfetto_flow.c - flows: arrows from the thread that ended a wait to the thread that waited.
  *
- * The rules are those of the command why: links.h finds the holders of locks, and ender.h finds the
- * write that ended a read. A flow joins two instants: one in the call of the first thread, and one
- * at the end of the wait. A flow cannot join the slices of the two calls directly. Readers join
- * slices in the order in which they begin, but a wait usually begins before the call that ends it.
+ * The rules are the same as in the command why: links.h finds the holders of locks, and ender.h
+ * finds the write that ended a read. A flow joins two instants: one in the call of the first
+ * thread, and one at the end of the wait. A flow cannot join the slices of the two calls directly.
+ * Readers join slices in the order in which they begin, but a wait usually begins before the call
+ * that ends it.
  */
 #include "convert/viewer/perfetto.h"
 

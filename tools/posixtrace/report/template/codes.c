@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * codes.c - reads the format codes of templates and checks their lengths and widths. The rules are
- * those of the table "Codes" in posixtrace-template(5). This file does not read events.
+ * codes.c - reads the format codes of templates and checks their lengths and widths. The table
+ * "Codes" in posixtrace-template(5) has the rules. This file does not read events.
  */
 #include "report/template/codes.h"
 

@@ -49,8 +49,8 @@ static bool print_text_code(struct run *run, const struct code *code)
 }
 
 /*
- * Prints the data of a code X byte by byte, if the length is not that of an integer. X0 prints one
- * byte without a separator behind it, so that several X0 form one field. "count" is 16 at most.
+ * Prints the data of a code X byte by byte, if no integer has this length. X0 prints one byte
+ * without a separator behind it, so that several X0 form one field. "count" is 16 at most.
  */
 static bool print_byte_string(struct run *run, unsigned count)
 {
