@@ -17,7 +17,11 @@
 
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/un.h>
+
+#include <linux/netlink.h>
+#include <linux/vm_sockets.h>
 
 #ifdef SHIM_ADDRESS_OF_PROGRAM
 /*
@@ -109,6 +113,21 @@ static char *put_unix(char *to, const struct sockaddr_un *address, size_t bytes)
 	return to;
 }
 
+/* The port is 0 for the kernel. The groups of messages, if any, are a hexadecimal mask. */
+static char *put_netlink(char *to, const struct sockaddr_nl *address)
+{
+	to = put_number(put_text(to, "netlink:"), address->nl_pid, 10);
+	return address->nl_groups ? put_number(put_text(to, "/0x"), address->nl_groups, 16) : to;
+}
+
+/* The machine, 2 for the host, and the port. */
+static char *put_vsock(char *to, const struct sockaddr_vm *address)
+{
+	to = put_number(put_text(to, "vsock:"), address->svm_cid, 10);
+	*to++ = ':';
+	return put_number(to, address->svm_port, 10);
+}
+
 /*
  * The longest text is that of a path with "unix:" and its NUL; SHIM_ADDRESS_TEXT has room for it.
  */
@@ -119,6 +138,8 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 		struct sockaddr_in ipv4;
 		struct sockaddr_in6 ipv6;
 		struct sockaddr_un local;
+		struct sockaddr_nl netlink;
+		struct sockaddr_vm vsock;
 	/* Bytes that the caller did not give are 0. */
 	} copy = { .any = { 0 } };
 	char *end = to;
@@ -133,6 +154,10 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 			end = put_ipv4(to, &copy.ipv4);
 		} else if (copy.any.sa_family == AF_INET6 && bytes >= sizeof copy.ipv6) {
 			end = put_ipv6(to, &copy.ipv6);
+		} else if (copy.any.sa_family == AF_NETLINK && bytes >= sizeof copy.netlink) {
+			end = put_netlink(to, &copy.netlink);
+		} else if (copy.any.sa_family == AF_VSOCK && bytes >= sizeof copy.vsock) {
+			end = put_vsock(to, &copy.vsock);
 		/*
 		 * A path may be shorter than the struct; its length comes from the kernel or from
 		 * the program.

@@ -12,6 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <linux/netlink.h>
+#include <linux/vm_sockets.h>
+
 #include "preload/probe.h"
 
 static void messages(int near, int far)
@@ -121,4 +124,25 @@ static int net_faults(int argc, char **argv)
 	return 0;
 }
 
-const struct probe probes_net[] = { { "net", net }, { "net-faults", net_faults }, { 0 } };
+/* Addresses of other families: the calls fail, and their events have the addresses. */
+static int net_families(int argc, char **argv)
+{
+	struct sockaddr_nl netlink = { .nl_family = AF_NETLINK, .nl_pid = 7 };
+	struct sockaddr_vm vsock = { .svm_family = AF_VSOCK, .svm_cid = 2, .svm_port = 1024 };
+	struct sockaddr packet = { .sa_family = AF_PACKET };
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	(void)argc, (void)argv;
+	MUST(connect(fd, (struct sockaddr *)&netlink, sizeof netlink) == -1);
+	netlink.nl_groups = 0x11;
+	MUST(connect(fd, (struct sockaddr *)&netlink, sizeof netlink) == -1);
+	MUST(connect(fd, (struct sockaddr *)&netlink, sizeof netlink - 1) == -1);
+	MUST(connect(fd, (struct sockaddr *)&vsock, sizeof vsock) == -1);
+	MUST(connect(fd, &packet, sizeof packet) == -1);
+	close(fd);
+	return 0;
+}
+
+const struct probe probes_net[] = {
+	{ "net", net }, { "net-faults", net_faults }, { "net-families", net_families }, { 0 }
+};

@@ -37,4 +37,12 @@ check "lengths that are not there are errors, or none, as without the shim" exit
 check "an error is told" shows 'net.recvfrom .* error=14 size=1 result=-1 address=$' 2
 check "no address is told that nobody asked for" shows 'net.accept .* error=0 accepted=[0-9]+ address=$' 1
 
+shim net "$probe" net-families
+check "other families are errors, as without the shim" exits 0
+check "the kernel's messages" shows 'net.connect .* address=netlink:7$' 1
+check "a group of them" shows 'net.connect .* address=netlink:7/0x11$' 1
+check "another machine" shows 'net.connect .* address=vsock:2:1024$' 1
+check "a short address" shows 'net.connect .* address=family 16$' 1
+check "a family without a form" shows 'net.connect .* address=family 17$' 1
+
 finish
