@@ -171,7 +171,12 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 	check "and record at the end" \
 		has err '^posixtrace: programs that cannot be traced: ./static (statically linked); --syscalls=unseen records their system calls$'
 	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5; do ./static execv ./plain; done; exit 0' 2>err >out
-	check "which shows the first ones" has err '(statically linked), and 2 more; --syscalls'
+	check "which counts each one" has err 'traced: ./static (statically linked, 5 times); --syscalls'
+	for i in 1 2 3 4 5; do
+		ln static "static$i"
+	done
+	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5 4; do ./static$i execv ./plain; done; exit 0' 2>err >out
+	check "and shows the first ones" has err './static3 (statically linked), and 3 more; --syscalls'
 	# A folder in PATH is not the program.
 	mkdir -p one/behind two && cp static two/behind
 	own=$PATH PATH=$tmp/one:$tmp/two:$PATH

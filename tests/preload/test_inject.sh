@@ -86,6 +86,30 @@ check "a library that was loaded later is traced" test "$("$posixtrace" dump -e 
 check "the log is sound" is_sound
 end_reading calls
 
+# Children are recorded on request only. Otherwise a line counts them.
+mkfifo "$tmp/lines"
+start sh -c 'while read -r line; do (:); echo "$line" >>"$1"; done <"$0"' "$tmp/lines" "$tmp/answers"
+target=$pid
+exec 8>"$tmp/lines"
+for inherit in '' --inherit; do
+	rm -f "$log" "$tmp/answers"
+	# shellcheck disable=SC2086
+	start "$posixtrace" attach -p "$target" $inherit -o "$log" >"$tmp/out" 2>"$tmp/err"
+	tracer=$pid
+	check "the shell is traced" until_true is_traced
+	printf 'a\nb\n' >&8
+	check "it has made two children" until_true grep -q b "$tmp/answers"
+	kill -TERM "$tracer"
+	wait "$tracer"
+	test -n "$inherit" ||
+		check "a line counts children that were not recorded" has err \
+			'^posixtrace: the process has made 2 children, which were not recorded: --inherit'
+done
+check "there is no such line with --inherit" lacks err 'not recorded'
+check "then they are in the log" test "$(count process.child)" -eq 2
+exec 8>&-
+kill_target
+
 # Other commands.
 begin wait
 run 0 record -p "$target" -o "$log" -d 100ms --trace io,-lock --force

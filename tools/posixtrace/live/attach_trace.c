@@ -165,8 +165,11 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The result is read from the log, which now also has the events of the last flush. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
-	if (result->capture.bytes)
+	if (result->capture.bytes) {
 		untraced_say(file->fd, false, kernel_has_calls(&kernel->plan));
+		if (!plan->inherit)
+			untraced_say_children(file->fd);
+	}
 	outfile_close(file);
 	return status;
 }

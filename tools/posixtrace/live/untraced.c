@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * untraced.c - prints which executed programs could not be traced.
+ * untraced.c - prints which executed programs could not be traced, and that children were not.
  *
  * A program that cannot load the preload library records nothing. So before a traced process
  * executes such a program, the preload library records an event process.untraced. A user who misses
@@ -14,21 +14,32 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "log/field.h"
 
 #define SHOWN 3 /* further programs are counted only */
 
-/* Finds the event type and its schema. Returns false if the log has no such event. */
-static bool find_type(trace_id_t trid, trace_event_id_t *id, struct posix_trace_schema_np *schema)
+/*
+ * A program with the reason, and how often it was executed. The texts are cut so that the name of
+ * the file, at the end of the path, remains.
+ */
+struct program {
+	char path[512], why[128];
+	unsigned times;
+};
+
+/* Finds an event type and its schema. Returns false if the log has no such event. */
+static bool find_type(trace_id_t trid, const char *wanted, trace_event_id_t *id,
+		      struct posix_trace_schema_np *schema)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	struct posix_trace_ledger_np ledger;
 	int unavailable;
 
+	posix_trace_eventtypelist_rewind(trid);
 	while (!posix_trace_eventtypelist_getnext_id(trid, id, &unavailable) && !unavailable) {
-		if (posix_trace_eventid_get_name(trid, *id, name) ||
-		    strcmp(name, "process.untraced") != 0)
+		if (posix_trace_eventid_get_name(trid, *id, name) || strcmp(name, wanted) != 0)
 			continue;
 		/*
 		 * The ledger has the number of these events. In most logs it is 0, and then the
@@ -41,66 +52,139 @@ static bool find_type(trace_id_t trid, trace_event_id_t *id, struct posix_trace_
 	return false;
 }
 
-/* Prints a string of the event. Its bytes come from the program, so they may have any values. */
-static void put_field(struct out *out, const struct posix_trace_schema_np *schema,
+/* Stores the end of a string of the event, or an empty text. */
+static void get_field(char *to, size_t room, const struct posix_trace_schema_np *schema,
 		      const struct posix_trace_event_np *event, const char *name)
 {
 	struct posix_trace_value_np value;
+	size_t len, skipped;
 
-	if (field_by_name(schema, name, event, &value) &&
-	    value.field->form == POSIX_TRACE_FORM_BYTES_NP)
-		text_safe(out, value.data, strnlen(value.data, value.len));
+	*to = '\0';
+	if (!field_by_name(schema, name, event, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
+		return;
+	len = strnlen(value.data, value.len);
+	skipped = len < room ? 0 : len - (room - 1);
+	memcpy(to, (const char *)value.data + skipped, len - skipped);
+	to[len - skipped] = '\0';
 }
 
-/* Writes the first programs, and returns the number of all programs. */
-static unsigned put_programs(struct out *out, trace_id_t trid, bool is_first_known,
-			     bool by_kernel)
+/* Counts the program of an event. Returns false if it is none of the first ones. */
+static bool count_program(struct program *program, const struct posix_trace_schema_np *schema,
+			  const struct posix_trace_event_np *event)
+{
+	struct program one = { .times = 0 };
+
+	get_field(one.path, sizeof(one.path), schema, event, "program");
+	get_field(one.why, sizeof(one.why), schema, event, "why");
+	for (unsigned i = 0; i < SHOWN; i++) {
+		if (!program[i].times) {
+			program[i] = one;
+		} else if (strcmp(program[i].path, one.path) || strcmp(program[i].why, one.why)) {
+			continue;
+		}
+		program[i].times++;
+		return true;
+	}
+	return false;
+}
+
+/* Reads the first programs, and returns the number of executions of others. */
+static unsigned read_programs(struct program *program, trace_id_t trid, bool is_first_known)
 {
 	static struct posix_trace_schema_np schema;
 	struct posix_trace_event_np event;
 	trace_event_id_t id;
-	unsigned seen = 0;
+	unsigned others = 0;
 	int unavailable;
 
-	if (!find_type(trid, &id, &schema))
+	if (!find_type(trid, "process.untraced", &id, &schema))
 		return 0;
 	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
 		if (event.info.posix_event_id != id)
 			continue;
-		if (is_first_known) {
+		if (is_first_known)
 			is_first_known = false;
-			continue;
-		}
-		if (seen++ >= SHOWN)
-			continue;
-		out_str(out, seen > 1 ? ", " : by_kernel ?
-			"posixtrace: programs traced by the kernel only: " :
-			"posixtrace: programs that cannot be traced: ");
-		put_field(out, &schema, &event, "program");
-		out_str(out, " (");
-		put_field(out, &schema, &event, "why");
-		out_str(out, ")");
+		else
+			others += !count_program(program, &schema, &event);
 	}
-	return seen;
+	return others;
+}
+
+/* Writes a program. Its bytes come from the traced process, so they may have any values. */
+static void put_program(struct out *out, const struct program *program)
+{
+	text_safe(out, program->path, strlen(program->path));
+	out_str(out, " (");
+	text_safe(out, program->why, strlen(program->why));
+	if (program->times > 1) {
+		out_str(out, ", ");
+		out_unsigned(out, program->times);
+		out_str(out, " times");
+	}
+	out_str(out, ")");
 }
 
 void untraced_say(int fd, bool is_first_known, bool by_kernel)
 {
 	static struct out err = { .fd = STDERR_FILENO };
-	unsigned seen;
+	static struct program program[SHOWN];
+	unsigned others;
 	trace_id_t trid;
 
 	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
 		return;
-	seen = put_programs(&err, trid, is_first_known, by_kernel);
+	memset(program, 0, sizeof(program));
+	others = read_programs(program, trid, is_first_known);
 	posix_trace_close(trid);
-	if (seen > SHOWN) {
+	for (unsigned i = 0; i < SHOWN && program[i].times; i++) {
+		out_str(&err, i ? ", " : by_kernel ?
+			"posixtrace: programs traced by the kernel only: " :
+			"posixtrace: programs that cannot be traced: ");
+		put_program(&err, &program[i]);
+	}
+	if (others) {
 		out_str(&err, ", and ");
-		out_unsigned(&err, seen - SHOWN);
+		out_unsigned(&err, others);
 		out_str(&err, " more");
 	}
-	if (seen)
+	if (program[0].times)
 		out_str(&err, by_kernel ? "\n" :
 			"; --syscalls=unseen records their system calls\n");
 	out_flush(&err);
+}
+
+/* Returns the number of events of a type that a process records when it has made a child. */
+static unsigned count_children(trace_id_t trid, const char *type)
+{
+	static struct posix_trace_schema_np schema;
+	struct posix_trace_event_np event;
+	trace_event_id_t id;
+	unsigned children = 0;
+	int unavailable;
+
+	if (!find_type(trid, type, &id, &schema) || posix_trace_rewind(trid))
+		return 0;
+	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable)
+		if (event.info.posix_event_id == id)
+			children += !field_integer(&schema, "error", &event, 0);
+	return children;
+}
+
+void untraced_say_children(int fd)
+{
+	static const char *const types[] = {
+		"process.fork", "process.vfork", "process.spawn", "process.system", "process.popen"
+	};
+	unsigned children = 0;
+	trace_id_t trid;
+
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return;
+	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++)
+		children += count_children(trid, types[i]);
+	posix_trace_close(trid);
+	if (children)
+		say("the process has made %u %s, which %s not recorded: --inherit records children",
+		    children, children == 1 ? "child" : "children", children == 1 ? "was" : "were");
 }

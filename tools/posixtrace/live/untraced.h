@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* untraced.h - programs that were executed while recording, and that could not be traced. */
+/* untraced.h - programs and children that began while recording, and that were not traced. */
 #ifndef POSIXTRACE_LIVE_UNTRACED_H
 #define POSIXTRACE_LIVE_UNTRACED_H
 
@@ -12,5 +12,12 @@
  * of these programs. If the log cannot be read, nothing is printed.
  */
 void untraced_say(int fd, bool is_first_known, bool by_kernel);
+
+/*
+ * Prints one line with the number of children that the processes of the log have made, if there are
+ * any. It is for a stream that children do not inherit. fd is the complete log and stays open. If
+ * the log cannot be read, nothing is printed.
+ */
+void untraced_say_children(int fd);
 
 #endif
