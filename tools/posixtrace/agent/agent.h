@@ -51,7 +51,7 @@ struct agent {
 	bool has_leftovers;	     /* flight/ may have logs that no recorder uses */
 	/* CLOCK_MONOTONIC: begin of the agent, and time of the next search */
 	int64_t begin_ns, search_ns;
-	int64_t budget_ns;	     /* CLOCK_MONOTONIC: time of the next look at budgets */
+	int64_t budget_ns;	     /* time of the next check of budgets, by CLOCK_MONOTONIC */
 	int64_t read_ns;	     /* CLOCK_MONOTONIC: time of the next reading of watches */
 	int64_t began;		     /* begin of the agent in seconds since 1970 */
 	struct metrics metrics;

@@ -78,8 +78,8 @@ static void refuse_value(struct config_place *place, bool good)
  * The function also stores a refused value, so that the key is not reported as missing, too. This
  * does no harm, because the agent does not use a configuration with faults.
  *
- * The path must be absolute. The agent and a client that looks for the agent's socket may have
- * different current folders, so a relative path could mean different folders for them.
+ * The path must be absolute. The agent, and a client that searches for the agent's socket, may have
+ * different current folders. So a relative path could mean different folders for them.
  */
 static void key_folder(struct config_place *place, const struct given *given)
 {

@@ -353,7 +353,7 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 /*
  * Copies the stream into the new file "name" in flight/. If the recorded process has ended, only
  * the agent still has the stream's memory, so the function visits all streams that the agent can
- * see. Returns the descriptor of the file, or -1 after it printed an error.
+ * find. Returns the descriptor of the file, or -1 after it printed an error.
  */
 static int copy_recorder(const struct recorder *recorder, const struct store *store,
 			 const char *name, const char *trigger, int64_t last_ns, bool has_ended)

@@ -159,7 +159,7 @@ int store_open(struct store *store, const char *folder)
 	return TOOL_OK;
 }
 
-/* Closes the store and so releases its lock. A part of the store may be unopened. */
+/* Closes the store and so releases its lock. Some descriptors of the store may not be open. */
 void store_close(struct store *store)
 {
 	const int fds[] = { store->logs, store->flight, store->lock, store->dir };
@@ -537,8 +537,8 @@ static bool account_refused(struct store *store, const char *name,
 }
 
 /*
- * The file is moved within one file system, so other processes never see an incomplete log in
- * logs/. The function adds the log to the counts, so that the folder need not be read again.
+ * The file is moved within one file system, so logs/ never has an incomplete log. The function adds
+ * the log to the counts, so that the folder need not be read again.
  */
 enum store_result store_keep(struct store *store, const struct config *config, const char *name,
 			     const struct store_flight *flight, const char *trigger, char **path)

@@ -27,7 +27,10 @@ struct store {
 	int dir; /* dir, lock, flight and logs are descriptors; -1: not open */
 	int lock;
 	int flight, logs;
-	/* number of the logs in logs/, and bytes of logs and accounts, as far as the agent knows */
+	/*
+	 * number of the logs in logs/, and bytes of logs and accounts, according to the agent's own
+	 * count
+	 */
 	uint64_t count, bytes;
 	/*
 	 * Numbers of logs since the agent began: removed for the quota, expired, and refused

@@ -12,7 +12,7 @@
 
 /*
  * The beginning of the script, up to the cases of the commands. It does not depend on the tables.
- * In bash the functions see the local variables of their caller. A hostile log may contain the name
+ * In bash a function can use the local variables of its caller. A hostile log may contain the name
  * of an event with $(), which compgen -W would expand. So the script compares words one by one, and
  * quotes each word by printf %q. The script discards errors of posixtrace, since they would appear
  * in the prompt.

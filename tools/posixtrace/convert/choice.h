@@ -21,7 +21,7 @@ struct choice {
 	struct paired paired;
 	struct logfile log;     /* the names of the types, for messages and pairs */
 	uint64_t events;        /* number of selected events */
-	uint64_t *of_type;      /* number of selected events of each type, by its index */
+	uint64_t *of_type;      /* number of selected events of each type, at the type's index */
 	size_t types;
 	struct threads of_thread; /* the "mark" of a thread is its number of selected events */
 	bool knows_times;       /* wanted_begin() has computed the bounds in time */

@@ -44,8 +44,8 @@ struct fmt_input;
 /* ------------------------------------------------------------------ events and facts */
 
 /*
- * The facts that a source knows before the first event. A member that is zero or empty is not
- * known, unless its comment states otherwise.
+ * The facts that a source has before the first event. A member that is zero or empty is not known,
+ * unless its comment states otherwise.
  */
 struct fmt_facts {
 	char name[TRACE_NAME_MAX + 1];       /* name of the stream */
@@ -191,7 +191,7 @@ struct fmt_thread_line {
 	struct posix_trace_ledger_np ledger;
 };
 
-/* The facts that a source knows after the last event. */
+/* The facts that a source has after the last event. */
 struct fmt_end {
 	bool complete;          /* the input is whole */
 	bool has_status;
@@ -207,8 +207,8 @@ struct fmt_end {
 /* ------------------------------------------------------------------ a format */
 
 /*
- * The member "value" of each row in a format's table of options. The user gives an option as --NAME
- * or -O NAME, and the format reads it by fmt_option() with the name.
+ * The member "value" of each row in a format's table of options. The user writes an option as
+ * --NAME or -O NAME, and the format reads it with fmt_option() by this name.
  */
 enum {
 	FMT_OPTION = 2048,      /* an option of the format both as a source and as a sink */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* list.h - the formats, in the order in which their detect functions see an input. */
+/* list.h - the formats, in the order in which their functions detect() examine an input. */
 FORMAT(log)
 #ifdef ENABLE_TRACEX
 FORMAT(tracex)

@@ -3,8 +3,8 @@
  * nesting.c - turns intervals in the order of their ends into edges in the order of time.
  *
  * The intervals are read backwards, from the last to the first. A stack has the intervals whose
- * begin this backward walk has not passed yet. The walk finds the edges from the youngest to the
- * oldest. So it writes the edges to a second temporary file, which is then read backwards, too.
+ * beginning this backward walk has not passed yet. The walk finds the edges from the youngest to
+ * the oldest. So it writes the edges to a second temporary file, which is then read backwards, too.
  */
 #include "convert/nesting.h"
 
@@ -67,7 +67,7 @@ int nesting_add(struct nesting *nesting, struct nesting_lane *lane, const struct
 
 struct backward {
 	struct nesting *nesting;
-	/* intervals whose begin the backward walk has not passed yet */
+	/* intervals whose beginning the backward walk has not passed yet */
 	struct interval *open;
 	size_t depth, room;
 	struct edge edge[EDGES];
@@ -98,7 +98,7 @@ static void put_edge(struct backward *b, int64_t at_ns, uint64_t frame, bool clo
 	b->edges = 0;
 }
 
-/* Removes the interval on top of the stack, whose begin the backward walk has passed. */
+/* Removes the interval on top of the stack, because the backward walk has passed its beginning. */
 static void pop_interval(struct backward *b)
 {
 	const struct interval *top = &b->open[--b->depth];

@@ -12,7 +12,7 @@
 enum output_state { OUTPUT_STANDARD, OUTPUT_THERE, OUTPUT_NEW, OUTPUT_SPOOLED, OUTPUT_FOLDER };
 
 struct output {
-	struct fmt_output shown; /* the part that the sink sees */
+	struct fmt_output shown; /* the part that the sink uses */
 	enum output_state state;
 	struct outfile file;     /* only in the state OUTPUT_NEW */
 	struct out out;

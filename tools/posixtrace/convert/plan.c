@@ -191,8 +191,8 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 /* ------------------------------------------------------------------ asking */
 
 /*
- * Returns the time, or least_ns if the time is earlier. For the begins of spans, least_ns is the
- * limit of limit_begin().
+ * Returns the time, or least_ns if the time is earlier. For the beginnings of spans, least_ns is
+ * the limit of limit_begin().
  */
 static int64_t not_before(int64_t time_ns, int64_t least_ns)
 {

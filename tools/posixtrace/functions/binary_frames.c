@@ -62,8 +62,8 @@ static uint64_t next_number(struct cursor *cursor, size_t bytes)
 }
 
 /*
- * Reads a number of variable length (LEB128). The function reads signed numbers like unsigned ones,
- * because no caller needs the sign.
+ * Reads a number of variable length (LEB128). The function reads signed numbers like unsigned
+ * numbers, because no caller needs the sign.
  */
 static uint64_t next_leb(struct cursor *cursor)
 {

@@ -17,7 +17,7 @@
 
 /*
  * The names of the general registers, by number. The first eight elements are only the part that
- * all forms of the name have in common. register_of() knows the forms.
+ * all forms of the name have in common. register_of() recognizes the forms.
  */
 static const char *const registers[16] = {
 	"ax", "cx", "dx", "bx", "sp", "bp", "si", "di",

@@ -5,7 +5,7 @@
 
 /*
  * Returns the fields of a probe, such as "str file; str function; s32 line". Returns NULL if the
- * probe is not known. The types are those that a user may give (probes.c).
+ * probe is not known. The types are the types that a user may write (probes.c).
  */
 const char *probe_known(const char *provider, const char *name);
 

@@ -22,7 +22,7 @@
 #include "base/vec.h"
 #include "functions/probe_known.h"
 
-/* The types that a user may give, and their bytes; 0: a text. */
+/* The types that a user may write, and their sizes in bytes; 0: a text. */
 static const struct {
 	const char *name;
 	uint8_t bytes;

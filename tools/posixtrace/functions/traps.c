@@ -70,9 +70,10 @@ enum arguments_way traps_arguments(const struct binary_file *file)
 }
 
 /*
- * Sets the type and the values of a begin. The beginning gets no values if an instruction before
- * the breakpoint may have changed a register of an argument. Two kinds of instructions never do: an
- * ENDBR64, which has 4 bytes, and the instructions by which a function of Go checks its stack.
+ * Sets the type and the values of the beginning of a function. The beginning gets no values if an
+ * instruction before the breakpoint may have changed a register of an argument. Two kinds of
+ * instructions never do: an ENDBR64, which has 4 bytes, and the instructions by which a function of
+ * Go checks its stack.
  */
 static void take_values(struct trap *trap, struct shim_plan_site *site)
 {

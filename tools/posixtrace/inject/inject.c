@@ -38,7 +38,8 @@
 #include "inject/safe.h"
 #include "inject/target.h"
 
-#define TRY_NS   INT64_C(10000000000) /* the child gives up after this time without a safe place */
+/* the child ends after this time if no thread is at a safe place */
+#define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
@@ -98,10 +99,10 @@ static bool has_same_bytes(int one, int other)
 }
 
 /*
- * Opens a file as a process sees it, for reading, if it is a regular file. The process may have
- * made the path. So the function follows symbolic links within the root folder of the process, and
- * opens nothing that could be a device. On failure, returns -1 and sets errno; ENOENT also if the
- * file is of another type.
+ * Opens the file that has this path in the process for reading, if it is a regular file. The
+ * process may have made the path. So the function follows symbolic links within the root folder of
+ * the process, and opens nothing that could be a device. On failure, returns -1 and sets errno;
+ * ENOENT also if the file is of another type.
  */
 static int open_as_seen(pid_t pid, const char *path)
 {
@@ -566,8 +567,8 @@ static void inject_recover(const struct work *attach, struct target *target)
 }
 
 /*
- * Warns if events of the process have another number of bytes of data than this tracer wants. The
- * number is a property of the process: record --data or the first tracer has set it.
+ * Warns if the events of the process have more or fewer bytes of data than this tracer requests.
+ * The number is a property of the process: record --data or the first tracer has set it.
  */
 static void say_content(const struct target *target, const char *families)
 {

@@ -25,7 +25,10 @@
 #define PAUSE_NS   200000     /* between two calls of waitpid() */
 #define STOP_NS    2000000000 /* the limit for a stop; a thread that sleeps or runs stops at once */
 
-/* Errors by which the kernel marks an interrupted system call; user programs never see them. */
+/*
+ * Errors with which the kernel marks an interrupted system call. A user program never receives
+ * them.
+ */
 #define ERESTARTNOHAND 514
 
 /*

@@ -100,8 +100,8 @@ static void print_cpu(struct out *out, const struct latency *latency)
 }
 
 /*
- * Prints the table of begins and ends that belong to no complete span, and so contribute to no
- * duration.
+ * Prints the table of the beginnings and ends that belong to no complete span. They do not
+ * contribute to durations.
  */
 static void print_unmatched(struct out *out, const struct latency *latency)
 {

@@ -251,7 +251,7 @@ bool account_is_of(const char *account, const char *log)
 	bool is_same;
 	int status;
 
-	/* To open a pipe would wait for a writer. */
+	/* If the file is a pipe, open(2) would wait for a writer. */
 	if (stat(log, &st) || !S_ISREG(st.st_mode))
 		return false;
 	say_nothing(true);

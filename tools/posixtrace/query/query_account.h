@@ -57,8 +57,8 @@ enum account_result account_write_open(struct query_log *of, const char *name,
 
 /*
  * Merges the accounts of the folder if more than ACCOUNT_APART of them have only one log. A merged
- * account has the same tables, with the rows of all its logs. It has each text once, and no rows of
- * types without an event or a loss. So a log in it needs less than a tenth of the bytes. Two
+ * account has the same tables, with the rows of all its logs. It has each text only once. Types
+ * without events and losses have no rows. So a log in it needs less than a tenth of the bytes. Two
  * processes do not merge at the same time. An account whose log exists remains. After an error,
  * which the function prints, the accounts remain.
  */

@@ -121,7 +121,7 @@ static void array_of(const struct posix_trace_schema_np *schema, unsigned field,
 }
 
 /*
- * Stores the name of a value and returns true. The name is the one that the schema gives to the
+ * Stores the name of a value and returns true. The name is the label that the schema has for the
  * value, or the name of the error number or signal. Returns false if the value has no name. A value
  * of bits is not replaced by the names of its bits, so that SQL can compute with the bits.
  */

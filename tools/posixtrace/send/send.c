@@ -92,7 +92,7 @@ static bool is_possible(int argc)
  */
 static int send_run(int argc, char **argv)
 {
-	/* The sink is always rkh, because receive knows no other format. */
+	/* The sink is always rkh, because the command receive reads no other format. */
 	struct through plan = { .to = fmt_by_name("rkh"), .output = "-", .given = given,
 				.givens = 2 };
 	static struct fmt_input input = { .name = "process", .fd = -1, .signals = -1 };

@@ -26,7 +26,7 @@ struct program_open {
 
 /*
  * The size of the memory in which a record is composed, and a mask for the number of bytes that are
- * used. Because of the mask, the verifier knows that each access is within the memory.
+ * used. Because of the mask, the verifier can prove that each access is within the memory.
  */
 #define PROGRAM_SCRATCH 32768
 #define PROGRAM_MASK    0x3fff

@@ -77,7 +77,7 @@ int mapped_begin(struct mapped *mapped)
 	return err;
 }
 
-/* One look at the records of all CPUs. */
+/* The state of one reading of the records of all CPUs. */
 struct look {
 	void (*take)(void *arg, const struct mapped_file *file);
 	void *arg;

@@ -15,7 +15,7 @@
 
 #include "base/vec.h"
 
-/* greatest number of doubtful calls of a stack; further ones are reported at once */
+/* greatest number of doubtful calls of a stack; further calls are reported immediately */
 #define DOUBTFUL_MOST 65536
 
 struct frame {

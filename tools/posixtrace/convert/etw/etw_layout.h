@@ -47,7 +47,7 @@ enum etw_out {
 enum etw_rule {
 	ETW_RULE_NONE,          /* one element, with the length of the type */
 	ETW_RULE_FIXED,         /* a constant */
-	ETW_RULE_FIELD,         /* the value of an earlier field, by its index */
+	ETW_RULE_FIELD,         /* the value of the earlier field that has this index */
 	ETW_RULE_PREFIX,        /* a u16 before the elements or bytes */
 	ETW_RULE_REST           /* up to the end of the payload */
 };

@@ -73,10 +73,11 @@ static bool has_fields(const char *schema, const char *key)
 }
 
 /*
- * Finds whether the event begins or ends a span, by the type of a kernel event or the opcode of a
- * provider's event. *key becomes the names of the fields by which begin and end are paired, or NULL
- * if they are paired by thread. If the schema lacks the fields of the key, the event does not
- * belong to a span, because pairing by thread would join events of different subjects.
+ * Finds whether the event begins or ends a span. For a kernel event this depends on the type, and
+ * for a provider's event on the opcode. *key becomes the names of the fields that pair the
+ * beginning with the end, or NULL if the thread pairs them. If the schema lacks the fields of the
+ * key, the event does not belong to a span, because pairing by thread would join events of
+ * different subjects.
  */
 static void find_phase(const struct etw_record *r, const char *schema, struct fmt_type *type,
 		       char span[ETW_NAME_BYTES], const char **key)

@@ -28,7 +28,7 @@ struct writing { /* the context of the sink */
 	struct fmt_flow *flow;
 	int fd;
 	struct posix_trace_composer_np *composer;
-	trace_event_id_t *id; /* the number of a type in the log, by index of the type */
+	trace_event_id_t *id; /* the number of each type in the log, at the type's index */
 	size_t types;
 	size_t data_max;
 	enum { UNSEEN, RUNS, STOPPED } *state; /* for each source: the state of the log's stream */

@@ -135,8 +135,8 @@ static int read_ahead(struct writing *writing, uint64_t at, size_t len)
 
 /*
  * Appends a part of the file of bodies to the record. Bodies are read in the order in which they
- * were written, so a large piece is read ahead. The attributes of a begin may be far from this
- * piece; in this case they are read separately.
+ * were written, so a large piece is read ahead. The attributes of a span's beginning may be far
+ * from this piece. In this case they are read separately.
  */
 static int append_body(struct writing *writing, struct proto *p, uint64_t at, size_t len,
 		       bool is_begin)

@@ -34,7 +34,7 @@ struct rkh_source {
 	struct rkh_decoder decoder;
 	struct rkh_names *names;
 	struct rkh_filter *filter; /* NULL: all records are wanted */
-	bool lines;          /* the sink wants the listing and no events */
+	bool lines;          /* the sink receives the listing and no events */
 	struct rkh_text text;
 	bool begun, stopped, too_many;
 

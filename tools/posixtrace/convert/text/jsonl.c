@@ -475,7 +475,10 @@ static int jsonl_end(void *context, const struct fmt_end *end)
 	return json->out->err;
 }
 
-/* Called when a live source pauses, so that the reader of the output can see all lines so far. */
+/*
+ * Called when a live source pauses. Writes all lines so far, so that a reader of the output
+ * receives them.
+ */
 static int jsonl_idle(void *context)
 {
 	return out_flush(((struct jsonl *)context)->json.out);

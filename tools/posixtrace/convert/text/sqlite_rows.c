@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* sqlite_rows.c - a virtual table of rows in memory, which is read once from begin to end. */
+/*
+ * sqlite_rows.c - a virtual table of rows in memory, which is read once from the beginning to the
+ * end.
+ */
 #include "convert/text/sqlite_rows.h"
 
 #include <stdio.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * event.h - an event as a template sees it, and the pointer into its data.
+ * event.h - an event in the form that templates use, and the pointer into its data.
  *
  * Offsets 0 to 7 are a word in place of AIX's hook word; the event's data begins at offset 8. The
- * pointer may have any value, also a value before the beginning. A read before the beginning fails
- * as a read past the end does.
+ * pointer may have any value, also a value before the beginning. A read before the beginning fails,
+ * like a read behind the end.
  */
 #ifndef POSIXTRACE_REPORT_TEMPLATE_EVENT_H
 #define POSIXTRACE_REPORT_TEMPLATE_EVENT_H

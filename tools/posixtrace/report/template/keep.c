@@ -34,8 +34,8 @@ static const struct function *function_of(const void *entry)
 }
 
 /*
- * Orders functions by the length of their names, then by bytes. This order is cheap, and the user
- * never sees it.
+ * Orders functions by the length of their names, then by bytes. This order needs little time, and
+ * the output does not depend on it.
  */
 static int compare_functions(const void *a, const void *b)
 {

@@ -29,7 +29,7 @@ void timers_start(struct timers *timers, uint64_t a, uint64_t b, int64_t time_ns
 /* Ends the timer of a pair. Returns false if the timer was not running. */
 bool timers_end(struct timers *timers, uint64_t a, uint64_t b, int64_t *started_ns);
 
-/* Frees all timers, also the running ones. */
+/* Frees all timers, also running timers. */
 void timers_fini(struct timers *timers);
 
 #endif
