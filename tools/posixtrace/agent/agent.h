@@ -49,11 +49,11 @@ struct agent {
 	struct agent_fired *fired;
 	size_t fireds;
 	bool has_leftovers;	     /* flight/ may have logs that no recorder uses */
-	/* CLOCK_MONOTONIC: begin of the agent, and time of the next search */
+	/* times of the beginning of the agent and of the next search, by CLOCK_MONOTONIC */
 	int64_t begin_ns, search_ns;
 	int64_t budget_ns;	     /* time of the next check of budgets, by CLOCK_MONOTONIC */
-	int64_t read_ns;	     /* CLOCK_MONOTONIC: time of the next reading of watches */
-	int64_t began;		     /* begin of the agent in seconds since 1970 */
+	int64_t read_ns;	     /* time of the next reading of watches, by CLOCK_MONOTONIC */
+	int64_t began;		     /* the beginning of the agent in seconds since 1970 */
 	struct metrics metrics;
 	struct until signals;
 	int control; /* the socket; -1: none */

@@ -157,9 +157,10 @@ void input_close(struct fmt_input *input);
 
 /*
  * input_keep() prepares this input and the inputs linked behind it for a second reading. It copies
- * an input that cannot seek to a temporary file. Returns 0; or ENOTTY for a terminal, of which it
- * reads nothing; or another error number, after which a part of an input may be lost. Afterwards
- * input_again() moves all these inputs back to their beginnings, and returns 0 or an error number.
+ * an input that cannot seek to a temporary file. Returns 0 or an error number. For a terminal it
+ * reads nothing and returns ENOTTY. After another error, a part of an input may be lost.
+ * input_again() then moves all these inputs back to their beginnings, and returns 0 or an error
+ * number.
  */
 int input_keep(struct fmt_input *input);
 int input_again(struct fmt_input *input);

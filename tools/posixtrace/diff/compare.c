@@ -33,8 +33,8 @@ const char *compare_kind_name(int kind)
 
 /*
  * Appends a comparison. Returns NULL if memory is lacking. The next call may move the rows, so the
- * pointer is valid only until then. name is not copied. It belongs to a sample, which exists longer
- * than the comparison.
+ * pointer is valid only until then. The function does not copy "name", which belongs to a sample
+ * that exists longer than the comparison.
  */
 static struct comparison *add_row(struct compare *compare, const char *name, int kind, int quantity)
 {

@@ -52,8 +52,8 @@ struct compare {
 };
 
 /*
- * Fills the rows. The caller sets level, margin and relative before the call. Returns false if
- * memory is lacking. The caller must call compare_fini() in any case.
+ * Fills the rows. The caller must set "level", "margin" and "relative" before the call. Returns
+ * false if memory is lacking. The caller must call compare_fini() in any case.
  */
 bool compare_samples(struct compare *compare, const struct sample *a, const struct sample *b);
 void compare_fini(struct compare *compare);

@@ -25,7 +25,7 @@ struct paired {
 	double freedom;
 };
 
-/* Computes the mean, its error and the degrees of freedom. count must be greater than 2. */
+/* Computes the mean, its error and the degrees of freedom. "count" must be greater than 2. */
 struct paired paired_of(const double *difference, size_t count);
 
 /*

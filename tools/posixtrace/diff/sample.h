@@ -58,9 +58,9 @@ struct sample {
 };
 
 /*
- * Reads the log. The caller sets wanted and the pairs of --pair before the call. After TOOL_OK or
- * TOOL_DAMAGED the sample can be compared. Otherwise the function has printed an error. The caller
- * must call sample_fini() in any case.
+ * Reads the log. The caller must set the member "wanted" and the pairs of --pair before the call.
+ * After TOOL_OK or TOOL_DAMAGED the sample can be compared. Otherwise the function has printed an
+ * error. The caller must call sample_fini() in any case.
  */
 int sample_take(struct sample *sample, const char *path);
 void sample_fini(struct sample *sample);

@@ -34,7 +34,7 @@ void doctor_machine(doctor_report *report);
 /* Examines a process without stopping or changing it. */
 void doctor_process(pid_t pid, doctor_report *report);
 
-/* Prints into the texts of a finding and reports it. advice may be NULL. */
+/* Prints into the texts of a finding and reports it. "advice" may be NULL. */
 void doctor_say(doctor_report *report, const char *name, enum doctor_verdict verdict,
 		const char *advice, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));

@@ -63,7 +63,10 @@ static unsigned long long status_number(const char *name, int base, unsigned lon
 		       procfile_number(text, name, base, otherwise) : otherwise;
 }
 
-/* Returns whether a capability is in effect for this process. bit is its number in capability.h. */
+/*
+ * Returns whether a capability is in effect for this process. "bit" is the number of the capability
+ * in capability.h.
+ */
 static bool has_capability(int bit)
 {
 	return status_number("CapEff:", 16, 0) >> bit & 1;

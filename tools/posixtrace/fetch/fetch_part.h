@@ -48,7 +48,7 @@ struct fetch {
 	char *place;                 /* the URL without user and password, for messages */
 	struct fetch_log *log;
 	size_t logs;
-	bool is_open;                /* server is initialized */
+	bool is_open;                /* "server" is initialized */
 };
 
 extern struct fetch fetch;

@@ -32,7 +32,7 @@ struct address {
 bool address_is(const char *text);
 
 /*
- * Parses a URL. option is the name of the option for messages. Returns false after it printed an
+ * Parses a URL. "option" is the name of the option for messages. Returns false after it printed an
  * error.
  */
 bool address_parse(struct address *address, const char *option, const char *text);

@@ -14,7 +14,7 @@ enum insn_kind {
 	INSN_JUMP,       /* an unconditional jump to target */
 	INSN_BRANCH,     /* a conditional jump to target */
 	INSN_SHORT_ONLY, /* loop or jrcxz: the target must be near; a long form does not exist */
-	INSN_CALL,       /* a call of target; if target is 0, a call through a pointer */
+	INSN_CALL,       /* a call of "target"; if "target" is 0, a call through a pointer */
 	INSN_INDIRECT,   /* a jump through a register or memory */
 	INSN_RETURN,
 	INSN_TRAP,       /* int3, which is padding or a breakpoint */

@@ -14,7 +14,8 @@
 struct inject_watch {
 	int memory;              /* -1: there is none */
 	uint64_t jumps;          /* address of posixtrace_shim_jumps */
-	uint64_t count, opened, missed; /* the counts at the last look: lib/preload/patch_plan.h */
+	/* the counts at the last check (lib/preload/patch_plan.h) */
+	uint64_t count, opened, missed;
 };
 
 /* Returns false if the process does not have the library yet, or cannot be examined. */

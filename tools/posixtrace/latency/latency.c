@@ -23,8 +23,8 @@
 extern const struct tool_command latency_command;
 
 /*
- * The values of the options that only this file needs. slowest is at most SLOWEST_MAX, and around
- * at most SLOWEST_AROUND.
+ * The values of the options that only this file needs. "slowest" is at most SLOWEST_MAX, and
+ * "around" at most SLOWEST_AROUND.
  */
 struct options {
 	enum when_form form;

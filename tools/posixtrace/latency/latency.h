@@ -40,13 +40,13 @@ struct latency {
 struct out;
 
 /*
- * Both functions print all results. form is the form of times in the text. JSON has times in
+ * Both functions print all results. "form" is the form of times in the text. JSON has times in
  * nanoseconds.
  */
 void latency_text(struct out *out, const struct latency *latency, enum when_form form);
 void latency_json(struct out *out, const struct latency *latency);
 
-/* Returns count per second of the log's time, or 0 if the log's time is not positive. */
+/* Returns "count" divided by the log's time in seconds, or 0 if the log's time is not positive. */
 double latency_rate(const struct latency *latency, uint64_t count);
 
 #endif

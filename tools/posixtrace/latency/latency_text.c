@@ -214,8 +214,8 @@ static void event_line(struct out *out, const struct latency *latency, struct li
 {
 	bool is_end = event->ordinal == span->end_ordinal;
 	/*
-	 * The cast removes const, because logfile_type() may add a type to the log. All types of
-	 * the kept events exist by now, so the call changes nothing.
+	 * The cast removes const, because logfile_type() may add a type to the log. The types of
+	 * all kept events have been added before, so the call changes nothing.
 	 */
 	const struct log_type *type = logfile_type((struct logfile *)&latency->log,
 						   event->event.info.posix_event_id);

@@ -48,8 +48,8 @@ struct slowest {
 };
 
 /*
- * limit is the number of spans; around is the number of events in each part. Returns false if
- * memory is lacking. The caller must call slowest_fini() in any case.
+ * "limit" is the number of spans, and "around" is the number of events in each part. Returns false
+ * if memory is lacking. The caller must call slowest_fini() in any case.
  */
 bool slowest_init(struct slowest *slowest, size_t limit, size_t around);
 void slowest_fini(struct slowest *slowest);
@@ -64,7 +64,7 @@ bool slowest_event(struct slowest *slowest, const struct reading *reading);
 
 /*
  * Returns the event of a part with this index, 0 for the oldest, or NULL behind the last event.
- * around must not be 0.
+ * "around" must not be 0.
  */
 const struct slow_event *slowest_at(const struct slowest *slowest, const struct slow *slow,
 				    enum slow_part part, size_t index);

@@ -37,7 +37,10 @@ struct parquet {
 	int err;
 };
 
-/* Begins a file. fd must be at the beginning of an empty file. The caller closes it. */
+/*
+ * Begins a file. The descriptor "fd" must be at the beginning of an empty file. The caller closes
+ * the descriptor.
+ */
 void parquet_begin(struct parquet *file, int fd, enum codec codec);
 
 /* Adds a column and returns its number. The name must be UTF-8; the function copies it. */

@@ -20,8 +20,8 @@
 #define STACKS_MOST (1u << 20)
 
 /*
- * SQLite copies the text, since the text may be invalid when the row is inserted. If text is a null
- * pointer, SQLite binds NULL.
+ * SQLite copies the text, since the text may be invalid when the row is inserted. If "text" is a
+ * null pointer, SQLite binds NULL.
  */
 void query_bind_text(sqlite3_stmt *row, int column, const char *text)
 {

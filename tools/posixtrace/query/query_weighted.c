@@ -74,8 +74,9 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 /* ------------------------------------------------------------------ rows */
 
 /*
- * Events that are grouped by the returned property have the same value in the column in all events
- * of a group. Returns 0 if this is so for every grouping, and -1 if it is so for no grouping.
+ * Returns a property. If events are grouped by this property, all events of a group have the same
+ * value in the column. Returns 0 if this is true for each property, and -1 if it is true for no
+ * property.
  */
 static int columns_of(int column)
 {

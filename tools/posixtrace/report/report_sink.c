@@ -307,8 +307,9 @@ static void report_sink_print(struct report_sink *sink, const struct report_type
 }
 
 /*
- * --limit is applied before --tail. Together they print the last events of the first events. A tail
- * copies the data, because the flow's data is valid only for this call.
+ * --limit is applied before --tail. If both are given, the report first selects the first events,
+ * and then prints the last of these events. A tail copies the data, because the flow's data is
+ * valid only for this call.
  */
 static int report_sink_show(struct report_sink *sink, const struct report_type *type,
 			    const struct posix_trace_event_np *event)

@@ -26,7 +26,7 @@ struct pending {
 	uint64_t key;
 	int64_t time_ns;
 	pid_t pid, tid;
-	/* neighbours in the list of its rule; younger also links the free elements */
+	/* neighbours in the list of the rule; "younger" also links the free elements */
 	uint32_t older, younger;
 	/* its time passed before the gap in the log, so it is certainly violated */
 	bool certain;
@@ -195,8 +195,8 @@ static bool has_key(const struct judge_use *use, const struct reading *reading)
 
 /*
  * Returns a hash of the key of an event. The key is the process with the fields of the rule, or
- * with the thread if the rule has no fields. If text is not NULL, the function also writes the key
- * there, in words.
+ * with the thread if the rule has no fields. If "text" is not NULL, the function also writes the
+ * key there, in words.
  */
 static uint64_t key_of(const struct judge *judge, const struct judge_use *use,
 		       const struct reading *reading, char *text)

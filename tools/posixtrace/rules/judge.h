@@ -83,7 +83,7 @@ void every_fini(struct judge *judge);
 /*
  * every_begin() is called for an event that another event must follow, and every_end() for the
  * other event. The other event meets the youngest obligation with its key, because the innermost of
- * nested calls ends first. index is the index of the rule.
+ * nested calls ends first. "index" is the index of the rule.
  */
 void every_begin(struct judge *judge, size_t index, const struct judge_use *use,
 		 const struct reading *reading);

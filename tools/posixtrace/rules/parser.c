@@ -65,8 +65,8 @@ static bool is_word(char c)
 }
 
 /*
- * Reads a quoted text. A backslash is dropped, and the byte behind it is used as it is. The text
- * fits, because it is not longer than its line.
+ * Reads a quoted text. A backslash is dropped, and the byte behind it is copied unchanged. The text
+ * fits into the buffer, because it is not longer than its line.
  */
 static void parser_quoted(struct parser *parser)
 {

@@ -28,9 +28,9 @@ void parser_fail(struct parser *parser, const char *expected);
 void parser_next(struct parser *parser);
 
 /*
- * These functions compare the current word with word. parser_is() only compares. If both are equal,
- * parser_skip() and parser_expect() move to the next word. If they differ, parser_expect() prints
- * an error.
+ * These functions compare the current word with the parameter "word". parser_is() only compares. If
+ * both are equal, parser_skip() and parser_expect() move to the next word. If they differ,
+ * parser_expect() prints an error.
  */
 bool parser_is(const struct parser *parser, const char *word);
 bool parser_skip(struct parser *parser, const char *word);

@@ -20,7 +20,7 @@ static int64_t *time_at(const struct rule *rule, uint64_t from, uint64_t index)
 
 /*
  * Returns whether the time from from_ns to to_ns is less than the span of the rule. to_ns must not
- * be before from_ns.
+ * be less than from_ns.
  */
 static bool is_within(const struct rule *rule, int64_t from_ns, int64_t to_ns)
 {

@@ -69,13 +69,13 @@ struct rules {
 
 /*
  * Reads the rules. If the file cannot be read or memory is lacking, prints that and returns false.
- * For each wrong rule it prints an error and increments errors.
+ * For each wrong rule it prints an error and increments rules->errors.
  */
 bool rules_read(struct rules *rules, const char *path);
 /*
- * Adds one rule, which is a part of line number of the file path. rules is empty before the first
- * call. Returns false after it printed an error. A text without a rule is an error, too. path must
- * exist until rules_fini().
+ * Adds one rule, which is a part of the line "number" of the file "path". Before the first call,
+ * *rules must be empty. Returns false after it printed an error. A text without a rule is an error,
+ * too. "path" must exist until rules_fini().
  */
 bool rules_add(struct rules *rules, const char *path, unsigned number, const char *text);
 void rules_fini(struct rules *rules);

@@ -261,7 +261,7 @@ static void apply_losses(struct rule *rule, const struct missing *missing, bool 
 		rule->undecided = 1;
 }
 
-/* missing has an element for each rule, with the index of the rule. */
+/* "missing" has an element for each rule, at the index of the rule. */
 int sight_losses(struct judge *judge, bool is_damaged)
 {
 	struct missing *missing = calloc(judge->rules->count + 1, sizeof(*missing));

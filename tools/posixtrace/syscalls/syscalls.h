@@ -133,9 +133,9 @@ void syscalls_look(struct syscalls *syscalls,
 bool syscalls_follows(const struct syscalls *syscalls, pid_t pid);
 
 /*
- * Returns a process that is being recorded. If pid is 0, this is the first such process, otherwise
- * it is the process behind pid. Returns 0 behind the last process. Between two calls, processes may
- * begin and end.
+ * Returns a process that is being recorded. If "pid" is 0, this is the first such process,
+ * otherwise it is the process behind "pid". Returns 0 behind the last process. Between two calls,
+ * processes may begin and end.
  */
 pid_t syscalls_next(const struct syscalls *syscalls, pid_t pid);
 

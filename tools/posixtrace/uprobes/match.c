@@ -452,7 +452,7 @@ static void close_stack(struct match *match, uint32_t index, uint64_t now_ns)
 	match->free_stacks++;
 }
 
-/* Closes the stacks of a process, or of all processes if pid is 0. */
+/* Closes the stacks of a process, or of all processes if "pid" is 0. */
 static void close_stacks(struct match *match, pid_t pid, uint64_t now_ns)
 {
 	for (uint32_t i = 0; i < match->stacks; i++)

@@ -37,7 +37,7 @@ void parquet_table_close(struct parquet_table *table);
 
 /*
  * These functions set a text, which may have any bytes. Bytes that are not UTF-8 are escaped. If
- * text is NULL, the value is NULL.
+ * "text" is NULL, the value is NULL.
  */
 void parquet_text(struct parquet *file, unsigned column, const void *text, size_t len);
 void parquet_string(struct parquet *file, unsigned column, const char *text);

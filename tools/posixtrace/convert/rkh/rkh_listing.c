@@ -311,7 +311,7 @@ void rkh_list_trouble(struct rkh_text *text, const struct rkh_trouble *t)
 	}
 }
 
-/* The last line of a listing. One of its sums is for both kinds of faults in arguments. */
+/* Writes the last line of a listing. The two kinds of faults in arguments have one common sum. */
 void rkh_list_counts(struct rkh_text *text, const struct rkh_counts *c)
 {
 	static const enum rkh_anomaly order[] = {

@@ -38,13 +38,13 @@ void rkh_write_end(struct rkh_writer *writer);
 struct rkh_sink {
 	struct fmt_flow *flow;
 	struct rkh_writer writer;
-	bool has_context;          /* contexts are wanted */
+	bool has_context;          /* true: the sink writes contexts */
 	/* readers have the present context, or no context was needed yet */
 	bool is_context_known;
 	bool *named;               /* for each type: whether readers have the name */
 	uint32_t *numbers;
 	size_t types, used;
-	bool schemas;              /* schemas are wanted */
+	bool schemas;              /* true: the sink writes schemas */
 	bool has_schema;           /* the type RKH_SCHEMA has a number */
 	bool is_schema_named;      /* readers have the name of RKH_SCHEMA */
 	uint32_t schema;

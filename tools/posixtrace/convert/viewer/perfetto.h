@@ -311,8 +311,8 @@ int perfetto_name_track(struct perfetto *perfetto, const struct fmt_thread *thre
 #define PERFETTO_TRACK_LOSSES UINT64_C(0x6c6f73736573)
 
 /*
- * Begins a packet with a TrackDescriptor. If pid is not 0, the track is a child of the track of
- * this process. perfetto_end_track() ends the packet and writes it; it returns 0 or an error
+ * Begins a packet with a TrackDescriptor. If "pid" is not 0, the track is a child of the track of
+ * this process. perfetto_end_track() ends the packet and writes it. It returns 0 or an error
  * number.
  */
 size_t perfetto_begin_track(struct perfetto *perfetto, uint64_t uuid, uint32_t pid, size_t *packet);
