@@ -1,8 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# A program that was built against an earlier library works with this one: everything in the
-# baseline of tests/abi exists and is the same. Additions since then are printed, and are no
-# failure.
+# A program that was built with an earlier library works with this library: everything in the
+# baseline of tests/abi exists and is unchanged. The script prints additions; they are no failure.
 : "${top_srcdir:=$(dirname "$0")/..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
 export top_srcdir CC
 . "$top_srcdir/tests/support/count.sh"
@@ -15,15 +14,15 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 added=0
 
-# told LIST: prints the additions, if there are any
+# told LIST: prints the additions in the list, if there are any
 told() {
 	test -z "$1" && return
 	added=1
 	printf '%s\n' "$1" | sed 's/^/added: /'
 }
 
-# Symbols, and sizes, offsets and values of the headers: these need a compiler only. The values of
-# the headers are those of machines whose long and pointers have 64 bits.
+# The symbols, and the sizes, offsets and values of the headers. This part needs only a compiler.
+# The values are those of machines with long and pointers of 64 bits.
 sh "$abi/facts.sh" "$library" >"$scratch/facts" 2>"$scratch/errors"
 check "the public headers and the library are understood: $(head -n 3 "$scratch/errors")" \
 	test "$(grep -c . "$scratch/facts")" -gt 300
@@ -39,7 +38,7 @@ none "nothing that programs rely on is gone or has changed (what it was)" \
 	"$(comm -23 "$scratch/before" "$scratch/after")"
 told "$(comm -13 "$scratch/before" "$scratch/after")"
 
-# Parameters and results of functions, and the types behind them: libabigail, from debug information.
+# Parameters, results and their types, which libabigail compares by debugging information.
 if ! command -v abidw >/dev/null || ! command -v abidiff >/dev/null; then
 	echo "not checked: parameters and results of functions, for want of abidw and abidiff"
 elif ! readelf -SW "$library" | grep -q '\.debug_info'; then

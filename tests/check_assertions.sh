@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # tests/ASSERTIONS has each assertion once, with its kind, its page of the standard and a sentence.
-# Each assertion is named by a test, or waived with a reason in tests/WAIVERS. A test names it in a
-# comment; "EVENT-02 to EVENT-05" names four. Each id that code or tests cite is in the list.
+# A test names each assertion in a comment, or tests/WAIVERS has the reason why no test does.
+# "EVENT-02 to EVENT-05" names four assertions. Each id that code or tests cite is in the list.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -30,7 +30,7 @@ cut -f1 "$scratch/list" | sort >"$scratch/all"
 grep -v '^#' WAIVERS | sort >"$scratch/waivers"
 cut -d' ' -f1 "$scratch/waivers" >"$scratch/waived"
 
-# The tests and the scripts that make check runs; not this one, nor the lists.
+# The tests and the scripts that make check runs, without this script and the lists.
 find posix unit headers model golden fuzz -name '*.c' 2>/dev/null >"$scratch/files"
 ls check_*.sh | grep -v check_assertions >>"$scratch/files"
 xargs cat <"$scratch/files" | tr '\n\t*' '   ' | awk '
@@ -66,7 +66,7 @@ none "every waiver has a reason" "$(grep -vE '^[A-Z]+-[0-9]{2} .{10,}' "$scratch
 none "no waiver is for an assertion that a test names" \
 	"$(comm -12 "$scratch/waived" "$scratch/named")"
 
-# The ids that code and tests cite, with short forms such as "LOG-04 to -07". UTF-16 is none.
+# The ids that code and tests cite, with short forms such as "LOG-04 to -07". UTF-16 is no id.
 cd .. || exit 1
 find include lib tools tests examples -type f '(' -name '*.[ch]' -o -name '*.sh' -o -name '*.py' \
 	-o -name '*.[1357]' -o -name DESIGN -o -name README ')' |

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# The comparison of a log with strace (make check-realworld, realworld/calls.py) misses each event
-# that is removed from a log. The logs are small ones with the calls for which that is difficult.
+# make check-realworld compares a log with the output of strace (realworld/calls.py). This script
+# removes each event from small logs in turn: the comparison must report that the event is missing.
+# The logs have the calls for which the comparison is difficult.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 

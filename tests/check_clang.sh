@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# clang accepts each source of the library and of the tool that is built here, with all warnings as
-# errors. It only examines them, because a build of everything by clang would take minutes: make
-# check-builds.
+# clang accepts each source of the library and of the tool that was built here, with all warnings as
+# errors. clang only examines the sources, because a build by clang would take minutes; make
+# check-builds does such a build.
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -21,7 +21,7 @@ flags() {
 		${MAKE-make} -s --no-print-directory -f - nothing | sed -n "s/^[^-]* -D/-D/p"
 }
 
-# accepts FOLDER: all sources of which there is an object
+# accepts FOLDER: clang accepts each source that has an object in the folder
 accepts() {
 	cd "$top_builddir/$1" || return 1
 	find . \( -name '*.o' -o -name '*.lo' \) ! -path '*/.libs/*' ! -path './bindings/*' |

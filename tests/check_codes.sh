@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace-formats(7) lists the codes of messages about foreign traces. A test names each code: as
-# the fault that it makes (made E05), in an expected message (E05: , ! off=9 abort), or in a
-# sentence. Codes that no message has are in the list below.
+# the fault that the test makes (made E05), in an expected message (E05: , ! off=9 abort), or in a
+# sentence. The list below has the codes that no message has.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -12,7 +12,7 @@ silent='T19 E23'
 page=$top_srcdir/lib/man/posixtrace-formats.7
 tests=$top_srcdir/tests/tools
 
-# codes SECTION: the codes of its list
+# codes SECTION: the codes in the list of this section of the page
 codes() {
 	awk -v section="$1" '$1 == ".Ss" || $1 == ".Sh" { inside = $2 == section; list = 0 }
 		inside && /^Codes:/ { list = 1 }
@@ -20,7 +20,7 @@ codes() {
 		list && $1 == ".It" { print $2 }' "$page"
 }
 
-# is_named CODE FILE...
+# is_named CODE FILE...: whether one of the files names the code
 is_named() {
 	code=$1
 	shift

@@ -9,8 +9,8 @@
 
 cd "$top_srcdir" || exit 1
 
-# The least share of a tree, or of a room, in tenths of a percent. A commit that adds comments raises
-# its line. No commit lowers one.
+# The least share of a tree or a room, in tenths of a percent. A commit that adds comments raises the
+# line of the room. No commit lowers a line.
 limits='
 lib 250
 lib/arena 250
@@ -113,7 +113,7 @@ tools/posixtrace/uprobes
 tools/posixtrace/why
 '
 
-# Generated files are excluded; they are here if the sources are built in place.
+# Generated files are excluded. They are in the source folder if the build is.
 files=$(find lib include tools examples tests -type f -name '*.[ch]' \
 	! -path tools/posixtrace/convert/rkh/rkh_table.c \
 	! -path tools/posixtrace/convert/tracex/tracex_table.c \
@@ -121,7 +121,7 @@ files=$(find lib include tools examples tests -type f -name '*.[ch]' \
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
-# One line "FILE:LINE:TEXT" for each line that has a comment, and "FILE LINES" at the end of a file.
+# Prints "FILE:LINE:TEXT" for each line that has a comment, and "FILE LINES" at the end of a file.
 # A string or character constant that contains /* or // begins no comment.
 LC_ALL=C awk -v sizes="$tmp/sizes" '
 	FNR == 1 {
@@ -163,8 +163,8 @@ LC_ALL=C awk -v sizes="$tmp/sizes" '
 	END { print file, lines >sizes }
 ' $files >"$tmp/comments"
 
-# "FILE:LINE" of each prototype in a header that has no comment. A comment applies to all prototypes
-# behind it up to the next blank line.
+# Prints "FILE:LINE" of each prototype in a header that has no comment. A comment applies to all
+# prototypes between the comment and the next blank line.
 awk '
 	FNR == 1 { depth = is_documented = inside = is_macro = 0; text = "" }
 	is_macro { is_macro = /\\$/; next }
@@ -191,7 +191,7 @@ awk '
 	}
 ' $(printf '%s\n' $files | grep -E '^(lib|tools)/.*\.h$') >"$tmp/bare"
 
-# "ROOM LINES COMMENTS" of the .c files, for each tree and each room.
+# Prints "ROOM LINES COMMENTS" of the .c files, for each tree and each room.
 awk '
 	function room(file) {
 		sub(/\/[^\/]*$/, "", file)
@@ -219,8 +219,8 @@ awk '
 ' "$tmp/sizes" "$tmp/comments" | sort >"$tmp/shares"
 awk '/^(lib|tools)/ { printf "%-32s %6d lines, %5d with a comment, %5.1f %%\n", $1, $2, $3, $3 * 100 / $2 }' "$tmp/shares"
 
-# at_least ROOM TENTHS: otherwise prints how many lines of comments are missing, and the files that
-# lack most.
+# at_least ROOM TENTHS: whether the share is at least TENTHS. If not, prints the number of missing
+# lines of comments, and the files with the fewest comments.
 at_least() {
 	awk -v room="$1" -v limit="$2" '
 		$1 == room {
@@ -265,9 +265,9 @@ for limit in $(printf '%s' "$limits" | sed 's/ /:/'); do
 		at_least "${limit%%:*}" "$tenths"
 done
 
-# Sentences: the lines of a comment are joined, so that one that begins in mid-line is seen as well
-# as a word that is followed by the next line's. One line "FILE:LINE: sentence" for each that has a
-# word of the dialect; LINE is that of the sentence's first word.
+# Prints "FILE:LINE: sentence" for each sentence with a word of the dialect. LINE is the line of the
+# sentence's first word. The lines of a comment are joined first, because a sentence or a pair of
+# words may continue in the next line.
 riddles() {
 	LC_ALL=C awk '
 		function judge() {

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# HDR-01 to HDR-06, HDR-08 to HDR-13: the public headers in every standard of C and C++ that the
-# installed compilers know, in every mode of glibc, without a warning.
+# HDR-01 to HDR-06, HDR-08 to HDR-13: the public headers compile without a warning in every standard
+# of C and C++ that the installed compilers support, in every mode of glibc.
 : "${top_srcdir:=$(dirname "$0")/..}" "${CC:=cc}" "${CXX:=c++}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -14,7 +14,7 @@ trap 'rm -rf "$scratch"' EXIT
 modes='-Uno_mode -D_POSIX_C_SOURCE=200112L -D_POSIX_C_SOURCE=200809L -D_XOPEN_SOURCE=600
 	-D_XOPEN_SOURCE=700 -D_GNU_SOURCE'
 
-# knows COMPILER LANGUAGE STANDARD
+# knows COMPILER LANGUAGE STANDARD: whether the compiler supports the standard
 knows() {
 	echo 'extern int x;' | $1 -std="$3" -x "$2" -fsyntax-only - 2>/dev/null
 }
@@ -62,7 +62,7 @@ c_standards='c89 c99 c11 c17 c2x gnu89 gnu11 gnu17 gnu2x'
 cxx_standards='c++98 c++11 c++14 c++17 c++20 c++23 gnu++17'
 sweep "$CC" c "$c_standards"
 sweep "$CXX" c++ "$cxx_standards"
-# The other compiler too, if it is installed.
+# The other compiler, too, if it is installed.
 for other in gcc clang; do
 	case " $CC " in
 	*" $other "*) continue ;;
@@ -84,7 +84,7 @@ for header in $parts; do
 	check "$header is installed" grep -q "include/$header" "$top_srcdir/Makefile.am"
 done
 
-# HDR-13: no macro but the standard's own, and our include guard.
+# HDR-13: the header defines no macros but those of the standard and its include guard.
 macros() {
 	$CC -I"$top_srcdir/include" -std=c11 -D_POSIX_C_SOURCE=200809L -E -dM - |
 		sed 's/^#define \([A-Za-z0-9_]*\).*/\1/' | sort -u
@@ -99,8 +99,8 @@ none "no macro outside the standard's name space" \
 check "the macros of trace.h are seen at all" \
 	grep -qx POSIX_TRACE_FLUSH_STOP "$scratch/after"
 
-# HDR-13: no identifier either. This reads the text of trace.h itself, word by word. It has no
-# parameter names, which a program's macros could break.
+# HDR-13: the header has no other identifiers. This part reads the text of trace.h word by word. The
+# prototypes have no parameter names, because a program's macros could change them.
 echo '#include <trace.h>' |
 	$CC -I"$top_srcdir/include" -std=c11 -D_POSIX_C_SOURCE=200809L -E - |
 	awk '/^# [0-9]+ / { ours = $3 ~ /\/trace\.h"$/; next } ours' |

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The ranks of lib/README and tools/posixtrace/README hold: a file includes only files of its own
-# room or of a room with a lower rank, and no file includes itself by way of others. The shim, the
-# tool, examples and tests/posix include the library's public headers only.
+# room or of a room with a lower rank, and no file includes itself through other files. The shim,
+# the tool, examples and tests/posix include only the library's public headers.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -56,7 +56,7 @@ roomless() {
 		}' "$1/README" "$scratch/files"
 }
 
-# loops TREE: files that include themselves by way of others.
+# loops TREE: files that include themselves through other files.
 loops() {
 	awk -v tree="$1" '$1 != tree "/" $2 { print substr($1, length(tree) + 2), $2 }' \
 		"$scratch/includes" | tsort 2>&1 >/dev/null
@@ -94,7 +94,7 @@ shared='\.\./\.\./\.\./lib/preload/(types|choose|address|image|patch_plan|stack_
 none "tools/posixtrace includes no file of lib/ but of lib/preload" \
 	"$(grep -F ' ../' "$scratch/includes" | grep -vE " $shared\$")"
 
-# The shim uses the library as any program does, although its folder is beside it.
+# The shim uses the library as any program does, although both are in lib/.
 none "lib/preload uses the public headers only" \
 	"$(includes lib/preload/*.[ch] | grep -v ' preload/')"
 

@@ -3,14 +3,14 @@
 #
 # The manual pages are clean and complete, and their examples are programs.
 #
-#   pages      every function of the public headers has a page that shows its prototype, and the
-#              compiler finds that prototype to be the header's
-#   links      every page is installed; what a page refers to exists
+#   pages      every function of the public headers has a page with its prototype, and the compiler
+#              accepts this prototype together with that of the header
+#   links      every page is installed; pages and files to which a page refers exist
 #   examples   the text from .\" program: NAME [ARGUMENT...] to .Ed compiles without a
 #              warning and, if the library has been built, runs with exit status 0,
 #              and prints something if it calls printf() or puts()
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
-#   README     its first program is examples/first.c; it has at most 150 lines of 100 columns
+#   README     the first program is examples/first.c; README has at most 150 lines of 100 columns
 #   headings   no word of a heading is a macro's name, which mdoc would call
 #   lint       mandoc prints no warning; no file has marks of a conflict
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
@@ -34,7 +34,7 @@ path() {
 	fi
 }
 
-# page NAME SECTION: the file that describes it, links followed; nothing if there is none.
+# page NAME SECTION: the file that describes NAME, links followed; nothing if there is no page.
 page() {
 	file=$(path "$1" "$2")
 	[ -f "$file" ] || return 0
@@ -51,7 +51,7 @@ printf '#include <trace_np.h>\n' | $CC -E -P -I"$src/include" - |
 	grep -oE '\bposix_trace_[a-z_]+ ?\(' | tr -d ' (' | sort -u >"$scratch/functions"
 check "the headers' functions are found" test "$(wc -l <"$scratch/functions")" -ge 50
 
-# prototype NAME PAGE: as the page's synopsis has it
+# prototype NAME PAGE: the prototype of NAME in the synopsis of the page
 prototype() {
 	awk -v name="$1" '
 		$1 == ".Ft" { type = substr($0, 5) }
@@ -104,7 +104,8 @@ check "the pages have example programs" test $# -ge 15
 check "every program in the pages is marked as one" \
 	test "$(cat $pages | grep -c '^int main(')" -eq $#
 
-# The programs of a sanitized library would have to be sanitized too: the plain build runs them.
+# Programs that use a sanitized library would have to be sanitized, too. So only the plain build runs
+# the examples.
 runs=no
 if [ -f "$lib/libposixtrace.so" ] && ! nm -D "$lib/libposixtrace.so" | grep -qE '__[at]san_'; then
 	runs=yes
@@ -131,14 +132,14 @@ run_into() {
 	}
 }
 
-# A program that writes to standard output.
+# Whether the program writes to standard output.
 prints() {
 	grep -qE '(^|[^f])(printf|puts)\(' "$1"
 }
 
 if [ $runs = yes ]; then
 	cd "$examples" || exit 1
-	# One process is traced all the time, for the examples that list traced processes.
+	# One process is traced during all examples, because some examples list traced processes.
 	cat >"$scratch/traced.c" <<-END
 		#include <trace.h>
 		#include <unistd.h>
@@ -159,7 +160,7 @@ if [ $runs = yes ]; then
 	run "$scratch/traced" <"$scratch/hold" >"$scratch/ready" &
 	exec 9>"$scratch/hold"
 	check "it is traced" test "$(head -c 1 "$scratch/ready" | wc -c)" -eq 1
-	# First those without arguments: one of them writes the log that the others read.
+	# Examples without arguments are first: one of them writes the log that other examples read.
 	for pass in without with; do
 		for source; do
 			arguments=$(cat "$source.args")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every fault of mutations/cases still has its place in the engine, and a check that must notice it.
-# make check-mutations shows whether that check does.
+# Every fault of mutations/cases still has its place in the engine, and names a check that must
+# notice the fault. make check-mutations shows whether this check notices it.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 

@@ -8,8 +8,9 @@
 #                                         their names. TEXT is a part of the entry of NEWS that
 #                                         describes the change.
 #
-# A line of tests/NEWS.record has a file, its checksum and length (cksum), and such a text. The check
-# needs no history, so it works in a tarball as well. A line a file lets independent changes merge.
+# A line of tests/NEWS.record has a file, its checksum and length (cksum), and the TEXT. The check
+# needs no history, so it also works in a tarball. Each file has a line of its own, so that git can
+# merge independent changes.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 LC_ALL=C
@@ -20,16 +21,16 @@ record=tests/NEWS.record
 scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 
-# NEWS in one line: entries of several lines are found by any part of them.
+# NEWS in one line, so that a TEXT may be in two lines of an entry.
 tr -s ' \n' '  ' <NEWS >"$scratch/news"
 is_in_news() { test -n "$1" && grep -q -F -e "$1" "$scratch/news"; }
 
-# The headers that are installed and the pages, but for pages that only refer to another.
+# The installed headers and the pages, without pages that only refer to another page.
 for file in include/*.h $(grep -L '^\.so ' lib/man/*.[0-9]) tools/posixtrace/man/*.[0-9]; do
 	cksum <"$file" | sed "s|^|$file |"
 done >"$scratch/now"
 
-# changed FILE SUM BYTES: whether the record has another state of it, or none.
+# changed FILE SUM BYTES: whether the record has another state of the file, or does not have it.
 changed() { ! grep -q -F -e "$1 $2 $3 " "$record"; }
 
 # is_wanted FILE [NAME...]: whether FILE is one of the names, or there are no names.

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# Every ordering has a letter and a partner: the table of lib/ring/ring.h and the comments at the
-# accesses, "(X) with (Y) in room/file", agree. Each letter is used, at the kind of access and with
-# the memory order of the table. Its partner is that of the table, and the named file has the
-# partner. A fence for the compiler alone does not count.
+# Every ordering has a letter and a partner. The table of lib/ring/ring.h and the comments at the
+# accesses, "(X) with (Y) in room/file", agree. Some access uses each letter, with the kind and the
+# memory order of the table. The partner in the comment is that of the table, and the named file has
+# the partner. A fence for the compiler alone does not count.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -91,8 +91,8 @@ statement() {
 	' "$1"
 }
 
-# kind FUNCTIONS ORDER: the first call of one of these functions, "a|b", has this order; of a call with
-# calls in it the last order counts. The order "-" asks for no order.
+# kind FUNCTIONS ORDER: whether the first call of one of these functions, "a|b", has this order. If
+# the arguments contain calls, the last order counts. The order "-" means any order.
 kind() {
 	awk -v functions="$1" -v order="$2" '
 		{ text = text " " $0 }
@@ -124,8 +124,8 @@ functions_of() {
 	esac
 }
 
-# The table has no order where the reader's barrier replaces a fence: file, letter, function and
-# order. There a writer has a fence for the compiler next to the access.
+# The accesses for which the table has no order, because the reader's barrier replaces a fence: file,
+# letter, function and order. The writer has a fence for the compiler next to such an access.
 cat >"$tmp/barriers" <<'EOF'
 ring/ring_write.h K atomic_store_explicit relaxed
 drain/pass.c L barrier_for -
@@ -176,13 +176,13 @@ while read -r file letter function order; do
 done <"$tmp/barriers"
 
 # The compiler must not move the accesses of a writer that the barrier orders: the writer reads the
-# clock after the window, and looks for sleeping readers after the head.
+# clock after it stores the window, and tests the waiters after it stores the head.
 grep -A 3 '(K) with (L)' ring/ring_write.h >"$tmp/statement"
 check "(K): the compiler keeps the window before what follows" kind atomic_signal_fence seq_cst
 for file in point/event.c point/record.c; do
 	grep -nE '(if \(has_waiter|if \(atomic_load_explicit\(&region->waiters)' "$file" | cut -d: -f1 |
 		while read -r line; do
-			# at most the head of a loop is between, and how often it is unrolled
+			# only the head of a loop and its pragma for unrolling may be between
 			head -n "$((line - 1))" "$file" | grep -v '^	ptx_unroll_4$' |
 				tail -n 2 >"$tmp/statement"
 			kind atomic_signal_fence seq_cst || echo "$file:$line"
@@ -190,8 +190,8 @@ for file in point/event.c point/record.c; do
 done >"$tmp/moved"
 none "(M): the compiler keeps the head before the look at who sleeps" "$(cat "$tmp/moved")"
 
-# The fences without a letter, by file, so that a fence for the compiler alone that is removed is
-# noticed.
+# The number of fences without a letter in each file, so that the removal of a fence for the compiler
+# is noticed.
 cat >"$tmp/fences" <<'EOF'
 arena/attachment.c 1
 arena/backing.c 2
@@ -212,7 +212,7 @@ grep -c 'atomic_thread_fence(memory_order_[a-z_]*);' */*.c | sed -n 's/:\([1-9].
 check "the fences without a letter are those that are known" diff "$tmp/fences" "$tmp/found"
 none "fences of relaxed order" "$(grep -n 'fence(memory_order_relaxed)' */*.[ch])"
 
-# The litmus tests have the orders of the table, so that they are about this code.
+# The litmus tests have the orders of the table, so that their results hold for this code.
 sed -n 's,.*memory_order_\([a-z_]*\)[^a-z_]*/\* (\([A-Z]\)) \*/.*,\2 \1,p' \
 	../tests/litmus/*.litmus | sort -u >"$tmp/litmus"
 while read -r letter order; do
@@ -224,8 +224,8 @@ for name in $(grep -ohE '[a-z_]+\(\)' ../tests/litmus/*.litmus | tr -d '()' | so
 done
 check "tests/litmus has the letters of the table" test "$(cut -c1 "$tmp/litmus" | sort -u | wc -l)" -eq "$letters"
 
-# A letter in a comment that names no partner is a mention; the table must have it. The preload
-# library has no such orderings, but has lists with macros that get a macro (X).
+# A comment may mention a letter without a partner; the table must have this letter. The preload
+# library has no such orderings, but has lists with a macro parameter (X).
 for letter in $(ls */*.[ch] | grep -v '^preload/' | xargs grep -ohE '\([A-Z]\)' |
 		tr -d '()' | sort -u); do
 	check "($letter) is a letter of the table" grep -q "^$letter " "$tmp/table"

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# A program needs only posixtrace.pc to be built, and no development package of the libraries that
-# the library itself is linked with. pkg-config(1) requires those of Requires.private even for
-# --cflags.
+# The build of a program needs only posixtrace.pc. It needs no development packages of the libraries
+# to which libposixtrace is linked. pkg-config(1) requires the modules of Requires.private even for
+# --cflags, so posixtrace.pc has none.
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -15,7 +15,7 @@ lib=$(cd "$top_builddir" && pwd)
 scratch=$(mktemp -d) || exit 99
 trap 'rm -rf "$scratch"' 0
 cp "$lib/posixtrace.pc" "$scratch" || exit 99
-# So that pkg-config finds no other module.
+# With this folder alone, pkg-config finds no other module.
 PKG_CONFIG_LIBDIR=$scratch
 PKG_CONFIG_PATH=
 export PKG_CONFIG_LIBDIR PKG_CONFIG_PATH

@@ -41,7 +41,7 @@ project() {
 	mkdir -p "$scratch/$1" && cp -R "$source/tests/projects/$1/." "$scratch/$1" &&
 		chmod -R u+w "$scratch/$1" && cp "$source/examples/first.c" "$scratch/$1"
 }
-# prints PROGRAM [LIBRARIES]: the program records an event and reads it.
+# prints PROGRAM [LIBRARIES]: whether the program records an event and reads it.
 prints() {
 	LD_LIBRARY_PATH=${2-} "$1" | tee "$scratch/out"
 	grep -q '^hello  *5 bytes$' "$scratch/out"
@@ -79,7 +79,7 @@ if has_meson; then
 fi
 if has_cmake; then
 	project cmake
-	# The package is found where it is, also if its folder was moved.
+	# find_package() finds the package also after its folder was moved.
 	with_cmake() {
 		cd "$scratch/cmake" && cmake -Dposixtrace_DIR="$libraries/cmake/posixtrace" -B build . &&
 			cmake --build build
@@ -94,7 +94,7 @@ if test -e "$source/config.status"; then
 	echo "the sources are configured in place: no build as a part of another project"
 	finish
 fi
-# As a release: the files that the library needs.
+# A copy of the files that the library needs, as in a release.
 release=$scratch/libposixtrace-$version
 mkdir "$release"
 (cd "$source" && cp -Rp Makefile.am Makefile.in aclocal.m4 build-aux configure configure.ac examples \
@@ -111,7 +111,7 @@ blank_is_refused() {
 		grep -q 'whose name has a blank' "$scratch/out"
 }
 check "configure refuses a folder that libtool would split" blank_is_refused
-# installs_static: built out of the tree, of sources that nobody may write
+# installs_static: builds outside the source tree, from write-protected sources
 installs_static() {
 	chmod -R a-w "$release" && mkdir "$scratch/static" && cd "$scratch/static" &&
 		"$release/configure" --quiet --prefix="$prefix" --libdir="$prefix/lib" --enable-static \

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# make check runs each suite: Makefile.am or the Makefile.inc of its folder names it. One script
-# test_golden_*.sh runs each folder of transcripts in tools/golden.
+# make check runs each suite: Makefile.am or the Makefile.inc of the suite's folder names it. Each
+# folder of transcripts in tools/golden is run by one of the scripts test_golden_*.sh.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -10,7 +10,7 @@ cd "$top_srcdir/tests" || exit 1
 # The words of the Makefiles, one a line.
 words=$(cat Makefile.am */Makefile.inc | tr -s ' \t' '\n')
 
-# unnamed SUITE...: those that are no word of a Makefile. A suite in C has its name without the suffix.
+# unnamed SUITE...: the suites that no Makefile names. The name of a suite in C has no suffix.
 unnamed() {
 	printf '%s\n' "$@" | sed 's/\.c$//' | grep -vxF "$words"
 }

@@ -9,7 +9,7 @@
 
 cd "$top_srcdir" || exit 1
 
-# The lines of files that are too wide: file:line: columns.
+# Prints the lines that are too wide: file:line: columns.
 wide() {
 	LC_ALL=C awk '
 		length($0) > 12 {
@@ -31,7 +31,7 @@ wide() {
 	' "$@"
 }
 
-# The static functions of files that have a name of one word: file:line: name.
+# Prints the static functions that have a name of one word: file:line: name.
 bare() {
 	awk '
 		/^static [^=;]*[a-z0-9_]\(/ {
@@ -45,7 +45,7 @@ bare() {
 	' "$@"
 }
 
-# Except generated files, which are here if the sources are built in place.
+# Without generated files, which are in the source folder if the build is.
 files=$(find lib include tools tests examples -type f -name '*.[ch]' \
 	! -path tools/posixtrace/convert/rkh/rkh_table.c \
 	! -path tools/posixtrace/convert/tracex/tracex_table.c \

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Turns a log into commented hexadecimal text: annotate.py FORMAT LOG."""
+"""Converts a log to commented hexadecimal text: annotate.py FORMAT LOG."""
 import re
 import struct
 import sys
@@ -32,7 +32,7 @@ def tables(path):
 
 
 def as_text(data):
-    """Hexadecimal, with runs of one byte as 00*n and letters as letters where there are some."""
+    """Returns the bytes as text: letters in quotes, a run of one byte as 00*n, else hexadecimal."""
     match = re.fullmatch(rb'([ !#-~]{3,})(\0*)', data)
     if match:
         zeros = len(match.group(2))

@@ -28,9 +28,9 @@ struct recovery {
 	unsigned faults;
 };
 
-/* Makes the log, in a file without a name. The caller closes the descriptor of this file. */
+/* Makes a log of the stream, in a file without a name. The caller closes its descriptor. */
 struct recovery box_recover(void);
-/* Makes the log of a file that must have no faults, and returns the log's descriptor. */
+/* Does the same, fails if the file at box_path has faults, and returns the log's descriptor. */
 int box_recover_whole(void);
 /* The visitor for posix_trace_observe_file_np(). arg is a struct recovery. */
 void box_recover_stream(void *arg, const struct posix_trace_stream_np *stream);

@@ -18,7 +18,7 @@ trace_event_id_t name_of(composer_t *composer, const char *name);
 struct posix_trace_event_np event_of(trace_event_id_t id, int64_t time_ns, const char *text);
 void put(composer_t *composer, trace_event_id_t id, int64_t time_ns, const char *text);
 
-/* Completes the log in fd. Fails unless it is sound. */
+/* Completes the log in fd. Fails unless the log is sound. */
 void finish(composer_t *composer, int fd);
 
 /* Returns the number of events in a log. */

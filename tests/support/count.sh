@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# For tests/check_*.sh: counts checks and ends with the closing line of libcheck, so that all of
-# `make check` can be summed.
+# For tests/check_*.sh: counts checks and ends with the last line that libcheck prints, so that the
+# counts of `make check` can be added.
 #
 #	. "$top_srcdir/tests/support/count.sh"
 #	check "the map has every function" test "$a" = "$b"
@@ -44,7 +44,7 @@ none_() {
 	return 1
 }
 
-# unmerged FILE...: the lines that git left in them at a conflict, as file:line:text
+# unmerged FILE...: prints the lines with marks of a conflict of git, as file:line:text
 unmerged() {
 	grep -InE '^(<<<<<<<|>>>>>>>|\|\|\|\|\|\|\|) ' /dev/null "$@"
 }

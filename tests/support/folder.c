@@ -47,7 +47,7 @@ static int run_again(char **argv)
 	int status = -1;
 	pid_t child;
 
-	/* The suite may change to another user, so other users may pass through the folder. */
+	/* The suite may change to another user, who must have access to the inner folder. */
 	if (!mkdtemp(around) || chmod(around, 0711))
 		return 99;
 	snprintf(path, sizeof(path), "%s/run", around);

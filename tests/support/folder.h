@@ -6,8 +6,8 @@
  *
  *	return folder_run(build, argv);
  *
- * A suite that creates streams until the limit TRACE_SYS_MAX needs one. In the folder of the user
- * it would take the places of other processes, and they would take its places.
+ * A suite that creates streams up to the limit TRACE_SYS_MAX needs such a folder. In the folder of
+ * the user, the suite and other processes would occupy the same places of TRACE_SYS_MAX.
  */
 #ifndef PTX_TESTS_FOLDER_H
 #define PTX_TESTS_FOLDER_H
@@ -18,7 +18,7 @@
  * main(). */
 int folder_run(Suite *(*build)(void), char **argv);
 
-/* SUITE_MAIN() in a folder of its own */
+/* SUITE_MAIN() for a suite in a folder of its own */
 #define SUITE_MAIN_IN_FOLDER(name, ...)                                                           \
 	static Suite *build_suite_(void)                                                          \
 	{                                                                                         \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The events read from a stream, and their description as a line of text. */
+/* Reads the events of a stream or log, and describes them as a line of text. */
 #include "support/stream.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #define READ_BYTES (1u << 20) /* the maximum data of an event in tests */
 
-/* Reads an event by next() into *seen. Returns 1, or 0 if there is no event. */
+/* Reads an event with the function `next` into *seen. Returns 1, or 0 if there is no event. */
 static int read_with(int (*next)(trace_id_t, struct posix_trace_event_info *restrict,
 				 void *restrict, size_t, size_t *restrict, int *restrict),
 		     trace_id_t trid, struct seen *seen)

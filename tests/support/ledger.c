@@ -105,9 +105,9 @@ static bool is_equal(const struct posix_trace_ledger_np *a, const struct posix_t
 }
 
 /*
- * The flusher may record the events of a flush while the lines are read. Counts of calls only grow.
- * So if the total is the same before and after the reading, all lines belong to one moment. If it
- * is not the same, the lines are read again.
+ * The flusher may record the events of a flush while the lines are read. Counts of called events
+ * only grow. So if the total is equal before and after the reading, all lines belong to one moment.
+ * If the totals differ, the function reads the lines again.
  */
 void assert_ledger_closes(const char *file, int at, trace_id_t trid)
 {

@@ -14,7 +14,7 @@
 #include "support/stream.h"
 
 #define DATA_MAX 200
-#define HANDLER_EVENTS 200000 /* the most events of a handler; a time is stored for each */
+#define HANDLER_EVENTS 200000 /* the most events of a handler; `before` has a time for each */
 #define STRIKE SIGRTMIN
 
 /* Thread i is maker 2 * i, and the signal handler of thread i is maker 2 * i + 1. */
@@ -46,7 +46,7 @@ static void strike(int signal)
 	errno = before;
 }
 
-/* Starts a timer whose signals go to the calling thread, and returns it. */
+/* Starts a timer that sends its signals to the calling thread, and returns the timer. */
 static timer_t own_timer(long period_ns)
 {
 	struct itimerspec often = { { 0, period_ns }, { 0, period_ns } };
@@ -136,7 +136,7 @@ static trace_id_t create(const struct load *load, int *log)
 	return trid;
 }
 
-/* Reads while the threads work, in the given manner, and reads the rest when they have ended. */
+/* Reads as load->reader requires while the threads trace. Reads the rest when they have ended. */
 static void read_meanwhile(const struct load *load, trace_id_t trid, struct account *account)
 {
 	for (;;) {

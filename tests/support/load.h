@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/load.h - puts one stream under load. It keeps an account of the events that were made.
+ * support/load.h - puts one stream under load, and keeps an account of the events that were made.
  * The stream's ledger and the events that were read must agree with this account.
  *
  * Threads trace as fast as they can. Each thread has a timer that interrupts it with a signal, and
- * the signal's handler traces into the same stream. Every event has its maker, its number and a
- * checksum. Each event read must be complete, and the events of a maker must be in order. They may
- * have a gap only where the stream reports a gap (OVERFLOW, or STOP and START). For every type and
- * thread, the ledger must have the exact numbers of events made, read and lost, and the causes of
- * the losses.
+ * the signal's handler traces into the same stream. A maker is a thread or a handler. The data of
+ * an event has the maker, the number of the event and a checksum. Each event that is read must be
+ * complete, and the events of a maker must be in order. The numbers may have a gap only where the
+ * stream reports a gap (OVERFLOW, or STOP and START). For every type and thread, the ledger must
+ * have the exact numbers of events made, read and lost, and the causes of the losses.
  */
 #ifndef PTX_TESTS_LOAD_H
 #define PTX_TESTS_LOAD_H
@@ -33,7 +33,7 @@ struct load {
 	enum load_reader reader;
 };
 
-/* The resulting numbers, for tests that check that enough happened. */
+/* The resulting numbers of events, for tests that check that the load was large enough. */
 struct load_sum {
 	uint64_t made;
 	uint64_t made_by_handlers;

@@ -22,7 +22,7 @@ void account_init(struct account *account, int policy, const struct maker *maker
 		account->next_epoch[i] = 1; /* the epoch that the first START begins */
 }
 
-/* Enters a system event. A system event that reports a gap begins a new epoch. */
+/* Adds a system event to the account. A system event that reports a gap begins a new epoch. */
 static void enter_mark(struct account *account, const struct posix_trace_event_info *info)
 {
 	switch (info->posix_event_id) {
@@ -124,8 +124,8 @@ static uint64_t sum_of(const struct posix_trace_ledger_np *line)
 	return sum;
 }
 
-/* Asserts the line's equation, that nothing is unread, and that all losses have the only cause
- * that is possible here. */
+/* Asserts that called = reported + unread + lost in the line, that no event is unread, and that all
+ * losses have the only cause that is possible with the stream's policy. */
 static void assert_line(const struct account *account, const char *what, unsigned int which,
 			const struct posix_trace_ledger_np *line)
 {

@@ -12,11 +12,11 @@
 
 #define ACCOUNT_MAKERS 32
 
-/* The maker, a thread or the signal handler of a thread, is its only writer. Other threads read it
- * when the thread has ended. */
+/* The facts of a maker of events: a thread, or the signal handler of a thread. Only the maker
+ * writes this structure. Other threads read it after the thread has ended. */
 struct maker {
 	uint64_t made;
-	int64_t *before; /* the time before each event's call */
+	int64_t *before; /* for each event, the time before the call that records it */
 	trace_event_id_t type;
 	pid_t tid;
 	pthread_t thread;
@@ -42,11 +42,11 @@ typedef int account_call(trace_id_t, struct posix_trace_event_info *restrict, vo
 
 void account_init(struct account *account, int policy, const struct maker *maker, int makers);
 
-/* Reads one event by call, checks and counts it. Returns 0 if there is none. */
+/* Reads one event by `call`, checks the event and counts it. Returns 0 if there is no event. */
 int account_read_one(struct account *account, trace_id_t trid, account_call *call);
 
 /* Asserts that the ledger's lines of the total, types and threads have exactly the numbers of
- * events made and read. It is called after everything was read. */
+ * events made and read. The caller has read all events. */
 void account_assert_closed(const struct account *account, trace_id_t trid);
 
 /*

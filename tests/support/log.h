@@ -2,8 +2,8 @@
 /*
  * support/log.h - streams with log, and logs, for tests of the public interface.
  *
- * Every function here that can fail asserts that it does not. Files have no name. So the kernel
- * removes them when their descriptors are closed, however the test ends.
+ * Every function here that can fail asserts that it does not. The files of the logs have no name,
+ * so the kernel removes them when their descriptors are closed, however the test ends.
  */
 #ifndef PTX_TESTS_LOG_H
 #define PTX_TESTS_LOG_H
@@ -31,7 +31,7 @@ void log_wish_attr(trace_attr_t *attr, const struct log_wish *wish);
  * log_create_started() also starts it. */
 trace_id_t log_create(int fd, const struct log_wish *wish);
 trace_id_t log_create_started(int fd, const struct log_wish *wish);
-/* Do the same for a stream of the process pid. */
+/* These functions do the same for a stream of the process `pid`. */
 trace_id_t log_attach(pid_t pid, int fd, const struct log_wish *wish);
 trace_id_t log_attach_started(pid_t pid, int fd, const struct log_wish *wish);
 #define LOGGED(fd, ...)         log_create(fd, &(struct log_wish){ __VA_ARGS__ })
@@ -54,21 +54,21 @@ void log_close(trace_id_t trid);
 struct history *log_history(int fd);
 
 /*
- * Returns the log's events as text of history_text(). With with_flushes the text includes
- * FLUSH_START, FLUSH_STOP and ERROR. The caller frees it.
+ * Returns the log's events as the text of history_text(). If `with_flushes` is true, the text
+ * includes FLUSH_START, FLUSH_STOP and ERROR. The caller frees the text.
  */
 char *log_text(int fd, bool with_flushes);
 void assert_log(const char *file, int line, int fd, bool with_flushes, const char *expected);
 #define ck_assert_log(fd, expected)     assert_log(__FILE__, __LINE__, fd, false, expected)
 #define ck_assert_log_all(fd, expected) assert_log(__FILE__, __LINE__, fd, true, expected)
 
-/* The numbers that are the data of one type's events, in their order. */
+/* The numbers in the data of the events of one type, in the order of the events. */
 struct numbers {
 	size_t n;
 	int *number;
 };
 struct numbers numbers_of(const struct history *history, trace_event_id_t id);
-/* Fails unless the numbers are first, first + 1, ... and there are n of them. */
+/* Fails unless the `n` numbers are `first`, `first` + 1 and so on. */
 void assert_numbers_from(const struct history *history, trace_event_id_t id, int first, size_t n);
 /* Does the same for the events of the log in fd. */
 void assert_log_numbers(int fd, trace_event_id_t id, int first, size_t n);
@@ -87,17 +87,17 @@ int log_next_number(trace_id_t trid);
 /* After the death of the log's writer, waits until the log is marked as complete. */
 void log_wait_for_end(int fd);
 
-/* Return what the check of the log in fd reports. */
+/* Return the facts and the status of the log in fd, as posix_trace_check_np() reports them. */
 struct posix_trace_loginfo_np log_info(int fd);
 struct posix_trace_status_info log_status(int fd);
 
 /*
- * A pipe, and a thread that copies the pipe's output to a file. The thread begins only after
- * siphon_release(). The pipe has room for 64 KiB. That is enough for the creation of a stream, but
+ * A pipe, and a thread that copies the bytes of the pipe to a file. The thread begins only after
+ * siphon_release(). The pipe has room for 64 KiB. This is enough for the creation of a stream, but
  * a larger flush waits.
  */
 struct siphon;
-struct siphon *siphon_start(void);        /* until it is released, no byte is read */
+struct siphon *siphon_start(void);
 struct siphon *siphon_start_at(int from_fd);
 int siphon_fd(const struct siphon *siphon); /* the end for writing; the caller may close it */
 void siphon_release(struct siphon *siphon);

@@ -62,8 +62,8 @@ void assert_from(int fd, int number, const char *expected)
 	ck_assert_str_eq(real, expected);
 }
 
-/* Writes a plugin's path relative to the working folder into path, and its absolute path into
- * real. */
+/* Writes a plugin's path relative to the working folder into `path`, and its absolute path into
+ * `real`. */
 static void plugin_paths(const char *name, char *path, char *real)
 {
 	snprintf(path, PATH_MAX, "posix/.libs/%s.so", name);

@@ -19,7 +19,7 @@ const char *program_path(void);
  * the file is not known. */
 bool mapping_of(int fd, int number, struct posix_trace_mapping_np *mapping, char *path);
 
-/* Fails unless the event's address is in the file expected, whose path has no symbolic links. */
+/* Fails unless the event's address is in the file `expected`. This path has no symbolic links. */
 void assert_from(int fd, int number, const char *expected);
 
 /* A loaded plugin. There are two plugins, with the names "first" and "second". */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/miser.h - a miser is a process that creates many streams of itself. Each byte that it
- * reads is a command. It answers each command with a number.
+ * support/miser.h - a miser is a process that creates many streams of itself. Each byte that the
+ * miser reads is a command. The miser answers each command with a number.
  */
 #ifndef PTX_TESTS_MISER_H
 #define PTX_TESTS_MISER_H
@@ -13,8 +13,8 @@ enum miser_command {
 	MISER_CREATE = 'c',  /* creates one more stream; answers the error number */
 	MISER_CREATE_ALL = 'a', /* creates as many as it can; answers their number */
 	MISER_SHUT = 's',    /* shuts down its youngest stream; answers the error number */
-	MISER_FAIL = 'b',    /* tries creations that must fail, more often than there are places;
-			      * answers 0 if each of them has failed as it must */
+	MISER_FAIL = 'b',    /* tries more creations than there are places, all of which must fail;
+			      * answers 0 if each creation has failed with the right error */
 	MISER_CLOSE = 'd',   /* closes every descriptor except those of its two pipes; answers 0 */
 	MISER_FORK = 'f',    /* makes a child that lives until no process can send commands;
 			      * answers 0 */
@@ -30,7 +30,7 @@ enum miser_command {
 /* The maximum number of streams that trace one process. */
 #define MISER_MAX 64
 
-#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* so many misers fill all places of the user */
+#define MISERS (TRACE_SYS_MAX / MISER_MAX) /* the misers that fill all places of the user */
 
 _Static_assert(TRACE_SYS_MAX % MISER_MAX == 0, "misers fill every place exactly");
 
@@ -39,15 +39,15 @@ struct miser {
 	int command, answer;
 };
 
-/* main() must call it first. If argv requests it, the process becomes a miser. */
+/* main() must call this function first. If `argv` requests a miser, the process becomes one. */
 void miser_main(int argc, char **argv);
 
 struct miser miser_start(void);
 void miser_start_all(struct miser *miser, int count);
 int miser_tell(const struct miser *miser, enum miser_command command);
-/* Lets all misers create streams, and returns how many they have created together. */
+/* Makes all misers create streams, and returns the number of streams that they have created. */
 int miser_create_all(struct miser *miser, int count);
-/* Returns how many further streams the user can have. */
+/* Returns the number of further streams that the user can have. */
 int miser_count_free(void);
 
 /* miser_exit() ends a miser by a command, and miser_kill() by SIGKILL. miser_end() ends all misers

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * support/numbers.h - threads that number their events, and logs that have the content of a stream
- * at some moment.
+ * support/numbers.h - threads that number their events, and logs that copy the content of a stream
+ * at one moment.
  *
- * The log of a copied stream has the youngest events of each thread without a gap, and its ledger
- * has the number of events that the thread had written by then.
+ * Such a log has the youngest events of each thread without a gap. The ledger of the log has the
+ * number of events that the thread had recorded until that moment.
  */
 #ifndef PTX_TESTS_NUMBERS_H
 #define PTX_TESTS_NUMBERS_H
@@ -26,7 +26,7 @@ struct numbered {
 	struct posix_trace_ledger_np ledger;
 };
 
-/* Records the events first to last of a thread. */
+/* Records the events with the numbers `first` to `last` of a thread. */
 void numbers_write(trace_event_id_t id, uint64_t thread, uint64_t first, uint64_t last);
 
 /* Fails unless the log in fd is sound and each thread's events are numbered without a gap. */

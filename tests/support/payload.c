@@ -19,7 +19,7 @@ static uint64_t head_check(const struct head *head)
 	return random_mix(head->sequence ^ random_mix((uint64_t)head->who << 32 | head->len));
 }
 
-/* Returns the byte at a place behind the head. */
+/* Returns the byte of noise at an offset behind the head of the payload. */
 static unsigned char noise(uint64_t check, size_t at)
 {
 	return (unsigned char)(random_mix(check + at / 8) >> 8 * (at % 8));

@@ -3,8 +3,8 @@
  * support/payload.h - event data that proves its origin and that it is complete.
  *
  * A payload has its maker, its number among the maker's payloads, its length and a checksum of the
- * whole. The rest is noise that is computed from them. So the test notices a payload that was mixed
- * from two payloads, is incomplete, or was shifted.
+ * whole. The rest is noise that is computed from these values. So the test notices a payload that
+ * was mixed from two payloads, is incomplete, or was shifted.
  *
  * Threads   any number; no state.
  * Signals   payload_make is async-signal-safe.

@@ -14,8 +14,8 @@ static void answer(int out, char command)
 		_exit(4);
 }
 
-/* Makes the argument vector of the puppet's program, which has the two descriptors and the command
- * that it answers first. */
+/* Makes the argument vector of the puppet's program: the two descriptors and the command that the
+ * program answers first. */
 static void words(int in, int out, char command, char text[3][16], char *argv[5])
 {
 	static char program[] = PUPPET_PROGRAM;

@@ -26,7 +26,7 @@ struct puppet {
 	int command, answer;
 };
 
-/* Runs a puppet until its commands end; it opens the name "u" first. */
+/* Opens the event type "u", then executes commands from `in` until `in` ends. */
 void puppet_obey(int in, int out) __attribute__((noreturn));
 
 /*

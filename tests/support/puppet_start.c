@@ -6,7 +6,7 @@
 #include "support/puppet.h"
 #include "support/support.h"
 
-/* Waits for the command "x". Only then it begins a program that uses the library. */
+/* Waits for the command "x". Only then the shell executes a program that uses the library. */
 static void wait_in_shell(int in, int out, const char *how)
 {
 	static char shell[] = "/bin/sh";

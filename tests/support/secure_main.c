@@ -26,8 +26,8 @@ static int has_open(ino_t inode)
 	return 0;
 }
 
-/* Returns whether this process uses the folder. If it does, a stream of another process leaves a
- * link there. */
+/* Returns whether this process uses the folder: a stream of another process then leaves a link in
+ * the folder. */
 static int uses(const char *folder)
 {
 	char path[PATH_MAX];

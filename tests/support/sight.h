@@ -28,7 +28,7 @@ extern struct sights sights;
 /* Returns copies of all streams of pid. */
 struct sights *look(pid_t pid);
 
-/* Looks at all streams of the machine, of which there may be many, and copies those of pid. */
+/* Examines all streams of the machine and returns copies of those of the process `pid`. */
 struct sights *look_at_all_for(pid_t pid);
 
 /* Returns the stream of pid, which must have exactly one. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Copies a log from a pipe. The pipe is read as late as the test wants. */
+/* Copies a log from a pipe. The test determines when the reading begins. */
 #include "support/log.h"
 
 #include <fcntl.h>

@@ -9,8 +9,8 @@
 
 #include "support/stream.h"
 
-/* Makes a device of so many bytes, which only this process sees. Returns the folder where it is
- * mounted, or NULL if that is impossible. */
+/* Makes a device with room for `bytes`, which only this process can use. Returns the folder where
+ * the device is mounted, or NULL if the process cannot mount it. */
 const char *small_device(size_t bytes);
 void small_device_grow(const char *folder, size_t bytes);
 
@@ -24,14 +24,14 @@ enum { DEVICE_BYTES = 1 << 20, DEVICE_TOO_MANY = 200000 };
 int small_device_log(const char *folder);
 
 /*
- * Creates a stream with its log in fd. It has n events of type id with the numbers from 0 on, which
- * are not flushed yet.
+ * Creates a stream with its log in fd, and records n events of type id with the numbers from 0 on.
+ * The events are not flushed.
  */
 trace_id_t stream_of_many(int fd, trace_event_id_t id, int n);
 
 /*
- * Creates such a stream with DEVICE_TOO_MANY events. Its flush has failed because the device is
- * full.
+ * Creates such a stream with DEVICE_TOO_MANY events and flushes it. The flush fails because the
+ * device is full.
  */
 trace_id_t small_device_fill(int fd, trace_event_id_t id);
 

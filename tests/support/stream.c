@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-/* More events than any test's stream has room for. If a stream is not full after so many, the test
- * fails and does not hang. */
+/* More events than any test's stream has room for. If a stream is not full after this number, the
+ * test fails and does not hang. */
 #define FILL_BOUND 4000000
 
 void wish_attr(trace_attr_t *attr, const struct wish *wish)

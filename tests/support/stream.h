@@ -31,7 +31,7 @@ void wish_attr(trace_attr_t *attr, const struct wish *wish);
  * stream_create_started() also starts it. */
 trace_id_t stream_create(const struct wish *wish);
 trace_id_t stream_create_started(const struct wish *wish);
-/* Do the same for a stream of the process pid. */
+/* These functions do the same for a stream of the process `pid`. */
 trace_id_t stream_attach(pid_t pid, const struct wish *wish);
 trace_id_t stream_attach_started(pid_t pid, const struct wish *wish);
 #define STREAM(...)  stream_create(&(struct wish){ __VA_ARGS__ })
@@ -41,8 +41,8 @@ void start(trace_id_t trid);
 void stop(trace_id_t trid);
 void shut(trace_id_t trid);
 
-/* type_of() opens a user event type by its name. trace_number() records an event of a type, whose
- * data is the number. */
+/* type_of() opens a user event type by its name. trace_number() records an event with the number as
+ * its data. */
 trace_event_id_t type_of(const char *name);
 void trace_number(trace_event_id_t id, int number);
 
@@ -57,11 +57,11 @@ struct posix_trace_status_info status_of(trace_id_t trid);
 
 /*
  * Traces events until the stream's status is SUSPENDED and FULL, or FULL for a LOOP stream. Returns
- * the number of calls. The data has len bytes, at least 4, and begins with a number that counts
- * from first. Fails after more calls than a stream has room for.
+ * the number of calls. The data has `len` bytes, at least 4, and begins with a number that counts
+ * from `first`. Fails after more calls than a stream has room for.
  */
 int fill(trace_id_t trid, trace_event_id_t id, size_t len, int first);
-/* Does the same until the status reports an overrun. Reading the status resets it. */
+/* Does the same until the status reports an overrun. Reading the status resets the overrun. */
 int overrun(trace_id_t trid, trace_event_id_t id, size_t len, int first);
 
 /* Return the sizes that the stream's attributes promise. */
@@ -91,21 +91,21 @@ void history_free(struct history *history);
 size_t history_count(const struct history *history, trace_event_id_t id);
 
 /*
- * Returns the events as a line of text: "START a b=7 FILTER{->a} STOP(0)". A user event is written
- * as its name, with its number if the data is an int. A filter is written as the names of its
- * members; START with an empty filter has none. The caller frees the text.
+ * Returns the events as a line of text: "START a b=7 FILTER{->a} STOP(0)". The text of a user event
+ * is the name of its type, and its number if the data is an int. The text of a filter is the names
+ * of its members; START with an empty filter has no such text. The caller frees the text.
  */
 char *history_text(trace_id_t trid, const struct history *history);
 void assert_events(const char *file, int line, trace_id_t trid, const char *expected);
 /* Reads all events of the stream and compares their text with expected. */
 #define ck_assert_events(trid, expected) assert_events(__FILE__, __LINE__, trid, expected)
 
-/* Returns the number in the data of a user event that trace_number() or fill() has made. */
+/* Returns the number in the data of a user event that trace_number() or fill() has recorded. */
 int number_of(const struct seen *seen);
 /* Returns the int that is the data of STOP or ERROR. */
 int int_of(const struct seen *seen);
 int64_t nanoseconds(const struct timespec *time);
-/* Returns the time of the clock from which events get their times. */
+/* Returns the time of CLOCK_REALTIME, the clock of the times of events. */
 int64_t now_ns(void);
 
 /* Fails unless posix_trace_trygetnext_event() finds no event. */

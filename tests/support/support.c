@@ -34,7 +34,7 @@ int support_descriptors(void)
 		if (n < 0)
 			continue;
 		target[n] = '\0';
-		/* The arena is not counted, because it exists until the process ends. */
+		/* The descriptor of the arena is not counted: it is open until the process ends. */
 		if (!strncmp(target, "/memfd:", 7))
 			continue;
 		count++;
@@ -70,8 +70,8 @@ Suite *support_suite(const char *name, TCase **tc)
 	return suite;
 }
 
-/* Sets signals to their defaults. The process that calls the suite may have ignored or blocked
- * signals, as nohup and shells with background jobs do. */
+/* Sets signals to their defaults. The process that executes the suite may ignore or block signals,
+ * as nohup and shells with background jobs do. */
 static void restore_signals(void)
 {
 	static const int common[] = { SIGHUP, SIGINT, SIGQUIT, SIGPIPE };
@@ -83,7 +83,7 @@ static void restore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The needs of a suite that has no SUITE_NEEDS(): nothing. */
+/* The needs of a suite without SUITE_NEEDS(): no feature. */
 const char support_needs[1] __attribute__((weak));
 
 bool support_lacks(const char *words, const char *who)

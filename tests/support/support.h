@@ -6,10 +6,10 @@
  *
  *	SUITE_MAIN("posix_trace_attr_init", a_sentence, another_sentence)
  *
- * which names its tests. Each test runs in a process of its own; for a debugger, CK_FORK=no
- * prevents that. Each test must end with as many open descriptors as it began with. A suite that
- * needs loops, signals or exit codes builds its tests itself with support_suite(), and ends in
- * SUITE_MAIN_OF(build).
+ * The arguments are the name of the suite and its tests. Each test runs in a process of its own;
+ * for a debugger, set CK_FORK=no, so that all tests run in one process. Each test must end with as
+ * many open descriptors as it began with. A suite that needs loops, signals or exit codes builds
+ * its tests itself with support_suite(), and ends in SUITE_MAIN_OF(build).
  */
 #ifndef PTX_TESTS_SUPPORT_H
 #define PTX_TESTS_SUPPORT_H
@@ -68,7 +68,7 @@ bool support_lacks(const char *words, const char *who);
 #define OK(call)          ck_assert_int_eq(KEEPS_ERRNO(call), 0)
 #define FAILS(error, call) ck_assert_int_eq(KEEPS_ERRNO(call), error)
 
-/* Waits for a child of the caller, which must end with exit status 0. */
+/* Waits for a child of the caller. Fails unless the child ends with exit status 0. */
 void wait_well(pid_t child);
 
 /* Returns the number of open descriptors of this process, without those of the library's memory. */
