@@ -6,8 +6,9 @@
  * less memory available than the stream's size. Writers make the rest present before they use it
  * (ring/pool.c), and count the event as lost if that fails.
  *
- * Other streams need the kernel's lock of the arena's file. So each call makes present or gives
- * back a bounded number of bytes only, and holds the lock for a short time.
+ * During a system call that makes memory present or gives it back, the kernel locks the arena's
+ * file, and other streams wait for this lock. So a call makes present only a part of a large stream
+ * (ring_layout.c), and gives back at most SLICE bytes.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -33,8 +34,7 @@
 
 /*
  * Returns whether the machine has this much memory available. Linux may grant memory that it does
- * not have and later kill a process, so the library first asks how much is available. Without /proc
- * the function assumes that there is enough, unless the size is absurd.
+ * not have and later kill a process, so the library first reads how much is available.
  */
 static bool is_available(size_t bytes)
 {
@@ -42,7 +42,7 @@ static bool is_available(size_t bytes)
 	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	/* Without /proc only sizes that overflow are refused. */
+	/* Without /proc the function refuses only absurd sizes, which would overflow. */
 	if (fd < 0)
 		return bytes < SIZE_MAX / 4;
 	n = read(fd, text, sizeof text - 1);
@@ -311,9 +311,9 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 }
 
 /*
- * Gives back the pages of the file behind a mapping. MADV_REMOVE needs no descriptor, and trace
- * points call madvise() anyway. The kernel refuses MADV_REMOVE for locked memory, as after
- * mlockall().
+ * Gives back the pages of the file behind a mapping. MADV_REMOVE is used, because it needs no
+ * descriptor, and because a seccomp filter that lets trace points work must permit madvise(). The
+ * kernel refuses MADV_REMOVE for locked memory, as after mlockall().
  */
 static void remove_pages(void *memory, size_t bytes)
 {
@@ -326,9 +326,9 @@ static void remove_pages(void *memory, size_t bytes)
 }
 
 /*
- * The creator cannot give these pages back: it gives the memory back immediately, but the kernel
- * may have suspended a thread of another process in a trace point, and that thread may store there
- * later.
+ * The creator gives the memory of its stream back when it destroys the stream. But the kernel may
+ * have suspended a thread of another process in a trace point. If that thread stores in the region
+ * later, the file has pages again, and this function gives them back.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings)
 {
@@ -376,8 +376,8 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 }
 
 /*
- * If in_use is true, a thread may be in a trace point there. point/view.c frees the addresses
- * later.
+ * If `in_use` is true, a thread may be storing in the region, so its addresses stay valid. The code
+ * in point/view.c unmaps the region later.
  */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use)

@@ -142,8 +142,9 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 }
 
 /*
- * The result is 0 if the offset of the time name space is unknown, since processes of different
- * name spaces compare such results (struct ptx_identity).
+ * The start time in struct ptx_identity is in the first time name space, because processes of
+ * different name spaces compare it. If the offset of this process's name space is unknown, the
+ * result is 0.
  */
 uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
 {
@@ -152,8 +153,8 @@ uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
 	if (ptx_time_space_read(&space) != 0)
 		return 0;
 	/*
-	 * The kernel gives the start time in clock ticks. If the offset of a name space is not a
-	 * multiple of a tick, the result there may differ by one tick.
+	 * The kernel gives the start time in clock ticks. If the offset is not a multiple of a
+	 * tick, the result may differ by one tick from the result in the first name space.
 	 */
 	return proc->start - (uint64_t)(space.boottime_ns / ptx_proc_tick_ns());
 }

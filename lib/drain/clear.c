@@ -14,14 +14,14 @@
 #include "drain/synthetic.h"
 
 /*
- * Returns the latest time of the records that the source has at hand and that were published before
- * the clear began, or 0 if there are none.
+ * Returns the latest time of the records that are in the source's buffer and were published before
+ * the clear began, or 0 if there are no such records.
  */
 static uint64_t latest_published(const struct ptx_source *source)
 {
 	/*
-	 * `ahead` is the number of events at hand. `left` is how many of them were published before
-	 * the clear.
+	 * `ahead` is the number of events in the buffer. `left` is how many of these events were
+	 * published before the clear began.
 	 */
 	uint32_t at, ahead = 0, left;
 	uint64_t latest = 0;
@@ -29,11 +29,11 @@ static uint64_t latest_published(const struct ptx_source *source)
 	for (at = source->at; at < source->end; at += ptx_step_size(source, at))
 		ahead += !(ptx_step_at(source, at)->len_flags & PTX_RECORD_IDENT);
 	/*
-	 * In its ring, the buffer's first event has the number (records - ahead). All numbers are
-	 * modulo 2^32, so their difference is right as long as it is less than 2^31.
+	 * A ring numbers its events. The first event in the buffer has the number (records -
+	 * ahead). All numbers are modulo 2^32, so a difference is right if it is less than 2^31.
 	 */
 	left = source->published - (source->records - ahead);
-	/* A negative number: the first record at hand was published after the clear began. */
+	/* A negative number: the buffer's first event was published after the clear began. */
 	if (left > INT32_MAX)
 		return 0;
 	for (at = source->at; left && at < source->end; at += ptx_step_size(source, at)) {
@@ -61,8 +61,8 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		uint64_t key = source ? source->key : UINT64_MAX;
 
 		/*
-		 * A mark beyond the limit is applied, too, if no record at hand is older than it.
-		 * So in the end the stream has the state of its last mark.
+		 * A mark beyond the limit is applied, too, if no buffer has an older record. So in
+		 * the end the stream has the state of its last mark.
 		 */
 		if (mark && mark->ticks <= key) {
 			ptx_synthetic_mark(drain, mark, true);
@@ -77,8 +77,8 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 
 /*
  * The caller has the stream's lock, and no other thread flushes meanwhile. The call allocates no
- * memory, so it cannot fail. It does not wait for writers: the numbers in source->published bound
- * what it removes, however fast they write.
+ * memory, so it cannot fail. It does not wait for writers. However fast the writers are, the call
+ * removes a limited number of records, because source->published does not change during the call.
  */
 void ptx_drain_clear(struct ptx_drain *drain)
 {
@@ -96,8 +96,9 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	/*
 	 * Drops the marks that the pass has added, for instance a FULL mark because a writer found
 	 * the stream full during the clear. No event needs to report this FULL state, because the
-	 * stream is empty soon and the caller restarts it. If the mark remained in the queue
-	 * because a late event is at hand, the drain would later deliver a STOP for the mark.
+	 * stream is empty soon and the caller restarts it. If the mark remained, a record between
+	 * the limit and the mark could keep clear_up_to() from applying it. The drain would then
+	 * deliver a STOP for the mark later.
 	 */
 	drain->marks = marks;
 	/*
@@ -144,10 +145,11 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 */
 	drain->cleared = began;
 	/*
-	 * The drain does not report losses before the clear as a gap any more. A writer that has
-	 * raised the cut before the load below may store the time of its first lost event in
-	 * first_overwritten later. That time belongs to the old losses; ptx_loop_cut_apply() drops
-	 * it, because the cut has then not risen above reported_cut.
+	 * The drain does not report losses before the clear as a gap any more. A writer that
+	 * overwrites a chunk raises the cut first, and stores the time of the first lost event in
+	 * first_overwritten last. If the clear begins between these two steps, the time appears
+	 * after the clear, but the loss was before it. ptx_loop_cut_apply() drops such a time,
+	 * because the cut has not risen above reported_cut since.
 	 */
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;

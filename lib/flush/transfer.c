@@ -3,9 +3,10 @@
  * flush/transfer.c - moves events from the drain into the log's block, and writes blocks to the
  * file.
  *
- * The caller has the turn and the stream's lock. Only write_out() and the naps release the lock.
- * Afterwards the drain may have changed: a pointer into it is invalid, and the next event must be
- * peeked anew. Only the thread that has the turn changes the log.
+ * The caller has the turn and the stream's lock. write_out() releases the lock while it writes, and
+ * ptx_transfer() releases the lock while it waits for a writer. Afterwards the drain may have
+ * changed: a pointer into it is invalid, and the next event must be peeked anew. Only the thread
+ * that has the turn changes the log.
  */
 #include <string.h>
 #include <trace.h>
@@ -25,9 +26,7 @@
 #define HELD_BACK_NAPS   4000
 /* HELD_BACK_MOST_NS is ten times as long as the drain waits for one writer */
 #define HELD_BACK_MOST_NS UINT64_C(2000000000)
-/*
- * One transfer may move at most this many events of the drain itself, in addition to the records.
- */
+/* number of events of the drain itself that most_records() adds to the records of a stream */
 #define MARKS_MOST       1000
 
 /*
@@ -62,7 +61,7 @@ static int write_out(struct ptx_flush *flush)
 	pthread_mutex_lock(flush->lock);
 	if (!err)
 		ptx_drain_settle(flush->drain);
-	/* LOG-03: a LOOP log that lost events in the file is OVERRUN. */
+	/* LOG-03: a LOOP log whose new blocks have replaced blocks with events is OVERRUN. */
 	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
 		flush->overwritten = ptx_log_overwritten(flush->log);
 		flush->log_overrun = true;
@@ -181,8 +180,8 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 }
 
 /*
- * Returns the largest number of records that a stream can hold: the pool then has its largest size
- * and is full of records without data. Some events of the drain itself are added to this number.
+ * Returns an upper bound of the number of events in a stream: the records of a pool that has its
+ * largest size and is full of records without data, and MARKS_MOST events of the drain itself.
  */
 static uint64_t most_records(const struct ptx_drain *drain)
 {
@@ -193,10 +192,13 @@ static uint64_t most_records(const struct ptx_drain *drain)
 
 /*
  * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
- * those that are recorded meanwhile, until the time `until`. Times are in ticks. A hostile writer
- * can stamp event after event with the same time, or hold back the order for ever. So a call moves
- * no more events than a stream can hold, and waits for a limited time. Returns 0 or the error of a
- * write.
+ * those that are recorded meanwhile, until the time `until`. Times are in ticks. Returns 0 or the
+ * error of a write.
+ *
+ * A hostile writer can record event after event with the same time. So a call with another `target`
+ * than UINT64_MAX ends when it has moved more events than a stream can hold. A hostile writer can
+ * also remain in a trace point for ever, and then the drain delivers no younger event. So the time
+ * for which a call waits is limited.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
@@ -232,8 +234,8 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		if (event.ticks > target)
 			break;
 		/*
-		 * ptx_transfer_run() is the hot path. It needs a record at the top of the heap, and
-		 * an event of the drain itself is no record.
+		 * ptx_transfer_run() is the hot path. It moves records of a ring only. If
+		 * `peeked_queue` is true, the event is one of the drain itself, and no record.
 		 */
 		run = flush->drain->peeked_queue ? 0 : ptx_transfer_run(flush, target);
 		if (run == 0 && !transfer_one(flush, &event, &err))
