@@ -251,7 +251,10 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 	where->field[where->fields].at = (size_t)(name - where->text);
 	where->field[where->fields].len = len;
 	memcpy(where->field[where->fields].name, name, len);
-	/* where_mark_names() later offers the names of the schemas' fields to this search. */
+	/*
+	 * "nearest" finds the most similar name, for the message about an unknown field.
+	 * where_mark_names() later gives this search the names of the schemas' fields.
+	 */
 	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
 	where->uses_duration |= is_duration(&where->field[where->fields++]);
 	return true;

@@ -6,9 +6,10 @@
  * such table. For such code, the processor-specific part of libdw follows the frame pointers.
  *
  * A session of libdw has all modules of a process. The unwinder uses a session only for the time in
- * which the process has the same modules. Many events have the same callers. The unwinder
- * nevertheless cannot compare whole copies, because each copy has other data between the return
- * addresses.
+ * which the process has the same modules.
+ *
+ * The unwinder unwinds each copy anew, although many events have the same callers. It cannot find
+ * such events by comparing copies, because the data between the return addresses differs.
  */
 #include "live/stack_unwind.h"
 
@@ -17,14 +18,17 @@
 
 #include "../../../lib/preload/stack_copy.h" /* the only description of the copy */
 
-/* The copy of an event. "stack" points into the event's data. */
+/* The copy of a stack in the data of an event. "stack" points into this data. */
 struct copy {
 	struct shim_stack_copy head;
 	const unsigned char *stack;
 	size_t before; /* bytes of the event's data before the copy */
 };
 
-/* Finds the copy from the end of the data. Returns false if there is none. */
+/*
+ * Finds the copy by struct shim_stack_end, which is the last part of the data. Returns false if the
+ * event has no copy.
+ */
 static bool find_copy(const struct posix_trace_event_np *event, struct copy *copy)
 {
 	const unsigned char *data = event->data;
@@ -61,8 +65,7 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 
 #define SESSIONS   64 /* processes whose modules are kept */
 #define ANCESTORS  8
-#define VISITS     64 /* walks over all mappings for one session; several mappings may name one
-		       * parent */
+#define VISITS     64 /* limit of walks over the mappings of ancestors, for one session */
 #define MODULES    1024 /* of a process */
 #define SHIM_FRAMES 16 /* frames of the shim at the inner end of a stack */
 
@@ -195,9 +198,10 @@ static void add_module(Dwfl *dwfl, const struct posix_trace_mapping_np *mapping)
 }
 
 /*
- * Returns whether the session has a module at this base, and notes it. Several segments of a
- * module have the same base. The paths of two segments may differ, because a process notes the name
- * by which it loaded a library, but an observer notes the name of the file.
+ * Returns true if the session has a module at this base, or has no room for one more. Otherwise
+ * stores the base and returns false. Segments of one module have the same base, but may have
+ * different paths: a process stores the name by which it loaded a library, and an observer stores
+ * the name of the file. So modules are compared by their bases.
  */
 static bool has_module(struct session *session, uint64_t base)
 {

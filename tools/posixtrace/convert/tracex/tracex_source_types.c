@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_source_types.c - finds event types by the ids of ThreadX. In exports of posixtrace, it
- * finds threads by the names of their slots.
+ * tracex_source_types.c - finds event types by the ids of ThreadX. If posixtrace has written the
+ * trace buffer, the name of a slot in the registry of objects has the ids of a process and thread.
+ * tracex_source_thread() finds these ids in the name.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "convert/tracex/tracex_source.h"
 
 /*
- * sscanf(3) also accepts forms that the export does not write, for example blanks. So the function
+ * sscanf(3) also accepts forms that posixtrace does not write, for example blanks. So the function
  * prints the name again from the ids and compares both names.
  */
 bool tracex_source_thread(const struct tracex_slot *slot, uint32_t *pid, uint64_t *thread)
@@ -81,8 +82,8 @@ const struct fmt_type *tracex_source_type(struct tracex_source *im, uint32_t raw
 
 		snprintf(name, sizeof(name), "tracex_user_%u", id);
 		/*
-		 * A name of a predefined type in the side file is not used, because the data of a
-		 * predefined type is different.
+		 * The user can give a file with names (tracex_names.h). A name of a predefined type
+		 * in this file is not used, because a predefined type has other data.
 		 */
 		if (given && strncmp(given->name, "posix_trace_", 12) != 0)
 			snprintf(name, sizeof(name), "%s", given->name);

@@ -7,7 +7,7 @@
 
 #include "base/vec.h"
 
-/* the greatest number of stacks, because each needs memory; a further stack ends the conversion */
+/* the greatest number of stacks, which limits the memory; a further stack ends the conversion */
 #define NODES_MAX (1u << 26)
 
 bool fold_begin(struct fold *fold)
@@ -53,7 +53,7 @@ static void put_fold_name(struct out *out, const char *name)
 		out_char(out, *name == ';' ? ':' : (unsigned char)*name < ' ' ? '?' : *name);
 }
 
-/* Writes the line of a stack. A stack has a line even if its own value is 0. */
+/* Writes the line of a stack: the names of its frames, and its own value. */
 static void put_fold_line(struct fold *fold, struct out *out, char *const *name, uint32_t index)
 {
 	size_t depth = 0;
