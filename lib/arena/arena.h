@@ -298,8 +298,8 @@ void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometr
 
 /*
  * Removes the region that this process has mapped in `rings`, and gives its memory back to the
- * system. If in_use is true, the addresses remain writable, because a thread may still be in a
- * trace point there.
+ * system. If in_use is true, the addresses remain writable, because a thread in a trace point may
+ * still store in the region.
  */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use);
@@ -319,7 +319,7 @@ void ptx_region_unmap(const struct ptx_rings *rings);
 
 /*
  * Replaces a region and its far part by memory that only this process has. So a late writer, which
- * still stores there, changes no other process's memory.
+ * still stores in the region, changes no other process's memory.
  */
 void ptx_region_sink(const struct ptx_rings *rings);
 

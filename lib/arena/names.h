@@ -62,7 +62,7 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from);
 
 /*
  * Registers the names of the list `from`, which may be NULL, in the list `to`. Returns false if a
- * name would get another type there.
+ * name would have another type in `to` than in `from`.
  */
 bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from);
 

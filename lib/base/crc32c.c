@@ -3,7 +3,7 @@
  * base/crc32c.c - CRC-32C by the fastest means that this processor has.
  *
  * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
- * cycles, but a new instruction can start in each cycle. The code there computes three independent
+ * cycles, but a new instruction can start in each cycle. So the code for x86-64 computes three
  * lanes of the data at the same time and combines their checksums. Other processors use eight
  * tables of 256 words (slicing by 8).
  *

@@ -21,9 +21,10 @@
 struct ptx_stored;
 
 /*
- * The position in an opened log. It is the first member of struct ptx_stored, so ptx_stored_next()
- * reads the next event there without a call. Only the inline functions of this header and the files
- * of cursor/ use it.
+ * The position in an opened log. It is the first member of struct ptx_stored, so the inline
+ * function ptx_stored_next() can use it without the definition of struct ptx_stored, and reads the
+ * next event without a call. Only the inline functions of this header and the files of cursor/ use
+ * the position.
  */
 struct ptx_stored_here {
 	/* the next record of the block; if it is equal to `end`, none is left */
@@ -112,8 +113,8 @@ uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info);
 
 /*
- * Returns the reason why the last ptx_stored_next() returned false: NULL at the true end of the
- * log, or a text if the log is damaged there.
+ * Returns the reason why the last ptx_stored_next() returned false: NULL at the end of the log, or
+ * a text if the log is damaged at the position.
  */
 const char *ptx_stored_damage(const struct ptx_stored *stored);
 

@@ -9,8 +9,9 @@
  * Therefore the equation called = reported + unread + lost is a check: if it holds, no event was
  * counted twice or forgotten.
  *
- * Counters in the region are hostile like everything there. The drain only adds them and never uses
- * one as an index or a size. So a wrong counter makes the ledger wrong and does no other harm.
+ * A hostile writer may change the counters in the region. The drain only adds the counters and
+ * never uses one as an index or a size. So a wrong counter makes the ledger wrong and does no other
+ * harm.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -202,8 +203,9 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted the chunk's
 	 * records. The reader counts them now. The members same_ids and `mixed` show whether the
-	 * writers may be in another name space of process ids. If so, the reader does not count:
-	 * the same id may name another process there, so a living writer could seem dead.
+	 * writers may be in another name space of process ids. If so, the reader does not count: an
+	 * id may name different processes in the two name spaces, so a living writer could seem
+	 * dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))

@@ -117,9 +117,9 @@ bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 
 /*
  * Afterwards the next event is the first event of the queue or, if the queue is empty, the top of
- * the heap. Returns false if no mark or record at hand may be delivered. Each round drops a record
- * or a mark, fills the queue, or increments the variable `cuts`, which is bounded. So the loop
- * ends.
+ * the heap. Returns false if no mark and no record in a buffer may be delivered. Each round drops a
+ * record or a mark, fills the queue, or increments the variable `cuts`, which is bounded. So the
+ * loop ends.
  */
 static bool find_next(struct ptx_drain *drain)
 {

@@ -69,7 +69,7 @@ struct ptx_drain_event {
 
 /* One ring as the drain sees it. */
 struct ptx_source {
-	uint64_t key;          /* time of the next record, UINT64_MAX = no record at hand */
+	uint64_t key;          /* time of the next record; UINT64_MAX: the buffer is empty */
 	/* its buffer has the records that were claimed last */
 	struct ptx_reader reader;
 	/* position of the next record in the buffer, and end of the records */
@@ -128,7 +128,7 @@ struct ptx_drain {
 	uint32_t room;              /* number of sources for which both arrays have memory */
 	/* array of `room` pointers; those from index `sources` on are NULL */
 	struct ptx_source **source;
-	/* the indices of the sources that have a record at hand, smallest key first */
+	/* the indices of the sources that have a record in their buffers, smallest key first */
 	uint32_t *heap;
 	uint64_t watermark;
 	/* the clock reading of the last pass, from which the pass computed the watermark */
@@ -143,7 +143,7 @@ struct ptx_drain {
 	 * pool
 	 */
 	uint64_t claims_left;
-	bool held_back;     /* a record is at hand that is younger than the watermark */
+	bool held_back;     /* a buffer has a record that is younger than the watermark */
 	/*
 	 * ptx_drain_refill() left a ring before its end, because writers overwrote chunks as fast
 	 * as the reader read them
@@ -275,7 +275,7 @@ void ptx_drain_sync(struct ptx_drain *drain);
  */
 void ptx_drain_clear(struct ptx_drain *drain);
 
-/* Returns the time of the oldest undelivered event at hand, or 0 if there is none. */
+/* Returns the time of the oldest record in the buffers, or 0 if the buffers are empty. */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
 
 /*

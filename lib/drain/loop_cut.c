@@ -19,9 +19,9 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * After the cut has risen, refills each ring that has nothing at hand. If a chunk of a ring was
- * overwritten, the reader notices the loss only when it claims from that ring. So the reader must
- * claim from each ring before it delivers an event that is younger than a loss.
+ * After the cut has risen, refills each empty buffer. If a chunk of a ring was overwritten, the
+ * reader notices the loss only when it claims from that ring. So the reader must claim from each
+ * ring before it delivers an event that is younger than a loss.
  */
 static void refill_all(struct ptx_drain *drain)
 {

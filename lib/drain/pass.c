@@ -402,7 +402,7 @@ static void pass_live(struct ptx_drain *drain)
 
 /*
  * Only one reader at a time may call this function. Its cost is one barrier and a few loads for
- * each ring, plus the copying of one batch for each ring that had nothing at hand.
+ * each ring, plus the copying of one batch for each ring whose buffer was empty.
  */
 void ptx_drain_pass(struct ptx_drain *drain)
 {

@@ -24,8 +24,8 @@
 #include "flush/checkpoint_flush.h"
 
 /*
- * A place in one ring: the log has the ring's records up to there. The array has no holes: it lists
- * only rings that the reader entered.
+ * A place in one ring: the log has all records of the ring up to this place. The array of places
+ * has only rings that the reader has entered, without gaps.
  */
 struct place {
 	uint64_t link; /* the chunk at this place, with its generation */
@@ -527,10 +527,10 @@ static int resume_full(struct ptx_drain *drain)
 /*
  * The parameter `drain` is a new drain. The caller has counted the events in the file, so their
  * number is not from shared memory. The steps have this order. First each place is set to the end
- * of the dead reader's claims. If a checkpoint fits, it then replaces these places, unless the
- * stream is LOOP. Then the threads and the numbers of the records at those places are determined.
- * Last, the marks are made: first those of calls, and then the others, which are inserted in the
- * order of time.
+ * of the dead reader's claims. If the stream is not LOOP and a checkpoint fits, the places of the
+ * checkpoint replace these places. Then the threads and the numbers of the records at those places
+ * are determined. Last, the marks are made: first those of calls, and then the others, which are
+ * inserted in the order of time.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {

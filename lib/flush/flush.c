@@ -276,7 +276,7 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 /*
  * A flush writes a block without holding the stream's lock. In a LOOP log this write changes the
  * numbers of overwritten events. So a caller that reads these numbers waits for the write. Logs of
- * other policies have no such numbers, so there a slow file does not delay the ledger.
+ * other policies have no such numbers, so the ledger of such a log does not wait for a slow file.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush)
 {

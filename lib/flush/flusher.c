@@ -56,7 +56,7 @@ static int64_t until_due(struct ptx_flush *flush)
 	uint64_t oldest, age;
 
 	/*
-	 * After a pass, the drain has the oldest event of each ring at hand. The pass costs a
+	 * After a pass, the drain has the oldest event of each ring in a buffer. The pass costs a
 	 * barrier on all writers, so this function is not called while events come fast.
 	 */
 	pthread_mutex_lock(flush->lock);

@@ -33,7 +33,7 @@ void ptx_log_compressor_end(struct ptx_log_compressor *compressor)
 /*
  * zstd gets room for a frame that is 16 bytes shorter than the payload. So even with the longer
  * header and the padding the compressed block is shorter than the plain one. If the frame does not
- * fit there, the writer writes the plain block.
+ * fit in this room, the writer writes the plain block.
  */
 size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			const struct ptx_log_block *block, const void *payload,

@@ -141,10 +141,10 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
 /*
  * Removes all events from the log, as if it had just been created. The reported events of the
  * ledger become lost with the cause CLEARED, except those that a LOOP log overwrote before. Bytes
- * in a pipe cannot be removed: there the events that were written stay in the log and stay
- * reported, and only the unwritten ones are forgotten (CLEAR-09). If the file cannot be truncated,
- * the log keeps all events and returns the error. If the new header cannot be written, the error is
- * returned and the next write tries again.
+ * in a pipe cannot be removed. So the events that were written to a pipe stay reported, and only
+ * the events that are still in memory are removed (CLEAR-09). If the file cannot be truncated, the
+ * log keeps all events and the function returns the error. If the new header cannot be written, the
+ * function returns the error, and the next write tries again.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 

@@ -22,8 +22,9 @@
 #include "log/read_scan.h"
 
 /*
- * Called for a block with a valid header at the offset `at`. If a block should be there and is not
- * valid, the parameter `found` is NULL, and `why` is the reason. The visitor checks the payload.
+ * Called for a block with a valid header at the offset `at`. If a block should be at this offset
+ * and is not valid, the parameter `found` is NULL, and `why` is the reason. The visitor checks the
+ * payload.
  */
 typedef void ptx_log_visit(void *arg, uint64_t at, const struct ptx_log_found *found,
 			   const char *why);
@@ -41,8 +42,9 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			 ptx_log_visit *visit, void *arg);
 
 /*
- * Returns true if the file ends before the end of a block header at this offset. Then the log is
- * incomplete there, or has no blocks there yet. Both cases are no damage.
+ * Returns true if the file ends before the end of a block header at this offset. Then the last
+ * block of the log is incomplete, or the log has no blocks at this offset yet. Both cases are no
+ * damage.
  */
 bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at);
 

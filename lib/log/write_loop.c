@@ -53,7 +53,7 @@ struct ptx_log_loop {
 	size_t spares;
 	size_t spares_max;
 	uint32_t slots;          /* number of slots in the file */
-	bool placed;             /* the current block is in the file; its state there follows: */
+	bool placed;             /* the current block is in the file, with these values: */
 	uint32_t slot;
 	uint32_t records;
 	size_t record_bytes;
@@ -177,9 +177,9 @@ static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 }
 
 /*
- * Writes the current block to a free slot. Until the write has succeeded nothing changes: a reader
- * sees the block's former state in its former slot. Afterwards the former slot is free, and the
- * blocks that no longer fit are removed from the log.
+ * Writes the current block to a free slot. Until the write has succeeded, a reader finds the
+ * block's former state in its former slot. Afterwards the former slot is free, and the blocks that
+ * no longer fit are removed from the log.
  */
 static int write_loop_place(struct ptx_log *log)
 {

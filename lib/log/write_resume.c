@@ -4,9 +4,9 @@
  *
  * The blocks have everything that the writer remembered. The guardian reads the log from its
  * beginning to its last whole block. The writer was writing the bytes behind that block when it
- * died, so the guardian overwrites them. It first truncates a sequence there, because the dead
- * writer may have written valid blocks of the tail. Otherwise readers would find those old blocks
- * behind the new blocks, until the new end is written.
+ * died, so the guardian overwrites them. A log that is a sequence is first truncated behind that
+ * block, because the dead writer may have written valid blocks of the tail. Otherwise readers would
+ * find those old blocks behind the new blocks, until the new end is written.
  *
  * A killed writer leaves no events behind the last whole block. If there are some, the file was
  * damaged in another way, and the guardian leaves it unchanged: posix_trace_open_np() can salvage

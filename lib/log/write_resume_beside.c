@@ -4,8 +4,8 @@
  * killed.
  *
  * Blocks that remain in an area keep their numbers. The next block of a type gets the number after
- * the last number there, as a check expects it (log/read_beside.h). The guardian handles parts that
- * cannot be read as follows:
+ * the last number of this type in the area, as a check expects it (log/read_beside.h). The guardian
+ * handles parts that cannot be read as follows:
  *
  * - A names area is written again: all names are in memory.
  * - A last block of lists that is not whole is removed. It may be half written, and it is possible
@@ -13,7 +13,7 @@
  * - If the file ends within the areas, it is truncated behind the last whole block: when the file
  *   grows later, the bytes behind that block must not become part of another block.
  * - Any other damage in the lists area stays, because good blocks follow it. A reader does not read
- *   beyond it (FORMAT R6, R7), so no block is added there: the tail has all entries.
+ *   beyond the damage (FORMAT R6, R7), so no block is added to the area: the tail has all entries.
  */
 #include "base/io.h"
 #include "log/read_beside.h"

@@ -148,7 +148,7 @@ struct ptx_thread *ptx_thread_blind_object(void);
  */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
 
-/* Fills in *ident for a stream, and claims a slot there if the thread has none. */
+/* Fills in *ident for a stream. Claims a slot of the stream if the thread has none in it. */
 void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 			 struct ptx_ident *ident);
 

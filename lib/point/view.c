@@ -240,10 +240,7 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	attachment->target_space = target->space;
 	/* The counter `missed` has the events of processes that could not map the region. */
 	atomic_store_explicit(&attachment->missed, 0, memory_order_relaxed);
-	/*
-	 * The policies are only information for observers. The library itself does not use them
-	 * there.
-	 */
+	/* The policies are stored only for observers. This process uses the policies in `attr`. */
 	attachment->stream_policy = (uint16_t)attr->stream_policy;
 	attachment->log_policy = (uint16_t)(has_log ? attr->log_policy : 0);
 	atomic_store_explicit(&attachment->linger_ms, 0, memory_order_relaxed);

@@ -196,8 +196,8 @@ static int build_stream(struct ptx_stream *stream, const char *backing, int file
 		return err;
 	stream->drain->arena = stream->target.arena;
 	/*
-	 * `missed` is a word in the attachment: processes that could not map the region count there
-	 * the events that they could not record.
+	 * `missed` is a counter in the attachment. It has the events of processes that could not
+	 * map the region, and therefore could not record these events.
 	 */
 	stream->drain->missed =
 		&stream->target.arena->control->attachment[stream->view->bit].missed;

@@ -3,7 +3,7 @@
  * posix/shutdown.h - shuts down streams: all of the process at its exit, or one of a dead
  * creator.
  *
- * Threads   ptx_posix_shutdown_all() may run beside other calls; errno is preserved there.
+ * Threads   ptx_posix_shutdown_all() may run beside other calls, and preserves errno.
  */
 #ifndef PTX_POSIX_SHUTDOWN_H
 #define PTX_POSIX_SHUTDOWN_H

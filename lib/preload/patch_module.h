@@ -81,7 +81,7 @@ void shim_work_refuse(struct shim_work *work, uint32_t sites, const char *why);
 
 /*
  * Returns the protection of the module's segment at an address, or -1 if the module has no segment
- * there.
+ * at this address.
  */
 int shim_protection_at(const struct dl_phdr_info *object, uintptr_t address);
 

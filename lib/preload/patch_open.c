@@ -144,9 +144,9 @@ static void use_part(int fd)
 
 /*
  * Begins to use the file, unless it is in use already: after a library was loaded, a tracer writes
- * a further plan, which names the same file. If another file was in use, this process gives up its
- * part there, because it could not clear calls in that file when they return. The tracer of that
- * file loses the active calls.
+ * a further plan, which names the same file. If another file was in use, this process removes its
+ * part from that file, because the process could not clear calls in that file when they return. The
+ * tracer of that file loses the active calls.
  */
 static void open_file(void)
 {

@@ -143,7 +143,8 @@ void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 
 /*
  * Removes a hint from the first queue that has a hint. The search begins with the smallest tier.
- * Only the last queue still grows, so only there a popper has patience with a hole.
+ * Writers add hints only to the last queue, so only in the last queue a pusher may still fill a
+ * hole.
  */
 bool ptx_ring_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_t *number,
 		     uint32_t *generation)

@@ -422,9 +422,9 @@ void ptx_ring_watch(struct ptx_rings *rings, uint32_t ring, struct ptx_writer *w
 		 sizeof writer->opened);
 	/*
 	 * If the window is ahead of the head, the writer has stored it for an event that is not
-	 * published. That event may have a time before the reader's clock. A writer that has
-	 * changed chunks since the barrier reads a later clock anyway. UINT64_MAX: the chunk is new
-	 * and has had no event.
+	 * published. That event may have a time before the reader's clock. If the ring has another
+	 * current chunk by now, its writer has changed chunks since the barrier, and reads a later
+	 * time. UINT64_MAX: the chunk is new and has had no event.
 	 */
 	writer->inside = window != UINT64_MAX && window >= writer->head &&
 			 atomic_load_explicit(&rings->ring[ring].current, memory_order_acquire) ==

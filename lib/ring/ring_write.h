@@ -117,8 +117,8 @@ void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order);
 #ifndef PTX_COPY_BY_WORDS
 /*
  * Copies more than 32 bytes. Up to PTX_COPY_INLINE bytes the copy has pieces of constant size, some
- * of which overlap. A call of memcpy() would cost more there, because the trace point would have to
- * save its registers for the call. Source and destination do not overlap.
+ * of which overlap. For so few bytes a call of memcpy() would cost more, because the trace point
+ * would have to save its registers for the call. Source and destination do not overlap.
  */
 ptx_inline void ptx_copy_long(unsigned char *to, const unsigned char *from, size_t bytes)
 {

@@ -86,8 +86,9 @@ static uint64_t clock_of(const struct iterator *it, int64_t time_ns)
 }
 
 /*
- * Reads the next event of this lane into it->event, unless one waits there. Returns false if there
- * is none. Events of other lanes are assigned too: all iterators compute the same lanes.
+ * Reads the next event of this lane into it->event. Keeps an event that still waits in it->event.
+ * Returns false if the log has no further event. Events of other lanes are assigned too: all
+ * iterators compute the same lanes.
  */
 static bool read_event(struct iterator *it)
 {
@@ -285,8 +286,8 @@ iterator_can_seek_beginning(bt_self_message_iterator *self, bt_bool *can)
 }
 
 /*
- * Seeks by the log's index. The number of events that were lost before that place is not known
- * there.
+ * Seeks by the log's index. The index does not have the number of events that were lost before the
+ * place.
  */
 bt_message_iterator_class_seek_ns_from_origin_method_status
 iterator_seek_time(bt_self_message_iterator *self, int64_t time_ns)

@@ -260,9 +260,9 @@ static bool take_line(struct libraries *libraries, char *line)
 /*
  * Runs the dynamic linker that the file names. The linker prints the files that it would load, and
  * executes none of them. The linker gets the environment of this command, which the traced program
- * will also get. It does no harm to run this linker, because a user who traces the program executes
- * it anyway. The function blocks until the linker has ended. If "quiet" is true, the messages of
- * the linker are dropped. Returns 0 or an error number.
+ * will also get. This linker may be executed, because the user who traces the program executes it
+ * with the program. The function blocks until the linker has ended. If "quiet" is true, the
+ * messages of the linker are dropped. Returns 0 or an error number.
  */
 static int run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {

@@ -12,7 +12,7 @@ struct budget_cost {
 };
 
 /*
- * Measures in a child process, because the preload library remains loaded there. A value that
+ * Measures in a child process, because the measurement loads the preload library. A value that
  * cannot be measured is replaced by the value of a slow machine, so that the budget is kept in any
  * case. If the environment variable POSIXTRACE_BUDGET_COST is set, the function does not measure.
  * It reads the values from the variable, in the order of the members. The last value may be

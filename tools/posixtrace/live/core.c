@@ -111,8 +111,8 @@ static uint64_t find_memory(const struct core *core, uint64_t address, uint64_t 
 }
 
 /*
- * Adds the parts of the dump that have the memory from "begin" to "end". The arena's file was
- * mapped there, from "offset" on. The memory of one mapping may be in several segments of the dump.
+ * Adds the parts of the dump that have the memory from "begin" to "end". This memory is a mapping
+ * of the arena's file, from "offset" on. One mapping may be in several segments of the dump.
  * The function ignores parts and arenas beyond the limits.
  */
 static void add_parts(struct core *core, uint64_t begin, uint64_t end, uint64_t offset,

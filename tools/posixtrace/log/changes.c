@@ -2,8 +2,8 @@
 /*
  * changes.c - sorts the changes by process, descriptor and time, so that a look-up is a binary
  * search. Then it finds the names in the order of time, because a copy of a descriptor gets the
- * name that its source has at that time. The order of the events in the log would be wrong for
- * this, because late events follow younger ones there.
+ * name that its source has at that time. The order of the log cannot be used, because late events
+ * follow younger ones in a log.
  */
 #include "log/changes.h"
 

@@ -56,8 +56,8 @@ static int query_events_disconnect(sqlite3_vtab *base)
 /* ------------------------------------------------------------------ cursors */
 
 /*
- * Each reader has its own position. With POSIX_TRACE_OPEN_SALVAGE_NP the reader skips damaged parts
- * and notes them, and the rest of the log gives rows.
+ * Opens the log once more, because each reader needs its own position. With
+ * POSIX_TRACE_OPEN_SALVAGE_NP the library skips damaged parts, and the rest of the log gives rows.
  */
 int query_open_log(const struct query_log *log, trace_id_t *trid)
 {

@@ -72,8 +72,8 @@ static void add_function(struct division *division, uint32_t part,
 /*
  * A sample of page faults represents all faults since the sample before it. So the time before a
  * sample that represents several faults counts as a time with page faults, even if no fault was
- * recorded in it. If this time in fact had no faults, that does no harm, because no CPU samples are
- * missing in it then.
+ * recorded in this time. If the time in fact had no faults, that does no harm, because then no CPU
+ * samples are missing in the time.
  */
 void faults_add(struct division *division, uint32_t parent, uint32_t index, uint64_t samples,
 		int64_t from_ns, int64_t to_ns)

@@ -179,9 +179,9 @@ static int put_switch(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, 
 }
 
 /*
- * Writes that the thread that got the CPU by its last switch no longer has it. The state of this
- * thread is unknown. The function writes that the thread sleeps, because a thread in the state
- * ready would seem to wait for a CPU.
+ * Writes that a thread has left the CPU: the thread that got it by the last switch of this CPU. The
+ * state of the thread is not known. The function writes that the thread sleeps, because a thread in
+ * the state ready would seem to wait for a CPU.
  */
 static int leave_other(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns)
 {
