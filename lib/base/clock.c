@@ -34,7 +34,8 @@
  * exact.
  */
 #define MEASURE_NS INT64_C(200000)
-#define WIDE_TICKS 4000 /* ticks, about a microsecond: the thread was interrupted in between */
+/* If reading both clocks took longer, the thread was interrupted. About a microsecond. */
+#define WIDE_TICKS 4000
 /*
  * Limit of the attempts to read both clocks without an interruption. A thread on an overloaded
  * virtual machine might never succeed.

@@ -21,7 +21,7 @@
 #define PTX_LOG_BYTE_ORDER    UINT64_C(0x0102030405060708)
 #define PTX_LOG_HEADER_BYTES  4096
 #define PTX_LOG_CLOSING_AT    3584
-#define PTX_LOG_BLOCK_RECORDS 65536u                /* bytes of records in a block, usually */
+#define PTX_LOG_BLOCK_RECORDS 65536u                /* room for the records of most blocks */
 #define PTX_LOG_PAYLOAD_MAX   (UINT32_C(1) << 29)   /* B5 */
 #define PTX_LOG_WHOLE_MAX     (UINT32_C(1) << 20)   /* B8 */
 #define PTX_LOG_OFFSET_MAX    (UINT64_C(1) << 48)   /* H5 */

@@ -10,7 +10,7 @@
 #include "arena/arena.h"
 #include "record/mapping.h"
 
-#define PTX_MAPPED_RANGES 4096u /* maximum for one process */
+#define PTX_MAPPED_RANGES 4096u /* the most ranges of one process */
 
 struct ptx_mapped_range {
 	struct ptx_mapping mapping; /* its path is in the set's text */

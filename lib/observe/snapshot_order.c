@@ -403,7 +403,7 @@ static uint64_t first_opened(const struct order *order)
 	return first;
 }
 
-#define SNAPSHOT_LEVEL_MAX 9 /* of zstd; some 30 MB/s */
+#define SNAPSHOT_LEVEL_MAX 9 /* the greatest level of zstd: it compresses some 30 MB/s */
 
 /*
  * The description in the region may be hostile, too: it is used only with its magic and valid

@@ -17,9 +17,9 @@
 
 /* The size is that of whole pages, because the kernel wipes pages. */
 #define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
-#define POOL_THREADS  64   /* reserved when the program starts */
-#define QUIET_THREADS 2048 /* reserved before the process becomes quiet */
-#define SLAB_THREADS  64   /* made each time that there is no other object */
+#define POOL_THREADS  64   /* objects that are reserved when the program starts */
+#define QUIET_THREADS 2048 /* objects that are reserved before the process becomes quiet */
+#define SLAB_THREADS  64   /* objects that are made together when no object is free */
 /* number of objects at the end of a pool that no thread gets; left_in() has the reason */
 #define POOL_FRAMES   8
 #define TAG_SHIFT     48   /* user addresses have at most 48 bits; the tag is above them */

@@ -21,11 +21,12 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-#define KNOWN_LOOKS 16  /* closed chunks that are examined before a search of all */
-#define KNOWN_WORDS 256 /* and words, since many chunks may be open */
+/* limits of take_known(), which runs before a search of all chunks: closed chunks, and all words */
+#define KNOWN_LOOKS 16
+#define KNOWN_WORDS 256
 /* number of periods into which a search divides the time since the oldest chunk */
 #define PERIODS     32
-#define WALK        128 /* records of a chunk that are examined one by one */
+#define WALK        128 /* the most records of a chunk that are examined one by one */
 /* a search of at most this many chunks costs little, even if it finds only one spare chunk */
 #define FEW_CHUNKS  64
 /* a search of more chunks must find this many spare bytes for each chunk that it examines */

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 
-#define NAMES_MOST 10 /* of logs in a message */
+#define NAMES_MOST 10 /* the most logs that a message names */
 
 const struct at_fleet *at_fleet;
 

@@ -19,7 +19,7 @@
 #include "../../../lib/preload/status.c"
 #include "../../../lib/preload/types.h"
 
-#define LOOKS   20   /* how many times the status is looked for */
+#define LOOKS   20   /* the most searches for the status */
 #define LOOK_US 5000 /* microseconds between two looks */
 
 /* The beginning of struct pidfd_info of <linux/pidfd.h>, which older headers lack. */

@@ -54,7 +54,7 @@ enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
 
 /* States of a thread that leaves a CPU, as sched_switch has them. */
 #define KERNEL_STATE_RUNS  0u
-#define KERNEL_STATE_DEAD  0x30u /* two bits */
+#define KERNEL_STATE_DEAD  0x30u /* the bits EXIT_DEAD and EXIT_ZOMBIE of the kernel */
 #define KERNEL_STATE_MASK  0xffu
 
 /*

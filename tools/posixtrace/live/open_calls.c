@@ -24,7 +24,7 @@
 #include "live/ended.h"
 #include "log/field.h"
 
-#define CALLS 1000000 /* further calls are ignored */
+#define CALLS 1000000 /* the most calls that are kept; further calls are ignored */
 #define SECOND_NS INT64_C(1000000000)
 
 struct open_call {

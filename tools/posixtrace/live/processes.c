@@ -25,7 +25,7 @@
 #include "log/program.h"
 
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
-#define SHOWN      3    /* names of processes for each kind of end */
+#define SHOWN      3    /* the most processes that are named for each kind of end */
 #define KINDS      64   /* kinds of ends that processes_text() counts; it omits further ones */
 #define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
 #define SECOND_NS  INT64_C(1000000000)

@@ -63,10 +63,10 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 #include "base/vec.h"
 #include "symbols/module.h"
 
-#define SESSIONS   64 /* processes whose modules are kept */
+#define SESSIONS   64 /* the most processes whose modules are kept */
 #define ANCESTORS  8
-#define VISITS     64 /* limit of walks over the mappings of ancestors, for one session */
-#define MODULES    1024 /* of a process */
+#define VISITS     64 /* the most walks over mappings of ancestors, for one session */
+#define MODULES    1024 /* the most modules of a process */
 #define SHIM_FRAMES 16 /* frames of the shim at the inner end of a stack */
 
 /* The modules of a process, which do not change from from_ns to before until_ns. */

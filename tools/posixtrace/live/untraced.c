@@ -18,7 +18,7 @@
 #include "base/text.h"
 #include "log/field.h"
 
-#define SHOWN 3 /* further programs are counted only */
+#define SHOWN 3 /* the most programs that are named; further programs are only counted */
 
 /*
  * A program with the reason, and how often it was executed. The texts are cut so that the name of

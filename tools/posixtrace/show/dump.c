@@ -22,7 +22,7 @@
 
 extern const struct tool_command dump_command;
 
-#define FAULTS_MAX 20 /* a damaged log may have millions of faults */
+#define FAULTS_MAX 20 /* the most faults that are printed; a damaged log may have millions */
 
 struct dump {
 	struct wanted wanted;

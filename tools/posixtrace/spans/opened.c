@@ -15,7 +15,7 @@
  */
 #define NONE  0
 #define FIRST 1
-#define HEADS 256 /* at first; add_heads() doubles the number */
+#define HEADS 256 /* the first number of heads, which add_heads() doubles */
 
 _Static_assert((PAIRING_OPEN & (PAIRING_OPEN - 1)) == 0, "a key's place is cut out of its hash");
 
