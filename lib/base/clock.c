@@ -34,7 +34,7 @@
  * exact.
  */
 #define MEASURE_NS INT64_C(200000)
-/* If reading both clocks took longer, the thread was interrupted. About a microsecond. */
+/* Ticks, about a microsecond. If reading both clocks took longer, the thread was interrupted. */
 #define WIDE_TICKS 4000
 /*
  * Limit of the attempts to read both clocks without an interruption. A thread on an overloaded

@@ -3,9 +3,9 @@
  * base/compiler.h - extensions of C11 that GCC and Clang both have.
  *
  * ptx_inline is for the path of an event, where a call would cost as much as the work. ptx_cold
- * moves code out of that path. ptx_at_line lets a function of that path begin at a cache line:
- * without this, a change of another function could move it, and a trace point could take one more
- * cycle.
+ * moves code out of that path. ptx_at_line lets a function of that path begin at a cache line.
+ * Without ptx_at_line, a change of another function could move the function, and a trace point
+ * could need one more cycle.
  */
 #ifndef PTX_BASE_COMPILER_H
 #define PTX_BASE_COMPILER_H

@@ -6,8 +6,8 @@
  * mode. None of them is a cancellation point, unlike the functions of the C library. So a cancelled
  * thread never leaves a half-written file behind.
  *
- * Threads   all functions may run concurrently; the caller must see to it that concurrent uses of
- *           one descriptor do no harm.
+ * Threads   all functions may run concurrently; the caller must prevent concurrent uses of one
+ *           descriptor that do harm.
  * Errors    0 or an error number; errno is preserved.
  * Signals   async-signal-safe. The caller blocks SIGPIPE and SIGXFSZ (shield.h) if necessary.
  */

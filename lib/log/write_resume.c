@@ -27,7 +27,7 @@
 #define SLOTS_WITHOUT 4096u
 /*
  * How many bytes behind a damage the guardian searches for events. There is a limit, because an
- * older log of any size may follow there (W2).
+ * older log of any size may follow the damage (W2).
  */
 #define SEARCH_BEYOND (UINT64_C(16) << 20)
 

@@ -34,8 +34,8 @@ void shim_inject_loaded(void);
 void shim_inject_may_load(void);
 
 /*
- * Called in a child of fork(). A thread that was redirecting slots in the parent does not exist in
- * the child.
+ * Called in a child of fork(). If a thread of the parent was redirecting slots at the fork, this
+ * thread does not exist in the child, so the function lets another thread redirect slots.
  */
 void shim_inject_in_child(void);
 

@@ -12,12 +12,12 @@
 #include "live/patch.h"
 
 /*
- * Loads the library into the process of the plan. If that is impossible, the kernel may record the
- * system calls instead, if the log is never full and the kernel permits the recording. The function
- * then prints that the kernel records, with the reason, and completes the plan of the kernel. If
- * the user selects functions, the kernel records these, too, and functions->traps.is_forced is true
- * afterwards. Returns TOOL_OK, or TOOL_FAILURE after it printed the error; the process is unchanged
- * then.
+ * Loads the library into the process of the plan. If that is impossible, the kernel records the
+ * system calls instead, on two conditions: the kernel permits the recording, and the plan has a log
+ * without limit and no --loop. The function then prints that the kernel records, with the reason,
+ * and completes the plan of the kernel. If the user selects functions, the kernel records these,
+ * too, and functions->traps.is_forced is true afterwards. Returns TOOL_OK. Returns TOOL_FAILURE
+ * after it printed an error; the process is then unchanged.
  */
 int enter_process(struct inject *inject, const struct capture_plan *plan,
 		  struct kernel_plan *kernel, struct patches *functions);

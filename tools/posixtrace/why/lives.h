@@ -11,8 +11,8 @@
 #include "why/history.h"
 
 /*
- * Notes the begin of a process, or its start of a program, if the event records one. To be called
- * before the thread of the event is looked up.
+ * Notes the begin of a process, or its start of a program, if the event records one. The caller
+ * calls this function before it searches for the thread of the event.
  */
 void lives_note(struct history *history, const struct plan *plan,
 		const struct log_type *type, const struct posix_trace_event_np *event);
