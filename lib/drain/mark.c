@@ -117,7 +117,7 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 	uint64_t last = last_moment(drain), moment;
 
 	/*
-	 * The load of the stream's state shows a writer that the stream runs. A processor may read
+	 * A writer loads the stream's state to see whether the stream runs. A processor may read
 	 * the clock before this load. Without this allowance, an event that was recorded
 	 * immediately after the START could have a time before the START, and would be no member.
 	 */

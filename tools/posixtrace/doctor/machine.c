@@ -420,7 +420,7 @@ static const char *programs_advice(const char *why)
 
 /*
  * The kernel can record the system calls of processes that the library cannot enter. To check this,
- * the function loads the BPF programs for such a recording, and removes them at once.
+ * the function loads the BPF programs for such a recording, and removes them immediately.
  */
 static void examine_syscalls(doctor_report *report)
 {

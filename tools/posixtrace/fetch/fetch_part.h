@@ -7,9 +7,10 @@
  * which the command would draw wrong conclusions. The command applies its options to this log as to
  * any other log.
  *
- * Events arrive in answers of a few megabytes, and each event is written into the log at once, so
- * the memory does not grow with the log. Before the first request for events, the server counts
- * them. The tool compares each answer with this count, so it notices an answer that was cut.
+ * Events arrive in answers of a few megabytes. The command writes each answer into the log before
+ * the next request, so the memory does not grow with the log. Before it sends events, the server
+ * counts them. The command compares each answer with this count, so it notices an answer that was
+ * cut.
  *
  * The answers may be hostile: each length, number and name is checked, here or by the composer of
  * the library. One thread uses these functions.

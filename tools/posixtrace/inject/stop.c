@@ -23,7 +23,7 @@
 #include "base/until.h"
 
 #define PAUSE_NS   200000     /* between two calls of waitpid() */
-#define STOP_NS    2000000000 /* the limit for a stop; a thread that sleeps or runs stops at once */
+#define STOP_NS    2000000000 /* the limit for a stop; threads that sleep or run need much less */
 
 /*
  * Errors with which the kernel marks an interrupted system call. A user program never receives

@@ -17,7 +17,7 @@
 #include "inject/memory.h"
 
 #define SITES 16   /* greatest number of sites that are compared */
-#define BLOCK 512  /* jumps that are read at once */
+#define BLOCK 512  /* jumps that one read copies */
 #define PAGE  4096 /* size of a page of x86-64, the only processor on which jumps are written */
 
 /* Returns the address of the list of jumps, or 0 if the library is not mapped. */

@@ -19,7 +19,7 @@
 #include "base/whole.h"
 #include "live/kernel.h"
 
-/* The buffer of an open run. It grows if a record is longer. */
+/* The first size of the buffer of an open run. The buffer grows if a record is longer. */
 #define INPUT_BYTES (UINT32_C(64) << 10)
 /* A record that is longer than ITEM_BYTES is not kept. The kernel makes no record that is so
  * long. */

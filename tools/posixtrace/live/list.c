@@ -234,10 +234,10 @@ static bool has_shared_memory(pid_t pid)
 }
 
 /*
- * Prints a line for each process whose streams are missing in the list, because it uses another
- * version of the library. The library omits such processes when it looks at all processes. Even for
- * one process the library looks at the files of all processes. So this function asks the library
- * only about processes that have shared memory.
+ * Prints a line for each process whose streams are missing in the list, because the process uses
+ * another version of the library. The library omits such processes when it looks at all processes.
+ * Even for one process the library looks at the files of all processes. So this function asks the
+ * library only about processes that have shared memory.
  */
 static void say_other_versions(void)
 {

@@ -3,10 +3,11 @@
  * every.c - judges rules "every". An event that another event must follow is called an obligation.
  * The time of an obligation is the span "within" of the rule, counted from this event.
  *
- * If the time of an obligation has passed, it does not count as violated at once. The writer of the
- * awaited event may have been suspended. In this case the event follows younger events in the log.
- * Therefore the obligation is kept until an event is later than its time by more than
- * WANTED_LATE_NS. Until then, an event that was recorded in time still meets the obligation.
+ * When the time of an obligation has passed, the obligation does not count as violated yet. The
+ * writer of the awaited event may have been suspended. In this case the event follows younger
+ * events in the log. Therefore the obligation is kept until an event is more than WANTED_LATE_NS
+ * later than the end of this time. Until then, an event that was recorded in time still meets the
+ * obligation.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
  * rate.c - judges rules about the number of events in a span of time.
  *
  * If a rule allows at most N events, the last N + 1 times are kept in a circular array, sorted from
- * the oldest to the youngest. The oldest time has the index cases % (N + 1). An event whose writer
- * was suspended arrives after younger events, and its time is inserted at the right place.
+ * the oldest to the youngest. The index of the oldest time is rule->cases modulo N + 1. An event
+ * whose writer was suspended arrives after younger events, and its time is inserted at the right
+ * place.
  */
 #include "base/brief.h"
 #include "rules/judge.h"

@@ -362,9 +362,9 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 #endif
 
 /*
- * A link of many places is removed at once. The removal of an event of a single place takes about
- * 10 ms, so another process removes these events. Until then, the breakpoints only make processes
- * slower that arrive at the places.
+ * The function itself removes a link of many places. The removal of the event of a single place
+ * needs some 10 ms, so another process removes these events. Until then the only effect of the
+ * breakpoints is that processes which arrive at them are slower.
  */
 void uprobes_end(struct uprobes *uprobes)
 {
