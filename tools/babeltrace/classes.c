@@ -2,10 +2,11 @@
 /*
  * classes.c - event types and their fields as classes of Babeltrace, and an event's values.
  *
- * An event type has up to two event classes, made when the first event needs them: one with the
- * fields of its schema, and one with the bytes of the data, for events whose data contradicts the
- * schema. So no event is left out. Functions here return 0, or -1 if memory is lacking. Each object
- * that a function creates has one reference, which its owner puts.
+ * An event type has up to two event classes. One class has the fields of the schema. The other
+ * class has the bytes of the data, for events whose data contradicts the schema. So no event is
+ * omitted. A class is made when the first event needs it. Functions that return an int return 0, or
+ * -1 if memory is lacking. Each object that a function creates has one reference, which the owner
+ * of the object puts.
  */
 #include "source.h"
 
@@ -40,9 +41,9 @@ static bool is_utf8(const unsigned char *p, size_t len)
 }
 
 /*
- * Copies a name as it is, or with \xNN for all that is not ASCII where it is not UTF-8. Control
- * characters are always escaped, since sinks print names to terminals. to has 4 bytes for each of
- * name.
+ * Copies a name. If the name is not UTF-8, each byte that is not ASCII becomes an escape \xNN.
+ * Control characters always become escapes, since sinks print names to terminals. The array "to"
+ * has 4 bytes for each byte of the name.
  */
 static void plain_name(char *to, const char *name)
 {
@@ -82,8 +83,8 @@ static bt_field_class *classes_number(bt_trace_class *tc, unsigned bits, bool is
 }
 
 /*
- * Appends a member and puts the caller's reference to it, in all cases. member NULL: its creation
- * failed, which is the error of this function too.
+ * Appends a member, and puts the caller's reference to the member in all cases. If "member" is
+ * NULL, because its creation has failed, this function returns the error.
  */
 static int classes_append(bt_field_class *structure, const char *name, bt_field_class *member)
 {
@@ -106,7 +107,7 @@ static bt_field_class *bytes_class(bt_trace_class *tc)
 
 /*
  * Returns the class of one value of a field. Pointers and the types x8 to x64 are shown in
- * hexadecimal form. Text has a class of strings, other bytes one of arrays.
+ * hexadecimal form. The class of a text is a string, and the class of other bytes is an array.
  */
 static bt_field_class *element_class(bt_trace_class *tc, const struct posix_trace_field_np *field)
 {
@@ -128,7 +129,7 @@ static bt_field_class *element_class(bt_trace_class *tc, const struct posix_trac
 	return NULL;
 }
 
-/* Returns the class of a field: an array with a fixed length if the schema has one. */
+/* Returns the class of a field. If the field is an array, the class has its fixed length. */
 static bt_field_class *field_class(bt_trace_class *tc, const struct posix_trace_field_np *field)
 {
 	bt_field_class *element = element_class(tc, field), *array;
@@ -141,8 +142,8 @@ static bt_field_class *field_class(bt_trace_class *tc, const struct posix_trace_
 }
 
 /*
- * The levels of schemas have the order of Babeltrace's, with fewer steps. -1: the schema has no
- * level.
+ * Converts the level of a schema to a level of Babeltrace, which has more levels in the same order.
+ * Returns -1 if the schema has no level.
  */
 static int level_of(int level)
 {
@@ -156,8 +157,9 @@ static int level_of(int level)
 }
 
 /*
- * Makes the class of a type with the data's fields, or with its bytes. fields requires a schema.
- * Returns NULL if memory is lacking.
+ * Makes a class of a type: with the fields of the data if "fields" is true, otherwise with the
+ * bytes of the data. If "fields" is true, the type must have a schema. Returns NULL if memory is
+ * lacking.
  */
 static bt_event_class *event_class(struct source *source, const struct kind *kind, bool fields)
 {
@@ -187,8 +189,8 @@ static bt_event_class *event_class(struct source *source, const struct kind *kin
 }
 
 /*
- * Reads the name and the schema of a type. A number that the log does not have is no error. A
- * schema that cannot be parsed counts as none.
+ * Reads the name and the schema of a type. It is no error if the log does not have this type. A
+ * schema that cannot be parsed is ignored.
  */
 static int classes_learn(struct source *source, trace_id_t trid, trace_event_id_t id)
 {
@@ -231,8 +233,8 @@ int classes_create(struct source *source, bt_self_component *self, trace_id_t tr
 		goto out;
 	bt_clock_class_set_name(clock, "realtime");
 	/*
-	 * The clock is that of the log's nanoseconds since 1970. Its values have no sign, so times
-	 * before 1970 need an offset.
+	 * The clock counts nanoseconds since 1970, as the log does. Its values have no sign, so
+	 * times before 1970 need an offset.
 	 */
 	bt_clock_class_set_offset(clock, source->offset_s, 0);
 	source->stream_class = bt_stream_class_create(source->trace_class);
@@ -259,8 +261,8 @@ out:
 }
 
 /*
- * Returns whether the data has all fields whole, no byte more, and every text UTF-8. Only then does
- * the class with fields show the event completely.
+ * Returns whether the data has exactly the fields of the schema, and each text is UTF-8. Only then
+ * does the class with fields show the event completely.
  */
 static bool classes_fits(const struct posix_trace_schema_np *schema,
 			 const struct posix_trace_event_np *event)
@@ -283,8 +285,9 @@ static bool classes_fits(const struct posix_trace_schema_np *schema,
 }
 
 /*
- * The number of a hostile log is reduced to the table. The class belongs to the source. The
- * iterators of one graph run in one thread, so the table needs no lock.
+ * A hostile log may have any number of a type, so the number is reduced modulo the size of the
+ * table. The class belongs to the source. The iterators of one graph run in one thread, so the
+ * table needs no lock.
  */
 bt_event_class *classes_choose(struct source *source, const struct posix_trace_event_np *event)
 {

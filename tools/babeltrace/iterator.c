@@ -5,7 +5,8 @@
  *
  * A packet has the lane's events of one block of the log; it also ends where events were lost.
  * Babeltrace requires this order: stream beginning, packets with events, stream end, and times that
- * never fall. make_message() is a machine with the states of enum stage, one message at each step.
+ * never fall. make_message() makes one message, which depends on the member `stage`, and sets the
+ * next stage.
  */
 #include "source.h"
 
@@ -20,16 +21,16 @@ struct iterator {
 	bt_self_message_iterator *self;
 	trace_id_t trid;
 	unsigned lane;
-	enum stage stage, after;       /* after: follows the end of a packet */
+	enum stage stage, after;       /* `after` is the stage after the end of the packet */
 	struct lanes lanes;
-	struct posix_trace_event_np event; /* the next one of this lane, if waits */
+	struct posix_trace_event_np event; /* if `waits` is true: the next event of this lane */
 	bool waits;
 	bt_packet *packet;
-	bool is_looked_at;             /* a gap before event was examined */
-	/* a block of the log begins with event, or with one of another lane before it */
+	bool is_looked_at;             /* is_behind_gap() has examined the event */
+	/* a block of the log has begun since the first event of the packet was read */
 	bool new_block;
-	bool sought;                   /* the events before are not known */
-	uint64_t last;                 /* time of this lane in the clock */
+	bool sought;                   /* the log was not read from its beginning */
+	uint64_t last;                 /* the time of the last message, as a value of the clock */
 	uint64_t gap_begin;
 	uint64_t gaps, discarded, discard;
 };
@@ -51,7 +52,7 @@ iterator_initialize(bt_self_message_iterator *self, bt_self_message_iterator_con
 {
 	struct iterator *it = calloc(1, sizeof(*it));
 
-	/* Every message has a time. Babeltrace seeks by reading on where a filter cannot seek. */
+	/* Every message has a time, so Babeltrace may seek forward by reading messages. */
 	bt_self_message_iterator_configuration_set_can_seek_forward(config, BT_TRUE);
 	if (!it)
 		return BT_MESSAGE_ITERATOR_CLASS_INITIALIZE_METHOD_STATUS_MEMORY_ERROR;
@@ -78,7 +79,8 @@ void iterator_finalize(bt_self_message_iterator *self)
 }
 
 /*
- * Converts a time to the clock of classes_create(). No event is before its offset: scan() chose it.
+ * Converts a time to a value of the clock. The value is not negative, because source_scan() has
+ * computed the clock's offset from the earliest event.
  */
 static uint64_t clock_of(const struct iterator *it, int64_t time_ns)
 {
@@ -123,8 +125,9 @@ static bt_message *begin_packet(struct iterator *it)
 }
 
 /*
- * Returns how many of the lost events belong to this gap. The log has their total number, but not
- * the number in each gap: the last gap gets the rest, each other one counts one event.
+ * Returns the number of lost events for the message of this gap. The log has the total number
+ * of lost events, but not the number in each gap. So each gap except the last counts one event, and
+ * the last gap counts all others.
  */
 static uint64_t gap_of(struct iterator *it)
 {
@@ -172,8 +175,8 @@ static bt_message *end_packet(struct iterator *it)
 }
 
 /*
- * Returns whether events were lost before the one that waits. The first lane reports all gaps, and
- * each gap only once: is_looked_at remains until the event is delivered.
+ * Returns whether events were lost before the event that waits. The first lane reports all gaps. It
+ * reports each gap once, because is_looked_at remains true until the event is delivered.
  */
 static bool is_behind_gap(struct iterator *it)
 {
@@ -185,8 +188,8 @@ static bool is_behind_gap(struct iterator *it)
 }
 
 /*
- * A gap ends the packet: the events before a RESUME of the first lane, then what was lost. So does
- * the end of the log's block.
+ * Makes the message of the next event. Ends the packet instead if events were lost before the
+ * event, if a block of the log has begun, or if the lane has no further event.
  */
 static bt_message *next_event(struct iterator *it)
 {
@@ -207,7 +210,7 @@ static bt_message *next_event(struct iterator *it)
 	return end_packet(it);
 }
 
-/* After a seek the number of lost events is not known, so the message has none. */
+/* After a seek the number of lost events is not known, so the message has no number. */
 static bt_message *tell_losses(struct iterator *it)
 {
 	uint64_t end = it->waits ? clock_of(it, it->event.time_ns) : it->last;
@@ -309,7 +312,8 @@ iterator_seek_time(bt_self_message_iterator *self, int64_t time_ns)
 }
 
 /*
- * The lane of an event depends on all events before it, so only a log with one lane can be sought.
+ * The lane of an event depends on all events before it, so a seek is possible only in a log with
+ * one lane.
  */
 bt_message_iterator_class_can_seek_ns_from_origin_method_status
 iterator_can_seek_time(bt_self_message_iterator *self, int64_t time_ns, bt_bool *can)

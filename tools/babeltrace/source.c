@@ -3,7 +3,8 @@
  * source.c - the component class source.posixtrace.log of Babeltrace 2.
  *
  * The component reads the log once when it is created, for the number of lanes and gaps, and makes
- * a port for each lane. The iterators then read the log by themselves. Babeltrace uses one thread.
+ * a port for each lane. Each iterator then opens and reads the log, too. Babeltrace uses one
+ * thread.
  */
 #include "source.h"
 
@@ -17,9 +18,8 @@
 /* ------------------------------------------------------------------ the component */
 
 /*
- * Every reader of the log must call this for each event in the order of the log, or the lanes
- * differ. An event goes to the first lane that it does not run behind. If all LANES_MAX lanes are
- * ahead, the last one gets it, with the time of that lane's last event.
+ * All readers of the log must find the same lanes. So each reader must call this function for each
+ * event, in the order of the log.
  */
 unsigned lane_of(struct lanes *lanes, int64_t *time_ns)
 {
@@ -36,7 +36,7 @@ unsigned lane_of(struct lanes *lanes, int64_t *time_ns)
 	return i;
 }
 
-/* The library has its own descriptor afterwards. */
+/* The descriptor is closed, because posix_trace_open_np() has made a duplicate. */
 int source_open_log(const char *path, trace_id_t *trid)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY), err;
@@ -63,8 +63,8 @@ static uint64_t lost_of(trace_id_t trid)
 }
 
 /*
- * Finds out about the lanes, the gaps and the earliest time. offset_s is a whole number of seconds
- * not after that time and at most 0: times since 1970 need no offset.
+ * Counts the lanes and gaps, and computes offset_s. If all events are later than 1970, offset_s is
+ * 0. Otherwise it is a number of seconds that is not greater than the earliest time.
  */
 static void source_scan(struct source *source, trace_id_t trid)
 {
@@ -86,7 +86,10 @@ static void source_scan(struct source *source, trace_id_t trid)
 		source->offset_s--;
 }
 
-/* Also for a source that was created in part: functions that put a reference accept NULL. */
+/*
+ * Frees a source. If the source was created only in part, some pointers are NULL, which the
+ * functions accept that put a reference.
+ */
 static void source_destroy(struct source *source)
 {
 	for (unsigned i = 0; i < IDS; i++) {
@@ -134,8 +137,8 @@ static int create_streams(struct source *source, bt_self_component_source *self,
 }
 
 /*
- * Returns the path of the parameter inputs, which must be an array of one string; NULL if it is
- * not.
+ * Returns the path in the parameter "inputs", which must be an array of one string. Returns NULL if
+ * the parameter has another form.
  */
 static const char *path_of(const bt_value *params)
 {
@@ -196,8 +199,9 @@ static void source_finalize(bt_self_component_source *self)
 }
 
 /*
- * Answers babeltrace.support-info: is the file a log? By that babeltrace2 finds the source for a
- * path. The weight is below 1, so that a source that knows more may be preferred. O_NONBLOCK: the
+ * Answers the query babeltrace.support-info, by which babeltrace2 finds the source for a path. The
+ * answer is a weight: 0 if the file is no log. The weight for a log is less than 1, so that
+ * babeltrace2 can prefer another source with a greater weight. O_NONBLOCK is needed because the
  * path may be that of a FIFO.
  */
 static bt_component_class_query_method_status

@@ -3,13 +3,14 @@
  * source.h - a source of Babeltrace 2 that reads logs of libposixtrace.
  *
  * Babeltrace requires that the times of a port's messages never fall, but a log may have late
- * events. So the log is read once to count its lanes: an event that is older than the one before
- * goes to the next lane whose last event is not younger. Each lane is a port and a stream. Its
- * iterator reads the log by itself and skips the events of other lanes. Nearly every log has one
- * lane.
+ * events. So the source divides the events into lanes. Each event goes to the first lane whose last
+ * event is not younger. The source first reads the log once to count the lanes. Each lane becomes a
+ * port and a stream. The iterator of a lane reads the whole log and skips the events of other
+ * lanes. Nearly every log has one lane.
  *
  * The log is hostile, and libposixtrace checks it. All functions run in the one thread of
- * Babeltrace's graph. They return 0, or -1 if memory is lacking, if nothing else is said.
+ * Babeltrace's graph. A function that returns an int returns 0, or -1 if memory is lacking, unless
+ * its comment differs.
  */
 #ifndef POSIXTRACE_BABELTRACE_SOURCE_H
 #define POSIXTRACE_BABELTRACE_SOURCE_H
@@ -22,10 +23,10 @@
 
 #define SECOND_NS INT64_C(1000000000)
 
-#define LANES_MAX 32   /* an event older than those in all of them gets the time of the last */
+#define LANES_MAX 32   /* the most lanes; see lane_of() */
 #define IDS       1024
 
-struct kind {                  /* of an event type */
+struct kind {                  /* an event type of the log */
 	bool known;
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	struct posix_trace_schema_np *schema; /* NULL: none */
@@ -39,20 +40,21 @@ struct source {
 	bt_trace *trace;
 	bt_stream *stream[LANES_MAX];
 	unsigned lanes;
-	int64_t offset_s;      /* of the clock */
+	int64_t offset_s;      /* of the clock: the time at which its value is 0 */
 	uint64_t lost, gaps;
 	struct kind kind[IDS];
 };
 
-/*
- * The time of the last event in each lane, by which all iterators find the same lane of an event.
- */
+/* The time of the last event in each lane. Each iterator has a copy and computes the same lanes. */
 struct lanes {
 	unsigned lanes;
 	int64_t last_ns[LANES_MAX];
 };
 
-/* Returns the lane of the next event of the log. May change the time, see LANES_MAX. */
+/*
+ * Returns the lane of the next event of the log. If LANES_MAX lanes have younger events, the result
+ * is the last lane, and *time_ns becomes the time of the last event in this lane.
+ */
 unsigned lane_of(struct lanes *lanes, int64_t *time_ns);
 
 /* Opens the log at path, as far as it can be read. Returns 0 or an error number. */
