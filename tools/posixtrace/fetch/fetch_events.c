@@ -23,7 +23,7 @@
 #define ROW_BYTES     64     /* bytes of an event without its data, at most */
 #define LARGE_BYTES   ((uint64_t)16 << 20) /* a request for more bytes has a limit of events */
 #define SURVEY_BYTES  ((size_t)1 << 28)
-#define DATA_MOST     ((uint64_t)1 << 28) /* more data than any event has */
+#define DATA_MOST     ((uint64_t)1 << 28) /* no event has as many bytes of data */
 
 /*
  * Begins a statement about the events of a part whose numbers are in the range. Because of
@@ -175,8 +175,8 @@ static bool read_event(struct fetch_row *row, uint64_t *seq, struct posix_trace_
 }
 
 /*
- * Counts an event that --limit counts. The function may also count some events of the recorder that
- * --limit does not count.
+ * Counts an event as written, and as chosen if --limit counts it. The count of chosen events may
+ * include some events of the recorder that --limit does not count.
  */
 static void count_chosen(struct fetch_making *making, const struct posix_trace_event_np *event)
 {
