@@ -122,7 +122,7 @@ void where_mark_names(struct where *where, const struct posix_trace_schema_np *s
 /*
  * Returns the label of a number. If the field of the number has error numbers, the label is the
  * name of the error, also for a negative number. Otherwise the label is the name that the schema
- * has for this value of the field. Returns NULL if there is no label. room has
+ * has for this value of the field. Returns NULL if there is no label. "room" has
  * POSIX_TRACE_LABEL_MAX_NP + 1 bytes.
  */
 static const char *label_of(const struct value *number, char *room)
@@ -297,7 +297,7 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
  * Converts an operand to the kind of the other operand if that is necessary to compare them. A name
  * becomes the number that it means in the field of the other operand. If the other operand is a
  * text, a number becomes its label, so that op == "write" works. The number of a char becomes a
- * text of one byte. room has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
+ * text of one byte. "room" has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
 static struct value as_comparable(const struct value *value, const struct value *other, char *room)
 {

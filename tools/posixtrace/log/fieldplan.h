@@ -62,7 +62,7 @@ bool fieldplan_is_possible(const struct posix_trace_schema_np *schema);
 struct fieldplan *fieldplan_new(const struct posix_trace_schema_np *schema,
 				const struct fieldplan_style *style);
 
-/* Returns whether data of this length has exactly the fields of the plan. plan may be NULL. */
+/* Returns whether data of this length has exactly the fields of the plan. "plan" may be NULL. */
 static inline bool fieldplan_fits(const struct fieldplan *plan, size_t len)
 {
 	return plan && plan->bytes == len;

@@ -76,7 +76,7 @@ int logfile_open_fd(struct logfile *log, const char *path);
 /*
  * Opens the log and creates the types that it lists. If the log is damaged or incomplete, the
  * function prints that, but returns TOOL_OK, and whole or info.complete is false. If the status is
- * not TOOL_OK, nothing is open. choose may be NULL.
+ * not TOOL_OK, nothing is open. "choose" may be NULL.
  */
 int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));

@@ -154,8 +154,8 @@ static void add_count(struct tally_count *to, const struct tally_count *from)
 }
 
 /*
- * part has the same listed types in the same order as tally, since tally_init() made both for the
- * same log.
+ * "part" has the same listed types in the same order as "tally", since tally_init() made both for
+ * the same log.
  */
 int tally_add(struct tally *tally, const struct tally *part)
 {

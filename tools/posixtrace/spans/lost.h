@@ -26,8 +26,8 @@ int lost_take(struct lost *lost, const struct logfile *log);
 void lost_fini(struct lost *lost);
 
 /*
- * Returns an upper bound for the number of calls of this type that the shim could not trace. index
- * is the index of the type in the log.
+ * Returns an upper bound for the number of calls of this type that the shim could not trace.
+ * "index" is the index of the type in the log.
  */
 uint64_t lost_untraced(const struct lost *lost, const struct logfile *log, size_t index);
 

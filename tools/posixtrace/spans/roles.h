@@ -47,7 +47,7 @@ static inline const struct role *roles_of(struct pairing *pairing, const struct 
 
 /*
  * Returns the series of the function with this name and creates it if necessary. Returns NULL if
- * there are too many series. If memory is lacking, it sets err and returns NULL. of is the series
+ * there are too many series. If memory is lacking, it sets err and returns NULL. "of" is the series
  * of the role.
  */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name);

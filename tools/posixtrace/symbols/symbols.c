@@ -195,7 +195,7 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 			entry->own = symbols_source_name(place.function);
 		entry->symbol.name = entry->own ? entry->own : place.function;
 		entry->symbol.is_function = place.function != NULL;
-	} else if (module) { /* module is NULL if memory is lacking */
+	} else if (module) { /* "module" is NULL if memory is lacking */
 		module_say_lack(module);
 	}
 	if (!entry->symbol.name)

@@ -77,8 +77,8 @@ void top_reset(struct top *top);
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 
 /*
- * Adds the durations and the lock of an event. log has the type of the event, even if the source is
- * a process.
+ * Adds the durations and the lock of an event. "log" has the type of the event, even if the source
+ * is a process.
  */
 void top_event(struct top *top, struct logfile *log, const struct posix_trace_event_np *event);
 

@@ -147,7 +147,7 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 }
 
 /*
- * Makes the pieces of all threads. sorted has room for all calls. A thread without calls keeps an
+ * Makes the pieces of all threads. "sorted" has room for all calls. A thread without calls keeps an
  * empty range. Returns false if memory is lacking.
  */
 static bool make_pieces(struct history *history, uint32_t *sorted)
