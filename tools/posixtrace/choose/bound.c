@@ -22,7 +22,7 @@ static bool is_digit(char c)
 }
 
 /*
- * Parses a number, optionally with a fraction, and a unit. If optional is true, the unit may be
+ * Parses a number, optionally with a fraction, and a unit. If "optional" is true, the unit may be
  * missing, and the number is then in seconds.
  */
 static bool parse_span(const char *p, bool optional, int64_t *ns)

@@ -51,7 +51,7 @@ struct where *where_parse(const char *option, const char *text);
  * as rules:7, and with the column in the file.
  */
 struct where *where_parse_at(const char *place, size_t column, const char *raw, const char *text);
-/* Frees the expression; where may be NULL. */
+/* Frees the expression; "where" may be NULL. */
 void where_free(struct where *where);
 
 /*

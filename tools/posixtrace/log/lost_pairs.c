@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /*
- * A position in the losses of one cause by type, or by thread. left is the number of those losses
+ * A position in the losses of one cause by type, or by thread. "left" is the number of those losses
  * of the present type or thread that have not been copied yet. Behind the last type or thread, left
  * remains 0.
  */

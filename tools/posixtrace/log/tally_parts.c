@@ -206,7 +206,7 @@ static void worker_fini(struct worker *worker)
 }
 
 /*
- * Gives a worker its own reader and an empty tally. If like is not NULL, the worker counts groups
+ * Gives a worker its own reader and an empty tally. If "like" is not NULL, the worker counts groups
  * with the columns of like; otherwise it counts types and threads.
  */
 static int worker_init(struct worker *worker, struct parts *parts, struct logfile *log,

@@ -19,8 +19,8 @@
 /* ------------------------------------------------------------------ fields */
 
 /*
- * Compares names and ignores case and underscores, so KernelTime equals kernel_time. wanted must be
- * in lower case and without underscores.
+ * Compares names and ignores case and underscores, so KernelTime equals kernel_time. "wanted" must
+ * be in lower case and without underscores.
  */
 static bool is_called(const char *name, const char *wanted)
 {
