@@ -287,9 +287,10 @@ static int by_p(const void *a, const void *b)
 
 /*
  * Adjusts p of all tests by Holm's method. It multiplies the least p by the number of tests, the
- * next p by one less, and so on. A result that would be less than the result before it becomes
- * equal to it. If nothing differs, the probability that any comparison is marked is then at most
- * the level, even if the tests are not independent. Returns false if memory is lacking.
+ * next p by one less, and so on. If a result would be less than the result before it, the result
+ * becomes equal to the result before it. If nothing differs, the probability that any comparison is
+ * marked is then at most the level, even if the tests are not independent. Returns false if memory
+ * is lacking.
  */
 static bool adjust_all(struct compare *compare)
 {

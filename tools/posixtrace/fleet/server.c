@@ -87,7 +87,7 @@ static void set_reason(struct server *server, const char *sql, const char *what)
 	const char *begin = sql;
 	int verb = (int)strcspn(sql, "(");
 
-	/* For a SELECT, the name of its table says more than the names of its columns. */
+	/* For a SELECT, the name of the table is more useful than the names of the columns. */
 	if (has_answer(sql) && from) {
 		begin = from + 1;
 		verb = (int)(strlen("FROM ") + strcspn(from + strlen(" FROM "), " "));

@@ -63,7 +63,7 @@ void server_next_host(struct server *server);
  * Sends a statement to the current host and receives the answer. "body" is the data of an INSERT,
  * or NULL. The function does not accept an answer of more than "limit" bytes. It also does not
  * accept any text as the answer to a statement that is not a SELECT. Otherwise, if a web server at
- * this address answered each request with a page, it would seem to store all rows.
+ * this address answered each request with a page, the web server would seem to store all rows.
  */
 enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
 				  size_t limit);

@@ -107,9 +107,9 @@ int patches_write(const struct patches *plan);
 void patches_fini(struct patches *plan);
 
 /*
- * Returns whether the name of a function matches a glob, either as the linker has it or in its C++
- * form. A function without a symbol, whose name begins with a plus sign, matches only globs that
- * begin with this sign.
+ * Returns whether a glob matches the linker's name of a function, or the C++ form of this name. A
+ * function without a symbol, whose name begins with a plus sign, matches only globs that begin with
+ * this sign.
  */
 bool patches_matches(const char *glob, const char *name);
 

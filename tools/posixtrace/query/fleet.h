@@ -13,15 +13,15 @@
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
- * its attempt to the table voided, and then repeats the INSERT with a new number. The views omit
+ * this attempt to the table "voided", and then repeats the INSERT with a new number. The views omit
  * the rows of voided attempts, no matter when these rows arrive. It does no harm to add an attempt
  * to the table voided twice.
  *
  * Fields. The fields of an event are in three arrays of equal length. For each field, the arrays
  * have a key, the value as an integer, and the value as a text. The key is a hash of the field's
  * name and of the kind of its value. A column for each field would give the table thousands of
- * columns. Nearly all of them would be empty, and each column would need files in each part. The
- * table "fields" lists the names of all fields.
+ * columns. Nearly all of these columns would be empty, and each column would need files in each
+ * part. The table "fields" lists the names of all fields.
  */
 #ifndef POSIXTRACE_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_FLEET_H
@@ -37,7 +37,7 @@ enum fleet_column {
 	FLEET_LEVEL, FLEET_FLAGS, FLEET_DATA, FLEET_FUNCTION, FLEET_FILE, FLEET_LINE, FLEET_MODULE,
 	FLEET_LABELS, FLEET_MESSAGE, FLEET_KEYS, FLEET_NUMBERS, FLEET_TEXTS,
 	FLEET_COLUMNS,
-	/* every table of rows begins with the columns up to FLEET_HOST; this is their number */
+	/* number of the columns up to FLEET_HOST, with which every table of rows begins */
 	FLEET_ROW_COLUMNS = FLEET_HOST + 1
 };
 

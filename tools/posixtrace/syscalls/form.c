@@ -413,8 +413,8 @@ struct making {
 };
 
 /*
- * Appends bytes. If they do not fit, they are left out, and readers notice that the data is too
- * short.
+ * Appends bytes. If the bytes do not fit, the function omits them, and readers notice that the data
+ * is too short.
  */
 static void form_put(struct making *making, const void *from, size_t bytes)
 {

@@ -82,9 +82,9 @@ void rkh_source_named(struct rkh_source *source, int err);
 /*
  * In rkh_ledger.c. Each function returns false if the sink has stopped. rkh_ledger_gap() notes a
  * gap that ends at an event of the time end_ns. rkh_ledger_end() is called at the end of a stream.
- * rkh_ledger_account() applies the frame if it is an account, and stores in *is_one whether it is.
- * "name" is the name of the frame's type (NULL: unknown). The items of the frame begin at the
- * offset "at".
+ * If the frame is an account, rkh_ledger_account() applies the account and sets *is_one to true,
+ * otherwise to false. "name" is the name of the frame's type (NULL: unknown). The items of the
+ * frame begin at the offset "at".
  */
 bool rkh_ledger_gap(struct rkh_source *source, uint64_t frames, uint64_t damaged, int64_t end_ns);
 bool rkh_ledger_end(struct rkh_source *source);
