@@ -156,7 +156,7 @@ check "then the one before" sh -c "sed -n 3p '$tmp/out' | grep -q ' before: file
 check "then the answer about the time" sh -c "sed -n 4p '$tmp/out' | grep -q '^thread '"
 check "catalogs and empty pipes are no failures" lacks out 'locale\|EAGAIN'
 run 0 why --json "$tmp/log.ptl"
-check "JSON" has out '"failures":\[{"pid":[0-9]*,"name":"fails","code":7,"signal":0,"at":"[0-9]*","failed_calls":\[{"event":"io.open","path":"/nonexistent/config","error":2,"error_name":"ENOENT","function":"look (fails.c:[0-9]*)"'
+check "JSON" has out '"failures":\[{"pid":[0-9]*,"name":"fails","code":7,"signal":0,"at":"[0-9]*","at_ns":"[0-9]*","failed_calls":\[{"event":"io.open","path":"/nonexistent/config","error":2,"error_name":"ENOENT","function":"look (fails.c:[0-9]*)"'
 
 # A question about a part of the log has no failures in its answer.
 run 0 why --thread fails "$tmp/log.ptl"
@@ -219,7 +219,7 @@ if "$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" null >/dev
 	check "a null pointer" has out '^Crash: process [0-9]* (fails) got SIGSEGV: address not mapped, 0x10 (a null pointer), in follow (fails.c:[0-9]*)'
 	check "a crash is no second failure" lacks out '^Failure'
 	run 0 why --json "$tmp/log.ptl"
-	check "JSON: crashes" has out '"crashes":\[{"pid":[0-9]*,"tid":[0-9]*,"name":"fails","signal":"SIGSEGV","reason":"address not mapped","fault":"0x10","at":"[0-9]*","frames":\["follow (fails.c:'
+	check "JSON: crashes" has out '"crashes":\[{"pid":[0-9]*,"tid":[0-9]*,"name":"fails","signal":"SIGSEGV","reason":"address not mapped","fault":"0x10","at":"[0-9]*","at_ns":"[0-9]*","frames":\["follow (fails.c:'
 	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" abort >/dev/null 2>&1
 	run 0 why "$tmp/log.ptl"
 	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" sh -c 'kill -QUIT $$' >/dev/null 2>&1

@@ -396,6 +396,34 @@ const struct failures_process *failures_of(const struct failures *failures, pid_
 		       ? &failures->process[index] : NULL;
 }
 
+/* Returns the parent of a process, if the log has the way in which the parent ended. */
+static const struct failures_process *parent_of(const struct failures *failures,
+						const struct failures_process *child)
+{
+	for (size_t i = 0; i < failures->processes; i++)
+		if (failures->process[i].pid == child->parent && failures->process[i].is_over &&
+		    failures->process[i].life == child->parent_life)
+			return &failures->process[i];
+	return NULL;
+}
+
+const struct failures_process *failures_orphan(const struct failures *failures)
+{
+	const struct failures_process *found = NULL, *parent;
+
+	for (size_t i = 0; i < failures->processes; i++) {
+		const struct failures_process *process = &failures->process[i];
+
+		if (!has_failed(process) || !process->parent ||
+		    (found && process->ended_ns <= found->ended_ns))
+			continue;
+		parent = parent_of(failures, process);
+		if (parent && parent->ended_ns < process->ended_ns)
+			found = process;
+	}
+	return found;
+}
+
 const struct failures_process *failures_child(const struct failures *failures,
 					      const struct failures_process *parent)
 {

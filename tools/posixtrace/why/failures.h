@@ -84,6 +84,12 @@ const struct failures_process *failures_of(const struct failures *failures, pid_
 const struct failures_process *failures_child(const struct failures *failures,
 					      const struct failures_process *parent);
 
+/*
+ * Returns the last process that failed after its parent had ended, such as a daemon, or NULL. No
+ * other process learns of such a failure.
+ */
+const struct failures_process *failures_orphan(const struct failures *failures);
+
 /* Returns whether the log has the crash that ended a process. */
 bool failures_has_crash(const struct failures *failures, const struct failures_process *process);
 

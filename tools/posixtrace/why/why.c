@@ -503,6 +503,7 @@ static int answer_all(void)
 static int explain_log(void)
 {
 	struct lost lost = { .total = 0 };
+	struct posix_trace_ledger_np ledger;
 	int err, status = TOOL_OK;
 
 	if (!pairing_begin(&pairing, &why.log))
@@ -522,6 +523,9 @@ static int explain_log(void)
 		return TOOL_FAILURE;
 	}
 	why.lost = lost.total;
+	if (!posix_trace_get_ledger_np(why.log.trid, &ledger))
+		why.overwritten = ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP] +
+				  ledger.lost[POSIX_TRACE_LOST_LOG_OVERWRITTEN_NP];
 	why.is_part = most || options.thread || options.from_text || wanted.begin_text ||
 		      wanted.end_text;
 	lost_fini(&lost);

@@ -60,7 +60,7 @@ struct why {
 	struct failures failures;
 	struct window *window;
 	size_t windows;
-	uint64_t lost;
+	uint64_t lost, overwritten; /* overwritten: the older ones of the lost events */
 	enum when_form form;
 	bool json;
 	bool is_part; /* the question is about a part of the log, and not about the program's end */

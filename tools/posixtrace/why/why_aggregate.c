@@ -18,6 +18,7 @@
 
 #define GROUP_MAX 1000 /* the greatest number of windows in a group */
 #define SHOWN     20
+#define OTHERS_LEAST 0.1 /* a mean number of other spans below this is not printed */
 
 struct total { /* a cause in both groups */
 	enum why_kind kind;
@@ -121,6 +122,83 @@ static double mean_ns(const struct window *window, size_t count)
 	return count ? sum / (double)count : 0;
 }
 
+/* ------------------------------------------------------------------ spans at the same time */
+
+/*
+ * The begin or end of a span. "open" is the number of open spans of the thread from here on, and
+ * "sum" is the total time of all spans of the thread until here.
+ */
+struct edge {
+	uint32_t thread;
+	int32_t change;
+	int64_t time_ns;
+	int64_t open;
+	double sum;
+};
+
+static int by_thread(const void *a, const void *b)
+{
+	const struct edge *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
+}
+
+/* Returns two edges for each span, or NULL if memory is lacking. The caller frees them. */
+static struct edge *make_edges(const struct why *why)
+{
+	const size_t count = 2 * why->windows;
+	struct edge *edge = calloc(count, sizeof(*edge));
+
+	for (size_t i = 0; edge && i < count; i++) {
+		const struct window *window = &why->window[i / 2];
+
+		edge[i].thread = window->thread;
+		edge[i].change = i % 2 ? -1 : 1;
+		edge[i].time_ns = i % 2 ? window->to_ns : window->from_ns;
+	}
+	if (!edge)
+		return NULL;
+	qsort(edge, count, sizeof(*edge), by_thread);
+	for (size_t i = 0; i < count; i++) {
+		const struct edge *before = i && edge[i - 1].thread == edge[i].thread ?
+					    &edge[i - 1] : NULL;
+
+		edge[i].open = (before ? before->open : 0) + edge[i].change;
+		edge[i].sum = before ? before->sum + (double)before->open *
+			      ((double)edge[i].time_ns - (double)before->time_ns) : 0;
+	}
+	return edge;
+}
+
+/* Returns the total time of all spans of a thread until the begin or end of one of them. */
+static double sum_until(const struct edge *edge, size_t count, uint32_t thread, int64_t time_ns)
+{
+	const struct edge wanted = { .thread = thread, .time_ns = time_ns };
+	const struct edge *found = bsearch(&wanted, edge, count, sizeof(*edge), by_thread);
+
+	return found ? found->sum : 0;
+}
+
+/*
+ * Returns how many other spans of the same thread were open at the same time as a span of the
+ * group, as a mean over the time of the group. Such spans share the time of their thread.
+ */
+static double others_mean(const struct why *why, const struct edge *edge,
+			  const struct window *window, size_t count)
+{
+	const size_t edges = 2 * why->windows;
+	double all = 0, own = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		all += sum_until(edge, edges, window[i].thread, window[i].to_ns) -
+		       sum_until(edge, edges, window[i].thread, window[i].from_ns);
+		own += (double)window_ns(&window[i]);
+	}
+	return own > 0 && all > own ? all / own - 1 : 0;
+}
+
 /*
  * Returns the number of spans in a group: at least one, so that a log with few spans gives an
  * answer, and at most GROUP_MAX.
@@ -133,7 +211,7 @@ static size_t group_size(size_t count, size_t parts)
 }
 
 static void put_json(struct out *out, const struct why *why, const struct aggregate *aggregate,
-		     double slow_ns, double middle_ns)
+		     double slow_ns, double middle_ns, const double others[2])
 {
 	struct json json = json_begin(out);
 
@@ -141,6 +219,8 @@ static void put_json(struct out *out, const struct why *why, const struct aggreg
 	json_unsigned(&json, "spans", why->windows);
 	json_real(&json, "slow_ns", "%.0f", slow_ns);
 	json_real(&json, "median_ns", "%.0f", middle_ns);
+	json_real(&json, "slow_others", "%.3f", others[0]);
+	json_real(&json, "median_others", "%.3f", others[1]);
 	json_array(&json, "causes");
 	for (size_t i = 0; i < aggregate->count; i++) {
 		const struct total *total = &aggregate->total[i];
@@ -157,7 +237,8 @@ static void put_json(struct out *out, const struct why *why, const struct aggreg
 }
 
 static void put_text(struct out *out, const struct why *why, const struct aggregate *aggregate,
-		     const size_t size[2], double slow_ns, double middle_ns)
+		     const size_t size[2], double slow_ns, double middle_ns,
+		     const double others[2])
 {
 	char slow[BRIEF_BYTES], middle[BRIEF_BYTES], more[BRIEF_BYTES];
 
@@ -172,6 +253,10 @@ static void put_text(struct out *out, const struct why *why, const struct aggreg
 		text_safe(out, aggregate->total[0].label, strlen(aggregate->total[0].label));
 		out_str(out, ".\n");
 	}
+	if (others[0] >= OTHERS_LEAST || others[1] >= OTHERS_LEAST)
+		out_printf(out, "The thread had other spans open at the same time, which share "
+			   "these times: %.1f with the\nslowest and %.1f with those around the "
+			   "median, on average.\n", others[0], others[1]);
 	out_str(out, "\n   slowest     median  cause (means)\n");
 	for (size_t i = 0; i < aggregate->count && i < SHOWN; i++) {
 		const struct total *total = &aggregate->total[i];
@@ -198,21 +283,27 @@ int why_aggregate(struct out *out, struct why *why)
 	 * therefore compared with the faster one, and not with itself.
 	 */
 	size_t middle = (why->windows - size[1] + 1) / 2;
-	double slow_ns, middle_ns;
+	double slow_ns, middle_ns, others[2] = { 0 };
+	struct edge *edge = make_edges(why);
 	int err;
 
 	qsort(why->window, why->windows, sizeof(*why->window), by_time);
 	slow_ns = mean_ns(why->window, size[0]);
 	middle_ns = mean_ns(why->window + middle, size[1]);
-	err = add_group(&aggregate, why, why->window, size[0], true);
+	if (edge) {
+		others[0] = others_mean(why, edge, why->window, size[0]);
+		others[1] = others_mean(why, edge, why->window + middle, size[1]);
+	}
+	err = edge ? add_group(&aggregate, why, why->window, size[0], true) : ENOMEM;
+	free(edge);
 	if (!err)
 		err = add_group(&aggregate, why, why->window + middle, size[1], false);
 	if (aggregate.count)
 		qsort(aggregate.total, aggregate.count, sizeof(*aggregate.total), by_difference);
 	if (!err && why->json)
-		put_json(out, why, &aggregate, slow_ns, middle_ns);
+		put_json(out, why, &aggregate, slow_ns, middle_ns, others);
 	else if (!err)
-		put_text(out, why, &aggregate, size, slow_ns, middle_ns);
+		put_text(out, why, &aggregate, size, slow_ns, middle_ns, others);
 	for (size_t i = 0; i < aggregate.count; i++)
 		free(aggregate.total[i].label);
 	free(aggregate.total);

@@ -354,16 +354,20 @@ static void put_calls(struct out *out, const struct why *why,
 }
 
 /*
- * Returns the recorded process if it failed, or NULL. If it did not fail, failures of its children
- * had no effect. For example, a script runs commands to test whether files exist.
+ * Returns the recorded process if it failed. If it did not fail, failures of its children had no
+ * effect. For example, a script runs commands to test whether files exist. But a process that
+ * failed after its parent had ended, such as a daemon, is returned then. Returns NULL if there is
+ * none.
  */
 static const struct failures_process *root_of(const struct why *why)
 {
+	const struct failures_process *process;
 	const pid_t pid = why->log.info.pid;
 	const uint32_t thread = history_find_at(&why->history, pid, pid, why->history.first_ns);
 
-	return failures_of(&why->failures, pid,
-			   thread == HISTORY_NONE ? 0 : why->history.thread[thread].life);
+	process = failures_of(&why->failures, pid,
+			      thread == HISTORY_NONE ? 0 : why->history.thread[thread].life);
+	return process ? process : failures_orphan(&why->failures);
 }
 
 /*
@@ -410,7 +414,9 @@ static void put_failures(struct out *out, const struct why *why)
 			return; /* it was printed as a crash */
 		if (!i && has_hung(why, process))
 			return;
-		out_str(out, i ? "Failure before: " : "Failure: ");
+		out_str(out, i ? "Failure before: " :
+			process->pid == why->log.info.pid ? "Failure: " :
+			"Failure in the background: ");
 		put_process(out, why, process->pid, process->ended_ns);
 		put_end(out, why, process);
 		if (calls)

@@ -365,6 +365,38 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 }
 
 /*
+ * If the recorded program ended, and a process that it started went on, prints that process: a
+ * daemon, or a command in the background. Its last event must be later by a tenth of the time.
+ */
+static void put_later(struct out *out, const struct why *why)
+{
+	const struct history *history = &why->history;
+	const struct window *window = why->window;
+	const struct history_thread *last = NULL;
+	char text[160], time[BRIEF_BYTES];
+
+	if (why->is_part || why->windows != 1 || window->kind != WINDOW_THREAD ||
+	    history->thread[window->thread].tid != why->log.info.pid)
+		return;
+	for (size_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		if (thread->tid == thread->pid && thread->parent > 0 &&
+		    thread->last_ns > window->to_ns && (!last || thread->last_ns > last->last_ns))
+			last = thread;
+	}
+	if (!last || (uint64_t)last->last_ns - (uint64_t)window->to_ns < window_ns(window) / 10)
+		return;
+	division_thread_text(history, (uint32_t)(last - history->thread), last->pid, text,
+			     sizeof(text));
+	out_printf(out, "The program ended, but ");
+	text_safe(out, text, strlen(text));
+	out_printf(out, " went on for %s: --thread %d explains it.\n",
+		   brief_ns(time, (double)((uint64_t)last->last_ns - (uint64_t)window->to_ns)),
+		   (int)last->tid);
+}
+
+/*
  * Prints on which evidence the answer is based, and each reason why it may be incomplete. For each
  * reason it names the option of the recorder that would have helped.
  */
@@ -395,7 +427,12 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (!history->holds.count && !history->has_waiting)
 		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' does.\n");
-	if (why->lost)
+	put_later(out, why);
+	if (why->overwritten)
+		out_printf(out, "The log has the end of the recording: %llu older event%s were "
+			   "overwritten.\n", (unsigned long long)why->overwritten,
+			   text_plural(why->overwritten));
+	if (why->lost > why->overwritten)
 		out_str(out, "Parts may be wrong where events were lost.\n");
 	if (history->dropped)
 		out_printf(out, "%llu call%s did not fit into memory.\n",
