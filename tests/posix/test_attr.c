@@ -25,7 +25,7 @@ START_TEST(init_gives_every_attribute_its_default)
 	size_t size;
 	int value;
 
-	memset(&attr, 0xa5, sizeof(attr)); /* init must not read the object */
+	memset(&attr, 0xa5, sizeof(attr)); /* posix_trace_attr_init() must not read the object */
 	OK(posix_trace_attr_init(&attr));
 	OK(posix_trace_attr_getname(&attr, text));
 	ck_assert_str_eq(text, "");
@@ -100,7 +100,7 @@ START_TEST(init_resets_an_initialised_object)
 }
 END_TEST
 
-/* Every function with an attributes object; each call must fail and write nothing. */
+/* Calls every function that has an attributes object. Each call must fail and write nothing. */
 static void everything_is_refused(trace_attr_t *attr)
 {
 	struct timespec time = { 47, 11 };

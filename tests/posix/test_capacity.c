@@ -13,8 +13,8 @@
 #include "support/stream.h"
 
 /*
- * A collection of events: each thread records this number of events, of up to len bytes. The last
- * ones are large compared with any reserve of a stream, so that a stream that were a fifth too
+ * A collection of events: each thread records this number of events, of up to `len` bytes. The last
+ * collections are large compared with any reserve of a stream, so that a stream that is a fifth too
  * small would fail.
  */
 static const struct collection {
@@ -28,7 +28,7 @@ static const struct collection {
 	{ 1, 1000, 8, 8, 0 },     { 1, 333, 100, 1024, 0 }, { 1, 64, 1024, 1024, 0 },
 	{ 1, 500, 1024, 1024, 1 }, { 4, 1, 8, 1024, 0 },    { 4, 250, 32, 32, 0 },
 	{ 4, 50, 1024, 1024, 1 }, { 16, 1, 1024, 1024, 0 }, { 16, 40, 24, 24, 1 },
-	{ 100, 3, 40, 40, 0 },    { 8, 25, 5000, 1024, 0 }, /* longer than max-data-size */
+	{ 100, 3, 40, 40, 0 },    { 8, 25, 5000, 1024, 0 }, /* data longer than max-data-size */
 	{ 1, 9000, 1000, 1000, 0 }, { 1, 100000, 0, 0, 0 }, { 1, 60000, 120, 120, 1 },
 	{ 8, 1200, 1024, 1024, 1 }, { 8, 12000, 8, 8, 0 },
 };
@@ -122,7 +122,7 @@ START_TEST(a_collection_that_fits_exactly_is_recorded_without_loss)
 }
 END_TEST
 
-/* SIZE-10 with policy FLUSH: the stream is as large, and its log has all events */
+/* SIZE-10 with policy FLUSH: the stream has the same capacity, and its log has all events */
 START_TEST(a_collection_that_fits_exactly_reaches_the_log)
 {
 	const struct collection *c = &collections[_i];
@@ -146,7 +146,7 @@ START_TEST(a_collection_that_fits_exactly_reaches_the_log)
 }
 END_TEST
 
-/* SIZE-10, SIZE-12: filled exactly and read empty again and again, at any position in the stream */
+/* SIZE-10, SIZE-12: the stream is filled exactly and read empty repeatedly, at any position */
 START_TEST(the_capacity_is_the_same_after_any_number_of_rounds)
 {
 	const struct collection *c = &collections[_i % COLLECTIONS];
@@ -174,7 +174,7 @@ START_TEST(the_capacity_is_the_same_after_any_number_of_rounds)
 }
 END_TEST
 
-/* SIZE-12, GETNEXT-03: one read makes room for one more, at every offset */
+/* SIZE-12, GETNEXT-03: one read makes room for one event, at every offset */
 START_TEST(a_full_stream_takes_an_event_for_each_that_is_read)
 {
 	enum { EVENTS = 100 };
@@ -189,12 +189,12 @@ START_TEST(a_full_stream_takes_an_event_for_each_that_is_read)
 	start(trid);
 	record_all(&c);
 	for (int i = 0; i < 10 * EVENTS; i++) {
-		ck_assert(read_one(trid, &seen)); /* the first is START, which needs more space */
+		ck_assert(read_one(trid, &seen)); /* START, which needs more space */
 		free(seen.data);
 		posix_trace_event(type, (char[48]){ 0 }, 48);
 	}
 	ck_assert_nothing_lost(trid);
-	ck_assert_read(trid, 0, EVENTS + 1); /* START was read, and an event has its space */
+	ck_assert_read(trid, 0, EVENTS + 1); /* START was read, so an event has its space */
 	shut(trid);
 }
 END_TEST
@@ -252,7 +252,7 @@ START_TEST(short_lived_threads_use_no_more_than_their_events)
 }
 END_TEST
 
-/* SIZE-03, SIZE-04: the name and the names of event types need none of it */
+/* SIZE-03, SIZE-04: the name and the names of event types need no part of the size */
 START_TEST(names_are_not_counted)
 {
 	static const struct collection c = { 1, 20, 64, 64, 0 };
@@ -285,7 +285,7 @@ static Suite *capacity_suite(void)
 	TCase *tc;
 	Suite *suite = support_suite("stream-min-size", &tc);
 
-	/* Without a log there is no policy FLUSH: the first two policies only. */
+	/* A stream without a log has no policy FLUSH, so only the first two policies are tested. */
 	tcase_add_loop_test(tc, a_collection_that_fits_exactly_is_recorded_without_loss, 0,
 			    2 * COLLECTIONS);
 	tcase_add_loop_test(tc, a_collection_that_fits_exactly_reaches_the_log, 0, COLLECTIONS);

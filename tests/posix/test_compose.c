@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Composed logs: the events that were passed are read back, and the account is right. */
+/* Composed logs: a reader gets the events that were passed, and the account is right. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -140,7 +140,7 @@ START_TEST(there_are_as_many_names_as_a_process_can_have)
 	trace_event_id_t id = 0;
 	char name[16];
 
-	/* The unnamed type is among them. */
+	/* The unnamed type is one of them. */
 	for (int i = 1; i < TRACE_USER_EVENT_MAX; i++) {
 		snprintf(name, sizeof(name), "type %d", i);
 		put(composer, name_of(composer, name), i, name);
@@ -340,7 +340,7 @@ START_TEST(events_that_no_log_can_have_are_refused)
 }
 END_TEST
 
-/* The writer uses the number of no process as process 0. */
+/* The number that the writer uses for "no process" is process 0. */
 START_TEST(a_process_may_have_any_number)
 {
 	static const pid_t pids[] = { -1, 0, -1, 5, -1 };

@@ -9,7 +9,7 @@
 
 #include "support/stream.h"
 
-/* A value that no stream has, which shows that *trid is unchanged. */
+/* A value that is no identifier of a stream. It shows whether *trid is unchanged. */
 #define UNTOUCHED ((trace_id_t)0x5a5a5a5a5a5a5a5a)
 
 /* posix_trace_create() must fail with this error and leave no stream behind. */

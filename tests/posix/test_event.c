@@ -177,7 +177,7 @@ extern char __start_point_text[], __stop_point_text[];
 __attribute__((noinline, section("point_text"))) static void trace_point(trace_event_id_t id)
 {
 	(posix_trace_event)(id, NULL, 0);
-	__asm__ volatile(""); /* so that the compiler makes a call and not a jump */
+	__asm__ volatile(""); /* the compiler must make a call */
 	posix_trace_event(id, NULL, 0);
 	__asm__ volatile("");
 }
@@ -238,7 +238,7 @@ START_TEST(the_program_address_may_be_given)
 }
 END_TEST
 
-/* An extension: an event with a duration, of the usual length and of others. */
+/* An extension: an event with a duration, for data of 8 bytes and of other lengths. */
 START_TEST(an_event_has_the_time_since_a_stamp)
 {
 	static const size_t lens[] = { 12, 0, 8, 100 };
@@ -246,7 +246,7 @@ START_TEST(an_event_has_the_time_since_a_stamp)
 	trace_event_id_t u = type_of("u");
 	const uint64_t early = posix_trace_stamp_np();
 
-	ck_assert_uint_eq(early, 0); /* the clock of a later stream is not known */
+	ck_assert_uint_eq(early, 0); /* a stamp before the stream exists is 0 */
 	for (int streams = 1; streams <= 2; streams++) {
 		trace_id_t trid[2];
 		struct history *history;
@@ -272,7 +272,7 @@ START_TEST(an_event_has_the_time_since_a_stamp)
 				memcpy(&span, seen->data, sizeof span);
 				ck_assert_uint_eq(seen->len, 8 + (k < 4 ? lens[k] : 12));
 				ck_assert_mem_eq(seen->data + 8, data, seen->len - 8);
-				if (k < 4) /* in the same unit, and in order */
+				if (k < 4) /* with the same unit as these times, and in order */
 					ck_assert(span >= last && span < UINT64_C(3600000000000));
 				else
 					ck_assert_uint_eq(span, 0);
@@ -285,7 +285,10 @@ START_TEST(an_event_has_the_time_since_a_stamp)
 }
 END_TEST
 
-/* An extension: a duration is in nanoseconds, also a long one, and ends when the event does. */
+/*
+ * An extension: a duration is in nanoseconds, even if it is long, and ends at the time of the
+ * event.
+ */
 START_TEST(a_duration_begins_at_its_stamp)
 {
 	const struct timespec nap = { .tv_nsec = 20000000 };
@@ -295,7 +298,7 @@ START_TEST(a_duration_begins_at_its_stamp)
 	int64_t before, after, begin, called, returned;
 	uint64_t span, stamp;
 
-	/* The first stamp takes longer. */
+	/* The first stamp takes longer, so it is not measured. */
 	ck_assert_uint_ne(posix_trace_stamp_np(), 0);
 	before = now_ns();
 	stamp = posix_trace_stamp_np();
@@ -311,7 +314,7 @@ START_TEST(a_duration_begins_at_its_stamp)
 	begin = nanoseconds(&history->event[1].info.posix_timestamp) - (int64_t)span;
 	/*
 	 * The error of the rate is less than a hundredth of the duration. The duration ends before
-	 * the time of the event, both within the call.
+	 * the time of the event; the call determines both.
 	 */
 	ck_assert(begin >= before - (int64_t)span / 100 - 100000);
 	ck_assert(begin <= after + (int64_t)span / 100 + 100000 + returned - called);
@@ -422,8 +425,8 @@ START_TEST(each_stream_truncates_for_itself)
 END_TEST
 
 /*
- * EVENT-01: the commonest data is one word, for which the paths for two, three, four and more
- * streams differ. One of the streams, each in turn, does not record the type.
+ * EVENT-01: the most frequent data is one word. The paths for two, three, four and more streams
+ * differ for it. Each stream in turn does not record the type.
  */
 START_TEST(one_word_goes_to_each_of_several_streams)
 {
@@ -444,7 +447,7 @@ START_TEST(one_word_goes_to_each_of_several_streams)
 								  POSIX_TRACE_SET_EVENTSET));
 				start(trid[i]);
 			}
-			/* All streams record this type, so the thread has a place in each. */
+			/* All streams record this type, so the thread has a lane in each stream. */
 			posix_trace_event(v, &word, sizeof(word));
 			for (int k = 0; k < 3; k++) {
 				posix_trace_event(u, &word, sizeof(word));
@@ -470,7 +473,7 @@ START_TEST(one_word_goes_to_each_of_several_streams)
 }
 END_TEST
 
-/* EVENT-03: one of the streams, each in turn, records less than the word. */
+/* EVENT-03: each stream in turn records less than the word. */
 START_TEST(one_word_is_cut_in_each_of_several_streams_for_itself)
 {
 	trace_event_id_t u = type_of("u");
@@ -521,7 +524,7 @@ static void *read_an_event(void *arg)
 	return NULL;
 }
 
-/* GETNEXT-01: the event wakes the reader of any of the streams. */
+/* GETNEXT-01: the event wakes the reader of each stream. */
 START_TEST(one_word_wakes_the_reader_of_each_of_several_streams)
 {
 	trace_event_id_t u = type_of("u");

@@ -16,11 +16,11 @@
 enum { MAIN, HANDLER, MAKERS = 9 };
 
 static trace_event_id_t main_type, handler_type;
-static volatile sig_atomic_t handled; /* written by the one thread that receives the signals */
+static volatile sig_atomic_t handled; /* written only by the thread that receives the signals */
 static volatile sig_atomic_t errno_broken;
 /*
- * The number of times that handlers may still trace before the stream is read. The stream must not
- * become full.
+ * The number of times that handlers may trace before the next read of the stream. The stream must
+ * not become full.
  */
 static _Atomic int allowance;
 #define ALLOWANCE 20000
@@ -60,13 +60,13 @@ static void timer_off(void)
 	ck_assert_int_eq(setitimer(ITIMER_REAL, &never, NULL), 0);
 }
 
-/* The number of events read so far of each of the two makers. */
+/* The number of events of each of the two makers that were read. */
 struct tally {
 	uint64_t next[MAKERS];
 	uint64_t others;
 };
 
-/* Reads the available events; each maker's events must be complete, in order and without a gap. */
+/* Reads the available events. Each maker's events must be complete, in order and without a gap. */
 static void drain(trace_id_t trid, struct tally *tally)
 {
 	struct posix_trace_event_info info;
@@ -301,8 +301,8 @@ START_TEST(handlers_of_eight_signals_nest_in_one_another)
 	while (handled_by[MAKERS - 1] < 2000 || deepest < DEPTH) {
 		allow_all();
 		/*
-		 * Sends each once in a round, so that the rounds continue even if handlers are
-		 * slow.
+		 * Sends each signal once in a round, so that the rounds continue even if handlers
+		 * are slow.
 		 */
 		for (int i = 0; i < MAKERS - 1; i++) {
 			struct itimerspec soon = { { 0, 0 }, { 0, 70000 + 7919 * i } };

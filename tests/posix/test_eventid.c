@@ -266,7 +266,7 @@ START_TEST(the_empty_string_is_a_name)
 }
 END_TEST
 
-/* TRID-01, TRID-02, TRID-03, EVENT-12: a name opened by either side, in either order */
+/* TRID-01, TRID-02, TRID-03, EVENT-12: either side opens the name first */
 START_TEST(controller_and_program_agree_on_ids)
 {
 	trace_id_t first = STARTED(), second = STARTED();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Inheritance: the processes that are traced with another one, through fork, exec, spawn and
- * programs in between. */
+/*
+ * Inheritance: the processes that are traced together with another process, through fork, exec,
+ * spawn and programs between them.
+ */
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -47,7 +49,7 @@ START_TEST(a_child_is_traced_into_the_streams_that_are_inherited)
 }
 END_TEST
 
-/* FORK-01: from its first instruction, even if no handler of fork() runs in it */
+/* FORK-01: the child is traced from its first instruction, even if no handler of fork() runs */
 START_TEST(a_child_by_a_raw_system_call_is_traced_too)
 {
 	trace_event_id_t u = type_of("u");
@@ -174,7 +176,7 @@ START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
 }
 END_TEST
 
-/* SPAWN-03, SPAWN-04: with a shell between them that does not know the library */
+/* SPAWN-03, SPAWN-04: a shell that does not use the library is between both programs */
 START_TEST(the_program_behind_a_shell_is_traced)
 {
 	trace_event_id_t u = type_of("u");
@@ -220,18 +222,18 @@ static bool by_vfork(const char *command)
 static bool (*const ways[])(const char *command) = { by_system, by_popen, by_vfork };
 #define WAYS (sizeof(ways) / sizeof(ways[0]))
 
-static int program_of[WAYS][ROUNDS]; /* their process ids */
+static int program_of[WAYS][ROUNDS]; /* the process ids of the programs */
 
 /*
- * The process id of a program that traced two events. The shell printed it before it executed that
- * program.
+ * Runs a program that traces two events, in a shell. Returns the process id of the program, which
+ * the shell prints before it executes the program.
  */
 static int run_one(bool (*way)(const char *command))
 {
 	int commands = memfd_create("commands", 0), answers[2], pid = 0;
 	char command[600], text[64] = "", end[8] = "";
 
-	/* Keeps this descriptor out of other programs, which would otherwise hold the pipe open. */
+	/* Close-on-exec, because other programs would hold the pipe open. */
 	if (commands < 0 || pwrite(commands, "ee", 2, 0) != 2 || pipe(answers))
 		return 0;
 	snprintf(command, sizeof(command), "echo $$ >/dev/fd/%d; exec %s %d %d x", answers[1],
@@ -275,7 +277,7 @@ static void assert_two_of(const struct history *history, trace_event_id_t u, pid
 	ck_assert_int_eq(next, 3);
 }
 
-/* SPAWN-03: any way to start a program, in several threads at the same time */
+/* SPAWN-03: threads start programs in all ways at the same time */
 START_TEST(programs_that_threads_start_by_all_means_are_traced_under_their_ids)
 {
 	trace_event_id_t u = type_of("u"), t = type_of("t");
@@ -297,7 +299,7 @@ START_TEST(programs_that_threads_start_by_all_means_are_traced_under_their_ids)
 		own += history->event[i].info.posix_pid == getpid() &&
 		       history->event[i].info.posix_event_id == t;
 	ck_assert_uint_eq(own, WAYS * ROUNDS);
-	ck_assert_uint_eq(history->n, 1 + 3 * WAYS * ROUNDS); /* START and these */
+	ck_assert_uint_eq(history->n, 1 + 3 * WAYS * ROUNDS); /* START and the programs' events */
 	history_free(history);
 	shut(trid);
 }

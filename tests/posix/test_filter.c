@@ -307,8 +307,9 @@ static _Atomic int64_t called_at[5];
 enum { BEFORE, FILTERED, CHANGING, ADMITTED, OVER }; /* the bell's values */
 
 /*
- * Traces the bell's value as it was before each call, until it is OVER. It traces each value only
- * so often that the stream cannot become full, even if the bell does not change for a long time.
+ * Traces the value of the bell as it was before each call, until the value is OVER. The number of
+ * events with one value is limited, so that the stream cannot become full even if the bell does not
+ * change for a long time.
  */
 static void *trace_the_bell(void *unused)
 {
@@ -327,7 +328,7 @@ static void *trace_the_bell(void *unused)
 	}
 }
 
-/* Waits for a sufficient number of calls at each value of the bell, however slow the machine is. */
+/* Waits until the threads have made a sufficient number of calls at this value of the bell. */
 static void let_them_trace(int now)
 {
 	bell = now;
@@ -336,8 +337,8 @@ static void let_them_trace(int now)
 }
 
 /*
- * FILTER-09, EVENT-05: threads trace all the time. No call that began after the type was filtered
- * is recorded, and every call that began after it was admitted again is recorded.
+ * FILTER-09, EVENT-05: threads trace all the time. No call is recorded that began after the type
+ * was filtered. Every call is recorded that began after the type was admitted again.
  */
 START_TEST(a_filter_holds_for_all_threads_when_the_call_has_returned)
 {
@@ -366,7 +367,10 @@ START_TEST(a_filter_holds_for_all_threads_when_the_call_has_returned)
 		for (size_t i = 0; i < history->n; i++)
 			if (history->event[i].info.posix_event_id == noise)
 				recorded[number_of(&history->event[i])]++;
-		/* A thread that read FILTERED may have been suspended until after the change. */
+		/*
+		 * A thread that read FILTERED may have been suspended before its call until after
+		 * the change.
+		 */
 		ck_assert_int_le(recorded[FILTERED], TRACERS);
 		ck_assert_int_eq(recorded[ADMITTED], called_at[ADMITTED]);
 		ck_assert_int_eq(history_count(history, POSIX_TRACE_STOP), 0);

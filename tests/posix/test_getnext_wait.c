@@ -52,7 +52,8 @@ static pthread_t begin_wait(struct waiter *w)
 }
 
 /*
- * GETNEXT-04, TIMED-01: never started, running, stopped; the wait lasts until an event is recorded
+ * GETNEXT-04, TIMED-01: a reader waits until an event is recorded, in a stream that was never
+ * started, runs or is stopped
  */
 START_TEST(a_reader_waits_until_there_is_an_event)
 {
@@ -96,8 +97,7 @@ END_TEST
 static atomic_int signals;
 
 #ifdef __SANITIZE_THREAD__
-enum { DELIVERED = 0 }; /* its runtime defers a signal to a sleeping thread until the sleep is
-			 * over */
+enum { DELIVERED = 0 }; /* it defers a signal until the sleep ends */
 #else
 enum { DELIVERED = 1 };
 #endif
@@ -201,12 +201,12 @@ START_TEST(a_handler_with_SA_RESTART_lets_the_wait_go_on)
 			int before = signals;
 
 			pthread_kill(thread, SIGUSR1);
-			/* A timed wait may have ended just before its signal. */
+			/* A timed wait may have ended immediately before its signal. */
 			while (DELIVERED && signals == before && !w.ended)
 				sched_yield();
 		}
 		spin_until_asleep(w.tid);
-		/* A timed wait may be interrupted nevertheless; a plain one may not. */
+		/* The signal may interrupt a timed wait nevertheless, but not a plain wait. */
 		if (!timed)
 			ck_assert_int_eq(w.ended, 0);
 		trace_number(u, 1);
@@ -270,7 +270,7 @@ static void *wait_for_ever(void *arg)
 	}
 }
 
-/* GETNEXT-11, SIGCAN-03: cancelled while it sleeps, and while an event is recorded */
+/* GETNEXT-11, SIGCAN-03: the reader is cancelled while it sleeps, and while an event is recorded */
 START_TEST(a_cancelled_reader_takes_no_event_with_it)
 {
 	trace_event_id_t u = type_of("u");
@@ -319,7 +319,10 @@ START_TEST(each_event_goes_to_one_of_the_waiting_threads)
 		e[i].timed = i % 2;
 		thread[i] = spawn(wait_for_ever, &e[i]);
 	}
-	/* One at a time, so that every wake-up is needed. Then all at the same time. */
+	/*
+	 * First one event at a time, so that every wake-up is needed. Then all events at the same
+	 * time.
+	 */
 	for (int n = 0; n < 2 * EVENTS; n++) {
 		trace_number(u, n);
 		do {
@@ -330,7 +333,7 @@ START_TEST(each_event_goes_to_one_of_the_waiting_threads)
 			if (n >= EVENTS && n < 2 * EVENTS - 1)
 				break;
 			sched_yield();
-		} while (got < n + 2); /* with the START */
+		} while (got < n + 2); /* the events and the START */
 	}
 	shut(trid);
 	for (int i = 0; i < READERS; i++) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The loss ledger of streams with log, and the ledger in a log. The reported events are those that
- * the log holds; every other event is lost, with a cause.
+ * The loss ledger of streams with log, and the ledger in a log. The reported events are those of
+ * the log. Every other event is lost, with a cause.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -65,8 +65,8 @@ static struct counts run_workers(trace_event_id_t often, trace_event_id_t rarely
 }
 
 /*
- * Compares the opened log's ledger with the threads' own counts and with the events in the log: by
- * type and by thread, every missing event is lost to the one cause.
+ * Compares the ledger of the opened log with the threads' own counts and with the events in the
+ * log. By type and by thread, every missing event is lost with this cause.
  */
 static void compare(int fd, const struct counts *counts, const trace_event_id_t type[2], int cause)
 {
@@ -150,7 +150,7 @@ START_TEST(losses_of_a_loop_log_are_counted_exactly)
 }
 END_TEST
 
-/* LOG-02, LOG-03: many small flushes, so that blocks are written again with more events */
+/* LOG-02, LOG-03: many small flushes, each of which writes the last block again with more events */
 START_TEST(a_loop_log_of_many_flushes_keeps_its_account)
 {
 	const int n = 3000;
@@ -205,8 +205,8 @@ static void *fill_loop_log(void *arg)
 }
 
 /*
- * LOG-03: a flush overwrites blocks of the log without the stream's lock. The ledgers of a type, of
- * a thread and of the total have the same losses, at any time.
+ * LOG-03: a flush overwrites blocks of the log and does not hold the stream's lock. The ledgers of
+ * a type, of a thread and of the total have the same losses at any time.
  */
 START_TEST(a_ledger_beside_a_loop_log_that_is_written_closes)
 {
@@ -222,7 +222,7 @@ START_TEST(a_ledger_beside_a_loop_log_that_is_written_closes)
 		struct posix_trace_ledger_np type = ledger_of_type(flushing.trid, flushing.type);
 		struct posix_trace_ledger_np total = ledger_total(flushing.trid);
 
-		/* The total was read after the others. */
+		/* The total was read after the other lines. */
 		ck_assert_uint_ge(total.lost[LOG_OVERWRITTEN], type.lost[LOG_OVERWRITTEN]);
 		ck_assert_uint_ge(type.lost[LOG_OVERWRITTEN], overwritten);
 		overwritten = type.lost[LOG_OVERWRITTEN];
@@ -279,10 +279,7 @@ START_TEST(losses_of_a_flush_stream_are_counted_exactly)
 	ck_assert_ledger_closes(trid);
 	shut(trid);
 	fd = siphon_finish(siphon);
-	/*
-	 * Threads of one round may have the handles of threads of another round, though not the
-	 * ids.
-	 */
+	/* Threads of different rounds may have the same handles, but have different ids. */
 	trid = log_open(fd);
 	ck_assert_ledger_closes(trid);
 	for (int t = 0; t < 2; t++) {
@@ -315,7 +312,7 @@ START_TEST(losses_of_a_failed_flush_are_counted_exactly)
 	struct rlimit limit;
 
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = 40 << 10; /* some of them, even if the log stores them in little space */
+	limit.rlim_cur = 40 << 10; /* room for some of the events, even if the log packs them */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	FAILS(EFBIG, posix_trace_flush(trid));
 	ck_assert_ledger_closes(trid);

@@ -50,7 +50,7 @@ static int call_get_name(trace_id_t trid)
 	return posix_trace_eventid_get_name(trid, POSIX_TRACE_START, out.name);
 }
 
-/* The only function with the results yes (here 0) and no (here EINVAL) and without errors. */
+/* The only function with a result yes (here 0) or no (here EINVAL), and without errors. */
 static int call_equal(trace_id_t trid)
 {
 	return posix_trace_eventid_equal(trid, POSIX_TRACE_START, POSIX_TRACE_START) ? 0 : EINVAL;
@@ -109,7 +109,10 @@ static const struct row {
 };
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
-/* Checks one cell: 0 if the call is legal on that kind, else EINVAL and no result. */
+/*
+ * Checks one cell of the table: the call returns 0 if it is legal on that kind of identifier.
+ * Otherwise it returns EINVAL and stores no result.
+ */
 static void try_cell(const struct row *row, char kind, trace_id_t trid)
 {
 	int expected = strchr(row->legal_on, kind) ? 0 : EINVAL;
@@ -153,7 +156,9 @@ static trace_id_t with_log(int *fd)
 	return trid;
 }
 
-/* The log that a shut-down stream left in fd, without the marks of flushes. */
+/*
+ * The log that a shut-down stream left in fd must have these events, without the marks of flushes.
+ */
 static void assert_log(int fd)
 {
 	struct history *history;

@@ -203,7 +203,7 @@ START_TEST(losses_of_a_failing_shutdown_are_counted_in_its_log)
 	for (int i = 0; i < n; i++)
 		trace_number(id, i);
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &limit), 0);
-	limit.rlim_cur = 40 << 10; /* some of them, even if the log stores them in little space */
+	limit.rlim_cur = 40 << 10; /* room for some of the events, even if the log packs them */
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	FAILS(EFBIG, posix_trace_shutdown(trid));
 	FAILS(EINVAL, posix_trace_shutdown(trid));
@@ -256,7 +256,7 @@ START_TEST(shutdown_stops_flushes_and_leaves_the_last_status_in_the_log)
 	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL,
 			      .log_policy = POSIX_TRACE_APPEND);
 	fill(trid, id, 100, 0);
-	trace_number(id, 0); /* no reader sees this one before the shutdown */
+	trace_number(id, 0); /* no reader gets this event before the shutdown */
 	shut(trid);
 	opened = log_open(fd);
 	for (int i = 0; i < 2; i++)
@@ -325,7 +325,7 @@ static void assert_empty_name(int fd, trace_event_id_t empty)
 	log_close(trid);
 }
 
-/* EVID-14, LOG-10, LIST-07, NAMEOF-03: in a completed log, and in one that was cut off */
+/* EVID-14, LOG-10, LIST-07, NAMEOF-03: in a completed log, and in a log that was cut off */
 START_TEST(the_empty_name_is_a_name_in_a_log_too)
 {
 	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,

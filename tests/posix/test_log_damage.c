@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Damaged logs: composed ones of fixed content, cut at 200 lengths and with 2,000 bit flips, chosen
- * by a generator of fixed seed. With any damage: no crash, no endless read, no event that was not
- * in the log, and every undamaged block is read.
+ * Damaged logs: composed logs of fixed content, cut at 200 lengths, and with 2,000 bit flips that a
+ * generator of fixed seed chooses. With any damage, the library does not crash, no read is endless,
+ * no event is delivered that the log did not have, and every undamaged block is read.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@
 struct sample {
 	unsigned char *bytes;
 	size_t len;
-	int begins; /* the number of the first event that is in it */
+	int begins; /* the number of the log's first event */
 	size_t events;
 };
 
@@ -38,7 +38,7 @@ ssize_t getrandom(void *bytes, size_t len, unsigned flags)
 }
 
 /*
- * Composes a finished log in the file. All its bytes follow from the arguments, apart from those of
+ * Composes a finished log in the file. All its bytes follow from the arguments, except the bytes of
  * the header that name this process, the file, the boot and the time.
  */
 static trace_event_id_t compose(int fd, int log_policy)
@@ -112,10 +112,13 @@ struct harvest {
 	int first, last;
 	int gap; /* a gap was reported since the last user event, or since the beginning */
 	uint64_t damaged; /* damaged parts, as reported by the reader that skips them */
-	int begins; /* the number that the first event must have, if no gap is before it; -1: any */
+	int begins; /* required number of the first event if no gap is before it; -1: any */
 };
 
-/* Every user event must belong to the log and follow its predecessor, unless a gap is reported. */
+/*
+ * Every user event must belong to the log. It must follow its predecessor, unless a gap is
+ * reported.
+ */
 static void take(struct harvest *harvest, trace_event_id_t type, const void *data, size_t len,
 		 int gap)
 {
@@ -139,7 +142,7 @@ static void take(struct harvest *harvest, trace_event_id_t type, const void *dat
 	harvest->gap = 0;
 }
 
-/* All queries of an opened log, so that damage anywhere is found. */
+/* Makes all queries of an opened log, so that damage of any part is found. */
 static void ask(trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -259,7 +262,7 @@ static struct posix_trace_check_np check(int fd, int *err)
 	return result;
 }
 
-/* So a failure of one run repeats in the next one. */
+/* Each run composes the same bytes, so that a failure can be repeated. */
 START_TEST(a_log_has_the_same_blocks_in_each_run)
 {
 	static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP };
@@ -289,7 +292,7 @@ START_TEST(a_log_cut_anywhere_is_read_up_to_its_last_whole_block)
 		uint64_t state = 2;
 		int fd, err;
 
-		/* Increasing lengths, so that more bytes must never give fewer events. */
+		/* Increasing lengths. More bytes must never give fewer events. */
 		for (int i = 0; i < CUTS; i++)
 			cut[i] = random_between(&state, 0, sample.len - 1);
 		for (int i = 1; i < CUTS; i++)
@@ -307,8 +310,8 @@ START_TEST(a_log_cut_anywhere_is_read_up_to_its_last_whole_block)
 			ck_assert_int_eq(plain.opened, saved.opened);
 			if (plain.opened) {
 				/*
-				 * The events from the first on, without a gap, up to the last
-				 * complete block.
+				 * The reader delivers the events from the first on, without a gap,
+				 * up to the last complete block.
 				 */
 				ck_assert_uint_eq(plain.events, saved.events);
 				if (plain.events)
@@ -345,8 +348,7 @@ START_TEST(a_loop_log_cut_anywhere_gives_only_its_own_events)
 		check(fd, &err);
 		ck_assert_uint_ge(saved.events, plain.events);
 		/*
-		 * If the newest blocks are cut off, older ones may be valid again, within the
-		 * limit.
+		 * If the newest blocks are cut off, older blocks may count again, within the limit.
 		 */
 		if (plain.opened)
 			ck_assert_uint_le(log_info(fd).event_bytes, LOOP_BYTES);
@@ -377,8 +379,7 @@ static void flip_bits(int log_policy)
 		saved = salvage(fd, begins);
 		result = check(fd, &err);
 		ck_assert_uint_ge(saved.events, plain.events);
-		if (at < HEADER) /* a damaged header: only without magic and version the file is no
-			        * log */
+		if (at < HEADER) /* damage in the header: no log only without magic and version */
 			ck_assert_uint_eq(saved.events, at < 10 ? 0 : sample.events);
 		if (saved.opened) {
 			opened++;
@@ -391,7 +392,7 @@ static void flip_bits(int log_policy)
 		 */
 		if (plain.opened && saved.opened && result.complete)
 			ck_assert_int_eq(saved.damaged != 0, result.faults != 0);
-		/* An event may only be missing if a fault explains it. */
+		/* An event may be missing only if a fault explains the loss. */
 		if (err || result.faults)
 			noticed++;
 		else
@@ -399,10 +400,14 @@ static void flip_bits(int log_policy)
 		ck_assert_int_eq(pwrite(fd, &sample.bytes[at], 1, (off_t)at), 1);
 	}
 	assert_log_whole(fd);
-	/* One changed bit costs one block; the blocks here are at most an eighth of the log. */
+	/*
+	 * A changed bit costs at most one block, and a block here is at most an eighth of the log.
+	 */
 	ck_assert_uint_gt(opened, FLIPS / 2 / 100 * 98);
 	ck_assert_uint_gt(saved_events, all / 10 * 8);
-	/* Every byte of a sequence is covered by a checksum; unused bytes of a LOOP log are not. */
+	/*
+	 * Checksums cover every byte of a sequence. They do not cover unused bytes of a LOOP log.
+	 */
 	if (log_policy == POSIX_TRACE_LOOP)
 		ck_assert_uint_gt(noticed, FLIPS / 2 / 10);
 	else
@@ -425,7 +430,7 @@ START_TEST(no_flipped_bit_in_a_loop_log_hides_an_event_and_what_is_whole_is_kept
 }
 END_TEST
 
-/* OPEN-08: many flips at once, in a log of every policy */
+/* OPEN-08: many flips together, in a log of every policy */
 START_TEST(a_log_full_of_damage_gives_only_its_own_events)
 {
 	static const int policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_LOOP,

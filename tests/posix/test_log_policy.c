@@ -97,7 +97,7 @@ START_TEST(loop_keeps_the_newest_and_overwrites_the_oldest)
 		ck_assert_uint_eq(history_count(history, POSIX_TRACE_RESUME), 0);
 		ck_assert_uint_le(data_bytes(history), LOG_BYTES);
 		ck_assert_uint_le(log_info(fd).event_bytes, LOG_BYTES);
-		/* CH-64: at least 7/8 of the limit is retained, less one event at each end. */
+		/* CH-64: at least 7/8 of the limit is retained, except one event at each end. */
 		ck_assert_uint_ge(log_info(fd).event_bytes + 2 * 1100, LOG_BYTES / 8 * 7);
 		free(numbers.number);
 		history_free(history);

@@ -46,7 +46,10 @@ START_TEST(another_process_and_its_controller_are_seen)
 }
 END_TEST
 
-/* A child of this process that traces another process; it ends when its life descriptor closes. */
+/*
+ * Makes a child of this process that traces another process. The child ends when the test closes
+ * the descriptor `life`.
+ */
 static pid_t trace_in_child(pid_t target, int *life)
 {
 	int ready[2], end[2];
@@ -73,7 +76,7 @@ static pid_t trace_in_child(pid_t target, int *life)
 	return child;
 }
 
-/* An observer opens and closes files on which it and others have locks. */
+/* An observer opens and closes files on which the observer and other processes have locks. */
 START_TEST(looking_removes_no_event)
 {
 	struct puppet puppet = puppet_start();
@@ -155,7 +158,7 @@ START_TEST(a_process_that_does_not_know_the_library_waits)
 	trace_id_t trid;
 	char name[32] = "";
 
-	/* Waits until it is a shell: then this program's own arena is closed. */
+	/* Waits until the child is a shell, which has closed the arena of this program. */
 	while (strcmp(name, "sh\n") != 0) {
 		char path[40];
 		FILE *file;
@@ -223,10 +226,7 @@ START_TEST(others_may_not_look)
 }
 END_TEST
 
-/*
- * For a process that observes itself only: the inherited stream is reported, and none of the
- * others.
- */
+/* The process observes only itself. The inherited stream is reported, and no other stream. */
 START_TEST(a_process_may_look_at_itself_alone)
 {
 	trace_id_t trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);
@@ -273,7 +273,7 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 	copying->err = posix_trace_snapshot_np(stream, copying->fd);
 }
 
-/* Looks at all processes while so many descriptors are free. Returns the error. */
+/* Examines all processes while this number of descriptors is free. Returns the error. */
 static int look_with_free(unsigned free_count, struct copying *copying)
 {
 	struct rlimit limit, before;
@@ -296,8 +296,8 @@ static int look_with_free(unsigned free_count, struct copying *copying)
 }
 
 /*
- * Without descriptors nothing is known about other processes. The result is then an error, and not
- * a list without their streams, or a stream that has ended.
+ * Without a free descriptor, the observer cannot examine other processes. The result is then an
+ * error. It is not a list that lacks streams, and not a stream that has ended.
  */
 START_TEST(too_few_descriptors_are_an_error)
 {

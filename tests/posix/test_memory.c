@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The memory of a stream: at most twice the size of its attributes, plus one largest event for each
- * thread that has recorded, plus 256 KiB; more if many threads have recorded much and rest. The
- * test measures the process's memory file, which other processes do not change.
+ * The memory of a stream is at most twice the size of its attributes, plus one largest event for
+ * each thread that has recorded, plus 256 KiB. It is more if many threads have recorded much and
+ * rest. The test measures the memory file of this process, which other processes do not change.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -136,7 +136,7 @@ START_TEST(a_stream_that_is_shut_down_gives_its_memory_back)
 }
 END_TEST
 
-/* Rings without records have no memory, so it is present at once. */
+/* Rings without records have no memory, so a stream has little memory at its creation. */
 START_TEST(a_large_stream_takes_memory_as_it_is_filled)
 {
 	size_t before = memory();
@@ -148,18 +148,19 @@ START_TEST(a_large_stream_takes_memory_as_it_is_filled)
 END_TEST
 
 /*
- * Threads that record one after the other and then rest: each keeps an open chunk, in which no
- * other thread can record. A stream has twice its size if it has at most one such thread for each
- * 40 KiB of its size, if they record little, or if it is LOOP and has fewer of them than 16 KiB
- * blocks. Otherwise their open chunks are mostly large ones, which may have 2.6 times the size, and
- * the small chunks of the others have twice the size and their headers beside it: at most 5.5 times
- * (lib/ring/DESIGN, section 7), and 4.9 with these events. The test permits 4.5, which is less,
- * since the worst cases of both parts do not meet here: 4.2 is the most that was measured.
+ * Threads record one after the other and then rest. Each of them keeps an open chunk, in which no
+ * other thread can record. A stream has at most twice its size in three cases: it has at most one
+ * such thread for each 40 KiB of its size; or the threads record little; or it is LOOP and has
+ * fewer such threads than 16 KiB blocks. Otherwise the large open chunks may have 2.6 times the
+ * size. The small chunks of the other threads may have twice the size, and their headers in
+ * addition. The sum is at most 5.5 times the size (lib/ring/DESIGN, section 7), and 4.9 with these
+ * events. The test permits only 4.5, because the worst cases of both parts do not occur together
+ * here: the greatest measured memory was 4.2.
  */
 static const struct rest {
 	size_t size, threads, events, len[2]; /* the lengths of a thread's events alternate */
 	int policy;
-	bool is_read; /* what a thread has recorded is read before the next thread records */
+	bool is_read; /* a reader reads the events of a thread before the next thread records */
 	size_t eighths; /* the limit, in eighths of the stream's size */
 } rests[] = {
 	{ 64 * KIB, 30, 600, { 1024, 1024 }, POSIX_TRACE_LOOP, false, 16 },
@@ -202,7 +203,7 @@ static void *record_and_rest(void *arg)
 	if (rest->is_read)
 		history_free(read_all(rested));
 	pthread_mutex_unlock(&turn);
-	pthread_barrier_wait(&recorded); /* all have recorded */
+	pthread_barrier_wait(&recorded); /* all threads have recorded */
 	pthread_barrier_wait(&recorded); /* the memory has been measured */
 	return NULL;
 }
@@ -229,7 +230,10 @@ START_TEST(threads_that_rest_keep_memory_within_the_limit_of_the_page)
 	for (size_t i = 0; i < rest.threads; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], &small, record_and_rest, &rest), 0);
 	pthread_barrier_wait(&recorded);
-	/* The stream must hold its size in events beside what the resting threads keep. */
+	/*
+	 * The stream must have room for its size in events, in addition to the chunks of resting
+	 * threads.
+	 */
 	for (size_t sent = 0; rest.is_read && sent < rest.size;) {
 		record_turns(&rest, 2);
 		sent += user_event_size(&attr, rest.len[0]) + user_event_size(&attr, rest.len[1]);
@@ -257,7 +261,9 @@ static void *record_one(void *arg)
 	return NULL;
 }
 
-/* LEDGER: each thread has its own line, and none loses its event because no ring is left. */
+/*
+ * LEDGER: each thread has its own line, and no thread loses its event because all rings are in use.
+ */
 START_TEST(three_thousand_threads_at_once_have_a_ring_each)
 {
 	static pthread_t threads[MANY];
@@ -270,7 +276,7 @@ START_TEST(three_thousand_threads_at_once_have_a_ring_each)
 	trid = STARTED(.policy = POSIX_TRACE_UNTIL_FULL, .size = 1 << 20);
 	ck_assert_int_eq(pthread_barrier_init(&all, NULL, MANY), 0);
 	OK(pthread_attr_init(&small));
-	/* arm64 refuses less. */
+	/* arm64 refuses smaller stacks. */
 	OK(pthread_attr_setstacksize(&small, 128 * KIB));
 	for (int i = 0; i < MANY; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], &small, record_one, NULL), 0);

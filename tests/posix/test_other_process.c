@@ -37,7 +37,7 @@ START_TEST(a_running_process_is_traced_without_its_help)
 }
 END_TEST
 
-/* The descriptor of its arena, which another process has opened here. */
+/* Returns a descriptor of the arena of another process, opened by this process. */
 static int open_arena_of(pid_t pid)
 {
 	char path[64], link[64];
@@ -59,7 +59,10 @@ static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
 	++*(int *)arg;
 }
 
-/* Such a process would never look at an arena of this version: its events would be missing. */
+/*
+ * A process with another version would never examine an arena of this version, so its events would
+ * be missing.
+ */
 START_TEST(a_process_with_another_version_of_the_library_is_refused)
 {
 	struct puppet puppet = puppet_start();
@@ -75,13 +78,13 @@ START_TEST(a_process_with_another_version_of_the_library_is_refused)
 		ck_assert_int_eq(pwrite(fd, &other, sizeof(other), 72), sizeof(other));
 		FAILS(EPROTONOSUPPORT, posix_trace_create(puppet.pid, NULL, &trid));
 		ck_assert_uint_eq(trid, 77);
-		streams = 0; /* other processes of the machine may have some */
+		streams = 0; /* other processes of the machine may have streams */
 		FAILS(EPROTONOSUPPORT,
 		      posix_trace_observe_np(puppet.pid, ignore_stream, &streams));
 		ck_assert_int_eq(streams, 0);
 		OK(posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, ignore_stream, &streams));
 	}
-	/* No link remains, and the process can be traced by its own version. */
+	/* No link of the failed call remains, so the process can be traced by its own version. */
 	ck_assert_int_eq(pwrite(fd, &version, sizeof(version), 72), sizeof(version));
 	close(fd);
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
@@ -240,7 +243,7 @@ START_TEST(an_invalid_process_is_not_traced)
 }
 END_TEST
 
-/* The result of posix_trace_create() in a process of another user. */
+/* Returns the result of posix_trace_create() in a process of another user. */
 static int answer_to_nobody(pid_t pid)
 {
 	pid_t child = fork();
@@ -323,7 +326,7 @@ START_TEST(a_process_whose_first_thread_has_ended_is_traced)
 		pthread_exit(NULL);
 	}
 	ck_assert_int_gt(puppet.pid, 0);
-	ck_assert_int_eq(read(pipe_out[0], &c, 1), 1); /* it is ready */
+	ck_assert_int_eq(read(pipe_out[0], &c, 1), 1); /* the child is ready */
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);
 	puppet_tell(&puppet, PUPPET_ONE);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Stream-full policy FLUSH. To make a flush slow, the log is a pipe that is not read yet: the flush
+ * Stream-full policy FLUSH. To make a flush slow, the log is a pipe that is not read yet. The flush
  * then lasts as long as the test needs.
  */
 #include <dirent.h>
@@ -17,8 +17,8 @@
 
 #define STREAM_BYTES (256u << 10)
 /*
- * So large that the bytes that a blocked flush has moved (a pipe and a block of the log) are far
- * less than half of it.
+ * A size for which the bytes that a blocked flush has moved (into a pipe and a block of the log)
+ * are far less than half.
  */
 #define STUCK_BYTES  (1u << 20)
 
@@ -51,7 +51,7 @@ END_TEST
 /* SFLUSH-01, SFLUSH-02, FLUSHF-04 */
 START_TEST(a_stream_that_fills_slowly_enough_never_stops)
 {
-	const int per_wait = 500, waits = 40; /* 20,000 events, twice what the stream holds */
+	const int per_wait = 500, waits = 40; /* 20,000 events, twice the stream's capacity */
 	int fd = log_file(), flushing = 0;
 	trace_event_id_t id = type_of("n");
 	trace_id_t trid = LOGGED_STARTED(fd, .log_policy = POSIX_TRACE_APPEND,
@@ -109,8 +109,9 @@ START_TEST(an_idle_stream_is_not_flushed_again_and_again)
 END_TEST
 
 /*
- * A FLUSH stream whose flush waits for the pipe, with n events in the flush and the stream, which
- * has stopped because it is full. lost: number of events called after it stopped.
+ * A FLUSH stream whose flush waits for the pipe. The flush and the stream have n events, and the
+ * stream has stopped because it is full. `lost` is the number of events that were called after the
+ * stop.
  */
 struct stuck {
 	struct siphon *siphon;
@@ -134,7 +135,7 @@ static struct stuck get_stuck(int lost_after)
 	return stuck;
 }
 
-/* Threads that record a burst, turn their chunks several times, and remain. */
+/* Threads that record a burst of several chunks each, and do not end. */
 #define THREADS 60
 static pthread_barrier_t recorded, may_end;
 
@@ -151,8 +152,8 @@ static void *burst(void *arg)
 }
 
 /*
- * A flush cannot free open chunks, whatever their sizes are, so they are no reason for the next
- * one. Each flush that reports itself would make the log longer.
+ * A flush cannot free open chunks, so open chunks are no reason for the next flush, whatever their
+ * sizes are. Each flush with its events would make the log longer.
  */
 START_TEST(open_chunks_of_many_threads_are_not_flushed_again_and_again)
 {
@@ -170,7 +171,7 @@ START_TEST(open_chunks_of_many_threads_are_not_flushed_again_and_again)
 		for (int i = 0; i < THREADS; i++)
 			ck_assert_int_eq(pthread_create(&thread[i], NULL, burst, &id), 0);
 		pthread_barrier_wait(&recorded);
-		/* The log grows up to the end of the last flush, and then no more. */
+		/* The log grows until the last flush ends, and does not grow afterwards. */
 		while (same < 5) {
 			usleep(50000);
 			same = log_stat(fd).st_size == before ? same + 1 : 0;
@@ -199,7 +200,7 @@ START_TEST(a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing)
 	ck_assert_int_eq(status.posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
 	ck_assert_int_eq(status.posix_stream_flush_error, 0);
 	ck_assert_int_eq(status.posix_log_overrun_status, POSIX_TRACE_NO_OVERRUN);
-	/* More than the content of one pipe was recorded during the flush. */
+	/* The flush recorded more than the content of one pipe. */
 	ck_assert_uint_gt(line.unread * 256, 65536);
 	ck_assert_uint_ge(line.lost[POSIX_TRACE_LOST_STREAM_FULL_NP], 7);
 	ck_assert_uint_eq(line.called, stuck.called + 7);
@@ -237,7 +238,7 @@ static bool has_flusher(void)
 
 static _Atomic pid_t confiner[2];
 
-/* Returns whether the flusher had ended when the call returned. */
+/* Calls posix_trace_confine_np(). Returns whether the flusher had ended when the call returned. */
 static void *confine(void *arg)
 {
 	static bool yes;
@@ -247,7 +248,7 @@ static void *confine(void *arg)
 	return has_flusher() ? NULL : &yes;
 }
 
-/* One of the threads joins the flusher, which waits for the pipe, and the other one waits too. */
+/* One of the threads joins the flusher, which waits for the pipe. The other thread waits, too. */
 START_TEST(two_threads_that_confine_the_process_both_wait_for_the_flusher)
 {
 	struct stuck stuck = get_stuck(0);
@@ -264,14 +265,14 @@ START_TEST(two_threads_that_confine_the_process_both_wait_for_the_flusher)
 	siphon_release(stuck.siphon);
 	for (int i = 0; i < 2; i++)
 		ck_assert_ptr_nonnull(join(thread[i]));
-	/* Nothing is left to end. */
+	/* The library has no thread that could be ended. */
 	OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALL_NP));
 	shut(stuck.trid);
 	close(siphon_finish(stuck.siphon));
 }
 END_TEST
 
-/* Finds the next event of one of the four types that delimit a gap, from *i on. */
+/* Finds the next event, from *i on, whose type is one of those that delimit a gap. */
 static const struct seen *next_mark(const struct history *history, size_t *i)
 {
 	for (; *i < history->n; (*i)++) {
@@ -334,7 +335,7 @@ START_TEST(the_log_reports_the_gap_by_stop_overflow_resume_start)
 	ck_assert_int_le(nanoseconds(&overflow->info.posix_timestamp), before_release);
 	ck_assert_int_ge(nanoseconds(&start_mark->info.posix_timestamp), before_release);
 
-	/* Recorded events are delivered from first to last, and lost ones are counted. */
+	/* Recorded events are delivered from first to last, and lost events are counted. */
 	assert_numbers_from(history, stuck.id, 0, line.called -
 			    line.lost[POSIX_TRACE_LOST_STREAM_FULL_NP]);
 	ck_assert_uint_eq(line.called, stuck.called + stuck.lost_after);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stream-full policy UNTIL_FULL: the stream stops automatically, and restarts when it was read. */
+/*
+ * Stream-full policy UNTIL_FULL: the stream stops automatically, and restarts when enough is read.
+ */
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -16,7 +18,8 @@ static int is_overrun(trace_id_t trid)
 }
 
 /*
- * The history is START, numbers from first without a gap, STOP(non-zero). Returns the next number.
+ * The history must be START, numbers from `first` without a gap, STOP(non-zero). Returns the next
+ * number.
  */
 static int assert_cycle(const struct history *history, int first)
 {
@@ -116,7 +119,7 @@ START_TEST(a_stream_read_empty_runs_again)
 }
 END_TEST
 
-/* UFULL-10: a filter that was set while the stream was full */
+/* UFULL-10: the START has a filter that was set while the stream was full */
 START_TEST(the_start_of_a_restart_has_the_filter_in_force)
 {
 	trace_event_id_t u = type_of("u"), v = type_of("v");
@@ -139,8 +142,8 @@ START_TEST(the_start_of_a_restart_has_the_filter_in_force)
 END_TEST
 
 /*
- * UFULL-08, UFULL-09, UFULL-12: it restarts when half of the size is free, and no status in between
- * reports a stop by call.
+ * UFULL-08, UFULL-09, UFULL-12: the stream restarts when half of the size is free. No status before
+ * the restart reports a stop by call.
  */
 START_TEST(half_of_the_size_read_is_enough)
 {
@@ -168,8 +171,8 @@ START_TEST(half_of_the_size_read_is_enough)
 	}
 	/*
 	 * An event needs at most its maximum size, and memory is freed in pieces that are small
-	 * compared with the size. The latest moment includes the memory that the stream has in
-	 * addition to its size.
+	 * compared with the size. The limit for the restart includes the memory that the stream has
+	 * in addition to its size.
 	 */
 	OK(posix_trace_get_attr(trid, &attr));
 	ck_assert_uint_ge(restarted_at * user_event_size(&attr, 64), half * 9 / 10);
@@ -290,7 +293,7 @@ START_TEST(cycles_of_many_threads_are_well_formed)
 	writers = WRITERS;
 	for (uintptr_t i = 0; i < WRITERS; i++)
 		thread[i] = spawn(write_payloads, (void *)i);
-	/* At least the first stop, whether the writer or the reader is faster. */
+	/* At least until the first stop, because the writer may be slower than the reader. */
 	while (status_of(stream).posix_stream_status == POSIX_TRACE_RUNNING)
 		sched_yield();
 	for (;;) {

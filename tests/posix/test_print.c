@@ -30,7 +30,7 @@ static const char *values_of(const char *schema_text, const void *data, size_t l
 
 #define VALUE(schema, type, v) values_of(schema, &(type){ v }, sizeof(type))
 
-/* The message of a payload. */
+/* Returns the message of a payload. */
 static const char *message_of(const char *schema_text, const void *data, size_t len)
 {
 	static char text[9000];
@@ -145,7 +145,7 @@ START_TEST(a_text_is_cut_to_the_room_and_its_length_is_returned)
 }
 END_TEST
 
-/* The text of an event behind its time. */
+/* Returns the text of an event behind its time. */
 static const char *behind_time(trace_id_t trid, const struct seen *seen)
 {
 	static char text[1000];
@@ -203,13 +203,13 @@ START_TEST(an_event_is_printed_by_its_schema)
 }
 END_TEST
 
-/* The text of a system event behind its time and process. */
+/* Returns the text of a system event behind its time and process. */
 static const char *system_text(trace_id_t trid, const struct seen *seen)
 {
 	return strstr(behind_time(trid, seen), " posix_trace_") + 1;
 }
 
-/* The sets of types have names, not digits. */
+/* The sets of types are printed as names, not as digits. */
 START_TEST(a_system_event_is_printed_by_its_meaning)
 {
 	trace_event_id_t a = type_of("a"), b = type_of("b\033");
@@ -246,7 +246,7 @@ START_TEST(a_system_event_is_printed_by_its_meaning)
 			 "posix_trace_filter old=none new=all but "
 			 "{posix_trace_stop, posix_trace_filter, b\\x1b}");
 	ck_assert_str_eq(system_text(trid, &history->event[5]), "posix_trace_stop by=call");
-	/* Data that are no set, or too short, are digits. */
+	/* Data that are no set, or too short, are printed as digits. */
 	damaged = history->event[0];
 	damaged.data[0] ^= 1;
 	ck_assert_uint_eq(strspn(system_text(trid, &damaged) + 18, "0123456789abcdef"),

@@ -14,7 +14,7 @@ static volatile int steps; /* progress of the cancelled thread */
 
 static void request_cancellation(void)
 {
-	pthread_cancel(pthread_self()); /* deferred: acts at the next cancellation point */
+	pthread_cancel(pthread_self()); /* deferred to the next cancellation point */
 }
 
 #define STEP(call)			\
@@ -91,7 +91,7 @@ static void *use_stream(void *arg)
 	return NULL;
 }
 
-/* The calls that the standard permits to be cancellation points, but that are none here. */
+/* The standard permits these calls to be cancellation points. In this library they are none. */
 static void *use_the_others(void *unused)
 {
 	int fd = memfd_create("log", MFD_CLOEXEC), unavailable;
@@ -135,7 +135,7 @@ struct part {
 	void *arg;
 };
 
-/* Acts on the request after body has returned, in a frame of its own. */
+/* Tests for a cancellation after `body` has returned, in a frame of its own. */
 static void *play(void *arg)
 {
 	const struct part *part = arg;
@@ -218,7 +218,10 @@ START_TEST(a_pending_cancellation_ends_a_wait_and_leaves_the_stream_usable)
 }
 END_TEST
 
-/* Reads a line of a status file of /proc as a number, such as the mask of blocked signals. */
+/*
+ * Reads a line of a status file of /proc as a hexadecimal number, such as the mask of blocked
+ * signals.
+ */
 static uint64_t mask_of(const char *path, const char *key)
 {
 	FILE *file = fopen(path, "r");
@@ -246,7 +249,7 @@ static void note(int signal)
 /* SIGCAN-04 */
 START_TEST(the_librarys_threads_take_no_signal_and_install_no_handler)
 {
-	/* Not SIGKILL and SIGSTOP, nor the two that the C library keeps for itself. */
+	/* All signals except SIGKILL, SIGSTOP and the two signals that the C library reserves. */
 	const uint64_t all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31);
 	uint64_t caught, ignored, now_caught, now_ignored;
 	int fd = memfd_create("log", MFD_CLOEXEC);
@@ -288,7 +291,7 @@ START_TEST(the_librarys_threads_take_no_signal_and_install_no_handler)
 	shut(trid);
 	now_caught = mask_of("/proc/self/status", "SigCgt:");
 	now_ignored = mask_of("/proc/self/status", "SigIgn:");
-	/* The C library catches its own two when threads are cancelled. */
+	/* The C library catches its two reserved signals when threads are cancelled. */
 	ck_assert_uint_eq(now_caught & ~(3ull << 31), caught & ~(3ull << 31));
 	ck_assert_uint_eq(now_ignored & ~(3ull << 31), ignored & ~(3ull << 31));
 	close(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The promise of stream-min-size: events whose maximum sizes sum to no more than it are all
- * recorded, from any threads and after any earlier events and reads.
+ * The promise of stream-min-size: if the sum of the maximum sizes of events is at most this size,
+ * all these events are recorded, from any threads and after any earlier events and reads.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@
 
 static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
 
-/* No event was lost, and none will be lost next. */
+/* Asserts that no event was lost and that the next event will not be lost. */
 static void assert_no_loss(trace_id_t trid, const char *when, int round)
 {
 	struct posix_trace_status_info status = status_of(trid);
@@ -128,7 +128,7 @@ START_TEST(the_size_is_for_events_alone)
 }
 END_TEST
 
-/* SIZE-12: fill, drain and fill again, beginning at every offset of the memory */
+/* SIZE-12: fills, drains and fills again, beginning at every offset of the memory */
 START_TEST(after_any_offset_the_whole_size_is_there)
 {
 	trace_event_id_t u = type_of("u");
@@ -168,7 +168,8 @@ START_TEST(after_any_offset_the_whole_size_is_there)
 END_TEST
 
 /*
- * SIZE-12, GETNEXT-03: events that were read free their space at once, also between unread events
+ * SIZE-12, GETNEXT-03: an event that was read frees its space immediately, also between unread
+ * events
  */
 START_TEST(events_read_one_by_one_make_room_one_by_one)
 {
@@ -220,9 +221,9 @@ START_TEST(events_read_one_by_one_make_room_one_by_one)
 END_TEST
 
 /*
- * SIZE-10, SIZE-12: with this size no fixed reserve is a notable part, and these lengths leave as
- * much of the memory unused as possible: a large event is recorded again and again when the rest of
- * a piece, of any power of two, is just too small for it.
+ * SIZE-10, SIZE-12: with this size, no fixed reserve is a significant part. These lengths leave as
+ * much of the memory unused as possible: the test records a large event whenever the rest of a
+ * piece, of any power of two, is just too small for this event.
  */
 START_TEST(a_large_size_is_not_saved_by_its_reserve)
 {
@@ -257,7 +258,7 @@ START_TEST(a_large_size_is_not_saved_by_its_reserve)
 				n -= !unavailable;
 			} while (!unavailable);
 			ck_assert_int_eq(n, 0);
-			for (int i = 0; i < round; i++) /* begins at another offset */
+			for (int i = 0; i < round; i++) /* the round begins at another offset */
 				posix_trace_event(u, data, 1000 * round);
 			history_free(read_all(trid));
 		}

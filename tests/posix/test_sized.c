@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * trace_sized_np(3): programs that were compiled with a shorter or a longer version of a structure.
- * Each call is made as by an older program, which knows the members of the first version, by this
- * one, and by a newer one, which knows more members.
+ * Each call is made as by three programs: an older one, which has the members of the first version,
+ * one of this version, and a newer one, which has more members.
  */
 #include <stddef.h>
 #include <stdio.h>
@@ -31,8 +31,10 @@ static void *make_room(struct room *room, size_t size)
 	return room->bytes;
 }
 
-/* The members that both sides know equal those of known, the others are 0, and the rest is
- * unchanged. */
+/*
+ * The members that both sides have equal those of `known`, the other members are 0, and the rest of
+ * the room is unchanged.
+ */
 static void assert_stored(const struct room *room, const void *known, size_t own)
 {
 	ck_assert_mem_eq(room->bytes, known, room->size < own ? room->size : own);
@@ -49,8 +51,8 @@ static void assert_untouched(const struct room *room)
 }
 
 /*
- * CALL, a call with to and size, stores a structure of a type as the plain call stored it in known,
- * for each size from the first version's on.
+ * CALL, a call with `to` and `size`, stores a structure. For each size from that of the first
+ * version on, the structure must equal the one that the plain call stored in `known`.
  */
 #define STORES(type, last, known, call) \
 	do { \
@@ -176,7 +178,9 @@ START_TEST(objects_and_mappings_have_any_size)
 }
 END_TEST
 
-/* The library passes it structures of the size that the program gave, or longer ones. */
+/*
+ * The library passes to the visitor structures of the size that the program gave, or longer ones.
+ */
 struct visited {
 	size_t own, size;
 	unsigned calls;
@@ -240,7 +244,7 @@ START_TEST(observed_streams_have_any_size)
 
 		OK(posix_trace_observe_sized_np(0, see_stream, &visited, sizes[i]));
 		ck_assert_uint_eq(visited.calls, 1);
-		/* Not a backing file, and not because of the size. */
+		/* The error is that the file is no backing file, not the size. */
 		FAILS(EINVAL, posix_trace_observe_file_sized_np(fd, see_stream, NULL, &visited,
 							     sizes[i], fault));
 	}
@@ -250,7 +254,9 @@ START_TEST(observed_streams_have_any_size)
 }
 END_TEST
 
-/* A structure that a newer program passes: the known one, followed by bytes of this value. */
+/*
+ * A structure that a newer program passes: the structure `known`, followed by bytes of this value.
+ */
 static void *newer(struct room *room, const void *known, size_t own, size_t size,
 		   unsigned char value)
 {
@@ -261,8 +267,8 @@ static void *newer(struct room *room, const void *known, size_t own, size_t size
 }
 
 /*
- * CALL, with from and size, accepts a structure of each size, and refuses one with a member that it
- * does not know and that is not 0.
+ * CALL, with `from` and `size`, accepts a structure of each size. It refuses a structure with a
+ * member that the library does not have, if the member is not 0.
  */
 #define LOADS(type, last, known, call) \
 	do { \
@@ -350,7 +356,10 @@ START_TEST(values_and_schemas_have_any_size)
 
 	ck_assert_ptr_nonnull(longer);
 	memset(longer, FILL, own + NEWER);
-	/* The first version's struct ended with its text. The library writes nothing behind it. */
+	/*
+	 * The struct of the first version ended with its text. The library writes nothing behind
+	 * this end.
+	 */
 	FAILS(EINVAL, posix_trace_schema_parse_sized_np("u32 n; str s", longer, first - 1));
 	OK(posix_trace_schema_parse_sized_np("u32 n; str s", longer, first));
 	for (size_t i = first; i < own + NEWER; i++)

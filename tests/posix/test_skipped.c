@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Types that a stream skips: posix_trace_set_skipped_np(), and what wrappers see of it. */
+/* Types that a stream skips: posix_trace_set_skipped_np(), and its effect on wrappers. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -68,7 +68,7 @@ START_TEST(skipped_events_are_called_and_lost_and_no_others_are)
 	ck_assert_uint_eq(skipped(trid, other), 0);
 	ck_assert_uint_eq(ledger_of_type(trid, other).unread, 1012);
 	ck_assert_uint_eq(skipped(trid, 0), 1000);
-	/* They are of no known thread. */
+	/* The skipped events belong to no known thread. */
 	for (size_t i = 0; !none; i++) {
 		OK(posix_trace_get_ledger_thread_np(trid, i, &thread, &line, &none));
 		if (!none)
@@ -108,12 +108,12 @@ START_TEST(a_wrapper_learns_what_the_only_stream_does_with_a_type)
 	ck_assert_uint_eq(skipped(trid, other), 14);
 	ck_assert_uint_eq(skipped(second, 0), 0);
 	ck_assert_uint_eq(ledger_of_type(second, other).unread, 10);
-	/* A wrapper that saw the byte a moment ago still counts, in both. */
+	/* A wrapper that read the byte before the change still counts, in both streams. */
 	posix_trace_skip_np(other);
 	ck_assert_uint_eq(skipped(trid, other), 15);
 	ck_assert_uint_eq(skipped(second, other), 1);
 	shut(trid);
-	/* No byte says anything until the stream that is left changes its filter. */
+	/* The byte is not silent until the remaining stream changes its filter. */
 	ck_assert_int_eq(posix_trace_is_wanted_np(id), 1);
 	filter_out(second, id, POSIX_TRACE_SET_EVENTSET);
 	ck_assert_int_eq(posix_trace_is_wanted_np(id), 0);
@@ -139,7 +139,7 @@ START_TEST(a_clear_and_a_level_change_the_bytes)
 	ck_assert_int_eq(posix_trace_is_wanted_np(id), 0);
 	OK(posix_trace_set_level_np(trid, 4));
 	ck_assert_int_eq(posix_trace_is_wanted_np(id), 1);
-	/* A description after the level. */
+	/* A type that is described after the level was set. */
 	id = type_of("later");
 	OK(posix_trace_set_level_np(trid, 3));
 	filter_out(trid, id, POSIX_TRACE_ADD_EVENTSET);
@@ -263,7 +263,7 @@ START_TEST(the_load_has_exact_sums_and_the_newest_types)
 	ck_assert_uint_eq(recent[id], 4);
 	ck_assert_uint_eq(recent[other], 3);
 	ck_assert_uint_eq(counts[id], 0);
-	/* Only events since the last call are recent. */
+	/* Only events since the last call count as recent. */
 	skip_only(trid, id);
 	record(id, other, 2);
 	OK(posix_trace_get_load_np(trid, &before, recent, counts, 1030));
@@ -273,7 +273,7 @@ START_TEST(the_load_has_exact_sums_and_the_newest_types)
 	ck_assert_uint_eq(counts[id], 2);
 	ck_assert_uint_eq(counts[1029], 0);
 	/*
-	 * A sample of many: the shares are those of the calls. A chunk has at least 20 of these
+	 * Many events: the shares equal those of the calls. A chunk has at least 20 of these
 	 * events, so the shares of two types that alternate differ by less than a tenth.
 	 */
 	skip_only(trid, 0);
@@ -284,7 +284,7 @@ START_TEST(the_load_has_exact_sums_and_the_newest_types)
 	ck_assert_uint_le(recent[id], 1100);
 	ck_assert_uint_ge(recent[id] + recent[other], 1999);
 	ck_assert_uint_le(recent[id] + recent[other], 2001);
-	/* Nothing was read: all events are still there. */
+	/* Nothing was read, so all events are still in the stream. */
 	ck_assert_uint_eq(ledger_of_type(trid, id).unread, 1004);
 	shut(trid);
 }
@@ -299,7 +299,7 @@ static void *record_rare(void *argument)
 	return argument;
 }
 
-/* The few events of one thread are not multiplied by the many of another one. */
+/* The few events of one thread are not multiplied by the many events of another thread. */
 START_TEST(the_events_of_each_thread_are_estimated_from_its_own_sample)
 {
 	trace_event_id_t busy = type_of("busy");
@@ -316,10 +316,12 @@ START_TEST(the_events_of_each_thread_are_estimated_from_its_own_sample)
 	OK(pthread_join(thread, NULL));
 	OK(posix_trace_get_load_np(trid, &recorded, recent, counts, 128));
 	ck_assert_uint_eq(recent[rare], 2);
-	/* The rest is START, or a record about a thread, in the same chunk. */
+	/* The other events are START, or records about a thread, in the same chunk. */
 	ck_assert_uint_ge(recent[busy], 9900);
 	ck_assert_uint_le(recent[busy], 10000);
-	/* A thread that recorded nothing since the last call has no part in the next one. */
+	/*
+	 * A thread that has recorded nothing since the last call has no share in the next result.
+	 */
 	record(busy, busy, 1);
 	OK(posix_trace_get_load_np(trid, &recorded, recent, counts, 128));
 	ck_assert_uint_eq(recent[rare], 0);
@@ -365,7 +367,7 @@ static void *record_many(void *argument)
 	return argument;
 }
 
-/* The count never exceeds the calls, although the chunks change and are reused all the time. */
+/* The count never exceeds the number of calls, although the threads change and reuse chunks. */
 START_TEST(the_load_is_possible_while_chunks_are_reused)
 {
 	trace_id_t trid = STREAM(.size = 1 << 16, .policy = POSIX_TRACE_LOOP);

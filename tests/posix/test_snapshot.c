@@ -76,7 +76,7 @@ START_TEST(it_reports_the_status_of_the_stream)
 }
 END_TEST
 
-/* Only the time scale differs, by one more point. */
+/* The time scales differ only by one point: the snapshot has one more. */
 START_TEST(times_are_those_that_a_reader_gets)
 {
 	trace_event_id_t n = type_of("n");
@@ -153,7 +153,7 @@ START_TEST(a_full_stream_says_so)
 	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP],
 			  live.lost[POSIX_TRACE_LOST_STREAM_FULL_NP]);
 	ck_assert_uint_ge(ledger.lost[POSIX_TRACE_LOST_STREAM_FULL_NP], 50);
-	ck_assert_uint_eq(ledger.reported, live.unread + 1); /* STOP, which was not read yet */
+	ck_assert_uint_eq(ledger.reported, live.unread + 1); /* the STOP that was not read yet */
 	ck_assert_uint_ge(ledger.called, (uint64_t)events);
 	ck_assert_int_eq(log_status(fd).posix_stream_status, POSIX_TRACE_SUSPENDED);
 	ck_assert_int_eq(log_status(fd).posix_stream_full_status, POSIX_TRACE_FULL);
@@ -196,7 +196,7 @@ START_TEST(an_empty_stream_makes_an_empty_log)
 }
 END_TEST
 
-/* Events in the stream's own log are no longer in the stream. */
+/* Events that are already in the stream's own log are no longer in the stream. */
 START_TEST(the_unflushed_events_of_a_stream_with_log_are_in_it)
 {
 	trace_event_id_t n = type_of("n");
@@ -230,7 +230,7 @@ static void refuse(void *arg, const struct posix_trace_stream_np *stream)
 	FAILS(EBADF, posix_trace_snapshot_np(stream, read_only));
 	shut(*trid);
 	FAILS(ESRCH, posix_trace_snapshot_np(stream, fd));
-	/* Another stream at the same place is not the same stream. */
+	/* A later stream at the same place is another stream. */
 	*trid = STREAM();
 	FAILS(ESRCH, posix_trace_snapshot_np(stream, fd));
 	close(read_only);
@@ -246,7 +246,7 @@ START_TEST(streams_that_cannot_be_copied_are_refused)
 }
 END_TEST
 
-/* The argument of snapshot_since(). */
+/* The arguments of snapshot_since(). */
 struct since {
 	int64_t since_ns;
 	uint64_t older;
@@ -302,7 +302,7 @@ START_TEST(older_events_are_left_out_and_are_not_lost)
 	ck_assert_uint_eq(ledger.called, 3);
 	ck_assert_uint_eq(ledger.reported, 3);
 	close(since.fd);
-	/* A moment before all events, and one after all. */
+	/* One moment is before all events, and one is after all events. */
 	since = since_of(INT64_MIN);
 	ck_assert_log_all(since.fd, "START n=0 n=1 n=2 n=3 n=4 n=5");
 	ck_assert_uint_eq(since.older, 0);
@@ -341,12 +341,12 @@ START_TEST(the_account_with_older_and_overwritten_events_is_exact)
 			  ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP]);
 	ck_assert_uint_gt(ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP], 0);
 	ck_assert_uint_eq(numbers_read(since.fd).ledger.called, ledger.called - since.older);
-	/* The stream has overwritten, so it is full, whatever is left out. */
+	/* The stream has overwritten events, so it is full, even if the snapshot omits events. */
 	ck_assert_int_eq(log_status(whole.fd).posix_stream_full_status, POSIX_TRACE_FULL);
 	ck_assert_int_eq(log_status(since.fd).posix_stream_full_status, POSIX_TRACE_FULL);
 	close(since.fd);
 	close(whole.fd);
-	/* A gap that ends within the wanted time is reported. */
+	/* A gap that ends after the given moment is reported. */
 	between = moment_between();
 	for (int i = 10003; i < 20000; i++)
 		trace_number(n, i);

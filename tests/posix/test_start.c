@@ -192,10 +192,10 @@ END_TEST
 
 struct tracer {
 	trace_event_id_t id;
-	_Atomic int *bell; /* odd: stop tracing */
+	_Atomic int *bell; /* an odd value stops the threads */
 };
 
-/* Traces the bell's value at the time before each call, until the bell is odd. */
+/* Traces the value that the bell has before each call, until this value is odd. */
 static void *trace_the_bell(void *arg)
 {
 	struct tracer *tracer = arg;
@@ -226,8 +226,7 @@ START_TEST(nothing_is_recorded_after_stop_has_returned)
 		thread[1] = spawn(trace_the_bell, &tracer);
 		sched_yield();
 		stop(trid);
-		bell = 2; /* calls that begin after the thread reads this began after stop
-			   * returned */
+		bell = 2; /* a later call began after stop() returned */
 		sched_yield();
 		bell = 3;
 		join(thread[0]);
@@ -354,7 +353,7 @@ START_TEST(an_automatic_stop_and_start_have_no_author)
 	fill(trid, u, 64, 0);
 	history = read_all(trid);
 	ck_assert_uint_eq(history->event[history->n - 1].info.posix_event_id, POSIX_TRACE_STOP);
-	ck_assert_int_eq(int_of(&history->event[history->n - 1]), 1); /* the choice of SYSEV-01 */
+	ck_assert_int_eq(int_of(&history->event[history->n - 1]), 1); /* see SYSEV-01 */
 	assert_automatic(&history->event[history->n - 1]);
 	history_free(history);
 	trace_number(u, 1);

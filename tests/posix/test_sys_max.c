@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * TRACE_SYS_MAX: the number of streams of a user on a host, in all processes together. The suite
- * has a runtime folder of its own, so that its counts are exact.
+ * has a runtime folder of its own, so that it counts only its own streams.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -69,7 +69,7 @@ START_TEST(one_process_can_have_all_streams)
 }
 END_TEST
 
-/* CREATE-13, EXIT-01, EXIT-03: by SIGKILL, exit() and _exit() */
+/* CREATE-13, EXIT-01, EXIT-03: the process ends by SIGKILL, exit() or _exit() */
 START_TEST(a_process_that_ends_frees_its_places)
 {
 	for (int way = 0; way < 3; way++) {
@@ -150,14 +150,15 @@ START_TEST(children_have_no_places_of_their_parents)
 
 	NEEDS("wipe");
 	miser_start_all(miser, MISERS);
-	/* A child that lives holds none of its parent's places. */
+	/* A child that lives occupies none of its parent's places. */
 	ck_assert_int_eq(miser_create_all(miser, MISERS), TRACE_SYS_MAX);
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_FORK), 0);
 	miser_kill(&miser[0]);
 	miser[0] = miser_start();
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CREATE_ALL), MISER_MAX);
 	/*
-	 * A child that creates and ends without a fork handler frees none of its parent's places.
+	 * A child that creates a stream and ends frees none of its parent's places, even without a
+	 * fork handler.
 	 */
 	ck_assert_int_eq(miser_tell(&miser[0], MISER_CLONE), EAGAIN);
 	ck_assert_int_eq(miser_tell(&miser[1], MISER_SHUT), 0);
@@ -204,7 +205,8 @@ START_TEST(places_are_taken_again_when_the_program_closed_their_file)
 END_TEST
 
 /*
- * All try at the same time. Those that got a place free it when all have tried; this is repeated.
+ * All threads try at the same time. The threads that got a place free it when all have tried. The
+ * test repeats this.
  */
 enum { RACERS = 16, PLACES = 5, ROUNDS = 100 };
 

@@ -12,7 +12,7 @@
 
 static const int log_policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
 
-/* Tries to create a stream with log; on success shuts it down again. */
+/* Tries to create a stream with log. After a success, shuts the stream down again. */
 static int try_create(int fd, int log_policy)
 {
 	const trace_id_t untouched = (trace_id_t)0x5a5a5a5a;
@@ -183,11 +183,11 @@ START_TEST(an_old_log_is_invalid_from_creation_and_its_rest_is_cut_off)
 		ck_assert_log(fd, "START two=1 two=2 STOP(0)");
 		assert_log_whole(fd);
 		short_size = log_stat(fd).st_size;
-		if (log_policies[i] != POSIX_TRACE_LOOP) /* which has its slots */
+		if (log_policies[i] != POSIX_TRACE_LOOP) /* a LOOP log has slots */
 			ck_assert_int_lt(short_size, long_size);
 		/*
-		 * From offset 0, independent of the descriptor's offset: a copy of the bytes is a
-		 * log.
+		 * The log begins at offset 0, independent of the descriptor's offset: a copy of the
+		 * bytes is a log.
 		 */
 		bytes = log_bytes(fd, &len);
 		close(fd);
@@ -244,7 +244,7 @@ START_TEST(closing_the_callers_descriptor_early_does_not_harm_the_log)
 	int other;
 
 	close(fd);
-	other = log_file(); /* gets the number */
+	other = log_file(); /* the file gets the number of the descriptor */
 	ck_assert_int_eq(other, fd);
 	trace_number(type_of("two"), 1);
 	OK(posix_trace_flush(trid));
@@ -306,7 +306,7 @@ START_TEST(writing_and_reading_a_log_mark_the_files_times)
 	trace_number(type_of("two"), 1);
 	ck_assert_int_eq(futimens(fd, old), 0);
 	before = log_stat(fd);
-	usleep(20000); /* the coarsest clock of a current file system */
+	usleep(20000); /* the duration of a tick of the coarsest clock of a current file system */
 	OK(posix_trace_flush(trid));
 	after = log_stat(fd);
 	ck_assert_int_gt(after.st_mtim.tv_sec, old[1].tv_sec);
