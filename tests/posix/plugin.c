@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* plugin.c - a library that tests load and unload; mapped.h uses two different ones. */
+/* plugin.c - a library that tests load and unload. mapped.h uses two different plugins. */
 #include <trace.h>
 
 void plugin_trace(trace_event_id_t id, int number);

@@ -6,13 +6,13 @@
 
 #include "support/support.h"
 
-/* The three attributes have functions of the same shape; each row is one of them. */
+/* The policies have functions of the same type. Each row has the functions of one policy. */
 static const struct policy {
 	int (*get)(const trace_attr_t *, int *);
 	int (*set)(trace_attr_t *, int);
 	int initial;
 	int allowed[3];
-	int forbidden[3]; /* values of the neighbours */
+	int forbidden[3]; /* values of the other policies */
 } policies[] = {
 	{ posix_trace_attr_getinherited, posix_trace_attr_setinherited,
 	  POSIX_TRACE_CLOSE_FOR_CHILD,
@@ -99,7 +99,7 @@ START_TEST(setting_one_attribute_leaves_the_others)
 }
 END_TEST
 
-/* POLICY-07: only the creation of a stream without log refuses it */
+/* POLICY-07: only the creation of a stream without log refuses FLUSH */
 START_TEST(flush_may_be_set_in_an_object)
 {
 	trace_attr_t attr;

@@ -83,7 +83,7 @@ static size_t user_size(const trace_attr_t *attr, size_t len)
 	return size;
 }
 
-/* SIZE-05, SIZE-06: a FILTER event carries two event sets */
+/* SIZE-05, SIZE-06: a FILTER event has two event sets */
 START_TEST(a_system_event_may_be_as_large_as_two_event_sets)
 {
 	trace_attr_t attr;
@@ -92,7 +92,7 @@ START_TEST(a_system_event_may_be_as_large_as_two_event_sets)
 	OK(posix_trace_attr_init(&attr));
 	OK(posix_trace_attr_getmaxsystemeventsize(&attr, &size));
 	ck_assert_uint_gt(size, 2 * sizeof(trace_event_set_t));
-	/* max-data-size applies to user events only, SIZE-13 */
+	/* SIZE-13: max-data-size applies only to user events */
 	OK(posix_trace_attr_setmaxdatasize(&attr, 0));
 	OK(posix_trace_attr_getmaxsystemeventsize(&attr, &again));
 	ck_assert_uint_eq(size, again);

@@ -60,7 +60,7 @@ START_TEST(an_uninitialised_object_receives_them_too)
 }
 END_TEST
 
-/* ATTR-07, ATTR-09: also for the next stream */
+/* ATTR-07, ATTR-09: also for the next stream that is created with the same object */
 START_TEST(attributes_of_a_stream_make_another_like_it)
 {
 	trace_id_t first = STREAM(.policy = POSIX_TRACE_UNTIL_FULL, .name = "model"), second;
@@ -80,7 +80,7 @@ START_TEST(attributes_of_a_stream_make_another_like_it)
 }
 END_TEST
 
-/* ATTR-16, SIZE-18, POLICY-04: with log and no policy set, FLUSH */
+/* ATTR-16, SIZE-18, POLICY-04: with a log, the policy is FLUSH if none was set */
 START_TEST(a_log_has_the_attributes_of_its_recording)
 {
 	int fd = log_file();
@@ -141,7 +141,7 @@ START_TEST(loop_that_was_asked_for_is_kept_with_a_log)
 }
 END_TEST
 
-/* SET-11: sets that were passed to a filter or read from one */
+/* SET-11: sets that were passed to a filter or read from a filter */
 START_TEST(a_set_is_no_part_of_a_filter)
 {
 	trace_id_t trid = STREAM();

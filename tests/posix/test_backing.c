@@ -67,7 +67,9 @@ END_TEST
 
 #define WRITERS 4
 
-/* The progress of the threads of a child: each stores the number of its last recorded event. */
+/*
+ * The progress of the threads of a child: each thread stores the number of its last recorded event.
+ */
 static _Atomic int64_t *told;
 
 static void *write_and_tell(void *arg)
@@ -103,7 +105,7 @@ static pid_t start_writers(int policy)
 	return child;
 }
 
-/* The child is killed in the middle of an event, of a chunk, or of counting overwritten events. */
+/* The child is killed while it records an event, changes chunks, or counts overwritten events. */
 START_TEST(events_of_a_killed_process_are_there)
 {
 	struct numbered numbered;
@@ -123,8 +125,8 @@ START_TEST(events_of_a_killed_process_are_there)
 		int64_t last = atomic_load(&told[i]);
 
 		/*
-		 * The events of a thread that ran long ago may be overwritten. The last event of
-		 * every other thread is there.
+		 * The events of a thread that ran long ago may be overwritten. The file has the
+		 * last event of every other thread.
 		 */
 		if (numbered.last[i] < 0) {
 			events = 0;
@@ -134,7 +136,7 @@ START_TEST(events_of_a_killed_process_are_there)
 		ck_assert_int_le(numbered.last[i], last + 1);
 		events += (uint64_t)numbered.last[i] + 1;
 	}
-	/* START, which was overwritten, OVERFLOW and RESUME. */
+	/* START, which was overwritten, and OVERFLOW and RESUME. */
 	if (events)
 		ck_assert_uint_eq(numbered.ledger.called, events + 3);
 	close(fd);
@@ -171,7 +173,10 @@ static void *write_few(void *arg)
 	return NULL;
 }
 
-/* Further rings bring memory of their own, for which the file gets blocks at that time. */
+/*
+ * Further rings have memory of their own. The file gets the blocks for this memory when a ring
+ * needs it.
+ */
 START_TEST(many_threads_have_room)
 {
 	trace_event_id_t n = type_of("n");
@@ -214,7 +219,7 @@ START_TEST(the_file_is_new_and_its_owners_alone)
 	shut(trid);
 	FAILS(EEXIST, posix_trace_create(0, &attr, &other)); /* the file is evidence now and must
 							      * not change */
-	/* The library does not follow a link, independent of its target. */
+	/* The library does not follow a symbolic link, whatever its target is. */
 	snprintf(other_path, sizeof(other_path), "%s.else", box_path);
 	unlink(box_path);
 	ck_assert_int_eq(symlink(other_path, box_path), 0);

@@ -47,7 +47,7 @@ START_TEST(a_suspended_stream_loses_its_events_and_stays_suspended)
 }
 END_TEST
 
-/* CLEAR-01, CLEAR-03, CLEAR-04: the marks of the losses are cleared too */
+/* CLEAR-01, CLEAR-03, CLEAR-04: the call also clears the marks of the losses */
 START_TEST(a_full_loop_stream_is_as_new)
 {
 	trace_event_id_t u = type_of("u");
@@ -55,7 +55,7 @@ START_TEST(a_full_loop_stream_is_as_new)
 
 	overrun(trid, u, 64, 0);
 	for (int i = 0; i < 10000; i++)
-		trace_number(u, i); /* the overrun is pending */
+		trace_number(u, i); /* a lost event, so the overrun is pending */
 	OK(posix_trace_clear(trid));
 	ck_assert_int_eq(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_NO_OVERRUN);
 	ck_assert_status(trid, RUNNING, NOT_FULL);
@@ -81,7 +81,7 @@ START_TEST(a_full_until_full_stream_is_as_new)
 }
 END_TEST
 
-/* CLEAR-01, UFULL-04: when it is full again, it reports this as it did the first time */
+/* CLEAR-01, UFULL-04: when the stream is full again, it reports this as it did the first time */
 START_TEST(a_stream_that_fills_up_again_after_a_clear_says_so)
 {
 	trace_event_id_t u = type_of("u");
@@ -171,7 +171,7 @@ START_TEST(the_filter_is_emptied_and_the_creation_time_stays)
 }
 END_TEST
 
-/* CLEAR-05, LIST-05: and the list begins again */
+/* CLEAR-05, LIST-05: the list begins again */
 START_TEST(names_and_ids_stay)
 {
 	trace_event_id_t u = type_of("u"), first, again;
@@ -243,9 +243,9 @@ static void *make_noise(void *unused)
 }
 
 /*
- * Reads one event after a clear that followed number n. Returns its number, or -1 for a mark. A
- * call that had begun when the clear was called may count as before it or after it; earlier calls
- * had returned.
+ * Checks one event that was read after a clear that followed number n. Returns the number of the
+ * event, or -1 for a mark. A call that had begun before the clear may count as before or after it.
+ * Calls that had returned count as before it.
  */
 static int check_noise(const struct seen *seen, int n, int begun_before)
 {
@@ -263,8 +263,8 @@ static int check_noise(const struct seen *seen, int n, int begun_before)
 }
 
 /*
- * CLEAR-11, CLEAR-01, CLEAR-02: threads trace during the call. Events that are read after it are in
- * order and were not recorded before it.
+ * CLEAR-11, CLEAR-01, CLEAR-02: threads trace during the call. The events that are read afterwards
+ * are in order, and none of them was recorded before the call.
  */
 START_TEST(a_clear_while_threads_trace_cuts_cleanly)
 {
@@ -279,8 +279,8 @@ START_TEST(a_clear_while_threads_trace_cuts_cleanly)
 
 		OK(posix_trace_clear(stream));
 		/*
-		 * Does not wait until it is empty, because the writer may be faster than the
-		 * reader.
+		 * Does not read until the stream is empty, because the writer may be faster than
+		 * the reader.
 		 */
 		for (int events = 0; events < 500; events++) {
 			struct seen seen;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The times of events. The library may read another clock than CLOCK_REALTIME and convert its
- * values. SLOP_NS is the tolerance for that; it is small compared with an error.
+ * values. SLOP_NS is the tolerance for the conversion. It is small compared with an error.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,10 @@ START_TEST(the_resolution_is_a_microsecond_or_better)
 }
 END_TEST
 
-/* CLOCK-01, CLOCK-04, EVENT-09: events of two seconds, some read at once, some at the end */
+/*
+ * CLOCK-01, CLOCK-04, EVENT-09: events of two seconds; some are read immediately, and some at the
+ * end
+ */
 START_TEST(times_agree_with_the_real_time_clock)
 {
 	enum { EVENTS = 200 };
@@ -67,7 +70,7 @@ START_TEST(times_agree_with_the_real_time_clock)
 }
 END_TEST
 
-/* CLOCK-01: creation and events can be compared */
+/* CLOCK-01: the creation time and the times of events can be compared */
 START_TEST(the_creation_comes_before_the_start)
 {
 	struct timespec created;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_rewind() and posix_trace_close(), and reads of identifiers that may be closed. */
+/* posix_trace_rewind() and posix_trace_close(), and reads with identifiers that may be closed. */
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ START_TEST(rewind_leaves_the_type_lists_cursor_alone)
 		types++;
 		OK(posix_trace_rewind(trid));
 	}
-	ck_assert_int_eq(types, 10); /* the nine predefined and "n" */
+	ck_assert_int_eq(types, 10); /* the predefined types and "n" */
 	ck_assert_int_eq(log_next_number(trid), 0);
 	log_close(trid);
 	close(fd);

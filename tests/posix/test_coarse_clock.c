@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * A clock whose ticks are so long that several calls have the same time, as with counters of arm64
- * and under emulators. Here the library calls this program's clock_gettime(), which rounds down.
+ * and under emulators. In this program the library calls the clock_gettime() below, which rounds
+ * down.
  */
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -21,7 +22,7 @@ int clock_gettime(clockid_t id, struct timespec *now)
 	return err;
 }
 
-/* START-08: an event between the calls belongs to the stream */
+/* START-08: an event between posix_trace_start() and posix_trace_stop() belongs to the stream */
 START_TEST(each_event_between_start_and_stop_is_recorded)
 {
 	trace_event_id_t u = type_of("u");
@@ -46,7 +47,7 @@ START_TEST(each_event_between_start_and_stop_is_recorded)
 }
 END_TEST
 
-/* FILTER-09: an event before the new filter is recorded, also one of the same tick */
+/* FILTER-09: an event before the new filter is recorded, even if both have the same tick */
 START_TEST(each_event_before_a_filter_is_recorded)
 {
 	trace_event_id_t u = type_of("u");

@@ -32,7 +32,7 @@ static struct posix_trace_event_np some_event(composer_t *composer)
 	return event_of(name_of(composer, "event"), 0, "some data of an event");
 }
 
-/* The log has many blocks and many threads. The descriptor belongs to the caller all the time. */
+/* The log has many blocks and many threads. The caller keeps its descriptor. */
 START_TEST(a_large_log_is_in_order)
 {
 	int fd = log_file();
@@ -149,8 +149,8 @@ START_TEST(a_dropped_log_is_one_whose_writer_was_killed)
 	put(composer, name_of(composer, "event"), 1, "");
 	posix_trace_compose_abandon_np(composer);
 	/*
-	 * This process is the writer and is alive: in the strict sense the log is still being
-	 * written.
+	 * This process is the writer and is alive, so posix_trace_open() reports that the log is
+	 * being written.
 	 */
 	FAILS(EINVAL, posix_trace_open(fd, &trid));
 	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid));

@@ -12,7 +12,7 @@
 
 #define EVENTS 5000
 
-/* Is called outside of tests, too, where OK() has no meaning. */
+/* The function is also called outside of tests, where OK() has no meaning. */
 static bool has_zstd(void)
 {
 	trace_attr_t attr;
@@ -56,7 +56,7 @@ START_TEST(levels_are_set_and_stored)
 }
 END_TEST
 
-/* A started stream of this process with that level; returns its log. */
+/* Starts a stream of this process with a log of this level, and returns the log. */
 static int record(int level, int log_policy, trace_id_t *trid)
 {
 	int fd = log_file();
@@ -77,7 +77,7 @@ static int record(int level, int log_policy, trace_id_t *trid)
 	return fd;
 }
 
-/* The level that the log in fd has, and its events. */
+/* Returns the level of the compression of the log in `fd`. */
 static int level_of(int fd)
 {
 	trace_id_t trid = log_open(fd);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Conservation under load: each called event is read or lost, exactly counted, by type and by
- * thread. support/load.h describes the assertions of each run.
+ * Under load, each called event is either read or lost, and counted exactly by type and by thread.
+ * support/load.h describes the assertions of each run.
  */
 #include "support/load.h"
 #include "support/stream.h"
@@ -13,7 +13,7 @@ enum { EVENTS = 12000 };
 #endif
 enum { THREADS = 8 };
 
-/* Tiny and large streams, three manners of reading, with signals. */
+/* Runs tiny and large streams, all manners of reading, with signals. */
 static void run_all(int policy)
 {
 	static const size_t sizes[] = { 1, 30000, 8 << 20 };

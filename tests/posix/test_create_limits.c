@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The number of streams that posix_trace_create() makes of one process, and the calls that free
- * their places; test_sys_max.c counts those of all processes. */
+/*
+ * The number of streams of one process that posix_trace_create() creates, and the calls that free
+ * their places. test_sys_max.c counts the streams of all processes.
+ */
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,7 +28,7 @@ static int create_small(trace_id_t *trid)
 
 /*
  * Creates streams until there is no free place and returns their number. Other programs of the same
- * user may have places too, so a test can only say "at most the limit" and "at least 8", and
+ * user may have streams, too. So a test can only assert "at most the limit" and "at least 8", and
  * compare results.
  */
 static int create_all(trace_id_t *trid, int room)
@@ -72,7 +74,7 @@ START_TEST(one_stream_too_many_is_EAGAIN_until_another_is_shut_down)
 }
 END_TEST
 
-/* SHUT-02: a place is free when posix_trace_shutdown() has returned, every time */
+/* SHUT-02: a place is free whenever posix_trace_shutdown() has returned */
 START_TEST(places_never_wear_out)
 {
 	for (int round = 0; round < 500; round++) {
@@ -115,7 +117,9 @@ START_TEST(a_killed_controller_gives_its_places_back)
 	trace_id_t *trid = calloc(max + 1, sizeof(*trid));
 	int n;
 
-	/* Far more than there are places if they were not freed. */
+	/*
+	 * More processes than there are places, so that a place that is not freed would be missing.
+	 */
 	for (int killed = 0; killed < 2 * max; ) {
 		int taken = 0;
 		pid_t pid = hoarder(&taken);
@@ -142,9 +146,9 @@ static void tick(int signal)
 }
 
 /*
- * CREATE-20, START-07, STOP-06, FILTER-14: under a rain of signals without SA_RESTART each call
- * either succeeds or is interrupted; an interrupted creation leaves no stream, an interrupted
- * set_filter leaves the filter.
+ * CREATE-20, START-07, STOP-06, FILTER-14: many signals arrive, without SA_RESTART. Each call
+ * either succeeds or is interrupted. An interrupted creation leaves no stream, and an interrupted
+ * posix_trace_set_filter() does not change the filter.
  */
 START_TEST(signals_do_not_break_control_calls)
 {

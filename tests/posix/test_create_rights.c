@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The right to trace another process depends on real, effective and saved ids, and on whether it is
- * dumpable. The results are the same if /proc hides the processes of other users.
+ * The permission to trace another process depends on its real, effective and saved ids, and on
+ * whether it is dumpable. The results are the same if /proc hides the processes of other users.
  */
 #include <errno.h>
 #include <grp.h>
@@ -41,7 +41,8 @@ static const struct ids cases[] = {
 };
 
 /*
- * A process with these ids that waits to be killed; with closes, it closes all descriptors first.
+ * Makes a process with these ids that waits to be killed. If `closes` is true, the process closes
+ * all descriptors first.
  */
 static pid_t target_with(const struct ids *ids, bool closes)
 {
@@ -72,9 +73,9 @@ static pid_t target_with(const struct ids *ids, bool closes)
 }
 
 /*
- * Mounts an instance of /proc for this process alone that hides the processes of other users.
- * Kernels before 5.8, in which all mounts of /proc are one instance, do not know the word
- * "invisible", so the machine's /proc is never changed.
+ * Mounts an instance of /proc that hides the processes of other users, only for this process.
+ * Kernels before 5.8 have one instance for all mounts of /proc. They refuse the word "invisible",
+ * so the machine's /proc is never changed.
  */
 static bool hide_others(void)
 {

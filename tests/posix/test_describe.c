@@ -98,7 +98,7 @@ START_TEST(names_hold_from_their_time_on)
 	FAILS(EINVAL, posix_trace_object_np(-1, &a, "a"));
 	FAILS(EINVAL, posix_trace_object_np(POSIX_TRACE_OBJECT_OTHER_NP + 1, &a, "a"));
 	before = count_objects(trid);
-	earlier = now_ns() - 2000000; /* more than the possible error of a stream's clock */
+	earlier = now_ns() - 2000000; /* more than the possible error of the clock of a stream */
 	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &a, "first"));
 	OK(posix_trace_object_np(POSIX_TRACE_OBJECT_MUTEX_NP, &a, "first"));
 	times[0] = now_ns();
@@ -141,7 +141,7 @@ static int finish(pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-/* With an arena of its own, and with its parent's. */
+/* The child has an arena of its own in one run, and its parent's arena in the other. */
 START_TEST(a_child_has_what_its_parent_said_before)
 {
 	static char parents, childs, later;

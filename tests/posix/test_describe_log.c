@@ -20,7 +20,10 @@ __attribute__((constructor)) static void name_before_main(void)
 
 static const int log_policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
 
-/* Before the stream, while it runs, between flushes and after the last one. */
+/*
+ * The program describes types before the stream exists, while it runs, between flushes and after
+ * the last flush.
+ */
 START_TEST(a_description_at_any_time_reaches_the_log)
 {
 	trace_event_id_t id[4] = { type_of("a"), type_of("b"), type_of("c"), type_of("d") };
@@ -55,7 +58,9 @@ START_TEST(a_description_at_any_time_reaches_the_log)
 }
 END_TEST
 
-/* A copy of the log while its writer works equals the log that a killed writer leaves. */
+/*
+ * A copy of the log that is made while the writer works equals the log that a killed writer leaves.
+ */
 START_TEST(a_log_that_was_not_completed_has_the_lists)
 {
 	trace_event_id_t id = type_of("a"), late = type_of("b");
@@ -113,7 +118,7 @@ START_TEST(a_log_that_was_cleared_has_them_again)
 }
 END_TEST
 
-/* More than the lists area of a log in slots can hold. */
+/* The program describes more than the lists area of a log in slots has room for. */
 START_TEST(a_log_has_all_that_a_process_can_say)
 {
 	static char text[POSIX_TRACE_SCHEMA_MAX_NP + 1], thing[5000];

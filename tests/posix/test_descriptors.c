@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * The program closes descriptors that it has not opened, as daemons do, and then has files of its
- * own under these numbers. It may lose its log, but the library does not write, truncate or close a
- * file of the program.
+ * own with these numbers. The program may lose its log, but the library does not write, truncate or
+ * close a file of the program.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -43,7 +43,10 @@ static void assert_precious(int fd)
 	ck_assert_int_eq(memcmp(bytes, "precious", 8), 0);
 }
 
-/* Gives each number that the library has used since to the file. Returns the number of those. */
+/*
+ * Makes each number that the library has used since then a descriptor of the file. Returns the
+ * number of these descriptors.
+ */
 static int take_numbers(int file)
 {
 	int taken = 0;
@@ -58,7 +61,7 @@ static int take_numbers(int file)
 	return taken;
 }
 
-/* The numbers belong to the program: the library has closed none of them. */
+/* Asserts that the library has closed none of the numbers, which belong to the program. */
 static void assert_numbers_open(int file)
 {
 	const struct stat mine = log_stat(file);
@@ -71,7 +74,7 @@ static void assert_numbers_open(int file)
 
 static const int log_policy[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_APPEND };
 
-/* FLUSHF-01: the flush reports it in its result and in the status */
+/* FLUSHF-01: the flush reports the loss of the log in its result and in the status */
 START_TEST(a_log_is_not_written_into_another_file)
 {
 	struct posix_trace_status_info status;
@@ -100,7 +103,7 @@ START_TEST(a_log_is_not_written_into_another_file)
 }
 END_TEST
 
-/* The numbers are free, and the program's next files get them. */
+/* The numbers are free, so the program's next files get them. */
 START_TEST(descriptors_that_were_closed_are_noticed)
 {
 	int log = log_file(), mine;
@@ -145,10 +148,7 @@ START_TEST(a_later_file_with_the_inode_number_of_the_log_is_another)
 	for (int fd = 200; fd < NUMBERS; fd++)
 		ck_assert_int_eq(dup2(mine, fd), fd);
 	trace_number(id, 1);
-	/*
-	 * If file system and kernel give the inode number to no other file, the file is different
-	 * anyway.
-	 */
+	/* If no other file gets the inode number, the file is a different file anyway. */
 	if (now.st_ino != before.st_ino)
 		ck_assert_int_eq(posix_trace_flush(trid), EBADF);
 	else
@@ -159,7 +159,7 @@ START_TEST(a_later_file_with_the_inode_number_of_the_log_is_another)
 }
 END_TEST
 
-/* The same with a pipe: no bytes of the log appear in another pipe. */
+/* The same as the test above, with a pipe: no bytes of the log appear in another pipe. */
 START_TEST(a_log_is_not_written_into_another_pipe)
 {
 	int log[2], mine[2];

@@ -15,7 +15,7 @@
 
 #define NOBODY 65534
 
-static bool is_ending; /* in the child whose end is tested */
+static bool is_ending; /* true in the child whose end is tested */
 
 static void reap(pid_t child, int signal)
 {
@@ -25,7 +25,7 @@ static void reap(pid_t child, int signal)
 	ck_assert_int_eq(signal ? WTERMSIG(status) : WEXITSTATUS(status), signal);
 }
 
-/* A child that is killed when it has done its task. */
+/* Starts a child, which the test kills when the child has done its task. */
 static pid_t start_child(void (*work)(void *), void *argument, int *done)
 {
 	int ready[2];
@@ -60,7 +60,7 @@ static void read_the_beginning(void *fd)
 	ck_assert_int_eq(log_next_number(trid), 0);
 }
 
-/* EXIT-04: the log is unchanged for the next process that opens it */
+/* EXIT-04: the next process that opens the log finds it unchanged */
 START_TEST(a_reader_leaves_nothing_behind)
 {
 	int fd = log_of(20), done;
@@ -209,7 +209,7 @@ START_TEST(children_of_a_controller_are_not_traced)
 }
 END_TEST
 
-/* PRIV-04: the library neither restricts nor extends the rights to read it */
+/* PRIV-04: the library neither restricts nor extends the permissions to read a log */
 START_TEST(a_log_is_as_private_as_its_file)
 {
 	NEEDS("ids");

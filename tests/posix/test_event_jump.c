@@ -20,8 +20,8 @@ static _Atomic int allowance;
 static sigjmp_buf out_of_here;
 
 /*
- * Traces, unless there are so many unread events that the stream could become full, and does not
- * return.
+ * Traces, unless there are so many unread events that the stream could become full. Leaves the
+ * handler by siglongjmp().
  */
 static void trace_and_jump(int signal)
 {
@@ -37,8 +37,8 @@ static void trace_and_jump(int signal)
 }
 
 /*
- * Reads the available events: complete and in order. Trace points that were not finished leave gaps
- * in the numbers.
+ * Reads the available events, which must be complete and in order. Unfinished trace points leave
+ * gaps in the numbers.
  */
 static void drain_with_gaps(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 {
@@ -63,7 +63,7 @@ static void drain_with_gaps(trace_id_t trid, uint64_t count[2], uint64_t last[2]
 	allowance = ALLOWANCE;
 }
 
-/* Waits for the next event. An unfinished event may delay the others for a while. */
+/* Waits for the next event. An unfinished event may delay later events for a while. */
 static int wait_for_more(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 {
 	struct posix_trace_event_info info;
@@ -81,8 +81,8 @@ static int wait_for_more(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 	ck_assert(err == 0 || err == ETIMEDOUT);
 	if (err)
 		return 0;
-	if (info.posix_event_id == POSIX_TRACE_START) /* may be delayed, too, if everything was over
-						       * very soon */
+	if (info.posix_event_id == POSIX_TRACE_START) /* START may be delayed, too, if the test ends
+						       * soon */
 		return 1;
 	if (!payload_read(data, len, &who, &sequence) || who > HANDLER)
 		ck_abort_msg("a torn event of type %u", info.posix_event_id);
@@ -92,9 +92,9 @@ static int wait_for_more(trace_id_t trid, uint64_t count[2], uint64_t last[2])
 }
 
 /*
- * EVENT-13: a handler may leave by siglongjmp(). The trace points to which it does not return are
- * not recorded. All others are complete and in order, however often that happens, and the ledger is
- * right.
+ * EVENT-13: a handler may leave by siglongjmp(). The interrupted trace points, which never return,
+ * are not recorded. All other events are complete and in order, however often this happens, and the
+ * ledger is right.
  */
 START_TEST(a_handler_that_jumps_away_leaves_the_stream_usable)
 {

@@ -34,7 +34,7 @@ static void *trace_payloads(void *arg)
 	return NULL;
 }
 
-/* EVENT-18, EVENT-19, EVENT-07, FORK-14: 16 threads, read afterwards */
+/* EVENT-18, EVENT-19, EVENT-07, FORK-14: 16 threads record, and the test reads afterwards */
 START_TEST(threads_at_once_lose_and_mix_nothing)
 {
 	struct history *history;
@@ -80,8 +80,8 @@ enum { RELAY = 4, TURNS = 4000 };
 static sem_t turn[RELAY];
 
 /*
- * The standard leaves the order of events open within the clock's resolution, and a processor may
- * read the clock a little before it records. This distance is far greater than both.
+ * The standard does not define the order of events within the clock's resolution, and a processor
+ * may read the clock a little before it records. The wait is far longer than both.
  */
 static void wait_beyond_the_resolution(void)
 {
@@ -142,7 +142,7 @@ static void *trace_ten(void *arg)
 	return NULL;
 }
 
-enum { IN_TURN = 1100 }; /* more than the number of rings that a stream has at a time */
+enum { IN_TURN = 1100 }; /* more threads than the rings that a stream has at one time */
 
 /* EVENT-18, EVENT-19: threads that start and end, one after the other */
 START_TEST(threads_that_have_ended_keep_their_events)
@@ -182,7 +182,10 @@ static void *trace_until_released(void *unused)
 	return NULL;
 }
 
-/* EVENT-16: a thread suspended anywhere in its trace point does not delay others for ever */
+/*
+ * EVENT-16: a thread that is suspended anywhere in its trace point does not delay other threads for
+ * ever
+ */
 START_TEST(a_thread_that_is_held_in_a_trace_point_blocks_no_other)
 {
 	struct sigaction action = { .sa_handler = hold };

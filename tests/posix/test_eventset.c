@@ -27,8 +27,8 @@ static int has(const trace_event_set_t *set, trace_event_id_t id)
 }
 
 /*
- * As has() for every id, without an assertion: Check writes each assertion to a file. The caller
- * asserts.
+ * Counts the members of the set with posix_trace_eventset_ismember() for every id. There are no
+ * assertions, because Check writes each assertion to a file. The caller asserts.
  */
 static int members(const trace_event_set_t *set)
 {
@@ -57,7 +57,8 @@ START_TEST(empty_makes_a_set_without_members)
 END_TEST
 
 /*
- * SET-02, SET-03, SET-06: no user event type has a name here, but all ids of user types are members
+ * SET-02, SET-03, SET-06: no user event type has a name here, but the ids of all user types are
+ * members
  */
 START_TEST(all_events_are_every_id_that_exists_or_will)
 {

@@ -28,7 +28,7 @@ static trace_id_t stream_with_names(void)
 	return trid;
 }
 
-/* The program's filtered types, in the order of their creation. */
+/* Returns the filtered types of the program, in the order of their creation. */
 static const char *filtered(trace_id_t trid)
 {
 	static char text[200];

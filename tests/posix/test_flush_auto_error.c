@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An automatic flush has no caller that gets its error. It reports the error in the stream. */
+/* An automatic flush has no caller that gets its error, so it reports the error in the stream. */
 #include <errno.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -17,7 +17,7 @@ static void limit_files(rlim_t bytes)
 
 /*
  * SYSEV-02, SYSEV-06, STATUS-12, FLUSHF-09: the limit is removed again, so that the log can report
- * it
+ * the error
  */
 START_TEST(the_error_of_an_automatic_flush_is_an_event)
 {
@@ -30,7 +30,10 @@ START_TEST(the_error_of_an_automatic_flush_is_an_event)
 	size_t errors = 0;
 
 	limit_files(8192);
-	/* Without assertions: the file in which Check writes each of them has the same limit. */
+	/*
+	 * The loop has no assertions: Check writes each of them into a file, to which the limit
+	 * applies.
+	 */
 	while (!error) {
 		for (int i = 0; i < 1000; i++)
 			trace_number(id, i);

@@ -12,13 +12,13 @@
 
 #include "support/stream.h"
 
-/* Runs body in a child, which ends with _exit(0) unless body ends it otherwise. */
+/* Runs `body` in a child. The child ends with _exit(0) unless `body` ends it otherwise. */
 static void in_child(void (*body)(void), int expected_status)
 {
 	int status;
 	pid_t pid;
 
-	fflush(NULL); /* flushed bytes are not written twice */
+	fflush(NULL); /* so that the child does not write the same bytes again */
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (!pid) {
@@ -32,7 +32,7 @@ static void in_child(void (*body)(void), int expected_status)
 
 static trace_event_id_t u;
 
-/* Uses the library completely, from the start. */
+/* Uses every part of the library, from the creation of a stream on. */
 static void use_all(void)
 {
 	trace_event_id_t v = type_of("of the child");
@@ -70,7 +70,7 @@ static void trace_and_exit(void)
 {
 	for (int i = 0; i < 100; i++)
 		trace_number(u, -1);
-	exit(0); /* with all handlers and destructors */
+	exit(0); /* runs all handlers and destructors */
 }
 
 static void trace_and_kill(void)
@@ -86,7 +86,7 @@ static void leave_a_stream_and_exit(void)
 	exit(0);
 }
 
-/* FORK-08, FORK-02: independent of how the child ends */
+/* FORK-08, FORK-02: the parent's streams do not change, however the child ends */
 START_TEST(the_end_of_a_child_is_nothing_to_its_parent)
 {
 	trace_id_t loop, until, logged;
@@ -167,7 +167,7 @@ START_TEST(names_of_before_the_fork_are_common_and_later_ones_are_not)
 	close(tell[1]);
 	trid = STARTED();
 	FAILS(EINVAL, posix_trace_eventid_get_name(trid, theirs, name));
-	trace_number(theirs, 1); /* here it is no event type */
+	trace_number(theirs, 1); /* in the child, this number is no event type */
 	mine = type_of("parent's");
 	OK(posix_trace_eventid_get_name(trid, mine, name));
 	ck_assert_str_eq(name, "parent's");
@@ -264,7 +264,9 @@ enum { THREADS = 3 }; /* fork() does not release the locks of this allocator in 
 enum { THREADS = 5 };
 #endif
 
-/* EVENT-15, FORK-10, FORK-08: forks while other threads are anywhere in the library */
+/*
+ * EVENT-15, FORK-10, FORK-08: the parent forks while its other threads are anywhere in the library
+ */
 START_TEST(a_child_of_many_threads_finds_nothing_locked)
 {
 	void *(*const body[])(void *) = { trace_on, trace_on, name_on, create_on, control_on };
@@ -290,7 +292,9 @@ static void *trace_one(void *number)
 	return NULL;
 }
 
-/* FORK-14: threads created before and after the stream, without further action */
+/*
+ * FORK-14: threads that were created before and after the stream are traced without further action
+ */
 START_TEST(new_threads_are_traced)
 {
 	trace_id_t trid;

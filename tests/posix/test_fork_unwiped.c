@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fork() on a system that ignores MADV_WIPEONFORK: emulators accept the advice and do nothing, and
- * Linux before 4.14 does not know it. Here the library calls this program's madvise(), which
- * ignores it.
+ * fork() on a system that ignores MADV_WIPEONFORK. Emulators accept the advice and do nothing, and
+ * Linux before 4.14 does not have it. In this program the library calls the madvise() below, which
+ * ignores the advice.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_getnext_event(), timedgetnext and trygetnext: the event that a call delivers, and the
- * time at which it does. */
+/*
+ * posix_trace_getnext_event(), timedgetnext and trygetnext: the event that a call delivers, and the
+ * time at which the call returns.
+ */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +12,7 @@
 
 /* The three calls as one; timed waits until a given time. */
 enum { GETNEXT, TIMED, TRY, CALLS };
-static struct timespec deadline; /* the epoch: long past */
+static struct timespec deadline; /* the epoch, a time that is long past */
 
 struct got {
 	struct posix_trace_event_info info;
@@ -76,7 +78,7 @@ START_TEST(each_call_delivers_the_oldest_event_once)
 }
 END_TEST
 
-/* GETNEXT-01: suspended streams are read too */
+/* GETNEXT-01: the calls also read suspended streams */
 START_TEST(a_stopped_stream_is_read_like_a_running_one)
 {
 	trace_event_id_t u = type_of("u");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A log is completed after its writer ended in any way, and after its guardian ended too. The
+ * A log is completed after its writer ended in any way, even if its guardian ended, too. The
  * children of the test are the writers.
  */
 #include <errno.h>
@@ -54,8 +54,8 @@ START_TEST(a_log_is_completed_after_exit_and_exec_too)
 END_TEST
 
 /*
- * A process that traces the puppet into fd and has started to. This program is its guardian; NULL
- * means the usual one.
+ * Makes a process that traces the puppet into `fd`, and waits until it has started the stream. The
+ * program `guardian` is its guardian; NULL means the usual guardian.
  */
 static pid_t start_controller(const struct puppet *puppet, int fd, const char *guardian)
 {
@@ -83,7 +83,7 @@ static pid_t start_controller(const struct puppet *puppet, int fd, const char *g
 	return child;
 }
 
-/* EXIT-01: and the traced process continues */
+/* EXIT-01: the traced process continues */
 START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 {
 	struct puppet puppet = puppet_start();
@@ -109,7 +109,7 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 }
 END_TEST
 
-/* A guardian that does not begin before the file "go" exists. */
+/* Makes a guardian's program that waits until the file "go" exists. */
 static void make_slow_guardian(char *program, const char *go)
 {
 	int fd = mkstemp(program);
@@ -124,8 +124,8 @@ static void make_slow_guardian(char *program, const char *go)
 }
 
 /*
- * EXIT-01: the controller was killed before its guardian began to work, and while observers looked
- * at the stream
+ * EXIT-01: the controller is killed before its guardian begins to work, and while observers examine
+ * the stream
  */
 START_TEST(a_guardian_that_is_late_finds_its_stream)
 {
@@ -162,7 +162,7 @@ START_TEST(a_guardian_that_is_late_finds_its_stream)
 END_TEST
 
 /*
- * CLEAR-05, EXIT-01: cleared events of the log are counted, although no flush happened between the
+ * CLEAR-05, EXIT-01: cleared events of the log are counted, although no flush happens between the
  * clear and the death
  */
 START_TEST(events_cleared_before_a_death_are_counted)
@@ -207,7 +207,7 @@ START_TEST(events_cleared_before_a_death_are_counted)
 }
 END_TEST
 
-/* The guardian is not a child that the writer waits for, and it ends after its work. */
+/* The guardian is not a child for which the writer must wait, and it ends after its work. */
 START_TEST(no_process_waits_for_a_guardian)
 {
 	int fd = log_file(), status;
@@ -232,8 +232,8 @@ START_TEST(no_process_waits_for_a_guardian)
 END_TEST
 
 /*
- * Traces itself into fd: 100 events and a flush, three times, and reports the end of each. Then it
- * waits.
+ * Traces this process into `fd`: records 100 events and flushes them, three times, and reports each
+ * end of the log. Then waits.
  */
 static void trace_three_times(int fd, off_t *end, int ready)
 {
@@ -256,8 +256,8 @@ static void trace_three_times(int fd, off_t *end, int ready)
 }
 
 /*
- * EXIT-01: but not if the log has more after the damaged part than its writer left: complete
- * blocks. If the guardian cut them off, no program could read them.
+ * EXIT-01: the guardian does not complete a log that has complete blocks behind the damaged part.
+ * If the guardian cut them off, no program could read them.
  */
 START_TEST(a_guardian_leaves_a_damaged_log_as_it_is)
 {

@@ -10,7 +10,7 @@
 #include "support/log.h"
 #include "support/small_device.h"
 
-/* A child that has found the device full and waits to be killed. */
+/* Starts a child that fills the device and then waits to be killed. */
 static pid_t start_writer(int fd, trace_event_id_t id)
 {
 	int ready[2];
@@ -31,7 +31,7 @@ static pid_t start_writer(int fd, trace_event_id_t id)
 	return child;
 }
 
-/* Kills the writer and waits for its guardian, which is then our child. */
+/* Kills the writer and waits for its guardian, which is then a child of this process. */
 static void kill_and_wait_for_all(pid_t writer)
 {
 	ck_assert_int_eq(kill(writer, SIGKILL), 0);

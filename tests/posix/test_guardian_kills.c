@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The log of a writer that is killed while its threads trace has all events that they had
- * recorded. */
+/* If a writer is killed while its threads trace, its log has all events that they had recorded. */
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -15,7 +14,7 @@
 #define KILLS       12
 #define STREAM_SIZE (1 << 19)
 
-/* The children store in shared memory the number of events that they had traced when they died. */
+/* The children store the numbers of events that they have traced in shared memory. */
 struct progress {
 	_Alignas(64) _Atomic uint64_t traced;
 };
@@ -59,7 +58,7 @@ static pid_t start_writer(int fd, const struct log_wish *wish)
 	return child;
 }
 
-/* Every thread's numbers increase, and the missing ones are in the ledger. */
+/* Asserts that every thread's numbers increase, and that the ledger has the missing numbers. */
 static void check_log(int fd, int log_policy)
 {
 	struct posix_trace_ledger_np ledger;
@@ -117,7 +116,7 @@ START_TEST(the_log_of_a_killed_writer_is_complete)
 		pid_t child = start_writer(fd, &wish);
 
 		while (!atomic_load(&progress[0].traced))
-			usleep(100); /* before that there is no log */
+			usleep(100); /* before that time there is no log */
 		usleep(50000);
 		kill(child, SIGKILL);
 		ck_assert_int_eq(waitpid(child, NULL, 0), child);
@@ -128,7 +127,7 @@ START_TEST(the_log_of_a_killed_writer_is_complete)
 }
 END_TEST
 
-/* EXIT-02: killed at any moment of a flush */
+/* EXIT-02: the writer is killed at any moment of a flush */
 START_TEST(a_writer_may_be_killed_at_any_moment)
 {
 	for (int i = 0; i < KILLS; i++) {

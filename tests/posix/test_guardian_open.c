@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A log whose writer has died is complete when it is opened, because readers wait for the guardian.
- * The children of the test are the writers. Their guardians become children of the test, which is a
- * subreaper.
+ * A log whose writer has died is complete when a reader opens it, because readers wait for the
+ * guardian. The children of the test are the writers. Their guardians become children of the test,
+ * which is a subreaper.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -24,7 +24,10 @@ static void adopt_guardians(void)
 	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 }
 
-/* Traces itself into fd, flushes after some of the events, reports that, and waits to be killed. */
+/*
+ * Traces this process into `fd`, flushes after some of the events, reports this, and waits to be
+ * killed.
+ */
 static void trace_into(int fd, int ready)
 {
 	trace_event_id_t id = type_of("n");
@@ -73,7 +76,7 @@ static pid_t guardian_of(int fd)
 	return (pid_t)pid;
 }
 
-/* A guardian's program that waits for the file "go" before it does its work. */
+/* Makes a guardian's program that waits for the file "go" before it does its work. */
 static void make_slow_guardian(char *program, const char *go)
 {
 	int fd = mkstemp(program);
@@ -100,8 +103,8 @@ static void assert_all_events(int fd, trace_id_t trid)
 }
 
 /*
- * LOG-17, EXIT-02: without a loop or a pause: after waitpid() reports the death, the log is
- * complete
+ * LOG-17, EXIT-02: the reader needs no loop and no pause: after waitpid() reports the death, the
+ * log is complete
  */
 START_TEST(a_log_opened_after_waitpid_is_complete)
 {
@@ -141,8 +144,8 @@ START_TEST(a_reader_waits_for_a_guardian_that_has_not_begun)
 END_TEST
 
 /*
- * The salvaging reader does the same: posix_trace_open_np() returns the log as its guardian
- * completes it.
+ * A reader with salvage also waits: posix_trace_open_np() returns the log as the guardian completes
+ * it.
  */
 START_TEST(a_salvaging_reader_waits_as_well)
 {
@@ -158,8 +161,8 @@ START_TEST(a_salvaging_reader_waits_as_well)
 END_TEST
 
 /*
- * A stopped guardian may continue at any time. A reader gives up after a while, but does not get
- * half a log.
+ * A stopped guardian may continue at any time. So a reader gives up after a while and does not get
+ * an incomplete log.
  */
 START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 {
@@ -174,7 +177,9 @@ START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
 	kill_writer(child);
 	ck_assert_int_eq(posix_trace_open(fd, &trid), EINVAL);
-	/* No guardian completes a copy: it is opened, and reports that it has no end. */
+	/*
+	 * No guardian completes a copy. So a reader opens it, and reports that the end is missing.
+	 */
 	again = log_file();
 	lseek(fd, 0, SEEK_SET);
 	while ((got = (int)read(fd, bytes, sizeof(bytes))) > 0)
@@ -187,7 +192,7 @@ START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 }
 END_TEST
 
-/* EXIT-02: no process exists that could complete it, and the reader does not wait. */
+/* EXIT-02: no process exists that could complete the log, so the reader does not wait. */
 START_TEST(a_log_without_writer_and_guardian_has_the_flushed_events)
 {
 	int fd = log_file();
@@ -204,7 +209,7 @@ START_TEST(a_log_without_writer_and_guardian_has_the_flushed_events)
 }
 END_TEST
 
-/* The same with a guardian that is killed while a reader waits for it. */
+/* The same as the test above, but the guardian is killed while a reader waits for it. */
 START_TEST(a_reader_is_rid_of_a_guardian_that_is_killed)
 {
 	int fd = log_file();

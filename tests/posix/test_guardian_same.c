@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A killed controller leaves the same log as one that shuts down its stream: for each stream-full
- * policy and each log-full policy, after any calls.
+ * If the controller is killed, its log equals the log of a controller that shuts down its stream:
+ * for each stream-full policy and each log-full policy, after any calls.
  *
- * The program of the children is the same each time, and nothing in it depends on time: a stream
+ * The children run the same program each time, and nothing in the program depends on time: a stream
  * with the policy FLUSH is never so full that it flushes by itself. In a LOOP log the number of
  * events may differ, because a guardian begins a new block.
  */
@@ -25,9 +25,9 @@
 enum {
 	MANY = 1,    /* more events than the log can have */
 	FLUSH = 2,
-	STATUS = 4,  /* which resets parts of it */
-	RESTART = 8, /* and small events, for which a full log might have room */
-	AGAIN = 16,  /* a second flush */
+	STATUS = 4,  /* reads the status, which resets parts of it */
+	RESTART = 8, /* and records small events, for which a full log might have room */
+	AGAIN = 16,  /* flushes a second time */
 	STOP = 32,
 	CLEAR = 64,
 	OVERRUN = 128 /* more events than the stream can have */
@@ -96,7 +96,7 @@ static void control(const struct log_wish *wish, int fd, int deeds, bool killed)
 	_exit(0);
 }
 
-/* Reads the status of the log and its events. */
+/* Returns the status of the log and its events as text. */
 static char *tell(int fd, bool loops)
 {
 	struct posix_trace_status_info status = log_status(fd);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * HDR-07: every function exists with the standard's prototype, also without a macro that the header
- * may define for it.
+ * HDR-07: every function exists with the standard's prototype, even if the program removes a macro
+ * of the header with the same name.
  */
 #include <trace.h>
 
 #include "support/support.h"
 
-/* A list independent of the header: the standard's 50 prototypes. */
+/* The standard's 50 prototypes. This list is independent of the header. */
 #define FUNCTIONS(F)                                                                              \
 	F(int, posix_trace_attr_destroy, (trace_attr_t *))                                        \
 	F(int, posix_trace_attr_init, (trace_attr_t *))                                           \

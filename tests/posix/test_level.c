@@ -57,7 +57,7 @@ START_TEST(types_with_a_greater_level_are_filtered_out)
 	trace_number(error, 1);
 	trace_number(debug, 2);
 	trace_number(plain, 3);
-	OK(posix_trace_set_level_np(trid, 3)); /* no change, no event */
+	OK(posix_trace_set_level_np(trid, 3)); /* no change, so no event */
 	OK(posix_trace_set_level_np(trid, 1));
 	trace_number(error, 4);
 	OK(posix_trace_set_level_np(trid, 5));
@@ -102,7 +102,7 @@ START_TEST(set_filter_replaces_it_or_makes_exceptions)
 	OK(posix_trace_set_level_np(trid, 3));
 	change(trid, debug, POSIX_TRACE_SUB_EVENTSET);
 	ck_assert(!is_filtered(trid, debug));
-	/* A level that is already set is not reported again. */
+	/* The stream does not report a level again that is already set. */
 	OK(posix_trace_eventid_describe_np(debug, "u32 n; @level 5"));
 	ck_assert(!is_filtered(trid, debug));
 	change(trid, plain, POSIX_TRACE_ADD_EVENTSET);
@@ -122,7 +122,7 @@ START_TEST(set_filter_replaces_it_or_makes_exceptions)
 }
 END_TEST
 
-/* CLEAR-04: as just created */
+/* CLEAR-04: the stream is as it was when created */
 START_TEST(a_cleared_stream_has_no_level)
 {
 	trace_event_id_t debug;
@@ -225,7 +225,7 @@ static void *describe_many(void *arg)
 	return arg;
 }
 
-/* In any order of the calls, every type is filtered as its level requires at the end. */
+/* The calls race. At the end, every type is filtered as its level requires. */
 START_TEST(levels_and_descriptions_that_race_agree)
 {
 	trace_id_t trid = STREAM();

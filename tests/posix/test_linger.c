@@ -14,7 +14,10 @@
 
 #define LONG_MS 600000
 
-/* Kills a controller of the puppet that has created and started a LOOP stream with this time. */
+/*
+ * Kills a controller of the puppet that has created and started a LOOP stream with this linger
+ * time.
+ */
 static void lose_controller(const struct puppet *puppet, int fd, int milliseconds)
 {
 	int ready[2];
@@ -43,7 +46,7 @@ static void lose_controller(const struct puppet *puppet, int fd, int millisecond
 	ck_assert_int_eq(waitpid(child, NULL, 0), child);
 }
 
-/* The process that has the stream now, if it runs. */
+/* Stores the process that is the stream's creator now, if it runs. */
 static void see_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	if (!strcmp(stream->name, "lingers") && stream->stream_status == POSIX_TRACE_RUNNING)
@@ -83,7 +86,9 @@ START_TEST(a_stream_records_after_its_creators_death)
 	lose_controller(&puppet, fd, LONG_MS);
 	guardian = guardian_of(&puppet);
 	puppet_tell(&puppet, PUPPET_MANY);
-	/* Another controller creates its stream, and then ends the time of the old one. */
+	/*
+	 * Another controller creates its stream, and then ends the linger time of the old stream.
+	 */
 	log_wish_attr(&attr, &(struct log_wish){ .policy = POSIX_TRACE_LOOP });
 	OK(posix_trace_create_withlog(puppet.pid, &attr, next, &trid));
 	OK(posix_trace_start(trid));
@@ -140,7 +145,7 @@ START_TEST(bad_arguments_are_refused)
 	OK(posix_trace_set_linger_np(trid, 3600000));
 	OK(posix_trace_set_linger_np(trid, 0));
 	OK(posix_trace_create(0, NULL, &plain));
-	FAILS(EINVAL, posix_trace_set_linger_np(plain, 1)); /* it has no log */
+	FAILS(EINVAL, posix_trace_set_linger_np(plain, 1)); /* the stream has no log */
 	OK(posix_trace_shutdown(plain));
 	OK(posix_trace_shutdown(trid));
 	FAILS(EINVAL, posix_trace_set_linger_np(trid, 1));

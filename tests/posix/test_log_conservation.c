@@ -43,7 +43,7 @@ static void *produce(void *arg)
 	return NULL;
 }
 
-/* The events in the log, counted while each is checked. */
+/* The events in the log. Each event is checked before it is counted. */
 struct holdings {
 	uint64_t thread[THREADS];
 	uint64_t type[TYPES];
@@ -86,7 +86,10 @@ static void count_log(trace_id_t trid, const struct producer *producer,
 	}
 }
 
-/* called equals the own counts or, if the stream may have been suspended, is less. */
+/*
+ * Asserts that `called` equals the thread's own count. If the stream may have been suspended,
+ * `called` may be less.
+ */
 static void compare(const struct posix_trace_ledger_np *line, uint64_t counted, uint64_t held,
 		    bool suspended)
 {

@@ -95,7 +95,7 @@ START_TEST(a_loop_is_full_for_good)
 	ck_assert_int_eq(stream->stream_status, POSIX_TRACE_RUNNING);
 	ck_assert_int_eq(stream->stream_full_status, POSIX_TRACE_FULL);
 	ck_assert_uint_gt(stream->lost[POSIX_TRACE_LOST_OVERWRITTEN_NP], 0);
-	/* The creator omits more events, so that its report has no gap. */
+	/* The creator counts more events as overwritten, so that its report has no gap. */
 	ck_assert_uint_le(stream->lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
 			  ledger.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP]);
 	shut(trid);

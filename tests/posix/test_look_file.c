@@ -17,7 +17,10 @@ static uint64_t random_below(uint64_t end)
 	return (random_state >> 17) % end;
 }
 
-/* Offsets of parts: the beginning, the lists, the region's words, its chunks. */
+/*
+ * Returns a random offset in one of the parts: the beginning, the lists, the region's words, its
+ * chunks.
+ */
 static uint64_t random_place(uint64_t bytes)
 {
 	static const uint64_t part[] = { 256, 16384, 65536 };
@@ -87,7 +90,7 @@ static void leave_box(void)
 	shut(trid);
 }
 
-/* Counters with any value: no sum of them wraps, and omitted events are reported. */
+/* Counters may have any value: no sum of them wraps, and omitted events are reported. */
 START_TEST(counts_that_cannot_be_are_left_out)
 {
 	for (unsigned i = 0; i < 10; i++) {
@@ -125,7 +128,10 @@ static uint64_t events_in(int fd)
 	return events;
 }
 
-/* Memory that holds events is the last part of the file: the parts before a cut can be read. */
+/*
+ * The last part of the file is memory with events. If it is cut, the parts before the cut can be
+ * read.
+ */
 START_TEST(the_rest_of_a_truncated_file_is_there)
 {
 	uint64_t all, before;

@@ -85,8 +85,8 @@ START_TEST(a_plugin_that_came_and_went_is_found_at_its_time)
 END_TEST
 
 /*
- * For all positions at which the dynamic linker put them. If the file cannot be known, none is
- * reported.
+ * Two plugins are loaded and unloaded between two scans, at any positions. If the file of an
+ * address cannot be known, no file is reported.
  */
 START_TEST(plugins_between_two_scans_cause_no_wrong_answer)
 {
@@ -105,7 +105,7 @@ START_TEST(plugins_between_two_scans_cause_no_wrong_answer)
 		if (i == 1)
 			OK(posix_trace_flush(trid));
 	}
-	/* It is mapped at two scans, but not in between. */
+	/* The first plugin is mapped at two scans, but not all the time between them. */
 	plugin[0] = plugin_load("first");
 	OK(posix_trace_flush(trid));
 	dlclose(plugin[0].handle);
@@ -126,7 +126,10 @@ START_TEST(plugins_between_two_scans_cause_no_wrong_answer)
 }
 END_TEST
 
-/* It was mapped between two scans, and no other file: it was mapped all the time. */
+/*
+ * The plugin was mapped at two scans, and no other file was mapped between them: it was mapped all
+ * the time.
+ */
 START_TEST(a_plugin_that_stays_is_found_from_its_first_event_on)
 {
 	trace_event_id_t id = type_of("a");
@@ -155,7 +158,8 @@ static Suite *build(void)
 	tcase_add_test(tc, bad_arguments_are_refused);
 #ifdef __SANITIZE_THREAD__
 	/*
-	 * Each test runs in a child of a program with threads, and scans its mappings from outside.
+	 * Each test runs in a child of a program with threads. The child scans its mappings from
+	 * outside.
 	 */
 	return suite;
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The file that contains the address of an event of another process: a child, a target, one that
- * executes a program.
+ * The file that contains the address of an event of another process: a child, a target, or a
+ * process that executes a program.
  */
 #include <dlfcn.h>
 #include <limits.h>
@@ -14,7 +14,10 @@
 #include "support/log.h"
 #include "support/puppet.h"
 
-/* A child of the test and the test itself. Each can wait for a message of the other. */
+/*
+ * One of two processes, the test and its child. Each process can wait for a message of the other
+ * process.
+ */
 struct side {
 	pid_t child; /* 0 in the child */
 	int hears, says;
@@ -49,7 +52,9 @@ static void hear(const struct side *side)
 	ck_assert_int_eq(read(side->hears, &byte, 1), 1);
 }
 
-/* Sends no more messages and waits for the child's end; the child can wait for the closed pipe. */
+/*
+ * Sends no more messages and waits for the child's end. The child reads the end of the closed pipe.
+ */
 static void leave(const struct side *side)
 {
 	close(side->says);
@@ -100,7 +105,7 @@ START_TEST(a_child_that_ended_had_what_its_parent_had)
 }
 END_TEST
 
-/* The child waits until it is traced, and lives until its parent has seen everything. */
+/* The child waits until it is traced, and lives until its parent has examined everything. */
 START_TEST(it_is_reported_for_another_process_too)
 {
 	int fd = log_file();
@@ -140,8 +145,8 @@ START_TEST(it_is_reported_for_another_process_too)
 END_TEST
 
 /*
- * No other process scans while the plugins are loaded: the process itself reports when they were
- * loaded and unloaded.
+ * No other process scans the child's mappings while the plugins are loaded. The child itself
+ * reports when they were loaded and unloaded.
  */
 START_TEST(reports_of_another_process_need_no_scan)
 {
@@ -181,8 +186,9 @@ START_TEST(reports_of_another_process_need_no_scan)
 END_TEST
 
 /*
- * In one of the two runs, the last possible report is that the first plugin is loaded, and the
- * second is loaded then. In the other run the last report is that the first was unloaded.
+ * In one of the two runs, the last report before the list is full is that the first plugin is
+ * loaded; the second plugin is loaded afterwards. In the other run, the last report is that the
+ * first plugin was unloaded.
  */
 START_TEST(a_lost_report_makes_no_earlier_report_wrong)
 {
@@ -239,7 +245,7 @@ static void *hold_linker_for_good(void *arg)
 	return NULL;
 }
 
-/* A log of its own, whose flush scans the mappings. */
+/* Flushes a log of this process. The flush scans the mappings. */
 static void log_something(void)
 {
 	struct posix_trace_mapping_np mapping;
@@ -256,7 +262,7 @@ static void log_something(void)
 }
 
 #ifdef __SANITIZE_THREAD__
-enum { WAYS_TO_END = 0 }; /* the children of its threads may create none */
+enum { WAYS_TO_END = 0 }; /* a child of a thread may create no threads there */
 #else
 enum { WAYS_TO_END = 2 };
 #endif
@@ -264,7 +270,10 @@ enum { WAYS_TO_END = 2 };
 #ifdef __SANITIZE_ADDRESS__
 static int is_without_lock;
 
-/* The sanitizer's leak check at exit also acquires the linker's lock, unless this returns 1. */
+/*
+ * At exit, the leak check of the sanitizer also acquires the linker's lock, unless this function
+ * returns 1.
+ */
 int __lsan_is_turned_off(void);
 int __lsan_is_turned_off(void)
 {
@@ -284,14 +293,14 @@ static void exit_without_lock(void)
 #endif
 
 /*
- * The child inherits the dynamic linker's lock from a thread that it does not have. If the fork
- * hangs, the test times out.
+ * The child inherits the dynamic linker's lock in the state that a thread of the parent has left.
+ * The child does not have this thread. If the fork hangs, the test times out.
  */
 START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 {
 	int fd = log_file(), held[2];
 	trace_id_t trid = log_inherited(fd);
-	pid_t child = fork(); /* traced by another process from now on */
+	pid_t child = fork(); /* another process traces the child from now on */
 	char byte;
 
 	if (!child) {
@@ -316,8 +325,8 @@ START_TEST(a_child_ends_whatever_a_thread_of_its_parent_did_to_the_linker)
 END_TEST
 
 /*
- * The process was scanned while it lived, or ended before any scan: it no longer is the program
- * that it was.
+ * The process was scanned while it lived, or it ended before any scan. After exec it has other
+ * files.
  */
 START_TEST(a_target_that_executes_has_the_files_of_its_new_program)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * POSIXTRACE_MEMBARRIER=0: from its first instruction to its exit, a program that traces does not
- * call membarrier(2). A seccomp filter ends a program that does.
+ * POSIXTRACE_MEMBARRIER=0: a program that traces does not call membarrier(2) from its first
+ * instruction to its exit. A seccomp filter ends a program that calls it.
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -24,9 +24,7 @@ static void *trace_five(void *type)
 	return NULL;
 }
 
-/*
- * The most frequent calls of a controller, with a second thread, which is the reason for barriers.
- */
+/* The most frequent calls of a controller. A second thread makes barriers necessary. */
 static bool is_traced(void)
 {
 	struct posix_trace_event_info info;
@@ -54,7 +52,7 @@ static void __attribute__((constructor)) be_the_probe(void)
 		exit(is_traced() ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* Without filters in the kernel, the test checks nothing. */
+/* If the kernel has no filters, the test checks nothing. */
 static void forbid_membarrier(void)
 {
 	struct sock_filter code[] = {

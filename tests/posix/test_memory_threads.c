@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A stream of many threads: its memory, its promise and its account, for sizes of streams and
- * events from small to large.
+ * A stream of many threads: its memory, its promise and its account, for small to large sizes of
+ * streams and events.
  *
  * The threads live at the same time and record one after the other, so each run does the same. The
- * memory is what the process's memory file has. The limit is twice what the attributes ask for, one
- * largest event for each thread, and 256 KiB; from TABLES_FROM threads on, also TABLE bytes for the
- * ring, the slot and the header of the chunk of each thread. A LOOP stream has TABLE_LOOP bytes
- * instead from LOOP_FROM threads on, where the hints of closed chunks need memory for four times as
- * many threads. It may have a quarter more where small and largest events alternate, so that chunks
- * have the least in them.
+ * memory is the memory in the process's memory file. The limit is twice the size of the attributes,
+ * one largest event for each thread, and 256 KiB. From TABLES_FROM threads on, the limit also has
+ * TABLE bytes for the ring, the slot and the header of the chunk of each thread. From LOOP_FROM
+ * threads on, a LOOP stream has TABLE_LOOP bytes instead, because the hints of closed chunks need
+ * memory for four times as many threads. The limit may be a quarter higher where small and largest
+ * events alternate, because chunks then have the fewest bytes of events.
  */
 #include <pthread.h>
 #include <semaphore.h>
@@ -33,19 +33,23 @@ static const size_t data_sizes[] = { 16, 64, 1024, 8192, 100000 };
 static const unsigned thread_counts[] = { 1, 8, 64, 65, 100, 300, 1000, 3000, MOST };
 static const int policies[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
 
-/* How the events of a stream's size are divided: their sizes, and which thread records which. */
+/*
+ * The division of the events of a stream's size: the sizes of the events, and the threads that
+ * record them.
+ */
 enum pattern {
-	SMALL_IN_TURN,  /* small ones, the same number in each thread */
-	SMALL_IN_FEW,   /* small ones, most of them in the first tenth of the threads */
+	SMALL_IN_TURN,  /* small events, the same number in each thread */
+	SMALL_IN_FEW,   /* small events, most of them in the first tenth of the threads */
 	MIXED_IN_TURN,  /* small and largest in turn: chunks have the least in them */
 	PATTERNS
 };
 enum { COUNTS = 9, CASES = 2 * 5 * COUNTS * 2 * PATTERNS };
 
 /*
- * Each case starts its threads anew. All cases take a quarter of a million thread ids, more than
- * there are on many systems. PTX_THREADS_ALL runs them all; otherwise 1,000 threads and more have
- * only data of 64 and 1,024 bytes, in the smaller stream, without the middle pattern.
+ * Whether the case runs. Each case starts its own threads. All cases together need a quarter of a
+ * million thread ids, more than many systems have. With PTX_THREADS_ALL all cases run. Otherwise,
+ * cases of 1,000 threads and more run only with data of 64 and 1,024 bytes, in the smaller stream,
+ * and without the middle pattern.
  */
 static bool is_wanted(size_t size, size_t max_data, unsigned threads, enum pattern pattern)
 {
@@ -58,7 +62,7 @@ static bool is_wanted(size_t size, size_t max_data, unsigned threads, enum patte
 static struct worker {
 	pthread_t thread;
 	sem_t go;
-	size_t len[4]; /* of the events to record now */
+	size_t len[4]; /* lengths of the data of the events to record now */
 	unsigned count;
 } workers[MOST];
 static sem_t done;
@@ -92,7 +96,7 @@ static void *work(void *arg)
 	}
 }
 
-/* The thread records events whose lengths alternate between a and b. */
+/* Makes the thread record events whose lengths alternate between a and b. */
 static void record(struct worker *worker, unsigned count, size_t a, size_t b)
 {
 	worker->len[0] = worker->len[2] = a;
@@ -105,7 +109,7 @@ static void record(struct worker *worker, unsigned count, size_t a, size_t b)
 
 static void begin_threads(unsigned threads)
 {
-	/* Other processors need more than x86: 128 KiB on arm64. */
+	/* Other processors than x86 need more: 128 KiB on arm64. */
 	const size_t least = (size_t)sysconf(_SC_THREAD_STACK_MIN);
 	pthread_attr_t small;
 
@@ -129,13 +133,13 @@ static void end_threads(unsigned threads)
 	}
 }
 
-/* Returns the number of events that do not exceed the stream's size, and records so many. */
+/* Records as many events as fit into the stream's size, and returns their number. */
 static unsigned fill_by(enum pattern pattern, unsigned threads, size_t promised, size_t small,
 			size_t large, const trace_attr_t *attr)
 {
 	const size_t a = user_event_size(attr, small), b = user_event_size(attr, large);
 	const bool mixed = pattern == MIXED_IN_TURN;
-	/* Each thread records pairs, so that the sum is the same whatever the pattern. */
+	/* Each thread records pairs, so that the sum is the same for each pattern. */
 	const size_t pair = mixed ? a + b : 2 * a;
 	size_t pairs = promised / pair;
 	unsigned busy = pattern == SMALL_IN_FEW ? threads / 10 + 1 : threads;
@@ -175,7 +179,7 @@ START_TEST(many_threads_have_what_is_promised_within_the_memory_that_is_asked_fo
 	const enum pattern pattern = _i % PATTERNS;
 	const int policy = policies[_i / PATTERNS % 2];
 	const size_t max_data = data_sizes[_i / PATTERNS / 2 / COUNTS % 5];
-	/* With events that large a stream has 1,024 rings. */
+	/* With such large events, a stream has 1,024 rings. */
 	const unsigned wanted = thread_counts[_i / PATTERNS / 2 % COUNTS],
 		       threads = wanted > 1000 && max_data > 8192 ? 1000 : wanted;
 	const size_t before = memory(), small = 8;
@@ -203,21 +207,21 @@ START_TEST(many_threads_have_what_is_promised_within_the_memory_that_is_asked_fo
 	begin_threads(threads);
 	OK(posix_trace_create(0, &attr, &trid));
 	start(trid);
-	count_read(trid); /* START has room, too */
-	/* Each thread records, and the reader is quick. */
+	count_read(trid); /* The stream has room for START, too. */
+	/* Each thread records, and a reader reads so often that the stream is never full. */
 	for (unsigned i = 0; i < threads; i++) {
 		record(&workers[i], 1, i % 7 == 3 ? max_data : small, 0);
-		/* Between two reads the events are less than the stream's size. */
+		/* Between two reads, the threads record less than the stream's size. */
 		if (i % (max_data > 8192 ? 7 : 35) == 6)
 			ck_assert_uint_gt(count_read(trid), 0);
 	}
 	count_read(trid);
 	ck_assert_uint_eq(lost_of(trid), 0);
-	/* Then nothing is read until the stream has what it promises. */
+	/* Then the threads record the stream's size without a read. */
 	sent = fill_by(pattern, threads, asked, small, max_data, &attr);
 	ck_assert_uint_eq(lost_of(trid), 0);
 	if (policy == POSIX_TRACE_LOOP) {
-		/* Twice as many are recorded; the younger half stays. */
+		/* The threads record twice as many events; the younger half remains. */
 		fill_by(pattern, threads, asked, small, max_data, &attr);
 		ck_assert_uint_ge(count_read(trid), sent);
 	} else {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Targets and controllers in other name spaces: of time, whose clocks and start times differ; and
- * of process ids, while /proc is that of the outer one.
+ * Targets and controllers in other name spaces: name spaces of time, in which clocks and start
+ * times differ, and of process ids, while /proc is that of the outer name space.
  *
- * The creation of such name spaces needs privileges. Without them each test reports this and ends.
+ * Only a privileged process can make such name spaces. Without privileges each test reports this
+ * and ends.
  */
 #include <fcntl.h>
 #include <sched.h>
@@ -33,14 +34,14 @@ static bool write_text(const char *path, const char *text)
 	return done;
 }
 
-/* For the children that this process creates from now on. */
+/* Enters new name spaces, which hold for the children that this process creates from now on. */
 static bool enter(int spaces, const char *offsets)
 {
 	return unshare(spaces) == 0 &&
 	       (!(spaces & CLONE_NEWTIME) || write_text("/proc/self/timens_offsets", offsets));
 }
 
-/* Runs in a child of this process, so that this process stays in its name spaces. */
+/* Tries in a child of this process, so that this process remains in its name spaces. */
 static bool may_enter(int spaces, const char *offsets)
 {
 	int status;
@@ -55,8 +56,8 @@ static bool may_enter(int spaces, const char *offsets)
 }
 
 /*
- * A puppet in new name spaces; pid is its number in this name space. Its keeper is a child of this
- * process.
+ * Starts a puppet in new name spaces. The member `pid` is its number in this name space. A child of
+ * this process, the keeper, is the parent of the puppet.
  */
 static struct puppet puppet_in(int spaces, const char *offsets, pid_t *keeper)
 {
@@ -100,7 +101,7 @@ static void end(const struct puppet *puppet, pid_t keeper)
 	wait_well(keeper);
 }
 
-/* All events of the stream lie between now and then, by the clock of events. */
+/* Asserts that all events of the stream are between `since_ns` and now, by the clock of events. */
 static void assert_times(trace_id_t trid, int64_t since_ns, size_t count)
 {
 	struct history *history = read_all(trid);
@@ -144,8 +145,8 @@ static const struct {
 #define PLACES (int)(sizeof(places) / sizeof(places[0]))
 
 /*
- * For the puppets that this process starts from now on. Returns false if the system does not allow
- * it.
+ * Selects the name spaces of the puppets that this process starts from now on. Returns false if the
+ * system does not allow it.
  */
 static bool choose(int place)
 {
@@ -180,7 +181,7 @@ START_TEST(a_target_in_other_name_spaces_is_traced_and_its_times_are_right)
 	tell_ones(&puppet, 2);
 	assert_account(trid, 3, 0);
 	assert_times(trid, since_ns, 3);
-	/* Another program finds the stream again. */
+	/* The executed program finds the stream again. */
 	puppet_tell(&puppet, PUPPET_EXEC);
 	tell_ones(&puppet, 2);
 	assert_account(trid, 5, 0);

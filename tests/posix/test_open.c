@@ -65,7 +65,7 @@ START_TEST(a_file_that_is_no_log_is_refused)
 	close(ends[1]);
 	ck_assert_int_eq(try_open(ends[0]), EINVAL);
 	close(ends[0]);
-	for (size_t i = 0; i < 256; i++) { /* a damaged beginning, byte for byte */
+	for (size_t i = 0; i < 256; i++) { /* each byte of the beginning is damaged in turn */
 		bytes[i] ^= 0x10;
 		other = log_file_of(bytes, len);
 		ck_assert_int_eq(try_open(other), EINVAL);

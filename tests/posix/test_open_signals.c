@@ -16,7 +16,8 @@ static void tick(int number)
 }
 
 /*
- * OPEN-04: under a rain of signals without SA_RESTART it opens the log, or fails without an effect
+ * OPEN-04: many signals arrive, without SA_RESTART. The call opens the log, or fails without an
+ * effect.
  */
 START_TEST(signals_do_not_break_opening)
 {
@@ -32,7 +33,7 @@ START_TEST(signals_do_not_break_opening)
 	descriptors = support_descriptors();
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &often, NULL);
-	/* It continues until enough signals have interrupted it. */
+	/* The loop continues until enough signals have interrupted the call. */
 	for (int round = 0; round < 100 || atomic_load(&ticks) < 200; round++) {
 		int err = posix_trace_open(fd, &trid);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Tracing another process: either one dies or is stopped. */
+/* Tracing another process: the controller or the target dies or is stopped. */
 #include <signal.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -66,7 +66,7 @@ START_TEST(killed_controllers_leave_nothing_behind)
 }
 END_TEST
 
-/* CREATE-17: it exists until its parent waits for it (CH-13) */
+/* CREATE-17: a process that has ended exists until its parent waits for it (CH-13) */
 START_TEST(a_process_that_has_ended_records_nothing)
 {
 	trace_id_t trid, other = 4711;
@@ -86,7 +86,8 @@ START_TEST(a_process_that_has_ended_records_nothing)
 END_TEST
 
 /*
- * EVENT-21, EXIT-05: it dies at any instruction; at most the event that it was recording is missing
+ * EVENT-21, EXIT-05: the target dies at any instruction. At most the event that it was recording is
+ * missing.
  */
 START_TEST(a_target_that_is_killed_while_it_traces_harms_no_process)
 {
@@ -177,9 +178,9 @@ START_TEST(a_suspended_target_delays_no_process)
 END_TEST
 
 /*
- * CREATE-24: the id belonged to another process, whose arena and link must not be used for this
- * one. The kernel gives the start of a process in hundredths of a second, and ids are not reused
- * that fast.
+ * CREATE-24: the id belonged to another process, and its arena and link must not be used for this
+ * process. The kernel stores the start of a process in hundredths of a second, and does not reuse
+ * an id within that time.
  */
 START_TEST(an_id_that_is_used_again_is_another_process)
 {
@@ -195,7 +196,7 @@ START_TEST(an_id_that_is_used_again_is_another_process)
 	for (int i = 0; i < 100; i++) {
 		last = fopen("/proc/sys/kernel/ns_last_pid", "w");
 		if (!last || fprintf(last, "%d", (int)pid - 1) < 0 || fclose(last))
-			break; /* we may not set it */
+			break; /* the kernel does not permit to set the next id */
 		second = puppet_start();
 		if (second.pid == pid) {
 			puppet_tell(&second, PUPPET_ONE);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_payload_begin_np() and the others: functions that do the same as the macros of
- * fields. */
+/*
+ * posix_trace_payload_begin_np() and related functions, which do the same as the macros of fields.
+ */
 #include <string.h>
 
 #include "support/stream.h"
@@ -118,7 +119,7 @@ START_TEST(typed_items_begin_with_a_function)
 	ck_assert_uint_eq(history->event[1].len, history->event[2].len);
 	ck_assert_mem_eq(history->event[1].data, history->event[2].data, history->event[1].len);
 	history_free(history);
-	/* Not more items than fit into the memory of the program. */
+	/* The payload has no more items than fit into the memory of the program. */
 	posix_trace_user_begin_np(&user, offsetof(struct posix_trace_user_np, bytes) + 3);
 	posix_trace_user_number_np(&user, POSIX_TRACE_ITEM_U8_NP, 0, 7);
 	posix_trace_user_number_np(&user, POSIX_TRACE_ITEM_U8_NP, 0, 8);

@@ -20,7 +20,7 @@ static void assert_type(const struct seen *seen, trace_event_id_t id)
 	ck_assert_uint_eq(seen->info.posix_event_id, id);
 }
 
-/* From index on: user events without a gap, the last one is last. */
+/* Asserts that the events from `index` on are user events without a gap, up to `last`. */
 static void assert_gapless(const struct history *history, size_t index, int last)
 {
 	int number = number_of(&history->event[index]);
@@ -131,7 +131,7 @@ START_TEST(each_gap_has_its_own_pair)
 }
 END_TEST
 
-/* SLOOP-04, SLOOP-10: 50 times the stream's size is read by a reader that is fast enough */
+/* SLOOP-04, SLOOP-10: a reader that is fast enough reads 50 times the stream's size */
 START_TEST(a_reader_that_keeps_pace_loses_nothing)
 {
 	trace_event_id_t u = type_of("u");
@@ -191,7 +191,7 @@ START_TEST(one_event_read_or_all_cleared_ends_full)
 }
 END_TEST
 
-/* SLOOP-11: events of every length, and only whole ones */
+/* SLOOP-11: events of every length remain, and all of them are complete */
 START_TEST(survivors_are_whole)
 {
 	trace_id_t trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 10000, .max_data = 900);

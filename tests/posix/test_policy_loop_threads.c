@@ -15,7 +15,7 @@ static void assert_type(const struct seen *seen, trace_event_id_t id)
 	ck_assert_uint_eq(seen->info.posix_event_id, id);
 }
 
-/* From index on: user events without a gap, the last one is last. */
+/* Asserts that the events from `index` on are user events without a gap, up to `last`. */
 static void assert_gapless(const struct history *history, size_t index, int last)
 {
 	int number = number_of(&history->event[index]);
@@ -33,7 +33,7 @@ static sem_t turn[PLAYERS];
 static trace_event_id_t type;
 static _Atomic int next_number, finished;
 
-/* Far longer than the time within which the order of two threads' events is undefined. */
+/* Waits far longer than the time within which the order of two threads' events is undefined. */
 static void wait_beyond_the_resolution(void)
 {
 	int64_t begin = now_ns();
@@ -42,7 +42,7 @@ static void wait_beyond_the_resolution(void)
 		continue;
 }
 
-/* Players have 40, 5 and 1 events in a turn, so their parts of the stream age differently. */
+/* The threads record 40, 5 and 1 events in a turn, so their parts of the stream age differently. */
 static void *play(void *arg)
 {
 	static const int share[PLAYERS] = { 40, 5, 1 };
@@ -116,7 +116,7 @@ static void *write_on(void *unused)
 	return NULL;
 }
 
-/* SLOOP-05, SLOOP-06, SLOOP-08, SLOOP-11: a reader that is always slower than the writers */
+/* SLOOP-05, SLOOP-06, SLOOP-08, SLOOP-11: the reader is always slower than the writers */
 START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
 {
 	uint64_t expected = 0, gaps = 0;
@@ -129,7 +129,7 @@ START_TEST(a_gap_is_where_the_marks_are_and_nowhere_else)
 	trid = STARTED(.policy = POSIX_TRACE_LOOP, .size = 4000);
 	writing = 1;
 	thread = spawn(write_on, NULL);
-	/* At least one gap, whether the writer or the reader is faster. */
+	/* At least until the first gap, because the writer may be slower than the reader. */
 	while (status_of(trid).posix_stream_overrun_status == POSIX_TRACE_NO_OVERRUN)
 		sched_yield();
 	do {

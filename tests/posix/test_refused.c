@@ -30,7 +30,7 @@ static uint64_t lost_of(const struct posix_trace_ledger_np *ledger)
 	return sum;
 }
 
-/* Limits the memory of this process to its present size plus a given amount. */
+/* Limits the memory of this process to its present size plus `bytes`. */
 static void limit(int resource, rlim_t bytes)
 {
 	struct rlimit all = { bytes, bytes };
@@ -80,7 +80,7 @@ START_TEST(a_child_records_where_the_parent_had_room_to)
 }
 END_TEST
 
-/* Each byte in the pipe makes the target trace once. */
+/* Makes a target that traces one event for each byte in the pipe. */
 static pid_t a_target_without_room(int resource, int *go, int *done)
 {
 	int from[2], to[2];
@@ -123,7 +123,7 @@ static void go_on(int go, int done)
 	ck_assert_int_eq(read(done, &c, 1), 1);
 }
 
-/* The target has no memory for its writers. */
+/* The target has no memory for its writers, so events are counted and not recorded. */
 START_TEST(events_that_a_target_has_no_memory_for_are_counted)
 {
 	struct posix_trace_ledger_np ledger;
@@ -150,7 +150,7 @@ START_TEST(events_that_a_target_has_no_memory_for_are_counted)
 	ck_assert_uint_eq(ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP], EVENTS);
 	ck_assert_uint_eq(lost_of(&ledger), EVENTS);
 	ck_assert_uint_eq(ledger.reported + ledger.unread, 1);
-	/* Their type is not known, so the ledger has them under type 0. */
+	/* The type of these events is not known, so the ledger has them under type 0. */
 	OK(posix_trace_get_ledger_type_np(trid, 0, &ledger));
 	ck_assert_uint_eq(lost_of(&ledger), EVENTS);
 	ck_assert_int_eq(status_of(trid).posix_stream_overrun_status, POSIX_TRACE_OVERRUN);
@@ -161,7 +161,10 @@ START_TEST(events_that_a_target_has_no_memory_for_are_counted)
 }
 END_TEST
 
-/* Another program under a filter that refuses one call, from its start or from this point on. */
+/*
+ * A program that runs with a seccomp filter that refuses one call, from its start or from a later
+ * point on.
+ */
 struct refusal {
 	int call, error;
 	int later; /* the filter is installed after the library's constructor */
@@ -194,9 +197,9 @@ static void refuse(int call, int error)
 }
 
 #define PLAIN_END 0
-#define SILENT    40 /* events are in no column */
+#define SILENT    40 /* exit status: events are in no column */
 
-/* Creates, forks, executes, and checks the account. */
+/* Creates a stream, forks, executes a program, and checks the account. */
 static void play(const char *text)
 {
 	const struct refusal *refusal = &refusals[atoi(text)];
@@ -235,7 +238,7 @@ static void play(const char *text)
 			snprintf(again, sizeof(again), "%d!", atoi(text));
 			setenv("PTX_REFUSED", again, 1);
 			execl("/proc/self/exe", "refused", NULL);
-			_exit(0); /* the call is refused: no event was called */
+			_exit(0); /* the call is refused, so no event was called */
 		}
 		if (waitpid(child, &status, 0) != child || (status && refusal->call != SYS_openat))
 			_exit(35);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Executed programs find the streams that trace them, after any other processes have started and
- * ended. */
+/*
+ * Executed programs find the streams that trace them, after any other processes have started and
+ * ended.
+ */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -29,7 +31,7 @@ static pid_t child_of(pid_t pid)
 	return child;
 }
 
-/* SPAWN-01, EXEC-01: no trace point was called between the attachment and the program */
+/* SPAWN-01, EXEC-01: the target called no trace point between the attachment and the exec */
 START_TEST(a_silent_target_hands_its_streams_on)
 {
 	struct puppet puppet = puppet_start();
@@ -67,7 +69,7 @@ START_TEST(a_silent_target_hands_on_inherited_streams_only)
 }
 END_TEST
 
-/* SPAWN-04, CREATE-22: the target is a shell, the program its child */
+/* SPAWN-04, CREATE-22: the target is a shell, and the program is its child */
 START_TEST(programs_of_a_target_that_does_not_know_the_library_are_traced)
 {
 	struct puppet puppet = puppet_start_shell();
@@ -154,7 +156,7 @@ START_TEST(a_stream_is_found_when_the_first_controller_has_gone)
 }
 END_TEST
 
-/* CREATE-11: the other way round, and again */
+/* CREATE-11: the controllers end in the other order, repeatedly */
 START_TEST(controllers_come_and_go)
 {
 	struct puppet puppet = puppet_start_plain();
@@ -184,7 +186,7 @@ START_TEST(controllers_come_and_go)
 }
 END_TEST
 
-/* EXEC-01, FORK-06: a child that keeps its parent's arena is a target of its own too */
+/* EXEC-01, FORK-06: a child that keeps its parent's arena can also be a target of its own */
 START_TEST(a_child_that_is_traced_itself_goes_on_being_traced)
 {
 	struct puppet puppet = puppet_start();
@@ -201,7 +203,7 @@ START_TEST(a_child_that_is_traced_itself_goes_on_being_traced)
 }
 END_TEST
 
-/* EXIT-03: also if no event is recorded any more because the stream is full */
+/* EXIT-03: even if no event is recorded any more because the stream is full */
 START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
 {
 	static const int policy[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL };
@@ -225,7 +227,7 @@ START_TEST(a_target_is_rid_of_a_dead_creator_in_the_end)
 }
 END_TEST
 
-/* EXEC-06: and if the program that it executes does not know the library */
+/* EXEC-06: also if the executed program does not use the library */
 START_TEST(streams_of_a_process_that_executes_a_plain_program_are_shut_down)
 {
 	int ready[2];

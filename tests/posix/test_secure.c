@@ -2,10 +2,10 @@
 /*
  * Programs with more rights than the process that executes them.
  *
- * Each test runs with three copies of support/secure: without such rights, which shows that the
- * program would be traced; set-group-id, where user and runtime folder remain the same; and
- * set-user-id to root, executed by another user. Copies that this machine does not permit are
- * skipped with a message.
+ * Each test runs with three copies of support/secure. The first copy has no such rights and shows
+ * that the program would be traced. The second copy is set-group-id; user and runtime folder remain
+ * the same. The third copy is set-user-id to root, and another user executes it. The test skips
+ * copies that this machine does not permit, with a message.
  */
 #include <fcntl.h>
 #include <grp.h>
@@ -22,7 +22,7 @@
 
 #define INHERITED .inheritance = POSIX_TRACE_INHERITED
 #define NOBODY    65534
-#define ORDER_FD  8 /* a shell can only redirect these */
+#define ORDER_FD  8 /* a shell can only redirect descriptors below 10 */
 #define REPORT_FD 9
 #define ARENA_FD  200 /* posixtrace(7) */
 #define REPORT    "9"
@@ -32,7 +32,7 @@ enum rights { PLAIN, GROUP, USER, RIGHTS };
 static char folder[] = "/tmp/posixtrace-test-XXXXXX";
 static char program[sizeof(folder) + 16], runtime[sizeof(folder) + 16];
 
-/* Runs before the tests, in the main process. */
+/* Makes the folder for the tests, in the main process, before the tests run. */
 static void make_folder(void)
 {
 	char bytes[4096];
@@ -67,7 +67,7 @@ static void remove_folder(void)
 	rmdir(folder);
 }
 
-/* Another group of this user than the first one; root may use any. */
+/* Returns another group of this user than the first one. Root may use any group. */
 static gid_t other_group(void)
 {
 	gid_t group[64];
@@ -79,7 +79,7 @@ static gid_t other_group(void)
 	return geteuid() == 0 ? NOBODY : getegid();
 }
 
-/* Returns NULL, or the reason why it is impossible. */
+/* Gives the program the rights. Returns NULL, or the reason why that is impossible. */
 static const char *give_rights(enum rights rights)
 {
 	if (rights == PLAIN)
@@ -93,7 +93,7 @@ static const char *give_rights(enum rights rights)
 		return "this is not root";
 	if (chmod(program, 04755) || setgroups(0, NULL) || setgid(NOBODY) || setuid(NOBODY))
 		return "there is no other user";
-	prctl(PR_SET_DUMPABLE, 1); /* so that it sees its own descriptors */
+	prctl(PR_SET_DUMPABLE, 1); /* so that this process can read its own descriptors in /proc */
 	return NULL;
 }
 
@@ -110,7 +110,7 @@ static void exchange(struct run *run, int order[2], int report[2])
 	run->report = report[0];
 }
 
-/* The inode of the memory that this process shares with its streams; 0 without such memory. */
+/* Returns the inode of the arena of this process, or 0 without an arena. */
 static unsigned long memory_inode(void)
 {
 	struct stat file;
@@ -118,7 +118,7 @@ static unsigned long memory_inode(void)
 	return fstat(ARENA_FD, &file) == 0 ? file.st_ino : 0;
 }
 
-/* Executes the program at once, or from a shell that waits for an order. */
+/* Executes the program immediately, or from a shell that waits for an order. */
 static struct run run_program(bool in_shell, const char *variable)
 {
 	static char shell[] = "/bin/sh", option[] = "-c";
@@ -134,7 +134,9 @@ static struct run run_program(bool in_shell, const char *variable)
 	if (run.child == 0) {
 		if (variable)
 			setenv("POSIXTRACE_RUNTIME_DIR", variable, 1);
-		/* The pipes may have these numbers already. */
+		/*
+		 * The pipes may have the numbers that the test needs, so they get higher numbers.
+		 */
 		order[0] = fcntl(order[0], F_DUPFD_CLOEXEC, 20);
 		report[1] = fcntl(report[1], F_DUPFD_CLOEXEC, 20);
 		dup2(order[0], ORDER_FD);
@@ -204,7 +206,7 @@ START_TEST(a_privileged_program_is_not_traced_into_inherited_streams)
 }
 END_TEST
 
-/* EXEC-08: it does not record into a stream that waits for it either */
+/* EXEC-08: the program does not record into a stream that waits for it either */
 START_TEST(a_privileged_program_does_not_look_for_its_controller)
 {
 	struct secure_report report;

@@ -129,7 +129,7 @@ START_TEST(sequence_6_loop_overflow)
 	clock_gettime(CLOCK_REALTIME, &after);
 	m = overrun(trid, u, 50, 1);
 	for (int i = 0; i < 20000; i++)
-		trace_number(u, ++m); /* an overrun that was not reported yet */
+		trace_number(u, ++m); /* the second overrun, which was not reported yet */
 	stop(trid);
 	status = status_of(trid);
 	ck_assert_int_eq(status.posix_stream_status, POSIX_TRACE_SUSPENDED);

@@ -8,7 +8,7 @@
 
 #include "support/stream.h"
 
-/* SHUT-01, SHUT-09, LEGAL-08: running, stopped, full; with unread events */
+/* SHUT-01, SHUT-09, LEGAL-08: the stream runs, is stopped or is full, and has unread events */
 START_TEST(a_stream_in_any_state_ends)
 {
 	trace_event_id_t u = type_of("u");
@@ -44,7 +44,7 @@ START_TEST(a_stream_in_any_state_ends)
 END_TEST
 
 #if defined __SANITIZE_ADDRESS__
-/* AddressSanitizer would keep freed memory mapped, so that the process would grow by it. */
+/* AddressSanitizer would keep freed memory mapped, and the process would grow. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
@@ -52,7 +52,7 @@ const char *__asan_default_options(void)
 }
 #endif
 
-/* The size of this process's memory, from the kernel. */
+/* Returns the size of this process's memory, as the kernel reports it. */
 static long mapped_bytes(void)
 {
 	FILE *file = fopen("/proc/self/statm", "r");
@@ -133,7 +133,7 @@ static void *trace_on(void *unused)
 	return NULL;
 }
 
-/* Makes every call with the identifier, until one returns that there is no such stream. */
+/* Makes every call with the identifier, until a call returns that there is no such stream. */
 static void *use_until_it_ends(void *unused)
 {
 	struct posix_trace_status_info status;
@@ -180,7 +180,10 @@ static void *wait_until_it_ends(void *unused)
 	return (void *)(intptr_t)err;
 }
 
-/* SHUT-04, SHUT-09, GEN-07, LEGAL-03: while other threads trace, control, read and wait */
+/*
+ * SHUT-04, SHUT-09, GEN-07, LEGAL-03: the stream ends while other threads trace, control, read and
+ * wait
+ */
 START_TEST(a_stream_ends_under_the_hands_of_other_threads)
 {
 	pthread_t tracer[2];

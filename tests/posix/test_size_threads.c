@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The promise of stream-min-size for random collections of events: random stream sizes, threads
- * and lengths, every policy, round after round on the same stream, which is read empty or in
- * part in between.
+ * The promise of stream-min-size for random collections of events: random stream sizes, threads and
+ * lengths, and every policy. A stream has many rounds; between two rounds it is read empty or in
+ * part.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,13 +21,13 @@ struct plan {
 	uint16_t len[MAX_EVENTS];
 };
 
-/* One stream under test, and the facts known about it. */
+/* One stream under test, and its facts. */
 struct trial {
 	trace_id_t trid;
 	trace_attr_t attr;
 	size_t size;
 	size_t unread;                   /* the sum of the maximum sizes of the unread events */
-	uint64_t made[MAX_THREADS];      /* by each thread, in all rounds */
+	uint64_t made[MAX_THREADS];      /* events of each thread, in all rounds */
 	uint64_t seen[MAX_THREADS];
 };
 
@@ -65,8 +65,8 @@ static void *many_rounds(void *who)
 }
 
 /*
- * Distributes events up to the last that fits. One thread may get all, or each gets a share; each
- * thread has its own range of lengths.
+ * Distributes events up to the last event that fits. Either one thread gets all events, or each
+ * thread gets a share. Each thread has its own range of lengths.
  */
 static void make_plan(uint64_t *state, int threads)
 {
@@ -95,7 +95,7 @@ static void make_plan(uint64_t *state, int threads)
 	}
 }
 
-/* Reads up to this many events; each thread's must be complete and without a gap. */
+/* Reads up to this many events. The events of each thread must be complete and without a gap. */
 static size_t read_some(size_t most)
 {
 	struct posix_trace_event_info info;
@@ -142,7 +142,8 @@ static void assert_all_seen(void)
 }
 
 /*
- * One stream, with this many rounds by this many threads, which continue or are new in each round.
+ * Tries one stream, with this many rounds of this many threads. The threads continue in the next
+ * round, or new threads replace them.
  */
 static void try_stream(uint64_t *state, int number, int policy, int threads, int live_on)
 {
@@ -152,7 +153,7 @@ static void try_stream(uint64_t *state, int number, int policy, int threads, int
 
 	memset(&trial, 0, sizeof(trial));
 	wish_attr(&trial.attr, &(struct wish){ .policy = policy, .max_data = MAX_DATA });
-	/* From a handful of events to some thousand. */
+	/* Between a few events and some thousand. */
 	trial.size = random_between(state, 1200, 1200 << random_between(state, 0, 10));
 	OK(posix_trace_attr_setstreamsize(&trial.attr, trial.size));
 	OK(posix_trace_create(0, &trial.attr, &trial.trid));
@@ -177,7 +178,7 @@ static void try_stream(uint64_t *state, int number, int policy, int threads, int
 				join(thread[i]);
 		}
 		assert_nothing_lost(number, round);
-		/* Reads all events, or some: the rest counts in the next round. */
+		/* Reads all events, or only some: the other events count in the next round. */
 		read_some(round % 3 == 0 ? random_between(state, 0, 2000) : SIZE_MAX);
 		if (round % 3)
 			assert_all_seen();
@@ -195,7 +196,7 @@ static void try_stream(uint64_t *state, int number, int policy, int threads, int
 	shut(trial.trid);
 }
 
-/* SIZE-10, SIZE-12, EVENT-18: the most random collections */
+/* SIZE-10, SIZE-12: random collections of threads that continue in the next round */
 START_TEST(random_collections_from_threads_that_live_on)
 {
 	uint64_t state = 1;

@@ -75,7 +75,7 @@ START_TEST(a_busy_stream_of_another_process_has_no_hole)
 }
 END_TEST
 
-/* Its threads may have been stopped anywhere, also where others wait for them. */
+/* The threads may have been stopped anywhere, also where other threads wait for them. */
 START_TEST(a_stopped_process_is_copied_too)
 {
 	pid_t child = start_busy(1 << 18);
@@ -102,8 +102,8 @@ static _Atomic bool enough;
 static trace_event_id_t number_id;
 
 /*
- * Records as fast as the reader reads, so that no event is lost for lack of space, however slow the
- * reader is.
+ * Records as fast as the reader reads. So no event is lost for lack of space, even if the reader is
+ * slow.
  */
 static void *number_with_reader(void *arg)
 {
@@ -118,7 +118,7 @@ static void *number_with_reader(void *arg)
 	return (void *)(uintptr_t)i;
 }
 
-/* The assertions of a child and of its parent must not mix. */
+/* In a child, because the assertions of a child and of its parent must not mix. */
 static pid_t take_snapshots_in_child(void)
 {
 	pid_t parent = getpid(), child = fork();
@@ -134,7 +134,7 @@ static pid_t take_snapshots_in_child(void)
 	_exit(0);
 }
 
-/* Checks that no number of a thread is missing. Returns false if there are no more. */
+/* Checks that no number of a thread is missing. Returns false if there are no more events. */
 static bool read_some(trace_id_t trid, uint64_t *next)
 {
 	struct seen seen;

@@ -172,7 +172,9 @@ static void *lose_one_per_round(void *unused)
 	return NULL;
 }
 
-/* STATUS-09: a loss at the same time as the read is reported by that read or the next */
+/*
+ * STATUS-09: if a loss happens during a read of the status, this read or the next read reports it
+ */
 START_TEST(no_loss_falls_between_two_readings)
 {
 	struct posix_trace_status_info status;
@@ -227,8 +229,8 @@ static void *read_on(void *arg)
 }
 
 /*
- * STATUS-01, STATUS-03, UFULL-12: a stream that is not stopped by call is either running and not
- * full, or suspended and full, in every snapshot; a LOOP stream always runs.
+ * STATUS-01, STATUS-03, UFULL-12: if no call stops it, a stream is in every snapshot either running
+ * and not full, or suspended and full. A LOOP stream always runs.
  */
 START_TEST(every_snapshot_is_consistent)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A million events by eight threads. A timer interrupts each every 50 microseconds, and its handler
- * traces into the same stream. support/load.h describes the assertions of each run: no event is
- * torn, every maker's order is kept, the ledger is right to the event.
+ * Eight threads record a million events. A timer interrupts each thread every 50 microseconds, and
+ * its handler traces into the same stream. support/load.h describes the assertions of each run: no
+ * event is torn, the order of every maker is kept, and the ledger is exact.
  */
 #include "support/load.h"
 #include "support/stream.h"

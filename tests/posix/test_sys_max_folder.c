@@ -13,7 +13,7 @@
 #include "support/miser.h"
 #include "support/stream.h"
 
-/* More than a user may have, because they are not counted together. */
+/* Each process creates more streams than a user may have, because they are not counted together. */
 static void assert_each_counts_alone(void)
 {
 	struct miser miser[MISERS + 1];
@@ -23,7 +23,7 @@ static void assert_each_counts_alone(void)
 	miser_end(miser, MISERS + 1);
 }
 
-/* The folder may not be created. The suite's own folder is inside another one. */
+/* The library cannot create the folder. The suite's own folder is inside another folder. */
 START_TEST(without_a_folder_each_process_counts_alone)
 {
 	struct miser miser[MISERS];
@@ -72,7 +72,7 @@ START_TEST(a_folder_that_is_not_the_users_alone_is_not_used)
 }
 END_TEST
 
-/* A user who may not write there: root changes to another user. */
+/* The user may not write into the folder: root changes to another user. */
 START_TEST(where_the_user_may_not_write_each_process_counts_alone)
 {
 	pid_t child;

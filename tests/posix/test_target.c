@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix_trace_get_target_np(): a reader learns that the traced process has ended. */
+/* posix_trace_get_target_np(): a reader finds out that the traced process has ended. */
 #include <signal.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static int target_of(trace_id_t trid)
 	return state;
 }
 
-/* Ends a process that records no more events: its answer channel ends with it. */
+/* Ends the puppet, which records no more events. Its end closes the pipe of its answers. */
 static void kill_well(const struct puppet *puppet)
 {
 	ck_assert_int_eq(kill(puppet->pid, SIGKILL), 0);

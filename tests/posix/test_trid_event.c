@@ -31,7 +31,7 @@ START_TEST(a_controller_adds_events_to_the_stream_of_another_process)
 	tell_number(trid, ended, 7);
 	puppet_tell(&puppet, PUPPET_ONE);
 	puppet_end(&puppet);
-	/* The traced process has ended, which has no influence. */
+	/* The traced process has ended. This has no effect on the call. */
 	tell_number(trid, ended, 8);
 	history = read_all(trid);
 	ck_assert_uint_eq(history->n, 5);

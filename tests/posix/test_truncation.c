@@ -68,7 +68,7 @@ START_TEST(the_reader_gets_the_smaller_of_data_and_room)
 }
 END_TEST
 
-/* TRUNC-04, GETNEXT-01: for all three reading calls */
+/* TRUNC-04, GETNEXT-01: with each of the reading calls */
 START_TEST(null_is_a_buffer_for_0_bytes)
 {
 	struct timespec past = { 0, 0 };
@@ -144,7 +144,7 @@ START_TEST(a_stream_for_0_bytes_of_data_records_events_without_data)
 }
 END_TEST
 
-/* SIZE-13: a maximum of 0 for user data; system events are complete */
+/* SIZE-13: the maximum for user data is 0, and system events are complete */
 START_TEST(the_maximum_is_for_user_data_only)
 {
 	trace_id_t trid = STREAM(.max_data = NO_DATA);

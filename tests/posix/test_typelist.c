@@ -10,7 +10,7 @@
 #define IDS 4096
 #define UNTOUCHED ((trace_event_id_t)0x5a5a5a5a)
 
-/* The next id, or 0 at the end. */
+/* Returns the next id, or 0 at the end. */
 static trace_event_id_t next(trace_id_t trid)
 {
 	trace_event_id_t id = UNTOUCHED;
@@ -54,7 +54,7 @@ START_TEST(the_list_has_every_type_once)
 	ck_assert_uint_eq(times[v], 1);
 	ck_assert_uint_eq(times[type_of("given")], 1);
 	for (int i = 0; i < 3; i++)
-		ck_assert_uint_eq(next(trid), 0); /* and remains at the end */
+		ck_assert_uint_eq(next(trid), 0); /* the position remains at the end */
 	shut(trid);
 }
 END_TEST
@@ -138,7 +138,7 @@ static void *take_some(void *unused)
 	}
 }
 
-/* LIST-08: threads that share an identifier share its position */
+/* LIST-08: threads that use the same identifier share its position */
 START_TEST(each_type_goes_to_one_of_the_threads)
 {
 	pthread_t thread[4];
@@ -168,7 +168,7 @@ START_TEST(each_type_goes_to_one_of_the_threads)
 }
 END_TEST
 
-/* LIST-09: a loss of events loses no types, name or attributes */
+/* LIST-09: if events are lost, no types, name or attributes are lost */
 START_TEST(overrun_removes_no_type)
 {
 	trace_event_id_t rare = type_of("rare"), often = type_of("often");

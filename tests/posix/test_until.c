@@ -13,11 +13,11 @@
 
 #define EVENTS  400000
 #define TYPES   64
-#define STEP_NS INT64_C(5000000000) /* too far apart for packing */
+#define STEP_NS INT64_C(5000000000) /* a distance that is too great for packing */
 
 static uint64_t state = UINT64_C(88172645463325252);
 
-/* Events whose data is their number, twice, followed by random bytes. */
+/* Makes a log of events. The data of an event is its number, twice, followed by random bytes. */
 static int plain_log(void)
 {
 	struct posix_trace_origin_np origin = { .pid = 77 };

@@ -92,7 +92,10 @@ START_TEST(items_are_one_event_with_their_types_and_widths)
 }
 END_TEST
 
-/* With a buffer of every size: only complete items, and no later item instead of a missing one. */
+/*
+ * With a buffer of every size, the event has only complete items. A missing item is the last: no
+ * later item replaces it.
+ */
 START_TEST(items_without_room_in_the_stream_are_omitted_completely)
 {
 	static const unsigned char items[] = "\x05\1\0\0\0" "\x07" "abc\0" "\x08\3" "xyz" "\x01\7";
@@ -194,7 +197,7 @@ START_TEST(without_a_stream_nothing_is_evaluated)
 }
 END_TEST
 
-/* Items that no program written in C makes by accident. */
+/* Arguments that no program in C passes by accident. */
 START_TEST(numbers_of_other_types_add_nothing)
 {
 	struct posix_trace_user_np user;
