@@ -125,8 +125,8 @@ static bt_message *begin_packet(struct iterator *it)
 }
 
 /*
- * Returns the number of lost events for the message of this gap. The log has the total number
- * of lost events, but not the number in each gap. So each gap except the last counts one event, and
+ * Returns the number of lost events for the message of this gap. The log has the total number of
+ * lost events, but not the number in each gap. So each gap except the last counts one event, and
  * the last gap counts all others.
  */
 static uint64_t gap_of(struct iterator *it)
