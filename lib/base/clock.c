@@ -50,8 +50,8 @@
 _Atomic bool ptx_clock_is_counter;
 /*
  * True while the thread has PR_TSC_SIGSEGV. The TLS model is initial-exec, because a trace point in
- * a signal handler reads the variable, and the dynamic linker must not allocate memory for it
- * there.
+ * a signal handler reads the variable. In a signal handler, the dynamic linker must not allocate
+ * memory for a variable.
  */
 _Thread_local bool ptx_clock_is_forbidden __attribute__((tls_model("initial-exec")));
 uint64_t ptx_clock_hz = PTX_NS_PER_S;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/synthetic.h - events that no writer recorded: the drain makes them of marks and of gaps.
+ * drain/synthetic.h - events that no writer recorded: the drain makes them from marks and from gaps.
  * They wait in drain->queue, before the next record, and obey the filter.
  */
 #ifndef PTX_DRAIN_SYNTHETIC_H

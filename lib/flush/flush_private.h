@@ -52,7 +52,10 @@ struct ptx_flush {
  */
 void ptx_flush_note_status(struct ptx_flush *flush);
 
-/* transfer.c, with the turn and the stream's lock held. It releases the lock while it writes. */
+/*
+ * Functions of transfer.c. The caller has the turn and the stream's lock. ptx_transfer() releases
+ * the lock while it writes a block, and while it waits for a writer.
+ */
 
 /*
  * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
@@ -62,11 +65,11 @@ void ptx_flush_note_status(struct ptx_flush *flush);
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
-/* transfer_lists.c: gives the log all schemas, objects and mappings that it does not have yet. */
+/* In transfer_lists.c. Gives the log all schemas, objects and mappings that it does not have yet. */
 void ptx_transfer_lists(struct ptx_flush *flush);
 
 /*
- * transfer_run.c: moves consecutive events of the ring whose event the last peek returned. Returns
+ * In transfer_run.c. Moves consecutive events of the ring whose event the last peek returned. Returns
  * their number; 0: the event needs the path for single events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);

@@ -26,7 +26,7 @@ struct ptx_log_tally {
 };
 
 /*
- * An initialised tally owns no memory yet. ptx_log_tally_fini() frees its memory and makes the
+ * An initialized tally owns no memory yet. ptx_log_tally_fini() frees its memory and makes the
  * tally empty again.
  */
 void ptx_log_tally_init(struct ptx_log_tally *tally);

@@ -11,7 +11,7 @@
 /*
  * Reads the log in the file behind `fd` and prepares it for the event after its last whole block.
  * The descriptor `fd` can be read and written; on success the log owns it. *facts gets the
- * attributes with which the log was created. The parameter `tally` is initialised and empty; it
+ * attributes with which the log was created. The parameter `tally` is initialized and empty; it
  * gets the log's events, including those that a LOOP log has overwritten. EINVAL: the file has no
  * log, a completed log, or a log with events behind a damaged part; the file is then unchanged.
  * ENOMEM, EBADF, EIO.

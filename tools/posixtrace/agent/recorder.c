@@ -380,7 +380,7 @@ static int copy_recorder(const struct recorder *recorder, const struct store *st
 /*
  * The copy is written in flight/ and is moved to logs/ when it is complete. Its name ends with
  * ".new", unlike the names of flight logs. If this agent is killed meanwhile, the next agent
- * recognises the copy by this name and removes it.
+ * recognizes the copy by this name and removes it.
  */
 bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
 		       const char *trigger, const char *reason, int64_t last_ns, char **path)

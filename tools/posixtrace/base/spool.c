@@ -162,7 +162,7 @@ int spool_seekable(int fd, bool (*accepts)(int file), int *result)
 	/*
 	 * If the input is a terminal or an endless pipe and its content is not a log, the command
 	 * should fail soon. So the function copies only the first 256 KiB before it asks accepts(),
-	 * which needs no more to recognise the format.
+	 * which needs no more to recognize the format.
 	 */
 	err = copy_some(fd, file, SPOOL_HEAD, &copied);
 	if (!err && copied == SPOOL_HEAD && accepts(file))

@@ -149,7 +149,7 @@ int server_code(const struct server *server)
 
 /*
  * Returns whether the error would occur again if the request were repeated. Such errors concern the
- * access or the statement. The function recognises them by the HTTP status, or by ClickHouse's code
+ * access or the statement. The function recognizes them by the HTTP status, or by ClickHouse's code
  * at the beginning of the answer.
  */
 static bool is_refusal(const struct server *server, long status)

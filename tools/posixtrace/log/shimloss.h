@@ -25,7 +25,7 @@ enum {
 };
 
 struct shimloss {
-	/* The calls before the library was initialised: early has their total number, ... */
+	/* The calls before the library was initialized: early has their total number, ... */
 	uint64_t early;
 	uint64_t early_alloc;  /* ... calls of the family alloc, ... */
 	uint64_t early_any;    /* ... and calls of an unknown family. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* query_weighted.c - recognises statements that only count, and counts equal rows for them. */
+/* query_weighted.c - recognizes statements that only count, and counts equal rows for them. */
 #include "query/query_weighted.h"
 
 #include <stdlib.h>

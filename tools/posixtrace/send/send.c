@@ -88,7 +88,7 @@ static bool is_possible(int argc)
 
 /*
  * Parses the options. Then converts the events of the process, or a trace whose format is
- * recognised by its contents.
+ * recognized by its contents.
  */
 static int send_run(int argc, char **argv)
 {

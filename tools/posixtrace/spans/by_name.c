@@ -89,7 +89,7 @@ void by_name_partners(const char *name, size_t len,
 
 /*
  * Returns true if the type belongs to a class of ETW. The events of such a type are either decoded
- * or unchanged records. The type is recognised by its fields in both cases.
+ * or unchanged records. The type is recognized by its fields in both cases.
  */
 static bool is_of_class(const struct posix_trace_schema_np *schema)
 {

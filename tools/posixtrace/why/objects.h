@@ -11,7 +11,7 @@
 #include "why/history.h"
 
 /*
- * Notes the descriptors that a call makes, copies or closes. path is the path in the event of the
+ * Notes the descriptors that a call makes, copies or closes. "path" is the path in the event of the
  * call; 0: none.
  */
 void objects_follow(struct history *history, const struct plan *plan, const struct log_type *type,
@@ -24,8 +24,8 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 void objects_find(struct history *history, pid_t pid, struct call *call);
 
 /*
- * Notes that a call has set or removed a lock of a file. is_unlock is true if the call has removed
- * the lock. A call that failed must not be noted.
+ * Notes that a call has set or removed a lock of a file. "is_unlock" is true if the call has
+ * removed the lock. A call that failed must not be noted.
  */
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
 
