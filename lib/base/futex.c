@@ -41,7 +41,7 @@ int ptx_futex_nap(_Atomic uint32_t *word, uint32_t value, int64_t ns)
 {
 	/*
 	 * A relative time of FUTEX_WAIT is measured by CLOCK_MONOTONIC, so that setting the
-	 * system's time does not prolong the nap.
+	 * system's time does not prolong the wait.
 	 */
 	struct timespec span = { ns / PTX_NS_PER_S, ns % PTX_NS_PER_S };
 

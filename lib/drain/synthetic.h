@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/synthetic.h - events that no writer recorded: the drain makes them from marks and from gaps.
- * They wait in drain->queue, before the next record, and obey the filter.
+ * drain/synthetic.h - events that no writer recorded: the drain makes them from marks and from
+ * gaps. They wait in drain->queue, before the next record, and obey the filter.
  */
 #ifndef PTX_DRAIN_SYNTHETIC_H
 #define PTX_DRAIN_SYNTHETIC_H

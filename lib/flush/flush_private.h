@@ -65,12 +65,15 @@ void ptx_flush_note_status(struct ptx_flush *flush);
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
-/* In transfer_lists.c. Gives the log all schemas, objects and mappings that it does not have yet. */
+/*
+ * In transfer_lists.c. Gives the log all schemas, objects and mappings that the log does not have
+ * yet.
+ */
 void ptx_transfer_lists(struct ptx_flush *flush);
 
 /*
- * In transfer_run.c. Moves consecutive events of the ring whose event the last peek returned. Returns
- * their number; 0: the event needs the path for single events.
+ * In transfer_run.c. Moves consecutive events of the ring whose event the last peek returned.
+ * Returns their number; 0: the event needs the path for single events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 

@@ -31,8 +31,9 @@
 #include "meet/rendezvous.h"
 
 /*
- * Each nap lasts a millisecond. The controller makes up to 50 naps for a child that has not set up
- * its arena, and up to 1,000 for a process that chooses between two arenas.
+ * The controller sleeps for a millisecond between two looks at a process. It looks again up to 50
+ * times if a child has not set up its arena, and up to 1,000 times if a process chooses between two
+ * arenas.
  */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50

@@ -55,7 +55,7 @@ static void mapped_self_leave(void)
  */
 void ptx_mapped_before_fork(void)
 {
-	/* No thread wakes this word: the nap ends by its timeout. */
+	/* No thread wakes this word: each wait ends by its timeout. */
 	_Atomic uint32_t never = 0;
 
 	/* The loop waits at most 20 ms in all, and usually not at all. */
