@@ -149,6 +149,71 @@ refused "a stopped process" 'it is stopped'
 check "it stays stopped" is_stopped
 kill -CONT "$target"
 end_reading stopped
+# Emulators have the linker and the C library of another program in their memory. These must not be
+# called. A dynamic program that has a second C library is traced by its own one.
+cat >"$tmp/emulator.c" <<'END'
+#define _GNU_SOURCE
+#include <elf.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <unistd.h>
+/* Maps a library as the dynamic linker does, at a low address, and never runs it. */
+static int map(const char *path, char *at)
+{
+	Elf64_Ehdr header;
+	Elf64_Phdr part;
+	int fd = open(path, O_RDONLY);
+
+	if (pread(fd, &header, sizeof header, 0) != sizeof header)
+		return 1;
+	for (int i = 0; i < header.e_phnum; i++) {
+		pread(fd, &part, sizeof part, header.e_phoff + i * sizeof part);
+		unsigned long begin = part.p_vaddr & -4096ul;
+		if (part.p_type == PT_LOAD && mmap(at + begin, part.p_vaddr + part.p_filesz - begin,
+		    PROT_READ | (part.p_flags & PF_X ? PROT_EXEC : 0) |
+		    (part.p_flags & PF_W ? PROT_WRITE : 0), MAP_PRIVATE | MAP_FIXED, fd,
+		    part.p_offset & -4096ul) == MAP_FAILED)
+			return 1;
+	}
+	return close(fd);
+}
+int main(int argc, char **argv)
+{
+	if (argc < 3 || map(argv[1], (char *)0x100000000) || map(argv[2], (char *)0x200000000))
+		return 1;
+	puts("mapped");
+	fflush(stdout);
+	while (read(0, &argc, 1) > 0)
+		;
+	puts("alive");
+	return 0;
+}
+END
+linker=$(sed -n 's:.* \(/.*/ld-linux-x86-64\.so\.2\)$:\1:p' /proc/self/maps | head -n 1)
+libc=$(sed -n 's:.* \(/.*/libc\.so\.6\)$:\1:p' /proc/self/maps | head -n 1)
+emulates() {
+	"$@" "$linker" "$libc" <"$tmp/keys" >"$tmp/emulated" 2>&1 &
+	target=$!
+	started="$started $target"
+	exec 8>"$tmp/keys"
+	check "$1: it begins" until_true grep -q mapped "$tmp/emulated"
+}
+mkfifo "$tmp/keys"
+if test -n "$linker" && ${CC:-cc} -w -o "$tmp/second" "$tmp/emulator.c" 2>/dev/null; then
+	emulates "$tmp/second"
+	rm -f "$log"
+	run 0 attach -p "$target" -o "$log" -d 100ms --trace io
+	check "a second C library: the first one is used" is_sound
+	exec 8>&-
+	check "a second C library: the program goes on" until_true grep -q alive "$tmp/emulated"
+fi
+if test -n "$linker" && ${CC:-cc} -w -static -o "$tmp/emulator" "$tmp/emulator.c" 2>/dev/null; then
+	emulates "$tmp/emulator"
+	refused "an emulator" 'it is statically linked'
+	exec 8>&-
+	check "an emulator goes on" until_true grep -q alive "$tmp/emulated"
+fi
 begin seccomp
 refused "seccomp" 'seccomp'
 end_reading seccomp

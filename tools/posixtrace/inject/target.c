@@ -18,6 +18,7 @@
 
 #include "base/procfile.h"
 #include "base/say.h"
+#include "inject/own.h"
 
 /*
  * A process that has just started is examined again and again for a second, because it may need
@@ -93,9 +94,11 @@ static bool is_module(const struct mapping *mapping)
 /*
  * Finds a module by its SONAME, because its file may have any name. Reading a module takes time, so
  * the first pass reads only files whose name begins with the SONAME. The second pass reads all
- * other files. Returns false if there is no such module; *module is then empty.
+ * other files. The module is the linker of the process, or, if `linker` is not NULL, a module that
+ * this linker has loaded. Returns false if there is no such module; *module is then empty.
  */
-static bool find_module(struct target *target, const char *soname, struct elf_module *module)
+static bool find_module(struct target *target, const char *soname, const struct own *own,
+			const struct elf_module *linker, struct elf_module *module)
 {
 	for (int pass = 0; pass < 2; pass++)
 		for (size_t i = 0; i < target->mappings.count; i++) {
@@ -105,10 +108,21 @@ static bool find_module(struct target *target, const char *soname, struct elf_mo
 			    target_begins(name_of(mapping->path), soname) == pass ||
 			    !elf_read(module, target->memory, mapping->begin, true))
 				continue;
-			if (!strcmp(elf_soname(module), soname))
+			if (!strcmp(elf_soname(module), soname) &&
+			    (linker ? own_has_loaded(target->memory, linker, module) :
+				      own_is_linker(own, module)))
 				return true;
 			elf_fini(module);
 		}
+	return false;
+}
+
+/* Returns whether any module is mapped. */
+static bool has_any_module(const struct target *target)
+{
+	for (size_t i = 0; i < target->mappings.count; i++)
+		if (is_module(&target->mappings.mapping[i]))
+			return true;
 	return false;
 }
 
@@ -201,9 +215,15 @@ static const char *find_place(struct target *target)
 	static const unsigned char restorer[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
 	struct call_place *place = &target->place;
 	const struct elf_module *libc = &target->libc;
+	struct own own;
 
-	if (!find_module(target, "libc.so.6", &target->libc) ||
-	    !find_module(target, "ld-linux-x86-64.so.2", &target->loader))
+	if (!own_read(&own, target->pid))
+		return "the kernel does not show where its dynamic linker is";
+	if (!find_module(target, "ld-linux-x86-64.so.2", &own, NULL, &target->loader)) {
+		target->is_static = !own.linker && has_any_module(target);
+		return target->is_static ? "it is statically linked" : reason_without_libc(target);
+	}
+	if (!find_module(target, "libc.so.6", &own, &target->loader, &target->libc))
 		return reason_without_libc(target);
 	*place = (struct call_place){
 		.system_call = elf_code_find(libc, system_call, sizeof(system_call)),
@@ -265,11 +285,8 @@ static bool is_ours(pid_t pid)
  */
 static bool is_starting(const struct target *target)
 {
-	bool has_module = false;
-
-	for (size_t i = 0; i < target->mappings.count && !has_module; i++)
-		has_module = is_module(&target->mappings.mapping[i]);
-	return !has_module || (has_mapped(target, "ld-linux") && !target->libc.base);
+	return !target->is_static && (!has_any_module(target) ||
+				      (has_mapped(target, "ld-linux") && !target->libc.base));
 }
 #endif
 

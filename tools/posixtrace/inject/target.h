@@ -29,6 +29,7 @@ struct target {
 	int memory;
 	struct mappings mappings;
 	struct elf_module libc, loader; /* the modules, with their code */
+	bool is_static;                 /* the program has no dynamic linker */
 	struct call_place place;
 	/* functions that may call the program while they hold a lock */
 	struct range caller[TARGET_CALLERS];
