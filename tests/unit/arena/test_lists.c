@@ -236,7 +236,7 @@ START_TEST(things_end_where_their_room_does)
 }
 END_TEST
 
-/* Killed after it acquired a cell and before it made the cell ready. */
+/* The process was killed after it acquired a cell and before it made the cell ready. */
 START_TEST(a_cell_that_was_never_filled_is_passed_over)
 {
 	struct ptx_object a = thing(1, 10, 100, "a"), b = thing(1, 11, 100, "b"), got;
@@ -317,15 +317,15 @@ START_TEST(a_name_holds_from_its_time_to_the_next)
 	ck_assert_str_eq(name_at(all, n, 1, 12, 300 * MS), "anybody's");
 	ck_assert_str_eq(name_at(all, n, 4, 12, 600 * MS), "anybody's");
 	/*
-	 * A child has its parent's entries of that time until it adds others; the same is true of
-	 * its child.
+	 * A child has the entries that its parent had at that time, until the child adds others.
+	 * The same is true of the child of this child.
 	 */
 	ck_assert_str_eq(name_at(all, n, 3, 10, 400 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 3, 11, 210 * MS), "eleven");
 	ck_assert_str_eq(name_at(all, n, 3, 11, 250 * MS), "eleven of 3");
 	ck_assert_str_eq(name_at(all, n, 4, 10, 600 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 4, 11, 600 * MS), "eleven of 3");
-	/* its own child: an endless chain */
+	/* the process is its own child, an endless chain */
 	ck_assert_str_eq(name_at(all, n, 5, 10, 600 * MS), "nothing");
 	ck_assert_str_eq(name_at(NULL, 0, 1, 10, 0), "nothing");
 	ck_assert_str_eq(name_at(all, n, 1, 10, INT64_MIN), "nothing");

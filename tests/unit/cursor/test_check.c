@@ -29,7 +29,7 @@ static void see(void *arg, const struct posix_trace_fault_np *fault)
 	snprintf(seen->text + used, sizeof(seen->text) - used, "%s\n", fault->reason);
 }
 
-/* The log's bytes in memory, to be changed. */
+/* A copy of the log's bytes in memory, which a test changes. */
 struct work {
 	uint8_t *bytes;
 	size_t size;
@@ -50,7 +50,7 @@ static struct ptx_log_block *block_of(struct work *work, unsigned type, unsigned
 	return NULL;
 }
 
-/* A DATA block of a LOOP log that is valid. Its records are stored unpacked. */
+/* Returns a valid DATA block of a LOOP log, whose records are stored unpacked. */
 static struct ptx_log_block *plain_block_of(struct work *work)
 {
 	const struct ptx_log_place *place = (const void *)(block_of(work, PTX_LOG_INDEX, 0) + 1);
@@ -80,8 +80,8 @@ static struct work a_log(uint32_t policy)
 }
 
 /*
- * Checks that the changed bytes give a fault at that offset (unless 1) whose text contains these
- * words.
+ * Checks that the changed bytes have a fault at this offset (1: at any offset) whose text contains
+ * these words.
  */
 static void expect(struct work *work, uint64_t offset, const char *words)
 {
@@ -132,7 +132,7 @@ START_TEST(a_changed_byte_is_found_in_every_part)
 }
 END_TEST
 
-/* Checksums right, contents wrong. */
+/* The checksums are right, and the contents are wrong. */
 START_TEST(a_record_that_breaks_a_rule_is_found)
 {
 	static const struct {
@@ -310,7 +310,7 @@ START_TEST(a_file_that_is_no_log_is_einval_with_a_reason)
 	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));
 	ck_assert_str_eq(seen.text, "this is not a trace log\n");
 	close(fd);
-	/* The beginning of a header may be a log that was cut. */
+	/* A file with the beginning of a header may be a log that was cut. */
 	fd = sample_file_of(PTX_LOG_MAGIC, 5);
 	memset(&seen, 0, sizeof(seen));
 	FAILS(EINVAL, ptx_check_log(fd, see, &seen, &result));

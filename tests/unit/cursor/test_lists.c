@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: hostile schemas and objects in logs, with right checksums. Texts that are invalid,
- * unterminated or too long damage only themselves, and the check reports them.
+ * cursor/: hostile schemas and objects in logs, with right checksums. A text that is invalid,
+ * unterminated or too long damages only itself, and the check reports it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,8 @@ static const struct ptx_object lock = { .kind = POSIX_TRACE_OBJECT_MUTEX_NP, .pi
 					.pointer = 0x1000, .time_ns = 1, .name = "lock" };
 
 /*
- * A log whose writer was killed, with a good schema of type 64 and an object; then another block.
+ * Makes a log whose writer was killed, with a good schema of type 64 and an object. Appends another
+ * block to it.
  */
 static int a_log_and(enum ptx_log_type type, uint32_t records, const void *payload, size_t bytes)
 {
@@ -38,7 +39,7 @@ static int a_log_and(enum ptx_log_type type, uint32_t records, const void *paylo
 	close(fd);
 	whole = calloc(1, size + sizeof(*block) + bytes);
 	memcpy(whole, log, size);
-	/* The writer is this process, which lives; the header gets another one. */
+	/* This process is the writer and lives, so the header gets the id of another boot. */
 	((struct ptx_log_header *)(void *)whole)->boot_id[0] ^= 0xff;
 	ptx_log_seal_header((struct ptx_log_header *)(void *)whole);
 	block = (struct ptx_log_block *)(void *)(whole + size);
@@ -75,7 +76,7 @@ static void assert_first_fault(int fd, const char *part)
 		      reason);
 }
 
-/* Checks that the blocks before the bad one, and the events, are read. */
+/* Opens the log and checks that the blocks before the bad block, and the events, can be read. */
 static struct ptx_stored *open_and_find_the_good(int fd)
 {
 	struct ptx_stored *stored = sample_open(fd, true);
@@ -101,7 +102,7 @@ struct entry {
 
 static const struct {
 	uint32_t type, bytes;
-	const char *text; /* in 120 bytes, filled with x behind it */
+	const char *text; /* the text, in 120 bytes; the rest is filled with x */
 	const char *fault;
 } entries[] = {
 	{ 65, 5, "u8 a", NULL },
@@ -217,7 +218,7 @@ START_TEST(some_of_very_many_objects_are_kept)
 
 	for (unsigned i = 0; i < MANY; i++) {
 		object[i] = lock;
-		object[i].time_ns = 1000 + i; /* names of one object: the maximum number */
+		object[i].time_ns = 1000 + i; /* the maximum number of names of one object */
 	}
 	fd = a_log_and(PTX_LOG_OBJECTS, MANY, object, MANY * sizeof(*object));
 	stored = open_and_find_the_good(fd);
@@ -288,8 +289,8 @@ START_TEST(a_mapping_that_is_none_does_not_count)
 END_TEST
 
 /*
- * The maximum number, all of one process and never unloaded; all have the same time, so that all
- * are compared.
+ * The maximum number of mappings, all of one process and never unloaded. All have the same time, so
+ * that the reader compares all of them.
  */
 START_TEST(some_of_very_many_mappings_are_kept)
 {
@@ -301,7 +302,7 @@ START_TEST(some_of_very_many_mappings_are_kept)
 	for (unsigned i = 0; i < MANY; i++) {
 		entry[i].kind = PTX_MAPPING_CHILD;
 		entry[i].pid = 500;
-		entry[i].file_offset = 500; /* its own parent */
+		entry[i].file_offset = 500; /* the process is its own parent */
 	}
 	fd = a_log_and(PTX_LOG_MAPPINGS, MANY, entry, MANY * sizeof(*entry));
 	stored = open_and_find_the_good(fd);
@@ -315,8 +316,8 @@ START_TEST(some_of_very_many_mappings_are_kept)
 END_TEST
 
 /*
- * Every byte of the lists is changed once, without a new checksum: no crash, and the check finds
- * it.
+ * Each byte of the lists is changed in turn, without a new checksum. The reader does not crash, and
+ * the check finds the change.
  */
 START_TEST(damage_is_seen_and_takes_its_block_alone)
 {
@@ -331,7 +332,7 @@ START_TEST(damage_is_seen_and_takes_its_block_alone)
 		log[i] ^= 0x41;
 		damaged = sample_file_of(log, size);
 		ptx_stored_close(open_and_find_the_good(damaged));
-		/* Without its magic the block is where the writer stopped. */
+		/* A block without its magic counts as the place where the writer stopped. */
 		if (i >= size - bytes + 4)
 			ck_assert_uint_gt(sample_faults(damaged, false), 0);
 		close(damaged);

@@ -11,7 +11,7 @@
 #include "log/read_scan.h"
 #include "unit/log/sample.h"
 
-/* The offsets of the ends of a sequence's blocks, and the number of events before each. */
+/* The offsets of the ends of a sequence's blocks, and the number of events before each end. */
 struct marks {
 	size_t names_end;
 	size_t count;
@@ -55,7 +55,10 @@ static uint64_t events_within(const struct marks *marks, size_t len)
 	return events;
 }
 
-/* OPEN-02, OPEN-08, LOG-16: i = 0 killed before the end, 1 completed and cut afterwards */
+/*
+ * OPEN-02, OPEN-08, LOG-16: _i 0: the writer was killed before the end; 1: the log was completed
+ * and cut afterwards
+ */
 START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 {
 	struct sample sample;
@@ -103,8 +106,8 @@ START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 			ck_abort_msg("ledger of %zu of %zu bytes", len, size);
 		ptx_stored_close(stored);
 		/*
-		 * A log that was not completed is as its writer left it; a completed log lacks its
-		 * end.
+		 * A log that was not completed is as its writer left it. A completed log that was
+		 * cut lacks its end.
 		 */
 		if (len % 16 == 0 && !!sample_faults(cut, false) != (_i == 1))
 			ck_abort_msg("faults in %zu of %zu bytes", len, size);
@@ -115,7 +118,7 @@ START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 }
 END_TEST
 
-/* Bytes behind the end, as in a log that was captured together with other data. */
+/* Bytes follow behind the end, as in a log that was captured together with other data. */
 START_TEST(bytes_behind_the_end_are_a_fault_but_no_hindrance)
 {
 	struct posix_trace_loginfo_np info;
@@ -143,14 +146,14 @@ static void writer(int fd, int say, uint32_t policy)
 		_exit(1);
 	sample_add(&sample, 50);
 	sample_write(&sample);
-	sample_add(&sample, 50); /* these are only in its memory */
+	sample_add(&sample, 50); /* the file does not have these events */
 	if (write(say, "x", 1) != 1)
 		_exit(1);
 	pause();
 	_exit(1);
 }
 
-/* LOG-16, LOG-17, EXIT-01: i is the policy */
+/* LOG-16, LOG-17, EXIT-01: _i is the policy */
 START_TEST(a_log_opens_when_its_writer_is_dead_and_not_before)
 {
 	static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
@@ -184,7 +187,7 @@ START_TEST(a_log_opens_when_its_writer_is_dead_and_not_before)
 
 	kill(pid, SIGKILL);
 	ck_assert_int_eq(waitid(P_PID, (id_t)pid, &dead, WEXITED | WNOWAIT), 0);
-	stored = sample_open(fd, false); /* its parent has not waited for it yet */
+	stored = sample_open(fd, false); /* the parent has not waited for the writer yet */
 	ck_assert_int_eq(ptx_stored_status(stored)->flush_error, EIO);
 	ck_assert_uint_eq(sample_read(stored, 0, 8), 50);
 	ptx_stored_close(stored);
@@ -196,7 +199,7 @@ START_TEST(a_log_opens_when_its_writer_is_dead_and_not_before)
 }
 END_TEST
 
-/* For a reader that follows a log. */
+/* A reader follows a log that grows. */
 START_TEST(a_salvaged_log_that_grows_is_read_on)
 {
 	struct ptx_stored_event got;
@@ -221,7 +224,7 @@ START_TEST(a_salvaged_log_that_grows_is_read_on)
 }
 END_TEST
 
-/* A file that was written over an older log may still contain blocks of that. */
+/* A file that was written over an older log may still have blocks of the older log. */
 START_TEST(blocks_of_another_log_are_not_read)
 {
 	struct ptx_stored_event event;
@@ -286,8 +289,8 @@ START_TEST(no_log_and_a_log_of_another_machine_are_refused)
 			other = sample_file_of(bytes, size);
 			FAILS(EINVAL, ptx_stored_open(other, false, &stored));
 			/*
-			 * With a wrong checksum it is treated as a damaged log of ours, if that is
-			 * possible.
+			 * If the checksum is wrong, the reader treats the log as a damaged log of
+			 * this machine, if possible.
 			 */
 			if (sealed || foreign[i].offset < 10) {
 				FAILS(EINVAL, ptx_stored_open(other, true, &stored));

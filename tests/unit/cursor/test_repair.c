@@ -10,20 +10,20 @@
 
 #define EVENTS    240
 #define FIELDS    456 /* where the fields of the header end, FORMAT 2.1 */
-#define READABLE  10  /* magic and version_major are before it */
+#define READABLE  10  /* magic and version_major are before this offset */
 #define DATA_MAX  24
 
-/* A log whose first part was written before a clear, in a file with an older log. */
+/* A log whose first part was written before a clear, in a file that has an older log. */
 struct log {
 	uint8_t *bytes;
 	size_t size;
-	uint64_t first, events; /* the events in it */
+	uint64_t first, events; /* the numbers of the events in the log */
 	bool complete;
 };
 
 static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
 				     POSIX_TRACE_LOOP };
-#define KINDS 6 /* policy, and whether it was completed */
+#define KINDS 6 /* combinations of the policies with completed or not */
 
 static struct log make(int kind)
 {
@@ -51,7 +51,7 @@ static struct log make(int kind)
 	log.bytes = sample_bytes(fd, &log.size);
 	close(fd);
 
-	/* A copy, because this process might count as the writer of the file itself. */
+	/* A copy, because this process might count as the writer of the original file. */
 	copy = sample_file_of(log.bytes, log.size);
 	stored = sample_open(copy, false);
 	ck_assert(ptx_stored_next(stored, &got));
@@ -81,7 +81,7 @@ static void see(void *arg, const struct posix_trace_fault_np *fault)
 	strncpy(seen->reason, fault->reason, sizeof(seen->reason) - 1);
 }
 
-/* Only the header is missing, and the check reports only that. */
+/* Asserts that only the header is missing, and that the check reports only this. */
 static void assert_salvaged(int fd, const struct log *log, uint64_t offset)
 {
 	struct ptx_stored *stored = sample_open(fd, true);
@@ -116,7 +116,10 @@ static void flip(int fd, const struct log *log, size_t at, uint8_t mask)
 
 	if (pwrite(fd, &byte, 1, (off_t)at) != 1)
 		ck_abort();
-	/* Without salvage it is no log, except for the closing area, which has its own checksum. */
+	/*
+	 * Without salvage the file is no log, except after damage of the closing area, which has
+	 * its own checksum.
+	 */
 	if (at < PTX_LOG_CLOSING_AT && ptx_stored_open(fd, false, &stored) != EINVAL)
 		ck_abort_msg("byte %zu: opened", at);
 	if (at >= READABLE) {
@@ -133,8 +136,8 @@ static void flip(int fd, const struct log *log, size_t at, uint8_t mask)
 }
 
 /*
- * LOG-11, OPEN-02, OPEN-08: i is the kind; fields are changed more than once, and only part of the
- * spare bytes
+ * LOG-11, OPEN-02, OPEN-08: _i is the kind. Each byte of the fields is changed several times, and
+ * only some of the spare bytes
  */
 START_TEST(no_changed_byte_of_the_header_costs_an_event)
 {
@@ -162,7 +165,10 @@ static void fill(uint8_t *to, size_t len, unsigned how, uint64_t *random)
 		to[i] = how == 0 ? 0 : how == 1 ? 0xff : (uint8_t)random_next(random);
 }
 
-/* i is the kind; the older log and the cleared blocks are not read without the header either */
+/*
+ * _i is the kind. Even without the header, the reader does not read the older log and the cleared
+ * blocks
+ */
 START_TEST(magic_and_version_of_a_header_suffice)
 {
 	struct log log = make(_i);
@@ -203,7 +209,7 @@ static struct ptx_log_block *block_at(uint8_t *bytes, size_t at)
 	return (struct ptx_log_block *)(void *)(bytes + at);
 }
 
-/* The first blocks, which have the most information, are missing too. i is the kind */
+/* The first blocks, which have the most information, are damaged, too. _i is the kind */
 START_TEST(with_a_damaged_block_beside_the_header_the_other_blocks_are_read)
 {
 	struct log log = make(_i);
@@ -234,7 +240,7 @@ START_TEST(with_a_damaged_block_beside_the_header_the_other_blocks_are_read)
 }
 END_TEST
 
-/* Every second block, so that no block follows another. i is the kind */
+/* Every second block is damaged, so that no block follows another. _i is the kind */
 START_TEST(with_half_of_the_blocks_and_no_header_the_other_half_is_read)
 {
 	struct log log = make(_i);
@@ -277,7 +283,7 @@ START_TEST(with_half_of_the_blocks_and_no_header_the_other_half_is_read)
 }
 END_TEST
 
-/* i is the kind */
+/* _i is the kind */
 START_TEST(a_log_without_events_is_a_log_without_events)
 {
 	struct posix_trace_check_np result;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The overwritten events of a LOOP stream: reported once, at their place, and all older events are
- * dropped with them.
+ * The overwritten events of a LOOP stream are reported once, at their place. All events that are
+ * older are dropped with them.
  */
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -11,7 +11,7 @@ enum { CHUNKS = 6 };
 
 static struct writer one, two;
 
-/* Ring 0, ring one and ring two have one chunk each: three chunks are left. */
+/* Ring 0 and the rings of `one` and `two` have one chunk each. Three chunks are free. */
 static void begin(void)
 {
 	stage_make(POSIX_TRACE_LOOP, CHUNKS);
@@ -33,7 +33,7 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 
 	begin();
 	first = pool_now + 1;
-	writer_put_many(&one, 1, 4 * POOL_RECORDS); /* full, no event lost */
+	writer_put_many(&one, 1, 4 * POOL_RECORDS); /* the stream is full, and no event is lost */
 	ck_assert_uint_eq(stage_overrun(), 0);
 	writer_put_many(&one, 100, 1);
 	ck_assert_uint_eq(stage_overrun(), 1);
@@ -45,13 +45,13 @@ START_TEST(overflow_has_the_time_of_the_first_lost_and_resume_that_of_the_surviv
 	stage_expect_values(POOL_RECORDS + 2, 3 * POOL_RECORDS - 1);
 	stage_expect_values(100, 1);
 	stage_expect_none();
-	ck_assert_uint_eq(stage_overrun(), 0); /* of the read itself */
+	ck_assert_uint_eq(stage_overrun(), 0); /* the overrun that the read itself reports */
 	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS);
 	stage_assert_account();
 }
 END_TEST
 
-/* SLOOP-01: the delivered events are the youngest part, complete */
+/* SLOOP-01: the delivered events are the youngest part of all events, without a gap */
 START_TEST(events_older_than_overwritten_ones_are_dropped_too)
 {
 	begin();
@@ -62,7 +62,7 @@ START_TEST(events_older_than_overwritten_ones_are_dropped_too)
 	ck_assert_uint_eq(stage_lost(PTX_LOST_OVERWRITTEN), POOL_RECORDS + 2);
 	stage_expect(POSIX_TRACE_OVERFLOW, 0);
 	stage_expect(POSIX_TRACE_RESUME, 0);
-	/* 1 to 4 were overwritten; 500 and 501 were older than 4 */
+	/* the values 1 to 4 were overwritten; 500 and 501 are older than 4 */
 	stage_expect_values(POOL_RECORDS + 1, POOL_RECORDS);
 	stage_expect_values(510, 1);
 	stage_expect_values(100, 2 * POOL_RECORDS + 1);
@@ -73,7 +73,8 @@ START_TEST(events_older_than_overwritten_ones_are_dropped_too)
 END_TEST
 
 /*
- * SLOOP-01: of two events with the same time, one is overwritten; neither is younger than the gap
+ * SLOOP-01: two events have the same time, and one of them is overwritten. Neither is younger than
+ * the gap
  */
 START_TEST(events_as_old_as_the_last_overwritten_are_dropped_too)
 {
@@ -124,8 +125,8 @@ START_TEST(each_gap_is_reported_at_its_place)
 END_TEST
 
 /*
- * SLOOP-06: RESUME reported its time: its event is delivered, even if chunks are overwritten
- * meanwhile
+ * SLOOP-06: RESUME has reported the time of this event, so the event is delivered even if chunks
+ * are overwritten meanwhile
  */
 START_TEST(the_survivor_is_delivered_and_a_gap_behind_it_is_another)
 {
@@ -144,12 +145,12 @@ START_TEST(the_survivor_is_delivered_and_a_gap_behind_it_is_another)
 }
 END_TEST
 
-/* Events that the reader has already claimed are older than the cut too. */
+/* Events that the reader has claimed are older than the cut, too. */
 START_TEST(claimed_events_below_the_cut_are_lost_with_the_rest)
 {
 	begin();
 	writer_put_many(&one, 1, POOL_RECORDS + 1);
-	stage_expect_values(1, 1); /* 2 to 4 are claimed */
+	stage_expect_values(1, 1); /* the values 2 to 4 are claimed */
 	writer_put_many(&one, 100, 5 * POOL_RECORDS);
 	ck_assert_uint_gt(cut(), stage.told[stage.n - 1].ticks + 3);
 	stage_expect(POSIX_TRACE_OVERFLOW, 0);
@@ -179,7 +180,7 @@ START_TEST(marks_among_lost_events_are_not_reported)
 }
 END_TEST
 
-/* It was stamped before the gap that was reported, and is published after it. */
+/* The event was stamped before the gap that was reported, and is published after the report. */
 START_TEST(a_late_event_older_than_the_cut_is_lost_and_reported)
 {
 	struct half half;
@@ -222,8 +223,8 @@ END_TEST
 static uint64_t times[1000]; /* the values in the order in which they were written */
 
 /*
- * Checks the delivered events: each value is the next, or OVERFLOW and RESUME are immediately
- * before it, RESUME has its time, and values are indeed missing.
+ * Checks the delivered events. Each value is the next value, or OVERFLOW and RESUME are immediately
+ * before it. In the second case RESUME has the time of the event, and values are missing.
  */
 static void assert_gaps_told(void)
 {
@@ -251,7 +252,7 @@ static void assert_gaps_told(void)
 }
 
 static int burst;
-static uint64_t values; /* the next of write_burst() */
+static uint64_t values; /* the next value of write_burst() */
 
 static void write_burst(void *state)
 {
@@ -269,8 +270,9 @@ static void take_one(void *state)
 }
 
 /*
- * SLOOP-05 to SLOOP-07: the reader is about to report a gap (0), is before the survivor (1), in the
- * chunk behind it (2), or at its end (3); a writer overwrites one chunk, three, or all.
+ * SLOOP-05 to SLOOP-07: a writer overwrites one chunk, three, or all, while the reader is about to
+ * report a gap (0), is before the survivor (1), in the chunk behind it (2), or at the end of this
+ * chunk (3)
  */
 START_TEST(overwriting_at_any_instruction_of_a_delivery_is_reported_at_its_place)
 {
@@ -307,9 +309,9 @@ static void write_next(struct writer *writer, unsigned count, uint64_t *next)
 }
 
 /*
- * SLOOP-01, SLOOP-05: because of the cut the reader drops its records of one, and learns from the
- * ring that one has overwritten more. The events of two in between are older than that and do not
- * survive.
+ * SLOOP-01, SLOOP-05: because of the cut, the reader drops its records of `one`. It then finds in
+ * the ring that `one` has overwritten more. The events of `two` between both are older than these
+ * events, so they do not survive.
  */
 START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 {
@@ -320,7 +322,7 @@ START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 	write_next(&two, 1, &next);
 	write_next(&one, 2 * POOL_RECORDS, &next);
 	stage_expect_values(1, 1); /* of one's first chunk, which the reader has; also two's */
-	/* the cut is behind one's second chunk, before two's */
+	/* the cut is behind the second chunk of `one` and before that of `two` */
 	write_next(&one, POOL_RECORDS + 1, &next);
 	values = next;
 	burst = _i ? 9 * POOL_RECORDS : 2 * POOL_RECORDS;
@@ -338,7 +340,7 @@ static void ask(struct ptx_ledger *ledger)
 	ck_assert_int_eq(ptx_drain_ledger(stage.drain, ledger), 0);
 }
 
-/* The total is exact. For events in no column, only their number is known. */
+/* The total is exact. Only the number of the events that are in no column is known. */
 static void assert_unattributed(const struct ptx_ledger *ledger, uint64_t events)
 {
 	uint64_t types = 0, threads = 0;
@@ -385,7 +387,7 @@ START_TEST(overwritten_events_that_were_not_counted_are_unattributed)
 			  ledger.type[POOL_TYPE].lost[PTX_LOST_OVERWRITTEN] - 2);
 	ck_assert_uint_eq(ptx_ledger_thread(&after, 0, 0, 0)->lost[PTX_LOST_OVERWRITTEN], 1);
 	ptx_ledger_fini(&after);
-	/* More than the total: this is visible, and no line is corrected. */
+	/* The count exceeds the total: the difference remains visible, and no line is corrected. */
 	atomic_fetch_add(count, 5);
 	ask(&after);
 	ck_assert_uint_eq(ptx_ledger_sum(&after.total), after.total.called + 3);
@@ -396,7 +398,10 @@ START_TEST(overwritten_events_that_were_not_counted_are_unattributed)
 }
 END_TEST
 
-/* Killed between the two counters: the type is known, and the thread is not. */
+/*
+ * The writer was killed between the two counters: the type of the loss is known, and the thread is
+ * not.
+ */
 START_TEST(a_loss_that_no_thread_has_is_of_no_known_thread)
 {
 	static const uint64_t losses[] = { 1, 1000 };

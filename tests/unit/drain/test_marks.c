@@ -48,8 +48,8 @@ START_TEST(events_stamped_while_the_stream_did_not_run_are_no_members)
 END_TEST
 
 /*
- * A writer that saw the stream running and stamped meanwhile: its event is a member, even if it is
- * published later.
+ * A writer read that the stream runs, and stamped its event. The event is a member, even if the
+ * writer publishes it after the stop.
  */
 START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_the_stream)
 {
@@ -64,7 +64,7 @@ START_TEST(an_event_stamped_before_the_stop_and_published_after_it_belongs_to_th
 }
 END_TEST
 
-/* STOP-07: also if a reader that must not wait has passed the STOP and further marks */
+/* STOP-07: also if a reader that must not wait has delivered the STOP and later marks */
 START_TEST(an_event_that_comes_after_its_stop_was_delivered_belongs_to_the_stream)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);
@@ -95,8 +95,8 @@ START_TEST(an_event_that_comes_after_its_stop_was_delivered_belongs_to_the_strea
 END_TEST
 
 /*
- * An event that was stamped while the stream was stopped is no member, even if it is published
- * after the next START.
+ * An event that was stamped while the stream was stopped is no member, even if its writer publishes
+ * it after the next START.
  */
 START_TEST(an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_the_stream)
 {
@@ -119,8 +119,8 @@ START_TEST(an_event_that_comes_late_and_was_stamped_after_a_stop_is_no_part_of_t
 END_TEST
 
 /*
- * UFULL-06: an event stamped before the stream was full is delivered; one stamped while it was full
- * is lost, cause stream full
+ * UFULL-06: an event that was stamped before the stream was full is delivered. An event that was
+ * stamped while the stream was full is lost, cause stream full
  */
 START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_is)
 {
@@ -153,8 +153,8 @@ START_TEST(an_event_that_comes_after_its_stream_was_full_belongs_where_its_time_
 END_TEST
 
 /*
- * The bounds: a mark is before the events with the same time, in the delivered order and in the
- * account.
+ * Equal times: in the delivered order and in the account, a mark is before the events with the time
+ * of the mark.
  */
 START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 {
@@ -171,7 +171,7 @@ START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 	at_start.time = stage.drain->mark[(stage.drain->mark_first + 1) %
 					  stage.drain->mark_room].ticks;
 	writer_commit(&two, &at_start);
-	ck_assert_uint_eq(stage_unread(), 3); /* STOP, START, 2 */
+	ck_assert_uint_eq(stage_unread(), 3); /* STOP, START and the value 2 */
 	stage_assert_account();
 	stage_expect(POSIX_TRACE_STOP, 0);
 	stage_expect(POSIX_TRACE_START, 0);
@@ -182,7 +182,7 @@ START_TEST(an_event_stamped_at_the_very_time_of_a_mark_is_behind_it)
 }
 END_TEST
 
-/* The same with marks that were delivered before the event was published. */
+/* The same as the test above, but the marks are delivered before the event is published. */
 START_TEST(an_event_that_comes_late_with_the_very_time_of_a_mark_is_behind_it)
 {
 	struct half at_stop, at_start;
@@ -219,7 +219,7 @@ START_TEST(unread_events_of_a_stopped_stream_are_in_its_account)
 	writer_put_many(&one, 1, 6);
 	stage_stop();
 	writer_put_many(&one, 7, 2);
-	ck_assert_uint_eq(stage_unread(), 7); /* with the STOP */
+	ck_assert_uint_eq(stage_unread(), 7); /* the events and the STOP */
 	stage_assert_account();
 	stage_expect_values(1, 6);
 	ck_assert_uint_eq(stage_unread(), 1);
@@ -233,9 +233,9 @@ START_TEST(a_full_stream_reports_its_stop_behind_its_last_event_and_loses_later_
 	begin_started(POSIX_TRACE_UNTIL_FULL);
 	stage.drain->rings->geometry.useful = 1000; /* no free space */
 	writer_put_many(&one, 1, 3);
-	writer_enter(&two, 4, &half); /* it saw the stream running */
+	writer_enter(&two, 4, &half); /* this writer read that the stream runs */
 	stage_fill_up();
-	writer_put_many(&one, 100, 2); /* these saw it too, but were too late */
+	writer_put_many(&one, 100, 2); /* these writers read it, too, but came too late */
 	stage_expect_none();
 	writer_commit(&two, &half);
 	stage_expect_values(1, 4);
@@ -250,8 +250,8 @@ START_TEST(a_full_stream_reports_its_stop_behind_its_last_event_and_loses_later_
 END_TEST
 
 /*
- * UFULL-04: a writer that found the stream full had read the clock before events that have been
- * delivered since were stamped
+ * UFULL-04: a writer found the stream full. It had read the clock before the times of events that
+ * have been delivered since
  */
 START_TEST(a_full_stream_reports_its_stop_behind_events_delivered_before)
 {
@@ -261,7 +261,7 @@ START_TEST(a_full_stream_reports_its_stop_behind_events_delivered_before)
 	stage.drain->rings->geometry.useful = 1000; /* no free space */
 	writer_put_many(&one, 1, 1);
 	found_at = pool_now;
-	writer_put_many(&two, 2, 2); /* they saw the stream running */
+	writer_put_many(&two, 2, 2); /* these writers read that the stream runs */
 	stage_expect_values(1, 3);
 	if (_i)
 		stage_mark(PTX_MARK_ERROR, 28); /* this one must be reported before it, too */
@@ -275,7 +275,10 @@ START_TEST(a_full_stream_reports_its_stop_behind_events_delivered_before)
 }
 END_TEST
 
-/* UFULL-08: at the latest when it is empty; its START is reported before the next event */
+/*
+ * UFULL-08: the stream restarts at the latest when it is empty, and its START is reported before
+ * the next event
+ */
 START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 {
 	struct writer many[CHUNKS - 3];
@@ -301,8 +304,8 @@ START_TEST(an_empty_stream_goes_on_and_says_so_before_the_next_event)
 END_TEST
 
 /*
- * UFULL-09: when half of the size is free; the pair is between the last old event and the first new
- * one
+ * UFULL-09: the stream restarts when half of the size is free. The pair of marks is between the
+ * last old event and the first new event
  */
 START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
 {
@@ -331,7 +334,8 @@ START_TEST(a_stream_half_read_goes_on_and_the_pair_stands_in_the_gap)
 END_TEST
 
 /*
- * STOP-05: stopped by call while full, it is suspended after it has been read, and does not restart
+ * STOP-05: a full stream that was stopped by call is suspended after it has been read, and does not
+ * restart
  */
 START_TEST(a_full_stream_that_was_stopped_by_call_does_not_go_on)
 {
@@ -404,7 +408,7 @@ START_TEST(a_moment_is_younger_than_all_that_was_delivered_or_marked)
 	writer_put_many(&one, 1, 1);
 	stage_expect_values(1, 1);
 	ck_assert_uint_gt(ptx_drain_moment(stage.drain, false), stage.told[stage.n - 1].ticks);
-	/* it looks back by a microsecond and finds the event */
+	/* a start examines the last microsecond, and finds the event */
 	ck_assert_uint_eq(ptx_drain_moment(stage.drain, true), stage.told[stage.n - 1].ticks + 1);
 	stage_mark(PTX_MARK_ERROR, 1);
 	ck_assert_uint_gt(ptx_drain_moment(stage.drain, true), stage.drain->mark[0].ticks);
@@ -443,7 +447,7 @@ START_TEST(filtered_marks_are_not_reported)
 }
 END_TEST
 
-/* Only the controller writes them: one that a program invents is damage. */
+/* Only the controller records system events. A system event of a program is damage. */
 START_TEST(a_system_event_of_another_ring_is_no_event)
 {
 	begin_started(POSIX_TRACE_UNTIL_FULL);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Writers between their clock reading and their head: the readers that wait for them, the length of
- * the wait, and late events. */
+/*
+ * Writers that have read the clock and not yet stored the head: the readers that wait for them, the
+ * length of the wait, and late events.
+ */
 #include <string.h>
 
 #include "base/barrier.h"
@@ -11,7 +13,10 @@
 static struct writer one, two;
 static struct half half;
 
-/* Two writers with a ring and an event each, which are read; the next event of both is 2. */
+/*
+ * Two writers have a ring and an event each, which are read. The next event of both has the value
+ * 2.
+ */
 static void begin(void)
 {
 	stage_make(POSIX_TRACE_UNTIL_FULL, 12);
@@ -40,7 +45,7 @@ static void assert_late(bool late)
 	ck_assert_int_eq(stage.told[stage.n - 1].late, late);
 }
 
-/* The writer inside its window publishes 102, which is before 202 and is not late. */
+/* The writer inside its window publishes 102. This value is before 202 and is not late. */
 static void expect_order_kept(void)
 {
 	writer_commit(&one, &half);
@@ -88,7 +93,7 @@ START_TEST(events_older_than_the_last_look_outside_a_window_need_not_wait)
 {
 	begin();
 	writer_put_many(&two, 202, 1);
-	ptx_drain_pass(stage.drain); /* one is observed outside, after 202 */
+	ptx_drain_pass(stage.drain); /* the reader observes `one` outside its window, after 202 */
 	writer_enter(&one, 102, &half);
 	stage_expect_values(202, 1);
 	writer_put_many(&two, 203, 1);
@@ -99,7 +104,10 @@ START_TEST(events_older_than_the_last_look_outside_a_window_need_not_wait)
 }
 END_TEST
 
-/* It was not observed outside at this head, but its chunk has the time at which it was opened. */
+/*
+ * The reader did not observe the writer outside at this head, but the chunk has the time at which
+ * it was opened.
+ */
 START_TEST(a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events)
 {
 	struct writer three;
@@ -118,7 +126,10 @@ START_TEST(a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events)
 }
 END_TEST
 
-/* Without that too: then no event younger than its last record. */
+/*
+ * The chunk has no such time either, so the reader delivers no event younger than the writer's last
+ * record.
+ */
 START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 {
 	begin();
@@ -126,7 +137,7 @@ START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 	writer_put_many(&one, 102, 1);
 	writer_enter(&one, 103, &half);
 	writer_put_many(&two, 203, 1);
-	stage_expect_none(); /* the pass that observes it knows no record of it after 101 */
+	stage_expect_none(); /* the pass that observes the writer finds no record of it after 101 */
 	stage_expect_none();
 	writer_commit(&one, &half);
 	stage_expect_values(202, 1);
@@ -138,7 +149,7 @@ START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 END_TEST
 
 /*
- * Then a writer that is not observed inside may be there nevertheless, for the time that a store
+ * Then a writer may be inside although the reader observes it outside, for the time that a store
  * needs to become visible.
  */
 START_TEST(without_a_barrier_events_younger_than_two_milliseconds_wait)
@@ -183,8 +194,8 @@ START_TEST(a_reader_that_must_not_wait_gets_complete_events_and_an_older_one_lat
 END_TEST
 
 /*
- * An event published after the pass began may be younger than the events that other writers are
- * recording.
+ * An event that was published after the pass began may be younger than the events that other
+ * writers are recording.
  */
 START_TEST(a_reader_that_must_not_wait_gets_no_event_after_the_look)
 {
@@ -204,7 +215,7 @@ START_TEST(a_reader_that_must_not_wait_gets_no_event_after_the_look)
 }
 END_TEST
 
-/* If no complete event was held back, the order is kept for the next events. */
+/* If no complete event was held back, the reader keeps the order for the next events. */
 START_TEST(a_search_for_complete_events_that_finds_none_keeps_the_order)
 {
 	struct half younger;
@@ -220,7 +231,7 @@ START_TEST(a_search_for_complete_events_that_finds_none_keeps_the_order)
 }
 END_TEST
 
-/* So the order need not be given up while writers run. */
+/* So the reader keeps the order while writers run. */
 START_TEST(a_second_look_delivers_events_of_the_first_if_the_writer_has_advanced)
 {
 	begin();
@@ -237,7 +248,10 @@ START_TEST(a_second_look_delivers_events_of_the_first_if_the_writer_has_advanced
 }
 END_TEST
 
-/* A stopped thread, a debugger: the order is given up, the event is not. */
+/*
+ * A thread is stopped, as by a debugger: the reader gives up the order, and does not lose the
+ * event.
+ */
 START_TEST(after_a_stall_no_reader_waits_and_the_event_is_marked_late)
 {
 	begin();
@@ -262,7 +276,7 @@ START_TEST(after_a_stall_no_reader_waits_and_the_event_is_marked_late)
 }
 END_TEST
 
-/* The next stop is another one: the reader waits for it again. */
+/* At the next stop of the thread, the reader waits for it again. */
 START_TEST(each_stall_is_waited_for_anew)
 {
 	begin();
@@ -283,14 +297,14 @@ START_TEST(each_stall_is_waited_for_anew)
 END_TEST
 
 /*
- * EVENT-13: a handler jumped out of the window. No thread is inside it, and no other thread is
- * affected.
+ * EVENT-13: a handler left the window by siglongjmp(). No thread is inside the window, and no other
+ * thread is affected.
  */
 START_TEST(a_window_left_by_a_jump_delays_once_and_then_no_more)
 {
 	begin();
 	writer_enter(&one, 102, &half);
-	/* a handler jumps away: 102 is never published */
+	/* a handler leaves by siglongjmp(), so 102 is never published */
 	writer_put_many(&two, 202, 1);
 	stage_expect_none();
 	pool_now += 2 * STAGE_STALL;
@@ -299,7 +313,7 @@ START_TEST(a_window_left_by_a_jump_delays_once_and_then_no_more)
 		writer_put_many(&two, 200 + i, 1);
 		stage_expect_values(200 + i, 1);
 	}
-	writer_put_many(&one, 103, 1); /* the window belongs to it again */
+	writer_put_many(&one, 103, 1); /* the writer is inside the window again */
 	writer_put_many(&two, 299, 1);
 	stage_expect_values(103, 1);
 	stage_expect_values(299, 1);
@@ -407,7 +421,7 @@ START_TEST(writers_at_any_instruction_of_a_pass_are_delivered_in_order)
 		steps_interrupt(pass, enter_only, NULL);
 		break;
 	}
-	stage_take_all(); /* as far as it is certain */
+	stage_take_all(); /* the events whose order is certain */
 	if (_i == 1 && !steps_happened())
 		writer_commit(&one, &half);
 	if (_i == 2 && steps_happened())

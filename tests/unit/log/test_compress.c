@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_compress.c: compressed logs are read, resumed, checked and damaged like others, and a
- * process without libzstd refuses them.
+ * log/format_compress.c: compressed logs are read, resumed, checked and damaged like other logs,
+ * and a process without libzstd refuses them.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ bool __real_ptx_zstd_load(void);
 
 static bool zstd_is_missing;
 
-/* As on a machine without libzstd. */
+/* If a test requests it, the library behaves as on a machine without libzstd. */
 bool __wrap_ptx_zstd_load(void)
 {
 	return !zstd_is_missing && __real_ptx_zstd_load();
@@ -38,7 +38,7 @@ static const struct ptx_log_header *header_of(const uint8_t *bytes)
 	return (const void *)bytes;
 }
 
-/* Calls fn for each block of a sequence. */
+/* Calls `fn` for each block of a sequence. */
 static void each_block(int fd, void (*fn)(const struct ptx_log_found *found, void *arg), void *arg)
 {
 	struct ptx_log_window window;
@@ -114,7 +114,7 @@ START_TEST(each_block_is_compressed_for_itself)
 		size = size_with(levels[i], i % 2 ? POSIX_TRACE_UNTIL_FULL : POSIX_TRACE_APPEND,
 				 &census);
 		ck_assert_uint_lt(size, plain);
-		/* the blocks are the same, and of equal number */
+		/* both logs have the same blocks, in the same numbers */
 		ck_assert_mem_eq(census.blocks, none.blocks, sizeof(census.blocks));
 		ck_assert_uint_gt(census.compressed[PTX_LOG_DATA], 10);
 		ck_assert_uint_eq(census.compressed[PTX_LOG_DATA], census.blocks[PTX_LOG_DATA]);
@@ -128,7 +128,7 @@ START_TEST(each_block_is_compressed_for_itself)
 }
 END_TEST
 
-/* Appends events with random data; blocks of them do not get shorter. */
+/* Appends events with random data, whose blocks do not become smaller by compression. */
 START_TEST(a_block_that_does_not_get_shorter_is_stored_as_it_is)
 {
 	int fd = sample_file();
@@ -173,7 +173,7 @@ START_TEST(a_resumed_log_stays_compressed)
 
 	compress_logs();
 	fd = heir_killed(POSIX_TRACE_APPEND, 500);
-	unsetenv("PTX_LEVEL"); /* the heir knows it from the file */
+	unsetenv("PTX_LEVEL"); /* the heir gets the level from the file */
 	ck_assert_int_eq(heir_resume(&sample, fd), 0);
 	ck_assert_uint_eq(sample.events, 500);
 	heir_go_on_to(&sample, fd, 900);
@@ -191,7 +191,7 @@ static void remember_reason(void *arg, const struct posix_trace_fault_np *fault)
 		snprintf(reason, 200, "%llu %s", (unsigned long long)fault->offset, fault->reason);
 }
 
-/* The first fault of a log, as "OFFSET REASON"; "" if there is none. */
+/* Returns the first fault of a log as "OFFSET REASON", or "" if there is none. */
 static const char *reason_of(int fd)
 {
 	static char reason[200];
@@ -202,7 +202,7 @@ static const char *reason_of(int fd)
 	return reason;
 }
 
-/* A compressed log cannot be read without libzstd, and never looks damaged. */
+/* Without libzstd a compressed log cannot be read, and it never appears to be damaged. */
 START_TEST(without_libzstd_a_compressed_log_is_refused_and_left_alone)
 {
 	int fd, whole = sample_file();
@@ -219,12 +219,12 @@ START_TEST(without_libzstd_a_compressed_log_is_refused_and_left_alone)
 	ck_assert_int_eq(ptx_stored_open(whole, false, &stored), ENOTSUP);
 	ck_assert_int_eq(ptx_stored_open(whole, true, &stored), ENOTSUP);
 	ck_assert_ptr_eq(strstr(reason_of(whole), ptx_zstd_why_missing()), reason_of(whole) + 2);
-	/* A guardian would truncate it, if it took the blocks for damaged ones. */
+	/* If the guardian regarded the blocks as damaged, it would truncate the log. */
 	ck_assert_int_eq(heir_resume(&sample, fd), ENOTSUP);
 	after = sample_bytes(fd, &is);
 	ck_assert_uint_eq(was, is);
 	ck_assert_mem_eq(before, after, was);
-	/* A new log is one without compression. */
+	/* A new log is made without compression. */
 	close(fd);
 	fd = sample_file();
 	sample_make(fd, POSIX_TRACE_APPEND, 0, 24, EVENTS, EVERY);
@@ -255,7 +255,7 @@ START_TEST(an_unknown_incompatible_flag_is_refused)
 }
 END_TEST
 
-/* A block's header, its longer part, and what follows it in the file. */
+/* A block's header, its additional part for compression, and the bytes behind it in the file. */
 struct forged {
 	struct ptx_log_block block;
 	struct ptx_log_compressed more;
@@ -309,7 +309,7 @@ static void frame_other(struct forged *f)
 
 static void frame_shorter(struct forged *f)
 {
-	/* The last byte of the frame is padding now. */
+	/* The last byte of the frame counts as padding now. */
 	f->more.frame_bytes -= 1;
 	f->payload[f->more.frame_bytes] = 0;
 }
@@ -334,7 +334,7 @@ static void records_other(struct forged *f)
 	f->block.records++;
 }
 
-/* Each forgery changes the first compressed DATA block. The check reports this reason. */
+/* Each forgery changes the first compressed DATA block. The check must report this reason. */
 static const struct {
 	void (*forge)(struct forged *f);
 	const char *reason;
@@ -365,7 +365,7 @@ static void find_compressed(const struct ptx_log_found *found, void *arg)
 		*want = *found;
 }
 
-/* Its checksums are right: only the checks of the values can find it. */
+/* The checksums of the block are right, so only the checks of the values can find the forgery. */
 START_TEST(a_forged_block_is_refused_with_a_reason)
 {
 	struct ptx_log_found want = { .end = forgeries[_i].has_padding };

@@ -100,7 +100,7 @@ static void describe_more(struct sample *sample)
 	ck_assert_int_eq(ptx_log_object(sample->log, &child), 0);
 }
 
-/* Writes the log of that name to fd. */
+/* Writes the log append.hex to `fd`. */
 static void write_append(int fd)
 {
 	struct ptx_log_event late = { .len_flags = 3 | PTX_RECORD_LATE, .type = 63, .pid = 500,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.h: packed records are read back unchanged, and a block that would not get smaller
- * is not packed. Memory has exactly the size that the contract requires, so that the sanitizers
- * notice any byte beyond it.
+ * log/format_pack.h: a reader gets the packed records unchanged, and a block that would not become
+ * smaller is not packed. Memory has exactly the size that the contract requires, so that the
+ * sanitizers notice any byte beyond it.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static size_t padded(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
-/* The bytes that FORMAT 3.4 makes of the records, without the tables. */
+/* Returns the number of bytes of the packed events (FORMAT 3.4), without the tables. */
 static size_t event_bytes(const struct pile *pile)
 {
 	uint64_t time = (uint64_t)pile->time_min;
@@ -37,7 +37,7 @@ static size_t event_bytes(const struct pile *pile)
 	return padded(bytes);
 }
 
-/* Packs and unpacks the block if it gets smaller; returns whether it did. */
+/* Packs the block and, if it becomes smaller, unpacks it. Returns whether it becomes smaller. */
 static bool comes_back(const struct pile *pile)
 {
 	size_t table = sizeof(pile_threads), want;
@@ -112,7 +112,10 @@ START_TEST(data_of_every_length_and_every_flag_comes_back)
 }
 END_TEST
 
-/* One more than the packer remembers: the block is not packed, however small it would get. */
+/*
+ * With one shape more than the packer remembers, the block is not packed, however small it would
+ * be.
+ */
 START_TEST(as_many_shapes_as_there_can_be_come_back_and_more_stay_plain)
 {
 	for (uint32_t more = 0; more < 3; more++) {
@@ -171,7 +174,7 @@ START_TEST(blocks_that_do_not_get_smaller_stay_plain)
 		ck_assert_int_eq(comes_back(&pile), 16 + padded(3 + len) < 24 + padded(len));
 		pile_free(&pile);
 	}
-	/* Nothing in common: neither shapes nor times. */
+	/* The events have neither shapes nor times in common. */
 	memset(&pile, 0, sizeof(pile));
 	for (int i = 0; i < 1000; i++)
 		pile_add(&pile, 0, (uint16_t)(1 + i), 0, (uint64_t)i << 20, SAMPLE_TIME(-i));
@@ -242,8 +245,8 @@ static void put_alike(struct sample *sample, unsigned count, uint32_t len)
 }
 
 /*
- * FORMAT 3.4, SIZE-15: a slot has its size anyway; blocks that count against the limit are not
- * packed
+ * FORMAT 3.4, SIZE-15: blocks in slots are not packed, because a slot has a fixed size and unpacked
+ * bytes count against the limit
  */
 START_TEST(blocks_of_a_sequence_are_packed_and_those_in_slots_are_not)
 {
@@ -274,7 +277,7 @@ START_TEST(blocks_of_a_sequence_are_packed_and_those_in_slots_are_not)
 }
 END_TEST
 
-/* Both would get 8 bytes smaller. */
+/* Both blocks would become 8 bytes smaller. */
 START_TEST(a_record_longer_than_a_block_stays_plain)
 {
 	struct ptx_stored_event got;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/: the events that the three policies keep are read back unchanged. */
+/* log/: for each log-full policy, a reader gets the events that the log keeps, unchanged. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,9 @@ START_TEST(until_full_never_exceeds_its_limit_and_keeps_room_for_stop)
 		ck_assert_uint_le(sample.bytes + PTX_LOG_STOP_BYTES, limit);
 		ck_assert_uint_gt(sample.bytes + PTX_LOG_STOP_BYTES +
 				  ptx_record_size(ptx_record_len(event.len_flags)), limit);
-		/* No later event is accepted, however short, because the order would be lost. */
+		/*
+		 * No later event is accepted, even if it is short, because the order would be lost.
+		 */
 		event.len_flags = 0;
 		ck_assert_int_eq(ptx_log_append(sample.log, &event), PTX_LOG_APPEND_FULL);
 		ck_assert(ptx_log_is_full(sample.log));
@@ -159,7 +161,7 @@ START_TEST(clear_makes_a_full_log_usable_again)
 }
 END_TEST
 
-/* CLEAR-07, CLEAR-08, CLEAR-09, CLEAR-05: i is the policy */
+/* CLEAR-07, CLEAR-08, CLEAR-09, CLEAR-05: _i is the policy */
 START_TEST(after_clear_a_log_is_as_just_created_and_old_blocks_never_return)
 {
 	static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
@@ -173,14 +175,14 @@ START_TEST(after_clear_a_log_is_as_just_created_and_old_blocks_never_return)
 	ck_assert_int_eq(sample_begin(&sample, fd, policies[_i], 100000, 8), 0);
 	sample_add(&sample, 1000);
 	sample_write(&sample);
-	sample_add(&sample, 100); /* these were put and not written */
+	sample_add(&sample, 100); /* these events were put and not written */
 	OK(ptx_log_clear(sample.log, &sample.ledger));
 	ck_assert_uint_eq(sample.ledger.total.lost[PTX_LOST_CLEARED], 1100);
 	sample.events = 0;
 	sample_add(&sample, 3);
 	sample_write(&sample);
 
-	/* The writer is killed now: the thousand are still in the file. */
+	/* The writer is killed now: the thousand events are still in the file. */
 	bytes = sample_bytes(fd, &size);
 	copy = sample_file_of(bytes, size);
 	ck_assert_uint_eq(sample_read_file(copy, 0, 8), 3);
@@ -198,7 +200,7 @@ START_TEST(after_clear_a_log_is_as_just_created_and_old_blocks_never_return)
 }
 END_TEST
 
-/* WITHLOG-07, WITHLOG-08: i is the policy */
+/* WITHLOG-07, WITHLOG-08: _i is the policy */
 START_TEST(an_old_log_is_invalid_at_once_its_space_stays_and_its_rest_is_cut_at_the_end)
 {
 	static const uint32_t policies[] = { POSIX_TRACE_APPEND, POSIX_TRACE_UNTIL_FULL,
@@ -307,7 +309,10 @@ START_TEST(create_accepts_only_files_that_suit_the_policy)
 		ck_assert_int_eq(sample_begin(&s, fd, p, 100000, 8), EBADF);
 		close(fd);
 
-		/* Write-only, and O_APPEND on an empty file, with every policy. */
+		/*
+		 * Write-only descriptors, and O_APPEND on an empty file, are accepted with every
+		 * policy.
+		 */
 		ck_assert_int_eq(ftruncate(file, 0), 0);
 		fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC);
 		ck_assert_int_eq(sample_begin(&s, fd, p, 100000, 8), 0);

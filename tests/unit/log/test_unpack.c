@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.h: packed blocks made by hand, as FORMAT 3.4 has them, most of which no writer
- * would write. All checksums are right. A block is refused with a reason, or gives records that an
- * unpacked block could have. Memory has exactly the size that the contract requires, so that the
- * sanitizers notice any byte beyond it. OPEN-08, LOG-11
+ * log/format_pack.h: packed blocks made by hand in the form of FORMAT 3.4, most of which no writer
+ * would make. All checksums are right. The reader refuses a block with a reason, or gets records
+ * that an unpacked block could have. Memory has exactly the size that the contract requires, so
+ * that the sanitizers notice any byte beyond it. OPEN-08, LOG-11
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 #define FIELD(name) offsetof(struct ptx_log_block, name)
 
-/* It is read as the records of the pile. */
+/* Asserts that the packed block is read as the records of the pile. */
 static void is_read(struct packed *packed, struct pile *pile)
 {
 	uint8_t *records;
@@ -30,7 +30,7 @@ static void is_read(struct packed *packed, struct pile *pile)
 	pile_free(pile);
 }
 
-/* Shapes that are equal or not used, and numbers longer than necessary, are no fault. */
+/* Shapes that are equal or unused, and integers longer than necessary, are no fault. */
 START_TEST(unusual_but_valid_blocks_are_read_too)
 {
 	struct hand *hand = hand_new();
@@ -39,7 +39,7 @@ START_TEST(unusual_but_valid_blocks_are_read_too)
 
 	hand_shape(hand, 3, 64, 0, 0x401000);
 	hand_shape(hand, 8 | PTX_RECORD_LATE, 70, 1, 0x402000); /* not used */
-	hand_shape(hand, 3, 64, 0, 0x401000);                   /* the first one again */
+	hand_shape(hand, 3, 64, 0, 0x401000);                   /* equal to the first shape */
 	hand_shape(hand, 0 | PTX_RECORD_TRUNCATED, 1023, 2, UINT64_MAX);
 	for (unsigned w = 0; w < 4; w++) {
 		hand_event(hand, 0, w, w);
@@ -72,7 +72,7 @@ START_TEST(the_last_of_the_greatest_number_of_shapes_is_read)
 		hand_event(hand, (1u << 14) - 1 - i, 0, 1);
 		pile_add(&pile, 1, 64, 0, (1u << 14) - 1 - i, 1 + i);
 	}
-	/* The first of them is not at time_min. */
+	/* The first event is not at time_min. */
 	pile_add(&pile, 1, 64, 0, 7, 0);
 	hand_event(hand, 7, 3, (uint64_t)-(1 << 14));
 	packed = hand_over(hand, pile.len, 0, 1 << 14);
@@ -81,7 +81,7 @@ START_TEST(the_last_of_the_greatest_number_of_shapes_is_read)
 END_TEST
 
 /*
- * The greatest number of records in this many bytes: without data, and with one byte; at most 2^29
+ * The greatest number of records in this many bytes, without data and with one byte, up to 2^29
  * bytes.
  */
 START_TEST(events_that_take_least_and_make_most_are_read)
@@ -241,7 +241,7 @@ START_TEST(a_shape_that_no_event_has_is_refused_all_the_same)
 }
 END_TEST
 
-/* This many bytes are left for the second event, which needs one more, or many more. */
+/* The second event needs one byte more than the payload has, or many more. */
 START_TEST(an_event_of_which_only_a_part_is_there_is_refused)
 {
 	for (uint32_t left = 0; left < 8; left++)
@@ -278,7 +278,7 @@ START_TEST(events_that_the_header_does_not_count_are_no_padding)
 	packed = hand_over(hand, 64, 0, 0);
 	is_refused(&packed, count);
 
-	/* Eight additional zeros are invalid too. */
+	/* Eight additional zeros are invalid, too. */
 	hand = hand_new();
 	hand_shape(hand, 5, 64, 0, 0x401000);
 	hand_event(hand, 0, 0, 0);

@@ -41,7 +41,7 @@ static void *map(size_t bytes, uint64_t offset)
 	return memory;
 }
 
-/* A valid arena of this process, for a test to damage. */
+/* Makes a valid arena of this process, which a test damages. */
 static void setup(void)
 {
 	ptx_process_init();
@@ -63,7 +63,7 @@ static void teardown(void)
 	free(look);
 }
 
-/* A stream at bit: its facts are valid, its region is a hole. */
+/* Makes a stream at the place `bit`. Its facts are valid, and its region is a hole of the file. */
 static struct ptx_attachment *attach(unsigned bit, uint64_t offset)
 {
 	struct ptx_attachment *attachment = &forged.control->attachment[bit];
@@ -108,7 +108,7 @@ START_TEST(a_file_that_is_no_arena_is_refused)
 	ck_assert_int_ne(ptx_look_at(look, path), 0); /* empty */
 	OK(ftruncate(plain, (off_t)forged.bytes));
 	ck_assert_int_eq(write(plain, forged.control, PTX_PAGE), PTX_PAGE);
-	ck_assert_int_ne(ptx_look_at(look, path), 0); /* could be cut */
+	ck_assert_int_ne(ptx_look_at(look, path), 0); /* the file could be cut */
 	close(plain);
 	ck_assert_int_ne(ptx_look_at(look, path), 0);
 	ck_assert_int_ne(ptx_look_at(look, "/dev/null"), 0);
@@ -129,7 +129,7 @@ START_TEST(freed_memory_is_seen_empty_and_stays_absent)
 
 	setup();
 	attach(5, PTX_REGIONS_AT);
-	/* The pages of the names are read, too. */
+	/* The observer reads the pages of the names, too. */
 	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
 	OK(fstat(forged.fd, &before));
 	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
@@ -202,8 +202,8 @@ START_TEST(counts_and_links_are_bounded)
 	check_bounds();
 	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	/*
-	 * Another generation: the chunk no longer belongs to the ring, however often the observer
-	 * looks.
+	 * With another generation, the chunk no longer belongs to the ring, however often the
+	 * observer reads the word.
 	 */
 	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++)
 		atomic_store(&ring[i].current, ptx_link(i % geometry.chunks, 7));
@@ -222,7 +222,7 @@ static void scribble(void *memory, size_t bytes)
 		word[i] = random_word(&state) >> (random_word(&state) % 64);
 }
 
-/* Most words are random; those that lead to further words are valid now and then. */
+/* Most words become random. Words that lead to further words are valid in some of the runs. */
 static void scribble_over_all(void)
 {
 	struct ptx_geometry geometry;
@@ -253,8 +253,9 @@ static void check_told(void *arg, const struct posix_trace_stream_np *stream)
 	ck_assert_uint_lt(strnlen(stream->name, sizeof stream->name), sizeof stream->name);
 	ck_assert_uint_le(stream->chunks_taken, stream->chunks);
 	/*
-	 * Another process of the host that observes at the same moment opens the forged file, too,
-	 * and the random words may name it as a member. But each process is a member once.
+	 * If another process of the host observes at the same moment, it opens the forged file,
+	 * too, and the random words may name it as a member. But each process is a member only
+	 * once.
 	 */
 	for (size_t i = 0; i < stream->members; i++) {
 		ck_assert_int_ne(stream->member[i], stream->pid);
@@ -287,7 +288,7 @@ END_TEST
 static pid_t holder;
 static unsigned late_seen;
 
-/* Ends the process that holds the arena that is examined next. */
+/* Ends the process that has the next arena open. */
 static void end_holder(void *arg, const struct posix_trace_stream_np *stream)
 {
 	(void)arg;
@@ -304,9 +305,9 @@ static void end_holder(void *arg, const struct posix_trace_stream_np *stream)
 }
 
 /*
- * The list of openers is made before the first call of the visitor, and it is in the order of the
- * files' inodes. So a process that the visitor ends is still in the list of a later file. Its id is
- * not known any more. The unused entries of the table of members do not belong to it.
+ * The observer makes the list of openers before it calls the visitor, in the order of the files'
+ * inodes. So a process that the visitor ends is still in the list for a later file, but its id is
+ * no longer known. The unused entries of the table of members do not belong to it.
  */
 START_TEST(an_opener_that_has_ended_is_no_member)
 {
@@ -368,7 +369,9 @@ START_TEST(words_that_change_meanwhile_do_no_harm)
 }
 END_TEST
 
-/* Closing a file releases the record locks of its process on it. */
+/*
+ * When a process closes a file, the kernel releases all record locks of the process on this file.
+ */
 START_TEST(an_arena_of_ones_own_is_not_opened_again)
 {
 	struct flock lock;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Payloads: packed values are read back, up to a truncation, with the names of the schema. */
+/* Payloads: a reader gets the packed values, up to a truncation, with the names of the schema. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,8 +64,8 @@ START_TEST(packed_values_are_read_back)
 END_TEST
 
 /*
- * A payload that is truncated anywhere has the same values up to there; nothing outside is written
- * or read.
+ * A payload that is truncated at any byte has the same values up to this byte. Nothing outside is
+ * written or read.
  */
 START_TEST(a_payload_may_end_anywhere)
 {
@@ -162,7 +162,7 @@ START_TEST(values_have_their_names)
 }
 END_TEST
 
-/* Type with names, value, label; "" means no label. */
+/* A type with names, a value and its label; "" means no label. */
 static const struct {
 	const char *schema;
 	int64_t value;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schemas: valid and invalid ones, and the fields that they give of any payload. */
+/* Schemas: valid and invalid ones, and the fields that a schema finds in any payload. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 static struct posix_trace_schema_np schema;
 
-/* Text, fields, constant bytes at its beginning. */
+/* A text, the expected fields, and the constant bytes at the beginning of a payload. */
 static const struct {
 	const char *text;
 	unsigned fields, bytes;
@@ -183,8 +183,8 @@ START_TEST(lists_of_names_serve_several_fields)
 END_TEST
 
 /*
- * A program of the first version has a struct without value_mask. The library writes nothing behind
- * it.
+ * In a program of the first version, the struct has no value_mask. The library writes nothing
+ * behind this struct.
  */
 START_TEST(the_first_struct_has_no_masks)
 {
@@ -250,7 +250,7 @@ START_TEST(limits_hold_at_their_last_value_and_not_beyond)
 }
 END_TEST
 
-/* An accepted schema can be used on any payload, and gives only pointers into that payload. */
+/* An accepted schema can be used on any payload. The results point only into this payload. */
 static void use(const unsigned char *payload, size_t len)
 {
 	const char *from = (const char *)&schema, *to = from + sizeof(schema);
@@ -318,7 +318,7 @@ START_TEST(a_format_is_found_without_its_escapes)
 }
 END_TEST
 
-/* A program of an earlier version has no member format, and other data behind its struct. */
+/* In a program of an earlier version, the struct has no `format`, and other data is behind it. */
 START_TEST(a_struct_without_format_is_not_exceeded)
 {
 	const size_t size = offsetof(struct posix_trace_schema_np, format);

@@ -193,7 +193,7 @@ bool writer_put(struct writer *writer, unsigned type, uint64_t value)
 		}
 		record = ptx_ring_prepare(rings, writer->chunk, POOL_RECORD, &head);
 		if (!record)
-			return false; /* never: a record fits in an empty chunk */
+			return false; /* never happens: a record fits in an empty chunk */
 	}
 	ptx_record_fill(record, sizeof value, type, 0);
 	ptx_copy_in((unsigned char *)(record + 1), (const unsigned char *)&value, sizeof value);
@@ -282,7 +282,7 @@ void reader_find(struct reader *reader, uint32_t ring)
 	uint32_t before;
 
 	ck_assert(ptx_ring_find(&reader->pool->rings, ring, &reader->place[ring], &before));
-	/* The ring's own counter gives the number of skipped records. */
+	/* The difference of the ring's own counter is the number of skipped records. */
 	reader->missed += before - reader->records[ring];
 	reader->records[ring] = before;
 }

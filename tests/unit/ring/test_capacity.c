@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The promise of ring_layout.c: events whose maximum sizes add up to no more than the stream size
- * are not lost, with any writers, sizes and positions of the reader.
+ * The promise of ring_layout.c: if the maximum sizes of events add up to no more than the stream
+ * size, no event is lost, with any writers, sizes and positions of the reader.
  */
 #include <errno.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static struct {
 	bool claimed;
 } event[EVENTS];
 static unsigned events;
-static size_t held; /* of events that the reader has not claimed */
+static size_t held; /* bytes of events that the reader has not claimed */
 
 static size_t promised_size(size_t len)
 {
@@ -44,8 +44,8 @@ static size_t promised_size(size_t len)
 }
 
 /*
- * The largest, the smallest, or any size: the mixture leaves most space unused at the ends of
- * chunks.
+ * Returns the largest, the smallest, or any size. This mixture leaves the most space unused at the
+ * ends of chunks.
  */
 static size_t any_length(void)
 {
@@ -59,7 +59,10 @@ static size_t any_length(void)
 	}
 }
 
-/* Threads are killed between a change of chunks and the record that did not fit before. */
+/*
+ * Threads are killed after they change chunks and before they write the record that did not fit
+ * before.
+ */
 static bool is_mortal;
 
 static void end_thread(unsigned w)
@@ -69,12 +72,12 @@ static void end_thread(unsigned w)
 }
 
 /*
- * So many threads are still to be killed after they have closed a chunk and before they add the
- * hint. A dead thread keeps its ring, or the ring goes to another thread.
+ * The numbers of threads that are still to be killed after they have closed a chunk and before they
+ * add its hint. A dead thread keeps its ring, or another thread acquires the ring.
  */
 static unsigned to_die, to_die_and_leave;
 
-/* Returns true if the writer dies in the turn that has just ended. */
+/* Returns true if the writer dies in the turn that it has just ended. */
 static bool dies_without_hint(unsigned w, const uint64_t tails[PTX_TIERS])
 {
 	struct ptx_hints(*hints)[PTX_TIERS] = &pool->rings.region->hints[PTX_HINT_CLOSED];
@@ -168,8 +171,8 @@ static void read_something(void)
 }
 
 /*
- * The pool overwrites instead of growing if the youngest events remain; claimed events count as
- * well, because the reader keeps them. Or it grows as long as it can.
+ * If true, the pool overwrites instead of growing whenever the youngest events remain. Claimed
+ * events count as well, because the reader keeps them. If false, the pool grows as long as it can.
  */
 static bool is_thrifty;
 
@@ -182,7 +185,7 @@ static void begin(unsigned seed, bool loop)
 		(void)random_below(2);
 	max_data = data[seed % 5];
 	threads = seed % 3 == 0 ? WRITERS : 1 + (unsigned)random_below(WRITERS);
-	/* Half of the streams have more rings than few: those get small chunks. */
+	/* Half of the streams have more than few rings; the additional rings get small chunks. */
 	pool = pool_make_many(1 + random_below(seed % 2 ? 5000 : 300000), max_data, loop,
 			      seed / 2 % 2 ? PTX_RINGS : 1 + seed / 4 % 4);
 	pool->rings.geometry.memory = is_thrifty ? 0 : SIZE_MAX / 2;
@@ -207,7 +210,7 @@ START_TEST(no_event_is_lost_while_the_unread_ones_fit)
 			if (random_below(8) == 0)
 				read_something();
 		} else if (random_below(10) == 0) {
-			break; /* exactly full, without reads */
+			break; /* the stream is exactly full, without reads */
 		} else {
 			read_something();
 		}
@@ -220,7 +223,7 @@ START_TEST(no_event_is_lost_while_the_unread_ones_fit)
 }
 END_TEST
 
-/* The youngest events that fit are neither overwritten nor below the cut. */
+/* Asserts that the youngest events that fit are neither overwritten nor below the cut. */
 static void assert_youngest_survive(void)
 {
 	uint64_t cut = atomic_load(&pool->rings.region->cut);
@@ -258,7 +261,7 @@ static void go_round(unsigned seed)
 	reader_read(&reader);
 	for (unsigned i = 0; i < reader.n; i++)
 		event[reader.seen[i].value].claimed = true;
-	/* and the events that are not below the cut are there */
+	/* all events that are not below the cut are in the chunks */
 	for (unsigned i = 0; i < events; i++)
 		if (!event[i].claimed && event[i].time > atomic_load(&pool->rings.region->cut))
 			ck_abort_msg("%u is neither read nor below the cut", i);
@@ -278,7 +281,10 @@ START_TEST(a_loop_stream_that_overwrites_rather_than_grow_keeps_them_too)
 }
 END_TEST
 
-/* The event that a writer is about to record does not count: the writer may be killed. */
+/*
+ * The promise does not include the event that a writer is about to record, because the writer may
+ * be killed.
+ */
 START_TEST(a_loop_stream_that_overwrites_keeps_them_although_writers_are_killed)
 {
 	is_thrifty = true;
@@ -288,9 +294,9 @@ START_TEST(a_loop_stream_that_overwrites_keeps_them_although_writers_are_killed)
 END_TEST
 
 /*
- * A chunk without a hint is overwritten late. While a dead writer's ring rests, that costs the
- * stream nothing, whatever the number of dead writers is; for one ring that another thread goes on
- * in, there is a chunk more.
+ * A chunk without a hint is overwritten late. While a dead writer's ring rests, such a chunk costs
+ * the stream nothing, whatever the number of dead writers is. If another thread continues in such a
+ * ring, the stream needs one chunk more.
  */
 START_TEST(a_loop_stream_keeps_them_however_many_writers_die_before_their_hints)
 {
@@ -302,7 +308,10 @@ START_TEST(a_loop_stream_keeps_them_however_many_writers_die_before_their_hints)
 }
 END_TEST
 
-/* The additional chunks of the theorem are needed: with those of the sum alone, some seed fails. */
+/*
+ * The additional chunks of the theorem are needed: with only the chunks of the sum, the promise
+ * fails for some seed.
+ */
 START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 {
 	unsigned full = 0;
@@ -331,7 +340,10 @@ START_TEST(with_chunks_for_the_sum_alone_it_would_not_hold)
 }
 END_TEST
 
-/* A queue has a place for all that can be in it, and the queues do not overlap. */
+/*
+ * Asserts that a queue has a place for every chunk or ring that can be in it, and that the queues
+ * do not overlap.
+ */
 static void assert_queues(const struct ptx_geometry *g)
 {
 	size_t end = g->info_at + PTX_STREAM_INFO_BYTES;

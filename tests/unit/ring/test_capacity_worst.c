@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The worst case of the proof in ring_layout.c, made on purpose: every ring holds as many nearly
+ * The worst case of the proof in ring_layout.c, made on purpose. Every ring has as many nearly
  * empty chunks as possible, and every other chunk is closed as early as possible. Then the test
- * writes exactly the size that the stream promises. The pool grows before it overwrites: the
- * promise does not need the spare chunks of spare.c.
+ * writes exactly the size that the stream promises. The pool grows before it overwrites, because
+ * the promise does not need the spare chunks of spare.c.
  */
 #include <errno.h>
 
@@ -19,16 +19,17 @@ static const struct plan {
 	      { 300000, 6000 } };
 
 /*
- * The last plan's chunks have room for two of the largest records and no more. There, a rest
- * smaller than one record fits into the part of a chunk beyond its useful bytes, and one chunk less
- * can be enough.
+ * The chunks of the last plan have room for exactly two of the largest records. In such a chunk, a
+ * rest that is smaller than one record fits into the part beyond the useful bytes, so one chunk
+ * less can be enough.
  */
 enum { PLANS = 4, EXACT_PLANS = 3 };
 
 /*
- * Their chunks have room for one of the largest records, and for more if they are smaller. The
- * streams of the others have many rings, and the large chunks are of no use. There the sizes that
- * the attributes compute exceed those of small records by so much that fewer chunks are enough.
+ * In these plans, a chunk has room for one of the largest records, and for more if they are
+ * smaller. In the other plans, the streams have many rings, and the large chunks are of no use.
+ * There the sizes that the attributes compute exceed those of small records by so much that fewer
+ * chunks are enough.
  */
 static const struct plan tight_plans[] = {
 	{ 300000, 16000 }, { 1, 90000 }, { 1000000, 90000 },
@@ -36,12 +37,12 @@ static const struct plan tight_plans[] = {
 };
 enum { TIGHT_PLANS = 6, EXACT_TIGHT_PLANS = 3 };
 
-/* A way to reach the worst case: _i counts through all. */
+/* A way to reach the worst case. _i counts through all ways. */
 struct way {
 	struct plan plan;
 	unsigned rings;
 	bool loop;
-	bool wasted; /* in each chunk a thread ends between its IDENT record and its first event */
+	bool wasted; /* in each chunk, a thread ends behind its IDENT record */
 };
 enum { WAYS_OF_A_PLAN = 3 * 2 * 2 };
 
@@ -51,7 +52,7 @@ static struct way way_of(int i)
 	struct way way = { plans[plan], 1, i / 3 % 2, i / 6 % 2 };
 	struct ptx_geometry g;
 
-	/* One ring, some, or all that have large chunks. */
+	/* One ring, some rings, or all rings have large chunks. */
 	OK(ptx_ring_plan(way.plan.stream_size, way.plan.max_data_size, PTX_RINGS_FEW, &g));
 	if (i % 3)
 		way.rings = i % 3 == 1 ? g.few_rings / 2 : g.few_rings;
@@ -62,12 +63,12 @@ static struct way way_of(int i)
 static struct pool *pool;
 static const struct ptx_geometry *geometry;
 static struct reader reader;
-static struct writer writers[MOST_RINGS]; /* the first of them is the one that fills the stream */
-static size_t held; /* the events that must be there at the end, by their computed sizes */
+static struct writer writers[MOST_RINGS]; /* the first writer is the one that fills the stream */
+static size_t held; /* bytes of the events that must remain, by their computed sizes */
 
 static const size_t smallest = sizeof(struct ptx_record);
 
-/* The size of an event as the attributes compute it. */
+/* Returns the size of an event as the attributes compute it. */
 static size_t computed(size_t size)
 {
 	return PTX_IDENT_RECORD_BYTES + size;
@@ -99,14 +100,14 @@ static size_t room_left(const struct writer *writer)
 	       ptx_head_offset(atomic_load(&writer->chunk->head));
 }
 
-/* Records until no event fits, or until only this many fit. */
+/* Records until no event fits, or until only `but` events fit. */
 static void fill_chunk(struct writer *writer, size_t but)
 {
 	while (room_left(writer) >= (1 + but) * smallest)
 		ck_assert(put(writer, smallest));
 }
 
-/* The ring passes from thread to thread. */
+/* Another thread continues in the ring. */
 static void next_thread(struct writer *writer)
 {
 	writer->ident.tid++;
@@ -114,9 +115,9 @@ static void next_thread(struct writer *writer)
 }
 
 /*
- * The chunk gets events of as many threads as possible, until the IDENT record of another thread
- * and the largest record no longer fit. It then holds `useful` bytes, by the events' computed
- * sizes, or an IDENT record more if none was wasted.
+ * Puts events of as many threads as possible into the chunk, until the IDENT record of another
+ * thread and the largest record do not fit. The chunk then has `useful` bytes, by the computed
+ * sizes of its events. If no IDENT record was wasted, it has one IDENT record more.
  */
 static void fill_early(struct writer *writer, bool wasted)
 {
@@ -140,7 +141,7 @@ static void fill_early(struct writer *writer, bool wasted)
 	next_thread(writer);
 }
 
-/* The pool has so many chunks from now on, or grows to this number. */
+/* Sets the number of chunks of the pool, or lets it grow to this number. */
 static void leave_chunks(unsigned chunks, unsigned rings)
 {
 	unsigned have = geometry->chunks_max - pool_chunks_in(pool, PTX_CHUNK_ABSENT);
@@ -167,7 +168,7 @@ static void read_once(unsigned ring)
 	reader.n = 0;
 }
 
-/* The free large chunks are gone, as if they were in the hands of rings that rest. */
+/* Makes the free large chunks unavailable, as if rings that rest had them. */
 static void drop_large(void)
 {
 	for (uint32_t i = 0; i < geometry->large; i++)
@@ -177,7 +178,7 @@ static void drop_large(void)
 		}
 }
 
-/* The pool grows to so many small chunks. */
+/* Lets the pool grow to this number of small chunks. */
 static void leave_small(unsigned chunks, unsigned rings)
 {
 	unsigned most = ptx_ring_most_chunks(geometry, rings) - geometry->large;
@@ -188,8 +189,8 @@ static void leave_small(unsigned chunks, unsigned rings)
 }
 
 /*
- * Every ring has a chunk that holds no event that counts, or one event: read, or about to be below
- * the cut.
+ * Gives every ring a chunk that has no event that counts, or one event that is read or will be
+ * below the cut.
  */
 static void begin(const struct way *way, uint32_t few)
 {
@@ -210,7 +211,7 @@ static void begin(const struct way *way, uint32_t few)
 	fill_chunk(&writers[0], 0);
 	if (!way->loop)
 		read_once(writers[0].ring);
-	/* In a LOOP stream its last event must not be lost. */
+	/* The last event of a LOOP stream must not be lost. */
 	held = way->loop ? computed(smallest) : 0;
 }
 
@@ -262,7 +263,10 @@ START_TEST(in_the_worst_case_all_that_was_promised_is_there)
 }
 END_TEST
 
-/* So it is the worst case, and the numbers of the proof are not larger than necessary. */
+/*
+ * One chunk less is not enough. So this is the worst case, and the numbers of the proof are not
+ * larger than necessary.
+ */
 START_TEST(with_one_chunk_less_than_the_proof_needs_something_is_lost)
 {
 	struct way way = way_of(_i);
@@ -284,7 +288,9 @@ static unsigned needed_of_tight(const struct way *way)
 
 static struct way tight_way_of(int i)
 {
-	/* 30 is many where 1 is few, and three times 30 is more than the chunks of the size. */
+	/*
+	 * 30 rings are many where 1 is few, and three times 30 is more than the chunks of the size.
+	 */
 	static const unsigned rings[] = { 30, 35, MOST_RINGS };
 	const unsigned plan = (unsigned)i / 6;
 	struct way way = { tight_plans[plan], rings[i % 3], i / 3 % 2, false };
@@ -299,9 +305,10 @@ static void turn_and_die(struct writer *writer)
 }
 
 /*
- * Every ring has a chunk whose events do not count, one with a small event and one without any.
- * Then the chunks of one ring hold alternately as little as possible and the largest record, which
- * did not fit there. Returns false if an event is lost that the promise covers.
+ * Gives every ring a chunk whose events do not count, a chunk with a small event and a chunk
+ * without an event. Then one ring gets chunks that have alternately the least possible and the
+ * largest record, which did not fit before. Returns false if an event is lost that the promise
+ * covers.
  */
 static bool fill_tight_stream(const struct way *way, unsigned chunks)
 {

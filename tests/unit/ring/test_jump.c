@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer at any instruction, and the ring is mended: no event is
- * lost or counted twice, and no chunk is missing in the pool.
+ * A signal handler leaves a writer by siglongjmp() at any instruction, and the next writer mends
+ * the ring: no event is lost or counted twice, and no chunk is missing in the pool.
  */
 #include <stdlib.h>
 
@@ -11,8 +11,9 @@
 #include "unit/ring/steps.h"
 
 /*
- * A jump out of the counting of overwritten records: none is counted twice. Those between two
- * changes of thread may not be counted; they are at most the records of a chunk.
+ * The handler may leave while overwritten records are counted. No record is counted twice. The
+ * records between two changes of thread may not be counted; they are at most the records of a
+ * chunk.
  */
 static void assert_account_but_for_a_chunk(void)
 {
@@ -33,7 +34,7 @@ static void put(void *state)
 	writer_put(writer, POOL_TYPE, 1000);
 }
 
-/* 1000 may be missing; all other events are there. */
+/* The event 1000 may be missing; all other events are read. */
 static void forget_the_one(uint32_t tid)
 {
 	for (unsigned i = 0; i < reader.n; i++) {
@@ -62,8 +63,8 @@ START_TEST(a_jump_out_of_any_instruction_of_a_turn_is_mended)
 END_TEST
 
 /*
- * EXIT-01: if the writer is killed there, the events that it had recorded are known, and no record
- * appears twice
+ * EXIT-01: if the writer is killed at this instruction, the events that it had recorded are known,
+ * and no record appears twice
  */
 START_TEST(published_records_are_known_after_any_instruction_of_a_turn)
 {
@@ -79,8 +80,8 @@ START_TEST(published_records_are_known_after_any_instruction_of_a_turn)
 END_TEST
 
 /*
- * EVENT-13, EXIT-01: no writer overwrites there; the reader frees chunks when its log has their
- * events.
+ * EVENT-13, EXIT-01: no writer overwrites in this stream. The reader frees chunks when its log has
+ * their events.
  */
 START_TEST(a_jump_out_of_a_turn_into_a_chunk_that_was_read_loses_nothing)
 {
@@ -125,7 +126,8 @@ START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_is_mended)
 END_TEST
 
 /*
- * SLOOP-01: the ring uses all chunks again, and none keeps events older than the overwritten ones.
+ * SLOOP-01: the ring uses all chunks again, and no chunk keeps events older than the overwritten
+ * ones.
  */
 START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
 {
@@ -142,7 +144,7 @@ START_TEST(a_jump_out_of_any_instruction_of_an_overwriting_turn_costs_no_chunk)
 END_TEST
 
 /*
- * EVENT-13, EVENT-07: the thread ends, as lib/point/thread.c ends it, and another acquires its
+ * EVENT-13, EVENT-07: the thread ends as in lib/point/thread.c, and another thread acquires its
  * ring.
  */
 START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
@@ -166,8 +168,8 @@ START_TEST(a_ring_left_in_the_middle_of_a_turn_is_whole_for_the_next_thread)
 END_TEST
 
 /*
- * EVENT-13, SLOOP-01: between the jump and the mending other writers continue and use every chunk.
- * They never get the chunk that the ring writes in.
+ * EVENT-13, SLOOP-01: between the siglongjmp() and the mending, other writers continue and use
+ * every chunk. They never get the chunk in which the ring writes.
  */
 START_TEST(others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chunk)
 {
@@ -192,7 +194,7 @@ START_TEST(others_that_overwrite_all_before_it_is_mended_leave_the_ring_its_chun
 }
 END_TEST
 
-/* Overwritten, counted, and released; acquired again, and released again. */
+/* The chunk is overwritten, counted and released, then acquired and released again. */
 START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 {
 	begin_full();
@@ -210,8 +212,8 @@ START_TEST(a_chunk_given_up_after_it_was_overwritten_is_not_counted_again)
 END_TEST
 
 /*
- * SLOOP-04: the reader has read the whole chunk, the part before the change of thread and the part
- * behind it.
+ * SLOOP-04: the reader has read the whole chunk, both the part before the change of thread and the
+ * part behind it.
  */
 START_TEST(read_events_are_not_counted_when_overwriting_is_mended)
 {
@@ -246,7 +248,8 @@ static void claim_ring(void *state)
 }
 
 /*
- * The greatest possible cost of a jump there: the ring, and one chunk. No other thread is affected.
+ * The greatest possible cost of leaving at this instruction is the ring and one chunk. No other
+ * thread is affected.
  */
 START_TEST(a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_and_a_chunk)
 {
@@ -254,7 +257,7 @@ START_TEST(a_jump_out_of_any_instruction_of_a_claim_costs_no_more_than_a_ring_an
 
 	begin(false, 1);
 	if (_i)
-		writer_end(&one); /* then it is adopted */
+		writer_end(&one); /* then another thread acquires the ring */
 	steps_leave(claim_ring, &two);
 	if (_i) {
 		writer_begin(&three, pool, 3);

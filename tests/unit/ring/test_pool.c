@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/pool.c: the present memory of a stream, the time at which it becomes present, and the
- * limit. */
+/*
+ * ring/pool.c: the present memory of a stream, the time at which memory becomes present, and the
+ * limit.
+ */
 #include <string.h>
 
 #include "record/attr.h"
@@ -47,7 +49,10 @@ static bool is_present(const void *memory, size_t bytes)
 	return true;
 }
 
-/* A record of size bytes, as a trace point writes it. Returns false by pool_loss. */
+/*
+ * Writes a record of `size` bytes as a trace point does. If there is no room, stores the cause in
+ * pool_loss and returns false.
+ */
 static bool put(struct writer *writer, size_t size)
 {
 	struct ptx_rings *rings = &pool->rings;
@@ -89,14 +94,17 @@ START_TEST(a_large_record_makes_its_own_memory_present_and_no_more)
 	ck_assert(put(&writer, size));
 	for (size_t i = 0; i < sizeof present; i++)
 		pages += present[i];
-	/* The record at any place of a page, and the queue of free small chunks. */
+	/*
+	 * The pages of the record, at any offset in a page, and those of the queue of free small
+	 * chunks.
+	 */
 	ck_assert_uint_le(pages, size / PAGE + 2 + 3);
 }
 END_TEST
 
 /*
- * The threads share a stream that has room for two records: each may write one, and then it is
- * full.
+ * The threads share a stream that has room for two records. Each thread may write one record; then
+ * the stream is full.
  */
 START_TEST(each_thread_has_a_chunk_and_the_stream_its_size)
 {
@@ -120,7 +128,7 @@ START_TEST(each_thread_has_a_chunk_and_the_stream_its_size)
 }
 END_TEST
 
-/* Claimed events free their space, also in chunks that the reader has not freed. */
+/* Claimed events free their space, even in chunks that the reader has not freed. */
 START_TEST(read_events_are_no_longer_held)
 {
 	static struct reader reader;
@@ -164,8 +172,8 @@ START_TEST(a_loop_stream_without_memory_overwrites)
 END_TEST
 
 /*
- * Records of different sizes, some of which a reader reads. In any arrangement in the chunks, the
- * stream is never full while the unread events are less than it promises.
+ * The writers put records of different sizes, and a reader reads some of them. In any arrangement
+ * in the chunks, the stream is not full while the unread events are less than its promised size.
  */
 START_TEST(a_stream_is_not_full_before_it_holds_its_size)
 {
@@ -229,7 +237,7 @@ START_TEST(a_chunk_that_was_used_before_is_present)
 }
 END_TEST
 
-/* Threads that come one after another, each with a slot of its own. */
+/* Threads that exist one after the other, each with a slot of its own. */
 START_TEST(slots_ask_for_memory_once_a_page)
 {
 	enum { SLOTS = 1000, A_PAGE = PAGE / sizeof(struct ptx_slot) };
@@ -245,7 +253,7 @@ START_TEST(slots_ask_for_memory_once_a_page)
 		ck_assert(i < PTX_RINGS_BASE ||
 			  is_present(&pool->rings.slot[i], sizeof(struct ptx_slot)));
 	}
-	/* A refusal is not remembered: there are two calls for each page. */
+	/* After a refusal the next thread tries again, so there are two calls for each page. */
 	ck_assert_uint_eq(calls, 2 * ((SLOTS - PTX_RINGS_BASE + A_PAGE - 1) / A_PAGE));
 }
 END_TEST
@@ -282,7 +290,7 @@ START_TEST(rings_and_small_chunks_ask_for_memory_once_a_page)
 }
 END_TEST
 
-/* A process knows only of the memory that it has made present itself. */
+/* A process has no information about memory that another process has made present. */
 START_TEST(another_process_asks_for_the_same_page_again)
 {
 	struct ptx_rings other;
@@ -309,7 +317,7 @@ START_TEST(another_writer_adds_the_chunk_of_a_writer_that_was_killed)
 	struct writer writer;
 
 	begin(1, LARGE, _i);
-	pool->rings.geometry.memory = SIZE_MAX / 2; /* so a LOOP stream grows to its end */
+	pool->rings.geometry.memory = SIZE_MAX / 2; /* so that a LOOP stream grows to its maximum */
 	writer_begin(&writer, pool, 1);
 	number = atomic_fetch_add(&pool->rings.region->chunks, 1);
 	ck_assert_uint_eq(ptx_word_state(atomic_load(&pool->rings.word[number])),
@@ -322,7 +330,7 @@ START_TEST(another_writer_adds_the_chunk_of_a_writer_that_was_killed)
 }
 END_TEST
 
-/* This process cannot map the far part: the hints to it are for other processes. */
+/* This process cannot map the far part. Other processes need the hints to chunks in this part. */
 START_TEST(hints_to_closed_chunks_out_of_reach_are_kept)
 {
 	struct ptx_rings *rings;
@@ -344,8 +352,8 @@ START_TEST(hints_to_closed_chunks_out_of_reach_are_kept)
 END_TEST
 
 /*
- * A stream of many rings that has small chunks only, none of them free. Returns the number of the
- * first one of count neighbours that are closed.
+ * Makes a stream of many rings that has only small chunks, none of them free. Returns the number of
+ * the first of `count` neighbouring closed chunks.
  */
 static uint32_t close_small(struct writer *writer, unsigned count)
 {
@@ -385,7 +393,7 @@ static void free_unhinted(uint32_t from, unsigned count)
 	atomic_fetch_add(&region->free_small, count);
 }
 
-/* Returns the number of the chunk to which the writer turns. */
+/* Makes the writer turn to another chunk, and returns the number of this chunk. */
 static uint32_t turn(struct writer *writer)
 {
 	ck_assert(ptx_ring_turn(&pool->rings, &writer->chunk, &writer->ident, &pool_loss));
@@ -400,24 +408,27 @@ START_TEST(free_small_chunks_without_hints_are_found_one_after_the_other)
 	free_unhinted(first + 100, 200);
 	for (uint32_t i = 0; i < 50; i++)
 		ck_assert_uint_eq(turn(&writer), first + 100 + i);
-	/* The search does not begin anew. */
+	/* The search continues where the last one ended. */
 	free_unhinted(first, 20);
 	for (uint32_t i = 0; i < 106; i++)
 		ck_assert_uint_eq(turn(&writer), first + 150 + i);
-	/* A few are not worth a search. */
+	/* So few free chunks do not start a search. */
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->free_small), 64);
 	ck_assert_uint_ge(turn(&writer), first + 300);
 	free_unhinted(first + 20, 30);
 	for (uint32_t i = 0; i < 30; i++)
 		ck_assert_uint_eq(turn(&writer), first + 256 + i);
-	/* It goes round. */
+	/* The search continues at the first chunk after the last one. */
 	free_unhinted(first + 50, 50);
 	for (uint32_t i = 0; i < 14 + 36; i++)
 		ck_assert_uint_eq(turn(&writer), i < 14 ? first + 286 + i : first + i - 14);
 }
 END_TEST
 
-/* Most of many threads record little; one that records more gets a large chunk if there is one. */
+/*
+ * If many threads record little, their rings begin with small chunks. A ring that records more gets
+ * a large chunk if one is free.
+ */
 START_TEST(a_ring_of_many_begins_with_a_small_chunk_and_continues_in_a_large_one)
 {
 	struct writer writers[2];
@@ -435,7 +446,9 @@ START_TEST(a_ring_of_many_begins_with_a_small_chunk_and_continues_in_a_large_one
 }
 END_TEST
 
-/* Writers were killed after each had taken a free chunk, and before it had counted it. */
+/*
+ * Each of these writers was killed after it acquired a free chunk and before it counted the chunk.
+ */
 START_TEST(a_count_of_free_chunks_that_is_too_high_costs_one_search)
 {
 	enum { KILLED = 1000 };
@@ -452,7 +465,7 @@ START_TEST(a_count_of_free_chunks_that_is_too_high_costs_one_search)
 	ck_assert_uint_eq(turn(&writer), next++);
 	free_unhinted(first + 64, 1);
 	ck_assert_uint_eq(turn(&writer), first);
-	/* A hostile value keeps no writer from the free chunks when the pool cannot grow. */
+	/* Even with a hostile value, a writer finds the free chunks when the pool cannot grow. */
 	atomic_store(&region->free_surplus, UINT32_MAX);
 	pool->rings.geometry.chunks_max = next;
 	ck_assert_uint_eq(turn(&writer), first + 1);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Threads start and end: slots and rings are acquired, released, used up. */
+/* Threads start and end: they acquire, release and use up slots and rings. */
 #include <pthread.h>
 
 #include "support/support.h"
@@ -26,7 +26,7 @@ START_TEST(each_thread_has_a_slot_of_its_own_and_none_is_slot_0)
 }
 END_TEST
 
-/* A thread that has ended still has its own line, as long as there are unused slots. */
+/* A thread that has ended keeps its own line while there are unused slots. */
 START_TEST(an_ended_threads_slot_keeps_its_counts_until_it_is_needed)
 {
 	uint32_t slot, heir;
@@ -44,7 +44,7 @@ START_TEST(an_ended_threads_slot_keeps_its_counts_until_it_is_needed)
 	ck_assert_uint_eq(heir >> 16, 1);
 	ck_assert_uint_eq(lost(1, PTX_WRITER_NESTING), 0);
 	ck_assert_uint_eq(lost(0, PTX_WRITER_NESTING), 3);
-	/* a thread that still has the old slot in a chunk is counted in slot 0 */
+	/* a thread that still has the old slot in a chunk counts in slot 0 */
 	ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 2);
 	ck_assert_uint_eq(lost(1, PTX_WRITER_OVERWRITTEN), 0);
 	ck_assert_uint_eq(lost(0, PTX_WRITER_OVERWRITTEN), 2);
@@ -117,7 +117,7 @@ START_TEST(rings_are_numbered_to_their_limit_and_let_the_pool_grow)
 						      i + 1);
 	}
 	pool_assert_counted(pool);
-	/* Each ring gets as many further chunks as it may; then the stream is full. */
+	/* Each ring gets as many further chunks as it may get. Then the stream is full. */
 	while (ptx_ring_turn(&pool->rings, &writers[turns % 7].chunk, &writers[turns % 7].ident,
 			     &pool_loss))
 		turns++;
@@ -129,7 +129,7 @@ START_TEST(rings_are_numbered_to_their_limit_and_let_the_pool_grow)
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_SLOT);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->rings), PTX_RINGS_FEW);
-	/* a released one can be acquired, even if its hint is lost */
+	/* a released ring can be acquired, even if its hint is lost */
 	writer_end(&writers[500]);
 	for (int tier = 0; tier < PTX_TIERS; tier++)
 		atomic_store(&pool->rings.region->hints[PTX_HINT_IDLE][tier].head,
@@ -171,7 +171,7 @@ static bool refuse(void *memory, size_t bytes)
 	return false;
 }
 
-/* All initial chunks are in use, and there is no memory for another one. */
+/* All initial chunks are in use, and there is no memory for a further chunk. */
 START_TEST(a_further_ring_without_memory_is_reported_as_such)
 {
 	static struct writer writers[PTX_RINGS_BASE];
@@ -188,7 +188,7 @@ START_TEST(a_further_ring_without_memory_is_reported_as_such)
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_MEMORY);
 	pool_assert_counted(pool);
-	/* A repeated request uses up nothing: the same chunk is there when there is memory. */
+	/* A repeated request uses nothing up: it gets the same chunk when there is memory. */
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_NO_MEMORY);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->chunks), chunks + 1);
@@ -217,7 +217,7 @@ static void *come_and_go(void *argument)
 		if (!chunk)
 			return argument;
 		/*
-		 * No other thread has the ring: records that are written here remain until it is
+		 * No other thread has the ring, so records that are written here remain until it is
 		 * released.
 		 */
 		atomic_store_explicit(&pool->rings.ring[ring].published, tid, memory_order_relaxed);
@@ -225,7 +225,7 @@ static void *come_and_go(void *argument)
 		if (atomic_load_explicit(&pool->rings.ring[ring].published,
 					 memory_order_relaxed) != tid)
 			return argument;
-		/* Another round in the same chunk. */
+		/* Another round in this chunk. */
 		atomic_store_explicit(&chunk->head, 0, memory_order_relaxed);
 		ptx_ring_release(&pool->rings, ring);
 		ptx_slot_release(&pool->rings, ident.slot);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* An event's path into a ring, step by step, and the reader's view after each step. */
+/*
+ * The path of an event into a ring, step by step, and the state that a reader finds after each
+ * step.
+ */
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -48,7 +51,7 @@ START_TEST(a_record_is_not_seen_before_it_is_published)
 }
 END_TEST
 
-/* EVENT-13: a handler that jumps away, a kill, a fork */
+/* EVENT-13: a handler that leaves by longjmp(), a kill, or a fork abandons the record */
 START_TEST(an_abandoned_record_leaves_nothing_and_the_next_has_its_place)
 {
 	struct pool *pool = pool_make(3, false);
@@ -59,7 +62,7 @@ START_TEST(an_abandoned_record_leaves_nothing_and_the_next_has_its_place)
 	reader_init(&reader, pool);
 	fill(&writer, &first, 5);
 	ptx_ring_stamp(writer.chunk, first);
-	/* here it ends */
+	/* the second record begins where the first was */
 	ck_assert_ptr_eq(fill(&writer, &second, 6), (void *)writer.chunk->records);
 	ck_assert_uint_eq(first, second);
 	writer_put_many(&writer, 7, 1);
@@ -99,7 +102,7 @@ START_TEST(data_of_every_length_up_to_three_hundred_arrives_whole)
 	ck_assert_uint_eq(got->source, 0);
 	ck_assert_uint_eq(got->address, UINT64_C(1) << 63);
 	ck_assert_mem_eq(got + 1, data, len);
-	/* nor does it write behind its record */
+	/* it does not write behind its record either */
 	ck_assert_uint_eq(((unsigned char *)record)[ptx_record_size(len)], 0xee);
 }
 END_TEST
@@ -115,8 +118,8 @@ static unsigned char *lonely_page(size_t page)
 }
 
 /*
- * EVENT-02: data may begin or end where the program's memory does, and a record where the chunk's
- * memory does. The pieces of a copy overlap, but do not go beyond.
+ * EVENT-02: data may begin or end where the program's memory begins or ends, and a record where the
+ * chunk's memory does. The pieces of a copy overlap, but stay within these limits.
  */
 START_TEST(a_copy_reads_only_the_data_and_writes_only_the_record)
 {
@@ -199,7 +202,7 @@ START_TEST(without_a_free_chunk_the_writer_stays_where_it_is)
 }
 END_TEST
 
-/* Hints are lost if their pusher dies: the words are authoritative. */
+/* A hint is lost if its pusher dies. The words have the real states. */
 START_TEST(a_free_chunk_without_a_hint_is_found)
 {
 	struct pool *pool = pool_make(3, _i);
@@ -239,7 +242,7 @@ START_TEST(generations_tickets_and_counts_go_over_their_ends)
 }
 END_TEST
 
-/* EVENT-07: the following records are another thread's */
+/* EVENT-07: the records behind the identity belong to another thread */
 START_TEST(a_new_holder_of_a_ring_identifies_itself_before_its_first_event)
 {
 	struct pool *pool = pool_make(3, false);
@@ -298,7 +301,7 @@ START_TEST(a_ring_whose_identity_finds_no_room_goes_back)
 	ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_int_eq(loss, PTX_WRITER_STREAM_FULL);
 	ck_assert_uint_eq((uint32_t)atomic_load(&pool->rings.ring[0].holder), PTX_RING_IDLE);
-	/* another ring finds no chunk either, but its number is not lost */
+	/* another ring finds no chunk either, but the ring keeps its number */
 	for (int i = 0; i < 3; i++)
 		ck_assert_ptr_null(ptx_ring_claim(&pool->rings, &ident, &ring, &loss));
 	ck_assert_uint_le(atomic_load(&pool->rings.region->rings), 2);
@@ -345,7 +348,7 @@ static void put_and_turn(void *state)
 	writer_put(&stepped, POOL_TYPE, POOL_RECORDS + 1);
 }
 
-/* in an UNTIL_FULL and in a LOOP stream */
+/* _i: an UNTIL_FULL or a LOOP stream */
 START_TEST(a_reader_at_any_instruction_of_a_turn_sees_each_record_once)
 {
 	struct pool *pool = pool_make(3, _i);
