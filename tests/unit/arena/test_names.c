@@ -73,7 +73,7 @@ END_TEST
 
 START_TEST(names_of_every_length_and_of_equal_hash_are_distinguished)
 {
-	/* FNV-1a computes the same hash for both names of a pair. */
+	/* FNV-1a has the same hash for both names of a pair. */
 	static const char *const pairs[] = { "costarring", "liquid", "declinate", "macallums",
 					     "altarage", "zinke" };
 	char name[PTX_TYPE_NAME_BYTES];
@@ -192,7 +192,7 @@ START_TEST(threads_that_bring_the_same_names_agree_on_their_ids)
 }
 END_TEST
 
-/* Each thread opens names of its own, together more than fit. */
+/* Each thread opens names of its own. Together they are more than the names that fit. */
 static void *open_own(void *number)
 {
 	unsigned t = *(unsigned *)number;
@@ -266,7 +266,7 @@ START_TEST(invalid_cells_and_unterminated_names_do_no_harm)
 		ck_assert(!ptx_names_get(names, PTX_TYPE_FIRST_USER + i, name));
 	}
 	ck_assert_uint_eq(open_number(9), PTX_TYPE_FIRST_USER + 9);
-	ck_assert_uint_ne(open_number(0), PTX_TYPE_FIRST_USER); /* it has lost its name */
+	ck_assert_uint_ne(open_number(0), PTX_TYPE_FIRST_USER); /* the type has lost its name */
 	copy = calloc(1, sizeof *copy);
 	ptx_names_copy(copy, names);
 	free(copy);
@@ -282,7 +282,7 @@ START_TEST(a_table_of_garbage_is_read_within_its_bounds)
 	begin();
 	for (size_t i = 0; i < sizeof *names / 8; i++) {
 		random_word(&random);
-		/* half of the numbers are small: they name cells */
+		/* half of the numbers are small, so that they are numbers of cells */
 		((uint64_t *)(void *)names)[i] =
 			random & 1 ? random : random >> 32 << 32 | (random & 0x3ff);
 	}

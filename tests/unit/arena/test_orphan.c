@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Places for streams in an arena whose creator died: freed by the kernel, guarded, and the state
- * that a kill leaves.
+ * Places for streams in an arena whose creator died: the kernel has freed the creator's locks, a
+ * guardian may have them, and the words have any state that a kill leaves.
  */
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -65,7 +65,7 @@ static void guard_one(void)
 	hear(to_child);
 }
 
-/* The state just after the creator has died. */
+/* Makes the state just after the creator has died. */
 static void guard_half(void)
 {
 	struct flock lock = ptx_attachment_lock(0, F_UNLCK);
@@ -77,7 +77,7 @@ static void guard_half(void)
 }
 
 /*
- * EXIT-02: between the creator's death and the guardian's work no other process acquires the place
+ * EXIT-02: between the creator's death and the guardian's work, no other process acquires the place
  */
 START_TEST(a_place_that_is_guarded_is_not_taken)
 {
@@ -94,8 +94,8 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 	guard = other_process(guard_one);
 	hear(to_parent);
 	ck_assert_int_eq(fcntl(ptx_arena_fd(ARENA), F_GETLK, &lock), 0);
-	ck_assert_int_eq(lock.l_pid, guard); /* the creator's lock, for which it waited */
-	/* The guardian has both locks. It may also have only the one that the creator never had. */
+	ck_assert_int_eq(lock.l_pid, guard); /* the creator's lock, for which the guardian waited */
+	/* The guardian has both locks, or only the lock that the creator never had. */
 	for (int round = 0; round < 2; round++) {
 		ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
 		OK(ptx_attachment_claim(ARENA, &bit, &generation));
@@ -117,7 +117,10 @@ START_TEST(a_place_that_is_guarded_is_not_taken)
 }
 END_TEST
 
-/* EXIT-03: killed between two stores, after which the count would remain wrong */
+/*
+ * EXIT-03: the creator was killed between two stores. Without a correction the count would remain
+ * wrong
+ */
 START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
 {
 	static const int wrong[] = { -1, 1, 3 };
@@ -137,8 +140,8 @@ START_TEST(a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count)
 END_TEST
 
 /*
- * The word is free, the bits are not: killed between both stores. A member must not inherit
- * anything because of that.
+ * The creator was killed between two stores: the word is free, and the bits are not. No member may
+ * inherit a stream because of these bits.
  */
 START_TEST(bits_without_an_owner_are_cleared_when_their_place_is_claimed)
 {
@@ -188,7 +191,9 @@ static void make_only(void)
 	make_region(false);
 }
 
-/* CREATE-13: the memory is freed too, before and after the stream was attached */
+/*
+ * CREATE-13: the memory is freed, too, if the creator died before or after it attached the stream
+ */
 START_TEST(the_memory_of_a_dead_creator_is_freed_by_the_next_claim)
 {
 	void (*const way[])(void) = { make_and_publish, make_only, make_and_publish };
@@ -211,7 +216,7 @@ START_TEST(the_memory_of_a_dead_creator_is_freed_by_the_next_claim)
 }
 END_TEST
 
-/* SHUT-02: pages that a trace point has touched after the memory was freed */
+/* SHUT-02: the pages that a trace point has touched after the memory was freed */
 START_TEST(pages_of_a_late_writer_are_freed_when_the_place_is_used_again)
 {
 	uint64_t offset = atomic_load(&ptx_own_control.next_region), generation;

@@ -132,7 +132,7 @@ START_TEST(more_than_there_is_is_refused_at_once)
 	setup();
 	geometry = plan((size_t)1 << 42);
 	FAILS(ENOMEM, create_region(&geometry, &memory, &offset));
-	/* and a smaller request still succeeds */
+	/* a smaller request succeeds */
 	geometry = plan(8192);
 	OK(create_region(&geometry, &memory, &offset));
 	destroy_region(&geometry, memory, offset, false);
@@ -166,7 +166,7 @@ START_TEST(memory_that_cannot_be_made_present_is_reported)
 }
 END_TEST
 
-/* A writer that is still inside writes into memory that no stream uses. */
+/* A writer that is still inside a trace point writes into memory that no stream uses. */
 START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
 {
 	struct ptx_geometry geometry = plan(8192);
@@ -187,7 +187,7 @@ START_TEST(a_region_destroyed_in_use_can_still_be_written_to)
 }
 END_TEST
 
-/* Daemons close every descriptor, and another file may then have the number. */
+/* Daemons close every descriptor. Another file may then have the number. */
 START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
 {
 	struct ptx_geometry geometry = plan(8192);
@@ -198,7 +198,7 @@ START_TEST(without_the_arenas_descriptor_a_region_is_memory_of_its_own)
 	setup();
 	fd = ptx_arena_fd(&ptx_arena_self);
 	close(fd);
-	/* A trace point calls this, so the program's errno must not change. */
+	/* A trace point calls this function, so the program's errno must not change. */
 	ck_assert_int_eq(KEEPS_ERRNO(ptx_arena_fd(&ptx_arena_self)), -1);
 	ck_assert(!KEEPS_ERRNO(ptx_arena_is_shareable(&ptx_arena_self)));
 	if (_i) {
@@ -232,7 +232,7 @@ START_TEST(the_arena_cannot_be_truncated)
 }
 END_TEST
 
-/* FORK-02, FORK-09, FORK-10: with any kind of fork, even without fork handlers */
+/* FORK-02, FORK-09, FORK-10: any kind of fork, even without fork handlers */
 START_TEST(a_child_starts_as_a_process_that_never_traced_and_gets_an_arena)
 {
 	int status;

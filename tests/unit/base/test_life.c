@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Whether a process is alive: three answers, and "dead" only on evidence. */
+/* Whether a process is alive: alive, dead or unknown. The answer "dead" needs evidence. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -63,7 +63,7 @@ static enum ptx_life life_of(pid_t pid)
 	return KEEPS_ERRNO(ptx_life_of((uint32_t)pid));
 }
 
-/* By a pidfd; by /proc, where there is no pidfd; and by kill() alone. */
+/* The library asks a pidfd; or /proc, if there are no pidfds; or only kill(). */
 START_TEST(living_dead_and_unknown_are_distinguished)
 {
 	pid_t living = a_child(false), zombie = a_child(true), gone = a_child(true);
@@ -83,7 +83,7 @@ START_TEST(living_dead_and_unknown_are_distinguished)
 }
 END_TEST
 
-/* The limit of the poll must not be a constant under qemu-user. */
+/* Under qemu-user, the time limit of poll() must not be a constant. */
 START_TEST(a_pidfd_is_enough_where_proc_cannot_be_read)
 {
 	pid_t living, zombie;
@@ -139,12 +139,12 @@ START_TEST(a_thread_is_one_of_its_process)
 	ck_assert_int_eq(KEEPS_ERRNO(ptx_life_of_thread(pid, known)), PTX_ALIVE);
 	ck_assert_int_eq(ptx_life_of_thread((uint32_t)getppid(), known), PTX_DEAD);
 	ck_assert_int_eq(ptx_life_of_thread(pid, 0), PTX_LIFE_UNKNOWN);
-	/* The id of a thread is not that of a process. */
+	/* The id of a thread is not the id of a process. */
 	ck_assert_int_ne(life_of((pid_t)known), PTX_DEAD);
 	__atomic_store_n(&tid, 0, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	while (ptx_life_of_thread(pid, known) != PTX_DEAD)
-		usleep(100); /* it is ending */
+		usleep(100); /* the process is ending */
 }
 END_TEST
 
@@ -167,7 +167,7 @@ START_TEST(an_identity_is_one_processes)
 
 	ck_assert_uint_ne(first.start, 0);
 	ck_assert_int_eq(ptx_identity_compare(&first, &first), PTX_SAME);
-	/* Only their inodes distinguish two that began in the same tick. */
+	/* Only the inodes of their pidfds distinguish two processes that began in the same tick. */
 	if (first.inode)
 		ck_assert_int_eq(ptx_identity_compare(&first, &second), PTX_OTHER);
 	ck_assert_int_eq(ptx_identity_compare(&first, &nothing), PTX_SAME_UNKNOWN);
@@ -200,7 +200,9 @@ START_TEST(an_id_that_means_another_process_by_now_is_a_dead_ones)
 }
 END_TEST
 
-/* A child in another time name space reports its begin, and this process reads it too. */
+/*
+ * A child in another time name space reports its start time, and this process reads the same time.
+ */
 START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
 {
 	static const char offsets[] = "monotonic 7000 0\nboottime 100000 0\n";
@@ -219,7 +221,7 @@ START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
 		if (fd < 0 || write(fd, offsets, sizeof offsets - 1) != sizeof offsets - 1) {
 			if (write(ends[1], &said, sizeof said) != sizeof said)
 				_exit(1);
-			_exit(0); /* no privileges: nothing to test */
+			_exit(0); /* without privileges there is nothing to test */
 		}
 		said.pid = fork();
 		if (said.pid == 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: logs with random changes. With the sanitizers it proves that no read is outside of them;
- * without them, that each delivered event was written.
+ * cursor/: logs with random changes. With the sanitizers, the test proves that no read is outside
+ * the memory of the log. Without them, it proves that each delivered event was written.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "support/random.h"
 #include "unit/cursor/changed.h"
 
-/* OPEN-08, LOG-11: i is the policy */
+/* OPEN-08, LOG-11: _i is the policy */
 START_TEST(two_thousand_single_bits_turned_over)
 {
 	uint64_t random = 7 + (uint64_t)_i;
@@ -40,7 +40,7 @@ START_TEST(two_thousand_single_bits_turned_over)
 		if (pwrite(fd, &bytes[at], 1, (off_t)at) != 1)
 			ck_abort();
 	}
-	/* A sequence has no byte without a checksum. */
+	/* Checksums cover every byte of a sequence. */
 	if (changed_policies[_i] != POSIX_TRACE_LOOP)
 		ck_assert_uint_eq(silent, 0);
 	sample_prove(fd);
@@ -73,7 +73,7 @@ START_TEST(two_hundred_cuts)
 }
 END_TEST
 
-/* Whole pages gone, doubled, or from elsewhere. */
+/* Whole pages are missing, doubled, or replaced by other pages. */
 START_TEST(pages_exchanged_and_zeroed)
 {
 	uint64_t random = 777 + (uint64_t)_i;
@@ -103,7 +103,7 @@ START_TEST(pages_exchanged_and_zeroed)
 }
 END_TEST
 
-/* Random bytes behind a good header, behind the magic, behind the version. */
+/* Random bytes follow a good header, or only the magic, or magic and version. */
 START_TEST(noise)
 {
 	uint64_t random = 99;
@@ -132,8 +132,8 @@ START_TEST(noise)
 END_TEST
 
 /*
- * A missing part in the middle costs only itself. posix_trace_getnext_event() delivers the rest by
- * salvage.
+ * A damaged part in the middle costs only this part. posix_trace_getnext_event() delivers the rest
+ * by salvage.
  */
 START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 {
@@ -170,7 +170,7 @@ START_TEST(salvage_costs_only_the_damaged_block_and_marks_the_gap)
 }
 END_TEST
 
-/* One of a LOOP log's blocks that is neither its oldest nor its newest becomes zeros. */
+/* Overwrites one block of a LOOP log, neither the oldest nor the newest, with zeros. */
 static void wipe_a_block(int fd)
 {
 	struct ptx_stored *stored = sample_open(fd, true);
@@ -183,7 +183,7 @@ static void wipe_a_block(int fd)
 	ptx_stored_close(stored);
 }
 
-/* LOG-13, R7: its index contains no numbers. */
+/* LOG-13, R7: the index of this log has no numbers. */
 START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 {
 	int fd = sample_file(), own;
@@ -236,7 +236,10 @@ START_TEST(a_loop_log_that_was_ended_without_a_block_is_salvaged_behind_it)
 }
 END_TEST
 
-/* R7: a block with the events that the index lists, which is marked as older; and a younger one. */
+/*
+ * R7: a block has the events that the index lists, but an older number; and another block is
+ * younger.
+ */
 START_TEST(a_block_of_a_loop_log_that_is_not_the_one_of_its_place_is_passed_over)
 {
 	const struct ptx_stored_slot *slot;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_seek.c: seeks to a time with few reads. The reading function of base/io.h is
- * wrapped to count them.
+ * cursor/stored_seek.c: seeks to a time with few reads. The test wraps the reading function of
+ * base/io.h and counts its calls.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +55,10 @@ static void seek_everywhere(struct ptx_stored *stored, int64_t first, int64_t co
 	ck_assert_int_eq(next(stored), first);
 }
 
-/* posix_trace_seek_np(): 7000 blocks, so seven INDEX blocks. i = 1: without its end. */
+/*
+ * posix_trace_seek_np(): 7000 blocks, so there are seven INDEX blocks. _i = 1: the end of the log
+ * is missing.
+ */
 START_TEST(seek_finds_the_first_event_not_older_than_a_moment)
 {
 	struct ptx_stored *stored;
@@ -80,7 +83,10 @@ START_TEST(seek_finds_the_first_event_not_older_than_a_moment)
 		ptx_stored_seek(stored, SAMPLE_TIME(i * 2000 + 7));
 		ck_assert_int_eq(next(stored), i * 2000 + 7);
 	}
-	/* An INDEX block, a DATA block, and a further block that a window boundary may add. */
+	/*
+	 * Reads of an INDEX block, of a DATA block, and of a further block at the boundary of a
+	 * window.
+	 */
 	ck_assert_uint_le(reads, 40);
 	ptx_stored_close(stored);
 	close(fd);
@@ -111,7 +117,7 @@ START_TEST(seek_in_a_wrapped_log)
 }
 END_TEST
 
-/* Late events, and a clock that was set back: times decrease. CLOCK, 1.4 of FORMAT */
+/* Times decrease, because of late events and a clock that was set back. CLOCK, 1.4 of FORMAT */
 START_TEST(seek_is_right_where_times_do_not_rise)
 {
 	enum { EVENTS = 3000 };
@@ -160,7 +166,9 @@ END_TEST
 
 enum { FALLING = 3000 };
 
-/* Late events, and a clock that is set back in the middle: times decrease. */
+/*
+ * A log with decreasing times, because of late events and a clock that is set back in the middle.
+ */
 static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FALLING])
 {
 	struct sample sample;
@@ -175,7 +183,7 @@ static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FAL
 		if (i > FALLING / 2)
 			times[i] -= 500000;
 		if (i == FALLING - 10)
-			times[i] = 700000; /* far later than all others */
+			times[i] = 700000; /* far later than all other times */
 		event.time_ns = times[i];
 		while (ptx_log_append(sample.log, &event) != PTX_LOG_APPEND_DONE)
 			sample_write(&sample);
@@ -189,7 +197,7 @@ static int falling_log(int policy, size_t log_size, bool dies, int64_t times[FAL
 	return fd;
 }
 
-/* posix_trace_until_np(): i & 1 without its end, i & 2 in slots. */
+/* posix_trace_until_np(): _i & 1: the end of the log is missing; _i & 2: the log is in slots. */
 START_TEST(until_leaves_out_nothing_that_is_old_enough)
 {
 	static int64_t times[FALLING];
@@ -256,7 +264,10 @@ START_TEST(a_window_of_a_long_log_takes_few_reads)
 }
 END_TEST
 
-/* One block of memory for a log of any size: reads a long log with no more reads than necessary. */
+/*
+ * The reader has a block of memory of the same size for any log, and makes no more reads than
+ * necessary for a long log.
+ */
 START_TEST(reading_a_log_reads_each_byte_about_once)
 {
 	struct ptx_stored *stored;
@@ -268,7 +279,7 @@ START_TEST(reading_a_log_reads_each_byte_about_once)
 	ptx_stored_info(stored, &info);
 	reads = 0;
 	ck_assert_uint_eq(sample_read(stored, 0, 8), 500000);
-	/* 192 KiB in each read, of which up to a block of 66 KiB is read again. */
+	/* Each read has 192 KiB, and the reader reads up to 66 KiB of them again, for a block. */
 	ck_assert_uint_le(reads, info.file_bytes / (126 * 1024) + 2);
 	ptx_stored_close(stored);
 	close(fd);

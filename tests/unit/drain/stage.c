@@ -83,7 +83,7 @@ static void control(unsigned type, enum ptx_state kind, enum ptx_mark_kind mark_
 
 void stage_start(void)
 {
-	pool_now += 10000; /* a start looks back by a microsecond */
+	pool_now += 10000; /* a start examines the last microsecond */
 	control(POSIX_TRACE_START, PTX_RUNNING, PTX_MARK_START, true);
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The ledger of a stream that is in use, whose writer ended in the middle of a step, or whose
- * memory has any content. */
+/*
+ * The ledger of a stream that is in use, of a stream whose writer ended between two steps, and of a
+ * stream whose memory has any content.
+ */
 #include "support/support.h"
 #include "ring/ring_write.h"
 #include "unit/drain/stage.h"
@@ -37,8 +39,8 @@ static void begin(int policy, unsigned chunks)
 }
 
 /*
- * LEDGER: the walk does not follow a writer of the same speed, and the events that it adds are not
- * called yet
+ * LEDGER: the walk does not follow a writer of the same speed. The events that the writer adds are
+ * not called yet
  */
 START_TEST(a_ledger_is_that_of_the_moment_when_it_began)
 {
@@ -66,7 +68,7 @@ static struct ptx_ledger_line line_of(uint32_t tid);
  */
 START_TEST(events_from_the_future_are_lost_and_counted)
 {
-	/* another thread continues in the ring, and is in the same batch */
+	/* another thread continues in the ring, and its records are in the same batch */
 	const bool hand_over = _i / 2;
 	struct half half;
 	unsigned mine = 1;
@@ -97,7 +99,7 @@ START_TEST(events_from_the_future_are_lost_and_counted)
 }
 END_TEST
 
-/* A clock reading that is a little earlier or later is not such a time. */
+/* A time that is less than a millisecond in the future is not such a time. */
 START_TEST(events_less_than_a_millisecond_ahead_are_delivered_when_their_time_has_come)
 {
 	struct half half;
@@ -129,7 +131,7 @@ static struct ptx_ledger_line line_of(uint32_t tid)
 	return line;
 }
 
-/* A writer that overwrites the whole pool all the time costs the others nothing. */
+/* A writer that overwrites the whole pool repeatedly costs the other rings nothing. */
 START_TEST(a_quiet_ring_behind_a_fast_one_is_counted)
 {
 	begin(POSIX_TRACE_LOOP, 30);
@@ -146,8 +148,8 @@ START_TEST(a_quiet_ring_behind_a_fast_one_is_counted)
 END_TEST
 
 /*
- * A thread popped the hint of one's first chunk and was killed or suspended before it overwrote it:
- * the chunk remains although the next ones are overwritten.
+ * A thread popped the hint of the first chunk of `one`, and was killed or suspended before it
+ * overwrote this chunk. The chunk remains although the next chunks are overwritten.
  */
 START_TEST(a_chunk_that_was_forgotten_is_counted_once)
 {
@@ -169,7 +171,9 @@ START_TEST(a_chunk_that_was_forgotten_is_counted_once)
 }
 END_TEST
 
-/* The chunks of one: each ring claims them as its own and claims to have published more. */
+/*
+ * Spoils the chunks of `one`: each ring claims them as its own, and claims to have published more.
+ */
 static void spoil(void)
 {
 	struct ptx_rings *rings = &stage.pool->rings;

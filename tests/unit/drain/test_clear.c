@@ -35,12 +35,15 @@ START_TEST(earlier_events_are_cleared_and_later_ones_are_delivered)
 	ck_assert(!stage.told[stage.n - 1].late);
 	stage_expect_none();
 	stage_assert_account();
-	/* and the chunks are free again, except the open ones and the reader's */
+	/* the chunks are free again, except the open chunks and the reader's chunk */
 	ck_assert_uint_ge(pool_chunks_in(stage.pool, PTX_CHUNK_FREE), CHUNKS - 4);
 }
 END_TEST
 
-/* CLEAR-01: a processor's counter may be ahead of the clearer's, by more than its last chunk */
+/*
+ * CLEAR-01: a processor's counter may be ahead of that of the clearing thread by more than the last
+ * chunk
+ */
 START_TEST(earlier_events_are_cleared_though_their_time_is_later)
 {
 	const uint64_t records = 3 * POOL_RECORDS / 2;
@@ -54,7 +57,7 @@ START_TEST(earlier_events_are_cleared_though_their_time_is_later)
 	ptx_drain_clear(stage.drain);
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records + 4);
 	stage_expect_none();
-	pool_now += 500; /* on another processor */
+	pool_now += 500; /* these events are from another processor */
 	writer_put_many(&one, 1000, 1);
 	stage_expect_values(1000, 1);
 	stage_expect_none();
@@ -65,7 +68,7 @@ END_TEST
 static bool writes_meanwhile, publishes_meanwhile;
 static struct half half;
 
-/* The clearer reads how many events a ring has published. */
+/* At this point the clear reads the number of events that a ring has published. */
 uint32_t __real_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
@@ -84,7 +87,7 @@ uint32_t __wrap_ptx_ring_records(struct ptx_rings *rings, uint32_t ring)
 	return records;
 }
 
-/* CLEAR-01: otherwise a busy writer would delay a clear for ever */
+/* CLEAR-01: if later events were cleared, too, a busy writer could delay a clear for ever */
 START_TEST(events_after_the_begin_of_a_clear_are_not_cleared)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
@@ -111,13 +114,13 @@ static void resume(void)
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_RUNNING, start.ticks));
 }
 
-/* CLEAR-01, CLEAR-02: otherwise the STOP would have no START */
+/* CLEAR-01, CLEAR-02: a reported STOP would have no START */
 START_TEST(a_full_stream_found_during_a_clear_is_not_reported)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
 	writer_put_many(&one, 1, 2);
 	writer_enter(&one, 3, &half);
-	/* the clear begins a tick earlier, and checks for a full stream afterwards */
+	/* the clear begins a tick earlier, and afterwards checks whether the stream is full */
 	half.time = pool_now + 2;
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, pool_now + 100));
 	publishes_meanwhile = true;
@@ -140,7 +143,7 @@ START_TEST(events_outside_the_stream_are_not_counted_as_cleared)
 	stage_stop();
 	writer_put_many(&one, 2, 3);
 	ptx_drain_clear(stage.drain);
-	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2); /* 1 and the STOP */
+	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), 2); /* the value 1 and the STOP */
 	stage_start();
 	writer_put_many(&one, 5, 1);
 	stage_expect(POSIX_TRACE_START, 0);
@@ -164,7 +167,7 @@ START_TEST(a_gap_is_not_reported_after_a_clear)
 }
 END_TEST
 
-static bool overtakes; /* the writer, at each step of the reader */
+static bool overtakes; /* the writer records at each step of the reader */
 static unsigned overtaken; /* after so many more events the reader has lost its place when it
 			    * looks */
 
@@ -181,7 +184,7 @@ enum ptx_claim __wrap_ptx_ring_take(struct ptx_reader *reader)
 	return __real_ptx_ring_take(reader);
 }
 
-/* CLEAR-01: a writer that overwrites faster than the clearer reads, which then gives up */
+/* CLEAR-01: a writer overwrites faster than the clear reads, and the clear gives up */
 START_TEST(events_that_a_clear_did_not_reach_are_cleared_too)
 {
 	const uint64_t records = (CHUNKS - 4) * POOL_RECORDS;
@@ -191,7 +194,7 @@ START_TEST(events_that_a_clear_did_not_reach_are_cleared_too)
 	overtaken = 100;
 	ptx_drain_clear(stage.drain);
 	ck_assert_uint_lt(overtaken, 100);
-	/* the case that this test is for */
+	/* asserts that the clear did not reach the events */
 	ck_assert_uint_eq(stage.drain->account.total.lost[PTX_LOST_CLEARED], 0);
 	overtaken = 0;
 	ck_assert_uint_eq(stage_lost(PTX_LOST_CLEARED), records); /* and not unread */
@@ -204,7 +207,7 @@ START_TEST(events_that_a_clear_did_not_reach_are_cleared_too)
 }
 END_TEST
 
-/* CLEAR-01: cleared events are not reported as overwritten either */
+/* CLEAR-01: cleared events are not reported as overwritten */
 START_TEST(no_gap_is_reported_in_events_that_a_clear_did_not_reach)
 {
 	unsigned told;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint.c: events that were read remain until they are in the log, and another drain
- * continues from there.
+ * flush/checkpoint.c: events that were read remain in the stream until they are in the log, and
+ * another drain continues from there.
  */
 #include <string.h>
 
@@ -28,7 +28,10 @@ static void begin(int policy)
 	ptx_checkpoint_enable(stage.drain);
 }
 
-/* Values 1, 2, ... alternately, and as many events read as a log has at the first checkpoint. */
+/*
+ * Two writers put the values 1, 2, ... in turn. Then the drain reads as many events as the log has
+ * at the first checkpoint.
+ */
 static void write_and_take(unsigned events)
 {
 	for (unsigned i = 0; i < VALUES; i++) {
@@ -40,8 +43,8 @@ static void write_and_take(unsigned events)
 }
 
 /*
- * The writer of the log is killed after it made both checkpoints; the log's first block is in the
- * file.
+ * The writer of the log is killed after it made both checkpoints. The file has the log's first
+ * block.
  */
 static void checkpoint_twice(void)
 {
@@ -54,7 +57,9 @@ static void checkpoint_twice(void)
 	ptx_checkpoint_write(stage.drain, SECOND);
 }
 
-/* The events delivered from here on are the values that the log lacks, with their writers. */
+/*
+ * The events that are delivered from here on must be those that the log lacks, with their writers.
+ */
 static void expect_all_behind(unsigned events)
 {
 	unsigned before = stage.n;
@@ -109,7 +114,7 @@ START_TEST(a_writer_without_a_free_chunk_loses_and_continues_after_the_settlemen
 }
 END_TEST
 
-/* A writer that overwrites the oldest chunk does not care about chunks that a reader keeps. */
+/* A writer that overwrites the oldest chunk ignores the debts of a reader. */
 START_TEST(nothing_is_kept_of_a_loop_stream)
 {
 	begin(POSIX_TRACE_LOOP);
@@ -125,7 +130,7 @@ END_TEST
 
 static const unsigned counts[] = { FIRST, SECOND };
 
-/* EXIT-01: with the last write complete or not */
+/* EXIT-01: the last write is complete or not */
 START_TEST(another_drain_goes_on_where_the_log_ends)
 {
 	checkpoint_twice();
@@ -167,7 +172,7 @@ START_TEST(it_may_be_killed_too_before_it_has_read_anything)
 }
 END_TEST
 
-/* The write failed, and is repeated. */
+/* The write failed, so the drain makes the same checkpoint again. */
 START_TEST(a_checkpoint_made_again_leaves_the_other)
 {
 	checkpoint_twice();
@@ -178,7 +183,7 @@ START_TEST(a_checkpoint_made_again_leaves_the_other)
 }
 END_TEST
 
-/* The first of the two, which was made last: its maker died in the middle. */
+/* The writer died while it made the first of the two checkpoints, which is the newer one. */
 static void tear(void)
 {
 	unsigned char *at = (unsigned char *)stage.pool->rings.region +
@@ -214,7 +219,7 @@ START_TEST(one_that_is_half_written_is_not_taken)
 	/* Settled events are not read again. */
 	ck_assert_uint_gt(stage.drain->source[one.ring]->reader.place.claimed, 0);
 	ck_assert_uint_eq(pool_chunks_in(stage.pool, PTX_CHUNK_CLOSED), 6);
-	/* Events that are still there are not lost because of that. */
+	/* Events that are still in the chunks are not lost because of this. */
 	before = stage.n;
 	stage_take_all();
 	ck_assert_uint_gt(stage.n - before, VALUES);
@@ -229,8 +234,8 @@ static const unsigned char *first_slot(void)
 }
 
 /*
- * The file has the events of the last one, and none was added since: the next is made in the other
- * place.
+ * The file has the events of the last checkpoint, and no event was added since. The next checkpoint
+ * is made in the other place.
  */
 START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 {
@@ -242,13 +247,16 @@ START_TEST(one_of_the_same_count_is_not_made_in_its_place)
 	ck_assert_uint_eq(before, SECOND + 1);
 	ptx_checkpoint_write(stage.drain, SECOND);
 	memcpy(&after, first_slot(), sizeof after);
-	ck_assert_uint_eq(after, 0); /* the other is the newer */
+	ck_assert_uint_eq(after, 0); /* the other checkpoint is the newer one */
 	stage_resume(SECOND);
 	expect_all_behind(SECOND);
 }
 END_TEST
 
-/* Writes fail, and more events are added meanwhile: the events in the file are not forgotten. */
+/*
+ * Writes fail, and more events are added meanwhile. The checkpoint of the events in the file
+ * remains.
+ */
 START_TEST(failures_leave_the_checkpoint_of_the_file)
 {
 	checkpoint_twice();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* flush/checkpoint.c: the state and the members of the stream, when another drain continues. */
+/* flush/checkpoint.c: the state of the stream and its members after another drain has continued. */
 #include "flush/checkpoint.h"
 #include "support/support.h"
 #include "unit/drain/stage.h"
@@ -18,9 +18,8 @@ static void begin(int policy)
 }
 
 /*
- * Writes fail, and the stream was suspended when the last one was made: a successor without the
- * noted marks would count the events in between as members. The first failure may be of a block
- * without events.
+ * Writes fail, and the stream was suspended when the last write succeeded. Without the noted marks,
+ * a successor would count the events between as members. The first failed block may have no events.
  */
 START_TEST(failures_leave_the_state_of_the_file)
 {
@@ -34,7 +33,7 @@ START_TEST(failures_leave_the_state_of_the_file)
 	ck_assert_uint_eq(in_file, 5);
 	ptx_checkpoint_write(stage.drain, in_file);
 	ptx_drain_settle(stage.drain);
-	writer_put_many(&one, 100, 2); /* their writer had not noticed yet that it stopped */
+	writer_put_many(&one, 100, 2); /* their writer had not yet noticed the stop */
 	stage_start();
 	writer_put_many(&one, 4, 4);
 	for (unsigned n = in_file + (unsigned)_i; n < in_file + 4; n++) {
@@ -53,8 +52,8 @@ START_TEST(failures_leave_the_state_of_the_file)
 END_TEST
 
 /*
- * The event was stamped before the STOP that the dead controller had delivered: its writer was
- * suspended meanwhile.
+ * The event was stamped before the STOP that the dead controller had delivered. The writer of the
+ * event was suspended meanwhile.
  */
 START_TEST(a_late_event_after_a_takeover_belongs_to_the_stream)
 {
@@ -81,7 +80,7 @@ START_TEST(a_late_event_after_a_takeover_belongs_to_the_stream)
 END_TEST
 
 /*
- * UFULL-09: the dead controller had freed space, and had not reported yet that the stream restarted
+ * UFULL-09: the dead controller had freed space, and had not yet reported that the stream restarted
  */
 START_TEST(a_restart_that_was_not_reported_is_reported)
 {
@@ -116,8 +115,9 @@ static void make_room(void *state)
 }
 
 /*
- * UFULL-04, UFULL-09: or it was about to, at any instruction. Events written while the stream ran
- * again belong to it, and a start that did not happen is not reported.
+ * UFULL-04, UFULL-09: the dead controller was about to report the restart, at any instruction.
+ * Events that were written while the stream ran again belong to it, and a start that did not happen
+ * is not reported
  */
 START_TEST(a_restart_interrupted_at_any_instruction_is_reported_if_it_was_made)
 {
@@ -151,7 +151,7 @@ START_TEST(a_restart_interrupted_at_any_instruction_is_reported_if_it_was_made)
 }
 END_TEST
 
-/* UFULL-04: a stop that is in the log is not reported again, and one that was not reported is */
+/* UFULL-04: if the log has the stop, it is not reported again; otherwise it is reported */
 START_TEST(a_stop_of_a_full_stream_is_reported_once)
 {
 	unsigned n = 0, told;
@@ -177,7 +177,7 @@ END_TEST
 
 static volatile unsigned written;
 
-/* Does the same as flush/transfer.c; the file has the events from one moment to the next. */
+/* Does the same as flush/transfer.c. The file gets the events at one moment. */
 static void write_out(void *state)
 {
 	(void)state;
@@ -237,8 +237,8 @@ START_TEST(events_outside_the_stream_are_not_called_after_a_takeover)
 END_TEST
 
 /*
- * CLEAR-01: events that a clear had not reached, because writers overwrote all the time, remain
- * cleared.
+ * CLEAR-01: a clear did not reach some events, because writers overwrote all the time. These events
+ * remain cleared.
  */
 START_TEST(cleared_events_are_not_reported_after_a_takeover)
 {

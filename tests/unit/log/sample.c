@@ -224,8 +224,8 @@ uint64_t sample_read(struct ptx_stored *stored, uint64_t first, uint32_t data_ma
 	for (; ptx_stored_next(stored, &got); i++) {
 		sample_event(i, data_max, &want, data);
 		/*
-		 * One assertion for all: Check writes each one to a file, even for a million
-		 * events.
+		 * One assertion for all members: Check writes each assertion to a file, even for a
+		 * million events.
 		 */
 		if (got.record->time != (uint64_t)want.time_ns ||
 		    got.record->len_flags != want.len_flags || got.record->type != want.type ||

@@ -22,7 +22,7 @@ int __wrap_ptx_io_open(const char *path, int flags, int *fd)
 	return __real_ptx_io_open(path, flags, fd);
 }
 
-/* Each of the first thousand bytes behind the header may be the last one that can be written. */
+/* The write fails after each of the first thousand bytes behind the header. */
 START_TEST(a_log_that_cannot_be_completed_keeps_what_was_written_and_its_account)
 {
 	for (size_t last = 0; last < 3000; last += 17) {
@@ -49,8 +49,8 @@ START_TEST(a_log_that_cannot_be_completed_keeps_what_was_written_and_its_account
 		sample_die(&sample);
 
 		/*
-		 * Without an end and a closing area no reader can know that the log is not being
-		 * written.
+		 * Without an end and a closing area, a reader cannot find out that the log is not
+		 * being written.
 		 */
 		if (err) {
 			ck_assert(!!ptx_stored_open(fd, false, &stored) ||
@@ -87,7 +87,7 @@ START_TEST(a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status)
 	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
 	limit = old;
 	limit.rlim_cur = 100000;
-	/* Check writes to a file, too: nothing is asserted while the limit applies. */
+	/* Check writes to a file, too, so the test asserts nothing while the limit applies. */
 	setrlimit(RLIMIT_FSIZE, &limit);
 	answer = sample_put(&sample, 10000, &err);
 	put = sample.events;
@@ -101,7 +101,7 @@ START_TEST(a_limit_on_file_size_is_an_error_and_the_log_opens_with_its_status)
 	ck_assert_uint_eq(sample.ledger.total.lost[PTX_LOST_FLUSH_ERROR], put - reported);
 	sample_die(&sample);
 
-	stored = sample_open(fd, false); /* its writer lives, but marked the log as complete */
+	stored = sample_open(fd, false); /* the writer lives, but has marked the log as complete */
 	ck_assert_uint_eq(sample_read(stored, 0, 8), reported);
 	ck_assert_int_eq(ptx_stored_status(stored)->flush_error, EFBIG);
 	ck_assert_int_eq(ptx_stored_status(stored)->log_overrun, POSIX_TRACE_OVERRUN);
@@ -142,7 +142,10 @@ START_TEST(a_reader_that_went_away_is_an_error)
 }
 END_TEST
 
-/* WITHLOG-10, CH-23, CLEAR-09: as with an append-only file, or after privileges were dropped. */
+/*
+ * WITHLOG-10, CH-23, CLEAR-09: the file cannot be opened again, as an append-only file, or after
+ * the process has dropped privileges.
+ */
 START_TEST(where_a_file_cannot_be_reopened_o_append_works_with_policy_append_only)
 {
 	char path[] = "/tmp/ptx-log-XXXXXX";
@@ -192,7 +195,7 @@ START_TEST(a_full_device_refuses_the_log)
 }
 END_TEST
 
-/* CLEAR-07: the header could not be written, the next write does it. */
+/* CLEAR-07: the header could not be written, so the next write writes it. */
 START_TEST(clear_that_fails_is_made_good_by_the_next_write)
 {
 	struct sample sample;

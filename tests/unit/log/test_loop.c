@@ -9,9 +9,9 @@
 #include "unit/log/sample.h"
 
 /*
- * Logs of many sizes, flushed in many rhythms: the events read are a suffix of those put, the bytes
- * are below the limit and above seven eighths of it, and the missing events are counted. LOG-02,
- * LOG-03, LOG-09, LOG-13, LOG-15, SIZE-15, CH-64
+ * Logs of many sizes, which are flushed with many numbers of events. The events that are read are a
+ * suffix of the events that were put. Their bytes are below the limit and above seven eighths of
+ * it, and the missing events are counted. LOG-02, LOG-03, LOG-09, LOG-13, LOG-15, SIZE-15, CH-64
  */
 START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 {
@@ -28,7 +28,7 @@ START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 		int fd = sample_file();
 
 		if (number / step > 2000)
-			number = 2000 * step; /* small limits wrap nevertheless */
+			number = 2000 * step; /* so that even small limits wrap */
 		ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_LOOP, limit, data_max), 0);
 		for (left = number; left;) {
 			uint64_t part = left < step ? left : step;
@@ -56,13 +56,13 @@ START_TEST(a_wrapped_log_holds_exactly_the_newest_events)
 			ptx_stored_ledger(stored)->total.lost[PTX_LOST_LOG_OVERWRITTEN], gone);
 		ck_assert_int_eq(ptx_stored_status(stored)->log_full, gone > 0);
 		ptx_stored_close(stored);
-		sample_prove(fd); /* the same by type and by thread */
+		sample_prove(fd); /* the same check by type and by thread */
 		close(fd);
 	}
 }
 END_TEST
 
-/* An event of half the limit and more between small ones. LOG-09, LOG-13 */
+/* An event of half the limit or more is between small events. LOG-09, LOG-13 */
 START_TEST(large_events_overwrite_only_what_they_need)
 {
 	struct posix_trace_loginfo_np info;
@@ -93,7 +93,7 @@ END_TEST
 START_TEST(a_log_may_be_as_large_as_its_limit)
 {
 	const size_t record = ptx_record_size(0);
-	const uint64_t events = 80, limit = events * record; /* in eight blocks, each full */
+	const uint64_t events = 80, limit = events * record; /* in eight full blocks */
 	struct posix_trace_loginfo_np info;
 	struct ptx_stored *stored;
 	struct sample sample;
@@ -107,7 +107,7 @@ START_TEST(a_log_may_be_as_large_as_its_limit)
 		ck_assert_uint_eq(ptx_log_overwritten(sample.log), 0);
 		ck_assert_int_eq(ptx_log_is_full(sample.log), i + 1 == events);
 	}
-	if (_i) { /* one more costs one block */
+	if (_i) { /* one event more costs one block */
 		sample_add(&sample, 1);
 		sample_write(&sample);
 		ck_assert_uint_eq(ptx_log_overwritten(sample.log), events / 8);
@@ -124,7 +124,10 @@ START_TEST(a_log_may_be_as_large_as_its_limit)
 }
 END_TEST
 
-/* The file of a log that wrapped a hundred times is not larger than one that wrapped once. */
+/*
+ * The file of a log that has wrapped a hundred times is not larger than that of a log that has
+ * wrapped once.
+ */
 START_TEST(the_file_does_not_grow_while_the_log_goes_round)
 {
 	struct stat once, often;
@@ -136,13 +139,13 @@ START_TEST(the_file_does_not_grow_while_the_log_goes_round)
 	fd = sample_file();
 	sample_make(fd, POSIX_TRACE_LOOP, 100000, 8, 200000, 100);
 	ck_assert_int_eq(fstat(fd, &often), 0);
-	/* One slot more if the marks are at other places. */
+	/* The file may have one slot more if the marks are at other places. */
 	ck_assert_int_le(often.st_size, once.st_size + 14000);
 	close(fd);
 }
 END_TEST
 
-/* EXIT-01, LOG-16 in slots: the writer dies at any byte of a write. */
+/* EXIT-01, LOG-16 in slots: the writer dies at some byte of a write. */
 START_TEST(a_torn_write_leaves_the_state_before_or_after_it)
 {
 	uint8_t *before = NULL, *after;
@@ -204,7 +207,7 @@ START_TEST(a_torn_write_leaves_the_state_before_or_after_it)
 }
 END_TEST
 
-/* A name that is added late; the areas alternate, and the newest complete one is valid. */
+/* A name is added late. The names areas are used in turn, and the newest complete one is valid. */
 START_TEST(names_survive_overwriting_and_a_torn_names_area)
 {
 	struct ptx_stored *stored;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/: pipes and sockets, and other files that accept no more in the middle of a write. */
+/* log/: pipes, sockets and other files that accept only a part of a write. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static void *copy(void *arg)
 	return NULL;
 }
 
-/* A pipe whose other end goes to a file, as "program | cat >file" does. */
+/* Makes a pipe, and a process that copies it to a file as "program | cat >file" does. */
 static int pipe_to(struct capture *capture, int file)
 {
 	int ends[2];
@@ -107,8 +107,9 @@ START_TEST(a_full_socket_is_waited_for)
 END_TEST
 
 /*
- * The next write continues where a write stops: no byte twice, none missing. i % 3 is the kind of
- * log, i / 3 is the seed of the places where writes stop. FLUSHF-11, clarification 9
+ * The next write continues where a write stopped: no byte is written twice, and none is missing. _i
+ * % 3 is the kind of log. _i / 3 is the seed of the places where writes stop. FLUSHF-11,
+ * clarification 9
  */
 START_TEST(a_log_continues_where_a_write_stopped)
 {
@@ -154,7 +155,7 @@ START_TEST(a_pipe_that_takes_one_byte_at_a_time_gets_the_whole_log)
 	ck_assert_int_eq(sample_begin(&sample, end, POSIX_TRACE_APPEND, 0, 20), 0);
 	for (int i = 0; i < 3000; i++) {
 		budget = 1;
-		sample_put(&sample, 1, &err); /* refused while a block is partly written */
+		sample_put(&sample, 1, &err); /* refused, because a block is partly written */
 		err = ptx_log_write(sample.log);
 	}
 	ck_assert_int_eq(err, ENOSPC);
@@ -170,7 +171,9 @@ START_TEST(a_pipe_that_takes_one_byte_at_a_time_gets_the_whole_log)
 }
 END_TEST
 
-/* CLEAR-09: bytes that are in the pipe remain, the others are discarded; both are accounted for. */
+/*
+ * CLEAR-09: bytes that are in the pipe remain, and other bytes are discarded. The account has both.
+ */
 START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 {
 	struct capture capture;
@@ -203,7 +206,7 @@ START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 }
 END_TEST
 
-/* CLEAR-09: the log continues completely after any last byte of the pipe. */
+/* CLEAR-09: the log continues completely, with any byte as the last one in the pipe. */
 START_TEST(clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block)
 {
 	unsigned kept = 0, forgotten = 0;

@@ -48,13 +48,13 @@ START_TEST(the_resuming_process_may_be_killed_too)
 }
 END_TEST
 
-/* The events that can be read from a file of a dead writer. */
+/* Returns the number of events that can be read from a file of a dead writer. */
 static uint64_t events_in(int fd)
 {
 	return sample_read_file(fd, 0, HEIR_DATA_MAX);
 }
 
-/* LOG-16: the writer was killed at any byte of its last write */
+/* LOG-16: the writer was killed at some byte of its last write */
 START_TEST(a_torn_last_block_is_overwritten)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 30);
@@ -77,7 +77,7 @@ START_TEST(a_torn_last_block_is_overwritten)
 }
 END_TEST
 
-/* The file has its final length, but not all of it was written. */
+/* The file has its final length, but some of its bytes were not written. */
 START_TEST(a_last_block_with_a_hole_is_overwritten)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 28);
@@ -92,7 +92,7 @@ START_TEST(a_last_block_with_a_hole_is_overwritten)
 
 		ck_assert_int_eq(pwrite(hole, &other, 1, (off_t)(size - back)), 1);
 		ck_assert_int_eq(heir_resume(&sample, hole), 0);
-		/* a block is seven events */
+		/* a block has seven events */
 		ck_assert_uint_lt(sample.events, 28);
 		ck_assert_uint_eq(sample.events % 7, 0);
 		heir_go_on_to(&sample, hole, 40);
@@ -104,8 +104,8 @@ START_TEST(a_last_block_with_a_hole_is_overwritten)
 END_TEST
 
 /*
- * Killed while it completed the log; the resuming process is killed, too, in one of its first
- * writes.
+ * The writer was killed while it completed the log. The resuming process is also killed, in one of
+ * its first writes.
  */
 START_TEST(the_rest_of_an_end_is_no_fault_of_a_resumed_log)
 {
@@ -118,9 +118,9 @@ START_TEST(the_rest_of_an_end_is_no_fault_of_a_resumed_log)
 	ck_assert_int_eq(heir_resume(&sample, fd), 0);
 	ck_assert_int_eq(sample_end(&sample), 0);
 	after = sample_bytes(fd, &is);
-	memcpy(after, before, PTX_LOG_HEADER_BYTES); /* it is still being written */
+	memcpy(after, before, PTX_LOG_HEADER_BYTES); /* the state is still "writing" */
 	ck_assert_uint_gt(is, was);
-	/* A complete file would have been completed. */
+	/* If the file were complete, it would be a completed log. */
 	for (size_t len = was; len < is; len += 8) {
 		int cut = sample_file_of(after, len);
 
@@ -141,7 +141,7 @@ START_TEST(the_rest_of_an_end_is_no_fault_of_a_resumed_log)
 }
 END_TEST
 
-/* LOG-16 in slots: the state before the write or after it. */
+/* LOG-16 in slots: the log has the state before the write or after it. */
 START_TEST(a_torn_slot_leaves_the_state_before_it)
 {
 	struct sample sample, heir;
@@ -154,7 +154,7 @@ START_TEST(a_torn_slot_leaves_the_state_before_it)
 		uint8_t *before, *after;
 
 		before = sample_bytes(fd, &was);
-		sample_add(&sample, 1); /* one event, one slot */
+		sample_add(&sample, 1); /* one event for each slot */
 		sample_write(&sample);
 		after = sample_bytes(fd, &is);
 		while (first < was && before[first] == after[first])
@@ -183,7 +183,7 @@ START_TEST(a_torn_slot_leaves_the_state_before_it)
 }
 END_TEST
 
-/* More names than a page of the file can hold, and their schemas. */
+/* Adds more names than one page of the file has room for, and their schemas. */
 static void tell_more(struct sample *sample, unsigned round)
 {
 	char name[32];
@@ -197,7 +197,7 @@ static void tell_more(struct sample *sample, unsigned round)
 	}
 }
 
-/* W2: the block during which the writer was killed is no fault of the completed log. */
+/* W2: the block during whose write the writer was killed is no fault of the completed log. */
 START_TEST(a_torn_block_beside_the_slots_leaves_no_fault)
 {
 	struct sample sample, heir;
@@ -258,7 +258,9 @@ START_TEST(no_log_and_a_completed_log_are_not_changed)
 }
 END_TEST
 
-/* A block with a type of a later version or another program: any reader skips it (FORMAT 3.1). */
+/*
+ * Any reader skips a block whose type belongs to a later version or another program (FORMAT 3.1).
+ */
 START_TEST(a_block_of_no_type_that_is_known_is_skipped)
 {
 	struct {

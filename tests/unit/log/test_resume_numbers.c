@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_resume.c: blocks are numbered by type (FORMAT D3, R7). A valid block with another
- * number than the next is not the next block of the log, with any other fields.
+ * log/write_resume.c: blocks are numbered by type (FORMAT D3, R7). If a valid block does not have
+ * the next number, it is not the next block of the log, whatever its other fields are.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 enum { WRITES = 12, EACH = 7, BLOCKS_MOST = 200, LOOP_BYTES = 4096 };
 
-/* The writer is killed after some writes; each of them adds the schema of one more type. */
+/* The writer is killed after some writes. Each write adds the schema of one more type. */
 static int killed_with_schemas(uint32_t policy)
 {
 	struct sample sample;
@@ -32,7 +32,7 @@ static int killed_with_schemas(uint32_t policy)
 	return fd;
 }
 
-/* The file with another number in the block that begins at this offset. */
+/* Returns a copy of the file with another number in the block that begins at this offset. */
 static int renumbered(const uint8_t *bytes, size_t size, size_t at, uint64_t number)
 {
 	uint8_t *copy = malloc(size);
@@ -64,8 +64,8 @@ static size_t find_blocks(const uint8_t *bytes, size_t from, size_t to, size_t *
 }
 
 /*
- * So the log is damaged there: the bytes behind it remain if there are events, and are cut off
- * otherwise.
+ * The log is damaged at such a block. If events follow, the bytes behind the block remain;
+ * otherwise they are cut off.
  */
 START_TEST(a_sequence_ends_at_a_block_whose_number_is_not_the_next)
 {
@@ -149,7 +149,7 @@ static void beside_end(struct beside *beside)
 	close(beside->fd);
 }
 
-/* A block that cannot be the writer's work ends the lists, and no block is added behind it. */
+/* A block that the writer cannot have made ends the lists, and no block is added behind it. */
 START_TEST(lists_end_at_a_block_whose_number_is_not_the_next)
 {
 	struct beside beside;
@@ -175,7 +175,7 @@ START_TEST(lists_end_at_a_block_whose_number_is_not_the_next)
 }
 END_TEST
 
-enum harm { /* to one block */
+enum harm { /* kinds of harm to one block */
 	HARM_NUMBER_LESS,
 	HARM_NUMBER_MORE,
 	HARM_NUMBER_FAR,
@@ -259,7 +259,7 @@ static void find_faults(int fd, struct faults *faults, bool complete)
 	ck_assert_int_eq(result.complete, complete);
 }
 
-/* Resumes the log and completes it: it has no fault that it did not have before. */
+/* Resumes the log and completes it. The log must have no fault that it did not have before. */
 static void must_not_get_worse(int fd, size_t block, int harmed, bool has_new_lists)
 {
 	static struct faults before, after;
@@ -284,7 +284,7 @@ static void must_not_get_worse(int fd, size_t block, int harmed, bool has_new_li
 	}
 }
 
-/* The blocks outside the slots, old and new, have one numbering. */
+/* The old and new blocks outside the slots have one sequence of numbers. */
 START_TEST(a_log_that_is_gone_on_with_gets_no_fault_beside_its_slots)
 {
 	struct beside beside;

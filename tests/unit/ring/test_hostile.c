@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Bytes that no writer of ours wrote: no access is outside the region, and no loop is endless.
+ * Bytes that no writer of this library wrote: no access is outside the region, and no loop is
+ * endless.
  */
 #include <errno.h>
 #include <string.h>
@@ -14,7 +15,7 @@
 
 static struct pool *pool;
 
-/* Bytes that end where the memory ends. */
+/* Returns memory whose last byte is the last accessible byte. */
 static unsigned char *at_the_edge(size_t bytes)
 {
 	unsigned char *memory = mmap(NULL, 5 * PAGE, PROT_READ | PROT_WRITE,
@@ -79,7 +80,7 @@ static const struct {
 	{ 8, 0, false },
 	{ 8, PTX_TYPE_MAX, false },
 	{ 8, UINT16_MAX, false },
-	{ 8 | PTX_RECORD_IDENT, 0, false },       /* an identity has a size */
+	{ 8 | PTX_RECORD_IDENT, 0, false },       /* an identity record has a fixed size */
 	{ 23 | PTX_RECORD_IDENT, 0, false },
 	{ 25 | PTX_RECORD_IDENT, 0, false },
 	{ 0 | PTX_RECORD_IDENT, POOL_TYPE, false },
@@ -137,7 +138,8 @@ START_TEST(the_run_lies_within_any_bytes)
 			uint64_t word = random_word(&state);
 
 			/*
-			 * Small lengths and types, because otherwise it would mostly end at once.
+			 * Small lengths and types, because other values would mostly end the walk
+			 * immediately.
 			 */
 			if (word & 1)
 				word &= UINT64_C(0x100003ff3000003f);
@@ -189,8 +191,8 @@ START_TEST(a_head_beyond_the_chunk_is_cut_to_it)
 END_TEST
 
 /*
- * The writer finds its head changed: it switches chunks, or stays; it does not write outside the
- * chunk.
+ * The writer's head was changed. The writer turns to another chunk or stays, and does not write
+ * outside the chunk.
  */
 START_TEST(a_writer_whose_head_was_moved_writes_inside_its_chunks)
 {
@@ -214,11 +216,11 @@ START_TEST(links_that_lead_nowhere_or_in_a_circle_are_left)
 	begin(false);
 	writer_put_many(&writer, 1, POOL_RECORDS + 1);
 	link = ptx_link(numbers[_i], 0);
-	/* into nowhere, by next */
+	/* the link `next` leads to no chunk */
 	ck_assert_int_eq(take(&place), PTX_CLAIM_BYTES);
 	atomic_store(&ptx_ring_chunk(&pool->rings, 0)->next, link);
 	ck_assert_int_eq(take(&place), PTX_CLAIM_LOST);
-	/* by first, and by current */
+	/* the links `first` and `current` lead to no chunk */
 	place.link = 0;
 	atomic_store(&pool->rings.ring[0].first, link);
 	ck_assert_int_eq(take(&place), PTX_CLAIM_LOST);
@@ -227,7 +229,7 @@ START_TEST(links_that_lead_nowhere_or_in_a_circle_are_left)
 	ck_assert(!seen.inside);
 	(void)ptx_ring_published(&pool->rings);
 	(void)ptx_ring_find(&pool->rings, 0, &place, &before);
-	/* a chunk that is its own successor, completely claimed */
+	/* the chunk is its own successor, and completely claimed */
 	begin(false);
 	writer_put_many(&writer, 1, POOL_RECORDS + 1);
 	place.link = 0;
@@ -275,7 +277,7 @@ START_TEST(losses_of_no_slot_and_no_type_are_counted_somewhere_in_the_table)
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 60000 + i, slots[i], 1);
 	ck_assert_uint_eq(atomic_load(&pool->rings.slot[0].lost[PTX_WRITER_OVERWRITTEN]), 4);
 	ck_assert_uint_eq(pool_lost(pool, PTX_WRITER_OVERWRITTEN), 4);
-	/* and in a chunk that is overwritten */
+	/* the same in a chunk that is overwritten */
 	writer_put_many(&writer, 1, 4 * POOL_RECORDS);
 	ptx_ring_chunk(&pool->rings, 0)->ident.slot = UINT32_MAX;
 	memset(ptx_ring_chunk(&pool->rings, 0)->records + POOL_RECORD, 0xff, POOL_RECORD);

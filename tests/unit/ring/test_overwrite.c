@@ -20,7 +20,7 @@ static unsigned overrun(void)
 	return atomic_load(&pool->rings.region->overrun);
 }
 
-/* The chunk that ring's reader is reading. */
+/* Returns the number of the chunk that the reader of the ring is reading. */
 static uint32_t number_of(uint32_t ring)
 {
 	return ptx_link_number(reader.place[ring].link);
@@ -60,7 +60,7 @@ START_TEST(the_oldest_chunk_is_overwritten_and_reported_with_both_times)
 }
 END_TEST
 
-/* SLOOP-04: reported events are not counted as overwritten */
+/* SLOOP-04: reported events do not count as overwritten */
 START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
 {
 	begin_full();
@@ -71,7 +71,7 @@ START_TEST(a_chunk_claimed_whole_is_taken_and_nothing_is_lost)
 	ck_assert_uint_eq(first_overwritten(), UINT64_MAX);
 	ck_assert_uint_eq(overrun(), 0);
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->looped), 0);
-	/* the reader's chunk is lost; it finds the ring again */
+	/* the reader has lost its chunk, and finds the ring again */
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
 	reader_read(&reader);
 	assert_seen(&reader, 1, 1, CHUNKS * POOL_RECORDS + 1);
@@ -99,7 +99,7 @@ START_TEST(the_rest_of_a_partly_claimed_chunk_is_lost)
 }
 END_TEST
 
-/* Reader: reads word, copies | writer: (G), (E) | reader: (F) */
+/* The reader reads the word and copies. The writer does (G) and (E). The reader does (F). */
 START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 {
 	struct ptx_place before;
@@ -111,7 +111,10 @@ START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* acquires the first, now free */
 	number = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, number_of(0))->next));
 	before = reader.place[0];
-	/* The reader has read the word of the third chunk; now its claims are exchanged. */
+	/*
+	 * The reader has read the word of the third chunk. Now the writer exchanges the claims of
+	 * the word.
+	 */
 	generation = ptx_word_generation(atomic_load(&pool->rings.word[number]));
 	atomic_store(&pool->rings.claimed[number], (uint64_t)(generation + 1) << 32);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
@@ -121,7 +124,10 @@ START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 }
 END_TEST
 
-/* Reader: reads word, copies | writer: (G) | reader: (F) | writer: (E) */
+/*
+ * The reader reads the word and copies. The writer does (G). The reader does (F). The writer does
+ * (E).
+ */
 START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 {
 	uint32_t number;
@@ -138,7 +144,7 @@ START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 	ck_assert(atomic_compare_exchange_strong(
 		&pool->rings.word[number], &expected,
 		ptx_chunk_word(ptx_word_generation(word) + 1, 1, PTX_CHUNK_OPENING)));
-	/* (F), of a reader that had read the word before */
+	/* (F) of a reader that had read the word before the exchange */
 	expected = before;
 	ck_assert(atomic_compare_exchange_strong(&pool->rings.claimed[number], &expected,
 						 before + POOL_ROOM));
@@ -146,7 +152,7 @@ START_TEST(a_claim_before_the_exchange_succeeds_and_is_not_counted_as_lost)
 	claimed = atomic_exchange(&pool->rings.claimed[number],
 				  (uint64_t)(ptx_word_generation(word) + 1) << 32);
 	ck_assert_uint_eq((uint32_t)claimed, POOL_ROOM);
-	/* and a reader that reads it only now does not even copy */
+	/* a reader that reads the word after the exchange does not even copy */
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_LOST);
 }
 END_TEST
@@ -185,7 +191,7 @@ START_TEST(without_hints_the_chunk_with_the_oldest_last_time_is_found)
 }
 END_TEST
 
-/* Checks each type and each thread, including the one that adopted the ring. */
+/* Checks each type and each thread, including the thread that adopted the ring. */
 START_TEST(losses_are_counted_by_type_and_by_thread)
 {
 	static const unsigned types[] = { 64, 72, 64, 80, 72, 64, 1023, 64 };
@@ -195,7 +201,7 @@ START_TEST(losses_are_counted_by_type_and_by_thread)
 	begin(true, 0);
 	ck_assert(writer_put(&one, types[0], 0));
 	writer_end(&one);
-	writer_begin(&two, pool, 2); /* the identity leaves room for one record more */
+	writer_begin(&two, pool, 2); /* the identity record leaves room for one further record */
 	for (i = 1; i < 8; i++)
 		ck_assert(writer_put(&two, types[i], i));
 	while (!pool_lost(pool, PTX_WRITER_OVERWRITTEN))
@@ -221,8 +227,8 @@ START_TEST(losses_are_counted_by_type_and_by_thread)
 END_TEST
 
 /*
- * A thread that ended and whose slot now belongs to another: the loss is counted in slot 0, not for
- * that other.
+ * A thread ended, and its slot belongs to another thread now. The loss is counted in slot 0 and not
+ * for the other thread.
  */
 START_TEST(losses_of_a_thread_whose_slot_was_given_on_go_to_slot_0)
 {

@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A writer overwrites a LOOP stream's oldest chunk before any instruction of another thread that
- * reads, searches or switches chunks. */
+/*
+ * A writer overwrites the oldest chunk of a LOOP stream before any instruction of another thread
+ * that reads, searches or changes chunks.
+ */
 #include <string.h>
 
 #include "support/support.h"
 #include "unit/ring/scene.h"
 #include "unit/ring/steps.h"
 
-/* Values increase, no record appears twice, and the missing ones have been counted. */
+/*
+ * Asserts that values increase, that no record appears twice, and that the missing records are
+ * counted.
+ */
 static void assert_growing(uint32_t tid)
 {
 	uint64_t last = 0;
@@ -32,7 +37,7 @@ static void take(void *state)
 	*place = taker.place;
 }
 
-/* As many events as the writer needs to reach the reader's chunk: _i of them. */
+/* The number of events (_i) that the writer needs to reach the reader's chunk. */
 static int events_between;
 
 static void write_on(void *state)
@@ -91,8 +96,8 @@ static void write_on_in_one(void *state)
 }
 
 /*
- * The ring wraps through chunks that the search has passed already: no remaining one may be older
- * than the one that was found. (tests/model/ring.pml, fault FIND_YOUNGER)
+ * The ring continues in chunks that the search has already passed. No remaining chunk may be older
+ * than the chunk that the search found. (tests/model/ring.pml, fault FIND_YOUNGER)
  */
 START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 {
@@ -104,12 +109,14 @@ START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 	pool = pool_make(CHUNKS, true);
 	writer_begin(&two, pool, 2);
 	writer_put_many(&two, 1, (CHUNKS - 1) * POOL_RECORDS);
-	writer_begin(&one, pool, 1); /* in the last chunk */
+	writer_begin(&one, pool, 1); /* the event is in the last chunk */
 	ck_assert_uint_eq(one.ring, 1);
 	writer_put_many(&one, 1, POOL_RECORDS - 1);
 	first = atomic_load(&pool->rings.ring[1].first);
 	steps_interrupt(find, write_on_in_one, &place);
-	/* Data of its first chunk is not read in the next life of that chunk. */
+	/*
+	 * The reader does not read data of the ring's first chunk in the next life of this chunk.
+	 */
 	if (found && place.link == first)
 		ck_assert_uint_eq(before, (uint32_t)POOL_PUBLISHED);
 	if (!found)
@@ -129,7 +136,7 @@ START_TEST(a_ring_that_goes_on_while_it_is_searched_hides_nothing)
 }
 END_TEST
 
-/* The stepped code asserts nothing, because Check's own code must not be stepped. */
+/* The stepped code must not assert, because Check's own code must not be stepped. */
 static bool put;
 
 static void turn_one(void *state)
@@ -169,8 +176,8 @@ static void fill_up_by_two(uint32_t hint_last)
 		geometry.hint_last[PTX_HINT_CLOSED][0] = hint_last;
 		ptx_ring_view(&pool->rings, pool->memory, &geometry, sizeof(uint64_t), true);
 		/*
-		 * Where tickets begin as in a stream, an entry that was not written yet belongs to
-		 * no lap.
+		 * Tickets begin as in a stream, so an entry that was not written yet belongs to no
+		 * lap.
 		 */
 		atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].head, 0);
 		atomic_store(&pool->rings.region->hints[PTX_HINT_CLOSED][0].tail, 0);
@@ -222,8 +229,8 @@ static void turn_two_twice(void *state)
 }
 
 /*
- * SLOOP-01: no chunk is skipped when its turn comes. The queue is so long that the other writer
- * does not skip the hint that one is about to push.
+ * SLOOP-01: each chunk is overwritten when it is the oldest. The queue is so long that the other
+ * writer does not skip the hint that `one` is about to push.
  */
 START_TEST(another_at_any_instruction_of_an_overwriting_turn_leaves_closed_chunks_their_hints)
 {
@@ -247,8 +254,8 @@ static void two_goes_round(void *state)
 }
 
 /*
- * SIZE-10: the other writer overwrites and closes the chunk that one is about to overwrite. Its new
- * events are young, and neither lost nor below the cut.
+ * SIZE-10: the other writer overwrites and closes the chunk that `one` is about to overwrite. The
+ * new events of this chunk are young, and they are neither lost nor below the cut.
  */
 START_TEST(another_that_goes_round_at_any_instruction_of_a_turn_keeps_its_youngest)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A reader claims, frees, reads without claiming, loses its place and finds the ring again. */
+/* A reader claims, frees, reads without a claim, loses its place and finds the ring again. */
 #include <string.h>
 
 #include "support/support.h"
@@ -106,7 +106,8 @@ START_TEST(the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it)
 	ck_assert_uint_eq(ptx_link_number(place.link), first);
 	ck_assert_uint_eq(before, (uint32_t)POOL_PUBLISHED);
 	/*
-	 * It is overwritten: the next is the oldest. The chunks of the other ring are not examined.
+	 * The reader's chunk is overwritten, so the next chunk is the oldest. The reader does not
+	 * examine the chunks of the other ring.
 	 */
 	writer_put_many(&one, 2 * POOL_RECORDS + 2, POOL_RECORDS);
 	ck_assert(ptx_ring_find(&pool->rings, 0, &place, &before));
@@ -117,7 +118,7 @@ START_TEST(the_oldest_chunk_of_the_ring_is_found_and_how_many_came_before_it)
 }
 END_TEST
 
-/* All of its chunks except the open one were overwritten, repeatedly. */
+/* Writers repeatedly overwrote all chunks of the ring except the open one. */
 START_TEST(a_reader_that_is_overrun_again_and_again_sees_the_rest_in_order)
 {
 	uint64_t last = 0, value = 1;

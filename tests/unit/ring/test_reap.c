@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/reap.c: rings and slots of dead processes become free, and those of living ones do not. */
+/*
+ * ring/reap.c: rings and slots of dead processes become free, and those of living processes do not.
+ */
 #include "ring/ring_write.h"
 #include "support/support.h"
 #include "unit/ring/pool.h"
@@ -22,7 +24,10 @@ static bool nobody_is_dead(uint32_t pid)
 	return false;
 }
 
-/* A thread of another process; the writers of pool.h belong to this one, which is SELF. */
+/*
+ * Begins a writer as a thread of another process. The writers of pool.h belong to this process,
+ * SELF.
+ */
 static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
 {
 	struct ptx_rings *rings = &pool->rings;
@@ -36,7 +41,7 @@ static void begin_of(struct writer *writer, uint32_t pid, uint32_t tid)
 
 static uint32_t holder(const struct writer *writer)
 {
-	/* without its claims */
+	/* the holder without its claims */
 	return (uint32_t)atomic_load(&pool->rings.ring[writer->ring].holder);
 }
 
@@ -47,7 +52,7 @@ static uint32_t slot_state(const struct writer *writer)
 
 static struct writer control, self, dead, living, dead_too;
 
-/* The controller's ring is the first, with any holder. */
+/* The first ring belongs to the controller, whatever its holder is. */
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, false);
@@ -87,7 +92,7 @@ START_TEST(without_a_dead_process_nothing_changes)
 }
 END_TEST
 
-/* It does not check itself, nor the controller. */
+/* The reaper checks neither its own process nor the controller. */
 START_TEST(this_process_is_never_dead)
 {
 	begin();
@@ -110,7 +115,10 @@ START_TEST(idle_rings_have_no_owner)
 }
 END_TEST
 
-/* The successor writes behind the dead thread's records, which are read as that thread's. */
+/*
+ * The successor writes behind the records of the dead thread. A reader gets these records as
+ * records of the dead thread.
+ */
 START_TEST(records_of_a_dead_thread_stay_and_others_write_behind_them)
 {
 	struct writer heir;
@@ -135,8 +143,8 @@ START_TEST(records_of_a_dead_thread_stay_and_others_write_behind_them)
 END_TEST
 
 /*
- * It died after its next chunk was acquired and before that was its current one: the chunk is
- * freed.
+ * The thread died after it acquired its next chunk and before this chunk was its current one. The
+ * chunk is freed.
  */
 START_TEST(the_next_holder_completes_the_step_of_a_dead_thread)
 {
@@ -166,8 +174,8 @@ END_TEST
 static struct writer heir;
 
 /*
- * While the holder of the ring is checked, another process acquires the ring, and one of its
- * threads continues in it.
+ * While the reaper checks the holder of the ring, another process acquires the ring, and a thread
+ * of this process continues in it.
  */
 static bool others_are_quicker(uint32_t pid)
 {
@@ -188,7 +196,7 @@ START_TEST(rings_that_another_acquired_meanwhile_stay_its_own)
 }
 END_TEST
 
-/* The same with its slot: it was released, and a living thread has it. */
+/* The same with the slot of the holder: it was released, and a living thread has it. */
 static bool the_slot_is_anothers(uint32_t pid)
 {
 	struct ptx_slot *slot = &pool->rings.slot[dead.ident.slot & 0xffff];
@@ -232,7 +240,7 @@ START_TEST(all_rings_of_a_dead_process_are_released)
 }
 END_TEST
 
-/* More rings than one walk over the chunks mends. */
+/* The process has more rings than one walk over the chunks mends. */
 START_TEST(a_living_process_is_asked_for_once_however_many_threads_it_has)
 {
 	enum { MANY = 300 };

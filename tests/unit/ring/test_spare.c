@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* ring/spare.c: a LOOP stream overwrites instead of growing if it keeps its promise. */
+/* ring/spare.c: a LOOP stream overwrites instead of growing if it still keeps its promise. */
 #include "record/attr.h"
 #include "ring/pool.h"
 #include "support/support.h"
@@ -43,7 +43,10 @@ static size_t chunk_memory(void)
 	return bytes;
 }
 
-/* Twice the size, and a largest event for each ring; the first is not the controller's here. */
+/*
+ * Returns the limit: twice the size, and a largest event for each ring. In this test the first ring
+ * is not the controller's.
+ */
 static size_t limit(uint32_t threads)
 {
 	return rings->geometry.memory + threads * rings->geometry.ring_memory;
@@ -61,7 +64,7 @@ START_TEST(one_thread_of_largest_events_takes_twice_the_size_and_an_event)
 }
 END_TEST
 
-/* A small event makes each chunk's end useless for the large one behind it. */
+/* After a small event, the end of each chunk is too short for the large event. */
 START_TEST(one_thread_of_unequal_events_takes_that_and_a_chunk_at_most)
 {
 	struct writer writer;
@@ -88,7 +91,10 @@ START_TEST(many_threads_in_turn_take_an_event_each)
 }
 END_TEST
 
-/* Open chunks of threads that record no more are of no use and cannot be acquired. */
+/*
+ * Open chunks of threads that record no more are of no use for other threads, which cannot acquire
+ * them.
+ */
 START_TEST(threads_that_rest_leave_the_others_what_they_need)
 {
 	enum { THREADS = 16 };
@@ -104,7 +110,7 @@ START_TEST(threads_that_rest_leave_the_others_what_they_need)
 }
 END_TEST
 
-/* A writer holds nothing while it searches, so a writer that dies there has no effect. */
+/* A writer owns no chunk while it searches, so a writer that dies there has no effect. */
 START_TEST(a_writer_that_dies_with_a_chunk_costs_that_chunk)
 {
 	struct writer writer, dead;
@@ -152,8 +158,8 @@ START_TEST(a_stream_that_has_not_its_memory_grows_before_it_overwrites)
 END_TEST
 
 /*
- * The result of a search is used as long as possible. Searches are the clock readings that belong
- * to no event and no chunk.
+ * The pool uses the result of a search as long as possible. The test counts searches by the
+ * readings of the clock that belong to no event and no chunk.
  */
 START_TEST(one_look_serves_many_changes_of_chunks)
 {
@@ -165,7 +171,7 @@ START_TEST(one_look_serves_many_changes_of_chunks)
 	writer_begin(&writer, pool, 1);
 	rings->geometry.memory = 3 * rings->geometry.capacity / 2;
 	rings->geometry.chunks_max = atomic_load(&rings->region->chunks) + 100;
-	rings->geometry.chunks += 100; /* as if the pool could grow by so many more */
+	rings->geometry.chunks += 100; /* as if the pool could grow by 100 further chunks */
 	for (int i = 0; i < 20 * EVENTS; i++)
 		put(&writer, 1000);
 	then = pool_now;
@@ -179,8 +185,9 @@ START_TEST(one_look_serves_many_changes_of_chunks)
 END_TEST
 
 /*
- * Events of which a chunk holds one and wastes almost half: the pool holds hardly more than the
- * stream promises, so a search finds few spare chunks. The pool grows until searches find more.
+ * A chunk has room for one of these events, and almost half of it remains unused. The pool has
+ * hardly more than the stream promises, so a search finds few spare chunks. The pool grows until
+ * searches find more.
  */
 START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 {
@@ -205,8 +212,8 @@ START_TEST(one_look_serves_many_changes_of_chunks_that_hold_little)
 END_TEST
 
 /*
- * A search examines the open chunks of all threads that rest, and these chunks use up the memory
- * that the attributes ask for. The pool grows until searches find spare bytes for each of them.
+ * A search examines the open chunks of all threads that rest. These chunks use up the memory of the
+ * stream's attributes. The pool grows until searches find spare bytes for each of them.
  */
 START_TEST(one_look_serves_many_changes_if_many_threads_rest)
 {
@@ -236,8 +243,8 @@ START_TEST(one_look_serves_many_changes_if_many_threads_rest)
 END_TEST
 
 /*
- * The search over all chunks for the oldest one is rare too: after it, the next known ones are
- * used.
+ * The search over all chunks for the oldest one is rare, too. After this search, the pool uses the
+ * next chunks that the search found.
  */
 START_TEST(one_search_for_the_oldest_chunk_serves_many_changes_of_chunks)
 {
@@ -257,7 +264,7 @@ START_TEST(one_search_for_the_oldest_chunk_serves_many_changes_of_chunks)
 }
 END_TEST
 
-/* All events of the stream are from a short time long ago, as seen at the search. */
+/* At the time of the search, all events of the stream are from a short time long ago. */
 START_TEST(one_look_serves_many_changes_of_chunks_after_a_pause)
 {
 	enum { RINGS = 40 };
