@@ -17,7 +17,10 @@
 void places_begin(void);
 void places_end(void);
 
-/* Another process that has the same arena, as a controller does. It obeys commands, then ends. */
+/*
+ * Makes another process that has the same arena, as a controller does. The process obeys commands,
+ * then ends.
+ */
 pid_t other_process(void (*life)(void));
 
 /* Both processes report to each other that they have reached a point. */
@@ -29,7 +32,10 @@ void hear(int *pipe_of);
 unsigned attach_one(void);
 void attach(void);
 
-/* Returns the number of streams that trace points see; the state of a place. */
+/*
+ * streams() returns the number of streams that trace points find. The other function returns the
+ * state of a place.
+ */
 unsigned streams(void);
 enum ptx_attachment_state state_of(unsigned bit);
 

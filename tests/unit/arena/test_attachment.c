@@ -120,7 +120,7 @@ static void claim_between(void)
 	bit_between = attach_one();
 }
 
-/* CREATE-11: the actions of a thread between two steps of another */
+/* CREATE-11: a thread acts between two steps of another thread */
 START_TEST(two_threads_that_claim_at_once_get_two_places)
 {
 	before_lock = claim_between;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The file of a stream, extended while a signal handler leaves by a jump. */
+/* The file of a stream grows while a signal handler leaves the library by siglongjmp(). */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 #include "support/support.h"
 
-#define RINGS 25 /* the file has the first 17 from its beginning */
+#define RINGS 25 /* the file has memory for the first 17 from its beginning */
 
 int __real_fallocate(int fd, int mode, off_t offset, off_t size);
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size);
@@ -22,7 +22,7 @@ static unsigned raised;
 static sem_t traced;
 static pthread_barrier_t all_have_rings;
 
-/* A signal comes in the middle. */
+/* A signal arrives during the call. */
 int __wrap_fallocate(int fd, int mode, off_t offset, off_t size)
 {
 	raised++;
@@ -77,7 +77,7 @@ START_TEST(a_jump_out_of_a_handler_does_not_hold_the_file)
 		OK(posix_trace_create(0, &attr, &trid));
 		OK(posix_trace_start(trid));
 		pthread_barrier_init(&all_have_rings, NULL, RINGS + 1);
-		/* One after the other, because all share one jump buffer. */
+		/* One thread after the other, because all threads use one jump buffer. */
 		for (int i = 0; i < RINGS; i++) {
 			ck_assert_int_eq(pthread_create(&thread[i], NULL, trace_once, &type), 0);
 			ck_assert_int_eq(sem_wait(&traced), 0);

@@ -15,8 +15,8 @@
 #define MIB (1024 * KIB)
 
 /*
- * A line is never changed. If the geometry changes, raise PTX_ARENA_VERSION and add a line. The
- * test prints the new checksum.
+ * A line never changes. If the geometry changes, raise PTX_ARENA_VERSION and add a line; the test
+ * prints the new checksum.
  */
 static const struct {
 	unsigned version;
@@ -25,7 +25,7 @@ static const struct {
 	{ 21, UINT64_C(0x3f12e0e787d4e8cd) },
 };
 
-/* The most important results for the current version. They show what a change has changed. */
+/* The most important numbers of the present geometry. They show the effect of a change. */
 static const struct {
 	size_t stream_size, max_data_size;
 	uint32_t rings;
@@ -52,8 +52,8 @@ static uint64_t add_value(uint64_t sum, uint64_t value)
 }
 
 /*
- * Adds what processes of one stream must agree about. The members `memory` and `ring_memory` are
- * not among it: they limit the growth of the pool in the process that grows it.
+ * Adds the members about which the processes of a stream must agree. `memory` and `ring_memory` are
+ * no such members: they limit the growth of the pool only in the process that grows it.
  */
 static uint64_t add_geometry(uint64_t sum, const struct ptx_geometry *g)
 {

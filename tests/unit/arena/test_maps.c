@@ -59,7 +59,10 @@ START_TEST(mappings_are_read_as_reported)
 }
 END_TEST
 
-/* Another process of the family may write any value there; a time after the last would overflow. */
+/*
+ * Another process of the family may write any value into the list. A time after the last possible
+ * one would overflow.
+ */
 START_TEST(impossible_processes_and_times_are_not_read)
 {
 	static const int64_t times[] = { INT64_MIN, -1, 0, INT64_MAX };

@@ -41,7 +41,9 @@ static uint32_t bit_by_bit(const uint8_t *bytes, size_t len)
 	return ~crc;
 }
 
-/* The lanes are 128 and 1024 bytes long: every length around them, at every alignment. */
+/*
+ * The lanes have 128 and 1024 bytes. The test uses every length around these, at every alignment.
+ */
 START_TEST(every_length_and_alignment_gives_the_sum_of_the_definition)
 {
 	uint8_t bytes[7000];

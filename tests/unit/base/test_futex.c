@@ -30,7 +30,7 @@ START_TEST(a_moment_that_has_passed_ends_the_sleep)
 
 	atomic_store(&word, 5);
 	FAILS(ETIMEDOUT, ptx_futex_wait(&word, 5, &past));
-	FAILS(EAGAIN, ptx_futex_wait(&word, 4, &past)); /* the call first compares the value */
+	FAILS(EAGAIN, ptx_futex_wait(&word, 4, &past)); /* the call compares the value first */
 }
 END_TEST
 
@@ -84,7 +84,7 @@ START_TEST(all_sleepers_are_woken)
 }
 END_TEST
 
-/* In shared memory, like the word of a stream: FUTEX_PRIVATE_FLAG would not work. */
+/* The word is in shared memory, as that of a stream: FUTEX_PRIVATE_FLAG would not work. */
 START_TEST(a_sleeper_in_another_process_is_woken)
 {
 	_Atomic uint32_t *shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -131,7 +131,8 @@ START_TEST(a_signal_interrupts_the_sleep)
 	sigaction(SIGUSR1, &action, NULL);
 	ck_assert_int_eq(pthread_create(&thread, NULL, sleep_until_interrupted, &err), 0);
 	/*
-	 * A wake-up before the sleep has no effect, so the test repeats it as often as necessary.
+	 * A wake-up before the sleep has no effect, so the test repeats the wake-up as often as
+	 * necessary.
 	 */
 	while (!atomic_load(&done)) {
 		pthread_kill(thread, SIGUSR1);

@@ -32,7 +32,7 @@ static void *drain(void *arg)
 	size_t got = 0;
 	ssize_t n;
 
-	/* In small pieces, so that the pipe is full for the writer again and again. */
+	/* In small pieces, so that the pipe is full repeatedly for the writer. */
 	while (got < LEN &&
 	       ((n = read(fd, bytes + got, LEN - got < 10000 ? LEN - got : 10000)) > 0 ||
 		(n < 0 && errno == EINTR))) {
@@ -42,7 +42,7 @@ static void *drain(void *arg)
 	return bytes;
 }
 
-/* For FLUSHF-09: signals without SA_RESTART, and with i = 1 a pipe in non-blocking mode. */
+/* For FLUSHF-09: signals without SA_RESTART, and, with _i = 1, a pipe in non-blocking mode. */
 START_TEST(a_write_goes_on_after_signals_and_full_pipes)
 {
 	struct sigaction action = { .sa_handler = interrupt };
@@ -119,7 +119,7 @@ static void *write_on(void *arg)
 	size_t done = 0;
 
 	(void)arg;
-	/* Cancellation is requested and enabled; write() would act on it. */
+	/* Cancellation is requested and enabled, so write() would be cancelled. */
 	pthread_cancel(pthread_self());
 	ptx_io_write(*(int *)arg, "x", 1, &done);
 	ptx_io_write(*(int *)arg, "y", 1, &done);

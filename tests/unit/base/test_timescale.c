@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* From ticks to nanoseconds of a clock that is slewed and set. A tick is nominally one. */
+/*
+ * Conversion of ticks to nanoseconds of a clock that is slewed and set. A tick has nominally one
+ * nanosecond.
+ */
 #include <errno.h>
 
 #include "base/timescale.h"
@@ -33,7 +36,7 @@ START_TEST(with_one_anchor_the_nominal_rate_leads_both_ways)
 	begin(5 * SECOND, BASE);
 	assert_ns(5 * SECOND, BASE);
 	assert_ns(6 * SECOND, BASE + SECOND);
-	assert_ns(5 * SECOND - 1000, BASE - 1000); /* an event stamped just before it */
+	assert_ns(5 * SECOND - 1000, BASE - 1000); /* an event stamped just before the anchor */
 	assert_ns(0, BASE - 5 * SECOND);
 }
 END_TEST
@@ -48,7 +51,7 @@ START_TEST(between_two_anchors_lies_a_straight_line)
 	assert_ns(SECOND, BASE + SECOND + 500000);
 	assert_ns(SECOND + SECOND / 2, BASE + SECOND + SECOND / 2 + 250000);
 	assert_ns(2 * SECOND, BASE + 2 * SECOND);
-	assert_ns(3 * SECOND, BASE + 3 * SECOND - 500000); /* the last line, extrapolated */
+	assert_ns(3 * SECOND, BASE + 3 * SECOND - 500000); /* the last line is extrapolated */
 	assert_ns(SECOND / 4, BASE + SECOND / 4 + 125000); /* requests in any order */
 }
 END_TEST
@@ -76,7 +79,10 @@ START_TEST(over_slewed_lines_times_never_go_back)
 }
 END_TEST
 
-/* Forward, back by half, back before the beginning, and forward again: the younger line applies. */
+/*
+ * The clock steps forward, back by half, back before the beginning, and forward again. The younger
+ * line applies.
+ */
 START_TEST(between_two_anchors_with_a_step_the_older_line_goes_on_up_to_the_younger)
 {
 	static const int64_t steps[] = { 3600 * SECOND, -SECOND / 2, -3600 * SECOND, -SECOND };
@@ -85,12 +91,12 @@ START_TEST(between_two_anchors_with_a_step_the_older_line_goes_on_up_to_the_youn
 	begin(0, BASE);
 	add(SECOND, BASE + SECOND);
 	add(2 * SECOND, BASE + 2 * SECOND + step);
-	/* nothing beyond it yet */
+	/* no anchor beyond the step yet */
 	assert_ns(SECOND + SECOND / 2, BASE + SECOND + SECOND / 2);
 	assert_ns(2 * SECOND - 10, BASE + 2 * SECOND - 10);
 	assert_ns(2 * SECOND, BASE + 2 * SECOND + step);
 	assert_ns(2 * SECOND + 1000, BASE + 2 * SECOND + 1000 + step);
-	/* and then something */
+	/* now there is such an anchor */
 	add(3 * SECOND, BASE + 3 * SECOND + step);
 	assert_ns(SECOND / 2, BASE + SECOND / 2);
 	assert_ns(SECOND + SECOND / 2, BASE + SECOND + SECOND / 2);
@@ -120,7 +126,7 @@ START_TEST(an_anchor_soon_after_the_last_but_one_replaces_the_last)
 	}
 	add(SECOND, BASE + SECOND);
 	ck_assert_uint_eq(scale.count, 3);
-	/* jitter in a short last line moves no time far from it */
+	/* jitter in a short last line changes no time that is far from this line */
 	add(SECOND + 1000, BASE + SECOND + 1700);
 	assert_ns(SECOND + 500, BASE + SECOND + 850);
 	ck_assert_int_lt(ptx_timescale_ns(&scale, SECOND / 2) - BASE, SECOND / 2 + 1000);
@@ -135,7 +141,7 @@ START_TEST(when_memory_is_short_older_anchors_are_thinned_out)
 	for (int64_t i = 1; i <= 5000; i++) {
 		add((uint64_t)(i * SECOND), BASE + i * SECOND + i * 1000);
 		most = scale.count > most ? (unsigned)scale.count : most;
-		/* in increasing order, each once */
+		/* each anchor once, in increasing order */
 		if (i % 500 == 0)
 			for (size_t k = 1; k < scale.count; k++)
 				ck_assert_uint_lt(scale.anchor[k - 1].ticks, scale.anchor[k].ticks);
@@ -143,10 +149,7 @@ START_TEST(when_memory_is_short_older_anchors_are_thinned_out)
 	ck_assert_uint_eq(most, PTX_TIMESCALE_ANCHORS);
 	ck_assert_uint_eq(scale.anchor[0].ticks, 0);
 	ck_assert_uint_eq(scale.anchor[scale.count - 1].ticks, (uint64_t)(5000 * SECOND));
-	/*
-	 * the same line all along: longer lines give the same result, except for their 32 bits of
-	 * fraction
-	 */
+	/* Longer lines give the same result, except for their 32 bits of fraction. */
 	for (int64_t i = 0; i <= 5000; i += 7) {
 		int64_t ns = ptx_timescale_ns(&scale, (uint64_t)(i * SECOND));
 

@@ -14,7 +14,7 @@ uint8_t *changed_log(uint32_t policy, size_t *size)
 	int fd = sample_file();
 	uint8_t *bytes;
 
-	/* LOOP overwrites its oldest events; the others hold all. */
+	/* A LOOP log overwrites its oldest events. The other logs have all events. */
 	sample_make_frozen(fd, policy, policy == POSIX_TRACE_LOOP ? 8192 : 100000, 24,
 			   CHANGED_EVENTS, 20);
 	bytes = sample_bytes(fd, size);
@@ -45,7 +45,7 @@ unsigned changed_read(struct ptx_stored *stored)
 	return n;
 }
 
-/* Uses every way to read; the bytes of events themselves are read too. */
+/* Reads the log in every way, and reads the bytes of the events, too. */
 static uint64_t touch(struct ptx_stored *stored)
 {
 	struct posix_trace_loginfo_np info;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: each byte of a small log is changed in turn. A check and a reader then agree on whether
- * the log is damaged, and neither misses a changed byte of the header or of a valid block.
+ * cursor/: each byte of a small log is changed in turn. A check and a reader agree on whether the
+ * log is damaged, and neither misses a changed byte of the header or of a valid block.
  *
- * Each run changes the same bytes of the same logs: those of golden/, and one with a frozen
+ * Each run changes the same bytes of the same logs: the logs of golden/, and a log with the frozen
  * origin.
  */
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "unit/log/hex.h"
 #include "unit/log/sample.h"
 
-/* A sample is enough for the bytes between blocks, which are alike. */
+/* Between blocks, only every 67th byte is changed, because these bytes are alike. */
 #define STRIDE ((size_t)67)
 
 struct subject {
@@ -40,7 +40,7 @@ static void note_block(struct subject *subject, struct ptx_stored *stored, uint6
 	memset(subject->counts + at, true, (size_t)(found.end - at));
 }
 
-/* Among the blocks in slots only those are valid that the reader delivers. */
+/* Notes the valid blocks. In slots, only the blocks that the reader delivers count. */
 static void note_blocks(struct subject *subject, struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -87,7 +87,7 @@ static struct judgement judge_by_check(const struct subject *subject)
 	return (struct judgement){ !err, err || result.faults };
 }
 
-/* Like a program with the library that reads all events. */
+/* Reads all events, as a program with the library does. */
 static struct judgement judge_by_reading(const struct subject *subject)
 {
 	struct judgement judgement = { true, false };

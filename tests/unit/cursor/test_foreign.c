@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * Logs of other machines, other versions and other limits. Their checksums are right; only their
- * contents differ from ours.
+ * contents differ from those of this machine.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "log/write_encode.h"
 #include "support/log.h"
 
-/* A log with one event of a type whose name is as long as a name can be. */
+/* Makes a log with one event of a type whose name has the maximum length. */
 static int log_with_name(char letter)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1] = { 0 };
@@ -104,8 +104,8 @@ static void say_nothing(struct ptx_log_header *header)
 }
 
 /*
- * OPEN-03: the other byte order, and proof that the test above computes the checksum of a changed
- * header correctly
+ * OPEN-03: a log of the other byte order. It also proves that the test above computes the checksum
+ * of a changed header correctly
  */
 START_TEST(a_log_of_a_later_minor_version_is_read)
 {
@@ -119,7 +119,9 @@ START_TEST(a_log_of_a_later_minor_version_is_read)
 }
 END_TEST
 
-/* Lengthens the names that begin with letter, in the bytes of a complete log that is a sequence. */
+/*
+ * Lengthens the names that begin with `letter`, in the bytes of a complete log that is a sequence.
+ */
 static int fill_names(unsigned char *bytes, size_t len, char letter)
 {
 	size_t at = PTX_LOG_HEADER_BYTES;
@@ -146,7 +148,7 @@ static int fill_names(unsigned char *bytes, size_t len, char letter)
 	return filled;
 }
 
-/* NAMEOF-06, LOG-11: a name that fills its field has no end */
+/* NAMEOF-06, LOG-11: a name that fills its field has no terminating NUL */
 START_TEST(a_longer_name_than_ours_overflows_nothing)
 {
 	int fd = log_with_name('q'), changed;
@@ -159,7 +161,7 @@ START_TEST(a_longer_name_than_ours_overflows_nothing)
 	ck_assert_int_ge(fill_names(bytes, len, 'q'), 1);
 	changed = log_file_of(bytes, len);
 	free(bytes);
-	/* Refused, or truncated. */
+	/* The library refuses the log, or truncates the name. */
 	if (posix_trace_open(changed, &trid) == 0) {
 		for (id = 1; id <= 1023; id++) {
 			char name[TRACE_EVENT_NAME_MAX + 2];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/: logs with hostile changes and right checksums. With the sanitizers it proves OPEN-08.
+ * cursor/: logs with hostile changes and right checksums. With the sanitizers, the test proves
+ * OPEN-08.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -45,8 +46,8 @@ static void seal_header(struct ptx_log_block *block)
 }
 
 /*
- * Fields get values that no writer would write, and the checksums are computed again. So every
- * length, count and offset is read where it is used. OPEN-08
+ * Fields get values that no writer would write, and the checksums are computed again. So the reader
+ * uses every length, count and offset. OPEN-08
  */
 START_TEST(impossible_fields_with_right_checksums)
 {
@@ -59,7 +60,7 @@ START_TEST(impossible_fields_with_right_checksums)
 	ck_assert_uint_gt(blocks, 10);
 	for (int n = 0; n < 3000; n++) {
 		struct ptx_log_header *header = (struct ptx_log_header *)(void *)work;
-		/* The tail is changed as often as all the rest. */
+		/* Half of the changes are in the tail. */
 		size_t i = random_between(&random, 0, 1) ? blocks - random_between(&random, 1, 6) :
 			   random_between(&random, 0, blocks - 1);
 		struct ptx_log_block *block = (struct ptx_log_block *)(void *)(work + at[i]);
@@ -70,7 +71,7 @@ START_TEST(impossible_fields_with_right_checksums)
 		switch (random_between(&random, 0, 4)) {
 		case 0: /* the header */
 			change(work + 8, 456 - 8, &random);
-			if (random_between(&random, 0, 1)) /* otherwise it is salvaged */
+			if (random_between(&random, 0, 1)) /* otherwise the log is salvaged */
 				ptx_log_seal_header(header);
 			break;
 		case 1:
@@ -81,7 +82,7 @@ START_TEST(impossible_fields_with_right_checksums)
 			change((uint8_t *)block, sizeof(*block), &random);
 			seal_header(block);
 			break;
-		default: /* a payload; both */
+		default: /* a payload; or header and payload */
 			for (size_t k = random_between(&random, 1, 3); k--;)
 				change((uint8_t *)(block + 1), payload, &random);
 			if (random_between(&random, 0, 3) == 0)
@@ -103,7 +104,7 @@ START_TEST(impossible_fields_with_right_checksums)
 }
 END_TEST
 
-/* A header that announces the smallest number of slots in a sparse file of a terabyte. */
+/* A header gives the smallest size of a slot, and the file is sparse and has a terabyte. */
 START_TEST(a_hostile_sparse_file_does_not_keep_a_reader_for_ever)
 {
 	size_t size;
@@ -125,7 +126,7 @@ START_TEST(a_hostile_sparse_file_does_not_keep_a_reader_for_ever)
 }
 END_TEST
 
-/* FORMAT: a length that no writer makes is invalid, even with a right checksum. */
+/* FORMAT: a length that no writer writes is invalid, even if the checksum is right. */
 START_TEST(a_block_with_an_impossible_length_is_wrong)
 {
 	static const struct {

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* cursor/stored.c: blocks that are each valid, but that together are not the log that was
- * written. */
+/* cursor/stored.c: the blocks are valid, but together they are not the log that was written. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,7 +9,7 @@
 
 enum { BLOCKS = 12, EACH = 5, DATA_MAX = 24 };
 
-/* The offsets of the blocks with events; at[BLOCKS] is the end of the last one. */
+/* Stores the offsets of the blocks with events. at[BLOCKS] is the end of the last block. */
 static void find_data(int fd, uint64_t *at)
 {
 	struct ptx_log_window window;
@@ -35,7 +34,7 @@ static void find_data(int fd, uint64_t *at)
 	ptx_log_window_close(&window);
 }
 
-/* A log of a dead writer whose blocks of events are those of order[]. */
+/* Makes a log of a dead writer. Its blocks with events are those that order[] lists. */
 static int log_of(const unsigned *order, size_t count)
 {
 	uint64_t at[BLOCKS + 1], put;
@@ -71,8 +70,8 @@ static int log_of(const unsigned *order, size_t count)
 static const struct {
 	unsigned order[BLOCKS];
 	size_t blocks;     /* of order[] */
-	size_t plain;      /* number of them that are read */
-	uint64_t from, to; /* without these numbers all blocks are salvaged */
+	size_t plain;      /* the number of blocks that are read without salvage */
+	uint64_t from, to; /* salvage misses only the blocks with these numbers, `to` excluded */
 } logs[] = {
 	{ { 0, 1, 2, 3, 4, 5 }, 6, 6, 6, 6 },
 	{ { 0, 1, 2, 4, 5, 6 }, 6, 3, 3, 4 },
@@ -100,7 +99,7 @@ START_TEST(reading_ends_where_a_block_is_missing_or_comes_again)
 }
 END_TEST
 
-/* A repeated block is read once, and the place is marked. */
+/* Salvage reads a repeated block once, and marks the place. */
 START_TEST(salvage_reads_all_that_is_there_once)
 {
 	int fd = log_of(logs[_i].order, logs[_i].blocks);

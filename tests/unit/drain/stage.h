@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/drain/stage.h - a drain over a pool of unit/ring/pool.h, its controller, and what it
- * delivers.
+ * unit/drain/stage.h - a drain over a pool of unit/ring/pool.h, the stream's controller, and the
+ * delivered events.
  *
- * Ring 0 is the controller's. Time is pool_now, one tick a look, one tick a nanosecond: so a stall
- * of 200 ms is an addition.
+ * Ring 0 is the controller's ring. The time is pool_now. A reading of the clock is one tick, and a
+ * tick is one nanosecond. So a test simulates a stall of 200 ms by an addition.
  */
 #ifndef PTX_TESTS_UNIT_DRAIN_STAGE_H
 #define PTX_TESTS_UNIT_DRAIN_STAGE_H
@@ -32,8 +32,8 @@ struct stage {
 	struct writer control;
 	struct told told[POOL_SEEN];
 	unsigned n;
-	bool overflowed; /* delivered is full */
-	int64_t jitter;  /* of the next anchors, in ns */
+	bool overflowed; /* `delivered` is full */
+	int64_t jitter;  /* of the next anchors, in nanoseconds */
 };
 
 extern struct stage stage;
@@ -41,7 +41,8 @@ extern struct stage stage;
 void stage_make(int stream_policy, uint32_t chunks);
 
 /*
- * Does the same as posix/control.c: the state, the mark, and the record in the controller's ring.
+ * Does the same as posix/control.c: stores the state, makes the mark, and records the event in the
+ * controller's ring.
  */
 void stage_start(void);
 void stage_stop(void);
@@ -49,10 +50,13 @@ void stage_stop(void);
 void stage_fill_up(void);
 enum ptx_state stage_state(void);
 
-/* Another process resumes a log with this number of events, of a stream whose controller died. */
+/*
+ * Lets another process resume a log that has this number of events. The controller of the stream
+ * has died.
+ */
 void stage_resume(uint64_t events);
 
-/* Makes a mark as a flush does: now, by thread 77. */
+/* Makes a mark as a flush does, at the present time and by thread 77. */
 void stage_mark(enum ptx_mark_kind kind, int error);
 
 /* Returns whether events were lost since the last call. */
@@ -62,7 +66,7 @@ unsigned stage_overrun(void);
 bool stage_take(void);
 void stage_take_all(void);
 
-/* The same for a caller that must not wait, after stage_take() found no event. */
+/* Does the same for a caller that must not wait, after stage_take() found no event. */
 bool stage_take_beyond(void);
 void stage_take_all_beyond(void);
 
@@ -70,7 +74,7 @@ void stage_take_all_beyond(void);
 const struct told *stage_next(void);
 void stage_expect(unsigned type, uint64_t value);
 void stage_expect_none(void);
-/* Checks that the next n are of POOL_TYPE. */
+/* Checks that the next `count` events are of POOL_TYPE and have the values `first` and so on. */
 void stage_expect_values(uint64_t first, unsigned count);
 
 /* Checks the ledger's equation, and that its lines by type and by thread add up to the total. */
@@ -78,7 +82,7 @@ void stage_assert_account(void);
 uint64_t stage_lost(enum ptx_lost cause);
 uint64_t stage_unread(void);
 
-/* The first half of writer_put(): the record is written and the window entered. */
+/* Does the first half of writer_put(): writes the record and enters the window. */
 struct half {
 	struct ptx_record *record;
 	uint64_t head, time;

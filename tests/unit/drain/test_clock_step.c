@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The system clock steps while events are recorded. A test cannot step it, so the linker redirects
- * the library's calls of clock_gettime() to this file.
+ * The system clock steps while events are recorded. A test cannot step the clock, so the linker
+ * redirects the library's calls of clock_gettime() to this file.
  */
 #include <stdlib.h>
 #include <time.h>
@@ -24,7 +24,10 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *time)
 
 enum { STEPS = 6, EVENTS = 100 };
 
-/* An hour back, two on, five back ... with events before, between and after. */
+/*
+ * The clock steps back by an hour, forward by two, back by five and so on. Events are before,
+ * between and after the steps.
+ */
 static void trace_over_steps(trace_event_id_t id)
 {
 	static const time_t steps[STEPS] = { 0, -3600, 3600, -14400, 86400, 0 };
@@ -56,7 +59,7 @@ START_TEST(events_are_read_as_they_were_recorded_over_steps_of_the_clock)
 }
 END_TEST
 
-/* CLOCK-03: a reader that is fast enough sees the steps in the times, so there are some */
+/* CLOCK-03: a reader that is fast enough finds the steps in the times, so there must be some */
 START_TEST(a_reader_between_the_steps_sees_the_same_order)
 {
 	trace_event_id_t id = type_of("n");
@@ -69,7 +72,7 @@ START_TEST(a_reader_between_the_steps_sees_the_same_order)
 		struct history *history;
 		int64_t time;
 
-		usleep(200000); /* steps that are close together may count as one */
+		usleep(200000); /* the library may count steps that are close together as one */
 		step_s = round % 2 ? -3600 : 3600;
 		for (int i = 0; i < EVENTS; i++)
 			trace_number(id, n + i);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Time stamps of delivered events: none is older than its predecessor, unless the event is marked
+ * Times of delivered events: no event is older than the event before it, unless the event is marked
  * as late.
  */
 #include "flush/checkpoint.h"
@@ -41,8 +41,8 @@ static const struct told *last_told(void)
 }
 
 /*
- * The kernel's clock and ours are read one after the other, so anchors jitter, and the lines
- * between them move.
+ * The anchors jitter, because the kernel's clock and the trace clock are read one after the other.
+ * So the lines between the anchors move.
  */
 static void look_with_jitter(int64_t jitter)
 {
@@ -52,9 +52,9 @@ static void look_with_jitter(int64_t jitter)
 }
 
 /*
- * SLOOP-05, SYSEV-07: the controller is killed when it has written a block that ends with a mark
- * and has read the next event. Its guardian finds a gap whose first event was not reported yet: the
- * gap begins right behind the mark.
+ * SLOOP-05, SYSEV-07: the controller is killed after it has written a block that ends with a mark
+ * and has read the next event. Its guardian finds a gap whose first event was not reported yet. The
+ * gap begins directly behind the mark.
  */
 START_TEST(an_overflow_behind_a_mark_is_not_older_than_the_mark_where_another_goes_on)
 {
@@ -86,7 +86,7 @@ START_TEST(an_overflow_behind_a_mark_is_not_older_than_the_mark_where_another_go
 }
 END_TEST
 
-/* The label of a late event is an old one, and bounds nothing. */
+/* The time of a late event is an old one, and is no bound for later events. */
 START_TEST(a_late_event_does_not_let_the_next_one_be_older_than_those_before)
 {
 	struct half half;
@@ -112,8 +112,8 @@ START_TEST(a_late_event_does_not_let_the_next_one_be_older_than_those_before)
 END_TEST
 
 /*
- * One of two suspended events is older than the cut, the other is not. Both are older than the
- * mark.
+ * Two events are suspended. One is older than the cut, and the other is not. Both are older than
+ * the mark.
  */
 START_TEST(an_overflow_before_a_late_survivor_is_late_itself)
 {
@@ -144,7 +144,7 @@ START_TEST(an_overflow_before_a_late_survivor_is_late_itself)
 }
 END_TEST
 
-/* SLOOP-06: also when an anchor moves the line between the two */
+/* SLOOP-06: even if an anchor moves the line between RESUME and the survivor */
 START_TEST(resume_has_the_very_time_of_the_survivor)
 {
 	int64_t resumed;

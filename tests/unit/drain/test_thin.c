@@ -15,7 +15,7 @@ static void begin(int policy)
 	writer_begin(&one, stage.pool, 11);
 }
 
-/* A START or a STOP that the filter keeps out of the controller's ring. */
+/* Makes the mark of a START or STOP that the filter keeps out of the controller's ring. */
 static void mark(enum ptx_mark_kind kind)
 {
 	pool_now += 10000;
@@ -84,7 +84,7 @@ START_TEST(marks_that_part_events_stay)
 }
 END_TEST
 
-/* All its events are members: one mark is enough for that. */
+/* All events are members of the stream, and one mark is enough for that. */
 START_TEST(events_of_many_starts_and_none_between_them_need_few_marks)
 {
 	begin(POSIX_TRACE_LOOP);
@@ -101,7 +101,10 @@ START_TEST(events_of_many_starts_and_none_between_them_need_few_marks)
 }
 END_TEST
 
-/* A stamped and unpublished event holds the watermark back, and so its START is kept. */
+/*
+ * An event that is stamped and not published holds the watermark back. So the stream keeps the
+ * START of this event.
+ */
 START_TEST(an_event_that_is_not_published_yet_keeps_its_marks)
 {
 	begin(POSIX_TRACE_UNTIL_FULL);
@@ -114,11 +117,11 @@ START_TEST(an_event_that_is_not_published_yet_keeps_its_marks)
 	}
 	mark(PTX_MARK_STOP);
 	if (_i)
-		writer_put_many(&two, 10, 1); /* no member: this STOP is kept */
+		writer_put_many(&two, 10, 1); /* the event is no member, so its STOP is kept */
 	mark(PTX_MARK_START);
 	writer_enter(&one, 2, &half);
 	mark(PTX_MARK_STOP);
-	if (_i) { /* a reader that does not wait gets the complete events, and no others */
+	if (_i) { /* a reader that does not wait gets only the complete events */
 		stage_expect_none();
 		ck_assert(stage_take_beyond());
 		stage_expect_values(9, 1);

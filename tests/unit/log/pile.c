@@ -93,7 +93,7 @@ bool pile_pack(const struct pile *pile, struct packed *packed)
 	size_t bytes;
 
 	memcpy(records, pile->bytes, pile->len);
-	memset(packer, 0xa5, sizeof(*packer)); /* the packer's memory of the previous block */
+	memset(packer, 0xa5, sizeof(*packer)); /* as if left by the previous block */
 	bytes = ptx_log_pack(packer, records, pile->len, pile_threads, PILE_THREADS, pile->time_min,
 			     room);
 	memset(packed, 0, sizeof(*packed));

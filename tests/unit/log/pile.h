@@ -10,7 +10,7 @@
 
 #include "log/format_pack.h"
 
-/* All members begin as zeros. */
+/* All members must be zeros at the beginning. */
 struct pile {
 	uint8_t *bytes;
 	size_t len, room;
@@ -29,29 +29,29 @@ extern const struct ptx_log_source pile_threads[PILE_THREADS];
 /* Adds a record; its data is some bytes that are not zero. */
 void pile_add(struct pile *pile, uint32_t len_flags, uint16_t type, uint16_t source,
 	      uint64_t address, int64_t time);
-/* Up to 300 records. In some blocks they are similar, in others not at all. */
+/* Makes up to 300 records, which are similar in some blocks and not in others. */
 void pile_random(struct pile *pile, uint64_t *random);
 void pile_free(struct pile *pile);
 
 /*
- * Returns false if the block does not get smaller, or if there are too many shapes; payload is NULL
- * then. shapes is the packer's number in both cases.
+ * Packs the records. Returns false, with payload NULL, if the block does not become smaller or has
+ * too many shapes. In both cases, `shapes` is the number that the packer returns.
  */
 bool pile_pack(const struct pile *pile, struct packed *packed);
 
 /* Computes payload_crc again. */
 void packed_seal(struct packed *packed);
 
-/* Checks a block as a reader does. Returns NULL, or the reason of a failure. */
+/* Checks a block as a reader does. Returns NULL, or the reason why the block is not valid. */
 const char *packed_check(const struct packed *packed);
 
 /*
- * Does the same as a reader: checks, then unpacks if it is packed. Returns NULL and, malloc'ed,
- * records and table; or the reason of a failure, and NULL.
+ * Does the same as a reader: checks the block and, if it is packed, unpacks it. Returns NULL, and
+ * stores records and table, malloc'ed. Or returns the reason of a failure, and stores NULL.
  */
 const char *packed_read(const struct packed *packed, uint8_t **records);
 
-/* A packed block that the test builds. Its parts may be changed from event to event. */
+/* A packed block that the test builds. The test may change the parts between two events. */
 struct hand {
 	uint8_t events[300000];
 	size_t len;
@@ -63,9 +63,12 @@ struct hand {
 struct hand *hand_new(void);
 void hand_shape(struct hand *hand, uint32_t len_flags, uint16_t type, uint16_t source,
 		uint64_t address);
-/* 2^w bytes of time; of a known shape, with the data that pile_add() would make. */
+/*
+ * Adds an event of a known shape with 2^w bytes of time, and with the data that pile_add() would
+ * make.
+ */
 void hand_event(struct hand *hand, unsigned shape, unsigned w, uint64_t span);
-/* Returns its bytes, with pile_threads, and frees hand. */
+/* Returns the block of `hand`, with pile_threads, and frees `hand`. */
 struct packed hand_over(struct hand *hand, size_t record_bytes, int64_t time_min, int64_t time_max);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/log/sample.h - logs for the suites of log/ and cursor/: every event is a function of its
- * number, so that a reader can verify it.
+ * unit/log/sample.h - logs for the suites of log/ and cursor/. Every event is a function of its
+ * number, so that a reader can verify the event.
  */
 #ifndef PTX_TESTS_SAMPLE_H
 #define PTX_TESTS_SAMPLE_H
@@ -23,20 +23,21 @@ struct sample {
 	struct ptx_log *log;
 	struct ptx_ledger ledger;
 	struct ptx_log_status status;
-	uint64_t events; /* number of events put so far, and of the next one */
-	uint64_t bytes;  /* bytes of their records */
+	uint64_t events; /* number of events put so far, which is the number of the next event */
+	uint64_t bytes;  /* bytes of the records of these events */
 	uint32_t data_max;
 };
 
 /* Makes event number i, with up to data_max bytes of data, which it stores in data. */
 void sample_event(uint64_t i, uint32_t data_max, struct ptx_log_event *event, uint8_t *data);
 
-/* A new file in memory that can be read, written and opened again. */
+/* Makes a new file in memory that can be read, written and opened again. */
 int sample_file(void);
 
 /*
- * The attributes and facts of the logs. They have the level of compression PTX_LEVEL of the
- * environment, so that a suite can be run with compressed logs, too; none without it.
+ * Stores the attributes and facts of the logs. The level of their compression is PTX_LEVEL of the
+ * environment, so that a suite can also run with compressed logs. Without PTX_LEVEL there is no
+ * compression.
  */
 void sample_facts(struct ptx_log_facts *facts, uint32_t policy, uint64_t log_size,
 		  uint32_t data_max);
@@ -45,38 +46,44 @@ void sample_origin(struct ptx_log_origin *origin);
 /* Begins a log on a duplicate of fd. Returns 0 or the result of ptx_log_create(). */
 int sample_begin(struct sample *sample, int fd, uint32_t policy, uint64_t log_size,
 		 uint32_t data_max);
-/* The same with given facts and the frozen origin: the log has the same bytes each time. */
+/*
+ * Does the same with the given facts and the frozen origin, so that the log has the same bytes each
+ * time.
+ */
 void sample_begin_frozen(struct sample *sample, int fd, const struct ptx_log_facts *facts);
 
 /*
- * Puts up to count events, and writes when the caller requests it. Returns PUT_DONE or PUT_FULL;
- * *err is the error of a write.
+ * Puts up to `count` events, and writes blocks when the log requests it. Returns PUT_DONE or
+ * PUT_FULL. *err is the error of a write.
  */
 enum ptx_log_append sample_put(struct sample *sample, uint64_t count, int *err);
-/* The same in tests where no call may fail. */
+/* Does the same and asserts that no call fails. */
 void sample_add(struct sample *sample, uint64_t count);
 void sample_write(struct sample *sample);
 
-/* Completes and destroys the log, with a ledger in which every event put is reported. */
+/* Completes and destroys the log. In its ledger, every event that was put is reported. */
 int sample_end(struct sample *sample);
-/* Discards it as a killed process would. */
+/* Discards the log as the kernel would discard the memory of a killed process. */
 void sample_die(struct sample *sample);
 
-/* A complete log of count events, flushed after every flush events. */
+/* Makes a complete log of `count` events, with a flush after every `flush` events. */
 void sample_make(int fd, uint32_t policy, uint64_t log_size, uint32_t data_max, uint64_t count,
 		 uint64_t flush);
 /*
- * The same with the frozen origin, for tests that damage it at places that are the same in each
- * run.
+ * Does the same with the frozen origin, for tests that damage the log at places that are the same
+ * in each run.
  */
 void sample_make_frozen(int fd, uint32_t policy, uint64_t log_size, uint32_t data_max,
 			uint64_t count, uint64_t flush);
 
-/* Reads to the end: events first, first + 1, ...; returns their number. */
+/* Reads events to the end, which must be `first`, `first` + 1 and so on. Returns their number. */
 uint64_t sample_read(struct ptx_stored *stored, uint64_t first, uint32_t data_max);
 struct ptx_stored *sample_open(int fd, bool salvage);
 
-/* Opens the file, reads events from number first on, closes; returns their number. */
+/*
+ * Opens the file, reads its events from number `first` on, and closes it. Returns the number of
+ * events.
+ */
 uint64_t sample_read_file(int fd, uint64_t first, uint32_t data_max);
 
 /*
@@ -85,7 +92,10 @@ uint64_t sample_read_file(int fd, uint64_t first, uint32_t data_max);
 void sample_prove(int fd);
 uint64_t sample_faults(int fd, bool show);
 
-/* The file's bytes, malloc'ed; a file with these bytes. */
+/*
+ * sample_bytes() returns the bytes of the file, malloc'ed. sample_file_of() makes a file with these
+ * bytes.
+ */
 uint8_t *sample_bytes(int fd, size_t *size);
 int sample_file_of(const void *bytes, size_t size);
 

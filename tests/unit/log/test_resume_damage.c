@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_resume.c: bytes that no killed writer leaves behind, or that cannot be read, are not
- * changed.
+ * log/write_resume.c: a resuming process does not change bytes that no killed writer leaves behind,
+ * or that it cannot read.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ int __wrap_ptx_io_read_at(int fd, void *buf, size_t len, uint64_t offset, size_t
 	return __real_ptx_io_read_at(fd, buf, len, offset, got);
 }
 
-/* Where the last block with events begins. */
+/* Returns the offset of the last block with events. */
 static size_t last_data(const uint8_t *bytes, size_t size)
 {
 	size_t last = 0;
@@ -43,7 +43,9 @@ static size_t last_data(const uint8_t *bytes, size_t size)
 	return last;
 }
 
-/* No killed writer leaves this behind, so the readable rest is not cut off. */
+/*
+ * No killed writer leaves such a log. So the resuming process does not cut off the readable rest.
+ */
 START_TEST(a_log_with_events_behind_damage_is_left_alone)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 40);
@@ -79,7 +81,7 @@ START_TEST(a_log_with_events_behind_damage_is_left_alone)
 }
 END_TEST
 
-/* The first block with events again, at this distance behind the end. */
+/* Adds a copy of the first block with events, at this distance behind the end. */
 static int with_events_behind(uint64_t distance)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 40);
@@ -117,7 +119,10 @@ START_TEST(events_are_looked_for_as_far_as_a_killed_writer_may_have_written)
 }
 END_TEST
 
-/* A disk that fails, for a moment or for longer: bytes that could not be read are not cut off. */
+/*
+ * The disk fails, for a moment or for longer. The resuming process does not cut off bytes that it
+ * could not read.
+ */
 START_TEST(a_log_that_cannot_be_read_is_left_alone)
 {
 	int fd = heir_killed(POSIX_TRACE_APPEND, 40000), err;

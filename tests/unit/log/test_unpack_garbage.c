@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.h: packed blocks with changed bits, and garbage. All checksums are right. A block
- * is refused with a reason, or gives records that an unpacked block could have.
+ * log/format_pack.h: packed blocks with changed bits, and garbage. All checksums are right. The
+ * reader refuses a block with a reason, or gets records that an unpacked block could have.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +12,8 @@
 #include "unit/log/sample.h"
 
 /*
- * The unpacked records must form a valid plain block. Returns NULL, or the reason why they were not
- * unpacked.
+ * Unpacks the block. The records must form a valid plain block. Returns NULL, or the reason why the
+ * block was not unpacked.
  */
 static const char *sound_or_refused(struct packed *packed)
 {
@@ -39,7 +39,7 @@ static const char *sound_or_refused(struct packed *packed)
 	return NULL;
 }
 
-/* Reasons that are found after some events were already unpacked. */
+/* Returns whether the reason can be found only after some events were unpacked. */
 static bool is_one_of_the_last(const char *why)
 {
 	return !strcmp(why, "a block has more bytes of records than it says") ||
@@ -89,15 +89,16 @@ START_TEST(bits_turned_over_in_payload_and_counts)
 		}
 		pile_free(&pile);
 	}
-	/* Changed bits of data, or of an address, leave valid records; others do not. */
+	/*
+	 * Changed bits of data, or of an address, leave valid records; other changed bits do not.
+	 */
 	ck_assert_uint_gt(sound, tries / 100);
 	ck_assert_uint_lt(sound, tries / 100 * 99);
 }
 END_TEST
 
 /*
- * Garbage whose shapes are valid, so that the events are reached; or shapes that are garbage as
- * well.
+ * Garbage with valid shapes, so that the events are reached, or with shapes that are garbage, too.
  */
 START_TEST(garbage)
 {
@@ -118,7 +119,7 @@ START_TEST(garbage)
 		for (size_t at = 0; at < hand->len; at += 4) {
 			uint32_t word = random_next(&random);
 
-			/* Mostly the head of an event, at any place where one could begin. */
+			/* Mostly the head of an event, at any place where an event could begin. */
 			if (random_between(&random, 0, 31))
 				word &= 0xc003c003;
 			memcpy(hand->events + at, &word, 4);
@@ -136,7 +137,7 @@ START_TEST(garbage)
 		far += !why || is_one_of_the_last(why);
 		free(packed.payload);
 	}
-	ck_assert_uint_gt(far, 1000); /* all lengths were valid, up to those of the records */
+	ck_assert_uint_gt(far, 1000); /* all lengths were valid, except those of the records */
 }
 END_TEST
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A controller finds the arena of a process that creates one at the same time. The test wraps their
- * system calls, and so stops both at the critical places.
+ * A controller finds the arena of a process that creates its arena at the same time. The test wraps
+ * the system calls of both processes, and so stops both at the critical places.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -30,8 +30,8 @@ enum pause { NOWHERE, BEFORE_ITS_ARENA, BEFORE_THE_FOLDER, AT_THE_LINK };
 
 static struct {
 	enum pause first, second; /* where the target waits until the test continues it */
-	bool by_nap;              /* it continues when the controller naps */
-	bool met;                 /* in the controller: the target has reached the second */
+	bool by_nap;              /* the target continues when the controller sleeps */
+	bool met;                 /* in the controller: the target has reached the second place */
 	bool told;
 } plan;
 
@@ -130,7 +130,7 @@ static void teardown(void)
 	folder_clear();
 }
 
-static uint64_t *inode_of_target; /* the point at which it publishes its final arena */
+static uint64_t *inode_of_target; /* the place at which the target publishes its final arena */
 
 static pid_t start_target(void)
 {
@@ -144,7 +144,7 @@ static pid_t start_target(void)
 	if (child == 0) {
 		ptx_process_child();
 		*inode_of_target = ptx_arena_self.inode;
-		hear(to_target); /* it has its resources */
+		hear(to_target); /* the target has its resources */
 		_exit(0);
 	}
 	return child;
@@ -164,7 +164,9 @@ static void find_it_and_compare(pid_t child)
 	munmap(inode_of_target, 4096);
 }
 
-/* CREATE-22: the arena made for it is open there, and is not in use by it yet */
+/*
+ * CREATE-22: the target has opened the arena that was made for it, and does not use this arena yet
+ */
 START_TEST(a_target_that_has_just_opened_the_waiting_arena_continues_and_uses_it)
 {
 	plan.first = BEFORE_ITS_ARENA;
@@ -183,7 +185,7 @@ START_TEST(a_target_that_is_stopped_there_keeps_what_it_has)
 }
 END_TEST
 
-/* CREATE-22: it has published its own, and has not looked for another yet */
+/* CREATE-22: the target has published its own arena, and has not searched for another one yet */
 START_TEST(a_target_that_has_not_looked_for_links_yet_is_waited_for)
 {
 	pid_t child;
@@ -197,7 +199,7 @@ START_TEST(a_target_that_has_not_looked_for_links_yet_is_waited_for)
 }
 END_TEST
 
-/* CREATE-22: the link was created while the target was between its arena and the links */
+/* CREATE-22: the link was created after the target made its arena and before it reads the links */
 START_TEST(a_target_may_look_for_links_as_late_as_it_likes)
 {
 	plan.first = BEFORE_ITS_ARENA;

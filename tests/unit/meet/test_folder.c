@@ -73,7 +73,7 @@ START_TEST(it_keeps_the_first_value_of_the_environment)
 }
 END_TEST
 
-/* A relative path, or one that is too long. */
+/* The path is relative or too long. */
 START_TEST(a_path_that_cannot_be_used_is_a_folder_that_is_not_there)
 {
 	char path[1000];

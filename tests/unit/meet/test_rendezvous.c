@@ -37,7 +37,7 @@ static struct ptx_rendezvous_target self(void)
 	return target;
 }
 
-/* A link of that last part, with the name of this process. */
+/* Makes a link with that last part and with the name of this process. */
 static void make(const char *text, const char *last)
 {
 	struct ptx_rendezvous_target target = self();
@@ -109,8 +109,8 @@ START_TEST(a_link_to_a_descriptor_is_followed_and_no_other)
 END_TEST
 
 /*
- * A program that starts looks at the links for inherited streams of all processes last. A child
- * does not, because it has its parent's arena.
+ * A program that starts examines the links for inherited streams of all processes last. A child
+ * does not examine them, because it has its parent's arena.
  */
 START_TEST(links_of_all_processes_are_the_last)
 {
@@ -145,9 +145,10 @@ START_TEST(links_of_all_processes_are_the_last)
 END_TEST
 
 /*
- * Prepares links for inherited streams: `others` for processes that do not exist, and then one for
- * this process. Returns after how many of the former a child finds the link of its parent, or -1 if
- * it does not, and stores whether the walk had all entries in memory.
+ * Makes links for inherited streams: first `others` links for processes that do not exist, and then
+ * a link for this process. A child then searches for the link of its parent. Returns the number of
+ * other links that the child reads before this link, or -1 if it does not find this link. Stores
+ * whether the walk had all entries in memory.
  */
 static int place_of_parent(int others, bool *is_whole)
 {
@@ -183,7 +184,10 @@ static int place_of_parent(int others, bool *is_whole)
 	return WEXITSTATUS(status) == 255 ? -1 : WEXITSTATUS(status) / 2;
 }
 
-/* The links of a large folder do not fit into the walk's memory: it is read for each ancestor. */
+/*
+ * The links of a large folder do not fit into the memory of the walk, so the walk reads the folder
+ * for each ancestor.
+ */
 START_TEST(links_of_ancestors_are_found_among_many_others)
 {
 	bool is_whole;
@@ -199,7 +203,10 @@ START_TEST(links_of_ancestors_are_found_among_many_others)
 }
 END_TEST
 
-/* The target of such a link is not examined, so it is not known that it does not exist. */
+/*
+ * The library does not examine the target of such a link, so it cannot find out that the target
+ * does not exist.
+ */
 START_TEST(only_links_of_dead_processes_are_removed)
 {
 	struct ptx_rendezvous_target target = self();

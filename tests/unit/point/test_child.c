@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The first event of a child makes it a process of its own for the library. At each instruction of
- * that, a handler forks. The child's child, which continues there, has its own ids and an object
+ * At the first event of a child, the library makes it a process of its own. At each instruction of
+ * this work, a handler forks. The child's child continues there, and has its own ids and an object
  * that no other process uses.
  */
 #include <pthread.h>
@@ -17,9 +17,12 @@
 #include "support/support.h"
 #include "unit/ring/steps.h"
 
-#define LINKS_MOST 1000 /* a longer list has no end */
+#define LINKS_MOST 1000 /* a longer list is endless */
 
-/* Without fork handlers, on a C library that has such a fork: the first event detects the child. */
+/*
+ * Forks without fork handlers, on a C library that has such a fork. The first event then detects
+ * the child.
+ */
 static pid_t bare_fork(void)
 {
 #if defined __GLIBC__ && __GLIBC_PREREQ(2, 34)
@@ -30,8 +33,8 @@ static pid_t bare_fork(void)
 }
 
 /*
- * The actions of a process at its first event; a quiet child that inherits no stream would do them
- * without an event.
+ * Does the work of a process at its first event. A quiet child that inherits no stream would do
+ * this work without an event.
  */
 static struct ptx_thread *own_object(void)
 {
@@ -64,7 +67,7 @@ static unsigned threads_known(void)
 	return count;
 }
 
-/* A child may have wiped the object that the first call made; this call makes another. */
+/* A child may have wiped the object that the first call made. This call makes another object. */
 static bool is_itself(void)
 {
 	const struct ptx_thread *thread = own_object();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/: a lane has exactly what trace points need of its stream. Types that a stream skips are
- * not enabled in it; when the stream skips none any more, refused events have their short path
- * again.
+ * point/: a lane has exactly the data of its stream that trace points need. Types that a stream
+ * skips are not enabled in its lane. When the stream skips no type any more, refused events have
+ * their short path again.
  */
 #include "point/thread.h"
 #include "support/stream.h"
@@ -53,7 +53,7 @@ START_TEST(refused_events_have_the_short_path_if_no_type_is_skipped)
 }
 END_TEST
 
-/* The budget may skip types that the filter refuses already: nothing is counted for these. */
+/* The budget may skip types that the filter refuses. No events are counted for these types. */
 START_TEST(a_type_that_the_filter_refuses_is_not_skipped)
 {
 	trace_event_id_t u = type_of("u"), other = type_of("other");

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * point/: after an event, on any path, its nesting level is free again, and its window was open. A
- * level that remains marked loses no event, because the next trace points detect it, but each of
- * them then takes the slow path.
+ * point/: after an event, on any path, its nesting level is free again, and its window was open. If
+ * a level remained marked, no event would be lost, because the next trace points detect this. But
+ * each of them would take the slow path.
  */
 #include <signal.h>
 
@@ -18,7 +18,7 @@ static void assert_outside(void)
 		ck_assert_ptr_null(atomic_load(&thread->frame[level]));
 }
 
-/* The first event of a thread, its second, and the following ones. EVENT-01 */
+/* The first event of a thread, the second, and later events. EVENT-01 */
 START_TEST(the_level_is_free_after_every_event)
 {
 	static const size_t bytes[] = { 8, 0, 8, 33, 200, 300, 1, 2000, 8 };
@@ -28,7 +28,7 @@ START_TEST(the_level_is_free_after_every_event)
 
 	for (int streams = 0; streams < 5; streams++) {
 		trid[streams] = STARTED(.size = 1 << 16, .policy = POSIX_TRACE_LOOP);
-		for (int i = 0; i < 2000; i++) { /* through many chunks */
+		for (int i = 0; i < 2000; i++) { /* uses many chunks */
 			posix_trace_event(u, data, bytes[i % 9]);
 			assert_outside();
 		}
@@ -40,7 +40,8 @@ END_TEST
 
 /*
  * (K) of ring.h: each path stores the window before it reads the clock. Otherwise a reader would
- * not wait for the event, and would deliver it late. The window keeps the head before the record.
+ * not wait for the event, and would deliver the event late. The window keeps the value of the head
+ * before the record.
  */
 START_TEST(the_window_was_open_before_every_record)
 {

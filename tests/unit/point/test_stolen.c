@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A thread loses its ring and its slot because a reader took its process for dead. It acquires
- * others at its next chunk and does not write into memory that then belongs to another thread.
+ * A thread loses its ring and its slot because a reader regarded its process as dead. The thread
+ * acquires others at its next chunk, and does not write into memory that belongs to another thread
+ * by then.
  */
 #include <pthread.h>
 #include <stdbool.h>
@@ -52,7 +53,7 @@ static void *trace_in_thread(void *arg)
 	for (int i = 0; i < 3; i++)
 		trace_number(id, -1);
 	*ring = own_cell()->ring;
-	/* It keeps the ring while the other thread continues. */
+	/* The thread keeps the ring while the other thread continues. */
 	while (__atomic_load_n(&ring[1], __ATOMIC_ACQUIRE) == 0)
 		sched_yield();
 	for (int i = 0; i < 3; i++)
@@ -100,15 +101,16 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 	ck_assert_uint_eq(own_cell()->ring, before);
 	ck_assert_uint_eq(own_cell()->held, held);
 	/*
-	 * As many events as a chunk holds. A thread does not check before its next chunk, and
-	 * events that two threads write meanwhile are not counted, so no chunk may have space left.
+	 * Records as many events as a chunk has room for. A thread checks its ring only at its next
+	 * chunk, and events that two threads write meanwhile are not counted. So no chunk may have
+	 * space left.
 	 */
 	turn = number;
 	number = trace_to_the_next_chunk(number);
 	for (unsigned more = number - turn - 1; more; more--)
 		trace_number(id, (int)number++);
 	ck_assert(steal(everybody_is_dead));
-	/* A thread of the same process, so that the ring's word is the same as before. */
+	/* A thread of the same process, so that the ring's word is unchanged. */
 	ck_assert_int_eq(pthread_create(&thread, NULL, trace_in_thread, ring), 0);
 	while (the_view()->rings.ring[before].holder == held ||
 	       (the_view()->rings.ring[before].holder & PTX_RING_STATE) != PTX_RING_HELD)
@@ -124,7 +126,7 @@ START_TEST(a_thread_that_lost_its_ring_takes_another_at_its_next_chunk)
 	ck_assert_uint_eq(ring[0], before);
 	number = trace_to_the_next_chunk(number);
 	stop(trid);
-	/* Each event is at its place: START, the calls of both, STOP. */
+	/* Each event is at its place: START, the events of both threads, STOP. */
 	ck_assert_uint_eq(called_now(&lost), 2 + number + 6);
 	ck_assert_uint_eq(lost, 0);
 	shut(trid);

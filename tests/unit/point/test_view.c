@@ -25,7 +25,9 @@ static bool is_mapped(void *region)
 	return mincore(region, (size_t)sysconf(_SC_PAGESIZE), pages) == 0;
 }
 
-/* Without the barrier, a thread that has just entered is not visible, and has the pointer. */
+/*
+ * Without the barrier, a thread that has just entered may be invisible although it has the pointer.
+ */
 START_TEST(a_region_stays_until_it_is_certain_that_no_thread_is_inside)
 {
 	trace_event_id_t u = type_of("u");

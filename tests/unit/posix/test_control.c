@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/control.c, posix/clear.c, posix/filter.c: a writer finds the stream full, or a type is
- * described, while a call is about to change the stream.
+ * posix/control.c, posix/clear.c, posix/filter.c: while a call is about to change the stream, a
+ * writer finds the stream full, or a type is described.
  */
 #include "drain/drain.h"
 #include "point/view.h"
@@ -27,7 +27,10 @@ static void fill_up(void)
 	ck_assert_int_eq(state(), PTX_FULL);
 }
 
-/* At this point posix_trace_stop() has read the state, and posix_trace_set_filter() the filter. */
+/*
+ * When the library calls this function, posix_trace_stop() has read the state, and
+ * posix_trace_set_filter() the filter.
+ */
 uint64_t __real_ptx_drain_moment(const struct ptx_drain *drain, bool early);
 uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early);
 uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early)
@@ -67,7 +70,7 @@ static void begin(void)
 	ptx_registry_leave(stream);
 }
 
-/* STOP-05, UFULL-04: the stream was full before it was stopped, and its STOP reports that */
+/* STOP-05, UFULL-04: the stream was full before it was stopped, and its STOP event reports this */
 START_TEST(a_stream_that_is_found_full_while_it_is_being_stopped_is_full_and_stopped)
 {
 	struct history *history;
@@ -84,7 +87,7 @@ START_TEST(a_stream_that_is_found_full_while_it_is_being_stopped_is_full_and_sto
 	ck_assert_int_eq(int_of(last), 1);
 	ck_assert_uint_eq(history_count(history, POSIX_TRACE_STOP), 1);
 	history_free(history);
-	ck_assert_status(trid, SUSPENDED, NOT_FULL); /* and does not restart automatically */
+	ck_assert_status(trid, SUSPENDED, NOT_FULL); /* the stream does not restart automatically */
 	start(trid);
 	trace_number(u, 1);
 	ck_assert_events(trid, "START u=1");
@@ -92,7 +95,7 @@ START_TEST(a_stream_that_is_found_full_while_it_is_being_stopped_is_full_and_sto
 }
 END_TEST
 
-/* CLEAR-01, CLEAR-02: the events that filled it are removed, and it was running */
+/* CLEAR-01, CLEAR-02: the call removes the events that filled the stream, which was running */
 START_TEST(a_stream_that_is_found_full_while_it_is_being_cleared_runs_on)
 {
 	begin();
@@ -117,7 +120,7 @@ static bool is_filtered(trace_event_id_t id)
 	return member != 0;
 }
 
-/* FILTER-02: types are added to, or removed from, the filter of that moment */
+/* FILTER-02: the call adds types to the filter of this moment, or removes types from it */
 START_TEST(a_type_that_is_described_while_the_filter_changes_obeys_the_level)
 {
 	trace_event_id_t other = type_of("other"), later = type_of("later");

@@ -41,14 +41,14 @@ static void begin(trace_id_t logged)
 
 static _Atomic bool fills, filled, slept_on, flushed;
 
-/* While a writer is suspended: the number of flushes, and the longest pause after one of them. */
+/* The number of flushes while a writer is suspended, and the longest pause after one of them. */
 static _Atomic bool held;
 static _Atomic unsigned flushes;
 static _Atomic int64_t pause_ns;
 
 /*
- * The flusher looks when its oldest event is due. At this point it has seen that the stream is not
- * filling, and writers see that it does not want to be woken.
+ * The flusher runs a barrier when its oldest event is due. It has then found that the stream is not
+ * filling up, and writers read that it does not wait for a wake-up.
  */
 bool __real_ptx_barrier(void);
 bool __wrap_ptx_barrier(void);
@@ -107,9 +107,9 @@ START_TEST(a_flusher_does_not_sleep_on_a_stream_that_filled_up_before_it_asked_t
 END_TEST
 
 /*
- * Each flush adds two marks to the log. A flusher without events to flush does not flush in an
- * endless loop: its pauses grow. They do not grow so long that the other half of the stream fills
- * up before the flusher looks again.
+ * Each flush adds two marks to the log. If a flusher has no events to flush, its pauses grow, so
+ * that it does not flush in an endless loop. The pauses remain so short that the other half of the
+ * stream cannot fill up meanwhile.
  */
 START_TEST(a_flusher_pauses_while_a_suspended_writer_keeps_all_events_back)
 {
@@ -174,7 +174,7 @@ static void *trace_some(void *unused)
 	return NULL;
 }
 
-/* If the events of a thread cannot be flushed, this is reported. FLUSHF-01 */
+/* If the events of a thread cannot be flushed, the flush reports this. FLUSHF-01 */
 START_TEST(a_flush_without_memory_for_a_thread_fails_and_the_next_brings_its_events)
 {
 	int fd = log_file();

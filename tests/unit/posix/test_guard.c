@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/guard_start.c: whether there is a guardian for a log; the test can refuse its process.
+ * posix/guard_start.c: whether a log gets a guardian. The test can make the start of its process
+ * fail.
  */
 #include <fcntl.h>
 #include <stdarg.h>
@@ -57,8 +58,8 @@ START_TEST(a_log_has_a_guardian)
 END_TEST
 
 /*
- * The guardian would take a creator for dead that it cannot see, and complete the log that the
- * creator is writing.
+ * A guardian that cannot see the creator would regard it as dead, and would complete the log that
+ * the creator is writing.
  */
 START_TEST(where_there_are_no_record_locks_there_is_no_guardian)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/getnext.c: a writer is suspended between its clock reading and its publishing for any time.
- * The test simulates it by writing the stream's memory; the other writers call posix_trace_event().
+ * posix/getnext.c: a writer is suspended for any time after it has read the clock and before it
+ * publishes. The test simulates this writer: it writes the stream's memory. The other writers call
+ * posix_trace_event().
  */
 #include <unistd.h>
 
@@ -12,7 +13,7 @@
 #include "support/stream.h"
 
 enum { KINDS = 8, HELD = 1000 };
-enum { REFUSED = 1, INHERITED = 2, LOOP = 4 }; /* the parameters of a round, by its number */
+enum { REFUSED = 1, INHERITED = 2, LOOP = 4 }; /* bits of the number of a round */
 
 static trace_event_id_t u;
 static trace_id_t trid;
@@ -22,7 +23,7 @@ static uint64_t head;
 static struct ptx_record *record;
 static bool refused;
 
-/* Like a kernel that has no membarrier(2), or refuses it. */
+/* Behaves like a kernel that has no membarrier(2), or refuses it. */
 bool __real_ptx_barrier(void);
 bool __wrap_ptx_barrier(void);
 bool __wrap_ptx_barrier(void)
@@ -39,7 +40,9 @@ bool __wrap_ptx_barrier_everywhere(void)
 
 static struct ptx_chunk *chunk;
 
-/* The stream runs, its START is read, and a writer is inside with the number HELD. */
+/*
+ * Starts the stream, reads its START, and makes a writer be inside its window with the number HELD.
+ */
 static void begin(int kind)
 {
 	const int number = HELD;
@@ -74,7 +77,7 @@ static void publish(void)
 
 static int64_t last_ns;
 
-/* Returns 0 and one event with this number, or the error. */
+/* Stores the number of one event and returns 0, or returns the error. */
 static int timed(const struct timespec *until, int *number)
 {
 	struct posix_trace_event_info info;
@@ -101,8 +104,8 @@ static void assert_accounted(uint64_t events)
 }
 
 /*
- * STOP-07, TRY-03: all complete events at once; the suspended one once, with its own time, when it
- * is published
+ * STOP-07, TRY-03: the reader gets all complete events immediately. It gets the suspended event
+ * once, with the event's own time, after the writer publishes it
  */
 START_TEST(a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer)
 {
@@ -114,7 +117,7 @@ START_TEST(a_stopped_stream_is_read_to_its_end_beside_a_suspended_writer)
 	stop(trid);
 	history = read_all(trid);
 	ck_assert_uint_eq(history_count(history, u), 100);
-	ck_assert_uint_eq(history->n, 101); /* with the STOP */
+	ck_assert_uint_eq(history->n, 101); /* the events and the STOP */
 	for (int i = 0; i < 100; i++)
 		ck_assert_int_eq(number_of(&history->event[i]), i);
 	history_free(history);
@@ -171,7 +174,9 @@ START_TEST(a_stop_waits_for_a_writer_that_is_preempted)
 }
 END_TEST
 
-/* TIMED-03: with any deadline, a complete event is delivered before the deadline is checked */
+/*
+ * TIMED-03: a complete event is delivered before the deadline is checked, whatever the deadline is
+ */
 START_TEST(no_deadline_ends_a_wait_beside_a_complete_event)
 {
 	static const struct timespec odd[] = { { 0, 0 }, { -5, 0 }, { 0, -1 }, { 0, 1000000000 } };
@@ -194,7 +199,7 @@ START_TEST(no_deadline_ends_a_wait_beside_a_complete_event)
 }
 END_TEST
 
-/* TIMED-01, TRY-03: until then the reader waits to keep the order */
+/* TIMED-01, TRY-03: until the deadline, the reader waits to keep the order */
 START_TEST(a_wait_with_a_deadline_ends_with_the_complete_event)
 {
 	struct timespec until;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/registry.h: between any two instructions of a call that looks for a stream, another
- * thread ends the stream and uses its memory for a new one, unless the call is inside. The call
- * never gets the new one.
+ * posix/registry.h: between any two instructions of a call that searches for a stream, another
+ * thread ends the stream and uses its memory for a new stream, unless the call is inside. The call
+ * never gets the new stream.
  */
 #include <sys/mman.h>
 
@@ -27,7 +27,7 @@ static void begin(void)
 	id = stream->id;
 }
 
-/* Does the same as shutdown, which would wait for a call that is inside. */
+/* Does the same as posix_trace_shutdown(), but does not wait for a call that is inside. */
 static void another_thread_ends_it(void *state)
 {
 	(void)state;
@@ -88,7 +88,7 @@ START_TEST(a_call_does_not_lock_the_next_stream)
 }
 END_TEST
 
-/* A reader that polls one identifier again and again while others open and close logs. */
+/* A reader polls one identifier repeatedly while other threads open and close logs. */
 START_TEST(memory_of_streams_is_used_again)
 {
 	begin();

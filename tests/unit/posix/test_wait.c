@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/getnext.c: the word on which a reader sleeps, and its steps before; the test replaces the
- * sleep. */
+/*
+ * posix/getnext.c: the word on which a reader sleeps, and the steps of the reader before the sleep.
+ * The test replaces the sleep.
+ */
 #include "base/futex.h"
 #include "drain/drain.h"
 #include "point/view.h"
@@ -109,7 +111,7 @@ static void trace_from_a_new_thread(void)
 	join(spawn(trace_once, NULL));
 }
 
-/* GETNEXT-04: of this thread, of a new one, of the system */
+/* GETNEXT-04: the event belongs to this thread, to a new thread, or to the system */
 START_TEST(any_writer_wakes_a_sleeper)
 {
 	void (*const ways[])(void) = { trace_it, trace_from_a_new_thread, start_it };
@@ -131,7 +133,10 @@ START_TEST(any_writer_wakes_a_sleeper)
 }
 END_TEST
 
-/* A delayed waker wakes the present sleepers, or finds another ticket: never the same one again. */
+/*
+ * A delayed waker wakes the present sleepers, or finds another ticket. It never finds its own
+ * ticket again.
+ */
 START_TEST(no_ticket_comes_twice)
 {
 	begin();
@@ -151,7 +156,9 @@ START_TEST(no_ticket_comes_twice)
 }
 END_TEST
 
-/* It may have woken all by now; a thread that joined them would sleep on. */
+/*
+ * The waker may have woken all sleepers by now. A thread that joined them would continue to sleep.
+ */
 START_TEST(no_sleeper_joins_those_being_woken)
 {
 	begin();
@@ -164,7 +171,7 @@ START_TEST(no_sleeper_joins_those_being_woken)
 }
 END_TEST
 
-/* One call wakes all of them. */
+/* One call wakes both sleepers. */
 START_TEST(a_second_sleeper_uses_the_same_ticket)
 {
 	begin();
@@ -177,7 +184,7 @@ START_TEST(a_second_sleeper_uses_the_same_ticket)
 }
 END_TEST
 
-/* Killed between its clock reading and its publishing. */
+/* Simulates a writer that was killed after it read the clock and before it published. */
 static void leave_a_writer_in_its_window(void)
 {
 	static const struct ptx_ident nobody = { .pid = 1, .tid = 1, .thread = 1 };
@@ -201,8 +208,8 @@ static void sleep_for_good(void)
 }
 
 /*
- * GETNEXT-02, GETNEXT-04: the reader waits to keep the order, but not for ever, and no writer is
- * left to wake it
+ * GETNEXT-02, GETNEXT-04: the reader waits for the killed writer to keep the order, but not for
+ * ever, although no writer remains that could wake the reader
  */
 START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 {
@@ -216,7 +223,7 @@ START_TEST(an_event_behind_a_writer_that_was_killed_is_waited_for_by_the_clock)
 }
 END_TEST
 
-/* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, though the lost one is none */
+/* UFULL-04, SFLUSH-02: the STOP of a full stream is an event, and the lost event is not */
 START_TEST(a_writer_that_finds_the_stream_full_wakes_sleepers)
 {
 	_Atomic uint32_t *is_asleep;

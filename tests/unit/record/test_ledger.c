@@ -6,7 +6,7 @@
 #include "record/ledger.h"
 #include "support/support.h"
 
-/* The linker redirects all calls of the program to this file. */
+/* The linker redirects all calls of malloc() and realloc() to this file. */
 void *__real_malloc(size_t size);
 void *__real_realloc(void *old, size_t size);
 void *__wrap_malloc(size_t size);
@@ -36,7 +36,7 @@ static struct ptx_ledger_line *line_of(uint32_t tid, bool memory)
 {
 	struct ptx_ledger_line *line;
 
-	/* Check itself needs memory, so allocations fail no longer than this. */
+	/* Check itself needs memory, so allocations fail only during the call. */
 	memory_is_short = !memory;
 	errno = 4711;
 	line = ptx_ledger_thread(&ledger, 1, tid, 1000 + (uint64_t)tid);
@@ -99,7 +99,7 @@ START_TEST(all_events_without_a_thread_share_one_line)
 }
 END_TEST
 
-/* For allocations that fail after any number of threads up to 40. */
+/* Allocations fail after any number of threads up to 40. */
 START_TEST(without_memory_events_are_counted_in_the_line_of_no_process)
 {
 	uint32_t known = (uint32_t)_i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* record/: the file at an address, by notes of scans. */
+/* record/: the file at an address, found by the notes of scans. */
 #include <elf.h>
 #include <stdint.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static void child(uint32_t pid, uint32_t parent, int64_t from_ms)
 	ck_assert_int_eq(ptx_mappings_add(&list, &note), 0);
 }
 
-/* "-": no file is known. */
+/* Returns the file at this address and time, or "-" if no file is known. */
 static const char *at(uint32_t pid, uint64_t address, int64_t when_ms)
 {
 	const struct ptx_mapping *found = ptx_mappings_find(&list, pid, address, when_ms * MS);
@@ -55,7 +55,10 @@ START_TEST(a_file_is_at_its_addresses_from_its_time_on)
 	ck_assert_str_eq(at(1, 0x2000, 199), "-");
 	ck_assert_str_eq(at(1, 0x3000, 300), "-");
 	ck_assert_str_eq(at(2, 0x1000, 150), "-");
-	/* The two clocks may differ by a little, but no file was known before the first scan. */
+	/*
+	 * Two clocks may differ a little. But no file was known before the first scan, so this time
+	 * belongs to it.
+	 */
 	ck_assert_str_eq(at(1, 0x1000, 99), "first");
 	ck_assert_str_eq(at(1, 0x1000, 98), "-");
 	ptx_mappings_fini(&list);
@@ -118,7 +121,9 @@ START_TEST(a_child_that_was_seen_with_something_else_may_have_had_it_before)
 }
 END_TEST
 
-/* A process notes the last byte of a segment, an observer the end of its last page. */
+/*
+ * A process notes the last byte of a segment. An observer notes the end of the segment's last page.
+ */
 START_TEST(a_child_that_was_seen_with_another_end_of_the_same_part_had_it_before)
 {
 	file(1, 0x1000, 0x3000, 100, "parent");

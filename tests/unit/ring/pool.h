@@ -3,8 +3,9 @@
  * unit/ring/pool.h - a region of a few small chunks in the test's own memory, a writer, a reader.
  *
  * A chunk has room for four records of one word of data. All counters that wrap start just before
- * they do: the generations of chunks, the tickets of the hints, the events that a ring has
- * published. The test replaces the clock (link with POOL_CLOCK): each read is one tick.
+ * their maximum: the generations of chunks, the tickets of the hints, the numbers of events that
+ * rings have published. The test replaces the clock (link with POOL_CLOCK): each reading is one
+ * tick.
  */
 #ifndef PTX_TESTS_UNIT_RING_POOL_H
 #define PTX_TESTS_UNIT_RING_POOL_H
@@ -29,16 +30,16 @@ struct pool {
 	struct ptx_rings rings;
 	void *memory;
 	size_t bytes;
-	bool young;      /* new rings begin at 0, as a drain expects it, not at POOL_PUBLISHED */
+	bool young;      /* new rings begin at 0, as a drain expects, and not at POOL_PUBLISHED */
 	unsigned claims; /* rings that began at POOL_PUBLISHED */
 };
 
-/* Only one exists at a time; a second call makes a new one and frees the first. */
+/* There is only one pool. A second call frees the first pool and makes a new one. */
 struct pool *pool_make(uint32_t chunks, bool loop);
-/* Chunks and rings of a stream of stream_size. */
+/* Makes a pool with the chunks and rings of a stream of `stream_size`. */
 struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool loop);
 
-/* The same; more than a few rings are many, whatever the stream's size. */
+/* Does the same, but more than a few rings are many, whatever the stream's size is. */
 struct pool *pool_make_many(size_t stream_size, size_t max_data_size, bool loop, uint32_t few);
 
 extern _Atomic uint64_t pool_now;
@@ -47,11 +48,13 @@ extern enum ptx_writer_loss pool_loss; /* cause of the last call that was refuse
 unsigned pool_chunks_in(const struct pool *pool, enum ptx_chunk_state state);
 uint64_t pool_lost(const struct pool *pool, enum ptx_writer_loss loss);         /* by types */
 uint64_t pool_lost_by_slots(const struct pool *pool, enum ptx_writer_loss loss);
-/* Number of events published since the pool was made. */
+/* Returns the number of events that were published since the pool was made. */
 uint64_t pool_published(const struct pool *pool);
 /* Checks that the counter of free chunks is the number of free words. */
 void pool_assert_counted(const struct pool *pool);
-/* Checks that it is never too low, and at most one too high for each jump. */
+/*
+ * Checks that the counter is never too low, and at most one too high for each interrupted writer.
+ */
 void pool_assert_counted_after(const struct pool *pool, unsigned jumps);
 
 struct writer {
@@ -69,10 +72,10 @@ void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid);
 bool writer_put(struct writer *writer, unsigned type, uint64_t value);
 void writer_put_many(struct writer *writer, uint64_t first, unsigned count);
 void writer_end(struct writer *writer);
-/* The first step of the ring's next writer after a jump. */
+/* Does the first step of the ring's next writer after an interrupted writer. */
 void writer_mend(struct writer *writer);
 
-/* The records that a reader has read, in this order. */
+/* The records that a reader has read, in the order of reading. */
 struct seen {
 	uint64_t value, time;
 	uint32_t tid;
@@ -90,19 +93,19 @@ struct reader {
 };
 
 void reader_init(struct reader *reader, struct pool *pool);
-/* Reads one batch of a ring. */
+/* Reads one batch of records of a ring. */
 enum ptx_claim reader_take(struct reader *reader, uint32_t ring);
-/* After a lost claim: continues at the ring's oldest chunk. */
+/* After a lost claim: lets the reader continue at the ring's oldest chunk. */
 void reader_find(struct reader *reader, uint32_t ring);
 /* Reads all records, ring by ring. */
 void reader_read(struct reader *reader);
 void reader_read_ring(struct reader *reader, uint32_t ring);
 
-/* Checks that the records of tid have the values first, first + 1 .. last. */
+/* Checks that the records of the thread `tid` have the values `first`, `first` + 1, ... `last`. */
 void assert_seen(const struct reader *reader, uint32_t tid, uint64_t first, uint64_t last);
 /*
- * Checks, after all was read: published = seen + overwritten, and the reader missed the same
- * number.
+ * After everything was read: checks that published = seen + overwritten, and that the reader missed
+ * as many events as were overwritten.
  */
 void assert_account(const struct reader *reader);
 

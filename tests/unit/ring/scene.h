@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * unit/ring/scene.h - a pool of four chunks, a reader, and two writers, of which one writes from
- * the beginning.
+ * unit/ring/scene.h - a pool of four chunks, a reader, and two writers, `one` and `two`. Only `one`
+ * writes from the beginning.
  */
 #ifndef PTX_TESTS_UNIT_RING_SCENE_H
 #define PTX_TESTS_UNIT_RING_SCENE_H
@@ -14,10 +14,10 @@ extern struct pool *pool;
 extern struct reader reader;
 extern struct writer one, two;
 
-/* One, whose thread is 1, has put the values from 1 on; two has not begun. */
+/* Begins: `one`, the thread 1, has put the values from 1 on, and `two` has not begun. */
 void begin(bool loop, unsigned records);
 
-/* No chunk of a LOOP stream is free: CHUNKS - 1 are closed and one is open. */
+/* Begins without a free chunk in a LOOP stream: CHUNKS - 1 chunks are closed and one is open. */
 void begin_full(void);
 
 #endif

@@ -12,7 +12,7 @@
 
 #include "support/support.h"
 
-/* ThreadSanitizer objects to the actions of this handler, and one thread has no races. */
+/* ThreadSanitizer does not accept the actions of this handler, and one thread has no races. */
 #if defined __x86_64__
 #define STEPS_WORK 1
 #else
@@ -22,7 +22,7 @@
 
 #if defined __SANITIZE_ADDRESS__
 #undef STRIDE
-#define STRIDE 31 /* ten instructions are treated as one, because a fork needs a millisecond */
+#define STRIDE 31 /* a step is some instructions, because a fork needs a millisecond */
 #elif defined __SANITIZE_THREAD__
 #undef STEPS_WORK
 #define STEPS_WORK 0
@@ -94,7 +94,7 @@ static void step(int signal, siginfo_t *info, void *context)
 	action(action_state);
 }
 
-/* Below the red zone, which the compiler may use. */
+/* Below the red zone, which the compiler may use for data. */
 #define SET_FLAGS(operation)                                                                      \
 	__asm__ volatile("lea -128(%%rsp), %%rsp\n\tpushfq\n\t" operation                         \
 			 "\n\tpopfq\n\tlea 128(%%rsp), %%rsp" ::: "memory", "cc")
@@ -107,7 +107,7 @@ static void count_trap(int signal)
 	traps++;
 }
 
-/* Not in valgrind, which accepts the flag and ignores it. */
+/* Returns false under valgrind, which accepts the flag and ignores it. */
 static bool machine_steps(void)
 {
 	struct sigaction trap = { .sa_handler = count_trap }, before;

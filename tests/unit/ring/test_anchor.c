@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The anchors of a region's calibration: a reader after the end of all writers finds the newest one
- * complete.
+ * The anchors of a region's calibration: after the end of all writers, a reader finds the newest
+ * anchor complete.
  */
 #include "base/clock.h"
 #include "support/support.h"
@@ -42,7 +42,7 @@ static void turn(void *state)
 	writer_put(state, POOL_TYPE, 99);
 }
 
-/* Two anchors were added, the third is due, and both writers are at the end of their chunks. */
+/* Two anchors were added and the third is due. Both writers are at the end of their chunks. */
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, true);
@@ -103,7 +103,7 @@ static void look(void *state)
 	seen = newest();
 }
 
-/* The state that a reader finds after the writer was killed there. */
+/* The writer is killed at each instruction, and a reader examines the state that it leaves. */
 START_TEST(at_any_instruction_the_newest_anchor_is_whole)
 {
 	struct ptx_anchor before;
@@ -127,8 +127,8 @@ static void turn_two(void *state)
 }
 
 /*
- * Otherwise they would write the same anchor, one of them into one that the other has marked as
- * complete.
+ * Otherwise both writers would write the same anchor: one of them would write into an anchor that
+ * the other has marked as complete.
  */
 START_TEST(one_of_two_writers_adds_an_anchor_that_is_due)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A thread acquires a ring; others examine it or acquire rings at any instruction of that. */
+/*
+ * A thread acquires a ring. At any instruction of the thread, other threads examine the ring or
+ * acquire rings.
+ */
 #include "support/support.h"
 #include "unit/ring/pool.h"
 #include "unit/ring/steps.h"
@@ -11,7 +14,7 @@ static struct reader reader;
 static struct writer one, two, three;
 static enum ptx_claim got;
 
-/* Ring 0 is in use; the next is ring 1. */
+/* Ring 0 is in use, and the next ring is ring 1. */
 static void begin(void)
 {
 	pool = pool_make(CHUNKS, false);
@@ -37,7 +40,7 @@ static void take(void *state)
 	got = reader_take(&reader, 1);
 }
 
-/* EVENT-18: no event has been overwritten that it could have lost. */
+/* EVENT-18: the ring has lost no event, so the reader must report none as lost. */
 START_TEST(a_reader_at_any_instruction_of_a_rings_first_claim_sees_nothing_or_its_chunk)
 {
 	begin();
@@ -59,7 +62,7 @@ static void claim_three(void *state)
 	claim(&three);
 }
 
-/* EVENT-07: also if an idle ring is available for one of them. */
+/* EVENT-07: also if there is an idle ring for one of the threads. */
 START_TEST(two_that_claim_at_once_get_a_ring_each)
 {
 	begin();
@@ -89,7 +92,8 @@ static void end_one(void *state)
 }
 
 /*
- * EVENT-07: a thread that looks while a ring is being released may miss it; the next one finds it.
+ * EVENT-07: a thread that searches while a ring is being released may miss this ring. The next
+ * thread finds it.
  */
 START_TEST(a_claim_at_any_instruction_of_letting_a_ring_go_does_not_lose_it)
 {

@@ -14,7 +14,7 @@
 static struct pool *pool;
 static uint64_t state = 88172645463325252u;
 
-/* A region of a stream's size whose last chunk ends where the memory ends. */
+/* Makes a region of a stream's size. Its last chunk ends at the last accessible byte. */
 static void make_guarded(bool loop)
 {
 	static struct pool guarded;
@@ -35,8 +35,9 @@ static void make_guarded(bool loop)
 }
 
 /*
- * Garbage in some or all of the shared memory. A head stays a multiple of 8: with another head a
- * writer would write unaligned records, which both our machines allow and the sanitizer does not.
+ * Writes garbage into some or all of the shared memory. Each head remains a multiple of 8. With
+ * another head a writer would write unaligned records, which the processors allow and the sanitizer
+ * does not.
  */
 static void scribble(unsigned percent)
 {
@@ -53,7 +54,7 @@ static void scribble(unsigned percent)
 			continue;
 		value = random_word(&state);
 		switch (value & 3) {
-		case 0: /* a plausible word of a chunk, a link, a head */
+		case 0: /* a plausible word of a chunk, link or head */
 			value = (value >> 8 & 3) << 32 | (value >> 16 & 0xff);
 			break;
 		case 1:

@@ -26,7 +26,7 @@ static void push(uint32_t number, uint32_t generation)
 	ptx_hint_push(&hints, queue, MASK, number, generation);
 }
 
-/* A pusher that has its ticket and has not written its entry. */
+/* Acquires the ticket of a pusher and does not write the entry. */
 static uint64_t push_half(void)
 {
 	return atomic_fetch_add(&hints.tail, 1);
@@ -63,13 +63,13 @@ START_TEST(hints_come_out_in_the_order_in_which_they_went_in)
 	for (uint32_t i = 0; i < SIZE; i++) {
 		ck_assert(pop(&number, &generation));
 		ck_assert_uint_eq(number, 10 + i);
-		ck_assert_uint_eq(generation, i); /* its low 16 bits */
+		ck_assert_uint_eq(generation, i); /* the low 16 bits of the generation */
 	}
 	assert_none();
 }
 END_TEST
 
-/* Tickets, and the laps in the entries, which are shorter. */
+/* Tickets wrap, and so do the laps in the entries, which have fewer bits. */
 START_TEST(tickets_and_laps_go_over_their_ends)
 {
 	static const uint64_t ends[] = { UINT64_MAX - 10, (UINT64_C(0xfffe) * SIZE) - 10,
@@ -106,7 +106,7 @@ START_TEST(a_popper_that_meets_a_hole_reports_empty_until_it_is_filled)
 }
 END_TEST
 
-/* No pusher uses the queue any more, because there are more rings by now. */
+/* There are more rings by now, so no pusher uses this queue any more. */
 START_TEST(a_hole_in_a_queue_that_does_not_grow_is_passed_over_at_once)
 {
 	begin(5 * SIZE);
@@ -120,7 +120,7 @@ START_TEST(a_hole_in_a_queue_that_does_not_grow_is_passed_over_at_once)
 }
 END_TEST
 
-/* Its pusher has been killed. */
+/* The pusher of this entry has been killed. */
 START_TEST(a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it)
 {
 	begin(5 * SIZE);
@@ -135,7 +135,7 @@ START_TEST(a_hole_is_passed_over_when_a_quarter_of_the_queue_waits_behind_it)
 }
 END_TEST
 
-/* An entry of the previous lap is not an entry of this one. */
+/* An entry of the previous lap is no entry of the present lap. */
 START_TEST(an_entry_of_the_previous_lap_is_no_hint)
 {
 	begin(0);
@@ -149,7 +149,8 @@ START_TEST(an_entry_of_the_previous_lap_is_no_hint)
 END_TEST
 
 /*
- * A pusher that was suspended for a lap overwrites a younger entry: one hint is lost, nothing else.
+ * A pusher that was suspended for a lap overwrites a younger entry. One hint is lost, and nothing
+ * else.
  */
 START_TEST(an_entry_written_a_lap_late_costs_a_hint)
 {
@@ -161,7 +162,7 @@ START_TEST(an_entry_written_a_lap_late_costs_a_hint)
 		push(i, 0);
 	for (uint32_t i = 1; i < SIZE; i++)
 		assert_next(i);
-	push(100, 0); /* in the entry of the ticket */
+	push(100, 0); /* in the entry of the suspended ticket */
 	push(101, 0);
 	push(102, 0);
 	push(103, 0);
@@ -173,7 +174,10 @@ START_TEST(an_entry_written_a_lap_late_costs_a_hint)
 }
 END_TEST
 
-/* More hints were pushed than fit: the older ones are lost, the youngest are there. */
+/*
+ * More hints were pushed than the queue has room for. The older hints are lost, and the youngest
+ * remain.
+ */
 START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 {
 	uint32_t number, generation;
@@ -189,7 +193,9 @@ START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 }
 END_TEST
 
-/* The state that a process killed in the middle of a step could leave, or a hostile one. */
+/*
+ * The queue has a state that a process killed between two steps could leave, or a hostile process.
+ */
 START_TEST(a_queue_of_garbage_is_left_in_bounded_time)
 {
 	uint64_t random = 88172645463325252u + (uint64_t)_i;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A signal handler jumps out of a writer, after each step, which the test makes itself. The ring's
- * next writer mends it: no event is lost or counted twice, and no chunk is missing in the pool.
+ * A signal handler leaves a writer by siglongjmp() after each step; the test makes these steps
+ * itself. The ring's next writer mends the ring: no event is lost or counted twice, and no chunk is
+ * missing in the pool.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@ static uint64_t word_of(uint32_t number)
 	return atomic_load(&pool->rings.word[number]);
 }
 
-/* The requested number of steps of ptx_ring_turn() from ring 0 to chunk 1. */
+/* The steps of ptx_ring_turn() when ring 0 turns to chunk 1. turn_up_to() makes them up to one. */
 enum step { TAKEN = 1, COUNTED, OPENED, CURRENT, NEXT, LAST, PUBLISHED, CLOSED };
 
 static void turn_up_to(enum step last)
@@ -93,7 +94,7 @@ START_TEST(mending_again_changes_nothing)
 }
 END_TEST
 
-/* The reader reads in the state that the jump left. */
+/* The reader reads the ring in the state that the interrupted writer left. */
 START_TEST(a_reader_is_not_confused_by_a_ring_that_is_not_mended)
 {
 	begin(false, POOL_RECORDS);
@@ -105,7 +106,7 @@ START_TEST(a_reader_is_not_confused_by_a_ring_that_is_not_mended)
 }
 END_TEST
 
-/* It does not touch a chunk of another ring. */
+/* Mending does not change a chunk of another ring. */
 START_TEST(mending_leaves_other_rings_alone)
 {
 	begin(false, POOL_RECORDS);
@@ -123,8 +124,8 @@ START_TEST(mending_leaves_other_rings_alone)
 END_TEST
 
 /*
- * SLOOP-01: a writer that overwrites the chunk raises the cut to that time, and all older events
- * are lost.
+ * SLOOP-01: if a writer overwrites the chunk, it raises the cut to the time of the last published
+ * record, and all older events are lost.
  */
 START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
 {
@@ -141,7 +142,7 @@ START_TEST(the_time_of_a_record_given_up_is_not_the_last_of_its_chunk)
 	ptx_record_fill(fourth, sizeof(uint64_t), POOL_TYPE, 0);
 	ptx_ring_stamp(chunk, head);
 	fourth->time = pool_now + 1000000;
-	writer_mend(&one); /* and the next event does not fit */
+	writer_mend(&one); /* the next event does not fit into the chunk */
 	ck_assert_ptr_eq(one.chunk, chunk);
 	ck_assert(ptx_ring_turn(&pool->rings, &one.chunk, &one.ident, &pool_loss));
 	ck_assert_uint_eq(atomic_load(&chunk->last), third->time);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Threads use a slot one after the other. Records of an earlier thread in a chunk name the slot
- * with its generation, so that the losses of that thread are not counted for the present one.
+ * Threads use a slot one after the other. Records of an earlier thread in a chunk have the slot and
+ * its generation. So the losses of the earlier thread are not counted for the present thread.
  */
 #include "support/support.h"
 #include "unit/ring/pool.h"
@@ -16,7 +16,7 @@ static uint64_t lost(uint32_t index)
 	return atomic_load(&pool->rings.slot[index].lost[PTX_WRITER_OVERWRITTEN]);
 }
 
-/* All slots, used by one thread each, which have ended. */
+/* Uses all slots, each in one thread, which then ends. */
 static void use_all(void)
 {
 	pool = pool_make(2, false);
@@ -39,7 +39,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 		uint64_t before;
 
 		if (index == 0)
-			continue; /* none was found: slot 0 has the loss */
+			continue; /* no slot was found, so slot 0 has the loss */
 		ck_assert_uint_eq(slot >> 16, ((last[index] >> 16) + 1) & 0xffff);
 		before = lost(index);
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, last[index], 1);
@@ -47,7 +47,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
 		ck_assert_uint_eq(lost(index), before + 1);
 		ptx_slot_release(&pool->rings, slot);
-		/* A thread that has ended still has the slot. */
+		/* A thread that has ended still owns the slot. */
 		ptx_ring_count_loss(&pool->rings, PTX_WRITER_OVERWRITTEN, 70, slot, 1);
 		ck_assert_uint_eq(lost(index), before + 2);
 		last[index] = slot;
@@ -59,7 +59,7 @@ START_TEST(each_owner_of_a_slot_has_another_generation_than_those_before)
 }
 END_TEST
 
-/* The same with a thread whose process died, and whose slot others acquire. */
+/* The process of the thread has died, and another thread acquires the slot. */
 static bool is_dead(uint32_t pid)
 {
 	return pid == 5;

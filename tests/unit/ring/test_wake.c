@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * ring/wake.c: a sleeper is woken even if the waker dies; the test replaces the sleep itself.
- */
+/* ring/wake.c: a sleeper is woken even if the waker dies. The test replaces the sleep. */
 #include <setjmp.h>
 
 #include "base/futex.h"
@@ -34,7 +32,10 @@ static uint32_t waiters(void)
 	return atomic_load(&region.waiters);
 }
 
-/* No thread can fall asleep on it while it is odd: the wake-up may have passed. */
+/*
+ * While the ticket is odd, no thread can fall asleep on it, because the wake-up may have happened
+ * already.
+ */
 START_TEST(a_ticket_is_odd_while_its_sleepers_are_woken_and_then_gone)
 {
 	atomic_store(&region.waiters, TICKET);
@@ -58,7 +59,7 @@ static void jump_away(void)
 	longjmp(outside, 1);
 }
 
-/* The waker may also have been killed there. */
+/* The waker may have been killed at this point. */
 START_TEST(the_next_waker_completes_the_work_of_a_dead_one)
 {
 	atomic_store(&region.waiters, TICKET);
