@@ -157,7 +157,7 @@ START_TEST(names_outlive_the_controller_that_mapped_them)
 	int done;
 
 	ck_assert_ptr_ne(control.id, MAP_FAILED);
-	puppet_tell(&puppet, PUPPET_ONE); /* its own name "u" is older than the controller's */
+	puppet_tell(&puppet, PUPPET_ONE); /* the target's "u" is older than the controller's */
 	child = start_child(name_in_advance, &control, &done);
 	finish_child(child, done);
 

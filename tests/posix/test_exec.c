@@ -43,7 +43,7 @@ START_TEST(a_process_can_be_traced_before_it_knows_the_library)
 	struct puppet puppet = puppet_start_plain();
 	trace_id_t trid, other;
 
-	usleep(50000); /* most probably it is a shell by now; if not, the checks hold as well */
+	usleep(50000); /* probably a shell by now; if not, the checks hold as well */
 	trid = stream_attach(puppet.pid, &(struct wish){ 0 });
 	other = stream_attach(puppet.pid, &(struct wish){ 0 });
 	start(trid);

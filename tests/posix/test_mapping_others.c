@@ -206,7 +206,7 @@ START_TEST(a_lost_report_makes_no_earlier_report_wrong)
 		say(&side);
 		hear(&side);
 		OK(posix_trace_mapping_publish_np());
-		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* one more report */
+		ck_assert(!_i || dlopen("libresolv.so.2", RTLD_NOW)); /* a further report */
 		for (int told = 0; !told;) {
 			plugin = plugin_load("first");
 			told = posix_trace_mapping_publish_np();

@@ -40,7 +40,7 @@ static const int policies[] = { POSIX_TRACE_UNTIL_FULL, POSIX_TRACE_LOOP };
 enum pattern {
 	SMALL_IN_TURN,  /* small events, the same number in each thread */
 	SMALL_IN_FEW,   /* small events, most of them in the first tenth of the threads */
-	MIXED_IN_TURN,  /* small and largest in turn: chunks have the least in them */
+	MIXED_IN_TURN,  /* small and largest in turn: chunks have the fewest bytes */
 	PATTERNS
 };
 enum { COUNTS = 9, CASES = 2 * 5 * COUNTS * 2 * PATTERNS };

@@ -63,7 +63,7 @@ START_TEST(items_that_do_not_fit_are_omitted_with_all_behind_them)
 	text[sizeof(text) - 1] = '\0';
 	posix_trace_payload_begin_np(&payload, sizeof(payload));
 	posix_trace_payload_number_np(&payload, POSIX_TRACE_TYPE_U64_NP, 1);
-	posix_trace_payload_str_np(&payload, text, 0); /* truncated to the rest */
+	posix_trace_payload_str_np(&payload, text, 0); /* truncated to the free bytes */
 	ck_assert_int_eq(payload.full, 0);
 	ck_assert_uint_eq(payload.len, sizeof(payload.bytes));
 	ck_assert_int_eq(payload.bytes[sizeof(payload.bytes) - 1], '\0');

@@ -75,7 +75,7 @@ START_TEST(programs_of_a_target_that_does_not_know_the_library_are_traced)
 	struct puppet puppet = puppet_start_shell();
 	trace_id_t trid, alone;
 
-	usleep(50000); /* most probably it is a shell by now; if not, the checks hold as well */
+	usleep(50000); /* probably a shell by now; if not, the checks hold as well */
 	trid = stream_attach_started(puppet.pid, &(struct wish){ INHERITED });
 	alone = stream_attach_started(puppet.pid, &(struct wish){ 0 });
 	puppet_tell(&puppet, PUPPET_EXEC);

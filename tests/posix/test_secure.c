@@ -217,7 +217,7 @@ START_TEST(a_privileged_program_does_not_look_for_its_controller)
 	if (!begin((enum rights)_i))
 		return;
 	run = run_program(true, NULL);
-	usleep(50000); /* most probably it is a shell by now; if not, the checks hold as well */
+	usleep(50000); /* probably a shell by now; if not, the checks hold as well */
 	wish_attr(&attr, &(struct wish){ 0 });
 	OK(posix_trace_create(run.child, &attr, &trid));
 	OK(posix_trace_attr_destroy(&attr));

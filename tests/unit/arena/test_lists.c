@@ -307,7 +307,7 @@ START_TEST(a_name_holds_from_its_time_to_the_next)
 
 	ptx_objects_sort(all, n);
 	ck_assert_str_eq(name_at(all, n, 1, 10, 98 * MS), "nothing");
-	ck_assert_str_eq(name_at(all, n, 1, 10, 99 * MS), "first"); /* clocks differ a little */
+	ck_assert_str_eq(name_at(all, n, 1, 10, 99 * MS), "first"); /* clocks may differ a little */
 	ck_assert_str_eq(name_at(all, n, 1, 10, 100 * MS), "first");
 	ck_assert_str_eq(name_at(all, n, 1, 10, 300 * MS - 1), "first");
 	ck_assert_str_eq(name_at(all, n, 1, 10, 300 * MS), "second");

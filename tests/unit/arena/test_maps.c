@@ -32,7 +32,7 @@ START_TEST(mappings_are_read_as_reported)
 	used = atomic_load(&maps->used);
 	said.pid = 6;
 	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
-	ck_assert_uint_eq(atomic_load(&maps->used), used); /* the same file */
+	ck_assert_uint_eq(atomic_load(&maps->used), used); /* a report of the same file */
 	said.id_bytes = 0;
 	ck_assert_int_eq(ptx_maps_put(maps, &said), 0);
 	ck_assert_uint_gt(atomic_load(&maps->used), used);

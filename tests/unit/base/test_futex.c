@@ -71,7 +71,7 @@ START_TEST(all_sleepers_are_woken)
 	for (int i = 0; i < 5; i++)
 		ck_assert_int_eq(pthread_create(&threads[i], NULL, sleep_on, &word), 0);
 	for (int i = 0; i < _i; i++)
-		sched_yield(); /* some may sleep by now, or none: it must not matter */
+		sched_yield(); /* any number of threads may sleep by now */
 	atomic_store(&word, 1);
 	errno = 4711;
 	ptx_futex_wake(&word);

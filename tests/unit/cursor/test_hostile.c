@@ -32,7 +32,7 @@ static void change(uint8_t *bytes, size_t len, uint64_t *random)
 	size_t at = random_between(random, 0, len / width - 1) * width;
 	uint64_t value = interesting(random);
 
-	if (width == 8 && random_between(random, 0, 1)) { /* a little more or less */
+	if (width == 8 && random_between(random, 0, 1)) { /* plus or minus a little */
 		memcpy(&value, bytes + at, 8);
 		value += random_between(random, 0, 64) - UINT64_C(32);
 	}

@@ -264,7 +264,7 @@ START_TEST(a_full_stream_reports_its_stop_behind_events_delivered_before)
 	writer_put_many(&two, 2, 2); /* these writers read that the stream runs */
 	stage_expect_values(1, 3);
 	if (_i)
-		stage_mark(PTX_MARK_ERROR, 28); /* this one must be reported before it, too */
+		stage_mark(PTX_MARK_ERROR, 28); /* the stop is reported before this one, too */
 	atomic_store(&stage.pool->rings.region->state, ptx_state_make(PTX_FULL, found_at));
 	if (_i)
 		stage_expect(POSIX_TRACE_ERROR, 28);

@@ -197,7 +197,7 @@ START_TEST(a_payload_that_breaks_a_rule_is_refused)
 	} rules[] = {
 		{ 0, 2, 2, no_shape },
 		{ 0, 2, 0x3fff, no_shape },
-		{ 8, 2, 0xc001, outside }, /* a time of 8 bytes, some of them the next event's */
+		{ 8, 2, 0xc001, outside }, /* a time of 8 bytes, with bytes of the next event */
 		{ 12, 2, 0xc000, too_long },
 		{ 14, 1, 101, outside },
 		{ 20, 1, 1, padding },

@@ -185,7 +185,7 @@ START_TEST(a_queue_that_ran_over_gives_its_youngest_hints)
 	begin(_i ? UINT64_MAX - 100 : 0);
 	for (uint32_t i = 0; i < 20 * SIZE; i++)
 		push(i, 0);
-	ck_assert(pop(&number, &generation)); /* at once, independent of the number of lost ones */
+	ck_assert(pop(&number, &generation)); /* the first pop finds one, however many are lost */
 	ck_assert_uint_eq(number, 19 * SIZE);
 	for (uint32_t i = 1; i < SIZE; i++)
 		assert_next(19 * SIZE + i);

@@ -108,7 +108,7 @@ START_TEST(a_claim_after_the_exchange_fails_and_the_copy_is_worth_nothing)
 	begin_full();
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES); /* in the second chunk */
-	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* acquires the first, now free */
+	writer_put_many(&one, CHUNKS * POOL_RECORDS + 1, 4); /* acquires the first chunk */
 	number = ptx_link_number(atomic_load(&ptx_ring_chunk(&pool->rings, number_of(0))->next));
 	before = reader.place[0];
 	/*

@@ -34,11 +34,11 @@ START_TEST(a_chunk_is_freed_when_it_is_closed_and_claimed_whole_and_the_reader_g
 {
 	begin(false, POOL_RECORDS);
 	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES);
-	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING); /* open: it may continue */
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_NOTHING); /* the chunk is open */
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
 	writer_put_many(&one, POOL_RECORDS + 1, 1);
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 2);
-	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES); /* of the next */
+	ck_assert_int_eq(reader_take(&reader, 0), PTX_CLAIM_BYTES); /* of the next chunk */
 	ck_assert_uint_eq(pool_chunks_in(pool, PTX_CHUNK_FREE), CHUNKS - 1);
 	pool_assert_counted(pool);
 	assert_seen(&reader, 1, 1, POOL_RECORDS + 1);
