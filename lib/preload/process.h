@@ -3,10 +3,18 @@
 #ifndef PTX_PRELOAD_PROCESS_H
 #define PTX_PRELOAD_PROCESS_H
 
+#include <sched.h>
 #include <stdbool.h>
 
 /* Records process.child. A child calls it, before any other event. */
 void shim_child_begins(const void *caller);
+
+/*
+ * With one of these flags of clone(2), no C function of the shim runs in the child: the child
+ * shares the memory, or has other thread-local memory, in which errno and the stack protector's
+ * value are.
+ */
+#define SHIM_NO_COPY (CLONE_VM | CLONE_SETTLS)
 
 /*
  * Returns whether a system call makes a child with a copy of the memory and of the stack, as fork()

@@ -6,7 +6,8 @@
  * child by clone(3) or by syscall(2), not by fork(). No fork handlers run then. If the child gets a
  * copy of the memory, it is a process like a child of fork() and has the same events. If it shares
  * the memory, it is a thread, or like a child of vfork(): then the call is passed on, and only the
- * events of its calls are recorded.
+ * events of its calls are recorded. The call is also passed on if the child has other thread-local
+ * memory.
  */
 #include <sched.h>
 #include <stdarg.h>
@@ -15,10 +16,12 @@
 
 #include "preload/process.h"
 #include "preload/shim.h"
+#include "preload/start.h"
 
 /* The first event of the child. A quiet process must not call getpid(), so it has no such event. */
 static void copy_begins(const void *caller)
 {
+	shim_forget_lost();
 	if (!shim_is_quiet())
 		shim_child_begins(caller);
 }
@@ -44,7 +47,7 @@ bool shim_forks(long number, long flags, long stack)
 	if (number == SYS_fork)
 		return true;
 #endif
-	return number == SYS_clone && !stack && !(flags & CLONE_VM);
+	return number == SYS_clone && !stack && !(flags & SHIM_NO_COPY);
 }
 
 /* The child continues in the same frames, because its stack is a copy. */
@@ -101,7 +104,7 @@ SHIM_WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *ar
 	child = va_arg(list, pid_t *);
 	va_end(list);
 	/* Without a function or a stack the call fails. */
-	if ((flags & CLONE_VM) || !function || !stack || !shim_on(PROCESS_FORK))
+	if ((flags & SHIM_NO_COPY) || !function || !stack || !shim_on(PROCESS_FORK))
 		return next(clone)(function, stack, flags, argument, parent, local, child);
 	data.time = shim_now();
 	result = next(clone)(clone_begins, stack, flags, &call, parent, local, child);

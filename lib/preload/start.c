@@ -411,18 +411,20 @@ void shim_report_lost(void)
 		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
 }
 
-/*
- * The fork handler that runs in the child. The child forgets the losses of the parent, because the
- * parent reports them.
- */
-static void after_fork_in_child(void)
+void shim_forget_lost(void)
 {
-	shim_self_forked();
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
 		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_unnamed, 0, memory_order_relaxed);
 	atomic_store_explicit(&lost_holds, 0, memory_order_relaxed);
 	atomic_store_explicit(&shim_unreported, 0, memory_order_relaxed);
+}
+
+/* The fork handler that runs in the child. */
+static void after_fork_in_child(void)
+{
+	shim_self_forked();
+	shim_forget_lost();
 	shim_in_child();
 	shim_threads_in_child();
 	shim_inject_in_child();

@@ -11,6 +11,12 @@
 void shim_in_child(void);
 void shim_threads_in_child(void);
 
+/*
+ * Forgets the losses of the parent, because the parent reports them. Called in a child. It is
+ * async-signal-safe.
+ */
+void shim_forget_lost(void);
+
 /* Records the first and the last event of a program. */
 void shim_process_begins(void);
 void shim_process_ends(void);

@@ -202,7 +202,8 @@ void shim_syscall_begin(void)
 /*
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
  * another stack, such as clone(). All calls but those that C handles are passed on by a jump, with
- * the registers unchanged. C handles clone() if it has no new stack and not the flag CLONE_VM.
+ * the registers unchanged. C handles clone() if it has no new stack and none of the flags
+ * SHIM_NO_COPY.
  */
 #if defined __x86_64__
 
@@ -238,7 +239,7 @@ __asm__(
 	"	testq %rax, %rax\n"
 	"	je shim_syscall\n"
 	"	jmp *%rax\n"
-	"1:	testq $0x100, %rsi\n" /* CLONE_VM */
+	"1:	testq $0x80100, %rsi\n" /* CLONE_VM, CLONE_SETTLS */
 	"	jne 2b\n"
 	"	testq %rdx, %rdx\n"
 	"	jne 2b\n"
@@ -279,6 +280,7 @@ __asm__(
 	"	cbz x16, 1f\n"
 	"	br x16\n"
 	"3:	tbnz x1, #8, 2b\n" /* CLONE_VM */
+	"	tbnz x1, #19, 2b\n" /* CLONE_SETTLS */
 	"	cbnz x2, 2b\n"
 	"1:	b shim_syscall\n"
 	"	.cfi_endproc\n"

@@ -157,6 +157,16 @@ static int ends_with_four(void *argument)
 	_exit(4);
 }
 
+/* The end of a child that must call no function, because its thread-local memory is not valid. */
+#if defined __x86_64__
+#define END_WITH(status) \
+	__asm__ volatile("syscall" : : "a"(SYS_exit), "D"(status) : "rcx", "r11", "memory")
+#elif defined __aarch64__
+#define END_WITH(status) \
+	__asm__ volatile("mov x8, %0\n\tmov x0, %1\n\tsvc #0" \
+			 : : "r"((long)SYS_exit), "r"((long)(status)) : "x0", "x8", "memory")
+#endif
+
 /* Children that fork() does not make, and the calls of pidfd_open(2), by syscall(2). */
 static int process_clone(int argc, char **argv)
 {
@@ -180,6 +190,17 @@ static int process_clone(int argc, char **argv)
 		      (void *)"argument");
 	printf("shared %d\n", (int)child);
 	wait_for(child, 4);
+#ifdef END_WITH
+	/* The order of the last two arguments depends on the processor. */
+	child = (pid_t)syscall(SYS_clone, CLONE_SETTLS | SIGCHLD, 0, 0, stack + 32768,
+			       stack + 32768);
+	if (child == 0)
+		END_WITH(5);
+	printf("tls %d\n", (int)child);
+	wait_for(child, 5);
+#else
+	printf("tls none\n");
+#endif
 	/* It stays until the parent has ended it. */
 	child = fork();
 	if (child == 0)

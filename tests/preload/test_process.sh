@@ -58,6 +58,9 @@ check "clone with a stack, in the parent" shows "^$me .* process.fork .* child=$
 check "clone with a stack, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
 pid=$(child shared)
 check "clone with shared memory is passed on" shows "process.(fork|child) .*=$pid( |\$)" 0
+pid=$(child tls)
+check "clone with other thread-local memory is passed on" \
+	shows "process.(fork|child) .*=$pid( |\$)" 0
 pid=$(child ended)
 check "pidfd_open by syscall" shows "process.pidfd_open .* error=0 fd=[0-9]+ pid=$pid flags=0x0\$" 1
 check "pidfd_getfd by syscall" shows 'process.pidfd_getfd .* error=9 fd=-1 process=[0-9]+ of=77$' 1
