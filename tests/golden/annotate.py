@@ -7,8 +7,8 @@ import sys
 
 TYPES = {1: "DATA", 2: "NAMES", 3: "INDEX", 4: "TOP", 5: "LEDGER", 6: "END", 7: "SCHEMAS", 8: "OBJECTS",
          9: "MAPPINGS", 10: "SKIPS"}
-INSIDE = {"sum": "ptx_log_sum", "status": "ptx_log_status", "total": "ptx_ledger_line",
-          "line": "ptx_ledger_line"}
+INSIDE = {"sum": "ptx_log_sum", "status": "ptx_log_status", "total": "ptx_log_line",
+          "line": "ptx_log_line"}
 COLUMNS = ["overwritten", "stream full", "log full", "log overwritten", "flush error",
            "no memory", "no slot", "nesting", "cleared", "damaged"]
 
@@ -73,7 +73,7 @@ class Writer:
         for field, size in self.structures[name]:
             if field in INSIDE and size > 8:
                 self.structure(INSIDE[field], prefix + field + ".", indent)
-            elif name == "ptx_ledger_line" and field == "lost":
+            elif name == "ptx_log_line" and field == "lost":
                 for column in COLUMNS:
                     self.line(8, prefix + "lost: " + column, indent)
             else:
@@ -130,7 +130,7 @@ class Writer:
                 print("\t# place %d" % n)
                 self.structure("ptx_log_place", "", 2)
         elif kind == 5:
-            self.structure("ptx_ledger_line", "total.", 2)
+            self.structure("ptx_log_line", "total.", 2)
             for n in range(records):
                 print("\t# an event type")
                 self.structure("ptx_log_type_line", "", 2)
