@@ -344,10 +344,13 @@ void answers_worst(const struct history *history, struct answer *worst)
 	answers_each(history, answers_take, worst);
 }
 
-/* Does the work of answers_during() for an array that is sorted by process, then by begin. */
+/*
+ * Does the work of answers_during() for an array that is sorted by process, then by begin. Ignores
+ * the request of the connection 'own' on which the program waits since its connect; NULL: none.
+ */
 static const struct answer *search_during(const struct answer *array, size_t count, pid_t pid,
 					  uint32_t thread, int64_t from_ns, int64_t to_ns,
-					  unsigned *others)
+					  const struct answer *own, unsigned *others)
 {
 	const struct answer *found = NULL;
 	size_t low = 0, high = count;
@@ -366,7 +369,8 @@ static const struct answer *search_during(const struct answer *array, size_t cou
 		const struct answer *request = &array[low];
 
 		if (request->to_ns < to_ns ||
-		    (request->thread != thread && request->asker != thread))
+		    (request->thread != thread && request->asker != thread) ||
+		    (own && request->from_ns == own->from_ns && request->text == own->text))
 			continue;
 		*others += found != NULL;
 		found = request;
@@ -378,14 +382,19 @@ const struct answer *answers_during(const struct history *history, uint32_t thre
 				    int64_t from_ns, int64_t to_ns, unsigned *others)
 {
 	return search_during(history->request, history->requests, history->thread[thread].pid,
-			     thread, from_ns, to_ns, others);
+			     thread, from_ns, to_ns, NULL, others);
 }
 
 const struct answer *answers_connecting(const struct history *history, uint32_t thread,
-					int64_t from_ns, int64_t to_ns)
+					int64_t from_ns, int64_t to_ns, unsigned *others)
 {
-	unsigned others;
+	const pid_t pid = history->thread[thread].pid;
+	const struct answer *found = search_during(history->connect, history->connects, pid, thread,
+						   from_ns, to_ns, NULL, others);
+	unsigned more;
 
-	return search_during(history->connect, history->connects, history->thread[thread].pid,
-			     thread, from_ns, to_ns, &others);
+	if (found && !*others && search_during(history->request, history->requests, pid, thread,
+					       from_ns, to_ns, found, &more))
+		*others = more + 1;
+	return found;
 }

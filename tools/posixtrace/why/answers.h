@@ -39,11 +39,12 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
- * Returns the connection that a thread made during the whole time from from_ns to to_ns, or NULL:
- * a connect() that returned before the connection was complete.
+ * Returns the oldest connection that a thread made during the whole time from from_ns to to_ns, or
+ * NULL: a connect() that returned before the connection was complete. Stores how many other
+ * connections, and requests on other connections, had no answer meanwhile.
  */
 const struct answer *answers_connecting(const struct history *history, uint32_t thread,
-					int64_t from_ns, int64_t to_ns);
+					int64_t from_ns, int64_t to_ns, unsigned *others);
 
 /*
  * Returns the oldest request whose answer a thread awaited during the whole time from from_ns to

@@ -414,8 +414,8 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 /*
  * Returns the request for whose answer a poll waits, or NULL. If the poll of a server ended with
  * input, the result is NULL, because a server also waits for its clients. If a poll ended with
- * input while several requests had no answer, the result is NULL, too, because the poll waited for
- * all of them.
+ * input while several requests had no answer, or several connections were not complete, the result
+ * is NULL, too, because the poll waited for all of them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
 					    unsigned *others)
@@ -426,10 +426,10 @@ static const struct answer *request_of_poll(const struct history *history, const
 	*others = 0;
 	if (call->cause != CAUSE_POLL || (thread->is_server && !call->is_in_vain))
 		return NULL;
-	request = answers_connecting(history, call->thread, call->begin_ns, call->end_ns);
-	if (request)
-		return request;
-	request = answers_during(history, call->thread, call->begin_ns, call->end_ns, others);
+	request = answers_connecting(history, call->thread, call->begin_ns, call->end_ns, others);
+	if (!request)
+		request = answers_during(history, call->thread, call->begin_ns, call->end_ns,
+					 others);
 	return *others && !call->is_in_vain ? NULL : request;
 }
 
@@ -577,17 +577,13 @@ static void label_request(struct division *division, struct why_node *node, cons
 	const char *peer = request->text ? history->text[request->text - 1] : "another program";
 	char more[40] = "";
 
-	if (request->is_connect) {
-		division_label(division, node, "waiting %sfor the connection to %s in %s()%s%s",
-			       call->is_in_vain || request->end != ANSWER_READ ? "in vain " : "",
-			       peer, verb, call->is_in_vain ? " until a time limit" : "", caller);
-		return;
-	}
 	if (others)
-		snprintf(more, sizeof(more), " and of %u other%s", others, text_plural(others));
-	division_label(division, node, "waiting %sfor the answer of %s%s in %s()%s%s",
-		       call->is_in_vain || request->end != ANSWER_READ ? "in vain " : "", peer,
-		       more, verb, call->is_in_vain ? " until a time limit" : "", caller);
+		snprintf(more, sizeof(more), " and %s %u other%s",
+			 request->is_connect ? "for" : "of", others, text_plural(others));
+	division_label(division, node, "waiting %sfor the %s %s%s in %s()%s%s",
+		       call->is_in_vain || request->end != ANSWER_READ ? "in vain " : "",
+		       request->is_connect ? "connection to" : "answer of", peer, more, verb,
+		       call->is_in_vain ? " until a time limit" : "", caller);
 }
 
 /* Labels a wait for a signal. If the call does not return the signal, call->key is 0. */
@@ -843,11 +839,10 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		 * cause.
 		 */
 		if (call->is_resumed)
-			call = tries_last(history, call, &division->steps);
+			call = tries_last(history, call);
 		else if (causes_add_waker(division, node, waker, from_ns, to_ns))
 			break;
-		if (call)
-			add_signaller(division, node, call, from_ns, to_ns);
+		add_signaller(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_SLEEP:
 		/* The events have no ranges of bytes: another lock may have refused the attempt. */
@@ -884,9 +879,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:
 		if (call->is_resumed) {
-			call = tries_last(history, call, &division->steps);
-			if (call)
-				add_partner(division, node, call, NULL, from_ns, to_ns);
+			call = tries_last(history, call);
+			add_partner(division, node, call, NULL, from_ns, to_ns);
 		} else if (!is_vain_wait(call) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_partner(division, node, call, NULL, from_ns, to_ns);

@@ -615,12 +615,59 @@ static void add_gap(struct division *division, uint32_t node, const struct call 
 		division_add(division, part, from_ns, to_ns);
 }
 
+/* Adds a time in which the process of a thread was stopped by SIGSTOP. */
+static void add_stop(struct division *division, uint32_t node, const struct stop *stop,
+		     int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct history_thread *by = &history->thread[stop->by];
+	bool is_new;
+	struct why_node *part = division_child(division, node, WHY_PEER,
+					       UINT64_C(1) << 41 | stop->by, &is_new);
+	char text[160];
+
+	if (part && is_new) {
+		division_thread_text(history, stop->by, stop->pid, text, sizeof(text));
+		division_label(division, part, "stopped by SIGSTOP, which %s%s sent",
+			       by->pid == stop->pid ? "its own " : "", text);
+	}
+	if (part)
+		division_add(division, part, from_ns, to_ns);
+}
+
+/*
+ * Adds a time in which the thread was blocked, or in which its state is not known: stay is NULL
+ * then. The times in which SIGSTOP had stopped its process are parts of their own.
+ */
+static void add_waiting(struct division *division, uint32_t node, const struct call *call,
+			const struct stay *stay, uint32_t waker, int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const pid_t pid = history->thread[division->node[node].thread].pid;
+	const bool may_stop = !stay || stay->is_stopped || !history->knows_stopped;
+	const struct stop *stop;
+
+	while (may_stop && from_ns < to_ns && !division->err &&
+	       (stop = stops_during(history, pid, from_ns, to_ns))) {
+		const int64_t until_ns = stop->to_ns < to_ns ? stop->to_ns : to_ns;
+
+		if (stop->from_ns > from_ns)
+			add_blocked(division, node, call, stay != NULL, 0, from_ns,
+				    stop->from_ns);
+		else
+			add_stop(division, node, stop, from_ns, until_ns);
+		from_ns = stop->from_ns > from_ns ? stop->from_ns : until_ns;
+	}
+	if (from_ns < to_ns)
+		add_blocked(division, node, call, stay != NULL, waker, from_ns, to_ns);
+}
+
 /*
  * Adds a time in one call, or between calls, by the states that the thread had. The loop ends: each
  * round passes one state, and the last state reaches to_ns. It also ends early after an error.
  */
-static void walk_states(struct division *division, uint32_t node, uint32_t index,
-			const struct call *call, int64_t from_ns, int64_t to_ns)
+static void add_states(struct division *division, uint32_t node, uint32_t index,
+		       const struct call *call, int64_t from_ns, int64_t to_ns)
 {
 	const struct history_thread *thread = &division->history->thread[index];
 	size_t i = history_stay_at(thread, from_ns);
@@ -633,7 +680,7 @@ static void walk_states(struct division *division, uint32_t node, uint32_t index
 		int64_t end = thread->stays && thread->stay[0].from_ns < to_ns ?
 			      thread->stay[0].from_ns : to_ns;
 
-		add_blocked(division, node, call, false, 0, from_ns, end);
+		add_waiting(division, node, call, NULL, 0, from_ns, end);
 		from_ns = end;
 		i = 0;
 	}
@@ -660,54 +707,13 @@ static void walk_states(struct division *division, uint32_t node, uint32_t index
 			add_ready(division, node, index, stay->cpu == UINT16_MAX && next &&
 				  next->state == STATE_RUNS ? next->cpu : stay->cpu,
 				  stay->is_preempted ? stay->waker : 0, from_ns, end);
+		else if (stay->state == STATE_BLOCKED)
+			add_waiting(division, node, call, stay, next && !next->is_preempted ?
+				    next->waker : 0, from_ns, end);
 		else
-			add_blocked(division, node, call, stay->state == STATE_BLOCKED,
-				    next && next->state == STATE_READY && !next->is_preempted ?
-				    next->waker : 0, from_ns,
-				    end);
+			add_blocked(division, node, call, false, 0, from_ns, end);
 		from_ns = end;
 	}
-}
-
-/* Adds a time in which the process of a thread was stopped by a signal of another thread. */
-static void add_stop(struct division *division, uint32_t node, const struct stop *stop,
-		     int64_t from_ns, int64_t to_ns)
-{
-	const struct history *history = division->history;
-	const struct history_thread *by = &history->thread[stop->by];
-	bool is_new;
-	struct why_node *part = division_child(division, node, WHY_PEER,
-					       UINT64_C(1) << 41 | stop->by, &is_new);
-	char text[160];
-
-	if (part && is_new) {
-		division_thread_text(history, stop->by, stop->pid, text, sizeof(text));
-		division_label(division, part, "stopped by SIGSTOP, which %s%s sent",
-			       by->pid == stop->pid ? "its own " : "", text);
-	}
-	if (part)
-		division_add(division, part, from_ns, to_ns);
-}
-
-/* Does the same as walk_states(), but a time in which the process was stopped is one part. */
-static void add_states(struct division *division, uint32_t node, uint32_t index,
-		       const struct call *call, int64_t from_ns, int64_t to_ns)
-{
-	const struct history *history = division->history;
-	const struct stop *stop;
-
-	while (from_ns < to_ns && !division->err &&
-	       (stop = stops_during(history, history->thread[index].pid, from_ns, to_ns))) {
-		const int64_t until_ns = stop->to_ns < to_ns ? stop->to_ns : to_ns;
-
-		if (stop->from_ns > from_ns)
-			walk_states(division, node, index, call, from_ns, stop->from_ns);
-		else
-			add_stop(division, node, stop, from_ns, until_ns);
-		from_ns = stop->from_ns > from_ns ? stop->from_ns : until_ns;
-	}
-	if (from_ns < to_ns)
-		walk_states(division, node, index, call, from_ns, to_ns);
 }
 
 /*

@@ -344,6 +344,7 @@ static void add_out(struct history *history, struct history_thread *thread,
 		 keep_waker(history, thread, plan, type, event) : 0);
 	if (!thread->stays)
 		return;
+	history->knows_stopped |= plan->more >= 0;
 	thread->stay[thread->stays - 1].is_preempted = is_preempted;
 	thread->stay[thread->stays - 1].is_stopped =
 		(classify_number(type, event, plan->more) & CLASSIFY_STOPPED_OR_TRACED) != 0;
@@ -443,6 +444,7 @@ static void add_file_lock(struct history *history, const struct plan *plan,
 	} else if (command == LOCKF_TESTS) {
 		return;
 	}
+	call->is_attempt = !is_unlock;
 	if (!call->error)
 		objects_lock_file(history, call, is_unlock);
 }

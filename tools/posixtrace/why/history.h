@@ -81,7 +81,8 @@ struct call {
 	 */
 	uint32_t object;
 	int32_t error;         /* the error number; 0: none */
-	int32_t code;          /* of CAUSE_SIGNAL: the reason of the signal */
+	/* of CAUSE_SIGNAL: reason of the signal; with is_resumed: index of the wait's last call */
+	int32_t code;
 	pid_t sender;          /* of CAUSE_SIGNAL: the process that sent it; 0: unknown */
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
@@ -89,6 +90,7 @@ struct call {
 	bool is_second : 1;
 	bool is_in_vain : 1;   /* a poll that reached its time limit */
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
+	bool is_attempt : 1;   /* it sets a lock of a file */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
 	bool is_empty : 1;     /* a read without error and without data: the end */
 	bool is_open : 1;      /* it did not return before the thread or the log ended */
@@ -284,6 +286,7 @@ struct history {
 	size_t stucks;
 	struct stop *stop;     /* times of stopped processes: why/stops.h */
 	size_t stops;
+	bool knows_stopped;    /* the states of threads say whether a signal had stopped them */
 	struct answer *connect; /* connects that took longer than their call; sorted as request */
 	size_t connects;
 	struct answer *request; /* requests of programs; sorted by process, then by begin */

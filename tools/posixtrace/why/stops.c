@@ -4,50 +4,144 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 
+#include "base/table.h"
 #include "base/vec.h"
 
 #define STOPS_MOST 4096 /* bounds the searches; later stops are not followed */
 
 /*
- * Ends the last stop of a process, which has no end yet. A process that was killed is not stopped
- * any more, either.
+ * The kernel stops a thread within this time. A call of the process that begins or ends later
+ * shows that the process continues, even if the log does not have the SIGCONT: a shell may have
+ * sent it that was not recorded, or another process to the whole group.
  */
-static void end_stop(struct history *history, pid_t pid, int64_t time_ns)
-{
-	for (size_t i = history->stops; i-- > 0;) {
-		struct stop *stop = &history->stop[i];
+#define STOPS_WITHIN_NS INT64_C(1000000)
 
-		if (stop->pid != pid)
-			continue;
-		if (stop->to_ns == INT64_MAX && time_ns > stop->from_ns)
-			stop->to_ns = time_ns;
-		return;
+/* The last stop of a process. */
+struct last_stop {
+	pid_t pid;
+	uint32_t stop; /* index */
+};
+
+struct stops_search {
+	struct history *history;
+	struct last_stop *last;
+	size_t lasts;
+	struct table of_pid;
+};
+
+static bool is_of_pid(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct last_stop *)array)[index].pid == *(const pid_t *)key;
+}
+
+static uint64_t hash_of_pid(pid_t pid)
+{
+	return hash_number(HASH_BEGIN, (unsigned)pid);
+}
+
+/* Returns the last stop of a process, or NULL. */
+static struct stop *last_of(const struct stops_search *search, pid_t pid)
+{
+	const uint32_t index = search->lasts ? table_find(&search->of_pid, hash_of_pid(pid),
+							  is_of_pid, search->last, &pid) :
+			       TABLE_NONE;
+
+	return index == TABLE_NONE ? NULL : &search->history->stop[search->last[index].stop];
+}
+
+/* Ends a stop at a time, unless it ended earlier. */
+static void end_stop(struct stop *stop, int64_t time_ns)
+{
+	if (stop && time_ns > stop->from_ns && time_ns < stop->to_ns)
+		stop->to_ns = time_ns;
+}
+
+/* Adds a stop, which ends an earlier stop of the process. Returns false if memory is lacking. */
+static bool add_one(struct stops_search *search, const struct stop *stop)
+{
+	struct history *history = search->history;
+	const uint64_t hash = hash_of_pid(stop->pid);
+	uint32_t index = table_find(&search->of_pid, hash, is_of_pid, search->last, &stop->pid);
+
+	end_stop(last_of(search, stop->pid), stop->from_ns);
+	if (!vec_grow(&history->stop, history->stops, 1))
+		return false;
+	if (index == TABLE_NONE) {
+		if (!vec_grow(&search->last, search->lasts, 1) ||
+		    !table_add(&search->of_pid, hash, (uint32_t)search->lasts))
+			return false;
+		index = (uint32_t)search->lasts++;
 	}
+	search->last[index] = (struct last_stop){ stop->pid, (uint32_t)history->stops };
+	history->stop[history->stops++] = *stop;
+	return true;
+}
+
+static bool is_after(int64_t time_ns, int64_t from_ns)
+{
+	return time_ns > from_ns && (uint64_t)time_ns - (uint64_t)from_ns >= STOPS_WITHIN_NS;
+}
+
+/* Ends the stop of a process that makes a call. */
+static void follow_call(const struct stops_search *search, const struct call *call)
+{
+	struct stop *stop = last_of(search, search->history->thread[call->thread].pid);
+
+	if (stop && is_after(call->begin_ns, stop->from_ns))
+		end_stop(stop, call->begin_ns);
+	else if (stop && is_after(call->end_ns, stop->from_ns))
+		end_stop(stop, call->end_ns);
+}
+
+/* Follows a signal. Returns false if memory is lacking. */
+static bool follow_signal(struct stops_search *search, const struct call *call)
+{
+	const pid_t pid = (pid_t)call->other;
+	const bool is_own = search->history->thread[call->thread].pid == pid;
+
+	/*
+	 * The signal to a group, whose number is negative, reaches the process with this number,
+	 * too. The other members of the group are not known. A process that was killed is not
+	 * stopped any more, either.
+	 */
+	if (call->key == SIGCONT || call->key == SIGKILL)
+		end_stop(last_of(search, pid < -1 ? (pid_t)(0U - (unsigned)pid) : pid),
+			 call->begin_ns);
+	if (call->key != SIGSTOP || pid <= 0 || search->history->stops == STOPS_MOST)
+		return true;
+	/* A call that stops its own process returns when the process continues. */
+	return add_one(search, &(const struct stop){
+		.pid = pid, .by = call->thread, .from_ns = is_own ? call->begin_ns : call->end_ns,
+		.to_ns = is_own ? call->end_ns : INT64_MAX,
+	});
+}
+
+static int by_begin(const void *a, const void *b)
+{
+	const struct stop *x = a, *y = b;
+
+	return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
 }
 
 int stops_collect(struct history *history)
 {
-	for (size_t i = 0; i < history->calls; i++) {
-		const struct call *call = &history->call[i];
-		const pid_t pid = (pid_t)call->other;
+	struct stops_search search = { .history = history };
+	bool is_done = true;
 
-		/* A number that is not positive is a group, whose members are not known. */
-		if (call->cause != CAUSE_KILL || call->error || pid <= 0)
-			continue;
-		if (call->key == SIGCONT || call->key == SIGKILL) {
-			end_stop(history, pid, call->begin_ns);
-			continue;
-		}
-		if (call->key != SIGSTOP || history->stops == STOPS_MOST)
-			continue;
-		if (!vec_grow(&history->stop, history->stops, 1))
-			return ENOMEM;
-		history->stop[history->stops++] = (struct stop){
-			.pid = pid, .by = call->thread, .from_ns = call->end_ns, .to_ns = INT64_MAX,
-		};
+	for (size_t i = 0; is_done && i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+
+		follow_call(&search, call);
+		if (call->cause == CAUSE_KILL && !call->error)
+			is_done = follow_signal(&search, call);
 	}
-	return 0;
+	if (history->stops)
+		qsort(history->stop, history->stops, sizeof(*history->stop), by_begin);
+	free(search.last);
+	table_fini(&search.of_pid);
+	return is_done ? 0 : ENOMEM;
 }
 
 const struct stop *stops_during(const struct history *history, pid_t pid, int64_t from_ns,

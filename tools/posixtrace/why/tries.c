@@ -35,9 +35,7 @@ static bool is_again(const struct call *next, const struct call *call)
 /* Returns whether another process has a lock that the call tried to set on a file. */
 static bool is_refused(const struct call *call)
 {
-	return call->text && (call->error == EAGAIN || call->error == EACCES) &&
-	       (!strcmp(call->type->name, "io.flock") || !strcmp(call->type->name, "io.fcntl") ||
-		!strcmp(call->type->name, "io.lockf"));
+	return call->is_attempt && call->text && (call->error == EAGAIN || call->error == EACCES);
 }
 
 /* Returns whether the locking of a mutex lies between two waits for a condition, and not more. */
@@ -46,13 +44,9 @@ static bool is_between(const struct call *call)
 	return !cause_waits((enum cause)call->cause) || call->cause == CAUSE_LOCK;
 }
 
-int tries_mark(struct history *history)
+/* Marks the calls that are one wait. seen has a 0 for each thread. */
+static void mark_waits(struct history *history, uint32_t *seen)
 {
-	/* by thread: the index + 1 of a call; 0: there is none */
-	uint32_t *seen = calloc(history->threads + 1, sizeof(*seen));
-
-	if (!seen)
-		return ENOMEM;
 	/* Calls are in the order of their ends. So the next wait of a thread is found first. */
 	for (size_t i = history->calls; i-- > 0;) {
 		struct call *call = &history->call[i];
@@ -63,41 +57,68 @@ int tries_mark(struct history *history)
 			continue;
 		call->is_resumed = next && is_timed_out(call) && is_again(next, call) &&
 				   (!is_timed_out(next) || next->is_resumed);
+		if (call->is_resumed)
+			call->code = next->is_resumed ? next->code : (int32_t)at - 1;
 		seen[call->thread] = (uint32_t)i + 1;
 	}
-	memset(seen, 0, (history->threads + 1) * sizeof(*seen));
-	for (size_t i = 0; i < history->calls; i++) {
-		struct call *call = &history->call[i];
-		const uint32_t at = seen[call->thread];
-
-		if (is_refused(call)) {
-			seen[call->thread] = (uint32_t)i + 1;
-		} else if (at && call->cause == CAUSE_SLEEP &&
-			   follows_directly(call, &history->call[at - 1])) {
-			call->object = history->call[at - 1].text;
-			call->is_second = !strcmp(history->call[at - 1].type->name, "io.flock");
-		}
-	}
-	free(seen);
-	return 0;
 }
 
-const struct call *tries_last(const struct history *history, const struct call *call,
-			      uint64_t *steps)
+/* For each thread: the index + 1 of a call; 0: there is none. */
+struct tried {
+	uint32_t refused; /* the last attempt to lock a file, if it was refused */
+	uint32_t asleep;  /* a sleep directly after it */
+};
+
+/*
+ * Follows a call that tries to lock a file. A sleep before it was a wait for the lock only if an
+ * attempt to lock the same file was refused before the sleep.
+ */
+static void mark_attempt(struct history *history, struct tried *tried, size_t index)
 {
-	const struct history_thread *thread = &history->thread[call->thread];
-	size_t i = history_piece_at(history, thread, call->end_ns);
+	const struct call *call = &history->call[index];
+	const struct call *last = tried->refused ? &history->call[tried->refused - 1] : NULL;
+	struct call *sleep = tried->asleep ? &history->call[tried->asleep - 1] : NULL;
 
-	for (; i < thread->piece + thread->pieces; i++, ++*steps) {
-		const struct call *next = &history->call[history->piece[i].call];
-
-		if (next->begin_ns < call->end_ns || is_between(next))
-			continue;
-		if (!is_again(next, call))
-			return NULL;
-		if (!next->is_resumed)
-			return next;
-		call = next;
+	if (sleep && last->text == call->text && follows_directly(call, sleep)) {
+		sleep->object = last->text;
+		sleep->is_second = !strcmp(last->type->name, "io.flock");
 	}
-	return NULL;
+	if (is_refused(call))
+		*tried = (struct tried){ .refused = (uint32_t)index + 1 };
+	else if (last && last->text == call->text)
+		*tried = (struct tried){ 0 };
+}
+
+/* Marks the sleeps between attempts to lock a file. tried has zeros for each thread. */
+static void mark_sleeps(struct history *history, struct tried *tried)
+{
+	for (size_t i = 0; i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+		struct tried *of = &tried[call->thread];
+
+		if (call->is_attempt)
+			mark_attempt(history, of, i);
+		else if (of->refused && call->cause == CAUSE_SLEEP &&
+			 follows_directly(call, &history->call[of->refused - 1]))
+			of->asleep = (uint32_t)i + 1;
+	}
+}
+
+int tries_mark(struct history *history)
+{
+	uint32_t *seen = calloc(history->threads + 1, sizeof(*seen));
+	struct tried *tried = calloc(history->threads + 1, sizeof(*tried));
+
+	if (seen && tried) {
+		mark_waits(history, seen);
+		mark_sleeps(history, tried);
+	}
+	free(seen);
+	free(tried);
+	return seen && tried ? 0 : ENOMEM;
+}
+
+const struct call *tries_last(const struct history *history, const struct call *call)
+{
+	return &history->call[call->code];
 }

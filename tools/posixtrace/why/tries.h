@@ -9,17 +9,14 @@
 #include "why/history.h"
 
 /*
- * Marks the calls of such waits. The members is_resumed, object and is_second of these calls
- * become valid. history_read() calls this function once. Returns 0 or ENOMEM.
+ * Marks the calls of such waits. The members is_resumed, code, object and is_second of these
+ * calls become valid. history_read() calls this function once. Returns 0 or ENOMEM.
  */
 int tries_mark(struct history *history);
 
 /*
- * Returns the last call of a wait, the call that reached no time limit, for a call with is_resumed.
- * The search examines at most the calls of the thread. *steps grows by their number. Returns NULL
- * only for a hostile log.
+ * Returns the last call of a wait, the call that reached no time limit. 'call' has is_resumed.
  */
-const struct call *tries_last(const struct history *history, const struct call *call,
-			      uint64_t *steps);
+const struct call *tries_last(const struct history *history, const struct call *call);
 
 #endif
