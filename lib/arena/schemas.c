@@ -17,8 +17,9 @@ static bool has_entry(unsigned type)
 }
 
 /*
- * Copies the text of an entry. Another process may have written any offset and length, or a text
- * without end: each is checked, and the copy has its NUL. Returns false if the text is not valid.
+ * Copies the text of an entry. Another process may have written any offset, any length, and a text
+ * without a NUL. So the function checks the offset and the length, and ends the copy with a NUL.
+ * Returns false if the text is not valid.
  */
 static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *text)
 {
@@ -35,15 +36,15 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
 }
 
 /*
- * Claims `len` bytes of the member `text`. Returns UINT64_MAX if there is no room for them. The
- * member `used` never exceeds the room.
+ * Claims `len` bytes of the member `text`. Returns UINT64_MAX if there is no room for them. This
+ * function never makes the member `used` greater than the room.
  */
 static uint64_t claim_room(struct ptx_schemas *schemas, uint64_t len)
 {
 	uint64_t used = atomic_load_explicit(&schemas->used, memory_order_relaxed);
 
 	do {
-		/* A hostile process may have stored any number. */
+		/* A hostile process may have stored any number in `used`. */
 		if (used > PTX_SCHEMAS_ROOM || len > PTX_SCHEMAS_ROOM - used)
 			return UINT64_MAX;
 	} while (!atomic_compare_exchange_weak_explicit(&schemas->used, &used, used + len,
@@ -99,7 +100,8 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 	/* Only this process uses the bytes until an entry refers to them. */
 	memcpy(schemas->text + at, text, len + 1);
 	/*
-	 * The exchange is seq_cst, because posix/level.c relies on one order of schemas and levels.
+	 * The exchange is seq_cst, because posix/level.c needs a total order of the stores of
+	 * schemas and levels.
 	 */
 	if (!atomic_compare_exchange_strong_explicit(place, &entry, len << 32 | (at + 1),
 						     memory_order_seq_cst, memory_order_acquire))

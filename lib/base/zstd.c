@@ -89,9 +89,7 @@ void *ptx_zstd_decompressor_new(void)
 	return context;
 }
 
-/*
- * Does nothing if `context` is NULL. Then libzstd may not be loaded, so zstd.freeCCtx may be NULL.
- */
+/* If `context` is NULL, libzstd may not be loaded, and zstd.freeCCtx may be NULL. */
 void ptx_zstd_compressor_free(void *context)
 {
 	if (context)

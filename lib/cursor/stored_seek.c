@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_seek.c - moves a cursor to a time. The index gives the place, so only few blocks
- * are read, however long the log is.
+ * cursor/stored_seek.c - moves a cursor to a time. The index gives the place of the block in the
+ * log, so only few blocks are read, however long the log is.
  *
- * time_top is the greatest time up to and including a block. It never decreases, even if single
- * events are late or the clock was set back. So the first event that is not older than a time is in
- * the first block whose time_top is not less than that time (3.6).
+ * An entry of the index has, for its block, time_top: the greatest time of all events in this block
+ * and in the blocks before it. time_top never decreases, even if single events are late or the
+ * clock was set back. So the first block with time_top >= `when` has the first event with a time
+ * >= `when` (FORMAT 3.6).
  */
 #include <string.h>
 
@@ -31,9 +32,10 @@ static size_t first_reaching(const struct ptx_log_place *place, size_t count, in
 }
 
 /*
- * For a sequence, returns an offset before which no wanted block begins. If no index can be used,
- * this is the offset of the first block: the search is then slower, but not wrong. The index may be
- * hostile: then the cursor begins at a wrong block, and still returns valid events only.
+ * For a sequence, returns an offset. All blocks with a wanted event begin at this offset or behind
+ * it. If no index can be used, this is the offset of the first block: the search is then slower,
+ * but not wrong. The index may be hostile: then the cursor begins at a wrong block, and still
+ * returns valid events only.
  */
 static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 {
@@ -47,7 +49,8 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 		return PTX_LOG_HEADER_BYTES;
 	/*
 	 * If the log was not completed, blocks behind the last INDEX block are in no index. So if
-	 * all INDEX blocks have only earlier times, those blocks may have the time.
+	 * all INDEX blocks have only earlier times, the event may be in a block behind the last
+	 * INDEX block.
 	 */
 	n = top < stored->tops ? top : top - 1;
 	if (ptx_log_find(&stored->window, stored->top[n].offset, UINT64_MAX,
@@ -83,11 +86,11 @@ static void seek_sequence(struct ptx_stored *stored, int64_t when)
 	       (found.block.type != PTX_LOG_DATA || found.block.time_max < when))
 		offset = found.end;
 	stored->next_offset = offset;
-	/* D3 cannot be checked across the blocks that were skipped. */
+	/* Blocks were skipped, so the next block need not have the next number (FORMAT D3). */
 	stored->any_number = true;
 }
 
-/* Slots: a binary search in the list, whose time_max never decreases. */
+/* For slots: a binary search, because time_max in the array `slot` never decreases. */
 static void seek_slots(struct ptx_stored *stored, int64_t when)
 {
 	size_t low = 0, high = stored->slots;

@@ -3,11 +3,11 @@
  * drain/thin.c - bounds the marks of a stream that is started and stopped often without a reader.
  *
  * Each start and each stop by a call is a mark. A mark is needed only while it separates events
- * that were stamped while the stream was running from events that were not. So when there are many
- * marks, the controller examines the events in the stream and drops each mark that separates no
- * events. The number of events then bounds the number of remaining marks. How many marks are "many"
- * grows with the stream's size and with the number of marks that remained last time. So a start
- * costs constant time on average.
+ * that were stamped while the stream was running from events that were stamped at other times. So
+ * when there are many marks, the controller examines the events in the stream and drops each mark
+ * that separates no events. The number of events then bounds the number of remaining marks. The
+ * number of marks that begins an examination grows with the stream's size and with the number of
+ * marks that remained last time. So a start costs constant time on average.
  */
 #include <stdlib.h>
 
@@ -34,7 +34,7 @@ static void use_moment(void *arg, const struct ptx_record *record, const struct 
 	struct thinning *thinning = arg;
 
 	(void)ident;
-	if (!control) /* the controller's events are members whenever they were stamped */
+	if (!control) /* the controller's events are members in every phase */
 		thinning->used[ptx_moments_at(&thinning->moments, record->time)] = 1;
 }
 
@@ -87,7 +87,6 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 /*
  * The controller calls this function at each start, with the stream's lock held. The function
  * allocates memory. If there is no memory, all marks stay, which is correct and only costs room.
- * The pass makes the watermark recent.
  */
 void ptx_drain_thin(struct ptx_drain *drain)
 {
@@ -102,6 +101,7 @@ void ptx_drain_thin(struct ptx_drain *drain)
 	 * again immediately
 	 */
 	drain->thin_at = 2 * drain->marks;
+	/* The pass makes the watermark recent, so that the census includes recent events. */
 	ptx_drain_pass(drain);
 	/* Marks up to the cut are dropped first. */
 	if (drain->loop && !drain->after_gap)

@@ -48,8 +48,8 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 /*
  * Determines when the stream was running, and stores the times as marks. The controller's START and
  * STOP records show these times, unless the records were delivered before. The state of the region
- * shows whether the stream was running at the end. If neither is known, the events themselves show
- * that it was running.
+ * shows whether the stream was running at the end. For times before the first mark, the function
+ * assumes that the stream was running.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -60,11 +60,11 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	bool ran = true;
 	int err = 0;
 
-	/* The stream counts as running until a mark shows that it is not. */
+	/* The stream counts as running until a mark shows that it was stopped. */
 	drain->running = true;
 	/*
-	 * If the filter excludes START, no record would show the end of a STOP, so the records are
-	 * not used.
+	 * If the filter excludes START, no record shows when a stopped stream started again, so the
+	 * records of STOP are not used either.
 	 */
 	if (ptx_region_admits(region, POSIX_TRACE_START))
 		err = ptx_checkpoint_starts(drain, buffer);
@@ -90,7 +90,8 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Two anchors give the length of a tick: that of the region, and the present time if this is known.
+ * Adds the anchors that give the length of a tick: anchor[0] of the region, and the anchor of the
+ * copy if it is known. While there is no second anchor, `hz` gives the length of a tick.
  */
 static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapshot)
 {
@@ -177,7 +178,7 @@ static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *even
 /*
  * Reads the events before since_ns and drops them. They are not lost, because the stream still has
  * them. The ledger treats them as events that another reader delivered before the copy: they are in
- * none of its columns. Returns their number, with the events of the drain itself.
+ * none of its columns. Returns the number of dropped events, including synthetic events.
  */
 static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 {
@@ -212,8 +213,9 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 }
 
 /*
- * If the lines add up to more losses of a cause than its total, it is unknown which line counts too
- * much. Then all these losses become losses of `rest`, the line of no known type or thread.
+ * If the lines add up to more losses of a cause than `total`, it is unknown which line counts too
+ * much. So the function sets these losses to 0 in all lines, and stores `total` in `rest`, the line
+ * of unknown types or threads.
  */
 static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_line *rest,
 				  enum ptx_lost cause, uint64_t total)
@@ -256,8 +258,8 @@ static void lose_unread(struct ptx_ledger_line *line)
  * Writers count by type and by thread, one after the other, and continue while the copy is made, so
  * the counts of the copy are not of one moment. The number of records that were written is certain
  * if is_even is true. Events of a LOOP stream that were written and are not in the copy were
- * overwritten. The number of written records shows how many they are. Their types and threads are
- * known as far as the writers have counted them.
+ * overwritten. The number of written records shows how many events were overwritten. The types and
+ * threads of overwritten events are known as far as the writers have counted these events.
  */
 static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {
@@ -280,7 +282,7 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 	/* The totals are computed from the lines: the copy has no count of its own for them. */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = snapshot_log_counted(ledger, cause);
-	/* The equation of the total holds if `called` equals this sum (L1). */
+	/* The equation of the total holds if `called` equals this sum (FORMAT L1). */
 	sum = ptx_ledger_sum(total);
 	/* The condition makes sure that the column does not become negative. */
 	if (snapshot->is_even && snapshot->rings.loop &&
