@@ -87,8 +87,8 @@ static void source_scan(struct source *source, trace_id_t trid)
 }
 
 /*
- * Frees a source. If the source was created only in part, some pointers are NULL, which the
- * functions accept that put a reference.
+ * Frees a source. If the source was created only in part, some pointers are NULL. The functions
+ * bt_..._put_ref() accept NULL.
  */
 static void source_destroy(struct source *source)
 {
