@@ -12,6 +12,7 @@
 #include "base/brief.h"
 #include "base/errnames.h"
 #include "base/text.h"
+#include "why/lives.h"
 #include "why/why.h"
 
 #define CHILDREN  12   /* the most children of one part that are printed */
@@ -386,6 +387,9 @@ static void put_later(struct out *out, const struct why *why)
 			last = thread;
 	}
 	if (!last || (uint64_t)last->last_ns - (uint64_t)window->to_ns < window_ns(window) / 10)
+		return;
+	/* Without an event of its end, the program may also wait in a call that did not return. */
+	if (lives_has(history, why->log.info.pid, window->from_ns, last->last_ns))
 		return;
 	division_thread_text(history, (uint32_t)(last - history->thread), last->pid, text,
 			     sizeof(text));
