@@ -493,6 +493,7 @@ class Event(tuple):
 def of_log(path):
     """The events of each thread, all threads, and (process, program) that were not traced."""
     events, traced, untraced = collections.defaultdict(list), set(), set()
+    searches_nothing = set()
     for line in open(path):
         event = json.loads(line)
         traced.add(event["tid"])
@@ -504,6 +505,12 @@ def of_log(path):
             continue
         if name == "io.fopen" and not fields.get("path"):
             continue  # fdopen() opens no file
+        if name == "process.exec" and fields.get("fd") == -1 and not fields["path"]:
+            searches_nothing.add(event["tid"])  # execvp("") fails without a system call
+            continue
+        if name == "process.exec_failed" and event["tid"] in searches_nothing:
+            searches_nothing.remove(event["tid"])
+            continue
         error = event.get("labels", {}).get("error", "") if fields.get("error") else ""
         path = fields.get({"process.start": "program", "file.readdir": "name"}.get(name, "path"))
         events[event["tid"]].append(Event(name, error, path, fields))
