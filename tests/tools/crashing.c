@@ -6,14 +6,24 @@
  *	crashing abort     calls abort()
  *	crashing handled   a handler of SIGSEGV ends the program with 5
  *	crashing ignored   SIGSEGV is ignored until a thread causes it
+ *	crashing const     writes to memory that may only be read
+ *	crashing wild      reads at an address that no process can have
+ *	crashing cut       reads a mapped file behind its end
+ *	crashing divide    divides by 0
+ *	crashing filter    makes a system call that its seccomp filter refuses
  */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define THREADS 8
@@ -56,11 +66,49 @@ static void end(int sig)
 	_exit(5);
 }
 
+/* Every call of getppid() gets SIGSYS. */
+static void call_refused(void)
+{
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+	syscall(SYS_getppid);
+}
+
+static void fault_as(const char *how)
+{
+	static volatile int zero;
+	volatile char *page;
+
+	if (!strcmp(how, "const")) {
+		page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		*page = 1;
+	} else if (!strcmp(how, "wild")) {
+		place = (uintptr_t)1 << 62;
+		write_there();
+	} else if (!strcmp(how, "cut")) {
+		page = mmap(NULL, 1, PROT_READ, MAP_SHARED, memfd_create("empty", 0), 0);
+		zero = *page;
+	} else if (!strcmp(how, "divide")) {
+		zero = (int)place / zero;
+	} else if (!strcmp(how, "filter")) {
+		call_refused();
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 1 ? argv[1] : "";
 	pthread_t thread;
 
+	fault_as(how);
 	if (!strcmp(how, "abort"))
 		abort();
 	if (strcmp(how, "segv")) {

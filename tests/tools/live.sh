@@ -10,6 +10,7 @@ programs=$(cd "${top_builddir:-..}/tests" && pwd)
 puppet_program=$programs/support/puppet
 caller=$programs/tools/caller
 crashing=$programs/tools/crashing
+refuse=$programs/tools/refuse
 case $victim in /*) ;; *) victim=$PWD/$victim ;; esac
 POSIXTRACE_PRELOAD=$shim
 POSIXTRACE_GUARDIAN=${shim%/.libs/*}/posixtrace-guardian
@@ -28,6 +29,19 @@ can_attach() {
 	kill -KILL $!
 	test ! -s "$tmp/can"
 }
+
+# refused RULE... -- ARGUMENT...: posixtrace while some system calls fail; refuse.c has the rules.
+refused() {
+	: >"$tmp/rules"
+	while test "$1" != --; do
+		printf " '%s'" "$1" >>"$tmp/rules"
+		shift
+	done
+	shift
+	eval '"$refuse"' "$(cat "$tmp/rules")" -- '"$posixtrace"' '"$@"'
+}
+can_refuse() { "$refuse" 'kcmp EPERM' -- true; }
+has_tracefs() { "$posixtrace" doctor | grep -q '^works *tracefs'; }
 
 # name_process NUMBER NAME: NAME is in the output for the number.
 name_process() { printf '%s\n' "s/(^|[^0-9a-zA-Z.])$1($|[^0-9])/\\1$2\\2/g" >>"$tmp/names"; }

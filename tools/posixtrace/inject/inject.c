@@ -481,7 +481,8 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 	int status;
 
 	if (text == MAP_FAILED) {
-		say("process %d: %s", (int)work->pid, say_strerror(errno));
+		say("process %d: its calls cannot be traced: no memory for messages: %s",
+		    (int)work->pid, say_strerror(errno));
 		return WORK_FAILED;
 	}
 	sigemptyset(&set);
@@ -504,7 +505,8 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 		if (errno != EINTR)
 			child = -1;
 	if (child < 0)
-		say("process %d: %s", (int)work->pid, say_strerror(errno));
+		say("process %d: its calls cannot be traced: this command cannot start a process: "
+		    "%s", (int)work->pid, say_strerror(errno));
 	sigprocmask(SIG_SETMASK, &mask, NULL);
 	text[MESSAGES_BYTES - 1] = '\0';
 	repeat_messages(text);
@@ -546,7 +548,7 @@ bool inject_is_needed(pid_t pid)
 	bool has_shim = mappings_path_with(&mappings, "/libposixtrace-preload");
 
 	mappings_fini(&mappings);
-	return !err && (has_shim || !has_library);
+	return err || has_shim || !has_library;
 }
 
 /*

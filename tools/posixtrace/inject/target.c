@@ -188,7 +188,7 @@ static const char *reason_without_libc(const struct target *target)
 		return "its C library is another one than glibc (musl)";
 	if (!has_mapped(target, "ld-") && !has_mapped(target, "ld.so"))
 		return "it is statically linked";
-	return "its C library is another one than glibc 2.34 or later";
+	return "its C library is another one than glibc 2.34 or later, or cannot be read";
 }
 
 /* Finds the functions of the C library that call the program while they hold a lock. */
@@ -244,9 +244,10 @@ static const char *find_place(struct target *target)
 }
 
 /*
- * Handles the error of opening the memory. Prints a message if the security module Yama may be the
- * reason. Otherwise returns TARGET_LEAVE and prints nothing, because the command will report the
- * error when it creates the stream.
+ * Handles the error of reading the mappings or of opening the memory. Prints a message if Yama may
+ * be the reason, or if this process failed for another reason than a refusal or the end of the
+ * process. Otherwise prints nothing, because the creation of the stream reports the error
+ * (TARGET_LEAVE).
  */
 static enum target_verdict refuse_access(pid_t pid, int err)
 {
@@ -263,7 +264,11 @@ static enum target_verdict refuse_access(pid_t pid, int err)
 		    "file");
 		return TARGET_REFUSED;
 	}
-	return TARGET_LEAVE;
+	if (err == EACCES || err == EPERM || err == ENOENT || err == ESRCH)
+		return TARGET_LEAVE;
+	say("process %d: its calls cannot be traced: its memory cannot be examined: %s", (int)pid,
+	    say_strerror(err));
+	return TARGET_REFUSED;
 }
 
 /* Returns whether the process belongs to this user, or this user is root. */

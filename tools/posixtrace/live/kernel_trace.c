@@ -418,7 +418,8 @@ static void say_unknown(const char *glob, char **systems)
 		}
 		tracefs_list_free(events);
 	}
-	say("--kernel %s: the kernel has no such event%s", glob, nearest_hint(&nearest));
+	say("--kernel %s: the kernel has no such event, or does not show it%s", glob,
+	    nearest_hint(&nearest));
 	for (size_t i = 0; i < count; i++)
 		free(names[i]);
 	free(names);
@@ -487,20 +488,20 @@ int kernel_trace_begin(struct kernel *kernel, const char **why)
 	else if (make_reader(trace))
 		*why = "out of memory";
 	else if (!load_sources(kernel))
-		*why = "this kernel lacks an event of the scheduler";
+		*why = "the kernel lacks an event of the scheduler, or its format cannot be read";
 	else if ((err = add_globs(kernel)))
 		*why = err == ENOMEM ? "out of memory" : "its events cannot be listed";
 	else if (!choose_clock(kernel))
-		*why = "this kernel has neither the clock x86-tsc nor mono";
+		*why = "the clock cannot be set to x86-tsc or mono";
 	else if (!set_memory(trace))
-		*why = "the kernel has no memory for its records";
+		*why = "the kernel has no memory for its records, or refuses to set its size";
 	/* Without this option, threads that begin later would not be recorded. */
 	else if (tracefs_instance_file_write(trace->instance, "options/event-fork", "1") <= 0 ||
 		 !add_threads(kernel))
 		*why = "its list of traced threads cannot be set";
 	else if ((err = open_cpus(trace)))
-		*why = err == EMFILE ? "too few descriptors; see ulimit -n"
-				       : "its records cannot be opened";
+		*why = err == EMFILE ? "too few descriptors; see ulimit -n" :
+				       "its records cannot be opened";
 	else if (!kernel_trace_enable(kernel))
 		*why = "its events cannot be switched on";
 	if (!*why)

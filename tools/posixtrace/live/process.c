@@ -187,11 +187,30 @@ void process_say_other_version(pid_t pid, const char *effect)
 	mappings_fini(&mappings);
 }
 
+/* Explains ESRCH if the number is that of a thread. Returns false if it is not. */
+static bool say_thread(pid_t pid)
+{
+	char path[40], status[PROCFILE_BYTES];
+	unsigned long long process;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (procfile_is_foreign() || !procfile_read(path, status, sizeof(status)))
+		return false;
+	process = procfile_number(status, "Tgid:", 10, (unsigned long long)pid);
+	if (process == (unsigned long long)pid)
+		return false;
+	say("process %d: this is the number of a thread of process %llu; give that number",
+	    (int)pid, process);
+	return true;
+}
+
 /* ENOTSUP and EPERM have several causes; the messages name the reason that applies here. */
 int process_say_why(pid_t pid, int err)
 {
 	switch (err) {
 	case ESRCH:
+		if (say_thread(pid))
+			break;
 		say("process %d: no such process", (int)pid);
 		if (procfile_is_foreign())
 			say("/proc shows the numbers of another name space of process IDs: run "
@@ -202,6 +221,12 @@ int process_say_why(pid_t pid, int err)
 		break;
 	case ENOTSUP:
 		say_unsupported(pid);
+		break;
+	case ENOSYS:
+		say("process %d: the system lacks a call that is needed to watch it, such as "
+		    "pidfd_open(2)", (int)pid);
+		say("Linux 5.3 or later is required; a filter of a container can refuse the call, "
+		    "too");
 		break;
 	case EPROTONOSUPPORT:
 		process_say_other_version(pid, "");

@@ -633,7 +633,8 @@ static int trace_program(struct run *run, pid_t *pid)
 		return RECORD_FAILURE;
 	err = launch_begin(&launch, &run->record->launch, &set);
 	if (err) {
-		say("%s: %s", run->record->launch.argv[0], say_strerror(err));
+		say("%s: no process can be started: %s", run->record->launch.argv[0],
+		    say_strerror(err));
 		outfile_drop(&run->file);
 		return RECORD_FAILURE;
 	}
