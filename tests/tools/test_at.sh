@@ -196,6 +196,15 @@ run 4 dump --at "$url" web1:strange.ptl --fail-on-loss
 check "events dropped by ship: the cause" has err "events were lost by the cause 'spool': 6;"
 check "events dropped by ship: their number, once" has err ': 6 of .* events are unattributed'
 
+# A replica that lacks the rows of the ledger, or some of them: no loss vanishes.
+echo "ledger_rows none-of" >"$tmp/result.select"
+run 1 dump --at "$url" web1:strange.ptl
+check "no ledger: nothing is printed" is_empty out
+check "no ledger: a message" has err ': the database has no ledger of this log, so that its losses are not known; try it again'
+echo "ledger_rows fewer" >"$tmp/result.select"
+run 4 dump --at "$url" web1:strange.ptl --fail-on-loss
+check "a part of a ledger: a warning" has err ': the ledger of the database is not even: called [0-9]*, but [0-9]* reported, unread or lost;'
+
 # Names of functions that cannot be fetched.
 echo "stacks_rows garbage" >"$tmp/result.select"
 run 0 dump --at "$url" web1:strange.ptl

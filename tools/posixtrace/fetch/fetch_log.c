@@ -199,7 +199,9 @@ static int cause_of(const char *term)
 
 /* The sums of the whole log. */
 struct account {
-	uint64_t called, lost;
+	/* known: all terms of the ledger's equation but "called" */
+	uint64_t called, known;
+	uint64_t lost;
 	/* events lost by a cause that a log does not have, such as spool */
 	uint64_t other;
 	char cause[64];              /* the last of these causes */
@@ -218,6 +220,8 @@ static int add_term(struct fetch_making *making, struct lost_threads *threads, c
 
 	if (!strcmp(term, "called"))
 		account->called += count;
+	else
+		account->known += count;
 	if (!strcmp(term, "unattributed")) {
 		account->lost += count;
 		return posix_trace_compose_lost_np(making->composer, POSIX_TRACE_UNATTRIBUTED_NP,
@@ -266,6 +270,39 @@ static bool read_ledger(struct fetch_making *making, struct lost_threads *thread
 }
 
 /*
+ * Checks that the answer has the whole ledger: a log with events has one, and its terms add up. A
+ * server that lacks rows, such as a replica that has not received them yet, would otherwise hide
+ * losses. Calls that the other terms lack count as unattributed; the ledger of a damaged log has
+ * such calls, too. Returns false after it printed an error.
+ */
+static bool check_ledger(struct fetch_making *making, struct account *account)
+{
+	const struct fetch_log *log = making->log;
+	uint64_t lacking = account->called - account->known;
+	int err;
+
+	if (!account->called && !account->known && log->events) {
+		say("%s: the database has no ledger of this log, so that its losses are not known; "
+		    "try it again, or ask another replica: this one may not have the rows yet",
+		    log->name);
+		return false;
+	}
+	if (account->called == account->known)
+		return true;
+	say_warning("%s: the ledger of the database is not even: called %" PRIu64 ", but %" PRIu64
+		    " reported, unread or lost; the lines below count the difference as "
+		    "unattributed", log->name, account->called, account->known);
+	if (account->called < account->known)
+		return true;
+	err = posix_trace_compose_lost_np(making->composer, POSIX_TRACE_UNATTRIBUTED_NP, lacking, 0,
+					  NULL);
+	if (err)
+		say("%s: the ledger of the database cannot be used: %s", log->name, strerror(err));
+	account->lost += lacking;
+	return !err;
+}
+
+/*
  * Writes the losses. The ledger in the database belongs to the whole log. Even if not all events
  * are fetched, all losses are written, because the times of the losses are not known. A message
  * says so.
@@ -282,7 +319,8 @@ static bool add_losses(struct fetch_making *making)
 	fetch_from("ledger_rows", &sql);
 	bytes_printf(&sql, " AND row_source = %" PRIu64 " ORDER BY row_seq", log->source);
 	if (good)
-		good = fetch_request(&sql, TABLE_BYTES) && read_ledger(making, &threads, &account);
+		good = fetch_request(&sql, TABLE_BYTES) &&
+		       read_ledger(making, &threads, &account) && check_ledger(making, &account);
 	bytes_free(&sql);
 	free(threads.thread);
 	if (good && account.other)
