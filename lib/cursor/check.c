@@ -78,7 +78,10 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 				(unsigned long long)sum);
 }
 
-/* L2: compares the sums of all lines, by type or by thread, with the total, column by column. */
+/*
+ * FORMAT L2: compares the sums of all lines, by type or by thread, with the total, column by
+ * column.
+ */
 static void check_column_sums(struct ptx_check *check, const char *what,
 			      struct ptx_ledger_line *sum)
 {
@@ -108,7 +111,7 @@ static void check_equations(struct ptx_check *check)
 	check_line(check, "the total", &ledger->total, true);
 	/*
 	 * The line of type 0 has the events of no known type, so the sum over the types includes it
-	 * (L2).
+	 * (FORMAT L2).
 	 */
 	types = ledger->type[0];
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
@@ -149,9 +152,9 @@ static int by_thread(const void *a, const void *b)
 
 /*
  * Checks L3 by thread: a thread with a line of its own has as many events in the log as the line
- * reports. The ledger may have several threads together in a line with process 0 (3.7). So the
- * function compares the events of all other threads with the sum of the lines with process 0. The
- * tally is sorted first, because in a hostile log a linear search for each thread would take
+ * reports. The ledger may have several threads together in a line with process 0 (FORMAT 3.7). So
+ * the function compares the events of all other threads with the sum of the lines with process 0.
+ * The tally is sorted first, because in a hostile log a linear search for each thread would take
  * quadratic time.
  */
 static void check_threads(struct ptx_check *check)
@@ -215,7 +218,7 @@ static void check_reported(struct ptx_check *check)
 {
 	const struct ptx_log_tally *tally = &check->tally;
 
-	/* L3: the number of reported events is exactly the number of events in the log. */
+	/* FORMAT L3: the number of reported events is exactly the number of events in the log. */
 	if (check->ledger.total.reported != tally->events)
 		ptx_check_fault(check, 0, 0, "the ledger reports %llu events, the log holds %llu",
 				(unsigned long long)check->ledger.total.reported,
@@ -245,15 +248,15 @@ static void check_names(struct ptx_check *check)
 
 /*
  * Checks the header and its closing area. If the checksum of the closing area is wrong, its state
- * and its sum are not used. If the state is "closed", the tail should be there (2.2, R3). The whole
- * sum in the closing area, with the status, is compared with the sum in END.
+ * and its sum are not used. If the state is "closed", the tail should be there (FORMAT 2.2, R3).
+ * The whole sum in the closing area, with the status, is compared with the sum in END.
  */
 static void check_header(struct ptx_check *check)
 {
 	const struct ptx_log_header *h = &check->log->header;
 	const struct ptx_log_closing *closing = &h->closing;
 
-	/* H3: the log was opened with a repaired header. */
+	/* FORMAT H3: the log was opened with a repaired header. */
 	if (check->log->header_damage)
 		ptx_check_fault(check, 0, PTX_LOG_CLOSING_AT, "%s", check->log->header_damage);
 	if (!ptx_log_closing_is_valid(closing)) {
@@ -264,7 +267,7 @@ static void check_header(struct ptx_check *check)
 	}
 	/*
 	 * The state means that the writer has ended the log, so the tail was removed or damaged
-	 * later (R3).
+	 * later (FORMAT R3).
 	 */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
 		ptx_check_fault(check, check->log->window.file_bytes, 0,
@@ -419,11 +422,11 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 			err = check_explain(check, fd);
 		goto undo_check;
 	}
-	/* The result shows whether the log is complete (R2, R5). */
+	/* The result shows whether the log is complete (FORMAT R2, R5). */
 	result->complete = check->log->complete;
 	result->bytes = check->log->window.file_bytes;
 	check_header(check);
-	/* If the header is damaged, salvage has found the arrangement (R8). */
+	/* If the header is damaged, salvage has found the arrangement (FORMAT R8). */
 	if (ptx_stored_is_sequence(check->log))
 		/* From the end of the header on, every block of the file belongs to the log. */
 		ptx_check_sequence(check);

@@ -3,10 +3,10 @@
  * cursor/check_blocks.c - checks one block against the rules of FORMAT, and against the blocks
  * before it.
  *
- * The payload has passed the readers' checks (B6, B7). This file adds the rules that a reader of
- * events can do without: exact ranges of time, numbers without gaps, the index, schemas, mappings.
- * Behind a damaged part, counts and places cannot agree any more. So the functions omit these
- * comparisons there, and one damage gives one report.
+ * The payload has passed the readers' checks (FORMAT B6, B7). This file adds the rules that a
+ * reader of events can do without: exact ranges of time, numbers without gaps, the index, schemas,
+ * mappings. Behind a damaged part, counts and places cannot agree any more. So the functions omit
+ * these comparisons there, and one damage gives one report.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,9 +38,9 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 }
 
 /*
- * Checks a DATA block: its events must follow those of the block before (D3). Adds the block to the
- * sum and the tally. In a log of slots, the first block may have any first_record, because older
- * blocks were overwritten.
+ * Checks a DATA block: its events must follow those of the block before (FORMAT D3). Adds the block
+ * to the sum and the tally. In a log of slots, the first block may have any first_record, because
+ * older blocks were overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
@@ -50,11 +50,11 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	size_t bytes = block->record_bytes;
 
 	/*
-	 * D3: first_record of a block is that of the block before plus the number of records of
-	 * that block.
+	 * FORMAT D3: first_record of a block is that of the block before plus the number of records
+	 * of that block.
 	 */
 	if (check->any_block && block->first_record != check->next_record) {
-		/* The difference is the number of events that a reader misses (R7). */
+		/* The difference is the number of events that a reader misses (FORMAT R7). */
 		if (block->first_record > check->next_record)
 			ptx_check_fault(check, found->offset, 0,
 					"%llu events are missing before this block",
@@ -78,7 +78,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	sum->records += block->records;
 	/*
 	 * `bytes` is the size of the records without compression, also if the block is compressed
-	 * (3.8).
+	 * (FORMAT 3.8).
 	 */
 	sum->record_bytes += bytes;
 	note_place(check, found);
@@ -134,7 +134,7 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	}
 	/* There is room: ptx_stored_room() has succeeded. */
 	top = &check->top[check->tops++];
-	/* The entry that TOP should have for this block (3.6). */
+	/* The entry that TOP should have for this block (FORMAT 3.6). */
 	top->offset = found->offset;
 	top->first_record = block->records ? place[0].first_record : 0;
 	top->time_min = least;
@@ -149,7 +149,7 @@ static void judge_top(struct ptx_check *check, const struct ptx_log_found *found
 				!same_places(place, check->top, check->tops)))
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the top index does not agree with the index");
-	/* I1: every DATA block that belongs to the log has an entry. */
+	/* FORMAT I1: every DATA block that belongs to the log has an entry. */
 	if (!check->damaged && check->places > check->indexed)
 		ptx_check_fault(check, found->offset, 0, "%zu blocks are not in the index",
 				check->places - check->indexed);
@@ -203,7 +203,7 @@ static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *
 
 /*
  * The payload is checked for all types. The comparison of the number is omitted in a damaged log,
- * where a block may be missing. Unknown types have no rules (3.3).
+ * where a block may be missing. Unknown types have no rules (FORMAT 3.3).
  */
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 {
@@ -279,7 +279,7 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 
 /*
  * The member `status` is not compared, because a reader cannot compute it. Every other member can
- * be computed from the blocks (E2).
+ * be computed from the blocks (FORMAT E2).
  */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {

@@ -32,8 +32,8 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
 
 /*
  * Visits the blocks from `offset` to the end of the file, each where the previous block ends. Bytes
- * behind END are a fault (E1), but do not count as damage of the log. Each round moves `offset`
- * forward, because a block has at least its header, so the loop ends.
+ * behind END are a fault (FORMAT E1), but do not count as damage of the log. Each round moves
+ * `offset` forward, because a block has at least its header, so the loop ends.
  */
 static void check_walk_walk(struct ptx_check *check, uint64_t offset)
 {
@@ -50,7 +50,7 @@ static void check_walk_walk(struct ptx_check *check, uint64_t offset)
 
 		if (verdict != PTX_LOG_GOOD) {
 			/*
-			 * R7: searches for the next multiple of 8 with a valid header of
+			 * FORMAT R7: searches for the next multiple of 8 with a valid header of
 			 * this log.
 			 */
 			bool more = ptx_log_resync(window, offset + 8, UINT64_MAX, id, &found);
@@ -118,9 +118,9 @@ static uint64_t check_walk_tail(struct ptx_check *check)
 }
 
 /*
- * Checks the areas first, since a tail continues their numbers (N2). Then it checks the DATA blocks
- * that belong to the log, in the order of their numbers as the cursor has found them. Other slots
- * do not belong to the log (FORMAT 2). The tail comes last.
+ * Checks the areas first, since a tail continues their numbers (FORMAT N2). Then it checks the DATA
+ * blocks that belong to the log, in the order of their numbers as the cursor has found them. Other
+ * slots do not belong to the log (FORMAT 2). The tail comes last.
  */
 void ptx_check_slots(struct ptx_check *check)
 {
@@ -144,8 +144,8 @@ void ptx_check_slots(struct ptx_check *check)
 			continue;
 		}
 		/*
-		 * This is the oldest block. The comparison of numbers (D3) and the sum begin with
-		 * it.
+		 * This is the oldest block. The comparison of numbers (FORMAT D3) and the sum begin
+		 * with it.
 		 */
 		if (!i) {
 			check->number[PTX_LOG_DATA] = found.block.number;

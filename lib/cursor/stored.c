@@ -19,7 +19,7 @@ bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_fou
 
 	if (!payload)
 		return false;
-	/* D1: record_bytes of records, then the table of threads. */
+	/* FORMAT D1: record_bytes of records, then the table of threads. */
 	stored->here.at = payload;
 	stored->here.end = payload + found->block.record_bytes;
 	stored->here.source = (const void *)stored->here.end;
@@ -92,7 +92,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				return false;
 			continue;
 		}
-		/* R2, R5: END is the last block, whatever bytes follow it. */
+		/* FORMAT R2, R5: END is the last block, whatever bytes follow it. */
 		if (found.block.type == PTX_LOG_END) {
 			stored->damage = NULL;
 			stored->ended = true;
@@ -109,7 +109,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			stored->next_offset = found.end;
 			continue;
 		}
-		/* D3, W2: if a number is missing, a block is missing. */
+		/* FORMAT D3, W2: if a number is missing, a block is missing. */
 		if (found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
 			if (!stored->salvage)
@@ -125,8 +125,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			}
 		}
 		/*
-		 * The range of times in the header is exact (D2), so the block can be skipped
-		 * without reading its payload.
+		 * The range of times in the header is exact (FORMAT D2), so the block can be
+		 * skipped without reading its payload.
 		 */
 		if (found.block.time_min > stored->until_ns) {
 			stored->next_offset = found.end;
@@ -140,7 +140,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		}
 		/*
 		 * If the payload is invalid, the header still gives the block's end, so no search
-		 * is needed (R7).
+		 * is needed (FORMAT R7).
 		 */
 		if (!stored->salvage)
 			return false;
@@ -152,8 +152,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 /*
  * Returns true if the block is the block that the list of slots has for this slot. In a completed
  * log the list comes from the index, which has no numbers: number_slots() has assumed that they
- * rise by one. If a writer died and a guardian gave up damaged blocks (W2), numbers are missing and
- * the assumption is wrong. The block is then identified by first_record, which the index has.
+ * rise by one. If a writer died and a guardian gave up damaged blocks (FORMAT W2), numbers are
+ * missing and the assumption is wrong. The block is then identified by first_record, which the
+ * index has.
  */
 static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 			   const struct ptx_log_block *block)
@@ -245,8 +246,8 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
 	/*
-	 * D3: the numbers of the blocks of a sequence begin with 0. In a log with slots the oldest
-	 * block has the first number.
+	 * FORMAT D3: the numbers of the blocks of a sequence begin with 0. In a log with slots the
+	 * oldest block has the first number.
 	 */
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
 	stored->any_number = false;

@@ -32,7 +32,7 @@ static void survey_block(struct survey *survey, const struct ptx_log_found *foun
 	ptx_log_follow(survey->next, &found->block);
 }
 
-/* Earlier NAMES blocks were overwritten, so the first block may have any number (N2). */
+/* Earlier NAMES blocks were overwritten, so the first block may have any number (FORMAT N2). */
 static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *found,
 			  const char *why)
 {

@@ -19,15 +19,15 @@ const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored)
 }
 
 /*
- * The status of a log that was not completed comes from the closing area, or is a flush error (R3,
- * R4).
+ * The status of a log that was not completed comes from the closing area, or is a flush error
+ * (FORMAT R3, R4).
  */
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored)
 {
 	return &stored->sum.status;
 }
 
-/* A name may be the empty text, which differs from no name (N1). */
+/* A name may be the empty text, which differs from no name (FORMAT N1). */
 const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 {
 	if (type >= PTX_TYPE_MAX || !(stored->names.set[type / 64] >> type % 64 & 1))
@@ -35,7 +35,7 @@ const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type)
 	return stored->names.name[type];
 }
 
-/* The first schema of the type (3.10). */
+/* The first schema of the type (FORMAT 3.10). */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type)
 {
 	return type < PTX_TYPE_MAX ? stored->lists.schema[type] : NULL;
@@ -137,14 +137,14 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	memcpy(info->host, h->host, sizeof(info->host));
 	memcpy(info->clock, h->clock, sizeof(info->clock));
 	info->file_bytes = stored->window.file_bytes;
-	/* The sum is that of END, or of the blocks that were found (R5, R6). */
+	/* The sum is that of END, or of the blocks that were found (FORMAT R5, R6). */
 	info->event_bytes = stored->sum.record_bytes;
 	info->blocks = stored->sum.blocks;
 	info->first_ns = stored->sum.time_first;
 	info->last_ns = stored->sum.time_last;
 	info->clock_hz = h->clock_hz;
 	memcpy(info->uuid, h->uuid, sizeof(info->uuid));
-	/* After a repair of the header this is the number that the blocks have (R8). */
+	/* After a repair of the header this is the number that the blocks have (FORMAT R8). */
 	info->log_id = h->log_id;
 	memcpy(info->boot_id, h->boot_id, sizeof(info->boot_id));
 	info->begin_ns = h->begin_time;

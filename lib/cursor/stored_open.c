@@ -22,7 +22,7 @@
 /* How long a reader waits for a guardian: enough to complete a log of terabytes. */
 #define GUARDIAN_WAIT_NS INT64_C(10000000000)
 
-/* The last 16 bytes of a log that was completed (3.9). */
+/* The last 16 bytes of a log that was completed (FORMAT 3.9). */
 struct ending {
 	uint64_t end_offset;
 	char magic[8];
@@ -47,8 +47,8 @@ static int private_descriptor(int fd, int *own)
 
 /*
  * Returns the checked payload of the block of this type at `offset`, or NULL. The offset comes from
- * the file. So the function checks that it is a multiple of 8 (B1), and ptx_log_find() checks that
- * the block ends within the file.
+ * the file. So the function checks that it is a multiple of 8 (FORMAT B1), and ptx_log_find()
+ * checks that the block ends within the file.
  */
 static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
 				     enum ptx_log_type type, struct ptx_log_found *found)
@@ -74,7 +74,7 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 
 	/* The entries were checked: offsets are possible, and time_top never decreases. */
 	place = stored_open_fetch(stored, offset, PTX_LOG_TOP, &found);
-	/* I1: an index that cannot be used makes the log incomplete (R2). */
+	/* FORMAT I1, R2: an index that cannot be used makes the log incomplete. */
 	*good = place != NULL;
 	/* A log without events has an empty TOP, and malloc(0) may return NULL. */
 	if (!place || !found.block.records)
@@ -163,9 +163,9 @@ static bool number_slots(struct ptx_stored *stored)
 }
 
 /*
- * Reads the lists of the tail, each directly behind the previous list (3.9). Without them the log
- * is complete nevertheless: types then have no schema, and ptx_check_log() reports the damage.
- * Returns 0 or ENOMEM.
+ * Reads the lists of the tail, each directly behind the previous list (FORMAT 3.9). Without them
+ * the log is complete nevertheless: types then have no schema, and ptx_check_log() reports the
+ * damage. Returns 0 or ENOMEM.
  */
 static int read_lists(struct ptx_stored *stored, uint64_t offset)
 {
@@ -197,9 +197,9 @@ static void read_skips(struct ptx_stored *stored, uint64_t offset)
 }
 
 /*
- * R2: reads the tail, from the last 16 bytes on. *complete becomes true if END and all blocks that
- * it names are valid. Otherwise stored_open_forget() removes the members that were set, before the
- * log is recovered.
+ * FORMAT R2: reads the tail, from the last 16 bytes on. *complete becomes true if END and all
+ * blocks that it names are valid. Otherwise stored_open_forget() removes the members that were set,
+ * before the log is recovered.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -227,7 +227,7 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 	if (!ending || memcmp(ending->magic, PTX_LOG_END_MAGIC, sizeof(ending->magic)))
 		return 0;
 	end = stored_open_fetch(stored, ending->end_offset, PTX_LOG_END, &found);
-	/* E1: the END block ends the file. */
+	/* FORMAT E1: the END block ends the file. */
 	if (!end || found.end != size)
 		return 0;
 	copy = *end; /* the window moves with the next read */
@@ -281,10 +281,10 @@ static bool closing_has_state(const struct ptx_stored *stored, const char *state
 }
 
 /*
- * R4. When a writer has died, its guardian completes the log. This takes some milliseconds, or some
- * seconds for a large log. The reader waits for the guardian's end. The wait is bounded, because a
- * guardian may be stopped and its file system may hang. After such a wait, the log still counts as
- * being written.
+ * FORMAT R4. When a writer has died, its guardian completes the log. This takes some milliseconds,
+ * or some seconds for a large log. The reader waits for the guardian's end. The wait is bounded,
+ * because a guardian may be stopped and its file system may hang. After such a wait, the log still
+ * counts as being written.
  */
 static bool is_being_written(const struct ptx_stored *stored)
 {
@@ -341,7 +341,7 @@ static void stored_open_forget(struct ptx_stored *stored)
 
 /*
  * R3 to R6: the log has no valid tail. A closing area with the state "closed" gives the status and
- * the total (R3). If events may be lost, the status has a flush error.
+ * the total (FORMAT R3). If events may be lost, the status has a flush error.
  */
 static int stored_open_recover(struct ptx_stored *stored)
 {
@@ -434,12 +434,12 @@ static int stored_open_examine(struct ptx_stored *stored)
 
 	/*
 	 * The log may be completed between the first reading and the call of is_being_written()
-	 * (R4). So a log that is neither complete nor closed is read once more, unless the result
-	 * is EINVAL.
+	 * (FORMAT R4). So a log that is neither complete nor closed is read once more, unless the
+	 * result is EINVAL.
 	 */
 	if (!err && !stored->complete && !closing_has_state(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored);
-		/* R4: the log is not opened; a program may try again later. */
+		/* FORMAT R4: the log is not opened; a program may try again later. */
 		if (stored->live && !stored->salvage)
 			err = EINVAL;
 		else

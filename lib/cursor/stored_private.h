@@ -72,7 +72,7 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 	return stored->header.arrangement == PTX_LOG_SEQUENCE;
 }
 
-/* Salvage (R8): replaces a damaged header by one with which the blocks can be read. */
+/* Salvage (FORMAT R8): replaces a damaged header by one with which the blocks can be read. */
 void ptx_stored_repair(struct ptx_stored *stored);
 
 /* Reads the payload of a DATA block that was found. Returns false if the payload is not valid. */

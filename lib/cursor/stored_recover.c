@@ -126,7 +126,7 @@ static void note_skips(struct ptx_stored *stored, const struct ptx_log_found *fo
 		ptx_log_decode_skips(&found->block, payload, &stored->ledger);
 }
 
-/* R5: if a valid END block is found while the blocks are visited, the log is complete. */
+/* FORMAT R5: if a valid END block is found while the blocks are visited, the log is complete. */
 static void note_end(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -166,7 +166,7 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 
 /*
  * Implements R5. Names and lists are read where they are found. If `salvage` is true, the search
- * continues behind a damaged part (R7), so that the sum also has the blocks there.
+ * continues behind a damaged part (FORMAT R7), so that the sum also has the blocks there.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
 {
@@ -181,7 +181,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	while (!err && !stored->complete) {
 		if (ptx_log_find(&stored->window, offset, UINT64_MAX, id, &found, &why) !=
 		    PTX_LOG_GOOD) {
-			/* R5: if `salvage` is false, the first invalid header is the end. */
+			/* FORMAT R5: if `salvage` is false, the first invalid header is the end. */
 			if (!stored->salvage ||
 			    !ptx_log_resync(&stored->window, offset + 8, UINT64_MAX, id, &found))
 				break;
@@ -224,9 +224,9 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		}
 	}
 	/*
-	 * R5: the last block's payload must be valid. After a crash of the system the file can have
-	 * its length without its content, as a hole. Salvage keeps the block: the cursor then
-	 * counts it as damaged.
+	 * FORMAT R5: the last block's payload must be valid. After a crash of the system the file
+	 * can have its length without its content, as a hole. Salvage keeps the block: the cursor
+	 * then counts it as damaged.
 	 */
 	if (!err && !stored->complete && last.end && last.end == offset && !stored->salvage &&
 	    !ptx_log_payload(&stored->window, &last, &why)) {
@@ -234,8 +234,8 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		offset = last.offset;
 	}
 	/*
-	 * The cursor reads nothing behind this offset (R5). A log that grows has no fixed end: the
-	 * cursor stops where there is no block yet.
+	 * The cursor reads nothing behind this offset (FORMAT R5). A log that grows has no fixed
+	 * end: the cursor stops where there is no block yet.
 	 */
 	stored->data_end = stored->live ? UINT64_MAX : offset;
 	return err;
@@ -243,7 +243,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 
 /*
  * Orders by falling number. If two blocks have the same number, the block with more records is
- * first (R6).
+ * first (FORMAT R6).
  */
 static int newest_first(const void *a, const void *b)
 {
@@ -256,9 +256,9 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * R6: a writer skips no slot. So if this many slots in a row have no block, no blocks follow, or
- * the log is too damaged to find them. Without this limit, a sparse file of terabytes would be read
- * to its end.
+ * FORMAT R6: a writer skips no slot. So if this many slots in a row have no block, no blocks
+ * follow, or the log is too damaged to find them. Without this limit, a sparse file of terabytes
+ * would be read to its end.
  */
 #define EMPTY_SLOTS_MAX 4096u
 
@@ -323,10 +323,10 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 }
 
 /*
- * R6: keeps one slot for each number, from the newest block back to the block that the newest block
- * names as oldest, and puts the slots into rising order. Payloads are checked where the result
- * depends on them: of the newest block, and of two blocks with one number. Other blocks are checked
- * when the cursor reads them.
+ * FORMAT R6: keeps one slot for each number, from the newest block back to the block that the
+ * newest block names as oldest, and puts the slots into rising order. Payloads are checked where
+ * the result depends on them: of the newest block, and of two blocks with one number. Other blocks
+ * are checked when the cursor reads them.
  */
 static void stored_recover_choose(struct ptx_stored *stored)
 {
@@ -341,13 +341,13 @@ static void stored_recover_choose(struct ptx_stored *stored)
 	for (size_t i = 0; i < stored->slots; i++) {
 		/*
 		 * If a block has grown, its new state and its former state are in two slots and
-		 * have the same number (W4).
+		 * have the same number (FORMAT W4).
 		 */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
 		/*
 		 * The block is omitted if a block with this number is kept already, or if it is too
-		 * old to count (W4).
+		 * old to count (FORMAT W4).
 		 */
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;
@@ -378,8 +378,8 @@ static void stored_recover_choose(struct ptx_stored *stored)
 }
 
 /*
- * N2: the valid block with the greater number counts. Both areas are read, because a writer that
- * was killed may have left the newer one half written.
+ * FORMAT N2: the valid block with the greater number counts. Both areas are read, because a writer
+ * that was killed may have left the newer one half written.
  */
 static void find_names(struct ptx_stored *stored)
 {
@@ -396,7 +396,7 @@ static void find_names(struct ptx_stored *stored)
 	for (int area = 0; area < 2; area++) {
 		uint64_t at = h->names_offset + (uint64_t)area * h->names_bytes;
 
-		/* B5: the block must end within the area. */
+		/* FORMAT B5: the block must end within the area. */
 		if (ptx_log_find(&stored->window, at, at + h->names_bytes, h->log_id, &found,
 				 &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_NAMES || found.block.number < newest)
@@ -414,7 +414,9 @@ static void find_names(struct ptx_stored *stored)
 	}
 }
 
-/* R6: reads the lists area, block after block until one is not valid. Returns 0 or ENOMEM. */
+/*
+ * FORMAT R6: reads the lists area, block after block until one is not valid. Returns 0 or ENOMEM.
+ */
 static int find_lists(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
@@ -458,7 +460,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	for (size_t i = 0; i < stored->slots; i++) {
 		struct ptx_stored_slot *slot = &stored->slot[i];
 
-		/* This time never decreases, like time_top of the index (3.6). */
+		/* This time never decreases, like time_top of the index (FORMAT 3.6). */
 		time_top = slot->time_max > time_top ? slot->time_max : time_top;
 		slot->time_max = time_top;
 		if (ptx_log_find(&stored->window, slot->offset, UINT64_MAX,

@@ -99,7 +99,7 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
 /*
  * Visits all blocks of this id. In a sequence blocks are directly behind each other; in a log of
  * slots, there is usually free room behind a block. A damage affects only few pairs of blocks, so
- * the majority of pairs decides (R8).
+ * the majority of pairs decides (FORMAT R8).
  */
 static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 {

@@ -291,7 +291,8 @@ static bool holds_records(enum ptx_chunk_state state)
 
 /*
  * Returns true if a chunk was copied as a whole: before and after the copy the same ring had it, in
- * the same generation (C1). The ring's number is bounded, as another process may have written it.
+ * the same generation (DESIGN C1). The ring's number is bounded, as another process may have
+ * written it.
  */
 static bool snapshot_order_counts(const struct order *order, uint32_t number)
 {

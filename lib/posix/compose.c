@@ -324,7 +324,7 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	 * child.
 	 */
 	if (note.kind == PTX_MAPPING_FILE) {
-		/* The log's writer checks the length of the path (M2). */
+		/* The log's writer checks the length of the path (FORMAT M2). */
 		if (from->start >= from->end || !from->path ||
 		    from->build_id_len > PTX_MAPPING_ID_BYTES)
 			return EINVAL;
