@@ -213,7 +213,7 @@ struct ptx_log_schema { /* 3.10; then the text, to a multiple of 8 */
 	uint32_t bytes;
 };
 
-/* An OBJECTS block (3.11) has entries of struct ptx_object, record/object.h. */
+/* An OBJECTS block (FORMAT 3.11) has entries of struct ptx_object, record/object.h. */
 
 struct ptx_log_mapping { /* 3.12; then the path, to a multiple of 8 */
 	uint32_t kind; /* enum ptx_mapping_kind */

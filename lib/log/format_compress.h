@@ -57,7 +57,7 @@ struct ptx_log_stored_form {
 /*
  * Reads the stored form of a block from its header, whose checksum was right. For a compressed
  * block the function sets block->payload_bytes to the bytes of the payload itself. Returns NULL, or
- * the reason why the lengths are impossible (B8). Call it before memory is allocated.
+ * the reason why the lengths are impossible (FORMAT B8). Call it before memory is allocated.
  */
 const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block *block,
 				       struct ptx_log_stored_form *form);

@@ -17,8 +17,9 @@
 
 /* FORMAT 2.1 */
 /*
- * The header: its identity and sizes (H1 to H6), the writer (R4), the attributes of the stream, and
- * the areas of an arrangement of slots. Fields that a later minor version adds use the spare part.
+ * The header: its identity and sizes (FORMAT H1 to H6), the writer (FORMAT R4), the attributes of
+ * the stream, and the areas of an arrangement of slots. Fields that a later minor version adds use
+ * the spare part.
  */
 ROW("2.1", ptx_log_header, magic, 0, 8)
 ROW("2.1", ptx_log_header, version_major, 8, 2)
@@ -91,7 +92,7 @@ ROW("3.1", ptx_log_block, flags, 8, 4)
 ROW("3.1", ptx_log_block, payload_bytes, 12, 4)
 /*
  * The field `number` gives the order of the blocks of a type; first_record counts the events before
- * the block (D3).
+ * the block (FORMAT D3).
  */
 ROW("3.1", ptx_log_block, log_id, 16, 8)
 ROW("3.1", ptx_log_block, number, 24, 8)
@@ -125,7 +126,9 @@ ROW("3.4", ptx_log_shape, source, 6, 2)
 ROW("3.4", ptx_log_shape, address, 8, 8)
 
 /* FORMAT 3.5 */
-/* Entries of constant size, so the count in the header gives the length of the payload (N1). */
+/*
+ * Entries of constant size, so the count in the header gives the length of the payload (FORMAT N1).
+ */
 ROW("3.5", ptx_log_name, type, 0, 4)
 ROW("3.5", ptx_log_name, spare, 4, 4)
 ROW("3.5", ptx_log_name, name, 8, 64)
@@ -167,10 +170,10 @@ ROW("3.8", ptx_log_sum, overwritten, 72, 8)
 /* FORMAT 3.9 */
 /*
  * The fields end_offset and `magic` are last, so a reader finds the block from the end of the file
- * (R2).
+ * (FORMAT R2).
  */
 ROW("3.9", ptx_log_end, sum, 0, 80)
-/* Offsets of the parts of the tail, so a reader of a complete log searches nothing (E2). */
+/* Offsets of the parts of the tail, so a reader of a complete log searches nothing (FORMAT E2). */
 ROW("3.9", ptx_log_end, names_offset, 80, 8)
 ROW("3.9", ptx_log_end, ledger_offset, 88, 8)
 ROW("3.9", ptx_log_end, top_offset, 96, 8)
@@ -225,7 +228,7 @@ ROW("4.1", ptx_record, address, 8, 8)
 ROW("4.1", ptx_record, time, 16, 8)
 
 /* FORMAT 4.2 */
-/* Ten causes: events that a budget skipped are in blocks of their own (3.13). */
+/* Ten causes: events that a budget skipped are in blocks of their own (FORMAT 3.13). */
 ROW("4.2", ptx_log_line, called, 0, 8)
 ROW("4.2", ptx_log_line, reported, 8, 8)
 ROW("4.2", ptx_log_line, unread, 16, 8)
@@ -245,8 +248,8 @@ ROW("4.3", ptx_log_status, log_full, 24, 4)
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 /*
  * The sizes. Each is a multiple of 8, because these structures are placed one behind the other in
- * payloads that begin at such an offset (B1, B2). Only the size of ptx_log_status is no multiple of
- * 8, but struct ptx_log_sum pads that structure.
+ * payloads that begin at such an offset (FORMAT B1, B2). Only the size of ptx_log_status is no
+ * multiple of 8, but struct ptx_log_sum pads that structure.
  */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)

@@ -125,8 +125,8 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	writer_here(&origin->writer);
 	make_ids(origin);
 	/*
-	 * Readers compare device and inode with those of their file (R4), so that they do not
-	 * mistake a copy of the log for the original.
+	 * Readers compare device and inode with those of their file (FORMAT R4), so that they do
+	 * not mistake a copy of the log for the original.
 	 */
 	/*
 	 * The parameter `fd` is the file of the log. For a pipe, these numbers are those of the
@@ -136,7 +136,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 		origin->file.device = st.st_dev;
 		origin->file.inode = st.st_ino;
 	}
-	/* The name is shortened to fit the field with a NUL (H6); the rest was zeroed. */
+	/* The name is shortened to fit the field with a NUL (FORMAT H6); the rest was zeroed. */
 	if (!uname(&machine))
 		memcpy(origin->host, machine.nodename,
 		       strnlen(machine.nodename, sizeof(origin->host) - 1));
@@ -218,7 +218,7 @@ bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 
 /*
  * Device and inode identify a file while it exists; a copy of a log has another device or inode
- * (R4).
+ * (FORMAT R4).
  */
 bool ptx_log_is_file(int fd, const struct ptx_log_file_id *file)
 {

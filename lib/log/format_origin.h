@@ -41,7 +41,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 /*
  * Returns false if the process has ended, or cannot be running here: it ran on another machine,
  * before the last boot of this machine, or in another name space of process ids. Returns true also
- * if /proc cannot be read (R4).
+ * if /proc cannot be read (FORMAT R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 

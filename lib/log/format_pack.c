@@ -181,7 +181,7 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 	uint64_t tables = (uint64_t)block->shapes * sizeof(struct ptx_log_shape) +
 			  (uint64_t)block->sources * sizeof(struct ptx_log_source);
 
-	/* D2: at most 2^14, as an event has 14 bits for its shape. */
+	/* FORMAT D2: at most 2^14, as an event has 14 bits for its shape. */
 	if (block->shapes > SHAPE_MASK + 1)
 		return "a block has more shapes than there can be";
 	/* Both tables are at the end of the payload: their beginning is computed from there. */
@@ -195,7 +195,9 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 	return NULL;
 }
 
-/* Each shape is checked once, used or not (D2), so the loop over events need not check it. */
+/*
+ * Each shape is checked once, used or not (FORMAT D2), so the loop over events need not check it.
+ */
 static const char *check_shapes(const struct ptx_log_block *block,
 				const struct ptx_log_shape *shape)
 {
@@ -292,8 +294,8 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 				memcpy(to + sizeof(*record) + word, at + word, 8);
 		} else {
 			/*
-			 * Zeroes the last word, because the padding is zero (D2). Then the data is
-			 * copied.
+			 * Zeroes the last word, because the padding is zero (FORMAT D2). Then the
+			 * data is copied.
 			 */
 			memset(to + size - 8, 0, 8);
 			memcpy(to + sizeof(*record), at, len);
@@ -302,12 +304,12 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		to += size;
 	}
 	/*
-	 * D1: the records must have exactly the length that the header has, so fewer bytes are an
-	 * error, too.
+	 * FORMAT D1: the records must have exactly the length that the header has, so fewer bytes
+	 * are an error, too.
 	 */
 	if (to != to_end)
 		return "a block has fewer bytes of records than it says";
-	/* D1: between the last event and the tables there are at most 7 bytes of padding. */
+	/* FORMAT D1: between the last event and the tables there are at most 7 bytes of padding. */
 	if (end - at > 7)
 		return "a block has another count of records than it says";
 	for (; at < end; at++)

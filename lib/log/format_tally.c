@@ -165,7 +165,7 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 		ptx_log_tally_thread(tally, &table[source], run);
 }
 
-/* The sum of the columns stays the same (L1). */
+/* The sum of the columns stays the same (FORMAT L1). */
 static void format_tally_move(struct ptx_ledger_line *line, uint64_t events, enum ptx_lost cause)
 {
 	line->reported -= events;
@@ -197,7 +197,8 @@ void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *le
 
 /*
  * This is for a log without ledger. The losses of such a log are unknown, so in each line called
- * equals reported (L1). The lines of threads are copied directly, without a search for each line.
+ * equals reported (FORMAT L1). The lines of threads are copied directly, without a search for each
+ * line.
  */
 int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *ledger)
 {

@@ -34,7 +34,7 @@ void ptx_log_tally_fini(struct ptx_log_tally *tally);
 
 /*
  * Adds events of one thread. The caller adds the same number to the member `events` and to type[],
- * so that the sums of a ledger agree (L2).
+ * so that the sums of a ledger agree (FORMAT L2).
  */
 void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_source *source,
 			  uint64_t events);

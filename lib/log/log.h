@@ -62,7 +62,7 @@ enum ptx_log_append {
  * still owns it. Errors are EBADF: `fd` is not open for writing; EINVAL: the policy cannot work
  * with this type of file, with O_APPEND or with log_size; ENOMEM; ENOSPC and other errors of the
  * first write. The function writes the header immediately, so an older log in the file is invalid
- * after this call (W2).
+ * after this call (FORMAT W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
@@ -78,7 +78,7 @@ enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_eve
 
 /*
  * Does the same as ptx_log_append(), for the closing STOP of an UNTIL_FULL log: this event may use
- * the room that ptx_log_append() keeps free for it (W3).
+ * the room that ptx_log_append() keeps free for it (FORMAT W3).
  */
 enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event);
 

@@ -3,8 +3,8 @@
  * log/read_beside.c - finds the blocks in the areas of a log of slots, and notices missing ones.
  *
  * The areas are written in place, so they may have remains of an older log in the file. Such
- * remains are no damage: they have another log_id (B4), or no magic. An invalid block of this log
- * is damage, and the visitor gets its offset and the reason.
+ * remains are no damage: they have another log_id (FORMAT B4), or no magic. An invalid block of
+ * this log is damage, and the visitor gets its offset and the reason.
  */
 #include "log/read_beside.h"
 
@@ -35,10 +35,10 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
 }
 
 /*
- * The writer alternates between the areas (N2). So if a block has a number above 0, the block
- * before it was written to the other area, and that area must not be empty. The block with number 0
- * is the first block. If both areas are invalid and the log has events, a block is missing, because
- * the writer writes names before events. Then one report is enough.
+ * The writer alternates between the areas (FORMAT N2). So if a block has a number above 0, the
+ * block before it was written to the other area, and that area must not be empty. The block with
+ * number 0 is the first block. If both areas are invalid and the log has events, a block is
+ * missing, because the writer writes names before events. Then one report is enough.
  */
 void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 bool has_events, ptx_log_visit *visit, void *arg)
@@ -87,7 +87,7 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 	const char *why;
 
 	while (at < end && end - at >= sizeof(found.block) && !ptx_log_is_cut(window, at)) {
-		/* B5: a block must end within the area. */
+		/* FORMAT B5: a block must end within the area. */
 		verdict = ptx_log_find(window, at, end, h->log_id, &found, &why);
 		if (verdict == PTX_LOG_GOOD &&
 		    (found.block.type < PTX_LOG_SCHEMAS || found.block.type > PTX_LOG_MAPPINGS)) {

@@ -31,7 +31,7 @@ static enum ptx_log_verdict verdict_with_reason(enum ptx_log_verdict verdict, co
 	return verdict;
 }
 
-/* H6, N1: a text has a NUL within its field, so that later code can use it as a string. */
+/* FORMAT H6, N1: a text has a NUL within its field, so that later code can use it as a string. */
 static bool is_text(const char *text, size_t room)
 {
 	return memchr(text, 0, room) != NULL;
@@ -43,13 +43,16 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 		return NULL;
 	if (h->arrangement != PTX_LOG_SLOTS)
 		return "the header has an arrangement that does not exist";
-	/* Blocks are 8-byte aligned (B1), so each area begins and ends at a multiple of 8. */
+	/*
+	 * Blocks are 8-byte aligned (FORMAT B1), so each area begins and ends at a multiple of 8.
+	 */
 	if ((h->names_offset | h->names_bytes | h->lists_offset | h->lists_bytes | h->slots_offset |
 	     h->slot_bytes) & 7)
 		return "an area of the header is not a multiple of 8";
 	/*
 	 * With each value below 2^48 the sums below cannot overflow, and neither can an offset of a
-	 * slot: its index has 32 bits, and readers stop after 4096 slots without a block (R6).
+	 * slot: its index has 32 bits, and readers stop after 4096 slots without a block (FORMAT
+	 * R6).
 	 */
 	if (h->lists_offset >= PTX_LOG_OFFSET_MAX || h->lists_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
@@ -98,7 +101,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 {
 	const char *reason;
 
-	/* H1: without the magic nothing else in the file has a meaning. */
+	/* FORMAT H1: without the magic nothing else in the file has a meaning. */
 	if (len < sizeof(h->magic) || memcmp(bytes, PTX_LOG_MAGIC, sizeof(h->magic)))
 		return verdict_with_reason(PTX_LOG_NO_MAGIC, why, "this is not a trace log");
 	if (len < sizeof(*h))
@@ -120,11 +123,14 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 			return verdict_with_reason(
 				PTX_LOG_WRONG, why,
 				"the log has another major version, or its header is damaged");
-		/* H3. The caller may still salvage the log, because *h has the bytes (R8). */
+		/* FORMAT H3, R8: the caller may still salvage the log, because *h has the bytes. */
 		return verdict_with_reason(PTX_LOG_DAMAGED, why, "the header's checksum is wrong");
 	}
 	reason = check_machine(h);
-	/* H4: compatible flags are ignored, incompatible ones change the meaning of the file. */
+	/*
+	 * FORMAT H4: compatible flags are ignored, incompatible ones change the meaning of the
+	 * file.
+	 */
 	if (!reason && h->flags_incompatible & ~PTX_LOG_COMPRESSED_LOG)
 		reason = "the log uses a feature that this version does not know";
 	if (!reason)
@@ -140,7 +146,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 
 /*
  * If this function returns false, the state of the closing area is unknown, and readers treat the
- * area as absent (R3, R4).
+ * area as absent (FORMAT R3, R4).
  */
 bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing)
 {
@@ -197,7 +203,7 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why)
 {
-	/* B1: the magic. The caller chose an offset that is a multiple of 8. */
+	/* FORMAT B1: the magic. The caller chose an offset that is a multiple of 8. */
 	if (len < sizeof(*block))
 		return verdict_with_reason(PTX_LOG_SHORT, why,
 					   "the file ends within a block's header");
@@ -220,11 +226,14 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 					     offsetof(struct ptx_log_block, header_crc))))
 		return verdict_with_reason(PTX_LOG_DAMAGED, why,
 					   "the checksum of a block's header is wrong");
-	/* B4: the block remains from an older log in the same file, or from before a clear (W5). */
+	/*
+	 * FORMAT B4, W5: the block remains from an older log in the same file, or from before a
+	 * clear.
+	 */
 	if (block->log_id != log_id)
 		return verdict_with_reason(PTX_LOG_FOREIGN, why,
 					   "this block belongs to another log");
-	/* B5. The writer never makes such a block, although its checksum is right. */
+	/* FORMAT B5. The writer never makes such a block, although its checksum is right. */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return verdict_with_reason(PTX_LOG_WRONG, why,
 					   "the length of a block is impossible");

@@ -23,7 +23,10 @@ enum ptx_log_verdict {
 	PTX_LOG_FOREIGN   /* a block of another log (B4) */
 };
 
-/* Checks H1 to H6. A damaged header (H3) is copied to *header as it is, for salvage (R8). */
+/*
+ * Checks H1 to H6. A damaged header (FORMAT H3) is copied to *header as it is, for salvage (FORMAT
+ * R8).
+ */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *header, const char **why);
 
@@ -54,7 +57,7 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
  * ptx_log_check_sum() checks B6 of the bytes that are stored in the file. ptx_log_check_content()
  * checks B7 of a whole payload, which is not compressed. For a packed block it checks the lengths
  * only, since ptx_log_unpack() checks the rest. Both return NULL, or the reason of a failure. The
- * payload of an unknown type has no rules (3.3).
+ * payload of an unknown type has no rules (FORMAT 3.3).
  */
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes);
 const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload);
@@ -74,7 +77,9 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 
-/* Checks the flags, the type and the source of a record (D2). Returns NULL, or the reason. */
+/*
+ * Checks the flags, the type and the source of a record (FORMAT D2). Returns NULL, or the reason.
+ */
 const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_flags, unsigned type,
 			       unsigned source);
 
@@ -97,7 +102,7 @@ const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *en
 
 /*
  * ptx_log_mapping_next() returns the next entry of a valid MAPPINGS payload.
- * ptx_log_check_mapping() checks one entry (M2) and returns NULL, or the reason why a reader
+ * ptx_log_check_mapping() checks one entry (FORMAT M2) and returns NULL, or the reason why a reader
  * ignores the entry.
  */
 const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping *entry);

@@ -85,7 +85,9 @@ const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 	return text;
 }
 
-/* Adds the schemas of a block. The first entry of a type counts (3.10). Returns 0 or ENOMEM. */
+/*
+ * Adds the schemas of a block. The first entry of a type counts (FORMAT 3.10). Returns 0 or ENOMEM.
+ */
 int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *lists)
 {
@@ -107,7 +109,8 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 
 /*
  * Adds the objects of a block. It keeps at most PTX_LOG_OBJECTS_MAX entries and ignores further
- * ones (3.11), so that a hostile log does not choose the memory of its reader. Returns 0 or ENOMEM.
+ * ones (FORMAT 3.11), so that a hostile log does not choose the memory of its reader. Returns 0 or
+ * ENOMEM.
  */
 int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payload,
 			   struct ptx_read_lists *lists)
@@ -128,7 +131,7 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 	more = realloc(lists->object, (lists->objects + count) * sizeof(*more));
 	if (!more)
 		return ENOMEM;
-	/* The payload has the layout of the structure (3.11). */
+	/* The payload has the layout of the structure (FORMAT 3.11). */
 	memcpy(more + lists->objects, payload, count * sizeof(*more));
 	lists->object = more;
 	lists->objects += count;

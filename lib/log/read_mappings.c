@@ -2,9 +2,9 @@
 /*
  * log/read_mappings.c - reads MAPPINGS blocks (FORMAT 3.12).
  *
- * This file checks the form of a block (M1), so that its entries can be visited. An entry that
- * breaks M2 is ignored, and the other entries are used: without a mapping some names of functions
- * are missing, but no event.
+ * This file checks the form of a block (FORMAT M1), so that its entries can be visited. An entry
+ * that breaks M2 is ignored, and the other entries are used: without a mapping some names of
+ * functions are missing, but no event.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ const struct ptx_log_mapping *ptx_log_mapping_next(const struct ptx_log_mapping 
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
 }
 
-/* M1: each length is compared with the remaining bytes before the entry is used. */
+/* FORMAT M1: each length is compared with the remaining bytes before the entry is used. */
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload)
 {
 	const uint8_t *at = payload;
@@ -57,7 +57,7 @@ static const char *check_file(const struct ptx_log_mapping *entry)
 		return "its build-id is too long";
 	if (entry->path_bytes == 0 || entry->path_bytes > PTX_MAPPING_PATH_BYTES)
 		return "its path has an impossible length";
-	/* M2: the only NUL is the last byte, so the path can be used as a string. */
+	/* FORMAT M2: the only NUL is the last byte, so the path can be used as a string. */
 	if (strnlen(path, entry->path_bytes) != entry->path_bytes - 1)
 		return "the end of its path is not where it should be";
 	return NULL;
@@ -110,7 +110,9 @@ static bool read_mappings_decode(const struct ptx_log_mapping *entry, struct ptx
 	return true;
 }
 
-/* ENOSPC of the list means its limit (3.12): further entries are ignored, which is no error. */
+/*
+ * ENOSPC of the list means its limit (FORMAT 3.12): further entries are ignored, which is no error.
+ */
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
 			    struct ptx_read_lists *lists)
 {

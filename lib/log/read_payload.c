@@ -5,8 +5,8 @@
  *
  * Each DATA block is checked once, after it was read: a plain block here, a packed block where it
  * is unpacked (format_pack.c). The cursor then steps through its records without further checks,
- * once per event. The cursor and ptx_check_log() check the rules that compare blocks (D3, I1, L2,
- * E2).
+ * once per event. The cursor and ptx_check_log() check the rules that compare blocks (FORMAT D3,
+ * I1, L2, E2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 #include "log/format_skips.h"
 #include "log/read_decode.h"
 
-/* D2: the only flags that a record of a log has. IDENT exists in rings only. */
+/* FORMAT D2: the only flags that a record of a log has. IDENT exists in rings only. */
 #define FLAGS_KNOWN (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED | PTX_RECORD_LATE)
 
 /* Called for each record of a plain block and each shape of a packed one: the readers' hot path. */
@@ -72,15 +72,15 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 		if (ptx_unlikely(why))
 			return why;
 		/*
-		 * D2. Searches by time skip whole blocks by these bounds. Without this check, the
-		 * kind of search would decide whether a reader finds a record outside of the
-		 * bounds.
+		 * FORMAT D2. Searches by time skip whole blocks by these bounds. Without this
+		 * check, the kind of search would decide whether a reader finds a record outside of
+		 * the bounds.
 		 */
 		if (ptx_unlikely((int64_t)record->time < block->time_min ||
 				 (int64_t)record->time > block->time_max))
 			return "a record's time is outside its block's range";
 	}
-	/* D1: the bytes are used up; now the count must agree as well. */
+	/* FORMAT D1: the bytes are used up; now the count must agree as well. */
 	if (records != block->records)
 		return "a block has another count of records than it says";
 	return NULL;
@@ -113,9 +113,9 @@ static const char *check_names(const struct ptx_log_block *block, const struct p
 }
 
 /*
- * Checks the form of INDEX and TOP entries, and their order: a binary search finds the first
- * block only if time_top never decreases (3.6). The code in cursor/ checks whether the blocks are
- * there (I1).
+ * Checks the form of INDEX and TOP entries, and their order: a binary search finds the first block
+ * only if time_top never decreases (FORMAT 3.6). The code in cursor/ checks whether the blocks are
+ * there (FORMAT I1).
  */
 static const char *check_places(const struct ptx_log_block *block, const struct ptx_log_place *p)
 {
@@ -139,8 +139,8 @@ static const char *check_places(const struct ptx_log_block *block, const struct 
 
 /*
  * Checks that the counts agree with the length, and that types rise, so that no type has two lines.
- * The sums (L1, L2) are not checked here. A reader shows the ledger as the writer computed it, and
- * posix_trace_check_np() reports sums that are wrong.
+ * The sums (FORMAT L1, L2) are not checked here. A reader shows the ledger as the writer computed
+ * it, and posix_trace_check_np() reports sums that are wrong.
  */
 static const char *check_ledger(const struct ptx_log_block *block, const uint8_t *payload)
 {
@@ -179,8 +179,8 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
 }
 
 /*
- * The checksum comes first (B6), so the other checks usually see the writer's own bytes. The other
- * checks are necessary all the same, because a forged log has correct checksums.
+ * The checksum comes first (FORMAT B6), so the other checks usually see the writer's own bytes. The
+ * other checks are necessary all the same, because a forged log has correct checksums.
  */
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes)
 {
@@ -218,7 +218,7 @@ const char *ptx_log_check_content(const struct ptx_log_block *block, const void 
 		return ptx_log_check_mappings(block, payload);
 	case PTX_LOG_SKIPS:
 		return ptx_log_check_skips(block, payload);
-	/* This version does not support the type: a reader skips the block (3.3). */
+	/* This version does not support the type: a reader skips the block (FORMAT 3.3). */
 	default:
 		return NULL;
 	}
@@ -325,7 +325,9 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 		read_payload_subtract(&ledger->type[0], &ledger->type[type[i].type]);
 	}
 	for (uint32_t i = 0; i < block->sources; i++) {
-		/* Threads keep the order of the file; pid 0 is the unattributed part (L1). */
+		/*
+		 * Threads keep the order of the file; pid 0 is the unattributed part (FORMAT L1).
+		 */
 		thread[i].pid = from[i].pid;
 		thread[i].tid = from[i].tid;
 		thread[i].thread = from[i].thread;

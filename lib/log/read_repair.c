@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_repair.c - uses a header whose checksum is wrong, as far as possible (R8).
+ * log/read_repair.c - uses a header whose checksum is wrong, as far as possible (FORMAT R8).
  *
  * It is unknown which bytes of the header are damaged. An impossible value is replaced by the
  * default. A possible value stays, although it may be wrong: the user has asked for a salvage, and
@@ -16,7 +16,7 @@
 #define SIZE_MOST (UINT64_C(1) << 48)
 #define NS_PER_S  INT64_C(1000000000)
 
-/* The last byte becomes NUL, so that the text ends inside its field (H6). */
+/* The last byte becomes NUL, so that the text ends inside its field (FORMAT H6). */
 static void repair_text(char *text, size_t room)
 {
 	text[room - 1] = '\0';
@@ -60,7 +60,7 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 	 * machine are right.
 	 */
 	h->byte_order = PTX_LOG_BYTE_ORDER;
-	/* Fields with the same value in every log of this version and machine (H2). */
+	/* Fields with the same value in every log of this version and machine (FORMAT H2). */
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
 	/* With damaged flags, a reader would refuse a log that this version can read. */
 	h->flags_incompatible = 0;
@@ -82,7 +82,7 @@ void ptx_log_repair_header(struct ptx_log_header *h)
 	/* Programs divide by the resolution, so it must not be zero. */
 	if (h->clock_resolution < 1 || h->clock_resolution > NS_PER_S)
 		h->clock_resolution = 1;
-	/* Texts are used as strings, so each needs its NUL (H6). */
+	/* Texts are used as strings, so each needs its NUL (FORMAT H6). */
 	repair_text(h->clock, sizeof(h->clock));
 	repair_text(h->host, sizeof(h->host));
 	repair_text(h->name, sizeof(h->name));

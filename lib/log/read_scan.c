@@ -164,7 +164,9 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		return PTX_LOG_WRONG;
 	found->offset = offset;
 	found->end = offset + found->block.header_bytes + found->form.stored_bytes;
-	/* B5: header_bytes and stored_bytes are bounded, so the sum above cannot overflow. */
+	/*
+	 * FORMAT B5: header_bytes and stored_bytes are bounded, so the sum above cannot overflow.
+	 */
 	if (found->end > limit) {
 		*why = "a block runs past the end";
 		return PTX_LOG_SHORT;
@@ -196,8 +198,8 @@ static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 }
 
 /*
- * The sum of the lengths cannot overflow: record_bytes is at most 2^29 (D1), and the table is in
- * the payload.
+ * The sum of the lengths cannot overflow: record_bytes is at most 2^29 (FORMAT D1), and the table
+ * is in the payload.
  */
 static const void *read_scan_unpack(struct ptx_log_window *window,
 				    const struct ptx_log_block *block, const uint8_t *payload,
@@ -206,7 +208,7 @@ static const void *read_scan_unpack(struct ptx_log_window *window,
 	uint8_t *to = unpacked_room(window, block->record_bytes +
 						    block->sources * sizeof(struct ptx_log_source));
 
-	/* The events are checked while they are copied (D1, D2). */
+	/* The events are checked while they are copied (FORMAT D1, D2). */
 	*why = to ? ptx_log_unpack(block, payload, to) : "there is not enough memory for a block";
 	return *why ? NULL : to;
 }
@@ -226,7 +228,7 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 		*why = "the file cannot be read here";
 		return NULL;
 	}
-	/* The payload begins behind the header, whatever length that has (B2). */
+	/* The payload begins behind the header, whatever length that has (FORMAT B2). */
 	bytes += found->block.header_bytes;
 	*why = ptx_log_check_sum(&found->block, bytes, found->form.stored_bytes);
 	if (!*why && found->form.frame_bytes)
@@ -259,7 +261,7 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 /*
  * If the window has only zeros, returns the offset of the next data of the file, as far as the
  * system reports holes; otherwise returns the parameter `offset`. So the search of a sparse file of
- * a terabyte takes a moment only. The offset stays a multiple of 8 (B1).
+ * a terabyte takes a moment only. The offset stays a multiple of 8 (FORMAT B1).
  */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {
@@ -271,9 +273,9 @@ static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 }
 
 /*
- * Only multiples of 8 can begin a block (B1). The magic is compared in the window, and the header
- * is decoded only where it matches. Each round increases the offset, so hostile content cannot make
- * the search endless; its time is bounded by the size of the file.
+ * Only multiples of 8 can begin a block (FORMAT B1). The magic is compared in the window, and the
+ * header is decoded only where it matches. Each round increases the offset, so hostile content
+ * cannot make the search endless; its time is bounded by the size of the file.
  */
 static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 			     const uint64_t *log_id, struct ptx_log_found *found)
@@ -313,7 +315,8 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 			continue;
 		}
 		/*
-		 * The magic alone may be data of an event, so the header's checksum decides (B3).
+		 * The magic alone may be data of an event, so the header's checksum decides (FORMAT
+		 * B3).
 		 */
 		if (is_block(window, offset, limit, log_id, found))
 			return true;
@@ -322,7 +325,7 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 	return false;
 }
 
-/* B4: blocks of older logs in the same file are passed over. */
+/* FORMAT B4: blocks of older logs in the same file are passed over. */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found)
 {
@@ -330,7 +333,8 @@ bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t lim
 }
 
 /*
- * This function is for a log whose header is damaged: the first valid block gives the log_id (R8).
+ * This function is for a log whose header is damaged: the first valid block gives the log_id
+ * (FORMAT R8).
  */
 bool ptx_log_resync_any(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 			struct ptx_log_found *found)

@@ -81,9 +81,9 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 			    const char **why);
 
 /*
- * Finds the first block at or after `offset` with a valid header (R7). ptx_log_resync() accepts
- * blocks of this log only, ptx_log_resync_any() those of any log. The search ends at `limit` or at
- * the end of the file if that is nearer.
+ * Finds the first block at or after `offset` with a valid header (FORMAT R7). ptx_log_resync()
+ * accepts blocks of this log only, ptx_log_resync_any() those of any log. The search ends at
+ * `limit` or at the end of the file if that is nearer.
  */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found);

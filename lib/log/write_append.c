@@ -41,9 +41,9 @@ void ptx_log_block_begin(struct ptx_log *log)
 
 /*
  * For UNTIL_FULL, returns how many bytes of records may still be appended if `keep` bytes must
- * remain free (W3). Records count in their plain size, so a log that is packed better does not get
- * more events than its limit promises. Other policies have no such limit; the result is then the
- * maximum.
+ * remain free (FORMAT W3). Records count in their plain size, so a log that is packed better does
+ * not get more events than its limit promises. Other policies have no such limit; the result is
+ * then the maximum.
  */
 static uint64_t write_append_allowance(const struct ptx_log *log, size_t keep)
 {
@@ -142,8 +142,8 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 		event = &shorter;
 	}
 	/*
-	 * W3. If `keep` is 0, the closing STOP uses the room that other events have left. A LOOP
-	 * log sets the member `full` as well, but its oldest events make room.
+	 * FORMAT W3. If `keep` is 0, the closing STOP uses the room that other events have left. A
+	 * LOOP log sets the member `full` as well, but its oldest events make room.
 	 */
 	if (size > write_append_allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
@@ -178,7 +178,7 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 
 /*
  * A sealed block stays as it is until unsealed, so a second attempt after a failed write sends the
- * same bytes (W1). In a sequence the caller gives 0 for the parameter `oldest`.
+ * same bytes (FORMAT W1). In a sequence the caller gives 0 for the parameter `oldest`.
  */
 size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 {

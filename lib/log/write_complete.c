@@ -4,9 +4,9 @@
  * completes it.
  *
  * The tail of a log has the index, all names and lists again, the ledger and the END block. So a
- * reader of a complete log need not search for them (R2). If a write of the tail fails, the closing
- * area of the header still gets the status and the total (R3). After an error the functions
- * continue, as long as the bytes in the file remain a valid log.
+ * reader of a complete log need not search for them (FORMAT R2). If a write of the tail fails, the
+ * closing area of the header still gets the status and the total (FORMAT R3). After an error the
+ * functions continue, as long as the bytes in the file remain a valid log.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 
 /*
  * After a clear, the new header is written first: until it is in the file, new blocks would have
- * another log_id than the header, and readers would see an empty log (B4).
+ * another log_id than the header, and readers would see an empty log (FORMAT B4).
  */
 int ptx_log_write(struct ptx_log *log)
 {
@@ -42,7 +42,7 @@ bool ptx_log_is_full(const struct ptx_log *log)
 	return log->full;
 }
 
-/* The number is in memory only until the log is completed (3.8). */
+/* The number is in memory only until the log is completed (FORMAT 3.8). */
 uint64_t ptx_log_overwritten(const struct ptx_log *log)
 {
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
@@ -56,7 +56,7 @@ bool ptx_log_is_loop(const struct ptx_log *log)
 
 /*
  * A sequence overwrites nothing. In a LOOP log the drain has counted all appended events as
- * reported, although some are no longer in the file (L3).
+ * reported, although some are no longer in the file (FORMAT L3).
  */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 {
@@ -91,14 +91,14 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	return lost;
 }
 
-/* The sum of the columns stays the same (L1). */
+/* The sum of the columns stays the same (FORMAT L1). */
 static void move_to_cleared(struct ptx_ledger_line *line)
 {
 	line->lost[PTX_LOST_CLEARED] += line->reported;
 	line->reported = 0;
 }
 
-/* Every line is changed, so that the columns still add up over types and threads (L2). */
+/* Every line is changed, so that the columns still add up over types and threads (FORMAT L2). */
 static void clear_reported(struct ptx_ledger *ledger)
 {
 	move_to_cleared(&ledger->total);
@@ -111,8 +111,8 @@ static void clear_reported(struct ptx_ledger *ledger)
 /*
  * There are three cases. In a pipe, bytes that were written cannot be removed, so only the block in
  * memory is cleared. A regular file without positional writes must be truncated, because each write
- * goes to its end. In other files a new log_id makes all blocks invalid in one step (W5), and new
- * blocks overwrite the old blocks.
+ * goes to its end. In other files a new log_id makes all blocks invalid in one step (FORMAT W5),
+ * and new blocks overwrite the old blocks.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 {
@@ -154,8 +154,8 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	log->block.first_record = 0;
 	ptx_log_block_begin(log);
 	/*
-	 * After the change of the id, all blocks in the file belong to another log (W5). The id 0
-	 * is not used.
+	 * After the change of the id, all blocks in the file belong to another log (FORMAT W5). The
+	 * id 0 is not used.
 	 */
 	log->header->log_id = log->header->log_id * UINT64_C(6364136223846793005) + 1;
 	log->header_waits = true;
@@ -195,7 +195,7 @@ static int send_skips(struct ptx_log *log, const struct ptx_ledger *ledger)
 	return ptx_log_meta_send(log);
 }
 
-/* Sends the END block, which readers find by the last 16 bytes of the file (R2). */
+/* Sends the END block, which readers find by the last 16 bytes of the file (FORMAT R2). */
 static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 {
 	void *payload = ptx_log_meta_payload(log, sizeof(*end));
@@ -204,7 +204,7 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 		return ENOMEM;
 	/* The sum includes the status that ptx_log_complete() has set. */
 	end->sum = log->sum;
-	/* log->at is the offset at which ptx_log_meta_send() places this block (E1). */
+	/* log->at is the offset at which ptx_log_meta_send() places this block (FORMAT E1). */
 	end->end_offset = log->at;
 	memcpy(end->magic, PTX_LOG_END_MAGIC, sizeof(end->magic));
 	memcpy(payload, end, sizeof(*end));
@@ -215,7 +215,7 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 /*
  * Sends the lists with all entries. Each list follows directly behind the list before it, because
  * END has only the offset of the first list. SCHEMAS and OBJECTS are written even if empty,
- * MAPPINGS only if there are any (3.9).
+ * MAPPINGS only if there are any (FORMAT 3.9).
  */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {
@@ -236,8 +236,8 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 
 /*
  * Sends the tail, in the order of 3.9. Each step needs the success of all steps before it: END may
- * only name blocks that are in the file (E2). After a failure the log has no END. Readers then read
- * it as a log that was not completed, with the status of its closing area (R3).
+ * only name blocks that are in the file (FORMAT E2). After a failure the log has no END. Readers
+ * then read it as a log that was not completed, with the status of its closing area (FORMAT R3).
  */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -268,8 +268,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 }
 
 /*
- * Writes the closing area (2.2). On a full disk this succeeds although the tail failed, because the
- * file system allocated the disk blocks of these bytes when the log was begun.
+ * Writes the closing area (FORMAT 2.2). On a full disk this succeeds although the tail failed,
+ * because the file system allocated the disk blocks of these bytes when the log was begun.
  */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -290,8 +290,8 @@ static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 
 /*
  * The first error is returned, but the function does all that it can: the events that cannot be
- * written are counted, the tail is tried, the file is truncated to its end, and the header gets
- * the status. The truncation removes remains of an older, longer log (W2).
+ * written are counted, the tail is tried, the file is truncated to its end, and the header gets the
+ * status. The truncation removes remains of an older, longer log (FORMAT W2).
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		     struct ptx_ledger *ledger)
@@ -337,7 +337,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		closed = ptx_log_check_file(log);
 		if (!closed)
 			/*
-			 * The file ends behind END, or behind the last block that was written (W2).
+			 * The file ends behind END, or behind the last block that was written
+			 * (FORMAT W2).
 			 */
 			closed = ptx_io_truncate(log->fd, log->at);
 		if (!closed)

@@ -52,14 +52,14 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	h->version_minor = PTX_LOG_MINOR;
 	h->header_bytes = PTX_LOG_HEADER_BYTES;
 	h->byte_order = PTX_LOG_BYTE_ORDER;
-	/* Sizes that identify the type of machine (H2). */
+	/* Sizes that identify the type of machine (FORMAT H2). */
 	h->word_bytes = sizeof(void *);
 	h->pthread_bytes = sizeof(pthread_t);
 	h->event_set_bytes = PTX_EVENT_SET_BYTES;
 	h->record_bytes = sizeof(struct ptx_record);
 	h->block_bytes = sizeof(struct ptx_log_block);
 
-	/* The identity of the log, of its writer and of its file (R4). */
+	/* The identity of the log, of its writer and of its file (FORMAT R4). */
 	memcpy(h->uuid, origin->uuid, sizeof(h->uuid));
 	h->log_id = origin->log_id;
 	h->begin_time = origin->begin_ns;
@@ -77,7 +77,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	put_text(h->clock, sizeof(h->clock), facts->clock);
 	put_text(h->host, sizeof(h->host), origin->host);
 
-	/* The attributes, as a program will get them from the log (2.1). */
+	/* The attributes, as a program will get them from the log (FORMAT 2.1). */
 	h->stream_size = attr->stream_size;
 	h->max_data_size = attr->max_data_size;
 	h->log_size = attr->log_size;
@@ -88,7 +88,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	h->attr_flags = attr->flags;
 	h->clock_resolution = attr->clock_resolution_ns;
 	h->creation_time = attr->creation_ns;
-	/* Both texts are shortened to fit the field and end with a NUL (H6). */
+	/* Both texts are shortened to fit the field and end with a NUL (FORMAT H6). */
 	put_text(h->name, sizeof(h->name), attr->name);
 	put_text(h->generation, sizeof(h->generation), attr->generation);
 }
@@ -182,7 +182,9 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 	/* `types` is the number of these lines. */
 	thread = (struct ptx_log_thread_line *)type;
 	for (size_t i = 0; i < ledger->threads; i++, thread++) {
-		/* Identity as in a table of threads (3.4); pid 0 is no thread (3.7). */
+		/*
+		 * Identity as in a table of threads (FORMAT 3.4); pid 0 is no thread (FORMAT 3.7).
+		 */
 		thread->pid = ledger->thread[i].pid;
 		thread->tid = ledger->thread[i].tid;
 		thread->thread = ledger->thread[i].thread;

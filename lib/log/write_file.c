@@ -98,7 +98,7 @@ int ptx_log_check_file(const struct ptx_log *log)
 
 /*
  * log->sent counts the bytes of this buffer that are in the file, also after an error. The caller
- * sends the same buffer again until the call succeeds, and the write continues there (W1).
+ * sends the same buffer again until the call succeeds, and the write continues there (FORMAT W1).
  */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset)
 {
@@ -223,7 +223,7 @@ int ptx_log_meta_send(struct ptx_log *log)
 	 */
 	if (log->meta.offset == log->at)
 		log->at += log->meta.len;
-	/* The number is used: the file has a block with this number (D3, N2). */
+	/* The number is used: the file has a block with this number (FORMAT D3, N2). */
 	log->number[block->type]++;
 	if (block->type == PTX_LOG_NAMES)
 		ptx_log_names_sent(log);
@@ -238,9 +238,9 @@ static void open_closing(struct ptx_log *log)
 {
 	struct ptx_log_closing *closing = &log->header->closing;
 
-	/* The sum and the total are zero unless the log is closed (2.2). */
+	/* The sum and the total are zero unless the log is closed (FORMAT 2.2). */
 	memset(closing, 0, sizeof(*closing));
-	/* A reader of a pipe cannot determine whether the writer still runs (2.2). */
+	/* A reader of a pipe cannot determine whether the writer still runs (FORMAT 2.2). */
 	memcpy(closing->state, log->positional ? PTX_LOG_WRITING : PTX_LOG_STREAMED,
 	       sizeof(closing->state));
 	closing->guardian_pid = log->guardian_pid;
@@ -273,7 +273,7 @@ int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 
 /*
  * For a pipe this function is called once, before any block. For a file it is called again after
- * each clear (W5).
+ * each clear (FORMAT W5).
  */
 int ptx_log_write_header(struct ptx_log *log)
 {

@@ -69,7 +69,7 @@ static int write_index_prepare(struct ptx_log *log, enum ptx_log_type type,
 
 	if (!entry)
 		return ENOMEM;
-	/* An empty TOP block is valid: a log without events has one (E2). */
+	/* An empty TOP block is valid: a log without events has one (FORMAT E2). */
 	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	block->records = (uint32_t)count;
 	block->time_min = count ? place[0].time_min : 0;
@@ -101,7 +101,10 @@ static void note_top(struct ptx_log_index *index, uint64_t offset)
 	index->places = 0;
 }
 
-/* If there are no places, the function does nothing, so the tail has no empty INDEX block (3.6). */
+/*
+ * If there are no places, the function does nothing, so the tail has no empty INDEX block (FORMAT
+ * 3.6).
+ */
 int ptx_log_index_send(struct ptx_log *log)
 {
 	struct ptx_log_index *index = &log->index;
@@ -125,8 +128,8 @@ int ptx_log_index_send(struct ptx_log *log)
 
 /*
  * This is for a log that a guardian continues. The INDEX block must list exactly the DATA blocks
- * that were read before it (I1). Otherwise the INDEX block is damaged or forged, and the guardian
- * continues the log behind the block before it.
+ * that were read before it (FORMAT I1). Otherwise the INDEX block is damaged or forged, and the
+ * guardian continues the log behind the block before it.
  */
 bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			   size_t count)
@@ -151,7 +154,7 @@ int ptx_log_top_send(struct ptx_log *log)
 	return err ? err : ptx_log_meta_send(log);
 }
 
-/* After a clear no block in the file is valid (W5), so all places are forgotten. */
+/* After a clear no block in the file is valid (FORMAT W5), so all places are forgotten. */
 void ptx_log_index_clear(struct ptx_log *log)
 {
 	log->index.places = 0;

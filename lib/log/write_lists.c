@@ -26,7 +26,7 @@ static bool write_lists_has(const uint64_t *set, unsigned type)
 /*
  * The text is kept: the tail repeats all schemas. The drain may give the schema of a type again,
  * after a clear or from another process. That is no error as long as the text is the same.
- * Otherwise the function returns EEXIST and keeps the first text, as readers do (3.10).
+ * Otherwise the function returns EEXIST and keeps the first text, as readers do (FORMAT 3.10).
  */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 {
@@ -88,7 +88,7 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 	return 0;
 }
 
-/* Decides whether the tail has SCHEMAS and OBJECTS blocks (3.9). */
+/* Decides whether the tail has SCHEMAS and OBJECTS blocks (FORMAT 3.9). */
 bool ptx_log_lists_any(const struct ptx_log *log)
 {
 	static const uint64_t none[PTX_TYPE_MAX / 64];
@@ -141,7 +141,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	}
 	block = (struct ptx_log_block *)(void *)log->meta.bytes;
 	block->records = (uint32_t)count;
-	/* Flag 1 means that the block has all entries (3.1). */
+	/* Flag 1 means that the block has all entries (FORMAT 3.1). */
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	/*
 	 * The set `known` may grow before this block is in the file. The set `waiting` has the
@@ -250,7 +250,7 @@ void ptx_log_lists_sent(struct ptx_log *log, unsigned type)
 
 /*
  * A clear keeps schemas, objects and mappings: they describe the program and not the events. They
- * are written again, because blocks of the old log_id are invalid (W5).
+ * are written again, because blocks of the old log_id are invalid (FORMAT W5).
  */
 void ptx_log_lists_clear(struct ptx_log *log)
 {

@@ -200,7 +200,7 @@ static int write_loop_place(struct ptx_log *log)
 	 */
 	ptx_log_block_unseal(log);
 	bytes = ptx_log_block_seal(log, oldest);
-	/* The whole block is written by one write (W1). */
+	/* The whole block is written by one write (FORMAT W1). */
 	err = ptx_log_send(log, log->block.out, bytes, slot_offset(log, slot));
 	ptx_log_block_unseal(log);
 	if (err)
@@ -217,7 +217,7 @@ static int write_loop_place(struct ptx_log *log)
 	}
 	/*
 	 * The former state of this block no longer counts, because the new state has the same
-	 * number (R6).
+	 * number (FORMAT R6).
 	 */
 	if (loop->placed)
 		loop->spare[loop->spares++] = loop->slot;
@@ -272,9 +272,9 @@ static int close_block(struct ptx_log *log)
 }
 
 /*
- * Writes names and lists first: a reader must have the type of an event that it finds (3.5, 3.10).
- * Only a block that is out of room ends; any other block stays the current block and is written
- * again when it has grown.
+ * Writes names and lists first: a reader must have the type of an event that it finds (FORMAT 3.5,
+ * 3.10). Only a block that is out of room ends; any other block stays the current block and is
+ * written again when it has grown.
  */
 int ptx_log_write_loop(struct ptx_log *log)
 {
@@ -327,7 +327,7 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 	loop->time_max = block->time_max;
 	/*
 	 * Types and threads of these events are unknown: they count as events of type 0 and of no
-	 * thread (L2).
+	 * thread (FORMAT L2).
 	 */
 	if (missing) {
 		loop->overwritten.events += missing;
@@ -440,8 +440,8 @@ void ptx_log_loop_destroy(struct ptx_log *log)
 
 /*
  * Computes the sum of 3.8. first_record is the number of all events that ended blocks ever had. So
- * sum->records is the number of all written events, less the overwritten ones (L3). The tail begins
- * behind the last slot, used or not.
+ * sum->records is the number of all written events, less the overwritten ones (FORMAT L3). The tail
+ * begins behind the last slot, used or not.
  */
 void ptx_log_loop_end(struct ptx_log *log)
 {

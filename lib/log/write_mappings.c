@@ -13,7 +13,7 @@
 
 #include "log/writer.h"
 
-/* Paths are padded so that the next entry is 8-byte aligned (M1). */
+/* Paths are padded so that the next entry is 8-byte aligned (FORMAT M1). */
 static size_t write_mappings_padded(size_t bytes)
 {
 	return (bytes + 7) & ~(size_t)7;
@@ -46,8 +46,8 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 
 /*
  * Adds an entry and its path. Returns ENOSPC if the list has ended, or if a further entry would
- * exceed the limits up to which every reader keeps entries (3.12). One entry below the limit is
- * reserved for the entry that ends the list. The comparison is written so that no difference is
+ * exceed the limits up to which every reader keeps entries (FORMAT 3.12). One entry below the limit
+ * is reserved for the entry that ends the list. The comparison is written so that no difference is
  * below 0.
  */
 static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
@@ -75,9 +75,9 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 
 /*
  * Ends the list: from the time when_ns on, nothing is known about any process. The last entry
- * states this by the fact that process 0 is gone (3.12). If an entry is missing, earlier entries
- * may be wrong for later events. make_room() has reserved the memory. An empty list needs no such
- * entry, because it has no entry that could be wrong.
+ * states this by the fact that process 0 is gone (FORMAT 3.12). If an entry is missing, earlier
+ * entries may be wrong for later events. make_room() has reserved the memory. An empty list needs
+ * no such entry, because it has no entry that could be wrong.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {

@@ -46,7 +46,8 @@ bool ptx_log_names_wait(const struct ptx_log *log)
 
 /*
  * The function counts the names before the loop, because it must compute how much room the metadata
- * buffer needs. A block of all names has flag 1 and may be empty: every complete log has one (3.9).
+ * buffer needs. A block of all names has flag 1 and may be empty: every complete log has one
+ * (FORMAT 3.9).
  */
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
@@ -90,9 +91,9 @@ static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 
 /*
  * Writes to the area that ptx_log_names_sent() has chosen, so the block with the newest names stays
- * until the next block is complete (N2). After the death of a writer both areas may need a block:
- * then the loop runs twice. Each round removes one of the reasons for which ptx_log_names_wait()
- * returns true, so the loop ends.
+ * until the next block is complete (FORMAT N2). After the death of a writer both areas may need a
+ * block: then the loop runs twice. Each round removes one of the reasons for which
+ * ptx_log_names_wait() returns true, so the loop ends.
  */
 int ptx_log_names_write_slots(struct ptx_log *log)
 {
@@ -122,7 +123,7 @@ void ptx_log_names_sent(struct ptx_log *log)
 	}
 }
 
-/* The payload was checked (N1). The file has these names, so they are marked as written. */
+/* The payload was checked (FORMAT N1). The file has these names, so they are marked as written. */
 void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			   const struct ptx_log_name *name)
 {
@@ -133,7 +134,7 @@ void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *bloc
 	}
 }
 
-/* Names are kept: types do not change with a clear. They are written again (W5). */
+/* Names are kept: types do not change with a clear. They are written again (FORMAT W5). */
 void ptx_log_names_clear(struct ptx_log *log)
 {
 	memset(log->names.written, 0, sizeof(log->names.written));

@@ -24,7 +24,7 @@ size_t ptx_log_record_max(const struct ptx_attr *attr)
 {
 	size_t data = attr->max_data_size;
 
-	/* Bits 0 to 27 of len_flags have the length (4.1). */
+	/* Bits 0 to 27 of len_flags have the length (FORMAT 4.1). */
 	if (data > PTX_RECORD_LEN_MAX)
 		data = PTX_RECORD_LEN_MAX;
 	if (data < PTX_SYSTEM_DATA_MAX)
@@ -34,7 +34,7 @@ size_t ptx_log_record_max(const struct ptx_attr *attr)
 
 /*
  * WITHLOG-11: log_size is a maximum, so a limit that is too small is refused and not raised. The
- * limit must be large enough for the largest event and the closing STOP (W3).
+ * limit must be large enough for the largest event and the closing STOP (FORMAT W3).
  */
 static int check_limit(const struct ptx_attr *attr)
 {

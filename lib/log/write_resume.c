@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_resume.c - continues a log whose writer was killed (W2).
+ * log/write_resume.c - continues a log whose writer was killed (FORMAT W2).
  *
  * The blocks have everything that the writer remembered. The guardian reads the log from its
  * beginning to its last whole block. The writer was writing the bytes behind that block when it
@@ -23,11 +23,11 @@
 #include "log/write_resume.h"
 #include "log/writer.h"
 
-/* after this many slots without a block, the file has no further block (R6) */
+/* after this many slots without a block, the file has no further block (FORMAT R6) */
 #define SLOTS_WITHOUT 4096u
 /*
  * How many bytes behind a damage the guardian searches for events. There is a limit, because an
- * older log of any size may follow the damage (W2).
+ * older log of any size may follow the damage (FORMAT W2).
  */
 #define SEARCH_BEYOND (UINT64_C(16) << 20)
 
@@ -40,7 +40,7 @@ static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 
 	ptx_log_index_note(log, found->offset, block->first_record, block->time_min,
 			   block->time_max);
-	/* The first block gives the time of the first event (3.8). */
+	/* The first block gives the time of the first event (FORMAT 3.8). */
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
@@ -67,8 +67,8 @@ static bool is_of_the_end(const struct ptx_log_block *block)
 /*
  * Returns true if the block is the next block of a log that is being written; its content is then
  * part of the log's state. Returns false at the first block that is not the next block: it belongs
- * to a tail, its number is not the next number (D3), or it is damaged. If the function sets *err to
- * ENOMEM, the result false does not mean the end of the log.
+ * to a tail, its number is not the next number (FORMAT D3), or it is damaged. If the function sets
+ * *err to ENOMEM, the result false does not mean the end of the log.
  */
 static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 			  const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
@@ -78,7 +78,7 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 	const char *why;
 	const void *payload;
 
-	/* D3: numbers of a type rise by one. */
+	/* FORMAT D3: numbers of a type rise by one. */
 	if (is_of_the_end(block) || (known && block->number != log->number[block->type]))
 		return false;
 	/*
@@ -147,7 +147,8 @@ static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *wi
 		if (whole && found.block.type == PTX_LOG_DATA)
 			return EINVAL;
 		/*
-		 * If the block is invalid, the next header may be anywhere behind this header (R7).
+		 * If the block is invalid, the next header may be anywhere behind this header
+		 * (FORMAT R7).
 		 */
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
@@ -206,8 +207,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * Reads the header in a slot. The window bounds the block by the slot (B5). The product cannot
- * overflow: gather_slots() stops 4096 slots behind the end of the file.
+ * Reads the header in a slot. The window bounds the block by the slot (FORMAT B5). The product
+ * cannot overflow: gather_slots() stops 4096 slots behind the end of the file.
  */
 static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, uint32_t slot,
 		      struct ptx_log_found *found)
@@ -222,8 +223,8 @@ static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, 
 
 /*
  * Collects the headers of all slots, and sorts them. The search ends after SLOTS_WITHOUT slots
- * without a header: writers skip no slot (R6), and a hostile header could otherwise ask for 2^32
- * reads.
+ * without a header: writers skip no slot (FORMAT R6), and a hostile header could otherwise ask for
+ * 2^32 reads.
  */
 static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window,
 			struct slots *slots)
@@ -256,7 +257,7 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 /*
  * Returns the payload of a slot's block, or NULL if it is not valid. Two slots may have blocks of
  * the same number. The block with more events is then the later state of the block. The caller
- * tries the block with more events first (R6).
+ * tries the block with more events first (FORMAT R6).
  */
 static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_window *window,
 				      const struct slot *slot, struct ptx_log_found *found)
@@ -269,7 +270,8 @@ static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_
 
 /*
  * Adds the blocks that count, in the order of numbers. The newest valid block has the number of the
- * oldest one (R6). Blocks that are damaged are given up: their events become missing (W2).
+ * oldest one (FORMAT R6). Blocks that are damaged are given up: their events become missing (FORMAT
+ * W2).
  */
 static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
 			 struct ptx_log_tally *tally)
@@ -281,7 +283,7 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 	/* The newest block whose payload is valid; headers alone may be those of torn writes. */
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
 		if (write_resume_whole(log, window, &slots->slot[i], &found))
-			/* The header of this block shows how far back blocks count (W4). */
+			/* The header of this block shows how far back blocks count (FORMAT W4). */
 			oldest = slots->slot[i].oldest;
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;

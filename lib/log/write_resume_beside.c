@@ -44,7 +44,7 @@ static const void *payload_of(struct beside *beside, const struct ptx_log_found 
 
 /*
  * Reads a NAMES block. The areas are visited with the older block first, so at the end log->names
- * has the newest names, and the next block goes to the other area (N2).
+ * has the newest names, and the next block goes to the other area (FORMAT N2).
  */
 static void restore_names(void *arg, uint64_t at, const struct ptx_log_found *found,
 			  const char *why)
@@ -78,7 +78,8 @@ static void find_last_block(void *arg, uint64_t at, const struct ptx_log_found *
 /*
  * Overwrites the header of an invalid last block with zeros, so that a reader's search ends there
  * and a new block can be written at its place. If valid blocks of this log follow it, it is not the
- * last block, and the damage stays (W2). A failed write does no harm: the block stays invalid.
+ * last block, and the damage stays (FORMAT W2). A failed write does no harm: the block stays
+ * invalid.
  */
 static void remove_last(struct beside *beside, uint64_t end)
 {
@@ -97,8 +98,8 @@ static void remove_last(struct beside *beside, uint64_t end)
 
 /*
  * The second pass reads the valid blocks up to the first damage. Behind the damage it only notes
- * the numbers of blocks, because the tail's blocks continue them (N2). It does not add their
- * entries: no reader reads them (R6), and without the damaged block the order of entries is
+ * the numbers of blocks, because the tail's blocks continue them (FORMAT N2). It does not add their
+ * entries: no reader reads them (FORMAT R6), and without the damaged block the order of entries is
  * unknown.
  */
 static void restore_lists(void *arg, uint64_t at, const struct ptx_log_found *found,

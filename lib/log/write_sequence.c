@@ -4,15 +4,15 @@
  * where the previous block ends.
  *
  * The order of blocks has two rules: names, schemas, objects and mappings precede the first block
- * of events that uses them (3.5, 3.10), and an INDEX block follows its 1024th DATA block (3.6). A
- * part of a block cannot be removed from a pipe, so the rest of a block that was begun is written
- * first.
+ * of events that uses them (FORMAT 3.5, 3.10), and an INDEX block follows its 1024th DATA block
+ * (FORMAT 3.6). A part of a block cannot be removed from a pipe, so the rest of a block that was
+ * begun is written first.
  */
 #include "log/writer.h"
 
 /*
- * Called when the block is in the file: updates the members `index` and `sum` (3.8), and begins an
- * empty block.
+ * Called when the block is in the file: updates the members `index` and `sum` (FORMAT 3.8), and
+ * begins an empty block.
  */
 static void write_sequence_written(struct ptx_log *log, size_t bytes)
 {
@@ -34,7 +34,7 @@ static void write_sequence_written(struct ptx_log *log, size_t bytes)
 /*
  * Seals and sends the block. If a write into a file fails, the block is opened again, so that later
  * events can still join it. The next attempt writes the block anew at the same place. In a pipe the
- * sealed bytes must stay as they are once some of them are sent (W1).
+ * sealed bytes must stay as they are once some of them are sent (FORMAT W1).
  */
 static int send_block(struct ptx_log *log)
 {
