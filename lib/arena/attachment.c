@@ -135,7 +135,7 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 
 	/*
 	 * The mask `claims` shows the claims of this process even if the program has closed a
-	 * descriptor of the file and so has lost the locks (L4).
+	 * descriptor of the file and so has lost the locks (DESIGN L4).
 	 */
 	if (fd < 0 || atomic_load_explicit(&arena->claims, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
@@ -144,10 +144,10 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * Counts the attached streams and advances the epoch (I4, I5). A process that is killed between the
- * change of a bit and this call leaves a wrong count until the next change. So this function counts
- * the bits anew and does not change the old count by one: a later call repairs a wrong count. The
- * last exchange that succeeds has counted all bits that were set before.
+ * Counts the attached streams and advances the epoch (DESIGN I4, I5). A process that is killed
+ * between the change of a bit and this call leaves a wrong count until the next change. So this
+ * function counts the bits anew and does not change the old count by one: a later call repairs a
+ * wrong count. The last exchange that succeeds has counted all bits that were set before.
  */
 static void count_anew(struct ptx_control *control)
 {
@@ -279,7 +279,9 @@ static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked 
 			continue;
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);
-		/* A process that sees a fact of the new stream also sees the new word (I2). */
+		/*
+		 * A process that sees a fact of the new stream also sees the new word (DESIGN I2).
+		 */
 		atomic_thread_fence(memory_order_release);
 		/*
 		 * The memory is given back even if that was done before, because a late writer may
@@ -320,7 +322,7 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 
 /*
  * Step 6. The signal fences keep the order of the stores for a process that reads them after this
- * process was killed. A process that reads at the same time checks the word afterwards (I2).
+ * process was killed. A process that reads at the same time checks the word afterwards (DESIGN I2).
  */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size)
@@ -342,7 +344,7 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 
 /*
  * Steps 8 to 10. The release order makes all facts visible before the word. The bit is set after
- * the word, so that a set bit means an attached stream (I3).
+ * the word, so that a set bit means an attached stream (DESIGN I3).
  */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
