@@ -54,6 +54,21 @@ fi
 run 2 record --sched=maybe -o "$tmp/x.ptl" -- true
 check "another need" has err 'there are needed and possible'
 
+# The CPU limit of a cgroup, which only root can set.
+box=/sys/fs/cgroup/cpu/posixtrace-test-$$
+limit=cpu.cfs_quota_us
+test -w /sys/fs/cgroup/cpu/cgroup.procs || box=/sys/fs/cgroup/posixtrace-test-$$ limit=cpu.max
+if mkdir "$box" 2>/dev/null && (echo 20000 >"$box/$limit") 2>/dev/null; then
+	# The program runs until the limit has applied in 20 periods.
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$box" "$posixtrace" why --run -- sh -c '
+		periods() { sed -n "s/^nr_throttled //p" "$1/cpu.stat"; }
+		begin=$(periods "$1")
+		until test $(($(periods "$1") - begin)) -ge 20; do :; done' name "$box" >"$tmp/out" 2>"$tmp/err"
+	check "a CPU limit is a line of the answer" has out \
+		"^Limit: the cgroup [^ ]*posixtrace-test-$$ used up its CPU limit (cpu.max) in [0-9]* period"
+fi
+rmdir "$box" 2>/dev/null
+
 # A signal that ends why leaves neither the log nor a process.
 start "$posixtrace" why --run -- sh -c 'echo begun >"$1"; exec sleep 100' name "$tmp/begun"
 killed=$pid

@@ -404,14 +404,17 @@ void blocked_look(struct blocked *blocked, struct capture *capture)
 	    procfile_is_foreign())
 		return;
 	look_at_all(blocked, capture, false);
+	throttled_look(&blocked->throttled, blocked->pid, capture);
 	pause_ns = (until_now_ns() - begin_ns) * PAUSES;
 	blocked->next_ns = begin_ns + (pause_ns > PAUSE_NS ? pause_ns : PAUSE_NS);
 }
 
 void blocked_end(struct blocked *blocked, struct capture *capture)
 {
-	if (capture->plan->looks_at_blocked && !procfile_is_foreign())
+	if (capture->plan->looks_at_blocked && !procfile_is_foreign()) {
 		look_at_all(blocked, capture, true);
+		throttled_look(&blocked->throttled, blocked->pid, capture);
+	}
 	free(blocked->thread);
 	*blocked = (struct blocked){ .threads = 0 };
 }

@@ -20,6 +20,7 @@
 #include <sys/types.h>
 
 #include "live/capture.h"
+#include "live/throttled.h"
 
 #define BLOCKED_EVENT "posixtrace_blocked"
 /*
@@ -40,6 +41,7 @@ struct blocked {
 	pid_t pid;                     /* the first process */
 	struct blocked_thread *thread; /* of the last look, sorted by number */
 	size_t threads;
+	struct throttled throttled;    /* of the first process */
 	int64_t next_ns;               /* the time of the next look */
 };
 

@@ -12,6 +12,7 @@
 
 #include <string.h>
 
+#include "live/throttled.h"
 #include "log/field.h"
 #include "spans/pairing.h"
 
@@ -83,6 +84,7 @@ static const struct {
 	{ "process.end", PLAN_OVER, "pid" }, { "process.exit", PLAN_OVER, "pid" },
 	{ "posixtrace_blocked", PLAN_BLOCKED, NULL }, { "lock.waiting", PLAN_WAITING, NULL },
 	{ PROGRAM_ATTACHED, PLAN_ATTACHED, "pid" },
+	{ THROTTLED_EVENT, PLAN_THROTTLED, "throttled_ns" },
 };
 
 /*
@@ -160,7 +162,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 {
 	/* The first of these fields that a type has gives the text in the label of its part. */
 	static const char *const texts[] = { "path", "by", "program", "command", "address",
-					     "name", "node", "next" };
+					     "name", "node", "next", "cgroup" };
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,

@@ -623,6 +623,24 @@ static bool is_last(struct history *history, const struct plan *plan, const stru
 	return !text || !strcasecmp(history->text[text - 1], "_exit");
 }
 
+/* Notes that a limit kept a process from running. The event is one of the recorder. */
+static void add_throttle(struct history *history, const struct plan *plan,
+			 const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	if (history->throttles == HISTORY_THREADS)
+		return;
+	if (!vec_grow(&history->throttle, history->throttles, 1)) {
+		history->err = ENOMEM;
+		return;
+	}
+	history->throttle[history->throttles++] = (struct throttle){
+		.pid = (pid_t)field_integer(type->schema, "pid", event, 0),
+		.text = history_text(history, type, event, plan->text), .time_ns = event->time_ns,
+		.ns = classify_number(type, event, plan->key),
+		.periods = (uint64_t)field_integer(type->schema, "periods", event, 0),
+	};
+}
+
 /*
  * Adds one event to the history of its thread. Even an event that explains nothing extends the time
  * in which the thread is known to exist.
@@ -722,6 +740,9 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_SAMPLE:
 		add_sample(history, thread, type, event);
+		break;
+	case PLAN_THROTTLED:
+		add_throttle(history, plan, type, event);
 		break;
 	case PLAN_ATTACHED:
 		ended = program_from_event(type->name, type->schema, event->data, event->data_len,
@@ -1022,6 +1043,7 @@ void history_fini(struct history *history)
 	free(history->request);
 	free(history->connect);
 	free(history->stop);
+	free(history->throttle);
 	free(history->run);
 	free(history->text);
 	free(history->waker);

@@ -284,6 +284,13 @@ struct history {
 	size_t endeds;
 	struct stuck *stuck;   /* by the index of the thread: how it is blocked, see why/stuck.h */
 	size_t stucks;
+	struct throttle {      /* the CPU limit of a cgroup kept a process from running */
+		pid_t pid;
+		uint32_t text; /* index of the path of the cgroup + 1; 0: unknown */
+		int64_t time_ns;
+		uint64_t ns, periods;
+	} *throttle;           /* in the order of the log */
+	size_t throttles;
 	struct stop *stop;     /* times of stopped processes: why/stops.h */
 	size_t stops;
 	bool knows_stopped;    /* the states of threads say whether a signal had stopped them */

@@ -75,6 +75,7 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	      const struct division *division, const struct why_causes *causes)
 {
 	const struct why_node *root = &division->node[0];
+	uint64_t ns, periods;
 
 	json_object(json, NULL);
 	json_string_member(json, "span", window->name ? window->name : "");
@@ -88,6 +89,9 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	why_json_time(json, "begin", "begin_ns", window->from_ns);
 	why_json_time(json, "end", "end_ns", window->to_ns);
 	put_share(json, root->ns, root->ns);
+	why_limit(why, window, &ns, &periods);
+	json_unsigned(json, "throttled_ns", ns);
+	json_unsigned(json, "throttled_periods", periods);
 	json_array(json, "causes");
 	for (size_t i = 0; i < causes->count; i++) {
 		const struct why_cause *cause = &causes->cause[i];

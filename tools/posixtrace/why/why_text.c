@@ -193,6 +193,43 @@ static void put_load(const struct page *page, const struct window *window)
 		out_str(page->out, "No other thread accepts connections.\n");
 }
 
+const char *why_limit(const struct why *why, const struct window *window, uint64_t *ns,
+		      uint64_t *periods)
+{
+	const struct history *history = &why->history;
+	const pid_t pid = history->thread[window->thread].pid;
+	uint32_t path = 0;
+
+	*ns = *periods = 0;
+	for (size_t i = 0; i < history->throttles; i++) {
+		const struct throttle *throttle = &history->throttle[i];
+
+		if (throttle->pid != pid || throttle->time_ns < window->from_ns ||
+		    throttle->time_ns > window->to_ns)
+			continue;
+		*ns += throttle->ns;
+		*periods += throttle->periods;
+		path = throttle->text;
+	}
+	return path ? history->text[path - 1] : "";
+}
+
+/* Writes for how long the CPU limit of a cgroup kept the process from running. */
+static void put_limit(const struct page *page, const struct window *window)
+{
+	uint64_t ns, periods;
+	const char *path = why_limit(page->why, window, &ns, &periods);
+	char text[BRIEF_BYTES];
+
+	if (!periods)
+		return;
+	out_str(page->out, "Limit: the cgroup ");
+	text_name(page->out, path, strlen(path));
+	out_printf(page->out, " used up its CPU limit (cpu.max) in %llu period%s, and its threads "
+		   "could not run for %s.\n", (unsigned long long)periods, text_plural(periods),
+		   brief_ns(text, (double)ns));
+}
+
 /* Writes the first lines. The greatest cause is the answer. */
 static void put_summary(const struct page *page, const struct window *window,
 			const struct why_causes *causes)
@@ -216,6 +253,7 @@ static void put_summary(const struct page *page, const struct window *window,
 	put_chain(page, causes->cause[0].node);
 	out_str(page->out, ".\n");
 	put_load(page, window);
+	put_limit(page, window);
 }
 
 /* ------------------------------------------------------------------ parts */

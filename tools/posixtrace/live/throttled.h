@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * throttled.h - records for how long the CPU limit of a cgroup kept a process from running. A
+ * container has such a limit. Without these events, the process seems to be ready to run for no
+ * reason.
+ */
+#ifndef POSIXTRACE_LIVE_THROTTLED_H
+#define POSIXTRACE_LIVE_THROTTLED_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define THROTTLED_EVENT "posixtrace_throttled"
+/*
+ * throttled_ns: the time since the previous look in which the limit applied, of all CPUs together.
+ * periods: in how many periods of the limit. cgroup: its path.
+ */
+#define THROTTLED_SCHEMA "s32 pid; u64 throttled_ns; u64 periods; str cgroup"
+
+struct capture;
+
+/* The counts at the previous look. An empty path means that there was none. */
+struct throttled {
+	char path[512];
+	uint64_t ns, periods;
+	bool is_unified;      /* the path is one of version 2 */
+};
+
+/*
+ * Compares the counts of the cgroup of a process with those of the previous look, and records an
+ * event if they have grown. If the process has changed its cgroup, the function records nothing. If
+ * the process has ended, the function examines the cgroup of the previous look.
+ */
+void throttled_look(struct throttled *throttled, pid_t pid, struct capture *capture);
+
+#endif
