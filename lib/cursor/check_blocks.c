@@ -38,9 +38,9 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 }
 
 /*
- * Checks a DATA block: its events must follow those of the block before (FORMAT D3). Adds the block
- * to the sum and the tally. In a log of slots, the first block may have any first_record, because
- * older blocks were overwritten.
+ * Checks a DATA block: its events must follow the events of the previous block (FORMAT D3). Adds
+ * the block to the sum and the tally. In a log of slots, the first block may have any first_record,
+ * because older blocks were overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
@@ -50,8 +50,8 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	size_t bytes = block->record_bytes;
 
 	/*
-	 * FORMAT D3: first_record of a block is that of the block before plus the number of records
-	 * of that block.
+	 * FORMAT D3: first_record of a block is first_record of the previous block plus the number
+	 * of records of the previous block.
 	 */
 	if (check->any_block && block->first_record != check->next_record) {
 		/* The difference is the number of events that a reader misses (FORMAT R7). */

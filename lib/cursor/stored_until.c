@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_until.c - ends a cursor at a time. The index shows behind which block there is no
- * wanted event.
+ * cursor/stored_until.c - ends a cursor at a time. The index shows the last block that has a wanted
+ * event.
  *
  * Times can decrease: a late event, whose writer was suspended, follows younger events and can be
  * anywhere. The index has the least time of every block. So these times are enough to find the last
@@ -22,8 +22,9 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
 }
 
 /*
- * For a sequence, returns an offset behind which no wanted block begins, or UINT64_MAX if the index
- * does not show it. In that case the cursor decides by the header of each block that it reaches.
+ * For a sequence, returns an offset. All blocks with a wanted event begin at this offset or before
+ * it. Returns UINT64_MAX if the index does not show such an offset. In that case the cursor decides
+ * by the header of each block that it reaches.
  * `window` is not the cursor's own window.
  */
 static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window,

@@ -68,7 +68,7 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 			const bool over = next < end && next->ticks <= known;
 			const bool unused = !thinning->used[this - thinning->moments.moment];
 			/*
-			 * If the state before this mark is the same as after it, the mark changes
+			 * If the states before and after this mark are the same, the mark changes
 			 * nothing.
 			 */
 			const bool same =

@@ -128,8 +128,8 @@ static int look_at_thread(void *arg, int tasks, const char *name)
 
 /*
  * The threads of a process share its descriptors, but /proc shows none for a thread that has ended.
- * If no other thread has a folder, `path` is that of the process; the caller then finds an empty
- * folder.
+ * If no other thread has a folder, `path` is the folder of the process; the caller then finds it
+ * empty.
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room)
 {

@@ -327,7 +327,7 @@ int ptx_rendezvous_next(struct ptx_rendezvous *walk)
 	return -1;
 }
 
-/* For a controller: the folder is that of the target's user, and ancestors are not searched. */
+/* For a controller: begins in the folder of the target's user, and searches no ancestors. */
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target)
 {

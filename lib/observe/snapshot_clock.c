@@ -31,8 +31,8 @@ static bool is_moment(const struct ptx_anchor *anchor)
 }
 
 /*
- * Returns true if an anchor is after that of the creation, and within the greatest span. The two
- * anchors define the length of a tick, so the later anchor must have more ticks.
+ * Returns true if an anchor is later than the anchor of the creation, and within the greatest span.
+ * The two anchors define the length of a tick, so the later anchor must have more ticks.
  */
 static bool is_in_line(const struct ptx_calibration *calibration, const struct ptx_anchor *anchor)
 {

@@ -617,9 +617,9 @@ PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 }
 
 /*
- * Makes the first stamp when there is a stream: from then on the clock is that of the arena, and
- * its rate is measured. Before that each stamp is 0, because the clock of a later stream is not
- * known.
+ * Makes the first stamp when there is a stream: from then on this process uses the clock of the
+ * arena, and its rate is measured. Before that each stamp is 0, because the clock of a later stream
+ * is not known.
  */
 static uint64_t __attribute__((noinline)) first_stamp(void)
 {
