@@ -396,10 +396,13 @@ static int32_t error_of(const struct plan *plan, const struct log_type *type,
 	return error < 0 && error != INT32_MIN ? -error : error;
 }
 
-/* Returns whether the kernel continues to make the connection after a connect with this error. */
+/*
+ * Returns whether the kernel continues to make the connection after a connect with this error.
+ * EAGAIN is a failure: the queue of the UNIX socket is full, or no port is free.
+ */
 static bool connect_continues(int32_t error)
 {
-	return error == EINPROGRESS || error == EAGAIN || error == EINTR;
+	return error == EINPROGRESS || error == EINTR;
 }
 
 /* Completes a call that waits for a signal, sends one, or sets a timer that sends one. */
