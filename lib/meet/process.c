@@ -288,6 +288,25 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 }
 
 /*
+ * Sets up the process at its start. The steps call functions of the C library that the shim wraps.
+ * Such a call may start the shim, which names its types: then this function is called again, by
+ * ptx_process_child(), and does the whole work before the first call continues.
+ */
+static void set_up_program(void)
+{
+	ptx_barrier_init();
+	ptx_folder_init();
+	ptx_family_identify_self();
+	if (!ptx_process_is_child())
+		return;
+	if (!use_inherited_arena(&ptx_arena_self))
+		make_arena(true);
+	last_pid = ptx_proc_own();
+	/* The id is stored last, so a thread that sees it finds the arena complete. */
+	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
+}
+
+/*
  * This function may be called any number of times; only the first call has an effect. It runs
  * before main() in most programs, but a constructor of another library may trace earlier. If a step
  * fails, the process continues without it.
@@ -308,14 +327,7 @@ void ptx_process_init(void)
 	    mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
 		 MAP_FIXED | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
 		madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK);
-	ptx_barrier_init();
-	ptx_folder_init();
-	ptx_family_identify_self();
-	if (!use_inherited_arena(&ptx_arena_self))
-		make_arena(true);
-	last_pid = ptx_proc_own();
-	/* The id is stored last, so a thread that sees it finds the arena complete. */
-	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
+	set_up_program();
 	errno = saved;
 }
 
@@ -386,6 +398,11 @@ void ptx_process_child(void)
 		 * this is no child: the constructor of another library runs before this library's
 		 */
 		ptx_process_init();
+		return;
+	}
+	if (last_pid == 0) { /* this is no child: its set-up has called a function that traces */
+		set_up_program();
+		errno = saved;
 		return;
 	}
 	do {

@@ -98,4 +98,38 @@ if $CC -shared -fPIC -o "$tmp/libother.so" "$tmp/other.c" 2>/dev/null &&
 	shim file "$tmp/linked"
 	check "a library with the old hash table is called" exits 0
 fi
+
+# A program may replace a function that the library calls while it sets up the process, for example
+# malloc(), and make traced calls there. The numbers of the event types are those of the family.
+cat >"$tmp/early.c" <<'EOF'
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+extern char **environ;
+
+char *secure_getenv(const char *name)
+{
+	const size_t len = strlen(name);
+
+	prctl(PR_GET_DUMPABLE, 0, 0, 0, 0);
+	for (char **at = environ; at && *at; at++)
+		if (!strncmp(*at, name, len) && (*at)[len] == '=')
+			return *at + len + 1;
+	return 0;
+}
+
+int main(void)
+{
+	return access("/", F_OK);
+}
+EOF
+if $CC -rdynamic -o "$tmp/early" "$tmp/early.c"; then
+	rm -f "$log"*
+	run 0 record -q -o "$log" -- sh -c '"$0"; exit 0' "$tmp/early"
+	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
+	check "types have their numbers if a call precedes the set-up of the process" \
+		shows "process.start .* program=$tmp/early\$" 1
+	check "and a later call has its type" shows 'file.access .* path=/$' 1
+fi
 finish
