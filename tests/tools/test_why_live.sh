@@ -21,13 +21,13 @@ check "the answer in JSON" has out '"parts":'
 run 0 why -o "$tmp/kept.ptl" --run -- sleep 0.1
 check "the log is kept on request" test -s "$tmp/kept.ptl"
 run 0 why "$tmp/kept.ptl"
-check "it has the same answer" has out '^Cause: .*sleeping'
+check "it has the same answer" has out 'sleeping'
 run 1 why -o "$tmp/kept.ptl" --run -- sleep 0.1
 check "a file that exists is not overwritten" has err 'kept.ptl: the file exists'
 run 1 why -o "$tmp/kept.ptl" -p $$
 check "then nothing is recorded, and no thread is listed" lacks err '^posixtrace: thread'
 (work_in_tmp && "$posixtrace" why -o - --run -- sleep 0.1 </dev/null >out 2>err)
-check "- is a file, too" has out '^Cause: .*sleeping'
+check "- is a file, too" has out 'sleeping'
 run 1 why --run -- "$tmp/no such program"
 check "a program that does not exist" has err 'no such program.*No such file'
 run 0 why --run -- sh -c 'sleep 0.1; exit 7'
@@ -48,7 +48,7 @@ needs_more() {
 if "$posixtrace" record -q --sched -o "$tmp/states.ptl" -- true 2>/dev/null; then
 	check "without the states of threads, the calls are recorded" needs_more
 	check "why says what the log will not have" has err 'will not have when threads had a CPU, and no samples'
-	check "and explains the calls" has out '^Cause: .*sleeping'
+	check "and explains the calls" has out 'sleeping'
 	check "no such log remains" is_clean
 fi
 run 2 record --sched=maybe -o "$tmp/x.ptl" -- true
