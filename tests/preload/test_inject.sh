@@ -218,8 +218,13 @@ begin seccomp
 refused "seccomp" 'seccomp'
 end_reading seccomp
 # A zombie has no maps, and a thread of the kernel none either.
-sh -c 'sleep 0 & echo $! >"$0"; exec sleep 1000' "$tmp/zombie" &
-started="$started $!"
+# The child ends after its parent has become a program that does not wait for it.
+mkfifo "$tmp/gate"
+sh -c 'read line <"$1" & echo $! >"$0"; exec sleep 1000' "$tmp/zombie" "$tmp/gate" &
+holder=$!
+started="$started $holder"
+until_true grep -q -x sleep "/proc/$holder/comm"
+echo >"$tmp/gate"
 is_zombie() { grep -q '^State:.Z' "/proc/$(cat "$tmp/zombie")/status"; }
 until_true is_zombie
 target=$(cat "$tmp/zombie")
