@@ -5,13 +5,14 @@
  */
 #include "inject/own.h"
 
+#include <errno.h>
 #include <stdio.h>
 
 #include "inject/memory.h"
 
 #define MODULES 4096 /* entries that are read of a list, which the process may have damaged */
 
-bool own_read(struct own *own, pid_t pid)
+int own_read(struct own *own, pid_t pid)
 {
 	char path[40];
 	Elf64_auxv_t entry;
@@ -22,7 +23,7 @@ bool own_read(struct own *own, pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
 	file = fopen(path, "re");
 	if (!file)
-		return false;
+		return errno;
 	while (fread(&entry, sizeof(entry), 1, file) == 1 && entry.a_type != AT_NULL) {
 		has_any = true;
 		if (entry.a_type == AT_BASE)
@@ -31,7 +32,7 @@ bool own_read(struct own *own, pid_t pid)
 			own->headers = entry.a_un.a_val;
 	}
 	fclose(file);
-	return has_any;
+	return has_any ? 0 : EIO;
 }
 
 bool own_is_linker(const struct own *own, const struct elf_module *module)

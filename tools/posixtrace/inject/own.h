@@ -21,8 +21,8 @@ struct own {
 	uint64_t linker, headers;
 };
 
-/* Reads them. Returns false if they cannot be read. */
-bool own_read(struct own *own, pid_t pid);
+/* Reads them. Returns 0, or an error: EIO if the kernel shows nothing. */
+int own_read(struct own *own, pid_t pid);
 
 /* Returns whether the module is the linker, also if it was started as the program. */
 bool own_is_linker(const struct own *own, const struct elf_module *module);

@@ -216,8 +216,11 @@ static const char *find_place(struct target *target)
 	struct call_place *place = &target->place;
 	const struct elf_module *libc = &target->libc;
 	struct own own;
+	int err = own_read(&own, target->pid);
 
-	if (!own_read(&own, target->pid))
+	if (err == EMFILE || err == ENFILE)
+		return say_strerror(err);
+	if (err)
 		return "the kernel does not show where its dynamic linker is";
 	if (!find_module(target, "ld-linux-x86-64.so.2", &own, NULL, &target->loader)) {
 		target->is_static = !own.linker && has_any_module(target);
