@@ -28,6 +28,11 @@ void say(const char *format, ...)
 	said++;
 }
 
+const char *say_strerror(int err)
+{
+	return strerror(err);
+}
+
 #define RECORDS   200000
 #define LATE_NS   5000     /* a record may arrive by so much later than its order */
 #define DATA_MOST 300

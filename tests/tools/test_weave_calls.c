@@ -91,6 +91,11 @@ void say(const char *format, ...)
 	(void)format;
 }
 
+const char *say_strerror(int err)
+{
+	return strerror(err);
+}
+
 static struct form_type type = { .row = NULL };
 
 struct form_type *forms_named(struct forms *forms, const char *name)
