@@ -4,8 +4,10 @@
  *
  * The log is opened for salvage, so that a damaged log can be visited as far as possible. Faults of
  * single blocks are found while the blocks are visited (check_blocks.c). At the end this file
- * compares the parts that describe the whole log: the ledger (rules L1 to L3 of log/FORMAT), the
- * names, and the closing area.
+ * compares the parts that describe the whole log: the ledger, the names, and the closing area of
+ * the header. Rules such as L1 are rules of log/FORMAT: for L1, in each line of the ledger the
+ * other columns add up to `called`; for L2, the lines add up to the total; for L3, the ledger
+ * reports as many events as the log has.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -51,7 +53,10 @@ static uint64_t *check_cells(struct ptx_ledger_line *line)
 	return (uint64_t *)line;
 }
 
-/* Sums may wrap around in a hostile ledger; a wrong sum is then reported like any other. */
+/*
+ * Adds a line to a sum. In a hostile ledger the sum may wrap around. check_column_sums() then
+ * reports a wrong sum.
+ */
 static void check_add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
 {
 	for (unsigned i = 0; i < 3 + PTX_LOST_CAUSES; i++)
@@ -59,8 +64,9 @@ static void check_add(struct ptx_ledger_line *sum, struct ptx_ledger_line *line)
 }
 
 /*
- * Checks L1 for one line. The report names the line by the text `what`. may_have_rest: the line may
- * have unattributed events, so `called` may be greater than the sum of the other columns.
+ * Checks FORMAT L1 for one line. The text `what` names the line in a report. If may_have_rest is
+ * true, the line may have unattributed events, so `called` may be greater than the sum of the other
+ * columns.
  */
 static void check_line(struct ptx_check *check, const char *what, struct ptx_ledger_line *line,
 		       bool may_have_rest)
@@ -68,8 +74,8 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 	const uint64_t sum = ptx_ledger_sum(line);
 
 	/*
-	 * In any line it is wrong if `called` is less than the sum, because each of the other
-	 * columns counts a part of the called events.
+	 * Each of the other columns counts a part of the called events. So `called` is never less
+	 * than the sum.
 	 */
 	if (may_have_rest ? line->called < sum : line->called != sum)
 		ptx_check_fault(check, 0, 0,
@@ -79,8 +85,8 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 }
 
 /*
- * FORMAT L2: compares the sums of all lines, by type or by thread, with the total, column by
- * column.
+ * FORMAT L2: compares the sum of all lines with the total, column by column. The lines are either
+ * those of the types or those of the threads.
  */
 static void check_column_sums(struct ptx_check *check, const char *what,
 			      struct ptx_ledger_line *sum)
@@ -97,8 +103,8 @@ static void check_column_sums(struct ptx_check *check, const char *what,
 }
 
 /*
- * Checks L1 for each line, and L2. Both hold in any valid ledger, even if the log has
- * lost blocks.
+ * Checks FORMAT L1 for each line, and FORMAT L2. Both rules hold in any valid ledger, even if
+ * blocks of the log are missing.
  */
 static void check_equations(struct ptx_check *check)
 {
@@ -107,21 +113,21 @@ static void check_equations(struct ptx_check *check)
 	/* Room for the longest of the texts below. */
 	char what[64];
 
-	/* L1 must hold for the total, too, whatever the other lines are. */
+	/* FORMAT L1 must hold for the total, too. */
 	check_line(check, "the total", &ledger->total, true);
 	/*
-	 * The line of type 0 has the events of no known type, so the sum over the types includes it
+	 * The line of type 0 has the events whose type is unknown, so the sum includes this line
 	 * (FORMAT L2).
 	 */
 	types = ledger->type[0];
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		/*
-		 * The text is made for each line, although few are reported: a check is no hot
-		 * path.
+		 * The text is made for each line, although few lines are reported. The time does
+		 * not matter.
 		 */
 		snprintf(what, sizeof(what), "event type %u", type);
 		check_line(check, what, &ledger->type[type], false);
-		/* The line of a type that is not in the ledger is zero, which changes no sum. */
+		/* A type that is not in the ledger has a line of zeros, which changes no sum. */
 		check_add(&types, &ledger->type[type]);
 	}
 	for (size_t i = 0; i < ledger->threads; i++) {
@@ -151,16 +157,19 @@ static int by_thread(const void *a, const void *b)
 }
 
 /*
- * Checks L3 by thread: a thread with a line of its own has as many events in the log as the line
- * reports. The ledger may have several threads together in a line with process 0 (FORMAT 3.7). So
- * the function compares the events of all other threads with the sum of the lines with process 0.
- * The tally is sorted first, because in a hostile log a linear search for each thread would take
- * quadratic time.
+ * Checks FORMAT L3 by thread: a thread with a line of its own has as many events in the log as the
+ * line reports. A line with process 0 may have the counts of several threads (FORMAT 3.7). So the
+ * function compares the events of all threads that have no line with the sum of the lines with
+ * process 0. The tally (the events of each thread in the log) is sorted first. Without this, a
+ * hostile log could make the search take quadratic time.
  */
 static void check_threads(struct ptx_check *check)
 {
 	struct ptx_log_tally *tally = &check->tally;
-	/* Events in lines without a process, and events of threads that have a line. */
+	/*
+	 * `folded`: events in the lines with process 0. `found`: events of threads that have a
+	 * line.
+	 */
 	uint64_t folded = 0, found = 0;
 
 	/* qsort() and bsearch() must not get a null pointer. */
@@ -174,8 +183,8 @@ static void check_threads(struct ptx_check *check)
 		uint64_t events;
 
 		/*
-		 * This is a line of several threads: the writer had no memory for more lines, or
-		 * has added old lines to this line.
+		 * This line has the counts of several threads: the writer of the log had no memory
+		 * for more lines, or has added old lines to this line.
 		 */
 		if (!line->pid) {
 			folded += line->line.reported;
@@ -185,9 +194,8 @@ static void check_threads(struct ptx_check *check)
 			count = bsearch(&key, tally->thread, tally->threads,
 					sizeof(*tally->thread), by_thread);
 		/*
-		 * A thread of the ledger may have no events in the log, because all of them may be
-		 * lost. The variable `found` counts each thread once: the ledger has one line for
-		 * each thread.
+		 * A thread of the ledger may have no events in the log, because all its events may
+		 * be lost.
 		 */
 		events = count ? count->events : 0;
 		found += events;
@@ -199,8 +207,8 @@ static void check_threads(struct ptx_check *check)
 					(unsigned long long)events);
 	}
 	/*
-	 * The variable `found` is the number of events of threads with a line, so `folded` must be
-	 * the rest.
+	 * The events that are not counted in `found` belong to threads without a line, so their
+	 * number must be equal to `folded`.
 	 */
 	if (tally->events - found != folded)
 		ptx_check_fault(check, 0, 0,
@@ -211,8 +219,8 @@ static void check_threads(struct ptx_check *check)
 }
 
 /*
- * Checks L3 in total and by type. The caller calls this function only for logs without damage,
- * because damage makes the counts differ.
+ * Checks FORMAT L3 in total, by type and by thread. The caller calls this function only for logs
+ * without damage, because damage makes the counts differ.
  */
 static void check_reported(struct ptx_check *check)
 {
@@ -230,13 +238,13 @@ static void check_reported(struct ptx_check *check)
 					"holds %llu", type,
 					(unsigned long long)check->ledger.type[type].reported,
 					(unsigned long long)tally->type[type]);
-	/* Threads are checked last: their reports are the most detailed ones. */
+	/* Threads are checked last, because their reports are the most detailed. */
 	check_threads(check);
 }
 
 /*
- * 3.5: a writer writes the name of a type before the first event of the type, so it is a fault if a
- * type has events and no name.
+ * Reports each type that has events but no name. A writer writes the name of a type before the
+ * first event of the type (FORMAT 3.5).
  */
 static void check_names(struct ptx_check *check)
 {
@@ -247,27 +255,33 @@ static void check_names(struct ptx_check *check)
 }
 
 /*
- * Checks the header and its closing area. If the checksum of the closing area is wrong, its state
- * and its sum are not used. If the state is "closed", the tail should be there (FORMAT 2.2, R3).
- * The whole sum in the closing area, with the status, is compared with the sum in END.
+ * Checks the header and its closing area. If the checksum of the closing area is wrong, the state
+ * and the sum in it are not used. If the state is "closed", the log must have a tail (FORMAT 2.2,
+ * R3). The sum in the closing area, including the status, is compared with the sum in END.
  */
 static void check_header(struct ptx_check *check)
 {
 	const struct ptx_log_header *h = &check->log->header;
 	const struct ptx_log_closing *closing = &h->closing;
 
-	/* FORMAT H3: the log was opened with a repaired header. */
+	/*
+	 * The header is damaged (for example its checksum, FORMAT H3), and the log was opened with
+	 * a repaired copy of it.
+	 */
 	if (check->log->header_damage)
 		ptx_check_fault(check, 0, PTX_LOG_CLOSING_AT, "%s", check->log->header_damage);
 	if (!ptx_log_closing_is_valid(closing)) {
-		/* The offset is that of the closing area, so a user can look at its bytes. */
+		/*
+		 * The reported offset is that of the closing area, so that a user can look at its
+		 * bytes.
+		 */
 		ptx_check_fault(check, PTX_LOG_CLOSING_AT, sizeof(*closing),
 				"the header's closing area has a wrong checksum or state");
 		return;
 	}
 	/*
-	 * The state means that the writer has ended the log, so the tail was removed or damaged
-	 * later (FORMAT R3).
+	 * The state "closed" means that the writer has ended the log, so the tail was removed or
+	 * damaged later (FORMAT R3).
 	 */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
 		ptx_check_fault(check, check->log->window.file_bytes, 0,
@@ -293,12 +307,12 @@ static void check_walk_end(struct ptx_check *check)
 	if (check->has_ledger) {
 		check_equations(check);
 		/*
-		 * A damaged part has been reported already. Counts that differ because of it would
-		 * only report it again.
+		 * If the log is damaged, the damage has been reported already, and counts that
+		 * differ would only repeat the report.
 		 */
 		if (!check->damaged)
 			check_reported(check);
-		/* The program gets the ledger of the log, right or wrong. */
+		/* The caller gets the ledger of the log, even if it is wrong. */
 		ptx_ledger_export(&check->ledger.total, &result->ledger);
 	} else if (ptx_log_closing_is_valid(closing) &&
 		   !memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state))) {
@@ -309,8 +323,8 @@ static void check_walk_end(struct ptx_check *check)
 		ptx_ledger_export(&total, &result->ledger);
 	} else {
 		/*
-		 * Without a ledger only the events that are there can be counted. These two members
-		 * satisfy the equation of the ledger.
+		 * Without a ledger only the existing events can be counted. With these values the
+		 * equation of the ledger holds: called = reported + unread + lost.
 		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
@@ -320,16 +334,15 @@ static void check_walk_end(struct ptx_check *check)
 }
 
 /*
- * Returns true if a file that is shorter than a header may be the beginning of a log: it has a part
- * of the magic, or nothing. The reason in the report depends on the result.
+ * Returns true if a file that is shorter than a header may be the beginning of a log: it is empty,
+ * or begins with the magic or a part of the magic. The reason in the report depends on the result.
  */
 static bool is_beginning(struct ptx_log_window *window)
 {
-	/* The length of the part of the magic that the file can have. */
+	/* The number of bytes to compare: the magic has 8 bytes, and the file may be shorter. */
 	size_t len = window->file_bytes < 8 ? (size_t)window->file_bytes : 8;
 	/*
-	 * The pointer is NULL if the file cannot be read; the reason then is that the file is no
-	 * log.
+	 * The pointer is NULL if the file cannot be read. In this case the function returns false.
 	 */
 	const void *bytes = ptx_log_window_at(window, 0, len);
 
@@ -351,9 +364,9 @@ static void find_reason(const void *bytes, const char **why)
 }
 
 /*
- * Called if the log could not be opened: finds the reason and reports this reason as a fault at
- * offset 0. Returns EINVAL or ENOMEM. The function reads the header once more, since
- * ptx_stored_open() returns only an error number.
+ * Called if the log could not be opened: finds the reason and reports it as a fault at offset 0.
+ * Returns EINVAL or ENOMEM. The function reads the header once more, since ptx_stored_open()
+ * returns only an error number.
  */
 static int check_explain(struct ptx_check *check, int fd)
 {
@@ -365,7 +378,7 @@ static int check_explain(struct ptx_check *check, int fd)
 	err = ptx_log_window_open(&window, fd);
 	if (err == ENOMEM)
 		return err;
-	/* The descriptor cannot be read at all, or is not a file. */
+	/* The descriptor cannot be read, or is not that of a regular file. */
 	if (err) {
 		ptx_check_fault(check, 0, 0, "%s", why);
 		return EINVAL;
@@ -415,8 +428,8 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
 		/*
-		 * The error number means only that the file is no log; the report has to explain
-		 * why.
+		 * The error number only shows that the file is no log. A report explains the
+		 * reason.
 		 */
 		if (err == EINVAL || err == ENOTSUP)
 			err = check_explain(check, fd);
@@ -432,7 +445,9 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 		ptx_check_sequence(check);
 	else
 		ptx_check_slots(check);
-	/* If a block gave ENOMEM, nothing behind it was visited. */
+	/*
+	 * After ENOMEM the visit has ended early, so the counts of the whole log are not compared.
+	 */
 	err = check->err;
 	if (!err && check->log->window.no_memory)
 		/* a block may have been reported as damaged only because memory was short */
@@ -441,7 +456,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 		check_walk_end(check);
 	/* The parameter `fd` itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
-	/* Each member is either empty or allocated, so one label is enough for all failures. */
+	/* Each member is either empty or allocated, so all can be freed in any case. */
 undo_check:
 	ptx_ledger_fini(&check->ledger);
 	ptx_log_tally_fini(&check->tally);

@@ -2,9 +2,9 @@
 /*
  * cursor/check.h - checks a whole log against FORMAT, and reports each fault with its place.
  *
- * Every byte to which FORMAT gives a meaning is read and compared: checksums, lengths, counts,
- * times, the index with the blocks, and the ledger with the events. posix_trace_check_np() calls
- * ptx_check_log().
+ * The check reads every byte that has a meaning in log/FORMAT. It verifies checksums, lengths,
+ * counts and times, and compares the index with the blocks and the ledger with the events.
+ * posix_trace_check_np() calls ptx_check_log().
  *
  * Threads   any thread may call; calls share nothing but the descriptor, whose offset is not used.
  * Errors    0 if the whole file was read, with or without faults; EINVAL no log; ENOMEM.
@@ -16,8 +16,8 @@
 
 /*
  * Calls report() for each fault, in the order in which the check finds the faults. If `report` is
- * NULL, the faults are only counted. *result gets the counts, also after an error. The caller keeps
- * the descriptor `fd`.
+ * NULL, the faults are only counted. *result gets the counts, also after an error. The descriptor
+ * `fd` stays open.
  */
 int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fault_np *fault),
 		  void *arg, struct posix_trace_check_np *result);

@@ -3,10 +3,13 @@
  * cursor/check_blocks.c - checks one block against the rules of FORMAT, and against the blocks
  * before it.
  *
- * The payload has passed the readers' checks (FORMAT B6, B7). This file adds the rules that a
- * reader of events can do without: exact ranges of time, numbers without gaps, the index, schemas,
- * mappings. Behind a damaged part, counts and places cannot agree any more. So the functions omit
- * these comparisons there, and one damage gives one report.
+ * ptx_log_payload() makes the checks that every reader makes (FORMAT B6, B7). This file adds the
+ * rules that a reader of events does not need: exact ranges of time, numbers without gaps, the
+ * index, schemas, mappings. Behind a damaged part, counts and places cannot agree any more. So the
+ * functions do not compare them there, and each damage is reported once.
+ *
+ * A place (FORMAT 3.6) is an entry of the index: offset and times of a DATA block in an INDEX
+ * block, or of an INDEX block in TOP. Rules such as I1 are rules of log/FORMAT.
  */
 #include <errno.h>
 #include <string.h>
@@ -38,9 +41,9 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 }
 
 /*
- * Checks a DATA block: its events must follow the events of the previous block (FORMAT D3). Adds
- * the block to the sum and the tally. In a log of slots, the first block may have any first_record,
- * because older blocks were overwritten.
+ * Checks a DATA block: its first event must directly follow the last event of the previous block
+ * (FORMAT D3). Adds the block to the sum and the tally. In a log of slots, the first block may have
+ * any first_record, because older blocks were overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
@@ -63,7 +66,7 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 		else
 			ptx_check_fault(check, found->offset, 0,
 					"this block counts events that an earlier block has");
-		/* From here on missing events are expected. */
+		/* From here on, counts of the whole log cannot agree. */
 		check->damaged = true;
 	}
 	/* After a gap the counts continue with this block, so that the gap is reported once. */
@@ -84,15 +87,18 @@ static void judge_data(struct ptx_check *check, const struct ptx_log_found *foun
 	note_place(check, found);
 }
 
-/* An empty array is NULL, and memcmp() must not get NULL. */
+/*
+ * Returns true if both arrays are equal. An empty array may be NULL, and memcmp() must not get
+ * NULL.
+ */
 static bool same_places(const struct ptx_log_place *a, const struct ptx_log_place *b, size_t count)
 {
 	return !count || !memcmp(a, b, count * sizeof(*a));
 }
 
 /*
- * Checks I1: an INDEX block has the places of the DATA blocks before it. In a damaged log the
- * entries cannot be compared, so the function only notes the place of the INDEX block for TOP.
+ * Checks FORMAT I1: an INDEX block has the places of the DATA blocks before it. In a damaged log
+ * the places cannot be compared, so the function only notes the entry that TOP should have.
  */
 static void judge_index(struct ptx_check *check, const struct ptx_log_found *found,
 			const struct ptx_log_place *place)
@@ -107,9 +113,9 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	for (uint32_t i = 0; i < block->records; i++)
 		least = place[i].time_min < least ? place[i].time_min : least;
 	/*
-	 * In a sequence an INDEX block follows the blocks that it covers, and has all of them. In
-	 * slots all INDEX blocks are in the tail, so an INDEX block may have only a part of the
-	 * places.
+	 * In a sequence an INDEX block has the places of all DATA blocks since the last INDEX
+	 * block. In a log of slots all INDEX blocks are in the tail, so an INDEX block may have
+	 * only a part of the places.
 	 */
 	if (!check->damaged &&
 	    (block->records > waiting ||
@@ -118,8 +124,8 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 		ptx_check_fault(check, found->offset, found->end - found->offset,
 				"the index does not agree with the blocks before it");
 	/*
-	 * An INDEX block with too many entries has been reported; only the blocks that exist are
-	 * counted.
+	 * If the INDEX block has more entries than there are DATA blocks, only the existing DATA
+	 * blocks are counted.
 	 */
 	check->indexed += block->records < waiting ? block->records : waiting;
 	/*
@@ -132,7 +138,6 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 		check->err = ENOMEM;
 		return;
 	}
-	/* There is room: ptx_stored_room() has succeeded. */
 	top = &check->top[check->tops++];
 	/* The entry that TOP should have for this block (FORMAT 3.6). */
 	top->offset = found->offset;
@@ -141,7 +146,7 @@ static void judge_index(struct ptx_check *check, const struct ptx_log_found *fou
 	top->time_top = block->records ? place[block->records - 1].time_top : INT64_MIN;
 }
 
-/* Checks I1 for TOP, and that every DATA block so far is in some INDEX block. */
+/* Checks FORMAT I1 for TOP, and checks that every DATA block is in some INDEX block. */
 static void judge_top(struct ptx_check *check, const struct ptx_log_found *found,
 		      const struct ptx_log_place *place)
 {
@@ -160,13 +165,13 @@ static void note_names(struct ptx_check *check, const struct ptx_log_found *foun
 		       const struct ptx_log_name *name)
 {
 	for (uint32_t i = 0; i < found->block.records; i++)
-		/* N1 was checked, so the type is in range. */
+		/* The type is in range, because ptx_log_payload() has checked FORMAT N1. */
 		check->named[name[i].type / 64] |= UINT64_C(1) << name[i].type % 64;
 }
 
 /*
- * Checks S2. Readers ignore a schema that breaks this rule: the data of its type then has no known
- * meaning. The parser gives the reason, unless the text is not even a string.
+ * Checks FORMAT S2: the text of each schema is valid. Readers ignore a schema that breaks this
+ * rule, so the data of its type has no known meaning.
  */
 static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *found,
 			  const struct ptx_log_schema *entry)
@@ -175,7 +180,10 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 	struct posix_trace_schema_np schema;
 
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_schema_next(entry)) {
-		/* NULL: the text is too long, or its only NUL is not at its end. */
+		/*
+		 * `text` is NULL if the text is too long, or if it is not a string of the given
+		 * length.
+		 */
 		const char *text = ptx_log_schema_text(entry);
 		const char *why = text ? ptx_schema_parse(text, &schema) :
 				  entry->bytes > PTX_SCHEMA_BYTES ? "it is too long" :
@@ -187,7 +195,10 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 	}
 }
 
-/* Checks M2. Readers ignore an entry that breaks this rule: addresses in its range have no file. */
+/*
+ * Checks FORMAT M2. Readers ignore an entry that breaks this rule, so they know no file for the
+ * addresses in its range.
+ */
 static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *found,
 			   const struct ptx_log_mapping *entry)
 {
@@ -202,8 +213,8 @@ static void judge_mappings(struct ptx_check *check, const struct ptx_log_found *
 }
 
 /*
- * The payload is checked for all types. The comparison of the number is omitted in a damaged log,
- * where a block may be missing. Unknown types have no rules (FORMAT 3.3).
+ * The payload is checked for all types of blocks. In a damaged log blocks may be missing, so the
+ * number of the block is not compared. Unknown types have no rules (FORMAT 3.3).
  */
 bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 {
@@ -211,23 +222,27 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 	const char *why;
 	const void *payload = ptx_log_payload(&check->log->window, found, &why);
 
-	/* Padding and exact times are checked; ptx_log_payload() has decompressed the block. */
+	/* Checks padding and exact times. ptx_log_payload() has decompressed the block. */
 	if (payload)
 		why = ptx_log_check_strictly(block, payload);
-	/* The fault is reported once. From here on counts of the whole log cannot be compared. */
+	/*
+	 * From here on counts of the whole log cannot be compared, because events may be missing.
+	 */
 	if (why) {
 		ptx_check_fault(check, found->offset, found->end - found->offset, "%s", why);
 		check->damaged = true;
 	}
 	/*
-	 * Older readers would read compressed bytes as records. So the header must have the flag
-	 * that makes them refuse the log.
+	 * A reader that does not know compression would read the compressed bytes as records. So
+	 * the header must have a flag that makes such a reader refuse the log.
 	 */
 	if (found->form.frame_bytes && !check->log->header_damage &&
 	    !(check->log->header.flags_incompatible & PTX_LOG_COMPRESSED_LOG))
 		ptx_check_fault(check, found->offset, 0,
 				"a block is compressed, but the header does not say so");
-	/* If a block breaks only the strict rules, its events are still used. */
+	/*
+	 * If a block breaks only the rules of ptx_log_check_strictly(), its content is still used.
+	 */
 	if (!payload)
 		return false;
 	if (block->type > 0 && block->type < PTX_LOG_TYPES) {
@@ -238,8 +253,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 					(unsigned long long)check->number[block->type]);
 	}
 	/*
-	 * The expected number is the number after this block's number, even if that number was
-	 * wrong. So one fault gives one report.
+	 * The next expected number is this block's number + 1, even if this block's number was
+	 * wrong. So a wrong number is reported once.
 	 */
 	ptx_log_follow(check->number, block);
 	switch (block->type) {
@@ -263,7 +278,10 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 		break;
 	case PTX_LOG_LEDGER:
 		check->err = ptx_log_decode_ledger(block, payload, &check->ledger);
-		/* The form was checked with the payload; check.c compares the numbers. */
+		/*
+		 * ptx_log_payload() has checked the form of the ledger; check.c compares its
+		 * counts.
+		 */
 		check->has_ledger = !check->err;
 		break;
 	case PTX_LOG_SKIPS:
@@ -278,19 +296,17 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 }
 
 /*
- * The member `status` is not compared, because a reader cannot compute it. Every other member can
- * be computed from the blocks (FORMAT E2).
+ * The member `status` is not compared, because it cannot be computed from the blocks. Every other
+ * member can (FORMAT E2).
  */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {
 	/*
-	 * The damage has been reported already. A difference of the sum would only report it again.
+	 * The damage has been reported already, and a different sum would only repeat the report.
 	 */
 	if (check->damaged)
 		return;
-	/*
-	 * There are three separate comparisons, so that a user sees which of the counts is wrong.
-	 */
+	/* The comparisons are separate, so that the report shows which count is wrong. */
 	if (sum->blocks != check->sum.blocks)
 		ptx_check_fault(
 			check, offset, 0, "the END block counts %llu blocks, there are %llu",

@@ -2,19 +2,21 @@
 /*
  * cursor/check_walk.c - visits all blocks of a log that is checked, in both arrangements.
  *
- * The visit does not rely on the index: it looks for blocks at the places that FORMAT gives them,
- * and compares the index with the blocks. If no valid block is at such a place, the visit searches
- * for the next block and reports the bytes between, so that a fault has an offset and a length.
+ * Usually the visit does not rely on the index: in a sequence it looks for each block where the
+ * previous block ends. If no valid block is there, the visit searches for the next block and
+ * reports the bytes between, so that a fault has an offset and a length. stored_private.h explains
+ * the words of log/FORMAT, such as sequence, slot and tail.
  */
 #include <string.h>
 
 #include "cursor/check_private.h"
 
 /*
- * Returns whether a log may end here, where no valid block follows. If the writer still works or
- * was killed, the last block may be unfinished, or bytes of an older file may follow the last
- * block. In a log that was completed or closed, the function returns false. If no writer works on
- * the log, a wrong checksum is a fault, because a writer that stops leaves no such block.
+ * Called where no valid block follows. Returns true if this is no fault, because the writer still
+ * works or was killed here: the last block may be unfinished, or bytes of an older file may follow
+ * it. In a log that was completed or closed, the function returns false. If no writer works on the
+ * log any more, a wrong checksum is a fault, because a writer that was killed leaves no block with
+ * a wrong checksum.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {
@@ -31,9 +33,9 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
 }
 
 /*
- * Visits the blocks from `offset` to the end of the file, each where the previous block ends. Bytes
- * behind END are a fault (FORMAT E1), but do not count as damage of the log. Each round moves
- * `offset` forward, because a block has at least its header, so the loop ends.
+ * Visits the blocks from `offset` to the end of the file. Each block begins where the previous
+ * block ends. Bytes behind END are a fault (FORMAT E1), but do not count as damage of the log. Each
+ * round moves `offset` forward, because a block has at least its header, so the loop ends.
  */
 static void check_walk_walk(struct ptx_check *check, uint64_t offset)
 {
@@ -97,8 +99,8 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
 		check->number[PTX_LOG_NAMES] = found->block.number;
 	ptx_check_block(check, found);
 	/*
-	 * Damage in this block does not set check->damaged. The block has no events, and its number
-	 * is in the valid header, so the other counts must still agree.
+	 * Damage in this block must not set check->damaged. The block has no events, and its number
+	 * is in its valid header, so all other counts must still agree.
 	 */
 	check->damaged = damaged;
 	ptx_log_follow(check->number, &found->block);
@@ -118,9 +120,10 @@ static uint64_t check_walk_tail(struct ptx_check *check)
 }
 
 /*
- * Checks the areas first, since a tail continues their numbers (FORMAT N2). Then it checks the DATA
- * blocks that belong to the log, in the order of their numbers as the cursor has found them. Other
- * slots do not belong to the log (FORMAT 2). The tail comes last.
+ * Checks the areas first, since the blocks of the tail continue the numbers of the blocks in the
+ * areas (FORMAT N2). Then the function checks the DATA blocks that belong to the log, in the order
+ * of their numbers. ptx_stored_open() has made the list of these blocks. Other slots do not belong
+ * to the log (FORMAT 2). The function checks the tail last.
  */
 void ptx_check_slots(struct ptx_check *check)
 {
@@ -133,8 +136,8 @@ void ptx_check_slots(struct ptx_check *check)
 		uint64_t at = log->slot[i].offset;
 
 		/*
-		 * The slot is in the list because of the index or because of the block's header, so
-		 * a block must be there.
+		 * The list was made from the index or from the headers of the blocks, so a DATA
+		 * block must be here.
 		 */
 		if (ptx_log_find(&check->log->window, at, at + log->header.slot_bytes,
 				 log->header.log_id, &found, &why) != PTX_LOG_GOOD ||
@@ -144,8 +147,8 @@ void ptx_check_slots(struct ptx_check *check)
 			continue;
 		}
 		/*
-		 * This is the oldest block. The comparison of numbers (FORMAT D3) and the sum begin
-		 * with it.
+		 * This is the oldest block. The comparison of numbers (FORMAT D3) begins with its
+		 * number.
 		 */
 		if (!i) {
 			check->number[PTX_LOG_DATA] = found.block.number;

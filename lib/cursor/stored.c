@@ -3,8 +3,9 @@
  * cursor/stored.c - returns the events of a log, one after the other.
  *
  * A block is checked once, when it is read; ptx_stored_next() then only steps through its records.
- * If the member `salvage` is false, a cursor ends at the first damage (log/FORMAT R7). If it is
- * true, the cursor skips the damage, counts it, and marks the next event with a gap.
+ * If the member `salvage` is false, a cursor ends at the first damage (log/FORMAT R7). If `salvage`
+ * is true, the cursor skips the damaged part, counts it, and marks the next event with a gap.
+ * stored_private.h explains the words of log/FORMAT, such as sequence, slot and window.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,10 @@
 #include "base/compiler.h"
 #include "cursor/stored_private.h"
 
-/* The payload is in the window, or decompressed beside the window, until the next block is read. */
+/*
+ * The payload is valid until the next block is read. It is in the window or, if the block is
+ * compressed, in a buffer of its own.
+ */
 bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const uint8_t *payload = ptx_log_payload(&stored->window, found, &stored->damage);
@@ -24,8 +28,8 @@ bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_fou
 	stored->here.end = payload + found->block.record_bytes;
 	stored->here.source = (const void *)stored->here.end;
 	/*
-	 * After a seek this block may have any number. The numbers of the next blocks must follow
-	 * this number.
+	 * After a seek this block may have any number. From the next block on, each number must
+	 * follow the previous number.
 	 */
 	stored->next_number = found->block.number + 1;
 	stored->any_number = false;
@@ -52,8 +56,8 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 			    &found))
 		return false;
 	/*
-	 * next_in_sequence() then compares the number of the block that was found, to see whether
-	 * blocks are missing.
+	 * next_in_sequence() compares the number of this block with next_number, and so finds out
+	 * whether blocks are missing.
 	 */
 	stored->next_offset = found.offset;
 	stored_skipped(stored);
@@ -61,8 +65,8 @@ static bool skip_damage(struct ptx_stored *stored, uint64_t offset)
 }
 
 /*
- * Visits the blocks of a sequence up to the next DATA block that is wanted. Each round moves
- * next_offset forward or returns, so the loop ends in any file.
+ * Visits the blocks of a sequence up to the next DATA block that has an event which is not younger
+ * than until_ns. Each round moves next_offset forward or returns, so the loop ends in any file.
  */
 static bool next_in_sequence(struct ptx_stored *stored)
 {
@@ -81,8 +85,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 
 		if (verdict != PTX_LOG_GOOD) {
 			/*
-			 * The cursor is behind the blocks, or at an unfinished block of a log that
-			 * grows.
+			 * The cursor is behind the last block, or at a block that the writer has
+			 * not finished.
 			 */
 			if (stored->next_offset >= stored->data_end ||
 			    (stored->live && verdict == PTX_LOG_SHORT))
@@ -101,8 +105,9 @@ static bool next_in_sequence(struct ptx_stored *stored)
 		if (found.block.type != PTX_LOG_DATA) {
 			/*
 			 * Readers of events do not need this block. The recovery of a log without
-			 * END needs it, so its damage is counted. No event is missing, so there is
-			 * no gap. In a log that grows the block may be unfinished.
+			 * END needs it, so a damaged payload is counted. No event is missing, so
+			 * the next event is not marked with a gap. In a log that is being written,
+			 * the block may be unfinished, so its payload is not examined.
 			 */
 			if (!stored->live && !ptx_log_payload(&stored->window, &found, &why))
 				stored->damaged_parts++;
@@ -116,8 +121,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				return false;
 			stored_skipped(stored);
 			/*
-			 * The cursor has passed another block with this number and returned its
-			 * events.
+			 * The cursor has already passed another block with this number, and has
+			 * returned the events of that block.
 			 */
 			if (found.block.number < stored->next_number) {
 				stored->next_offset = found.end;
@@ -125,8 +130,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			}
 		}
 		/*
-		 * The range of times in the header is exact (FORMAT D2), so the block can be
-		 * skipped without reading its payload.
+		 * The block header has the exact range of the times (FORMAT D2), so the block can
+		 * be skipped without reading its payload.
 		 */
 		if (found.block.time_min > stored->until_ns) {
 			stored->next_offset = found.end;
@@ -139,8 +144,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 			return true;
 		}
 		/*
-		 * If the payload is invalid, the header still gives the block's end, so no search
-		 * is needed (FORMAT R7).
+		 * The payload is invalid. The block header is valid and has the block's end, so no
+		 * search for the next block is needed (FORMAT R7).
 		 */
 		if (!stored->salvage)
 			return false;
@@ -151,15 +156,15 @@ static bool next_in_sequence(struct ptx_stored *stored)
 
 /*
  * Returns true if the block is the block that the list of slots has for this slot. In a completed
- * log the list comes from the index, which has no numbers: number_slots() has assumed that they
- * rise by one. If a writer died and a guardian gave up damaged blocks (FORMAT W2), numbers are
- * missing and the assumption is wrong. The block is then identified by first_record, which the
- * index has.
+ * log the list comes from the index. The index has no block numbers, so number_slots() has assumed
+ * that the numbers rise by one. If a writer died and a guardian gave up damaged blocks (FORMAT W2),
+ * numbers are missing and the assumption is wrong. In this case the function compares first_record,
+ * which is in the index.
  */
 static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 			   const struct ptx_log_block *block)
 {
-	/* The number is compared first. It is right in all logs that are not damaged. */
+	/* The number is compared first, because it is right in all logs that are not damaged. */
 	return block->type == PTX_LOG_DATA &&
 	       (block->number == slot->number ||
 		(stored->complete && stored->salvage && block->number >= stored->next_number &&
@@ -167,9 +172,9 @@ static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_sto
 }
 
 /*
- * Visits the blocks of the list of slots, from the oldest on. In a log that is being written, the
- * writer may overwrite a slot at any time. The block in the slot then has another number, and the
- * reading ends there.
+ * Visits the blocks of the list of slots, from the oldest block on. In a log that is being written,
+ * the writer may overwrite a slot at any time. The block in the slot then has another number, and
+ * the reading ends there.
  */
 static bool next_in_slots(struct ptx_stored *stored)
 {
@@ -193,8 +198,8 @@ static bool next_in_slots(struct ptx_stored *stored)
 			good = false;
 		}
 		/*
-		 * The block before this block is missing: a guardian gave it up, or it cannot be
-		 * read.
+		 * The block before this block is missing: a guardian gave the missing block up, or
+		 * it cannot be read.
 		 */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";
@@ -212,16 +217,16 @@ static bool next_in_slots(struct ptx_stored *stored)
 		stored_skipped(stored);
 	}
 	/*
-	 * If the reading ends only because of ptx_stored_until(), the end of the log is not
-	 * reached.
+	 * If the loop has ended at the limit of ptx_stored_until(), the cursor has not reached the
+	 * end of the log.
 	 */
 	stored->ended = stored->next_slot == stored->slots;
 	return false;
 }
 
 /*
- * The window of a log that grows is discarded at the end: the next call then reads the file again
- * and finds blocks that were written since.
+ * At the end of a log that is being written, the function discards the window. So the next call
+ * reads the file again and finds blocks that were written since.
  */
 bool ptx_stored_next_block(struct ptx_stored *stored)
 {
@@ -238,7 +243,10 @@ bool ptx_stored_next_block(struct ptx_stored *stored)
 	return found;
 }
 
-/* The limit of ptx_stored_until() is kept, because it does not depend on the position. */
+/*
+ * Does not change the limit of ptx_stored_until(), because the limit does not depend on the
+ * position.
+ */
 void ptx_stored_rewind(struct ptx_stored *stored)
 {
 	stored->here.at = stored->here.end = NULL;
@@ -257,7 +265,8 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 }
 
 /*
- * The text is constant. The next call that reads a block changes which text this function returns.
+ * The text is a constant, so it remains valid. After the next call that reads a block, this
+ * function may return another text.
  */
 const char *ptx_stored_damage(const struct ptx_stored *stored)
 {

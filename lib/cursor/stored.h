@@ -2,9 +2,15 @@
 /*
  * cursor/stored.h - opens a stored log and returns its events, one after the other.
  *
- * The file is hostile until checked: the cursor verifies every length, offset and checksum on a
- * private copy before it uses it. It reads with pread(), so a file that another process truncates
- * causes an error and no signal. Memory is bounded by the largest block, not by the log's size.
+ * A log is a header and blocks (log/FORMAT). DATA blocks have the events, and other blocks have
+ * names, lists, an index and the ledger. A part of the file is damaged if the rules of log/FORMAT
+ * do not hold for it. A cursor for salvage skips damaged parts, and any other cursor ends at the
+ * first one.
+ *
+ * The file is hostile until checked: the cursor copies a part of the file, and verifies every
+ * length, offset and checksum in the copy before it uses that value. It reads with pread(), so if
+ * another process truncates the file, the result is an error and no signal. Memory is bounded by
+ * the largest block, not by the log's size.
  *
  * Owner     one caller at a time; the functions do not lock. Different cursors are independent.
  * Errors    0 or an error number; errno is unchanged.
@@ -21,13 +27,13 @@
 struct ptx_stored;
 
 /*
- * The position in an opened log. It is the first member of struct ptx_stored, so the inline
- * function ptx_stored_next() can use it without the definition of struct ptx_stored, and reads the
- * next event without a call. Only the inline functions of this header and the files of cursor/ use
- * the position.
+ * The position in an opened log. The position is the first member of struct ptx_stored. So the
+ * inline function ptx_stored_next() can use the position without the definition of struct
+ * ptx_stored, and reads the next event without a call. Only the inline functions of this header and
+ * the files of cursor/ use the position.
  */
 struct ptx_stored_here {
-	/* the next record of the block; if it is equal to `end`, none is left */
+	/* the next record of the block; if at is equal to `end`, no record is left */
 	const uint8_t *at;
 	const uint8_t *end;
 	const struct ptx_log_source *source; /* the block's table of threads */
@@ -46,10 +52,14 @@ struct ptx_stored_event {
 /*
  * Opens a log on a private duplicate of `fd`. Returns EINVAL if the file is no log, has a damaged
  * header, was written on another type of machine, or is being written. Other errors are ENOTSUP,
- * EMFILE and ENOMEM. If `salvage` is true, the function also opens logs that are being written, and
- * logs with a damaged header if magic and version are right. The cursor then skips damaged parts.
- * If a log with policy APPEND or UNTIL_FULL is being written, the caller may call ptx_stored_next()
- * again after it has returned false, for events that were added since.
+ * EMFILE and ENOMEM.
+ *
+ * If `salvage` is true, the function also opens a log that is being written. It opens a log with a
+ * damaged header if the magic and the version are right. The cursor then skips damaged parts.
+ *
+ * ptx_stored_next() returns false at the end of the log. If a log with policy APPEND or UNTIL_FULL
+ * is being written, the caller may call ptx_stored_next() again later, for events that the writer
+ * has added since.
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
@@ -64,13 +74,15 @@ void ptx_stored_rewind(struct ptx_stored *stored);
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
 /*
- * From now on the cursor skips each block whose events are all younger than until_ns, and ends
- * where only such blocks follow. It still returns younger events of other blocks. INT64_MAX means
- * that there is no limit. The position is unchanged.
+ * Sets a limit. From now on the cursor skips each block whose events are all younger than until_ns,
+ * and ends where only such blocks follow. If a block also has older events, the cursor returns all
+ * events of the block. INT64_MAX means that there is no limit. The position is unchanged.
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 
-/* These return the attributes and the status, which are valid until the log is closed. */
+/*
+ * Return the attributes and the status of the log. The results are valid until the log is closed.
+ */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored);
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
 
@@ -103,9 +115,9 @@ int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
  * Returns the number of damaged parts that the cursor has found since ptx_stored_rewind(). A part
- * contains events, names, the index or the ledger. In a log with slots, a cursor that returns
- * events reads neither the areas of names and lists nor the tail. This function reads them if the
- * cursor has reached the end.
+ * contains events, names, the index or the ledger. In a log of slots (policy LOOP), the cursor does
+ * not read the areas of names and lists and the tail while it returns events. This function reads
+ * the areas and the tail if the cursor has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 
@@ -126,8 +138,8 @@ const char *ptx_stored_damage(const struct ptx_stored *stored);
 bool ptx_stored_next_block(struct ptx_stored *stored);
 
 /*
- * Returns true if the next event is in the block that was read last. ptx_stored_next() then only
- * steps to the next record.
+ * Returns true if the next event is in the block that was read last. In this case ptx_stored_next()
+ * reads no block.
  */
 ptx_inline bool ptx_stored_has_next(const struct ptx_stored *stored)
 {
@@ -149,9 +161,9 @@ ptx_inline size_t ptx_stored_len(const struct ptx_stored *stored)
 }
 
 /*
- * This is the hot path of all readers, and is inlined into the public functions. It does not check
- * the record, because the whole block was checked when it was read. The table of threads is behind
- * the records, in the same buffer.
+ * This function is the hot path of all readers, and is inlined into the public functions. It does
+ * not check the record, because the cursor has checked the whole block when it read the block. The
+ * table of threads is behind the records, in the same buffer.
  */
 ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event)
 {
@@ -174,7 +186,7 @@ ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_eve
 	event->pid = source->pid;
 	event->tid = source->tid;
 	event->thread = source->thread;
-	/* Only the first event behind the gap has the flag. */
+	/* Only the first event behind the gap has the flag, so it is cleared here. */
 	event->gap = here->gap;
 	here->gap = false;
 	return true;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_damage.c - counts the damaged parts among the parts of a log that were read.
+ * cursor/stored_damage.c - counts the damaged parts of a log.
  *
- * In a sequence a reader of events passes every block, so the cursor counts on its way. In a log of
- * slots, the cursor passes neither the areas nor the tail, so this file reads them when the cursor
- * has reached the end. Blocks have numbers by type, so a missing number shows that a block is
- * missing.
+ * In a sequence the cursor passes every block, so it counts the damaged blocks on its way. In a log
+ * of slots (policy LOOP), the cursor reads only the slots. It does not read the areas for names and
+ * lists before the slots, and the tail behind the slots. So this file reads the areas and the tail
+ * when the cursor has reached the end. The blocks of each type are numbered, so a missing number
+ * shows that a block is missing.
  */
 #include "cursor/stored_private.h"
 
@@ -17,8 +18,8 @@ struct survey {
 };
 
 /*
- * A damaged payload and a missing number count as one part each. DATA blocks are not counted here,
- * because the cursor has seen them.
+ * A damaged payload and a missing number count as one part each. The number of a DATA block is not
+ * compared, because the cursor has read the DATA blocks.
  */
 static void survey_block(struct survey *survey, const struct ptx_log_found *found)
 {
@@ -32,7 +33,10 @@ static void survey_block(struct survey *survey, const struct ptx_log_found *foun
 	ptx_log_follow(survey->next, &found->block);
 }
 
-/* Earlier NAMES blocks were overwritten, so the first block may have any number (FORMAT N2). */
+/*
+ * Examines one block of the areas. Earlier NAMES blocks were overwritten, so the first NAMES block
+ * may have any number (FORMAT N2).
+ */
 static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *found,
 			  const char *why)
 {
@@ -51,8 +55,8 @@ static void survey_beside(void *arg, uint64_t at, const struct ptx_log_found *fo
 
 /*
  * Visits the tail from its first INDEX block to END. Each block begins where the previous block
- * ends. A damaged header counts once and ends the pass, because it does not show where the next
- * block begins.
+ * ends. A damaged block header counts as one part and ends the visit, because it does not show
+ * where the next block begins.
  */
 static void survey_tail(struct survey *survey)
 {
@@ -83,8 +87,8 @@ uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored)
 	struct survey survey = { .stored = stored };
 
 	/*
-	 * At the end of the log the cursor does not need its window any more, so the function may
-	 * use it.
+	 * At the end of the log the cursor does not need its window any more, so the code below may
+	 * move the window.
 	 */
 	if (!stored->ended || ptx_stored_is_sequence(stored) || stored->live)
 		return parts;

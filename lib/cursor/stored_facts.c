@@ -3,8 +3,8 @@
  * cursor/stored_facts.c - the description of an opened log: attributes, status, names, lists,
  * ledger.
  *
- * Everything except the ledger of an incomplete log was read when the log was opened. Pointers are
- * valid until the log is closed.
+ * The description was read when the log was opened. Only the ledger of an incomplete log is made
+ * later. Pointers are valid until the log is closed.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,15 +12,15 @@
 #include "cursor/stored_private.h"
 #include "log/format_tally.h"
 
-/* The values come from the file, so users check them like any other attributes. */
+/* The values come from the file, so a caller checks them before it uses them as attributes. */
 const struct ptx_log_facts *ptx_stored_facts(const struct ptx_stored *stored)
 {
 	return &stored->facts;
 }
 
 /*
- * The status of a log that was not completed comes from the closing area, or is a flush error
- * (FORMAT R3, R4).
+ * If the log was not completed, the status comes from the closing area of the header, or is a flush
+ * error (FORMAT R3, R4).
  */
 const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored)
 {
@@ -55,16 +55,16 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 }
 
 /*
- * Counts the events of the log. It opens a second cursor, so that the position, the gap and the
- * window of the caller's cursor are unchanged. Returns EBADF if the program has closed the
- * descriptor meanwhile.
+ * Counts the events of the log by type and by thread. Opens a second cursor, so that the position,
+ * the gap and the window of the caller's cursor are unchanged. Returns EBADF if the program has
+ * closed the descriptor meanwhile.
  */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {
 	struct ptx_stored *reader;
 	/*
-	 * The identity of the file is compared first, because the program may have closed the
-	 * cursor's duplicate.
+	 * The result if the descriptor is not the log's file any more: the program may have closed
+	 * the cursor's duplicate, and another file may have its number.
 	 */
 	int err = EBADF;
 
@@ -83,8 +83,9 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 
 /*
  * Makes a ledger of the events that the log has. A total from the closing area remains, because it
- * also counts the events that are lost. The ledger of a log that grows is made again at each call.
- * An error leaves the ledger without lines, because ptx_stored_ledger() cannot return an error.
+ * also counts the events that are lost. The ledger of a log that is being written is made again at
+ * each call. After an error the ledger has no lines, because ptx_stored_ledger() cannot return an
+ * error.
  */
 static void stored_facts_rebuild(struct ptx_stored *stored)
 {
@@ -96,8 +97,8 @@ static void stored_facts_rebuild(struct ptx_stored *stored)
 	/* ptx_log_tally_report() replaces the ledger only if it succeeds. */
 	if (!count_events(stored, &tally) && !ptx_log_tally_report(&tally, &stored->ledger)) {
 		/*
-		 * FORMAT R3: the total is that of the closing area. The lines of types and threads
-		 * do not have the losses then.
+		 * FORMAT R3: the total of the closing area is used. It includes losses, but the
+		 * lines of types and threads do not.
 		 */
 		if (stored->has_total)
 			stored->ledger.total = total;
@@ -110,9 +111,9 @@ static void stored_facts_rebuild(struct ptx_stored *stored)
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 {
 	/*
-	 * The ledger is made by the first call and not before, since the function must read the
-	 * whole log for it. The cast is permitted, because the object itself is not const. A cursor
-	 * has one caller at a time, so no other thread sees the change.
+	 * The ledger is made by the first call and not before, since the whole log must be read for
+	 * the ledger. The cast is permitted, because the object itself is not const. A cursor has
+	 * one caller at a time, so no other thread sees the change.
 	 */
 	if (!stored->has_ledger)
 		stored_facts_rebuild((struct ptx_stored *)(uintptr_t)stored);
@@ -120,8 +121,8 @@ const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored)
 }
 
 /*
- * The members `clock` and `host` end with a NUL: H6, or the repair of a damaged header, has ensured
- * that.
+ * The members `clock` and `host` end with a NUL, because the header was checked (FORMAT H6) or
+ * repaired when the log was opened.
  */
 void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo_np *info)
 {
@@ -137,21 +138,24 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 	memcpy(info->host, h->host, sizeof(info->host));
 	memcpy(info->clock, h->clock, sizeof(info->clock));
 	info->file_bytes = stored->window.file_bytes;
-	/* The sum is that of END, or of the blocks that were found (FORMAT R5, R6). */
+	/*
+	 * The sum comes from END. If the log has no END, it is the sum of the blocks that were
+	 * found (FORMAT R5, R6).
+	 */
 	info->event_bytes = stored->sum.record_bytes;
 	info->blocks = stored->sum.blocks;
 	info->first_ns = stored->sum.time_first;
 	info->last_ns = stored->sum.time_last;
 	info->clock_hz = h->clock_hz;
 	memcpy(info->uuid, h->uuid, sizeof(info->uuid));
-	/* After a repair of the header this is the number that the blocks have (FORMAT R8). */
+	/* If the header was repaired, log_id is the id that the blocks have (FORMAT R8). */
 	info->log_id = h->log_id;
 	memcpy(info->boot_id, h->boot_id, sizeof(info->boot_id));
 	info->begin_ns = h->begin_time;
 	info->resolution_ns = h->clock_resolution;
 }
 
-/* This is the cursor's duplicate, not the descriptor that the program passed. */
+/* The result is the cursor's duplicate, not the descriptor that the program passed. */
 int ptx_stored_descriptor(const struct ptx_stored *stored)
 {
 	return stored->window.fd;

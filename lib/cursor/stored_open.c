@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_open.c - opens a log: determines whether the file is a log, and whether it is
- * complete or being written, and reads its description.
+ * cursor/stored_open.c - opens a log: determines whether the file is a log, whether the log is
+ * complete or being written, and reads the description of the log.
  *
- * This file implements the rules R1 to R4 of FORMAT 6, and calls the functions for R5, R6 and R8.
- * The usual log is complete: then only its header, its tail and, if the log has slots, its INDEX
- * blocks are read.
+ * This file implements the rules R1 to R4 of log/FORMAT 6, and calls the functions for the rules
+ * R5, R6 and R8. The usual log is complete. Then only its header and its tail are read and, if the
+ * log has slots, its INDEX blocks. stored_private.h explains the words of log/FORMAT, such as tail,
+ * TOP, slot and closing area.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -29,15 +30,16 @@ struct ending {
 };
 
 /*
- * A duplicate keeps the file open when the program closes its descriptor. Only regular files are
- * logs that can be read: pread() must work. O_PATH and write-only descriptors cannot be read.
+ * Duplicates the descriptor, so that the file stays open when the program closes its own
+ * descriptor. Only a regular file is accepted, because pread() must work. O_PATH and write-only
+ * descriptors cannot be read.
  */
 static int private_descriptor(int fd, int *own)
 {
 	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
 
-	/* The standard requires EINVAL for a descriptor that is no trace log (OPEN). */
+	/* POSIX requires EINVAL from posix_trace_open() if the descriptor is no trace log. */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_WRONLY || fstat(fd, &st) ||
 	    !S_ISREG(st.st_mode))
 		return EINVAL;
@@ -64,15 +66,19 @@ static const void *stored_open_fetch(struct ptx_stored *stored, uint64_t offset,
 }
 
 /*
- * Copies TOP, because the window is used for other blocks later. Sets *good to whether TOP is
- * valid. If there is no memory, the log cannot be opened, although it may be intact.
+ * Copies TOP, because the window is used for other blocks later. *good becomes true if TOP is
+ * valid. The function returns 0 or ENOMEM. After ENOMEM the log cannot be opened, although it may
+ * be intact.
  */
 static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 {
 	const struct ptx_log_place *place;
 	struct ptx_log_found found;
 
-	/* The entries were checked: offsets are possible, and time_top never decreases. */
+	/*
+	 * stored_open_fetch() has checked the entries: offsets are possible, and time_top never
+	 * decreases.
+	 */
 	place = stored_open_fetch(stored, offset, PTX_LOG_TOP, &found);
 	/* FORMAT I1, R2: an index that cannot be used makes the log incomplete. */
 	*good = place != NULL;
@@ -83,17 +89,18 @@ static int read_top(struct ptx_stored *stored, uint64_t offset, bool *good)
 	if (!stored->top)
 		return ENOMEM;
 	memcpy(stored->top, place, found.block.payload_bytes);
-	/* The array has no spare room; it grows only when a log is recovered. */
+	/* The array has no spare room, because it grows only when a log is recovered. */
 	stored->tops = stored->tops_max = found.block.records;
 	return 0;
 }
 
 /*
- * For a LOOP log, makes the list of slots from all INDEX blocks. *good remains true if all of them
- * are valid and no place is in front of the slots. A slot gets time_top of its place as its
- * time_max. Seeks rely on time_top, because it never decreases. A hostile TOP may name one INDEX
- * block many times; the list then has at most 1024 places for each entry of TOP. Without memory for
- * them the result is ENOMEM.
+ * For a LOOP log, makes the list of slots from all INDEX blocks. *good remains true if all INDEX
+ * blocks are valid and no place in them is in front of the slots. The member time_max of a slot
+ * becomes the time_top of its place, which is the greatest time up to this block. Seeks rely on
+ * this time, because it never decreases. A hostile TOP may name one INDEX block many times; the
+ * list then has at most 1024 places for each entry of TOP. Returns 0, or ENOMEM if there is no
+ * memory for the list.
  */
 static int read_slots(struct ptx_stored *stored, bool *good)
 {
@@ -137,9 +144,9 @@ static int read_slots(struct ptx_stored *stored, bool *good)
 }
 
 /*
- * The index has no numbers of blocks. The function computes them from the number of the first block
- * whose header is valid, on the assumption that numbers rise by one. stored.c handles logs whose
- * numbers do not rise by one. Returns false if no block is valid.
+ * The index has no numbers of blocks. The function computes the numbers from the number of the
+ * first block whose header is valid, on the assumption that numbers rise by one. stored_belongs()
+ * in stored.c handles logs whose numbers do not rise by one. Returns false if no block is valid.
  */
 static bool number_slots(struct ptx_stored *stored)
 {
@@ -163,9 +170,10 @@ static bool number_slots(struct ptx_stored *stored)
 }
 
 /*
- * Reads the lists of the tail, each directly behind the previous list (FORMAT 3.9). Without them
- * the log is complete nevertheless: types then have no schema, and ptx_check_log() reports the
- * damage. Returns 0 or ENOMEM.
+ * Reads the lists of the tail: schemas, objects and mappings. Each list is directly behind the
+ * previous list (FORMAT 3.9). If a list is damaged, the log is complete nevertheless. For example,
+ * without the schemas types have no schema, and ptx_check_log() reports the damage. Returns 0 or
+ * ENOMEM.
  */
 static int read_lists(struct ptx_stored *stored, uint64_t offset)
 {
@@ -197,9 +205,10 @@ static void read_skips(struct ptx_stored *stored, uint64_t offset)
 }
 
 /*
- * FORMAT R2: reads the tail, from the last 16 bytes on. *complete becomes true if END and all
- * blocks that it names are valid. Otherwise stored_open_forget() removes the members that were set,
- * before the log is recovered.
+ * FORMAT R2: reads the tail. The last 16 bytes of the file give the place of END, and END gives the
+ * places of the other blocks. *complete becomes true if END and all blocks that END names are
+ * valid. Otherwise stored_open_forget() later removes the members that were set, before the log is
+ * recovered.
  */
 static int read_ending(struct ptx_stored *stored, bool *complete)
 {
@@ -221,8 +230,8 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		return 0;
 	ending = ptx_log_window_at(&stored->window, size - sizeof(*ending), sizeof(*ending));
 	/*
-	 * If there is no END, the log was not completed, or its end is missing. Then R3 to R6
-	 * apply.
+	 * If there is no END, the log was not completed, or its end is missing. Then the rules R3
+	 * to R6 apply.
 	 */
 	if (!ending || memcmp(ending->magic, PTX_LOG_END_MAGIC, sizeof(ending->magic)))
 		return 0;
@@ -237,7 +246,10 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		return 0;
 	/* Complete logs repeat all names in the tail, so earlier NAMES blocks are not read. */
 	ptx_log_decode_names(&found.block, payload, &stored->names);
-	/* Without its ledger the log is not complete: R2 needs every block that END names. */
+	/*
+	 * Without its ledger the log is not complete: FORMAT R2 requires every block that END
+	 * names.
+	 */
 	payload = stored_open_fetch(stored, copy.ledger_offset, PTX_LOG_LEDGER, &found);
 	if (!payload)
 		return 0;
@@ -247,16 +259,16 @@ static int read_ending(struct ptx_stored *stored, bool *complete)
 		read_skips(stored, found.end);
 	if (!err)
 		/*
-		 * The index makes seeks fast. In a completed log of slots, the cursor finds the
-		 * blocks only by the index.
+		 * The index makes seeks fast. In a completed log of slots, the index is also the
+		 * only list of the blocks.
 		 */
 		err = read_top(stored, copy.top_offset, &good);
-	/* In a sequence INDEX blocks are read when a seek needs them. */
+	/* In a sequence an INDEX block is read when a seek needs it, and not here. */
 	if (!err && good && !ptx_stored_is_sequence(stored)) {
 		err = read_slots(stored, &good);
 		good = good && number_slots(stored);
 	}
-	/* lists_offset is 0 in logs without lists, and in those of version 1.0. */
+	/* lists_offset is 0 in logs without lists, and in logs of version 1.0. */
 	if (!err && good && copy.lists_offset)
 		err = read_lists(stored, copy.lists_offset);
 	if (err || !good)
@@ -281,10 +293,11 @@ static bool closing_has_state(const struct ptx_stored *stored, const char *state
 }
 
 /*
- * FORMAT R4. When a writer has died, its guardian completes the log. This takes some milliseconds,
- * or some seconds for a large log. The reader waits for the guardian's end. The wait is bounded,
- * because a guardian may be stopped and its file system may hang. After such a wait, the log still
- * counts as being written.
+ * FORMAT R4. Returns true if a writer may still write the log. When a writer has died, its guardian
+ * completes the log. The guardian needs some milliseconds, or some seconds for a large log, and the
+ * reader waits until the guardian has ended. The wait is bounded, because a guardian may be stopped
+ * and its file system may hang. If the guardian has not ended after this time, the log counts as
+ * being written.
  */
 static bool is_being_written(const struct ptx_stored *stored)
 {
@@ -302,16 +315,16 @@ static bool is_being_written(const struct ptx_stored *stored)
 	 */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
 	/*
-	 * R4 compares the device and the inode number of the file: if this file is only a copy of
-	 * the log, the writer writes into another file.
+	 * FORMAT R4 compares the device and the inode number. If they differ, this file is only a
+	 * copy of the log, and the writer writes into another file.
 	 */
 	if (!ptx_log_is_file(stored->window.fd, &file))
 		return false;
 	if (ptx_log_writer_may_run(&writer))
 		return true;
 	/*
-	 * A log in a pipe has no guardian, nor has a log that was ended or a log of version
-	 * 1.1.
+	 * There is no guardian for a log in a pipe, for a log that was ended, and for a log of
+	 * version 1.1.
 	 */
 	if (!closing_has_state(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;
@@ -340,8 +353,9 @@ static void stored_open_forget(struct ptx_stored *stored)
 }
 
 /*
- * R3 to R6: the log has no valid tail. A closing area with the state "closed" gives the status and
- * the total (FORMAT R3). If events may be lost, the status has a flush error.
+ * FORMAT R3 to R6: the log has no valid tail, so its blocks are searched. A closing area with the
+ * state "closed" gives the status and the total (FORMAT R3). If events may be lost, the status has
+ * a flush error.
  */
 static int stored_open_recover(struct ptx_stored *stored)
 {
@@ -358,13 +372,17 @@ static int stored_open_recover(struct ptx_stored *stored)
 	if (closed) {
 		if (!stored->complete) {
 			stored->sum.status = closing->sum.status;
-			/* The writer saw no error, so the log was truncated or damaged later. */
+			/*
+			 * The status has no error of the writer, so the log was truncated or
+			 * damaged later.
+			 */
 			if (!stored->sum.status.flush_error)
 				stored->sum.status.flush_error = EIO;
 		}
 		/*
-		 * The total also counts losses, which the blocks do not show. The line in the
-		 * closing area has no skipped events, so those of the SKIPS block are added again.
+		 * The total in the closing area also counts losses, which the blocks do not show.
+		 * It does not count skipped events, so the number from the SKIPS block is added to
+		 * it.
 		 */
 		skipped = stored->has_ledger ? stored->ledger.total.lost[PTX_LOST_BUDGET] : 0;
 		ptx_log_line_load(&stored->ledger.total, &closing->total);
@@ -373,14 +391,14 @@ static int stored_open_recover(struct ptx_stored *stored)
 		stored->has_total = true;
 	}
 	if (!stored->complete && !stored->live && !stored->sum.status.flush_error)
-		stored->sum.status.flush_error = EIO; /* LOG-16: events may be lost */
+		stored->sum.status.flush_error = EIO; /* events may be lost (LOG-16) */
 	return 0;
 }
 
 /*
- * Implements R1, R2 and, if `salvage` is true, R8. A damaged header is repaired only for a caller
- * that requests salvage, because otherwise programs would trust attributes that the repair has
- * guessed.
+ * Implements FORMAT R1, R2 and, if `salvage` is true, R8. A damaged header is repaired only for a
+ * caller that requests salvage, because otherwise programs would trust attributes that the repair
+ * has guessed.
  */
 static int read_ends(struct ptx_stored *stored)
 {
@@ -392,7 +410,7 @@ static int read_ends(struct ptx_stored *stored)
 	/* The file is shorter than a header. */
 	if (!bytes)
 		return EINVAL;
-	/* Checks H1 to H6. */
+	/* Checks the rules H1 to H6 of log/FORMAT. */
 	verdict = ptx_log_decode_header(bytes, sizeof(stored->header), &stored->header, &why);
 	if (verdict == PTX_LOG_DAMAGED && stored->salvage) {
 		/* ptx_check_log() and ptx_stored_damaged_parts() report the damage. */
@@ -409,8 +427,8 @@ static int read_ends(struct ptx_stored *stored)
 }
 
 /*
- * Reads header and tail again. The file may have changed since, so everything that was read before
- * is discarded.
+ * Reads header and tail again. The file may have changed since the first reading, so everything
+ * that was read before is discarded.
  */
 static int read_ends_again(struct ptx_stored *stored)
 {
@@ -426,7 +444,7 @@ static int read_ends_again(struct ptx_stored *stored)
 
 /*
  * Decides between a complete log, a log that is being written, and a log that has to be recovered.
- * Sorts the lists at the end, however they were read.
+ * Sorts the lists at the end, because the order in the file may be any order.
  */
 static int stored_open_examine(struct ptx_stored *stored)
 {
@@ -447,7 +465,7 @@ static int stored_open_examine(struct ptx_stored *stored)
 	}
 	/* The log was complete at the first or at the second reading. */
 	if (!err && stored->complete)
-		/* END is the last block, so no writer adds one. */
+		/* END is the last block, so no writer adds a block. */
 		stored->live = false;
 	else if (!err)
 		err = stored_open_recover(stored);
@@ -468,7 +486,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = private_descriptor(fd, &own);
 	if (err)
 		goto out;
-	/* From here on a failure releases the descriptor. */
+	/* From here on a failure must close the descriptor. */
 	err = ENOMEM;
 	stored = calloc(1, sizeof(*stored));
 	if (!stored)

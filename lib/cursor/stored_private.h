@@ -4,8 +4,16 @@
  *
  * stored_open.c examines the file and reads the description of a complete log. stored_repair.c
  * replaces a damaged header, and stored_recover.c finds the content of a log that was not
- * completed. stored.c steps through the events. stored_seek.c and stored_until.c find the blocks at
- * which to begin and to end; stored_damage.c counts damaged parts.
+ * completed. stored.c steps through the events. stored_seek.c finds the block to begin with, and
+ * stored_until.c finds the block to end with. stored_damage.c counts damaged parts.
+ *
+ * Words of log/FORMAT that the files of cursor/ use: in a sequence each block begins where the
+ * previous block ends. In a log of slots (policy LOOP) each DATA block has a slot of constant size,
+ * and the areas for names and lists are before the slots. An INDEX block has the places of DATA
+ * blocks, and TOP has the places of the INDEX blocks. A writer that completes a log adds the tail:
+ * the last INDEX blocks, TOP, names, lists, LEDGER and END. The closing area is the part of the
+ * header that the writer changes when it ends. The window (log/read_scan.h) is the part of the file
+ * that was read last. A rule such as R5 is a rule of log/FORMAT.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H
@@ -14,7 +22,7 @@
 #include "log/read_beside.h"
 #include "log/read_scan.h"
 
-/* A block that belongs to a log of slots. */
+/* A DATA block that belongs to a log of slots. The members are those of the block's header. */
 struct ptx_stored_slot {
 	uint64_t offset;
 	uint64_t number;
@@ -29,22 +37,24 @@ struct ptx_stored {
 	bool salvage;
 	bool complete;          /* the log has its END block */
 	bool live;              /* a writer may still add blocks */
-	bool any_number;        /* after a seek the next block may have any number */
+	bool any_number;        /* after a seek, the block that is read next may have any number */
 	uint64_t next_offset;   /* sequence: where the next block begins */
 	uint64_t next_number;
 	uint64_t data_end;      /* sequence: where the blocks end */
 	uint64_t tail;          /* if the log is complete: the offset of TOP */
 	size_t next_slot;       /* in a log of slots: index into slot[] */
 	int64_t until_ns;       /* the caller excludes younger events */
-	uint64_t stop_offset;   /* sequence: blocks that begin behind it are not wanted */
-	size_t stop_slot;       /* in a log of slots: blocks from this index on are not wanted */
+	/* sequence: blocks that begin behind it have only younger events than until_ns */
+	uint64_t stop_offset;
+	/* in a log of slots: blocks from this index on have only younger events than until_ns */
+	size_t stop_slot;
 	/* number of damaged parts that were found since ptx_stored_rewind() */
 	uint64_t damaged_parts;
 	bool ended;             /* the cursor has reached the end of the log */
 	const char *damage;
 	/*
-	 * NULL, or the reason why the header is damaged; the cursor uses those values of the
-	 * damaged header that are possible
+	 * NULL if the header is valid; otherwise the reason why the header is damaged. The cursor
+	 * uses those values of the damaged header that are possible.
 	 */
 	const char *header_damage;
 
@@ -72,20 +82,30 @@ static inline bool ptx_stored_is_sequence(const struct ptx_stored *stored)
 	return stored->header.arrangement == PTX_LOG_SEQUENCE;
 }
 
-/* Salvage (FORMAT R8): replaces a damaged header by one with which the blocks can be read. */
+/*
+ * For salvage (FORMAT R8): replaces the damaged header by a header that is good enough to read the
+ * blocks.
+ */
 void ptx_stored_repair(struct ptx_stored *stored);
 
-/* Reads the payload of a DATA block that was found. Returns false if the payload is not valid. */
+/*
+ * Reads the payload of a DATA block whose header was found. Returns false if the payload is not
+ * valid.
+ */
 bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_found *found);
 
 /*
- * The two functions find the blocks, names, lists, index and sum of a log that was not completed
- * (R5 for a sequence, R6 for slots). They return 0 or ENOMEM.
+ * Find the blocks, names, lists, index and sum of a log that was not completed. The first function
+ * is for a sequence (FORMAT R5), the second function for slots (FORMAT R6). Both return 0 or
+ * ENOMEM.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);
 
-/* Slots: visits the names areas, then the lists area. This moves the window. */
+/*
+ * For a log of slots: visits the blocks of the names areas, then those of the lists area. The visit
+ * moves the window, so a payload that was in the window is no longer valid.
+ */
 static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_visit *visit,
 					   void *arg)
 {
@@ -94,9 +114,10 @@ static inline void ptx_stored_visit_beside(struct ptx_stored *stored, ptx_log_vi
 }
 
 /*
- * The parameter `array` is the address of a pointer to an array. The elements of the array have
- * `size` bytes each, and `count` of them are used. Makes room for one more element by doubling;
- * returns false without memory, and the array is then unchanged.
+ * Makes room for one more element in an array. The parameter `array` is the address of a pointer to
+ * the array. Each element has `size` bytes, and `count` elements are used. If there is no room, the
+ * function doubles the array, and *max becomes the new number of elements. If there is no memory,
+ * the function returns false, and the array is unchanged.
  */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max);
 

@@ -2,9 +2,11 @@
 /*
  * cursor/stored_recover.c - finds the content of a log that was not completed.
  *
- * FORMAT 6, rules R5 and R6. The functions read the header of each block: 88 bytes for about 64 KiB
- * of records. They read the payload of a block only if it has names or lists, or if it is the last
- * block, which may be unfinished.
+ * This file implements the rules R5 (sequence) and R6 (slots) of log/FORMAT 6. The functions read
+ * the header of each block: 88 bytes for about 64 KiB of records. They read the payload of a DATA
+ * block only where the result depends on it, as for the last block, which may be unfinished. They
+ * also read the payloads with names, lists and the ledger. stored_private.h explains the words of
+ * log/FORMAT, such as sequence, slot, tail and TOP.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,7 +17,7 @@
 #include "cursor/stored_private.h"
 #include "log/format_skips.h"
 
-/* memcpy() reads and stores the pointer, because the type of the elements is not known here. */
+/* The type of the elements is not known here, so memcpy() copies the pointer to the array. */
 bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 {
 	/* Doubling makes the cost of all copies proportional to the final size. */
@@ -25,8 +27,8 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 	if (count < *max)
 		return true;
 	/*
-	 * The parameter `array` points to a pointer of another type than void *. So the pointer is
-	 * copied and not read as a void *.
+	 * The parameter `array` points to a pointer of another type than void *, so C does not
+	 * permit to read this pointer as a void *.
 	 */
 	memcpy(&old, array, sizeof(old));
 	/* If the product would overflow, the log is hostile. */
@@ -54,14 +56,17 @@ static int note_index(struct ptx_stored *stored, const struct ptx_log_found *fou
 		return ENOMEM;
 	top = &stored->top[stored->tops++];
 	top->offset = found->offset;
-	/* first_record is for a search by number, and is the same as in an entry of TOP. */
+	/* An entry of TOP has the same first_record. */
 	top->first_record = found->block.first_record;
 	top->time_min = found->block.time_min;
 	top->time_top = found->block.time_max;
 	return 0;
 }
 
-/* If the payload of a NAMES block is invalid, its names are missing, but no event is. */
+/*
+ * Adds the names of a NAMES block. If the payload is invalid, these names are missing, but no event
+ * is missing.
+ */
 static void note_names(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -97,9 +102,9 @@ static int add_lists(struct ptx_stored *stored, const struct ptx_log_found *foun
 }
 
 /*
- * Adopts the ledger of a LEDGER block. A LEDGER block is in the tail. The log may end within the
- * tail, without END. The writer itself has made this ledger, so it is better than one that is made
- * from the events.
+ * Reads the ledger of a LEDGER block, which is in the tail. The log may end within the tail,
+ * without END. The writer has made this ledger, and it includes losses. So it is better than a
+ * ledger that is computed from the events.
  */
 static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
@@ -112,11 +117,17 @@ static int note_ledger(struct ptx_stored *stored, const struct ptx_log_found *fo
 	err = ptx_log_decode_ledger(&found->block, payload, &stored->ledger);
 	/* The ledger of a tail is complete, even if END is missing. */
 	stored->has_ledger = !err;
-	/* Damage is no error here: the log has the content that was found. */
+	/*
+	 * Only ENOMEM is an error here. Damage is no error, because the log keeps the content that
+	 * was found.
+	 */
 	return err;
 }
 
-/* Adds a SKIPS block to the ledger before it. */
+/*
+ * Adds the skipped events of a SKIPS block to the ledger. The LEDGER block is before the SKIPS
+ * block.
+ */
 static void note_skips(struct ptx_stored *stored, const struct ptx_log_found *found)
 {
 	const char *why;
@@ -140,7 +151,7 @@ static void note_end(struct ptx_stored *stored, const struct ptx_log_found *foun
 	stored->sum = end->sum;
 }
 
-/* Adds a DATA block to the sum, as its writer did; the counts are those of its header. */
+/* Adds the counts in the header of a DATA block to the sum, as the writer has done. */
 static void add_block(struct ptx_stored *stored, const struct ptx_log_block *block)
 {
 	struct ptx_log_sum *sum = &stored->sum;
@@ -148,15 +159,15 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
-	/* The header is checked, so its counts are those that the writer wrote. */
+	/* The checksum of the header was right, so the counts are those that the writer wrote. */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 }
 
-/* Removes the last block from the sum again. The status in the sum is unchanged. */
+/* Removes the last block from the sum again. `before` is the sum without this block. */
 static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *before)
 {
-	/* Only the counts are set back: names and lists of earlier blocks stay. */
+	/* Only the counts and times are restored; the status in the sum is unchanged. */
 	stored->sum.blocks = before->blocks;
 	stored->sum.records = before->records;
 	stored->sum.record_bytes = before->record_bytes;
@@ -165,15 +176,15 @@ static void remove_block(struct ptx_stored *stored, const struct ptx_log_sum *be
 }
 
 /*
- * Implements R5. Names and lists are read where they are found. If `salvage` is true, the search
- * continues behind a damaged part (FORMAT R7), so that the sum also has the blocks there.
+ * Implements FORMAT R5. Names and lists are read where they are found. If `salvage` is true, the
+ * search continues behind a damaged part (FORMAT R7), so that the sum also has the blocks there.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored)
 {
 	const uint64_t id = stored->header.log_id;
 	struct ptx_log_found found, last = { 0 };
 	struct ptx_log_sum before = { 0 };
-	/* A sequence begins behind the header (2). */
+	/* A sequence begins behind the header (FORMAT 2). */
 	uint64_t offset = PTX_LOG_HEADER_BYTES;
 	const char *why;
 	int err = 0;
@@ -197,7 +208,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 			before = stored->sum;
 			/* The block is kept, in case its payload turns out to be unfinished. */
 			last = found;
-			/* If the block was overwritten meanwhile, it counts with its new header. */
+			/* The counts come from the copy of the header that was checked. */
 			add_block(stored, &found.block);
 			break;
 		case PTX_LOG_NAMES:
@@ -225,8 +236,8 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	}
 	/*
 	 * FORMAT R5: the last block's payload must be valid. After a crash of the system the file
-	 * can have its length without its content, as a hole. Salvage keeps the block: the cursor
-	 * then counts it as damaged.
+	 * can have the right length, but a hole instead of this payload. If `salvage` is true, the
+	 * block is kept, and the cursor counts it as damaged.
 	 */
 	if (!err && !stored->complete && last.end && last.end == offset && !stored->salvage &&
 	    !ptx_log_payload(&stored->window, &last, &why)) {
@@ -234,8 +245,8 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		offset = last.offset;
 	}
 	/*
-	 * The cursor reads nothing behind this offset (FORMAT R5). A log that grows has no fixed
-	 * end: the cursor stops where there is no block yet.
+	 * The cursor reads nothing behind this offset (FORMAT R5). A log that is being written has
+	 * no fixed end: the cursor stops where there is no block yet.
 	 */
 	stored->data_end = stored->live ? UINT64_MAX : offset;
 	return err;
@@ -256,9 +267,9 @@ static int newest_first(const void *a, const void *b)
 }
 
 /*
- * FORMAT R6: a writer skips no slot. So if this many slots in a row have no block, no blocks
- * follow, or the log is too damaged to find them. Without this limit, a sparse file of terabytes
- * would be read to its end.
+ * The number of successive slots without a block after which the search ends. A writer skips no
+ * slot (FORMAT R6). So after this number of empty slots there are no more blocks, or the log is too
+ * damaged. Without this limit, a sparse file of terabytes would be read to its end.
  */
 #define EMPTY_SLOTS_MAX 4096u
 
@@ -283,10 +294,7 @@ static int stored_recover_gather(struct ptx_stored *stored)
 				 &why) != PTX_LOG_GOOD ||
 		    found.block.type != PTX_LOG_DATA)
 			continue;
-		/*
-		 * The count begins again, because it is only for slots without a block that follow
-		 * each other directly.
-		 */
+		/* Only successive slots without a block are counted. */
 		empty = 0;
 		if (!ptx_stored_room(&stored->slot, sizeof(*slot), stored->slots, &max))
 			return ENOMEM;
@@ -297,15 +305,18 @@ static int stored_recover_gather(struct ptx_stored *stored)
 		slot->first_record = found.block.first_record;
 		slot->records = found.block.records;
 		slot->time_min = found.block.time_min;
-		/* The greatest time of this block; ptx_stored_recover_slots() makes it time_top. */
+		/*
+		 * The greatest time of this block. ptx_stored_recover_slots() later replaces it by
+		 * the greatest time up to this block.
+		 */
 		slot->time_max = found.block.time_max;
 	}
 	return 0;
 }
 
 /*
- * Reads a slot's block again and checks its payload. The log may be written meanwhile, so the
- * number is compared with the number that was found before.
+ * Reads a slot's block again and checks its payload. A writer may have overwritten the slot
+ * meanwhile, so the number is compared with the number that was found before.
  */
 static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 		     struct ptx_log_found *found)
@@ -323,10 +334,11 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 }
 
 /*
- * FORMAT R6: keeps one slot for each number, from the newest block back to the block that the
- * newest block names as oldest, and puts the slots into rising order. Payloads are checked where
- * the result depends on them: of the newest block, and of two blocks with one number. Other blocks
- * are checked when the cursor reads them.
+ * FORMAT R6: keeps one slot for each block number, and puts the slots into rising order. The header
+ * of the newest block has the number of the oldest block that belongs to the log. The function
+ * drops blocks with lower numbers. It checks payloads only where the result depends on them: of the
+ * newest block, and of two blocks with the same number. Other blocks are checked when the cursor
+ * reads them.
  */
 static void stored_recover_choose(struct ptx_stored *stored)
 {
@@ -340,21 +352,21 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		qsort(slot, stored->slots, sizeof(*slot), newest_first);
 	for (size_t i = 0; i < stored->slots; i++) {
 		/*
-		 * If a block has grown, its new state and its former state are in two slots and
-		 * have the same number (FORMAT W4).
+		 * A writer that adds events to a block writes the longer block into another slot.
+		 * So two slots may have blocks with the same number (FORMAT W4).
 		 */
 		bool twin = (i + 1 < stored->slots && slot[i + 1].number == slot[i].number);
 
 		/*
-		 * The block is omitted if a block with this number is kept already, or if it is too
-		 * old to count (FORMAT W4).
+		 * The block is omitted if a block with this number is kept already, or if it is
+		 * older than the oldest block that belongs to the log (FORMAT W4).
 		 */
 		if (kept && (slot[i].number == slot[kept - 1].number || slot[i].number < oldest))
 			continue;
 		/*
-		 * Two kinds of blocks are checked: the first block to keep, because its header
-		 * decides which others belong to the log, and a block with a twin, because the twin
-		 * can replace the block.
+		 * Two kinds of blocks are checked. The first block to keep is checked because its
+		 * header decides which other blocks belong to the log. A block with a twin is
+		 * checked because the twin can replace it.
 		 */
 		if ((!kept || twin) && !is_whole(stored, &slot[i], &found))
 			continue;
@@ -378,16 +390,16 @@ static void stored_recover_choose(struct ptx_stored *stored)
 }
 
 /*
- * FORMAT N2: the valid block with the greater number counts. Both areas are read, because a writer
- * that was killed may have left the newer one half written.
+ * Reads the two names areas. FORMAT N2: the valid block with the greater number counts. Both areas
+ * are read, because a writer that was killed may have written only a part of the newer block.
  */
 static void find_names(struct ptx_stored *stored)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_found found;
 	/*
-	 * The number of a block may be 0, so the comparison below also accepts an equal number. To
-	 * read two such blocks does no harm.
+	 * The first block may have the number 0, so the comparison below also accepts an equal
+	 * number.
 	 */
 	uint64_t newest = 0;
 	const void *payload;
@@ -405,7 +417,8 @@ static void find_names(struct ptx_stored *stored)
 		if (!payload)
 			continue;
 		/*
-		 * All names are in each NAMES block of slots, so the newer one replaces the older.
+		 * In a log of slots each NAMES block has all names, so the newer block replaces the
+		 * older block.
 		 */
 		newest = found.block.number;
 		/* Names of the older block must not remain. */
@@ -415,7 +428,8 @@ static void find_names(struct ptx_stored *stored)
 }
 
 /*
- * FORMAT R6: reads the lists area, block after block until one is not valid. Returns 0 or ENOMEM.
+ * FORMAT R6: reads the blocks of the lists area, up to the first block that is not valid. Returns 0
+ * or ENOMEM.
  */
 static int find_lists(struct ptx_stored *stored)
 {
@@ -429,17 +443,20 @@ static int find_lists(struct ptx_stored *stored)
 	       ptx_log_find(&stored->window, at, end, h->log_id, &found, &why) == PTX_LOG_GOOD) {
 		if (found.block.type >= PTX_LOG_SCHEMAS && found.block.type <= PTX_LOG_MAPPINGS)
 			err = add_lists(stored, &found);
-		/* The member found.end is greater than `at`, so the loop ends with the area. */
+		/*
+		 * found.end is greater than `at`, so the loop ends at the end of the area at the
+		 * latest.
+		 */
 		at = found.end;
 	}
 	return err;
 }
 
 /*
- * time_max of each slot becomes the greatest time up to this slot, like time_top in an index,
- * because seeks rely on values that never decrease. first_record of the oldest block is the number
- * of events that are no longer in the file, so the status reports that the log was full and has
- * overwritten events.
+ * The member time_max of each slot becomes the greatest time up to this slot, because seeks rely on
+ * values that never decrease. The time_top of an index has the same meaning. The member
+ * first_record of the oldest block is the number of events that are no longer in the file. If it is
+ * not 0, the status reports that the log was full and has overwritten events.
  */
 int ptx_stored_recover_slots(struct ptx_stored *stored)
 {
@@ -460,7 +477,7 @@ int ptx_stored_recover_slots(struct ptx_stored *stored)
 	for (size_t i = 0; i < stored->slots; i++) {
 		struct ptx_stored_slot *slot = &stored->slot[i];
 
-		/* This time never decreases, like time_top of the index (FORMAT 3.6). */
+		/* The greatest time so far never decreases (FORMAT 3.6). */
 		time_top = slot->time_max > time_top ? slot->time_max : time_top;
 		slot->time_max = time_top;
 		if (ptx_log_find(&stored->window, slot->offset, UINT64_MAX,

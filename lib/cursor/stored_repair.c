@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_repair.c - salvages a log whose header is damaged (FORMAT 6, R8).
+ * cursor/stored_repair.c - salvages a log whose header is damaged (rule R8 of log/FORMAT 6).
  *
- * Blocks cannot be read without three fields of the header: the id of the log, the arrangement, and
- * the places of the slots. The blocks show the same facts. Each block has the id. In a sequence a
- * block begins where the previous block ends, and the first block behind the header. Slots are at
- * equal distances. So each of these fields of the header is used only if the blocks agree with it.
+ * Blocks cannot be read without three facts of the header: the id of the log, the arrangement
+ * (sequence or slots), and the places of the slots. The blocks show the same facts. Each block has
+ * the id. In a sequence the first block is behind the header, and each other block begins where the
+ * previous block ends. Slots are at equal distances. So this file uses a fact of the damaged header
+ * only if the blocks agree with it.
  */
 #include <string.h>
 
@@ -17,16 +18,17 @@
 struct survey {
 	size_t adjacent; /* DATA and NAMES blocks with another block directly behind them */
 	size_t apart;    /* DATA and NAMES blocks without another block directly behind them */
-	bool fits;       /* all blocks are where the header's areas permit */
+	/* each block is at a place that the header permits: in a slot or an area */
+	bool fits;
 	uint64_t first;  /* offset of the first DATA block; 0: there is none */
 	/* greatest common divisor of the distances from `first` to the other DATA blocks */
 	uint64_t stride;
 	uint64_t longest;
-	uint64_t names;  /* offset of a second block of names, before the first DATA block */
+	uint64_t names;  /* offset of a block of names that is not directly behind the header */
 };
 
 /*
- * Returns the header's id if some block has it; otherwise the id of the first valid block. The
+ * Returns the header's id if some block has this id; otherwise the id of the first valid block. The
  * payload of a block is checked as well, because bytes that look like a header may be the data of
  * an event.
  */
@@ -46,7 +48,7 @@ static uint64_t find_id(struct ptx_stored *stored)
 }
 
 /*
- * Euclid's algorithm. If a is 0, the result is b, so the first distance becomes the first result.
+ * Euclid's algorithm. If `a` is 0, the result is `b`. So a stride of 0 becomes the first distance.
  */
 static uint64_t common_divisor(uint64_t a, uint64_t b)
 {
@@ -60,9 +62,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 }
 
 /*
- * Notes a DATA block: updates the distances, and compares its place with the header's slots. The
- * variable slot_bytes is not 0 while `fits` is true, since ptx_log_check_areas() has accepted the
- * areas.
+ * Notes a DATA block: updates the common divisor of the distances, and compares the place of the
+ * block with the header's slots. While `fits` is true, slot_bytes is not 0, since
+ * ptx_log_check_areas() has accepted the areas.
  */
 static void note_data(struct survey *survey, const struct ptx_log_header *h,
 		      const struct ptx_log_found *found)
@@ -81,8 +83,7 @@ static void note_data(struct survey *survey, const struct ptx_log_header *h,
 
 /*
  * Notes a NAMES block before the first DATA block: in a log of slots, such a block is in one of the
- * two areas for names. Later NAMES blocks belong to the tail, which readers find from the end of
- * the file.
+ * two areas for names. Later NAMES blocks belong to the tail, so they are ignored.
  */
 static void note_names(struct survey *survey, const struct ptx_log_header *h,
 		       const struct ptx_log_found *found)
@@ -97,9 +98,9 @@ static void note_names(struct survey *survey, const struct ptx_log_header *h,
 }
 
 /*
- * Visits all blocks of this id. In a sequence blocks are directly behind each other; in a log of
- * slots, there is usually free room behind a block. A damage affects only few pairs of blocks, so
- * the majority of pairs decides (FORMAT R8).
+ * Visits all blocks with the id of the log. In a sequence each block is directly behind the
+ * previous block. In a log of slots, there is usually free room behind a block. Damage affects only
+ * few pairs of neighbours, so the majority of the pairs decides (FORMAT R8).
  */
 static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 {
@@ -135,9 +136,9 @@ static void survey_blocks(struct ptx_stored *stored, struct survey *survey)
 }
 
 /*
- * Returns true if the log is a sequence. Damage can separate the blocks of a sequence, too. But
- * then their distances are not multiples of a length into which each block fits, or the areas are
- * impossible.
+ * Returns true if the log is a sequence: most blocks are directly behind each other. Damage can
+ * separate many blocks of a sequence. The function recognizes such a sequence if the common divisor
+ * of the distances is less than the longest block, or if the areas are impossible.
  */
 static bool is_sequence(const struct ptx_log_header *h, const struct survey *survey)
 {
@@ -146,10 +147,10 @@ static bool is_sequence(const struct ptx_log_header *h, const struct survey *sur
 }
 
 /*
- * Derives the areas from the places of the blocks. Slots without a block do not matter to a reader.
- * The lists area is not used: only the damaged header has its place, and the log can be read
- * without it. If there is a single DATA block, there is no distance, and the length of that block
- * is used instead.
+ * Derives the areas from the places of the blocks. The lists area is not used: only the damaged
+ * header has its place, and the events can be read without the lists. The distance of the slots may
+ * be a multiple of the real one, because a reader needs only slots with a block. If there is a
+ * single DATA block, there is no distance, and the length of that block is used instead.
  */
 static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 {
@@ -166,9 +167,9 @@ static void place_areas(struct ptx_log_header *h, const struct survey *survey)
 }
 
 /*
- * Treats the log as one with slots during the survey, so that the survey compares the header's
- * areas with the blocks. After the survey, sets the arrangement that the blocks show, and replaces
- * the other fields of the header if they are impossible.
+ * During the survey the arrangement is set to slots, so that the survey compares the header's areas
+ * with the blocks. After the survey, the function sets the arrangement that the blocks show.
+ * ptx_log_repair_header() replaces the other fields of the header that are impossible.
  */
 void ptx_stored_repair(struct ptx_stored *stored)
 {

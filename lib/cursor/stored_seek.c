@@ -3,10 +3,11 @@
  * cursor/stored_seek.c - moves a cursor to a time. The index gives the place of the block in the
  * log, so only few blocks are read, however long the log is.
  *
- * An entry of the index has, for its block, time_top: the greatest time of all events in this block
- * and in the blocks before it. time_top never decreases, even if single events are late or the
- * clock was set back. So the first block with time_top >= `when` has the first event with a time
- * >= `when` (FORMAT 3.6).
+ * The index has an entry (a place) for each DATA block. The member time_top of an entry is the
+ * greatest time of all events in this block and in the blocks before it. So time_top never
+ * decreases, even if single events are late or the clock was set back. The first block with
+ * time_top >= `when` has the first event with a time >= `when` (FORMAT 3.6). INDEX blocks have
+ * these entries, and TOP has one entry for each INDEX block.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 /*
  * Returns the index of the first of `count` places whose time_top is not less than `when`, or
- * `count` if there is none. It is a binary search.
+ * `count` if there is none. The search is binary.
  */
 static size_t first_reaching(const struct ptx_log_place *place, size_t count, int64_t when)
 {
@@ -32,10 +33,10 @@ static size_t first_reaching(const struct ptx_log_place *place, size_t count, in
 }
 
 /*
- * For a sequence, returns an offset. All blocks with a wanted event begin at this offset or behind
- * it. If no index can be used, this is the offset of the first block: the search is then slower,
- * but not wrong. The index may be hostile: then the cursor begins at a wrong block, and still
- * returns valid events only.
+ * For a sequence, returns the offset to begin with: no block before this offset has an event with a
+ * time >= `when`. If no index can be used, the result is the offset of the first block: the search
+ * is then slower, but not wrong. If the index is hostile, the cursor begins at a wrong block, and
+ * still returns valid events only.
  */
 static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 {
@@ -48,8 +49,8 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 	if (!stored->tops)
 		return PTX_LOG_HEADER_BYTES;
 	/*
-	 * If the log was not completed, blocks behind the last INDEX block are in no index. So if
-	 * all INDEX blocks have only earlier times, the event may be in a block behind the last
+	 * If the log was not completed, the blocks behind the last INDEX block have no entry in the
+	 * index. So if all entries have earlier times, the event may be in a block behind the last
 	 * INDEX block.
 	 */
 	n = top < stored->tops ? top : top - 1;
@@ -71,9 +72,9 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 }
 
 /*
- * Begins at the offset that the index gives, and skips blocks by their headers until a block has a
- * wanted event. Stops at damage. The next call of ptx_stored_next() then ends or, with salvage,
- * skips the damage.
+ * Begins at the offset that the index gives, and skips blocks by their headers, up to the first
+ * block with an event that is not older than `when`. Stops at damage. The next call of
+ * ptx_stored_next() then returns false or, with salvage, skips the damage.
  */
 static void seek_sequence(struct ptx_stored *stored, int64_t when)
 {
@@ -90,7 +91,10 @@ static void seek_sequence(struct ptx_stored *stored, int64_t when)
 	stored->any_number = true;
 }
 
-/* For slots: a binary search, because time_max in the array `slot` never decreases. */
+/*
+ * For a log of slots: a binary search. time_max in the array `slot` never decreases, because it is
+ * the greatest time up to the block.
+ */
 static void seek_slots(struct ptx_stored *stored, int64_t when)
 {
 	size_t low = 0, high = stored->slots;

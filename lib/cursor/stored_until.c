@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * cursor/stored_until.c - ends a cursor at a time. The index shows the last block that has a wanted
- * event.
+ * cursor/stored_until.c - ends a cursor at a time. The index shows the last block that has an event
+ * up to this time.
  *
- * Times can decrease: a late event, whose writer was suspended, follows younger events and can be
- * anywhere. The index has the least time of every block. So these times are enough to find the last
- * block with an event that is old enough. The search begins at the end of the log.
+ * Times can decrease: a late event (its writer was suspended) follows younger events. So the last
+ * events of the log may not be the youngest events. The index has an entry (a place) for each DATA
+ * block, with time_min, the least time in the block. INDEX blocks have these entries, and TOP has
+ * one entry for each INDEX block. A search from the end of the log finds the last block whose
+ * time_min is not younger than the limit.
  */
 #include "cursor/stored_private.h"
 
@@ -22,10 +24,9 @@ static size_t last_with(const struct ptx_log_place *place, size_t count, int64_t
 }
 
 /*
- * For a sequence, returns an offset. All blocks with a wanted event begin at this offset or before
- * it. Returns UINT64_MAX if the index does not show such an offset. In that case the cursor decides
- * by the header of each block that it reaches.
- * `window` is not the cursor's own window.
+ * For a sequence, returns the offset of the last block with an event that is not younger than
+ * `until`. Returns UINT64_MAX if the index cannot be used. In that case the cursor decides by the
+ * header of each block that it reaches. `window` is not the cursor's own window.
  */
 static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *window,
 			      int64_t until)
@@ -35,7 +36,10 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	const char *why;
 	size_t n = last_with(stored->top, stored->tops, until);
 
-	/* If no block has such an event, the result is 0, which is before the first block. */
+	/*
+	 * All events are younger: the result 0 is before the first block, so the cursor returns no
+	 * event.
+	 */
 	if (n == stored->tops)
 		return 0;
 	if (ptx_log_find(window, stored->top[n].offset, UINT64_MAX, stored->header.log_id, &found,
@@ -45,14 +49,17 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	place = ptx_log_payload(window, &found, &why);
 	if (!place)
 		return UINT64_MAX;
-	/* TOP has named this INDEX block, so one of its blocks should qualify. */
+	/*
+	 * By its entry in TOP, this INDEX block has such a place. A hostile INDEX block may have
+	 * none.
+	 */
 	n = last_with(place, found.block.records, until);
 	return n < found.block.records ? place[n].offset : found.offset;
 }
 
 /*
- * Uses a second window, since that of the cursor has the block that is being read. Only a completed
- * log has an index of all its blocks.
+ * Uses a second window, since the cursor's window has the block that is being read. Only a
+ * completed log has an index of all its blocks, so the result is UINT64_MAX for other logs.
  */
 static uint64_t offset_to_stop(struct ptx_stored *stored, int64_t until)
 {
@@ -67,7 +74,10 @@ static uint64_t offset_to_stop(struct ptx_stored *stored, int64_t until)
 	return offset;
 }
 
-/* Slots: from the newest block back, blocks whose least time is too young are not wanted. */
+/*
+ * For a log of slots, returns the number of blocks up to the last block with an event that is not
+ * younger than `until`.
+ */
 static size_t slot_to_stop(const struct ptx_stored *stored, int64_t until)
 {
 	size_t n = stored->slots;
@@ -83,7 +93,7 @@ void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns)
 	stored->until_ns = until_ns;
 	stored->stop_offset = UINT64_MAX;
 	stored->stop_slot = SIZE_MAX;
-	/* No limit: the index need not be read. */
+	/* There is no limit, so the index need not be read. */
 	if (until_ns == INT64_MAX)
 		return;
 	if (ptx_stored_is_sequence(stored))
