@@ -9,15 +9,17 @@
 #include "arena/arena.h"
 #include "base/io.h"
 
-/* A file that is shorter than it was gives a short read, and no signal. */
+/*
+ * If another process has truncated the file, pread() returns fewer bytes, and no signal is raised.
+ */
 static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	size_t got;
 	bool done = ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
 
 	/*
-	 * acquire: to see whether this copy is of one state, the caller may read something a second
-	 * time. The second read must not be moved before this read.
+	 * Acquire order: the caller may read a word again later, to find out whether the copied
+	 * bytes have changed meanwhile. That second read must not be moved before this read.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	return done;
@@ -27,7 +29,7 @@ static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, ui
 void ptx_image_of_file(struct ptx_image *image, int fd)
 {
 	/*
-	 * The file's present size. The size of a live arena is constant, because its file is
+	 * `file` gets the present size. The size of a live arena is constant, because its file is
 	 * sealed.
 	 */
 	struct stat file;
@@ -36,11 +38,14 @@ void ptx_image_of_file(struct ptx_image *image, int fd)
 	if (fstat(fd, &file) != 0)
 		return;
 	image->bytes = (uint64_t)file.st_size;
-	/* Holes have no blocks, so the blocks are the part of a sparse file that has contents. */
+	/* The blocks of a sparse file are its parts that are not holes. */
 	image->memory = (uint64_t)file.st_blocks * 512;
 }
 
-/* The region of a live image is whole. In any other image at least the tables must be there. */
+/*
+ * In a live image the whole region must be within the file. In any other image at least the tables
+ * of the region must be there.
+ */
 bool ptx_image_holds(const struct ptx_image *image, uint64_t offset,
 		     const struct ptx_geometry *geometry)
 {

@@ -3,8 +3,9 @@
  * observe/look.c - copies the state of an arena's streams.
  *
  * No step waits for another process or changes shared memory. Each number is copied once and then
- * bounded. The attachment's word is compared before and after the copy, so that the state is that
- * of one stream. The numbers may be of slightly different moments.
+ * bounded. The word of an attachment has a generation, which changes with each new stream at this
+ * place. So the word is compared before and after the copy, to make sure that the copied state is
+ * that of one stream. The numbers may be of slightly different moments.
  */
 #include "observe/look.h"
 
@@ -18,7 +19,7 @@
 #include "base/proc.h"
 #include "meet/peer_arenas.h"
 
-/* How often a ring is read again if its chunk was changing. */
+/* How often a ring is read again if its writer has changed to another chunk meanwhile. */
 #define COUNT_TRIES 5
 
 /* The argument of the callback of ptx_peer_arenas_peek(). */
@@ -34,13 +35,16 @@ static bool look_copy(const struct ptx_image *image, void *to, size_t bytes, uin
 }
 
 /*
- * Returns true if the stream is still the stream that was copied: its word, which has the
- * generation, is unchanged. So the region was not given to another stream meanwhile.
+ * Returns true if the word of the attachment is unchanged since the copy. In this case the same
+ * stream had the region all the time.
  */
 static bool is_still_there(const struct ptx_image *image, const struct ptx_attachment *copied,
 			   unsigned bit)
 {
-	/* Only the word is read again. If it is unchanged, the facts belong to its generation. */
+	/*
+	 * Only the word is read again. If it is unchanged, the copied facts belong to its
+	 * generation.
+	 */
 	uint64_t word;
 
 	return look_copy(image, &word, sizeof word,
@@ -50,11 +54,11 @@ static bool is_still_there(const struct ptx_image *image, const struct ptx_attac
 }
 
 /*
- * Counts all records of a ring. The header of the chunk that the ring's writer fills has the number
- * of the ring's records before this chunk, modulo 2^32. The chunk's head has the number of records
- * in the chunk. The ring's own count may still lack the records of the chunk before, so it gives
- * only the upper half of the sum. Returns false if the chunk has been reused meanwhile; the caller
- * then reads the ring again.
+ * Counts all records of a ring. The ring's writer fills one chunk. The header of this chunk has the
+ * number of the ring's records before the chunk, modulo 2^32. The chunk's head has the number of
+ * records in the chunk. The count `published` of the ring may be a little behind, so only the upper
+ * half of the result comes from it. Returns false if the chunk has been reused meanwhile; the
+ * caller then reads the ring again.
  */
 static bool count_ring(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       const struct ptx_ring *ring, uint64_t *records)
@@ -66,9 +70,9 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	struct ptx_chunk chunk;
 	uint64_t head;
 
-	/* If the ring's writer fills no chunk, the ring's own count is complete. */
+	/* If the ring's writer fills no chunk, `published` is complete. */
 	*records = published;
-	/* The number comes from shared memory and is an index below. */
+	/* The number comes from shared memory and is used as an index, so it is checked. */
 	if (link == 0 || number >= stream->geometry.chunks_max)
 		return true;
 	if (!look_copy(image, &chunk, sizeof chunk,
@@ -78,8 +82,8 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 	    ptx_word_generation(word) != ptx_link_generation(link))
 		return false;
 	/*
-	 * The head was copied with the chunk, so both are of one moment. The difference is modulo
-	 * 2^32, because the ring's count may be a little behind.
+	 * Header and head were copied together, so they are of one moment. The difference to
+	 * `published` is computed modulo 2^32.
 	 */
 	head = atomic_load_explicit(&chunk.head, memory_order_relaxed);
 	*records += ptx_chunk_records(&chunk.ident, head) - (uint32_t)published;
@@ -87,8 +91,8 @@ static bool count_ring(const struct ptx_image *image, const struct ptx_look_stre
 }
 
 /*
- * If the writer of a ring changes chunks all the time, the ring counts as it was at the last
- * attempt.
+ * Adds up the records of all rings. If the writer of a ring changes chunks all the time, the result
+ * of the last attempt is used for this ring.
  */
 static void count_records(const struct ptx_image *image, const struct ptx_look *look,
 			  uint32_t rings, struct ptx_look_stream *stream)
@@ -119,7 +123,8 @@ static uint32_t at_most(uint32_t number, uint32_t bound)
 }
 
 /*
- * Returns the bytes of the chunks with numbers below `chunks`; `large` of these chunks are large.
+ * Returns the size of the chunks with numbers below `chunks`. The first `large` of these chunks are
+ * large, the others are small.
  */
 static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_t large)
 {
@@ -129,8 +134,8 @@ static size_t bytes_below(const struct ptx_geometry *g, uint32_t chunks, uint32_
 
 /*
  * Stores the memory of all chunks and of the free chunks in units of one large chunk, for a display
- * of the fill level. A stream that is not full can still add chunks, so these chunks count as free.
- * Values of shared memory are bounded by the geometry.
+ * of the fill level. A stream that is not full can still add chunks, so the chunks that it can add
+ * count as free. Values of shared memory are bounded by the geometry.
  */
 static void note_chunks(const struct ptx_region *region, struct ptx_look_stream *stream)
 {
@@ -141,7 +146,7 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	uint32_t free_chunks = atomic_load_explicit(&region->free_chunks, memory_order_relaxed);
 	uint32_t free_small = at_most(
 		atomic_load_explicit(&region->free_small, memory_order_relaxed), free_chunks);
-	/* Numbers between the last large chunk and the first small chunk have no chunk. */
+	/* `large` is the number of large chunks that the pool has. */
 	uint32_t large = at_most(atomic_load_explicit(&region->large, memory_order_relaxed),
 				 g->large);
 	enum ptx_state kind = ptx_state_kind(stream->state);
@@ -150,8 +155,9 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	size_t bytes, left;
 
 	/*
-	 * If `large` is less than the number of chunks at the creation, no small chunk was added,
-	 * or the writer that added the first small chunk was killed before it stored the number.
+	 * If `large` is less than the number of chunks at the creation, writers have added no small
+	 * chunk yet. Or the writer that added the first small chunk was killed before it stored
+	 * `large`.
 	 */
 	if (large < g->chunks)
 		large = chunks <= g->large ? at_most(chunks, g->large) : g->chunks;
@@ -163,7 +169,10 @@ static void note_chunks(const struct ptx_region *region, struct ptx_look_stream 
 	left = (size_t)(free_chunks - free_small) * g->chunk_bytes +
 	       (size_t)free_small * g->small_bytes;
 	left = left < bytes ? left : bytes;
-	/* If the number of chunks is 0, the creator has given the memory back. */
+	/*
+	 * The pool can grow unless the stream is full. If the number of chunks is 0, the creator
+	 * has given the memory back.
+	 */
 	if (chunks != 0 && kind != PTX_FULL && kind != PTX_HELD && most > chunks) {
 		left += bytes_below(g, most, large) - bytes;
 		bytes = bytes_below(g, most, large);
@@ -184,8 +193,8 @@ static void note_region(const struct ptx_region *region, struct ptx_look_stream 
 	stream->looped = atomic_load_explicit(&region->looped, memory_order_relaxed) != 0;
 	note_chunks(region, stream);
 	/*
-	 * The losses of all types are added. If the counts are hostile, a sum may wrap around, and
-	 * only the shown number is wrong.
+	 * The losses of all types are added up. If a count is hostile, the sum may wrap around. The
+	 * only effect is a wrong number in a display.
 	 */
 	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++)
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
@@ -194,8 +203,8 @@ static void note_region(const struct ptx_region *region, struct ptx_look_stream 
 }
 
 /*
- * Adds up the counts of skipped events, row by row, if the region has any. Rows that cannot be read
- * count nothing.
+ * Adds up the counts of skipped events, if the region has such counts. A row that cannot be read
+ * ends the sum.
  */
 static void count_skips(const struct ptx_image *image, const struct ptx_region *region,
 			struct ptx_look_stream *stream)
@@ -214,8 +223,9 @@ static void count_skips(const struct ptx_image *image, const struct ptx_region *
 }
 
 /*
- * Computes the geometry from the sizes in the attachment, as every process does, and copies head
- * and rings. Returns false if the sizes are impossible or the region is not in the image.
+ * Computes the geometry from the sizes in the attachment, as every process does, and copies the
+ * head of the region and the rings. Returns false if the sizes are impossible or the region is not
+ * in the image.
  */
 static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 			   struct ptx_look_stream *stream)
@@ -245,8 +255,9 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 }
 
 /*
- * Returns the creator's process id. The kernel determines which process holds the lock of the
- * place, and returns the id that this process has in the caller's name space.
+ * Returns the process id of the stream's creator, which holds the record lock of the place. The
+ * kernel returns the id of the lock's holder in the caller's name space. Returns 0 if the id is
+ * unknown, and PTX_CREATOR_GONE if no process holds the lock.
  */
 static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 {
@@ -265,7 +276,7 @@ static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 	return PTX_CREATOR_GONE;
 }
 
-/* Adds the stream at this place, if it is attached before and after the copy. */
+/* Adds the stream at this place, if the stream is attached before and after the copy. */
 static void look_at_stream(const struct ptx_image *image, struct ptx_look *look, unsigned bit)
 {
 	struct ptx_look_stream *stream = &look->stream[look->streams];
@@ -288,7 +299,7 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 		look->streams++;
 }
 
-/* The memory is not zeroed, because ptx_look_at_image() sets each part that a caller may read. */
+/* The memory is not zeroed, because ptx_look_at_image() sets all members that a caller reads. */
 struct ptx_look *ptx_look_new(void)
 {
 	return aligned_alloc(_Alignof(struct ptx_look), sizeof(struct ptx_look));
@@ -297,7 +308,7 @@ struct ptx_look *ptx_look_new(void)
 /* Magic and version are compared first: an arena of another version has another layout. */
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 {
-	/* So after a failure, too, the object is valid and has no streams. */
+	/* The object is valid and has no streams, even after a failure. */
 	look->streams = 0;
 	look->is_foreign = false;
 	if (!look_copy(image, &look->control, sizeof look->control, 0))
@@ -315,7 +326,10 @@ bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image)
 	return true;
 }
 
-/* Called while the arena is open; the program may have closed its descriptor meanwhile. */
+/*
+ * A callback of ptx_peer_arenas_peek(), called while the arena is open. The program may have closed
+ * the descriptor meanwhile.
+ */
 static void look_at_arena(void *arg, const struct ptx_arena *arena)
 {
 	struct looking *looking = arg;
@@ -325,13 +339,16 @@ static void look_at_arena(void *arg, const struct ptx_arena *arena)
 	if (ptx_arena_fd(arena) < 0)
 		return;
 	ptx_image_of_file(&image, arena->fd);
-	/* Regions must be whole, and creators may hold locks. */
+	/* The arena is in use, so its regions must be whole and its locks show the creators. */
 	image.is_live = true;
 	image.arena = arena;
 	looking->is_arena = ptx_look_at_image(looking->look, &image);
 }
 
-/* The path is one of /proc/PID/fd, or a link; meet/peer_arenas.h opens and checks the file. */
+/*
+ * `path` is a file in /proc/PID/fd or a symbolic link; ptx_peer_arenas_peek() opens and checks the
+ * file.
+ */
 int ptx_look_at(struct ptx_look *look, const char *path)
 {
 	struct looking looking = { .look = look };

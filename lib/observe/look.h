@@ -2,8 +2,8 @@
 /*
  * observe/look.h - the state of an arena's streams, for an observer that takes no part in them.
  *
- * Everything is copied out of the file first, and then checked (image.h). posix/look.c
- * reports the result to programs.
+ * The functions copy everything out of the file first (image.h), and then check the copy.
+ * posix/look.c reports the result to programs.
  *
  * Threads   any, each with an object of its own. The file is open only while it is copied.
  */
@@ -15,11 +15,14 @@
 
 #define PTX_CREATOR_GONE UINT32_MAX
 
-/* An attached stream, with the state that its region has. */
+/*
+ * An attached stream: facts from its attachment, and state from its region. `bit` is the number of
+ * its place.
+ */
 struct ptx_look_stream {
 	unsigned bit;
 	struct ptx_attachment attachment;
-	uint32_t creator; /* 0: unknown to this process; PTX_CREATOR_GONE */
+	uint32_t creator; /* process id; 0: unknown to this process; PTX_CREATOR_GONE */
 	struct ptx_geometry geometry;
 	uint64_t admit[PTX_WORDS];
 	uint64_t state;
@@ -47,9 +50,10 @@ struct ptx_look {
 struct ptx_look *ptx_look_new(void);
 
 /*
- * Look at all streams of the arena at `path`, or of an image. If there is no arena of this version,
- * ptx_look_at() returns EINVAL and ptx_look_at_image() false; is_foreign then says whether there is
- * an arena of another version. Other errors are those of ptx_peer_arenas_peek().
+ * Copy the state of all streams of the arena at `path`, or of the arena in an image. If there is no
+ * arena of this version, ptx_look_at() returns EINVAL and ptx_look_at_image() returns false. The
+ * member is_foreign then shows whether there is an arena of another version. Other errors are those
+ * of ptx_peer_arenas_peek().
  */
 int ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

@@ -6,9 +6,14 @@
  *	words    copy the words of the chunks, then the chunks
  *	settle   copy the words again, and the cut; then the counts
  *
- * A chunk whose word has the same generation before and after was not reused in between, so its
- * bytes are those of its ring (DESIGN 1, C1). Other chunks are not in the copy, and their events
- * are counted as lost.
+ * The word of a chunk has a generation, which changes when the chunk is used again. If the
+ * generation is the same before and after the copy, the chunk was not reused in between, so its
+ * bytes are those of its ring (observe/DESIGN 1, C1). Other chunks are not in the copy, and their
+ * events are counted as lost.
+ *
+ * The moment is the time up to which the copy has all events. The cut is the time up to which a
+ * LOOP stream has overwritten events. The counts are the numbers of recorded, delivered and lost
+ * events.
  */
 #include "observe/snapshot.h"
 
@@ -24,10 +29,17 @@
 #include "observe/snapshot_private.h"
 
 /*
- * Bounds for the case that the writers never let the copy succeed, or that the memory is hostile:
- * numbers of attempts, pauses between them, and total times. If a writer holds the moment back by
- * more than HELD_BACK_NS, the copy waits for this writer. Without a barrier the moment is
- * NO_BARRIER_NS earlier, which is longer than stores stay in a processor's buffer.
+ * Bounds for the case that the writers never let the copy succeed, or that the memory is hostile.
+ *
+ * TRIES is the number of attempts to copy the stream, with pauses of TRY_NAP_NS, for at most
+ * TRIES_NS_MAX. COUNT_TRIES is the number of attempts to copy the counts.
+ *
+ * A writer inside a trace point holds the moment back, because its event is not published yet. If
+ * it holds the moment back by more than HELD_BACK_NS, the copy waits for the writer: at most
+ * INSIDE_NAPS pauses of INSIDE_NAP_NS, and INSIDE_NS_MAX in total.
+ *
+ * Without a barrier the moment is NO_BARRIER_NS earlier. Stores do not stay in a processor's buffer
+ * for such a time.
  */
 #define TRIES         200
 #define COUNT_TRIES   10
@@ -40,7 +52,9 @@
 #define NO_BARRIER_NS 2000000u
 #define MIB           (UINT64_C(1) << 20)
 
-/* Copies from an offset in the region; false if the image lacks some of these bytes. */
+/*
+ * Copies bytes from an offset in the region. Returns false if the image lacks some of these bytes.
+ */
 static bool snapshot_copy(const struct ptx_taking *taking, void *to, size_t bytes, uint64_t at)
 {
 	return taking->image->copy(taking->image, to, bytes, taking->region + at);
@@ -53,16 +67,17 @@ static bool copy_part(const struct ptx_taking *taking, size_t at, size_t bytes)
 			     at);
 }
 
-/* The number of rings. It is bounded by the geometry, whatever number the region has. */
+/* Returns the number of rings, bounded by the geometry. */
 static uint32_t rings_of(const struct ptx_taking *taking)
 {
 	return ptx_ring_count(&taking->snapshot->rings);
 }
 
 /*
- * Returns the time of the last published record of a chunk. The head gives the end of the records.
- * The head and the length of each record are bounded by the room of a chunk. If there is no memory,
- * the result is the time when the chunk was opened. This time is earlier and therefore safe.
+ * Returns the time of the last published record of a chunk. The head of the chunk gives the end of
+ * the records. The head and the length of each record are bounded by the room of a chunk. If there
+ * is no memory for a copy, the result is the time when the chunk was opened. This time is earlier,
+ * so the moment becomes earlier than necessary, but not wrong.
  */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  uint32_t room, const struct ptx_chunk *chunk)
@@ -72,10 +87,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 	unsigned char *bytes;
 	uint64_t last = chunk->opened;
 
-	/*
-	 * The head comes from shared memory, so it is bounded. The buffer is as large as
-	 * the copy.
-	 */
+	/* The head comes from shared memory, so it is bounded. */
 	if (end > room)
 		end = room;
 	/* The walk uses a copy, because the chunk may be overwritten during the walk. */
@@ -92,16 +104,15 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 		i += (uint32_t)ptx_record_size(
 			ptx_record_len((uint32_t)ptx_record_first(bytes + i)));
 	}
-	/* `bytes` is NULL if memory was short; free() then does nothing. */
 	free(bytes);
 	return last;
 }
 
 /*
- * Returns a time such that the ring's writer publishes no further event that is older. If the
+ * Returns a time. The ring's writer will not publish an event that is older than this time. If the
  * writer is outside of a trace point, the result is `now`. Otherwise it is the time of the writer's
- * last record, because the times of one writer do not decrease. The window of a chunk is not less
- * than its head while the writer is inside (ring/ring.h).
+ * last record, because the times of one writer do not decrease. While the writer is inside of a
+ * trace point, the window of its chunk is not less than the head (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -126,17 +137,23 @@ static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_
 	return last_time(taking, at, ptx_ring_room_of(g, ptx_link_number(link)), &chunk);
 }
 
-/* Converts a short time to ticks, in 128 bits, because the rate of the region may be any number. */
+/*
+ * Converts a short time to ticks. The product has 128 bits, because the rate in the region may be
+ * any number.
+ */
 static uint64_t ticks_of(const struct ptx_taking *taking, uint64_t ns)
 {
-	/* The rate is not checked yet. A wrong rate only changes how long the copy waits. */
+	/*
+	 * The rate is checked later, by ptx_snapshot_calibrate(). A wrong rate only changes how
+	 * long the copy waits.
+	 */
 	uint64_t hz = taking->snapshot->rings.region->calibration.hz;
 
 	return (uint64_t)((unsigned __int128)ns * hz / (uint64_t)PTX_NS_PER_S);
 }
 
 /*
- * Returns true if the time for the search of a moment is used up. The bound is needed, because a
+ * Returns true if the time for the search of a moment is used up. The time is bounded, because a
  * hostile region may seem to have many rings with many records.
  */
 static bool is_late(const struct ptx_taking *taking)
@@ -145,9 +162,10 @@ static bool is_late(const struct ptx_taking *taking)
 }
 
 /*
- * Computes the moment. The caller has read the clock. This function runs the barrier. After that,
- * an event that was stamped before the clock was read is visible, or its writer is still inside of
- * the trace point. So the function uses the least bound of all rings.
+ * Computes the moment. The caller has read the clock. This function runs the barrier. Consider an
+ * event that was stamped before the clock was read. After the barrier, either the event is visible,
+ * or its writer is still inside of the trace point. So the moment is the least bound of all rings.
+ * Returns 0 or EIO.
  */
 static int look_at_writers(struct ptx_taking *taking)
 {
@@ -165,14 +183,11 @@ static int look_at_writers(struct ptx_taking *taking)
 	for (uint32_t ring = 0; ring < rings_of(taking) && !is_late(taking); ring++) {
 		uint64_t bound = bound_of(taking, ring, snapshot->now.ticks);
 
-		/*
-		 * The moment is the least of all bounds: in each ring all events up to it are
-		 * visible.
-		 */
+		/* In each ring all events up to the least bound are visible. */
 		if (bound < snapshot->moment)
 			snapshot->moment = bound;
 	}
-	/* Stores of other processors may be invisible for a short time. */
+	/* Without a barrier, stores of other processors may be invisible for a short time. */
 	if (!ordered) {
 		uint64_t back = ticks_of(taking, NO_BARRIER_NS);
 
@@ -182,15 +197,18 @@ static int look_at_writers(struct ptx_taking *taking)
 }
 
 /*
- * Finds a moment up to which all events can be copied; the reasoning is that of drain/pass.c. A
- * writer that is about to publish holds the moment back, and the copy waits for it. The wait is
- * bounded, because that writer may be stopped in its trace point. The copy may then lack the event
- * of that writer, although the event is older than the moment.
+ * Finds a moment up to which all events can be copied; drain/pass.c has the same reasoning for a
+ * drain. A writer that is about to publish an event holds the moment back, and the copy waits for
+ * the writer. The wait is bounded, because the writer may be stopped in its trace point. In this
+ * case the copy may lack the event of that writer, although the event is older than the moment.
  */
 static int find_moment(struct ptx_taking *taking)
 {
 	struct ptx_snapshot *snapshot = taking->snapshot;
-	/* The clock that stamps the stream's events. This process may use another clock. */
+	/*
+	 * `counter` is true if the processor's counter stamps the stream's events. This process may
+	 * use another clock.
+	 */
 	const bool counter = snapshot->control.clock == PTX_ARENA_CLOCK_COUNTER;
 	_Atomic uint32_t never = 0;
 	int err;
@@ -221,7 +239,10 @@ static int find_moment(struct ptx_taking *taking)
 	}
 }
 
-/* Keeps the sum of all copied bytes within a multiple of the memory that the image has. */
+/*
+ * Subtracts `bytes` from the number of bytes that may still be copied. Returns false if fewer bytes
+ * are left.
+ */
 static bool use_budget(struct ptx_taking *taking, uint64_t bytes)
 {
 	/* After this check the subtraction cannot underflow. */
@@ -261,8 +282,8 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	if (end > room)
 		end = room;
 	/*
-	 * The head was read before the records. Because of the acquire order, all records up to the
-	 * head are published then.
+	 * The head is read before the records. Because of the acquire order, the copy has all
+	 * records that the head counts.
 	 */
 	atomic_thread_fence(memory_order_acquire);
 	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
@@ -273,8 +294,9 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 }
 
 /*
- * Copies the claimed words first and then the words, because a reader changes the claimed word of a
- * chunk before it frees the chunk.
+ * Copies the claimed words first and then the words of the chunks. This is the order in which a
+ * reader changes them: first the claimed word of a chunk, and then the word, which frees the chunk.
+ * Returns false if the image lacks some of these bytes.
  */
 static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t *claimed)
 {
@@ -287,8 +309,8 @@ static bool copy_words(const struct ptx_taking *taking, uint64_t *word, uint64_t
 }
 
 /*
- * Copies the words, and then each chunk that has records. The region's head gives the number of
- * chunks.
+ * Copies the head of the region, which has the number of chunks, then the words, and then each
+ * chunk that has records.
  */
 static bool copy_chunks(struct ptx_taking *taking)
 {
@@ -296,16 +318,17 @@ static bool copy_chunks(struct ptx_taking *taking)
 	    !copy_words(taking, taking->word, taking->claimed))
 		return false;
 	/*
-	 * The chunks are copied in the order of their addresses, which suits the readahead of a
-	 * file.
+	 * The chunks are copied in the order of their addresses, so that the readahead of a file
+	 * helps.
 	 */
 	for (uint32_t i = 0; i < ptx_ring_chunks(&taking->snapshot->rings); i++) {
 		enum ptx_chunk_state state = ptx_word_state(taking->word[i]);
 
 		/*
-		 * A chunk that a running writer is overwriting has no valid content. If that writer
-		 * has died, the chunk still has the records that the writer had not overwritten.
-		 * Chunks in other states have no records of any ring.
+		 * OPENING: a writer is overwriting the chunk. If the image is live, the chunk has
+		 * no valid content. Otherwise the writer has died, and the chunk still has the
+		 * records that the writer had not overwritten. Chunks in the other states have no
+		 * records.
 		 */
 		if (state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED ||
 		    (state == PTX_CHUNK_OPENING && !taking->image->is_live))
@@ -316,7 +339,8 @@ static bool copy_chunks(struct ptx_taking *taking)
 
 /*
  * Copies the counts of skipped events, if has_skips is set. In a damaged image has_skips may be
- * wrong. If the counts cannot be copied, the copy has no skipped events and is not exact.
+ * wrong. If the counts cannot be copied, the function clears has_skips and is_even. Returns false
+ * if this happens in a live image.
  */
 static bool copy_skips(struct ptx_taking *taking)
 {
@@ -331,7 +355,8 @@ static bool copy_skips(struct ptx_taking *taking)
 }
 
 /*
- * Copies the head of the region, all rings, and the slots that are in use. Slot 0 is always in use.
+ * Copies the head of the region, all rings, and the slots that are in use. Returns false if a part
+ * cannot be copied.
  */
 static bool copy_counts(struct ptx_taking *taking)
 {
@@ -341,14 +366,14 @@ static bool copy_counts(struct ptx_taking *taking)
 	if (!copy_part(taking, 0, sizeof(struct ptx_region)))
 		return false;
 	slots = atomic_load_explicit(&taking->snapshot->rings.region->slots, memory_order_relaxed);
-	/* The number is bounded. It is one more than the count, because slot 0 is always in use. */
+	/* `slots` does not count slot 0, which is always in use. The result is bounded. */
 	slots = slots < g->rings ? slots + 1 : g->rings;
 	return copy_part(taking, g->rings_at, rings_of(taking) * sizeof(struct ptx_ring)) &&
 	       copy_part(taking, g->slots_at, slots * sizeof(struct ptx_slot)) &&
 	       copy_skips(taking);
 }
 
-/* Returns true if the reader has delivered nothing since the counts were copied. */
+/* Returns true if the reader has delivered no event since the counts were copied. */
 static bool is_unmoved(const struct ptx_taking *taking)
 {
 	/* The number of delivered events only grows. */
@@ -362,10 +387,11 @@ static bool is_unmoved(const struct ptx_taking *taking)
 }
 
 /*
- * Copies the words again, then the cut, and then the counts. The words come first. A chunk that is
- * overwritten after the words were copied remains in the copy, although the counts may have its
- * events as lost. If a reader delivers events meanwhile, the counts are not of one moment. Then the
- * function copies them again. After some attempts it accepts them as not exact.
+ * Copies the words again, then the cut, and then the counts. If a writer overwrites a chunk after
+ * the words were copied, the chunk remains in the copy, although the counts may include its events
+ * as lost. If a reader delivers events meanwhile, the counts are not of one moment, and the
+ * function copies them again. After COUNT_TRIES attempts it accepts the counts as not exact
+ * (is_even).
  */
 static int copy_counts_again(struct ptx_taking *taking)
 {
@@ -377,14 +403,13 @@ static int copy_counts_again(struct ptx_taking *taking)
 	    !snapshot_copy(taking, &cut, sizeof cut, offsetof(struct ptx_region, cut)))
 		return EIO;
 	for (int i = 0; !unmoved && i < COUNT_TRIES; i++) {
-		/* The counts are copied after the words: see the comment above the function. */
 		if (!copy_counts(taking))
 			return EIO;
 		unmoved = is_unmoved(taking);
 	}
 	/*
-	 * Stores the cut that belongs to the second words, as copy_counts() has copied a
-	 * later cut.
+	 * copy_counts() has copied a later cut with the head. The cut must be the one that was read
+	 * with the words, so it is stored again.
 	 */
 	atomic_store_explicit(&region->cut, cut, memory_order_relaxed);
 	taking->snapshot->is_even = taking->snapshot->is_even && unmoved;
@@ -392,9 +417,9 @@ static int copy_counts_again(struct ptx_taking *taking)
 }
 
 /*
- * Copies control page and lists, and checks that the stream is still the stream that the caller has
- * named. Called before and after the copy of the region: if the word is right both times, the
- * region belonged to the stream in between.
+ * Copies control page and lists, and checks that the place still has the generation that the caller
+ * has given. Called before and after the copy of the region. If the generation is right both times,
+ * the region belonged to the same stream in between. Returns 0, EIO or ESRCH.
  */
 static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
@@ -430,9 +455,9 @@ static int copy_stream(struct ptx_taking *taking)
 
 /*
  * Reserves address space of the region's size; only copied parts become memory. The sizes come from
- * the attachment and are checked: they must be possible, and the tables must fit into the budget,
- * which is a multiple of the memory that the image has. So a small hostile file cannot make this
- * process use much memory.
+ * the attachment and must be possible. The budget is the number of bytes that may be copied. It is
+ * a multiple of the memory that the image has, so a small hostile file cannot make this process use
+ * much memory. Returns 0, EINVAL or ENOMEM.
  */
 static int make_room(struct ptx_taking *taking)
 {
@@ -450,18 +475,15 @@ static int make_room(struct ptx_taking *taking)
 		return EINVAL;
 	}
 	taking->region = attachment->offset;
-	/*
-	 * The budget is generous: image->memory is an estimate, and each attempt copies a chunk
-	 * only up to its head.
-	 */
+	/* The budget is generous, because image->memory is only an estimate. */
 	taking->budget = 64 * (taking->image->memory + MIB);
-	/* The tables are copied as a whole. */
+	/* The tables in front of the chunks are copied as a whole. */
 	if (!use_budget(taking, g.chunks_at)) {
 		ptx_image_fault(taking->image, 0, 0,
 				"the stream is larger than its remains");
 		return EINVAL;
 	}
-	/* NORESERVE: the address space must not count as memory. */
+	/* MAP_NORESERVE: the address space must not count as memory. */
 	memory = mmap(NULL, g.bytes + g.far_bytes, PROT_READ | PROT_WRITE,
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	/*
@@ -489,9 +511,9 @@ static bool is_too_late(const struct ptx_snapshot *snapshot)
 }
 
 /*
- * Repeats the copy while writers of a LOOP stream overwrite all of its events, and then makes the
- * copy readable. The description of the stream is copied after that. Last, the attachment is copied
- * again, to see whether the generation is still the same.
+ * Repeats the copy as long as the writers of a LOOP stream have overwritten all events up to the
+ * moment. Then copies the description of the stream, and checks that the place still has the same
+ * generation. At the end makes the copy readable.
  */
 static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {
@@ -509,8 +531,8 @@ static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t gener
 		if (err || !is_too_late(snapshot))
 			break;
 		/*
-		 * On a busy machine the pause helps, because the system lets a thread that has
-		 * slept run soon.
+		 * The pause helps on a busy machine: the scheduler lets a thread that has slept run
+		 * soon.
 		 */
 		err = EAGAIN;
 		ptx_futex_nap(&never, 0, TRY_NAP_NS);
@@ -523,7 +545,6 @@ static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t gener
 	return err ? err : ptx_snapshot_order(taking);
 }
 
-/* The working memory is freed in any case; the copy is kept only after a success. */
 int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t generation,
 		      struct ptx_snapshot **result)
 {
@@ -535,7 +556,7 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	if (!snapshot)
 		return ENOMEM;
 	memset(snapshot, 0, sizeof *snapshot);
-	/* The drain finds names and lists in an arena; this arena has only the copies. */
+	/* The drain expects names and lists in an arena. This arena refers to the copies. */
 	snapshot->arena = (struct ptx_arena){ .control = &snapshot->control, .fd = -1 };
 	/* The lists are filled by copy_arena(). */
 	ptx_arena_set_lists(&snapshot->arena, &snapshot->lists);
@@ -557,7 +578,7 @@ int ptx_snapshot_take(const struct ptx_image *image, unsigned bit, uint64_t gene
 	return err;
 }
 
-/* The copy's control page and lists are members, so one mapping and one object are freed. */
+/* The copy consists of the mapping of the region and one object. */
 void ptx_snapshot_drop(struct ptx_snapshot *snapshot)
 {
 	/* The region is NULL if the copy failed before its memory was reserved. */

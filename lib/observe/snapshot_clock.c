@@ -14,15 +14,15 @@
 #define TICKS_MAX   (UINT64_C(1) << 61) /* base/clock.h */
 #define HZ_MIN      UINT64_C(1000000)
 #define HZ_MAX      UINT64_C(100000000000)
-/* About a hundred years, the greatest span of times; later nanoseconds would overflow. */
+/* the greatest span of times, about a hundred years; a longer span in nanoseconds could overflow */
 #define SPAN_S      UINT64_C(3000000000)
-/* How much earlier than the stream's creation an event may be, in seconds. */
+/* how many seconds before the stream's creation the time of an event may be */
 #define BACK_S      10
 #define REALTIME_MAX (INT64_C(1) << 62)
 
 /*
- * Returns true if an anchor is possible. The bounds are so low that a sum of two such values does
- * not overflow.
+ * Returns true if an anchor (a moment in ticks and in CLOCK_REALTIME) is possible. The bounds are
+ * so low that a sum of two such values does not overflow.
  */
 static bool is_moment(const struct ptx_anchor *anchor)
 {
@@ -47,7 +47,8 @@ static bool is_in_line(const struct ptx_calibration *calibration, const struct p
 
 /*
  * If no process writes the stream, uses the present time as one more anchor. This is possible only
- * on the machine where the stream was written, and before its next boot, which the boot id shows.
+ * on the machine where the stream was written, and only before the next boot of the machine. So the
+ * boot ids are compared.
  */
 static void add_present_anchor(const struct ptx_taking *taking, const struct ptx_calibration *c)
 {
@@ -65,9 +66,9 @@ static void add_present_anchor(const struct ptx_taking *taking, const struct ptx
 
 /*
  * If the calibration is not valid, the times begin at the creation, and a tick counts as a
- * nanosecond. Then the order of events is right, but the spans between them are wrong by a constant
- * factor. In any case, if the later anchor contradicts the anchor of the creation, the anchor of
- * the creation replaces it.
+ * nanosecond. In this case the order of events is right, but the spans between them are wrong by a
+ * constant factor. If the later anchor contradicts the anchor of the creation, the anchor of the
+ * creation replaces the later anchor.
  */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span)

@@ -2,13 +2,13 @@
 /*
  * observe/snapshot_counts.c - checks the counts of losses in a copied region.
  *
- * A ledger adds up all counts. If a hostile process has invented a count, the sum could wrap
- * around, and a log with such a ledger is not valid (FORMAT L1, L2).
+ * The ledger of the snapshot's log adds up all counts. A hostile process may have stored any count.
+ * The sum could then wrap around, and a log with such a ledger is not valid (log/FORMAT L1, L2).
  */
 #include "observe/snapshot_private.h"
 
 /*
- * The limit is the number of events of 13 days with a thousand million events per second. Sums of
+ * The greatest count that is accepted: a thousand million events per second for 13 days. Sums of
  * such counts do not overflow.
  */
 #define COUNT_MAX (UINT64_C(1) << 50)
@@ -29,8 +29,8 @@ static bool snapshot_counts_check(const struct ptx_taking *taking, _Atomic uint6
 }
 
 /*
- * Only the slots that are in use according to the region can have counts. Their number is bounded,
- * too. If a count was removed, the number of lost events is not exact.
+ * Only the slots that are in use can have counts. The region has the number of these slots, which
+ * is bounded here. If a count was set to 0, the number of lost events is not exact.
  */
 void ptx_snapshot_check_counts(struct ptx_taking *taking)
 {
@@ -40,7 +40,10 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 
 	slots = slots < rings->geometry.rings ? slots + 1 : rings->geometry.rings;
 
-	/* No event has type 0, but losses may be of no known type (drain/missed.c). */
+	/*
+	 * No event has type 0. But losses for lack of memory whose type is unknown are counted for
+	 * type 0 (drain/missed.c).
+	 */
 	for (int loss = 0; loss < PTX_WRITER_ROWS; loss++) {
 		for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 			sound &= snapshot_counts_check(
@@ -50,7 +53,7 @@ void ptx_snapshot_check_counts(struct ptx_taking *taking)
 			sound &= snapshot_counts_check(taking, &rings->slot[slot].lost[loss],
 						       COUNT_MAX);
 	}
-	/* If has_skips is 0, the rows of skipped events are not copied and not used. */
+	/* If has_skips is 0, the counts of skipped events are not in the copy and are not used. */
 	if (atomic_load_explicit(&rings->region->has_skips, memory_order_relaxed))
 		for (unsigned i = 0; i < PTX_SKIP_ROWS * PTX_TYPE_MAX; i++)
 			sound &= snapshot_counts_check(taking, &rings->skips[i],

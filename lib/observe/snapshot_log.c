@@ -2,9 +2,10 @@
 /*
  * observe/snapshot_log.c - reads a copied stream with a drain, and writes its log.
  *
- * The copy has been checked, so the drain reads it like any region. Time does not advance in the
- * copy, so all events are delivered in one pass. Afterwards the ledger is corrected, because the
- * counts in the copy are not all of one moment.
+ * The copy is the private region of a snapshot (snapshot.h), and has been checked. So the drain
+ * reads it like any region. Time does not advance in the copy, so all events are delivered in one
+ * pass. Afterwards the ledger is corrected, because the counts in the copy are not all of one
+ * moment. The moment of the copy is the time up to which it has all events.
  */
 #include "observe/snapshot_log.h"
 
@@ -19,7 +20,10 @@
 #include "flush/checkpoint.h"
 #include "flush/flush_private.h"
 
-/* Places the reader of each ring behind the records that were delivered before the copy. */
+/*
+ * Sets the reader's position in each ring behind the records that were delivered before the copy.
+ * `buffer` has room for one chunk.
+ */
 static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 {
 	const struct ptx_rings *rings = drain->rings;
@@ -29,8 +33,8 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 		uint64_t link = atomic_load_explicit(&rings->ring[i].first, memory_order_relaxed);
 
 		/*
-		 * The reader begins at the ring's first chunk in the copy. free_delivered() has
-		 * removed the chunks that were delivered.
+		 * The reader begins at the ring's first chunk in the copy. free_delivered() in
+		 * snapshot_order.c has removed the chunks whose events were all delivered.
 		 */
 		place->link = link;
 		/* A ring without chunks has nothing to deliver. */
@@ -38,18 +42,19 @@ static void find_places(struct ptx_drain *drain, unsigned char *buffer)
 			place->claimed = (uint32_t)atomic_load_explicit(
 				&rings->claimed[ptx_link_number(link)], memory_order_relaxed);
 		/*
-		 * ptx_checkpoint_ident() finds the thread of the first record, which may be in an
-		 * IDENT record before it.
+		 * Finds the thread of the first record. An IDENT record before the first record may
+		 * have this thread's identity.
 		 */
 		ptx_checkpoint_ident(drain, i, buffer);
 	}
 }
 
 /*
- * Determines when the stream was running, and stores the times as marks. The controller's START and
- * STOP records show these times, unless the records were delivered before. The state of the region
- * shows whether the stream was running at the end. For times before the first mark, the function
- * assumes that the stream was running.
+ * Determines when the stream was running, and stores the times of START and STOP as marks in the
+ * drain. The controller's START and STOP records show these times, unless the records were
+ * delivered before the copy. The state of the region shows whether the stream was running at the
+ * end. For times before the first mark, the function assumes that the stream was running. Returns 0
+ * or an error of ptx_checkpoint_starts() or ENOMEM.
  */
 static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -63,8 +68,8 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	/* The stream counts as running until a mark shows that it was stopped. */
 	drain->running = true;
 	/*
-	 * If the filter excludes START, no record shows when a stopped stream started again, so the
-	 * records of STOP are not used either.
+	 * If the filter excludes START, no record shows when the stream started again after a STOP.
+	 * So the STOP records are not used either.
 	 */
 	if (ptx_region_admits(region, POSIX_TRACE_START))
 		err = ptx_checkpoint_starts(drain, buffer);
@@ -74,7 +79,9 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 
 		/* The last mark decides whether the stream ran at the end. */
 		ran = last->kind == PTX_MARK_START;
-		/* The mark that is added below must not precede those that were found. */
+		/*
+		 * The mark that is added below must not be earlier than the marks that were found.
+		 */
 		if (last->ticks > mark.ticks)
 			mark.ticks = last->ticks;
 	}
@@ -82,45 +89,49 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	if (err || kind == PTX_FULL || kind == PTX_HELD || ran == (kind == PTX_RUNNING))
 		return err; /* ptx_drain_sync() makes the mark of FULL */
 	/*
-	 * The state differs from the last mark: the record of this change was delivered before the
-	 * copy.
+	 * The state differs from the last mark, because the record of the last change was delivered
+	 * before the copy.
 	 */
 	mark.kind = kind == PTX_RUNNING ? PTX_MARK_START : PTX_MARK_STOP;
 	return ptx_drain_mark(drain, &mark) ? 0 : ENOMEM;
 }
 
 /*
- * Adds the anchors that give the length of a tick: anchor[0] of the region, and the anchor of the
- * copy if it is known. While there is no second anchor, `hz` gives the length of a tick.
+ * Adds the anchors from which the drain computes the length of a tick: anchor[0] of the region, and
+ * the time of the copy if it is known. As long as there is only one anchor, the nominal rate `hz`
+ * gives the length of a tick.
  */
 static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapshot)
 {
 	const struct ptx_calibration *c = &snapshot->calibration;
 
-	/* 32 fraction bits; hz was checked by ptx_snapshot_calibrate(). */
+	/* Nanoseconds per tick, with 32 fraction bits. ptx_snapshot_calibrate() has checked hz. */
 	drain->scale.nominal_slope = (uint64_t)(((unsigned __int128)PTX_NS_PER_S << 32) / c->hz);
-	/* The anchors are checked and in the order of time, as ptx_timescale_add() needs them. */
+	/* ptx_timescale_add() requires checked anchors in the order of time. */
 	ptx_timescale_add(&drain->scale, c->anchor[0]);
 	if (snapshot->now.ticks)
 		ptx_timescale_add(&drain->scale, snapshot->now);
 }
 
-/* The time of the copy: its moment, or else the latest time in the copy. */
+/* Returns the time of the copy: its moment. If it has none, returns the latest time in the copy. */
 static uint64_t time_of(const struct ptx_snapshot *snapshot)
 {
 	uint64_t state = ptx_state_time(
 		atomic_load_explicit(&snapshot->rings.region->state, memory_order_relaxed));
 
-	/* If the stream was live, the copy has a moment, and no event of the copy is younger. */
+	/*
+	 * If writers were running during the copy, the copy has a moment, and no event of the copy
+	 * is younger.
+	 */
 	if (snapshot->moment != UINT64_MAX)
 		return snapshot->moment;
 	return state > snapshot->latest ? state : snapshot->latest;
 }
 
 /*
- * Makes a drain that delivers the copy. The drain uses snapshot_at instead of a clock. If events
- * were overwritten, `gap` becomes true, so that the log begins with OVERFLOW and RESUME. On failure
- * *result must not be used.
+ * Makes a drain that delivers the events of the copy. The drain uses snapshot_at instead of a
+ * clock. If events were overwritten, drain->gap becomes true, so that the log begins with OVERFLOW
+ * and RESUME. After an error *result must not be used.
  */
 static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 {
@@ -135,11 +146,14 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 	if (!err) {
 		/* Names, schemas and objects come from the copy. */
 		drain->arena = &snapshot->arena;
-		/* With `loop` set, the drain applies the cut of the copy. */
+		/*
+		 * If `loop` is true, the drain drops the records up to the cut, because they may be
+		 * overwritten.
+		 */
 		drain->loop = snapshot->rings.loop;
 		drain->is_snapshot = true;
 		drain->snapshot_at = time_of(snapshot);
-		/* Events that were delivered before the copy are in no column of this ledger. */
+		/* The ledger does not count the events that were delivered before the copy. */
 		drain->before = snapshot->consumed;
 		drain->gap =
 			drain->loop && atomic_load_explicit(&region->first_overwritten,
@@ -154,9 +168,8 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 		find_places(drain, buffer);
 		err = find_marks(drain, buffer);
 	}
-	/* The buffer was needed for the copies of single chunks only. */
 	free(buffer);
-	/* The drain does not own the copy. */
+	/* ptx_drain_destroy() does not free the copy. */
 	if (err && drain)
 		ptx_drain_destroy(drain);
 	*result = drain;
@@ -164,9 +177,9 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 }
 
 /*
- * Returns true if the next event is before since_ns. OVERFLOW reports the beginning of a gap, and
- * RESUME, the next event, reports its end. If the gap ends later than since_ns, the log must have
- * both events.
+ * Returns true if the next event is before since_ns and the log does not need it. OVERFLOW reports
+ * the beginning of a gap, and the next event, RESUME, reports the end of the gap. If the gap ends
+ * at since_ns or later, the log needs both events, so for OVERFLOW the time of RESUME is compared.
  */
 static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *event, int64_t since_ns)
 {
@@ -176,9 +189,9 @@ static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *even
 }
 
 /*
- * Reads the events before since_ns and drops them. They are not lost, because the stream still has
- * them. The ledger treats them as events that another reader delivered before the copy: they are in
- * none of its columns. Returns the number of dropped events, including synthetic events.
+ * Reads the events before since_ns and drops them. These events are not lost, because the stream
+ * still has them. So no column of the ledger counts them, as if another reader had delivered them
+ * before the copy. Returns the number of dropped events, including synthetic events.
  */
 static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 {
@@ -199,8 +212,8 @@ static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 }
 
 /*
- * An array of lines of a ledger, either by type or by thread. The lines are in different
- * structures, so `stride` is the distance between two lines.
+ * The lines of a ledger, either of all types or of all threads. `stride` is the distance between
+ * two lines in bytes.
  */
 struct lines {
 	struct ptx_ledger_line *first;
@@ -213,9 +226,9 @@ static struct ptx_ledger_line *line_at(const struct lines *lines, size_t index)
 }
 
 /*
- * If the lines add up to more losses of a cause than `total`, it is unknown which line counts too
- * much. So the function sets these losses to 0 in all lines, and stores `total` in `rest`, the line
- * of unknown types or threads.
+ * Compares the losses of one cause in all lines with `total`. If the lines add up to more, some
+ * line counts too much, but it is unknown which. In this case the function sets the losses of this
+ * cause to 0 in all lines, and stores `total` in `rest`, the line of unknown types or threads.
  */
 static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_line *rest,
 				  enum ptx_lost cause, uint64_t total)
@@ -224,7 +237,10 @@ static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_l
 
 	for (size_t i = 0; i < lines->count; i++)
 		sum += line_at(lines, i)->lost[cause];
-	/* If the sum is less than the total, ptx_ledger_close() computes the unattributed rest. */
+	/*
+	 * If the sum is less than the total, ptx_ledger_close() counts the difference as
+	 * unattributed.
+	 */
 	if (sum <= total)
 		return;
 	for (size_t i = 0; i < lines->count; i++)
@@ -233,8 +249,9 @@ static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_l
 }
 
 /*
- * The larger of the two sums is right: a writer counts by type and by thread, and may be
- * interrupted between the two.
+ * Returns the losses of one cause: the greater of the sum over the types and the sum over the
+ * threads. A writer counts each loss by type and by thread, and may be interrupted in between, so
+ * the greater sum is right.
  */
 static uint64_t snapshot_log_counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
 {
@@ -247,7 +264,10 @@ static uint64_t snapshot_log_counted(const struct ptx_ledger *ledger, enum ptx_l
 	return types > threads ? types : threads;
 }
 
-/* Events that were not written to the log are lost to a flush error. */
+/*
+ * Counts the unread events of a line as lost with the cause FLUSH ERROR, because they are not in
+ * the log.
+ */
 static void lose_unread(struct ptx_ledger_line *line)
 {
 	line->lost[PTX_LOST_FLUSH_ERROR] += line->unread;
@@ -255,11 +275,11 @@ static void lose_unread(struct ptx_ledger_line *line)
 }
 
 /*
- * Writers count by type and by thread, one after the other, and continue while the copy is made, so
- * the counts of the copy are not of one moment. The number of records that were written is certain
- * if is_even is true. Events of a LOOP stream that were written and are not in the copy were
- * overwritten. The number of written records shows how many events were overwritten. The types and
- * threads of overwritten events are known as far as the writers have counted these events.
+ * Makes the equation of the ledger hold: called = reported + unread + lost. Writers count a loss by
+ * type and then by thread, and continue while the copy is made, so the counts of the copy are not
+ * of one moment. If is_even is true, the number of recorded events is exact. In a LOOP stream,
+ * events that were recorded and are not in the copy were overwritten, so their number can be
+ * computed. Their types and threads are known only as far as the writers have counted these events.
  */
 static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {
@@ -270,7 +290,7 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 				       ledger->threads };
 	uint64_t sum;
 
-	/* After a write error some events are still unread, and the log does not have them. */
+	/* After a write error some events are still unread. */
 	lose_unread(total);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		lose_unread(&ledger->type[type]);
@@ -279,12 +299,15 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 	/* The type and the thread of a damaged record are unknown. */
 	ledger->type[0].lost[PTX_LOST_DAMAGED] += snapshot->damaged;
 	nobody->lost[PTX_LOST_DAMAGED] += snapshot->damaged;
-	/* The totals are computed from the lines: the copy has no count of its own for them. */
+	/* The copy has no totals of the losses, so they are computed from the lines. */
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
 		total->lost[cause] = snapshot_log_counted(ledger, cause);
-	/* The equation of the total holds if `called` equals this sum (FORMAT L1). */
+	/* The equation of the total holds if `called` is equal to this sum (log/FORMAT L1). */
 	sum = ptx_ledger_sum(total);
-	/* The condition makes sure that the column does not become negative. */
+	/*
+	 * The second condition makes sure that the number of overwritten events does not become
+	 * negative.
+	 */
 	if (snapshot->is_even && snapshot->rings.loop &&
 	    total->called + total->lost[PTX_LOST_OVERWRITTEN] >= sum && total->called < INT64_MAX)
 		total->lost[PTX_LOST_OVERWRITTEN] += total->called - sum; /* modulo 2^64 */
@@ -292,15 +315,15 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 		snapshot_log_distrust(&types, &ledger->type[0], cause, total->lost[cause]);
 		snapshot_log_distrust(&threads, nobody, cause, total->lost[cause]);
 	}
-	/* If the number of written records is not exact, `called` is the sum of the columns. */
+	/* Now the equation holds, even if the number of recorded events is not exact. */
 	total->called = ptx_ledger_sum(total);
-	/* Sets `called` of every line, and the unattributed rest. */
+	/* Computes `called` of every line, and the unattributed events. */
 	ptx_ledger_close(ledger);
 }
 
 /*
- * Stores the status that the stream had when it was copied. The log itself is neither full nor
- * overrun.
+ * Stores the status that the stream had when it was copied. The new log is not full and has
+ * overwritten no events.
  */
 static void store_status(const struct ptx_snapshot *snapshot, struct ptx_log_status *status)
 {
@@ -310,12 +333,12 @@ static void store_status(const struct ptx_snapshot *snapshot, struct ptx_log_sta
 
 	memset(status, 0, sizeof *status);
 	status->stream_status = kind == PTX_RUNNING ? POSIX_TRACE_RUNNING : POSIX_TRACE_SUSPENDED;
-	/* A LOOP stream counts as full when it has overwritten. */
+	/* A LOOP stream counts as full when it has overwritten events. */
 	status->stream_full =
 		kind == PTX_FULL || kind == PTX_HELD || (snapshot->rings.loop && region->looped)
 			? POSIX_TRACE_FULL
 			: POSIX_TRACE_NOT_FULL;
-	/* No other process can change the words of the copy. */
+	/* The copy is private, so these words are read without atomic functions. */
 	status->stream_overrun = region->overrun ? POSIX_TRACE_OVERRUN : POSIX_TRACE_NO_OVERRUN;
 	status->flush_status = POSIX_TRACE_NOT_FLUSHING;
 	status->log_overrun = POSIX_TRACE_NO_OVERRUN;
@@ -323,8 +346,8 @@ static void store_status(const struct ptx_snapshot *snapshot, struct ptx_log_sta
 }
 
 /*
- * Delivers all events to the log. The log has the policy APPEND, so it is never full. The shield
- * discards the signals that a full disk or a closed pipe would raise.
+ * Writes all events of the drain to the log. The log has the policy APPEND, so it is never full.
+ * The shield (base/shield.h) discards the signals that a full disk or a closed pipe would raise.
  */
 static int write_events(struct ptx_flush *flush)
 {
@@ -341,15 +364,16 @@ static int write_events(struct ptx_flush *flush)
 }
 
 /*
- * Gives a name to each type of the log that has none, because FORMAT 3.5 demands a name. Damaged
- * memory may have lost names, or have events of types that were never opened.
+ * Gives a name to each type that has events in the log but no name, because log/FORMAT 3.5 requires
+ * a name. In damaged memory names may be missing, and events may have types that no program has
+ * opened.
  */
 static void name_the_nameless(struct ptx_flush *flush)
 {
 	char text[PTX_TYPE_NAME_BYTES];
 
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
-		/* Types without events in the log need no name. */
+		/* Types without events need no name. */
 		if (!flush->drain->account.type[type].reported ||
 		    flush->named[type / 64] >> (type % 64) & 1)
 			continue;
@@ -360,8 +384,9 @@ static void name_the_nameless(struct ptx_flush *flush)
 }
 
 /*
- * The flush needs a mutex for the drain. Here no other thread uses that mutex. The first error is
- * returned, but the log is completed as far as possible.
+ * Writes the log by a flush (flush/flush.h). The flush needs a mutex for the drain, although no
+ * other thread uses the drain. If an error occurs, the function completes the log as far as
+ * possible and returns the first error.
  */
 static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, struct ptx_log *log,
 		     const struct ptx_log_status *status)
@@ -374,7 +399,10 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 	/* The flush starts no thread: the calling thread writes. */
 	err = ptx_flush_create(drain, &lock, log, false, NULL, &flush);
 	if (err) {
-		/* This closes the log's duplicate of fd. fd itself stays open. */
+		/*
+		 * This closes the log's duplicate of the caller's descriptor. The caller's
+		 * descriptor stays open.
+		 */
 		ptx_log_destroy(log);
 		return err;
 	}
@@ -391,14 +419,15 @@ static int write_log(struct ptx_snapshot *snapshot, struct ptx_drain *drain, str
 }
 
 /*
- * The log has the attributes of the stream, except for its policy: all events of the copy belong in
- * the log, so the log has no limit. `host` stays empty: the copy is made on this machine.
+ * The log has the attributes of the stream, except for the log's policy. All events of the copy
+ * belong in the log, so the log has no limit. The member `host` stays empty, because the copy is
+ * made on this machine.
  */
 static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_log **log)
 {
 	struct ptx_log_facts info = { .attr = snapshot->info.attr, .pid = snapshot->info.pid };
 
-	/* log_size has no meaning with this policy. */
+	/* With the policy APPEND, log_size has no meaning. */
 	info.attr.log_policy = POSIX_TRACE_APPEND;
 	info.attr.max_data_size = snapshot->rings.max_data_size;
 	memcpy(info.clock, snapshot->info.clock, sizeof info.clock);
@@ -406,7 +435,7 @@ static int create_log(const struct ptx_snapshot *snapshot, int fd, struct ptx_lo
 	return ptx_log_create_beside(fd, &info, log);
 }
 
-/* The log is created first, so that a descriptor that cannot be written costs no work. */
+/* The log is created first, so that an error of the descriptor is found before the work begins. */
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, uint64_t *older)
 {
 	struct ptx_log_status status;
@@ -414,7 +443,7 @@ int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, ui
 	struct ptx_log *log;
 	int err;
 
-	/* Reading changes the status of the copy, so the status is stored before. */
+	/* Reading the events changes the status of the copy, so the status is stored before. */
 	store_status(snapshot, &status);
 	err = create_log(snapshot, fd, &log);
 	if (err)

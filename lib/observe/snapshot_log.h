@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_log.h - writes the log of a stream that was copied (observe/snapshot.h).
+ * observe/snapshot_log.h - writes a log of a stream that was copied (observe/snapshot.h).
  *
- * The ledger of the log has the events of the copy and the losses before the copy. It does not have
- * the events that readers had delivered. The equation of the ledger holds whatever the copy
- * contains. Losses whose type is not known are in the line of type 0, and losses whose thread is
- * not known in the line of pid 0.
+ * The ledger of the log counts the events of the copy and the losses before the copy. It does not
+ * count the events that readers had delivered before. The equation of the ledger (called = reported
+ * + unread + lost) holds even if the copy is damaged. Losses whose type is not known are in the
+ * line of type 0, and losses whose thread is not known in the line of pid 0.
  */
 #ifndef PTX_OBSERVE_SNAPSHOT_LOG_H
 #define PTX_OBSERVE_SNAPSHOT_LOG_H

@@ -2,11 +2,11 @@
 /*
  * observe/snapshot_order.c - repairs a copied region, so that a reader finds nothing wrong in it.
  *
- * For each ring this file keeps the chunks that were there before and after the copy. It arranges
+ * For each ring this file keeps the chunks that the ring had before and after the copy. It arranges
  * them in the order in which they were opened, and ends the ring with the last record that is not
- * younger than the moment. If a chunk's head counts more records than can be read, the records that
- * cannot be read count as damaged. This file writes all links, heads and claimed words again, so no
- * reader follows a value that a hostile process has written.
+ * younger than the moment (snapshot.h). If a chunk's head counts more records than can be read, the
+ * records that cannot be read count as damaged. This file computes all links, heads and claimed
+ * words anew. So no reader follows a value that a hostile process has written.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "observe/snapshot_private.h"
 #include "ring/overwrite.h"
 
-/* A chunk that belongs to the copy. */
+/* A chunk that belongs to the copy. `opened` is the time when a writer opened the chunk. */
 struct link {
 	uint32_t ring, number;
 	uint64_t opened;
 	uint32_t before; /* number of the ring's records before this chunk, modulo 2^32 */
 };
 
-/* The state of the work; links are sorted by ring and by time. */
+/* The state of the work. The array `link` is sorted by ring and by time. */
 struct order {
 	struct ptx_taking *taking;
 	struct ptx_snapshot *snapshot;
@@ -34,14 +34,14 @@ struct order {
 /* The valid part of a chunk, up to the moment. */
 struct contents {
 	uint32_t end, records;
-	uint32_t claimed; /* where the delivered records end: always a record's end */
+	uint32_t claimed; /* where the delivered records end; always the end of a record */
 	uint64_t last;
-	bool is_cut; /* younger records follow */
+	bool is_cut; /* records that are younger than the moment follow */
 };
 
 /*
- * Returns the size of a record, or 0 if it is not valid. The rules are those by which a reader
- * checks a record: ptx_records_check().
+ * Returns the size of a record, or 0 if the record is not valid. The rules are those of
+ * ptx_records_check(), which a reader uses.
  */
 static size_t record_size(const struct order *order, const unsigned char *record, uint32_t room)
 {
@@ -50,20 +50,23 @@ static size_t record_size(const struct order *order, const unsigned char *record
 	/* All these values are of one copy, which does not change. */
 	unsigned type = ptx_record_first_type(first);
 
-	/* A record cannot be larger than the stream permits, nor outside the possible times. */
+	/*
+	 * The size must be possible in this stream, and the time must be in the range of possible
+	 * times.
+	 */
 	if (size > order->snapshot->rings.geometry.record_max || size > room ||
 	    time < order->span.first_ticks || time > order->span.last_ticks)
 		return 0;
-	/* An IDENT record has exactly the identity as its data. */
+	/* The data of an IDENT record is exactly the identity of a thread. */
 	if (first & PTX_RECORD_IDENT)
 		return len == sizeof(struct ptx_ident) ? size : 0;
 	return type != 0 && type < PTX_TYPE_MAX ? size : 0;
 }
 
 /*
- * Visits the records of a chunk up to its head, to the first invalid one, or to the moment.
- * contents->claimed becomes the end of the records that the reader had delivered, and is always a
- * record's end.
+ * Visits the records of a chunk. The visit ends at the head of the chunk, at the first invalid
+ * record, or at the first record that is younger than the moment. contents->claimed becomes the end
+ * of the records that the reader had delivered. It is always the end of a record.
  */
 static void snapshot_order_measure(const struct order *order, const struct ptx_chunk *chunk,
 				   uint32_t claimed, struct contents *contents)
@@ -92,7 +95,8 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 			break;
 		/*
 		 * contents->claimed becomes the end of the last record that begins before
-		 * `claimed`. So it is a record's end, whatever value `claimed` has.
+		 * `claimed`. So the result is the end of a record, even if a hostile process has
+		 * written `claimed`.
 		 */
 		if (at < claimed)
 			contents->claimed = at + (uint32_t)size;
@@ -106,10 +110,10 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 }
 
 /*
- * Compares the valid records with the count in the head, and reports the difference as damage. If a
- * chunk has records that are younger than the moment, its count is also greater, but without
- * damage. If the count is more than fits into a chunk, the count itself is damaged, and is not
- * added.
+ * Compares the number of valid records with the count in the head, and reports a difference as
+ * damage. If a chunk has records that are younger than the moment, the count in the head is
+ * greater, too, but this is no damage. If more records are counted than fit into a chunk, the count
+ * itself is damaged, and is not used.
  */
 static void count_damage(struct order *order, uint32_t number, const struct ptx_chunk *chunk,
 			 const struct contents *contents)
@@ -117,14 +121,14 @@ static void count_damage(struct order *order, uint32_t number, const struct ptx_
 	const struct ptx_geometry *g = &order->snapshot->rings.geometry;
 	uint32_t counted =
 		ptx_head_records(atomic_load_explicit(&chunk->head, memory_order_relaxed));
-	/* A chunk cannot have more records than fit into it if all are of the smallest size. */
+	/* The number of records of the smallest size that fit into a chunk. */
 	uint32_t room = ptx_ring_room_of(g, number);
 	uint32_t most = (uint32_t)(room / sizeof(struct ptx_record));
 	uint32_t end = ptx_head_offset(atomic_load_explicit(&chunk->head, memory_order_relaxed));
 
 	if (contents->is_cut || (contents->end == end && contents->records == counted))
 		return;
-	/* Some records cannot be read, so no total is exact. */
+	/* Some records cannot be read, so the counts are not exact. */
 	order->snapshot->is_even = false;
 	if (counted > contents->records && counted <= most)
 		order->snapshot->damaged += counted - contents->records;
@@ -145,8 +149,8 @@ static void free_chunk(struct order *order, uint32_t number)
 }
 
 /*
- * Returns the offset in the chunk up to which the reader had delivered records; 0 if the reader was
- * in another chunk.
+ * Returns the offset in the chunk up to which the reader had delivered records. Returns 0 if the
+ * reader's position was in another chunk.
  */
 static uint32_t delivered_of(const struct order *order, const struct link *link)
 {
@@ -159,16 +163,16 @@ static uint32_t delivered_of(const struct order *order, const struct link *link)
 }
 
 /*
- * Frees the chunks before the chunk in which the reader was, as all their events are delivered.
- * Returns the index of the first chunk that stays.
+ * Frees the chunks before the reader's position, as all their events are delivered. Returns the
+ * index of the first chunk that stays.
  */
 static size_t free_delivered(struct order *order, const struct link *link, size_t count)
 {
 	size_t first = 0;
 
 	/*
-	 * The reader has one position in each ring. A hostile word `delivered` may belong to no
-	 * chunk.
+	 * The reader has one position in each ring. If the word `delivered` is hostile, it may
+	 * belong to no chunk, and `first` remains 0.
 	 */
 	for (size_t i = 1; i < count; i++)
 		if (delivered_of(order, &link[i]))
@@ -179,10 +183,7 @@ static size_t free_delivered(struct order *order, const struct link *link, size_
 	return first;
 }
 
-/*
- * Writes all fields that a reader uses. No writer is inside its window, because the copy is
- * private.
- */
+/* Writes all fields of a chunk that a reader uses. */
 static void write_chunk(struct order *order, const struct link *link,
 			const struct contents *contents, enum ptx_chunk_state state)
 {
@@ -192,7 +193,7 @@ static void write_chunk(struct order *order, const struct link *link,
 
 	atomic_store_explicit(&chunk->head, (uint64_t)contents->records << 32 | contents->end,
 			      memory_order_relaxed);
-	/* UINT64_MAX: the writer is outside of any trace point */
+	/* UINT64_MAX: no writer is in a trace point, because the copy is private */
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	/* snapshot_order_chain() sets the link when the next chunk is written. */
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
@@ -201,7 +202,7 @@ static void write_chunk(struct order *order, const struct link *link,
 			      (uint64_t)generation << 32 | contents->claimed, memory_order_relaxed);
 	atomic_store_explicit(&rings->word[link->number],
 			      ptx_chunk_word(generation, link->ring, state), memory_order_relaxed);
-	/* `latest` becomes the time of a copy that has no moment. */
+	/* If the copy has no moment, `latest` is used in place of the moment. */
 	if (contents->last > order->snapshot->latest && contents->end)
 		order->snapshot->latest = contents->last;
 }
@@ -213,9 +214,10 @@ static uint64_t link_of(const struct order *order, const struct link *link)
 }
 
 /*
- * Connects the chunks of one ring, oldest first. The header of a chunk has the number of records
- * before the chunk. If this differs from the number of records so far, a chunk before it is
- * missing, and the counts are not exact. Chunks behind the moment are freed.
+ * Connects the chunks of one ring, oldest first. The header of a chunk has the number of the ring's
+ * records before the chunk. If this number differs from the number of records so far, a chunk is
+ * missing, and the counts are not exact. Chunks with only younger records than the moment are
+ * freed.
  */
 static void snapshot_order_chain(struct order *order, const struct link *link, size_t count)
 {
@@ -230,8 +232,8 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 		struct ptx_chunk *chunk = ptx_ring_chunk(rings, link[i].number);
 
 		/*
-		 * The chunk before has records that are younger than the moment, so all records of
-		 * this chunk are younger, too.
+		 * The previous chunk has records that are younger than the moment, so all records
+		 * of this chunk are younger, too.
 		 */
 		if (contents.is_cut) {
 			free_chunk(order, link[i].number);
@@ -240,30 +242,31 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 		if (link[i].before != so_far)
 			order->snapshot->is_even = false; /* a chunk between the two is missing */
 		/*
-		 * Only the chunk in which the reader was has delivered records. For other chunks
-		 * delivered_of() is 0.
+		 * Only the chunk with the reader's position has delivered records. For other chunks
+		 * delivered_of() returns 0.
 		 */
 		snapshot_order_measure(order, chunk, delivered_of(order, &link[i]), &contents);
 		count_damage(order, link[i].number, chunk, &contents);
-		/* The number is modulo 2^32, like ident.spare of the chunk. */
+		/* The sum is modulo 2^32, like the member `before`. */
 		so_far = link[i].before + contents.records;
 		write_chunk(order, &link[i], &contents, PTX_CHUNK_CLOSED);
 		/*
-		 * The chunk before gets its link only now, since chunks that are younger than the
-		 * moment are dropped.
+		 * The previous chunk gets its link only now, because it was not known before
+		 * whether this chunk stays.
 		 */
 		if (i > first)
 			atomic_store_explicit(&ptx_ring_chunk(rings, link[last].number)->next,
 					      link_of(order, &link[i]), memory_order_relaxed);
 		last = i;
 	}
-	/* A writer would fill the last chunk, so this chunk is OPEN. */
+	/* The last chunk is the one that a writer would fill, so its state is OPEN. */
 	write_chunk(order, &link[last], &contents, PTX_CHUNK_OPEN);
 	atomic_store_explicit(&ring->first, link_of(order, &link[first]), memory_order_relaxed);
 	atomic_store_explicit(&ring->current, link_of(order, &link[last]), memory_order_relaxed);
 	/*
-	 * Extends the 32-bit number in the chunk to the 64-bit number that is nearest to the ring's
-	 * own count.
+	 * `published` becomes the number of the ring's records before the last chunk. The chunk has
+	 * the lower 32 bits of this number. The upper bits are chosen so that the result is nearest
+	 * to the ring's own count.
 	 */
 	atomic_store_explicit(&ring->published,
 			      published + (uint64_t)(int64_t)(int32_t)(link[last].before -
@@ -271,7 +274,7 @@ static void snapshot_order_chain(struct order *order, const struct link *link, s
 			      memory_order_relaxed);
 }
 
-/* Orders by ring, then by time, and for equal times by number. */
+/* Orders by ring, then by time, and then by the number of the chunk. */
 static int by_ring(const void *a, const void *b)
 {
 	const struct link *x = a, *y = b;
@@ -283,16 +286,16 @@ static int by_ring(const void *a, const void *b)
 	return x->number < y->number ? -1 : x->number > y->number;
 }
 
-/* States in which a chunk belongs to a ring and has records. */
+/* Returns true for the states in which a chunk belongs to a ring and may have records. */
 static bool holds_records(enum ptx_chunk_state state)
 {
 	return state == PTX_CHUNK_OPEN || state == PTX_CHUNK_CLOSED;
 }
 
 /*
- * Returns true if a chunk was copied as a whole: before and after the copy the same ring had it, in
- * the same generation (DESIGN C1). The ring's number is bounded, as another process may have
- * written it.
+ * Returns true if a chunk was not reused during the copy: before and after the copy it belonged to
+ * the same ring, in the same generation (observe/DESIGN C1). The ring's number is bounded, as
+ * another process may have written any number.
  */
 static bool snapshot_order_counts(const struct order *order, uint32_t number)
 {
@@ -323,7 +326,7 @@ static int find_links(struct order *order)
 
 		if (!snapshot_order_counts(order, i)) {
 			/*
-			 * The chunk was open before the copy and has been overwritten since: the
+			 * The chunk was OPEN before the copy and has been overwritten since, so the
 			 * number of its records is unknown.
 			 */
 			if (ptx_word_state(order->taking->word[i]) == PTX_CHUNK_OPEN)
@@ -336,12 +339,15 @@ static int find_links(struct order *order)
 			.opened = chunk->opened, .before = chunk->ident.spare,
 		};
 	}
-	/* Afterwards the chunks of a ring are adjacent. */
+	/* After the sort the chunks of a ring are adjacent. */
 	qsort(order->link, order->links, sizeof *order->link, by_ring);
 	return 0;
 }
 
-/* A ring without chunks has no unread events; `published` keeps the number of its records. */
+/*
+ * Empties each ring that has no chunk in the copy. Such a ring has no unread events. Its member
+ * `published` keeps the number of its records.
+ */
 static void empty_rings(struct order *order)
 {
 	struct ptx_rings *rings = &order->snapshot->rings;
@@ -356,7 +362,7 @@ static void empty_rings(struct order *order)
 		/* snapshot_order_chain() has written the words of this ring. */
 		if (at < order->links && order->link[at].ring == i)
 			continue;
-		/* The ring had a chunk that could not be copied. */
+		/* The ring had a chunk, but this chunk is not in the copy. */
 		if (atomic_load_explicit(&ring->current, memory_order_relaxed))
 			order->snapshot->is_even = false;
 		atomic_store_explicit(&ring->first, 0, memory_order_relaxed);
@@ -365,9 +371,9 @@ static void empty_rings(struct order *order)
 }
 
 /*
- * A writer that died while it overwrote a chunk had counted only a part of the lost records, or
- * none. The rest can still be seen in the chunk, so this function counts it. A live stream does not
- * need this, because its writer continues.
+ * A writer that died while it overwrote a chunk has counted only a part of the overwritten records,
+ * or none. The other records are still in the chunk, so this function counts them as lost. In a
+ * live stream the writer itself counts them.
  */
 static void finish_overwriting(struct order *order)
 {
@@ -381,17 +387,14 @@ static void finish_overwriting(struct order *order)
 		atomic_store_explicit(&rings->claimed[i], taking->claimed[i], memory_order_relaxed);
 		if (ptx_word_state(taking->after[i]) == PTX_CHUNK_OPENING &&
 		    ptx_word_state(taking->word[i]) == PTX_CHUNK_OPENING)
-			/*
-			 * A writer uses the same function to count the records that it
-			 * overwrites.
-			 */
+			/* Writers use the same function. */
 			ptx_overwrite_finish(rings, i);
 	}
 }
 
 /*
- * Returns the time at which the oldest chunk was opened. This is a lower bound for the times of
- * events.
+ * Returns the time when the oldest chunk was opened. No event is older than this time. Returns
+ * UINT64_MAX if there is no chunk.
  */
 static uint64_t first_opened(const struct order *order)
 {
@@ -404,11 +407,12 @@ static uint64_t first_opened(const struct order *order)
 	return first;
 }
 
-#define SNAPSHOT_LEVEL_MAX 9 /* the greatest level of zstd: it compresses some 30 MB/s */
+/* the greatest level of compression; zstd then compresses some 30 MB/s */
+#define SNAPSHOT_LEVEL_MAX 9
 
 /*
- * The description in the region may be hostile, too: it is used only with its magic and valid
- * attributes, and each text gets a NUL. Otherwise the copy has default attributes.
+ * Copies the stream info of the region. The info may be hostile, so it is used only if it has its
+ * magic and valid attributes, and each text gets a NUL. Otherwise the copy has default attributes.
  */
 static void check_info(struct ptx_snapshot *snapshot)
 {
@@ -425,12 +429,13 @@ static void check_info(struct ptx_snapshot *snapshot)
 	/* Texts of a valid description may still lack their NUL. */
 	info->attr.name[PTX_NAME_BYTES - 1] = info->attr.generation[PTX_NAME_BYTES - 1] = '\0';
 	/*
-	 * The policy in the attachment is used, because observers saw this policy while the stream
-	 * lived.
+	 * The policy of the attachment is used, because observers have read this policy while the
+	 * stream lived.
 	 */
 	info->attr.stream_policy = snapshot->attachment.stream_policy;
 	/*
-	 * The traced process has chosen the level. A high level could make a snapshot take minutes.
+	 * The stream's creator has chosen the level. With a high level a snapshot could take
+	 * minutes.
 	 */
 	if (info->attr.log_compression > SNAPSHOT_LEVEL_MAX)
 		info->attr.log_compression = SNAPSHOT_LEVEL_MAX;
@@ -438,8 +443,8 @@ static void check_info(struct ptx_snapshot *snapshot)
 }
 
 /*
- * The order of the steps matters: counts are checked after the losses of dead writers were added,
- * and records are measured after the range of their times is known.
+ * The order of the steps matters. Counts are checked after the losses of dead writers were added.
+ * Records are checked after the range of their times is known.
  */
 int ptx_snapshot_order(struct ptx_taking *taking)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * observe/snapshot_private.h - the state of a copy in progress, for the files that make it.
+ * observe/snapshot_private.h - the state of a copy in progress, for the files that make the copy.
+ * snapshot.c explains the words moment, cut and counts.
  */
 #ifndef PTX_OBSERVE_SNAPSHOT_PRIVATE_H
 #define PTX_OBSERVE_SNAPSHOT_PRIVATE_H
@@ -11,14 +12,19 @@
 struct ptx_taking {
 	const struct ptx_image *image;
 	struct ptx_snapshot *snapshot;
-	uint64_t region;  /* its offset in the image */
-	/* chunks_max words: the words of the chunks, as they were before the chunks were copied */
+	uint64_t region;  /* offset of the region in the image */
+	/*
+	 * the words of the chunks, as they were before the chunks were copied; chunks_max elements
+	 */
 	uint64_t *word;
-	/* the same words as they were after the chunks, and before the counts, were copied */
+	/*
+	 * the words of the chunks, as they were between the copy of the chunks and the copy of the
+	 * counts
+	 */
 	uint64_t *after;
 	uint64_t *claimed;
-	int naps;         /* how often the copy has waited for writers */
-	uint64_t late;    /* when to stop waiting, on the monotonic clock */
+	int naps;         /* number of short pauses in which the copy has waited for writers */
+	uint64_t late;    /* when the copy stops waiting for writers, on the monotonic clock */
 	/* bytes that may still be copied: a sparse file may claim any size */
 	uint64_t budget;
 };
@@ -32,8 +38,9 @@ struct ptx_snapshot_span {
 };
 
 /*
- * snapshot_clock.c: makes the calibration of the copy a usable one, and computes the range of times
- * of events. `opened` is the time when the oldest chunk was opened, UINT64_MAX if there is none.
+ * snapshot_clock.c: replaces an impossible calibration in the copy, and computes the range of times
+ * that events can have. `opened` is the time when the oldest chunk was opened, or UINT64_MAX if
+ * there is no chunk.
  */
 void ptx_snapshot_calibrate(struct ptx_taking *taking, uint64_t opened,
 			    struct ptx_snapshot_span *span);

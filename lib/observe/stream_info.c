@@ -8,7 +8,7 @@
 
 #include "base/io.h"
 
-/* The text is padded with zeros, so that two descriptions of one boot have equal bytes. */
+/* The text is padded with zeros, so that boot ids can be compared as bytes. */
 void ptx_stream_info_boot(char boot[40])
 {
 	/* At most 39 bytes and a NUL; n is 0 without /proc. */
@@ -22,13 +22,10 @@ void ptx_stream_info_write(const struct ptx_rings *rings, const struct ptx_attr 
 {
 	struct ptx_stream_info *info = ptx_stream_info_of(rings);
 
-	/* The attributes include the defaults that the creation has filled in. */
+	/* The attributes include the defaults that posix_trace_create() has filled in. */
 	info->attr = *attr;
 	info->pid = pid;
-	/*
-	 * A recovery needs to determine which clock has stamped the events
-	 * (observe/snapshot_clock.c).
-	 */
+	/* A recovery must know which clock has stamped the events (observe/snapshot_clock.c). */
 	info->counter = ptx_clock_is_counter;
 	/* The region was zeroed, so the text has its NUL. */
 	strncpy(info->clock, ptx_clock_name(), sizeof info->clock - 1);

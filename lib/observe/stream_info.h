@@ -3,8 +3,8 @@
  * observe/stream_info.h - a description of a stream in its region, for a recovery when no process
  * of the stream is left.
  *
- * The creator writes it before it attaches the stream, and no process changes it afterwards. It is
- * in the region at geometry.info_at.
+ * The creator writes the description before it attaches the stream, and no process changes the
+ * description afterwards. It is in the region at geometry.info_at.
  */
 #ifndef PTX_OBSERVE_STREAM_INFO_H
 #define PTX_OBSERVE_STREAM_INFO_H
@@ -18,17 +18,21 @@ struct ptx_stream_info {
 	uint64_t magic;
 	struct ptx_attr attr;
 	uint32_t pid;     /* of the traced process, in its own name space */
-	uint32_t counter; /* 1: its ticks are those of the processor's counter; 0: nanoseconds */
-	char clock[32];   /* name of that clock */
-	/* the kernel's boot id, because after another boot the ticks begin again */
+	/* 1: the stream's ticks are those of the processor's counter; 0: nanoseconds */
+	uint32_t counter;
+	char clock[32];   /* name of the clock that stamps the events */
+	/*
+	 * the kernel's boot id; after another boot the ticks begin again, so they cannot be
+	 * compared
+	 */
 	char boot[40];
 };
 
 _Static_assert(sizeof(struct ptx_stream_info) <= PTX_STREAM_INFO_BYTES, "the region has room");
 
 /*
- * The description in the region of these rings. In a region that was copied the description may be
- * hostile.
+ * Returns the description in the region of these rings. If the region is a copy, the description
+ * may be hostile.
  */
 static inline struct ptx_stream_info *ptx_stream_info_of(const struct ptx_rings *rings)
 {
@@ -36,7 +40,7 @@ static inline struct ptx_stream_info *ptx_stream_info_of(const struct ptx_rings 
 						  rings->geometry.info_at);
 }
 
-/* The present boot id; empty if it is unknown. */
+/* Stores the present boot id, or an empty text if it is unknown. */
 void ptx_stream_info_boot(char boot[40]);
 
 /* Fills the description. Called once, by the creator, before the stream is attached. */
