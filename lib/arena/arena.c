@@ -2,9 +2,10 @@
 /*
  * arena/arena.c - the file of an arena, and its descriptor.
  *
- * The control page and the private block are static pages of the library: a trace point reaches
- * them without a pointer. The memfd is mapped over the control page when the process starts. Until
- * then, and if that fails, the static page itself is the control page.
+ * The control page and the process block (process_block.h) are static pages of the library, so a
+ * trace point reaches them without a pointer. When the process starts, the library maps the file of
+ * the arena, a memfd, over the static page of the control page. Until then, and if the mapping
+ * fails, the static page itself is the control page.
  */
 #include "arena/arena.h"
 
@@ -33,8 +34,8 @@ _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they
 
 /*
  * Makes a memfd with a unique name. A core dump may have parts of several arenas, and the tool
- * distinguishes them by the names (live/core.h). The function uses no stdio, because it may run in
- * a child after fork().
+ * distinguishes the arenas by these names (tools/posixtrace/live/core.h). The function uses no
+ * stdio, because it may run in a child after fork().
  */
 static int make_file(void)
 {
@@ -58,7 +59,7 @@ int ptx_arena_file(uint64_t *bytes)
 	/* If the size exceeded the limit, ftruncate() would raise SIGXFSZ in the program. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < *bytes)
 		*bytes = limit.rlim_cur & ~(uint64_t)(PTX_PAGE - 1);
-	/* A file of this size has no room for a region: streams then use anonymous memory. */
+	/* A smaller file has no room for a region, so streams use anonymous memory. */
 	if (*bytes < 2 * PTX_REGIONS_AT)
 		return -1;
 	/*
@@ -68,21 +69,22 @@ int ptx_arena_file(uint64_t *bytes)
 	fd = make_file();
 	if (fd < 0)
 		return -1;
-	/* The size is set before the seals, because F_SEAL_GROW forbids a later increase. */
+	/* The size is set before the seals, because F_SEAL_GROW forbids a change of the size. */
 	if (ptx_io_truncate(fd, *bytes) != 0 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		close(fd);
 		return -1;
 	}
 	/*
-	 * The descriptor gets a high number: programs expect the lowest ones for their own files.
+	 * The descriptor gets a high number, because programs expect the lowest numbers for their
+	 * own files.
 	 */
 	return ptx_io_move_up(fd, PTX_ARENA_FD_MIN);
 }
 
 /*
- * The release store of the member `owner` publishes the other fields: a process that reads `owner`
- * also sees them.
+ * The release store of the member `owner` publishes the other members: a process that has read
+ * `owner` also sees the other members.
  */
 void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_owner owner)
 {
@@ -95,7 +97,8 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 }
 
 /*
- * A descriptor of another process may lead to any kind of file. Only a sealed file may be mapped.
+ * The file of another process may be any kind of file. Only a file with all seals may be mapped,
+ * because no process can shrink it.
  */
 bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 {
@@ -106,8 +109,8 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes)
 }
 
 /*
- * The file may be short, and another process may truncate it meanwhile. So the function uses
- * pread(), which cannot raise SIGBUS.
+ * The function uses pread() and no mapping. The file may be short, or another process may truncate
+ * it meanwhile, and then an access to a mapping would raise SIGBUS.
  */
 bool ptx_arena_is_foreign(int fd)
 {
@@ -125,8 +128,8 @@ bool ptx_arena_is_foreign(int fd)
 }
 
 /*
- * The program may have closed the descriptor, and its number may belong to another file (DESIGN 5,
- * L4). Device and inode are compared at each use.
+ * The program may have closed the descriptor, and its number may belong to another file
+ * (arena/DESIGN 5, L4). So device and inode are compared at each use.
  */
 int ptx_arena_fd(const struct ptx_arena *arena)
 {
@@ -146,8 +149,8 @@ int ptx_arena_fd(const struct ptx_arena *arena)
 }
 
 /*
- * Some seccomp filters refuse fcntl(). Then the library cannot leave the descriptor open for a
- * program that is executed.
+ * Under a seccomp filter that refuses fcntl(), the library cannot leave the descriptor open for an
+ * executed program, so the result is false.
  */
 bool ptx_arena_is_shareable(const struct ptx_arena *arena)
 {

@@ -2,16 +2,16 @@
 /*
  * arena/arena.h - the memory that a traced process shares with its controllers.
  *
- * The arena is a sealed, sparse memfd. It begins with the control page, which is mapped over static
- * pages of the library, so that a trace point reaches it by one load. The lists follow: names of
- * event types, schemas, objects, and maps. The regions of streams follow the lists; no offset is
- * used twice. If there is no memfd, or the program has closed its descriptor, new regions are
- * anonymous shared memory. Only this process and its children can then use the streams.
- * arena/DESIGN has the protocol.
+ * The arena is a sealed, sparse memfd. It begins with the control page. The library maps the
+ * control page over static pages of its own, so that a trace point reaches the control page by one
+ * load. The lists follow: names of event types, schemas, objects, and maps. The regions of streams
+ * follow the lists. The offset of a region is never used again for another region. If there is no
+ * memfd, or the program has closed the descriptor, new regions are anonymous shared memory. In this
+ * case only this process and its children can use the streams. arena/DESIGN has the protocol.
  *
- * Threads   any thread may call, unless the comment of a function differs; shared words are atomic.
- * Errors    an error number; errno is unchanged.
- * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
+ * Threads any thread may call, unless a function's comment says otherwise; shared words are atomic.
+ * Errors an error number; errno is unchanged. Hostile every process of the arena can write to all
+ * of it. Values from it are bounds-checked.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H
@@ -29,60 +29,60 @@
 #define PTX_PAGE          4096u
 #define PTX_ARENA_BYTES   (UINT64_C(1) << 62) /* address space in the file, which needs no memory */
 
-/* The state in an attachment's word, below its generation. */
+/* The state in an attachment's word. It is in the low 8 bits, below the generation. */
 enum ptx_attachment_state {
 	PTX_ATTACHMENT_FREE,
-	PTX_ATTACHMENT_CLAIMED, /* its creator prepares or removes the stream */
+	PTX_ATTACHMENT_CLAIMED, /* the creator prepares or removes the stream */
 	PTX_ATTACHMENT_ATTACHED
 };
 
 /*
- * The description of a stream. Processes that did not create the stream use it to map the stream's
- * region. While the state is not FREE, the creator holds a record lock on the byte of the file with
- * the attachment's number. The kernel releases the lock when that process exits, is killed or
- * executes another program. A guardian of the stream holds a lock on a second byte (see
- * attachment.c).
+ * A place for one stream, with the description of the stream (the facts). Other processes than the
+ * creator use the facts to map the stream's region. While the state is not FREE, the creator holds
+ * a record lock (fcntl(2)) on the byte of the file whose offset is the number of the attachment.
+ * The kernel releases the lock when the creator exits, is killed or executes another program. A
+ * guardian of the stream holds a lock on a second byte (see attachment.c).
  */
 struct ptx_attachment {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t word; /* generation above 8 bits of state */
 	uint64_t offset;        /* offset of the region in the file */
-	/* a process computes the geometry from this and the next two members */
+	/*
+	 * stream_size, max_data_size and rings: each process computes the geometry from these sizes
+	 */
 	uint64_t stream_size;
 	uint64_t max_data_size;
 	uint32_t rings;
 	uint32_t loop;
 	/*
-	 * The next two members are atomic, because a process reads them before it has determined
-	 * whether the stream concerns this process.
+	 * `inherited` and `target` are atomic, because a process reads them to determine whether
+	 * the stream concerns this process. The creator may change them at the same time.
 	 */
 	_Atomic uint32_t inherited;
 	_Atomic uint32_t target; /* process id of the target in its own pid name space */
-	uint16_t stream_policy; /* this member and log_policy are only shown to users */
+	uint16_t stream_policy; /* stream_policy and log_policy are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
-	 * milliseconds for which the guardian keeps the stream running after its creator's end;
-	 * these bytes were unused before, so the layout is that of older versions
+	 * milliseconds for which the guardian keeps the stream running after the end of the creator
 	 */
 	_Atomic uint32_t linger_ms;
 	/*
-	 * The struct ptx_identity of the target. Both members are 0 if the process traces itself;
-	 * such a stream ends when the process executes another program.
+	 * The identity of the target (struct ptx_identity). Both members are 0 if the process
+	 * traces itself. Such a stream ends when the process executes another program.
 	 */
 	_Atomic uint64_t target_inode, target_start;
 	/* events that could not be counted in the region, see point/adopt.c */
 	_Atomic uint64_t missed;
 	/*
-	 * not 0: the system refused the creator the lock, so a free lock does not show that the
-	 * creator is gone
+	 * not 0: the creator could not lock its byte, so a free lock does not show that the creator
+	 * is gone
 	 */
 	_Atomic uint32_t unlocked;
 	/*
-	 * inode of the name space in which `target` is an id, for observers; 0: unknown, as in
-	 * arenas of older versions, in which these bytes were unused
+	 * for observers: inode of the pid name space to which the id `target` belongs; 0: unknown
 	 */
 	uint32_t target_space;
 	/*
-	 * time at which the target executed another program; 0: it runs the same program as at the
+	 * time when the target executed another program; 0: it runs the same program as at the
 	 * creation
 	 */
 	_Atomic int64_t executed_ns;
@@ -94,7 +94,8 @@ struct ptx_attachment {
 struct ptx_member {
 	_Atomic uint64_t pid;  /* 0: the place is free */
 	_Atomic uint64_t bits; /* the attachments that it inherited */
-	_Atomic uint64_t parent;  /* its parent while it still runs the parent's program; else 0 */
+	/* process id of its parent while it runs the parent's program; else 0 */
+	_Atomic uint64_t parent;
 	_Atomic int64_t since_ns; /* when it began to run that program, CLOCK_REALTIME */
 };
 
@@ -103,9 +104,10 @@ struct ptx_member {
 /* The control page. Its layout is that of PTX_ARENA_VERSION; other versions are not used. */
 struct ptx_control {
 	/*
-	 * Every trace point reads this word. Its upper 56 bits are the epoch, its lower 8 bits the
-	 * number of attached streams. Each change that may affect a trace point increases the
-	 * epoch. So a thread keeps the streams that it has found, and compares this word only.
+	 * Every trace point reads this word. Its upper 56 bits are the epoch, and its lower 8 bits
+	 * are the number of attached streams. Each change that may affect a trace point increases
+	 * the epoch. So a thread remembers its streams, and looks for streams again only if this
+	 * word has changed.
 	 */
 	union {
 		_Atomic uint64_t word;
@@ -113,17 +115,17 @@ struct ptx_control {
 	};
 	_Atomic uint64_t attached; /* one bit for each stream */
 	uint64_t spare[6];
-	uint64_t magic; /* at this offset in all versions; the version follows it */
+	uint64_t magic; /* magic and version are at the same offsets in all versions */
 	uint32_t version;
 	uint32_t pid;
 	_Atomic uint64_t next_region;
 	/* enum ptx_arena_clock: the clock that stamps the events of all its streams */
 	_Atomic uint32_t clock;
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
-	_Atomic uint32_t mixed; /* members have different name spaces of process ids */
+	_Atomic uint32_t mixed; /* not 0: the members have different pid name spaces */
 	/*
-	 * Not 0: a process that writes into this arena makes no system calls, so it wakes no
-	 * reader. Sleeping readers then wake by themselves after a while.
+	 * not 0: a process that records into this arena makes no system calls, so it wakes no
+	 * reader; sleeping readers wake by themselves after a while
 	 */
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
@@ -138,11 +140,11 @@ union ptx_control_page {
 
 /*
  * Shows whether the process for which an arena was made uses this arena. An arena that a process
- * made for itself is SETTLING while the process looks for another arena that a controller has left
- * for it. If the process finds such an arena, its own arena becomes LEFT, otherwise CHOSEN. An
- * arena that a controller made for another process WAITS until that process has CHOSEN it. A
- * controller attaches a stream to an arena that is CHOSEN. It also attaches a stream to an arena
- * that WAITS, if the process has no visible arena of its own yet.
+ * made for itself is SETTLING at first: the process looks for another arena, which a controller may
+ * have made for it. If the process finds such an arena, its own arena becomes LEFT, otherwise
+ * CHOSEN. An arena that a controller made for another process WAITS until that process uses it.
+ * Then it is CHOSEN. A controller attaches a stream to an arena that is CHOSEN. It also attaches a
+ * stream to an arena that WAITS, if the process has no visible arena of its own yet.
  */
 enum ptx_arena_owner { PTX_ARENA_SETTLING, PTX_ARENA_WAITS, PTX_ARENA_CHOSEN, PTX_ARENA_LEFT };
 
@@ -152,8 +154,8 @@ extern union ptx_control_page ptx_control_page;
 #define ptx_own_control (ptx_control_page.is)
 
 /*
- * The append-only lists. A new kind of list is added at the end. An older library does not have
- * that list and leaves zeros in its place.
+ * The append-only lists. A new kind of list is added at the end. A library that does not have that
+ * list leaves zeros in its place.
  */
 struct ptx_lists {
 	struct ptx_names names;
@@ -164,8 +166,8 @@ struct ptx_lists {
 
 /*
  * An arena that this process uses: its own, or the arena of a process that it traces. The structure
- * is in ordinary memory and not in the process block, which is zeroed in a child: the child needs
- * the descriptors of its parent to close them.
+ * is in ordinary memory. It is not in the process block, because the kernel zeroes the process
+ * block in a child, and the child must close the descriptors of its parent.
  */
 struct ptx_arena {
 	struct ptx_control *control;
@@ -175,7 +177,8 @@ struct ptx_arena {
 	uint64_t device, inode;
 	uint64_t bytes;          /* size of the file */
 	_Atomic uint64_t claims;  /* a bit for each attachment that this process has claimed */
-	unsigned users;          /* streams that use it, if it is another process's arena */
+	/* number of streams that use the arena, if it is another process's arena */
+	unsigned users;
 	struct ptx_arena *next;
 };
 
@@ -186,13 +189,13 @@ extern struct ptx_arena ptx_arena_self;
 #define PTX_REGIONS_AT  (UINT64_C(1) << 20)
 
 /*
- * The lowest descriptor for a process's own arena, and the lowest one for the library's other
- * files.
+ * The lowest descriptor for a process's own arena, and the lowest descriptor for the library's
+ * other files.
  */
 #define PTX_ARENA_FD_MIN 200
 #define PTX_OTHER_FD_MIN 208
 
-/* Sets the lists of an arena. The parameter `lists` is NULL if there was no memory for them. */
+/* Sets the lists of an arena. The parameter `lists` is NULL if there was no memory for lists. */
 static inline void ptx_arena_set_lists(struct ptx_arena *arena, struct ptx_lists *lists)
 {
 	arena->lists = lists;
@@ -228,19 +231,20 @@ void ptx_arena_begin(struct ptx_control *control, uint32_t pid, enum ptx_arena_o
 bool ptx_arena_is_sealed(int fd, uint64_t bytes);
 
 /*
- * Returns true if the file begins as an arena of another version of this library. Magic and version
- * are at the same place in all versions; nothing else of the file can be used.
+ * Returns true if the file begins like an arena of another version of this library. Magic and
+ * version are at the same place in all versions. No other part of such a file can be used.
  */
 bool ptx_arena_is_foreign(int fd);
 
-/* Returns the same for the magic and the version, which the caller has copied from an arena. */
+/* Does the same for a magic and a version that the caller has copied from an arena. */
 static inline bool ptx_arena_is_foreign_head(uint64_t magic, uint32_t version)
 {
 	return magic == PTX_ARENA_MAGIC && version != PTX_ARENA_VERSION;
 }
 
 /*
- * Returns the descriptor, or -1 if there is none or the program has closed it. Async-signal-safe.
+ * Returns the descriptor of the arena's file, or -1 if there is no file or the program has closed
+ * the descriptor. Async-signal-safe.
  */
 int ptx_arena_fd(const struct ptx_arena *arena);
 
@@ -253,8 +257,8 @@ bool ptx_arena_is_shareable(const struct ptx_arena *arena);
 #define PTX_CONTROL_EPOCH UINT64_C(0x100)
 
 /*
- * Advances the epoch after any change except the attaching or detaching of a stream. For attaching
- * and detaching, ptx_attachment_*() advance the epoch themselves.
+ * Advances the epoch after a change that may affect trace points. When a stream is attached or
+ * detached, the functions of attachment.h advance the epoch.
  */
 static inline void ptx_control_changed(struct ptx_control *control)
 {
@@ -267,16 +271,17 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
 }
 
 /*
- * Stores in *offset an offset in the file that no other region has or had, or 0 if there is no
- * file. ENOMEM: the machine has less memory available than the region's chunks need.
+ * Reserves a part of the file for a region, and stores its offset in *offset. No other region has
+ * had this offset. *offset becomes 0 if there is no file. ENOMEM: the machine has less memory
+ * available than the region's chunks need.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		     uint64_t *offset);
 
 /*
- * The number of rings for which a stream in this arena or backing file is planned. The far part
- * needs address space in the file. So the number is smaller in a backing file, and in an arena that
- * RLIMIT_FSIZE keeps small.
+ * Returns the number of rings that a new stream can have. A large number of rings needs a far part,
+ * and so a large file. So the number is smaller in an arena that RLIMIT_FSIZE keeps small, and in a
+ * backing file (`backing` is not NULL).
  */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
 
@@ -309,8 +314,9 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 		      uint64_t offset);
 
 /*
- * Gives back the pages of a region into which writers of this process have stored after the creator
- * had given the region back. No thread of this process uses the region any more. Async-signal-safe.
+ * Gives back the pages that a region has got again, because writers of this process have stored in
+ * it after the creator had given its memory back. The caller makes sure that no thread of this
+ * process uses the region any more. Async-signal-safe.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings);
 
@@ -318,14 +324,16 @@ void ptx_region_remove_late(const struct ptx_rings *rings);
 void ptx_region_unmap(const struct ptx_rings *rings);
 
 /*
- * Replaces a region and its far part by memory that only this process has. So a late writer, which
- * still stores in the region, changes no other process's memory.
+ * Replaces the mappings of a region and its far part by memory that only this process has. So if a
+ * late writer of this process still stores in the region, it does not change memory of other
+ * processes.
  */
 void ptx_region_sink(const struct ptx_rings *rings);
 
 /*
- * Makes the bytes at `memory` present. Returns false if the machine has no memory for them. This
- * function can be the member `back` of struct ptx_rings, so it is async-signal-safe.
+ * Makes the bytes at `memory` present (ring/pool.h). Returns false if the machine has no memory for
+ * them. Async-signal-safe, because writers call this function as the member `back` of struct
+ * ptx_rings.
  */
 bool ptx_region_back(void *memory, size_t bytes);
 

@@ -2,10 +2,13 @@
 /*
  * arena/attachment.c - claims, publishes and frees the places of an arena's streams.
  *
- * arena/DESIGN 2 has the states, the invariants I1 to I5 and the steps 1 to 13. At every step the
- * process may be killed. The comments explain what a killed process leaves, and which later step
- * repairs that. The words are shared with processes that may write anything, so loops over them are
- * bounded.
+ * arena/DESIGN 2 has the states, the invariants I1 to I5 and the steps 1 to 13. The process may be
+ * killed at every step. The comments explain in which state a killed process leaves the place, and
+ * which later step repairs this state. Hostile processes may write anything to the shared words, so
+ * the loops that change such words are bounded.
+ *
+ * The facts are the description of the stream in its attachment. An orphan is a place whose creator
+ * is gone.
  */
 #include "arena/attachment.h"
 #include "arena/silence.h"
@@ -15,8 +18,8 @@
 #include <unistd.h>
 
 /*
- * The bytes of the file that are locked. These bytes are in the control page, which no process
- * changes by write(). The locks are advisory, so they do not disturb the mappings.
+ * The offsets of the bytes that are locked: one byte for each creator, and one byte for each
+ * guardian. The locks are advisory, so they do not affect the control page, which has these bytes.
  */
 #define LOCKS_AT  0
 #define GUARDS_AT PTX_STREAMS
@@ -26,8 +29,8 @@
 #define CLAIM_TRIES 8
 
 /*
- * A record lock on one byte. A record lock belongs to the process and not to the descriptor (DESIGN
- * 5).
+ * Returns the description of a record lock on one byte. A record lock belongs to the process and
+ * not to the descriptor (arena/DESIGN 5).
  */
 static struct flock byte_lock(unsigned byte, short type)
 {
@@ -80,15 +83,15 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit)
 	return set_lock(arena, bit, F_WRLCK) == 0;
 }
 
-/* Frees the creator's lock (DESIGN 2, step 13), also after a claim that failed. */
+/* Releases the creator's lock (arena/DESIGN 2, step 13), also after a claim that failed. */
 static void attachment_unlock(const struct ptx_arena *arena, unsigned bit)
 {
 	set_lock(arena, bit, F_UNLCK);
 }
 
 /*
- * Asks the kernel for the holder of a lock. After an error the function returns true, because a
- * stream is buried only if its creator is certainly gone.
+ * Returns true if another process holds the lock of the byte. Also returns true after an error,
+ * because a stream may be buried only if its creator is certainly gone.
  */
 static bool is_locked(int fd, unsigned byte)
 {
@@ -106,16 +109,16 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/*
-	 * The guardian acquires its own lock first and then the creator's (DESIGN 4). The guardian
-	 * of the place's former stream may still hold the guardian's lock, if that stream was shut
-	 * down and that guardian is about to end. F_SETLKW waits for it.
+	 * The guardian acquires its own lock first and then the creator's lock (arena/DESIGN 4).
+	 * The guardian of the former stream of this place may still hold the guardian's lock,
+	 * because it is about to end. F_SETLKW waits for it.
 	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
 /*
- * Returns true if the creator could not lock the place. Then it is unknown whether the creator
- * lives.
+ * Returns true if the creator could not lock the place. In this case it is unknown whether the
+ * creator lives.
  */
 static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 {
@@ -124,18 +127,19 @@ static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * A place is an orphan if the creator's lock and the guardian's lock are free. The result is false
- * if the place belongs to this process, because F_GETLK does not show a process's own locks. The
- * result is also false if the creator could not get the lock, or if this process has no descriptor
- * of the arena.
+ * A place is an orphan if the creator's lock and the guardian's lock are free. F_GETLK does not
+ * show a process's own locks, so the function returns false for places that this process has
+ * claimed. It also returns false if the creator could not get the lock, or if this process has no
+ * descriptor of the arena.
  */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
 	int fd = ptx_arena_fd(arena);
 
 	/*
-	 * The mask `claims` shows the claims of this process even if the program has closed a
-	 * descriptor of the file and so has lost the locks (DESIGN L4).
+	 * `claims` shows the places that this process has claimed. The record locks do not show
+	 * them reliably: the process loses its locks when the program closes a descriptor of the
+	 * file (arena/DESIGN L4).
 	 */
 	if (fd < 0 || atomic_load_explicit(&arena->claims, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
@@ -144,18 +148,19 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * Counts the attached streams and advances the epoch (DESIGN I4, I5). A process that is killed
- * between the change of a bit and this call leaves a wrong count until the next change. So this
- * function counts the bits anew and does not change the old count by one: a later call repairs a
- * wrong count. The last exchange that succeeds has counted all bits that were set before.
+ * Counts the bits in `attached`, stores the count in the word of the control page, and advances the
+ * epoch (arena/DESIGN I4, I5). If a process is killed after it has changed a bit and before this
+ * call, the count is wrong. So this function does not change the old count by one, but counts anew,
+ * and the next call repairs a wrong count. The last exchange that succeeds has counted all bits
+ * that were set before.
  */
 static void count_anew(struct ptx_control *control)
 {
 	uint64_t word = atomic_load_explicit(&control->word, memory_order_acquire), next;
 
 	/*
-	 * The bytes of silence.c are cleared before the count of streams changes, because they are
-	 * valid only while there is one stream.
+	 * Clears the bytes of silence.h before the count of streams changes, because these bytes
+	 * are valid only while exactly one stream is attached.
 	 */
 	ptx_silence_clear(control);
 	/* The loop is bounded, because a hostile process may change the word all the time. */
@@ -175,7 +180,10 @@ static void count_anew(struct ptx_control *control)
 	}
 }
 
-/* Removes the stream at this place from the inheritance of all members of the family. */
+/*
+ * Removes the stream from the streams that the members have inherited. A member is a process that
+ * is traced because it inherited a stream.
+ */
 static void forget_members(struct ptx_control *control, unsigned bit)
 {
 	for (unsigned i = 0; i < PTX_MEMBERS; i++)
@@ -185,17 +193,17 @@ static void forget_members(struct ptx_control *control, unsigned bit)
 }
 
 /*
- * Changes the word of a place from the value `from` to the value `to`, and clears the bit in
- * `attached` and in the members' masks. The state in `from` may be any state; the state in `to` is
- * not ATTACHED. Returns false if the word was not `from`. If the process is killed after the
- * exchange, the bits remain until the next claim of the place clears them (step 4).
+ * Changes the word of a place from the value `from` to the value `to`, and clears the bit of the
+ * place in `attached` and in the masks of the members. The state in `to` is not ATTACHED. Returns
+ * false if the word was not `from`. If the process is killed after the exchange, the bits remain
+ * until the next claim of the place clears them (step 4).
  */
 static bool change_word(struct ptx_arena *arena, unsigned bit, uint64_t from, uint64_t to)
 {
 	struct ptx_control *control = arena->control;
 	const uint64_t mask = UINT64_C(1) << bit;
 
-	/* I2: only one process succeeds, and only this process clears the bits. */
+	/* Only one process succeeds, and only this process clears the bits (arena/DESIGN I2). */
 	if (!atomic_compare_exchange_strong_explicit(&control->attachment[bit].word, &from, to,
 						     memory_order_seq_cst, memory_order_relaxed))
 		return false;
@@ -207,8 +215,9 @@ static bool change_word(struct ptx_arena *arena, unsigned bit, uint64_t from, ui
 }
 
 /*
- * The facts are read once into *plan and checked there: another process may change them meanwhile.
- * The geometry is computed from the sizes, so no offset inside the region comes from shared memory.
+ * The facts are copied first, and the copies are checked, because another process may change the
+ * facts meanwhile. The geometry is computed from the sizes, so no offset inside the region comes
+ * from shared memory.
  */
 bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 			 struct ptx_attachment_plan *plan)
@@ -226,8 +235,8 @@ bool ptx_attachment_plan(const struct ptx_arena *arena, unsigned bit,
 }
 
 /*
- * Step 1: claims the place against other threads of this process. A record lock belongs to the
- * process and cannot exclude its threads.
+ * Step 1: claims the place, so that no other thread of this process uses it. A record lock belongs
+ * to the process and cannot exclude other threads. Returns false if another thread has the place.
  */
 static bool set_claim(struct ptx_arena *arena, unsigned bit)
 {
@@ -236,7 +245,10 @@ static bool set_claim(struct ptx_arena *arena, unsigned bit)
 	return !(atomic_fetch_or_explicit(&arena->claims, mask, memory_order_acq_rel) & mask);
 }
 
-/* The release order makes all work on the place visible to the thread that claims it next. */
+/*
+ * Ends the claim. The release order makes all work on the place visible to the thread that claims
+ * the place next.
+ */
 static void clear_claim(struct ptx_arena *arena, unsigned bit)
 {
 	atomic_fetch_and_explicit(&arena->claims, ~(UINT64_C(1) << bit), memory_order_acq_rel);
@@ -252,10 +264,9 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 }
 
 /*
- * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. So no other
- * process works on the place, except a process that buries the former stream. Both processes
- * exchange the word, and only one of the two exchanges can succeed. Returns false if the place
- * cannot be claimed.
+ * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. Another process
+ * may be burying the former stream at the same time. Both processes exchange the word, and only one
+ * of the two exchanges can succeed. Returns false if the place cannot be claimed.
  */
 static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked locked,
 			     uint64_t *generation)
@@ -270,8 +281,8 @@ static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked 
 		    (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE && is_unlocked(arena, bit)))
 			return false;
 		/*
-		 * I2: each claim has a generation of its own, which invalidates all views of the
-		 * place's former stream.
+		 * Each claim has a new generation, which makes all views of the former stream
+		 * invalid (arena/DESIGN I2).
 		 */
 		*generation = ptx_attachment_generation(word) + 1;
 		if (!change_word(arena, bit, word,
@@ -280,12 +291,14 @@ static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked 
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);
 		/*
-		 * A process that sees a fact of the new stream also sees the new word (DESIGN I2).
+		 * If a process has read a fact of the new stream, and then reads the word, it finds
+		 * the new word (arena/DESIGN I2).
 		 */
 		atomic_thread_fence(memory_order_release);
 		/*
-		 * The memory is given back even if that was done before, because a late writer may
-		 * have written to it since.
+		 * The facts are still those of the former stream. Its memory is given back again,
+		 * because a late writer may have stored in the region after the memory was given
+		 * back.
 		 */
 		if (ptx_attachment_plan(arena, bit, &plan))
 			ptx_region_punch(arena, &plan.geometry, plan.offset);
@@ -303,10 +316,9 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		enum locked locked;
 
-		/* Another thread of this process has the place. */
 		if (!set_claim(arena, i))
 			continue;
-		/* Step 2 before step 4: a place is never claimed without its lock. */
+		/* Step 2: the lock is acquired before the word is changed. */
 		locked = attachment_lock(arena, i);
 		if (locked != ANOTHERS) {
 			if (claim_attachment(arena, i, locked, generation)) {
@@ -321,8 +333,9 @@ int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *gener
 }
 
 /*
- * Step 6. The signal fences keep the order of the stores for a process that reads them after this
- * process was killed. A process that reads at the same time checks the word afterwards (DESIGN I2).
+ * Step 6. The signal fences keep the order of the stores, for a process that reads the facts after
+ * this process was killed. A process that reads the facts while they are stored checks the word
+ * afterwards (arena/DESIGN I2).
  */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size)
@@ -344,7 +357,7 @@ void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset
 
 /*
  * Steps 8 to 10. The release order makes all facts visible before the word. The bit is set after
- * the word, so that a set bit means an attached stream (DESIGN I3).
+ * the word. So if the bit is set, the stream is attached (arena/DESIGN I3).
  */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
@@ -355,15 +368,15 @@ void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t gene
 		    &control->attachment[bit].word, &claimed,
 		    ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED), memory_order_release,
 		    memory_order_relaxed))
-		return; /* another process has overwritten the word */
+		return; /* a hostile process has overwritten the word */
 	/* Step 9. */
 	atomic_fetch_or_explicit(&control->attached, UINT64_C(1) << bit, memory_order_release);
 	count_anew(control);
 }
 
 /*
- * Step 11. After this step no trace point finds the stream. For a thread that is still in a trace
- * point of the stream, point/view.h keeps memory at the same addresses.
+ * Step 11. After this step no trace point finds the stream. A thread may still be in a trace point
+ * of the stream, so point/view.h keeps memory at the same addresses.
  */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
@@ -372,8 +385,8 @@ void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generat
 }
 
 /*
- * Step 13. The lock is released last, because the place must not look like an orphan until the word
- * is FREE.
+ * Step 13. The lock is released last, because the place must not seem to be an orphan before its
+ * word is FREE.
  */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
@@ -395,7 +408,6 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation)
 {
 	struct ptx_attachment_plan plan;
-	/* The facts are read before the place becomes free. */
 	bool is_planned = ptx_attachment_plan(arena, bit, &plan);
 
 	if (change_word(arena, bit, ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED),

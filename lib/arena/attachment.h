@@ -2,10 +2,12 @@
 /*
  * arena/attachment.h - the table of an arena's streams.
  *
- * A creator claims a place, makes the region, and publishes it. A traced process maps the streams
- * that it finds at its next event (point/adopt.c). No process waits for another process. If a
- * creator is killed, the kernel releases the lock of its place, and the next process that looks at
- * the place frees the place. arena/DESIGN 2 has the steps and their order.
+ * An arena has 64 places for streams, called attachments. The parameter `bit` is the number of a
+ * place. A creator claims a place, makes the region of the stream, and publishes the place. At its
+ * next event a traced process finds the stream and maps its region (point/adopt.c). No process
+ * waits for another process. If a creator is killed, the kernel releases the creator's lock of the
+ * place, and the next process that examines the place frees it. arena/DESIGN 2 has the steps and
+ * their order.
  *
  * Threads   any; the mask `claims` of struct ptx_arena keeps the claims of the threads of one
  *           process apart.
@@ -19,8 +21,8 @@
 #include "arena/arena.h"
 
 /*
- * The region that the facts of an attachment describe. ptx_attachment_plan() returns false if no
- * creator can have stored these facts.
+ * The region that the facts of an attachment describe. ptx_attachment_plan() reads and checks the
+ * facts. It returns false if the facts are impossible.
  */
 struct ptx_attachment_plan {
 	uint64_t offset;
@@ -47,48 +49,51 @@ static inline uint64_t ptx_attachment_generation(uint64_t word)
 }
 
 /*
- * Claims a place for a stream, and gives back the memory that a dead creator left there. EAGAIN:
- * all PTX_STREAMS places are in use. From then on only the claimant may call
- * ptx_attachment_place(), _publish(), _hide() and _retract() for that place.
+ * Claims a place for a stream, and gives back the memory that a dead creator has left there.
+ * Returns 0 or EAGAIN: all PTX_STREAMS places are in use. After the claim, only the claimant may
+ * call ptx_attachment_place(), _publish(), _hide() and _retract() for this place.
  */
 int ptx_attachment_claim(struct ptx_arena *arena, unsigned *bit, uint64_t *generation);
 
 /*
- * Stores the facts by which other processes find the region, and give its memory back if this
- * process dies.
+ * Stores the offset and the sizes of the region in the attachment. Other processes need them to map
+ * the region, and to give its memory back if this process dies.
  */
 void ptx_attachment_place(struct ptx_arena *arena, unsigned bit, uint64_t offset,
 			  const struct ptx_geometry *geometry, uint64_t max_data_size);
 
-/* Makes the stream visible to other processes. All other facts were stored before. */
+/* Makes the stream visible to other processes. The caller has stored all facts before. */
 void ptx_attachment_publish(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 /* Makes the stream invisible; the place remains claimed. */
 void ptx_attachment_hide(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
-/* Frees the place, whether it is claimed or published. */
+/* Frees the place. The place may be claimed or published. */
 void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t generation);
 
 /*
- * Return a record lock on the arena's file, for fcntl(): ptx_attachment_lock() the creator's lock,
- * ptx_attachment_guard_lock() the guardian's lock.
+ * Return the argument of fcntl() for a record lock on the arena's file. ptx_attachment_lock() is
+ * for the creator's lock, and ptx_attachment_guard_lock() for the guardian's lock.
  */
 struct flock ptx_attachment_lock(unsigned bit, short type);
 struct flock ptx_attachment_guard_lock(unsigned bit);
 
-/* Returns true if the creator of the place is gone and was another process than this process. */
+/*
+ * Returns true if the place is an orphan: its creator was another process and is gone, and no
+ * guardian works on it.
+ */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit);
 
 /*
- * Called by the creator: acquires the lock by which a guardian sees that the creator lives. Returns
+ * Called by the creator: acquires its record lock again. A guardian waits for this lock. Returns
  * false if the system has no locks.
  */
 bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
 /*
- * Called by a guardian: waits until the creator has released its lock or is gone. While the creator
- * has its lock, or while the guardian lives, the place is no orphan. Returns false if the system
- * refuses the locks.
+ * Called by a guardian: waits until the creator has released its lock or is gone. As long as the
+ * guardian lives, it holds a lock of its own, so the place is no orphan. Returns false if the
+ * system refuses the locks.
  */
 bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
 

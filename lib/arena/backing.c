@@ -2,9 +2,11 @@
 /*
  * arena/backing.c - streams whose region is in a file (DESIGN 7).
  *
- * A full disk must not raise SIGBUS in a trace point: space is allocated before it is used. A trace
- * point may extend a file while the controller shuts the stream down, so the descriptor has a count
- * of users. The mutex `lock` protects only the lists, which trace points do not use.
+ * A full disk must not raise SIGBUS in a trace point. So space in the file is allocated before it
+ * is used. A trace point may extend a file while the controller shuts the stream down, so the users
+ * of the descriptor are counted (member `held`). The mutex `lock` protects only the copying of the
+ * lists, which trace points do not use. The parameter `bit` is the number of the stream's place in
+ * the arena of this process.
  */
 #include "arena/backing.h"
 
@@ -27,16 +29,16 @@
 #define LATE_MS      100 /* how long a creation waits for a thread that extends the old file */
 
 /*
- * There is one structure per place. The structure is never freed, because a late trace point may
- * still look at it.
+ * There is one structure for each place. It is static, because a trace point may still read it
+ * after the end of the stream.
  */
 static struct backing {
 	_Atomic(unsigned char *) region; /* NULL: none */
 	size_t bytes;
 	int fd;
 	/*
-	 * BACKING_OPEN and the number of threads that extend the file. The thread that makes `held`
-	 * 0 closes the descriptor `fd`.
+	 * The flag BACKING_OPEN while the stream lives, plus the number of threads that extend the
+	 * file. The thread that makes `held` 0 closes the descriptor `fd`.
 	 */
 	_Atomic unsigned held;
 	uint64_t device, inode;
@@ -45,15 +47,17 @@ static struct backing {
 } backings[PTX_STREAMS];
 
 /*
- * Becomes true before the first region of this process is stored, and remains so. So a
- * program without backing files need not look at all places each time it adds a type or a
- * schema.
+ * Becomes true before the first region of a backing file is stored, and remains true. So a program
+ * without backing files need not look at all places each time it adds a type or a schema.
  */
 static atomic_bool has_any;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* The mapping is shared, so that the file has all that was written, whenever the process dies. */
+/*
+ * Because of MAP_SHARED the file has everything that was stored in the mapping, even if the process
+ * is killed.
+ */
 static void *backing_map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -68,9 +72,10 @@ static void backing_unmap(void *memory, size_t bytes)
 }
 
 /*
- * Sets the size of the file and allocates the part that the stream's size asks for. Making the file
- * larger than the limit would raise SIGXFSZ, so the size is compared with the limit first. A signal
- * handler of the program may interrupt posix_fallocate(), which then is repeated.
+ * Sets the size of the file, and allocates the part that the stream's size requires. If the size
+ * exceeded RLIMIT_FSIZE, the kernel would raise SIGXFSZ, so the size is compared with this limit
+ * first. A signal handler of the program may interrupt posix_fallocate(), so the call is repeated
+ * after EINTR.
  */
 static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 {
@@ -78,16 +83,10 @@ static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 	struct rlimit limit;
 	int err;
 
-	/*
-	 * This check only avoids the signal. If the file exceeds another limit, the calls below
-	 * return an error.
-	 */
+	/* Avoids SIGXFSZ. If the file exceeds another limit, the calls below return an error. */
 	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes)
 		return EFBIG;
-	/*
-	 * The file is sparse and has its full size immediately, so all offsets of the region are
-	 * valid.
-	 */
+	/* The file is sparse and gets its full size now, so all offsets of the region are valid. */
 	err = ptx_io_truncate(fd, bytes);
 	if (err)
 		return err;
@@ -97,7 +96,7 @@ static int backing_allocate(int fd, const struct ptx_geometry *geometry)
 	return err;
 }
 
-/* Maps the three parts of the file, or none. */
+/* Maps the parts of the file: control page, lists and region. After an error no part is mapped. */
 static int map_file(struct backing *backing, const struct ptx_geometry *geometry, void **memory)
 {
 	struct stat file;
@@ -117,10 +116,7 @@ static int map_file(struct backing *backing, const struct ptx_geometry *geometry
 		return 0;
 	/* backing_unmap() accepts a part that could not be mapped. */
 	backing_unmap(*memory, geometry->bytes);
-	/*
-	 * The parts can be unmapped, because backing->region is not stored yet, so no thread copies
-	 * lists into the file.
-	 */
+	/* backing->region is not stored yet, so no other thread uses the parts. */
 	backing_unmap(backing->lists, PTX_LISTS_BYTES);
 	backing_unmap(backing->control, sizeof(union ptx_control_page));
 	return ENOMEM;
@@ -142,10 +138,10 @@ static bool wait_until_free(const struct backing *backing)
 }
 
 /*
- * O_EXCL and O_NOFOLLOW: the file is new, so no other process has it open and no link leads to a
- * file of somebody else. The lock shows that the stream still lives, if another process tries to
- * recover the file. backing_extend() finds a file by its region. So the descriptor is stored before
- * the region.
+ * Because of O_EXCL and O_NOFOLLOW, the file is new: no other process has it open, and it is not
+ * reached by a symbolic link to a file of another user. The lock of the file shows a recovering
+ * process that the stream still lives. backing_extend() finds a file by the member `region` and
+ * then uses the descriptor. So the descriptor is stored before `region`.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)
@@ -160,10 +156,11 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		return errno;
 	/* The descriptor gets a high number, which programs do not expect for their own files. */
 	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
-	/* The lock shows that the stream lives; no process waits for the lock. */
+	/* No process waits for this lock. */
 	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
-		err = 0; /* without locks a recovering process cannot see that the file is in use */
+		/* without locks a recovering process cannot find out that the stream still lives */
+		err = 0;
 	if (!err)
 		err = backing_allocate(backing->fd, geometry);
 	if (!err)
@@ -190,7 +187,8 @@ static bool has_file(const struct backing *backing)
 }
 
 /*
- * Counts this thread as a user of the descriptor. Returns false if the stream has been shut down.
+ * Counts this thread as a user of the descriptor, so that the descriptor stays open. Returns false
+ * if the stream has been shut down.
  */
 static bool backing_hold(struct backing *backing)
 {
@@ -207,14 +205,14 @@ static bool backing_hold(struct backing *backing)
 
 /*
  * Subtracts `uses` from the member `held`: the value 1 ends a use of the file, and BACKING_OPEN
- * ends the stream. The caller that makes `held` 0 closes the descriptor. This caller reads the
- * member `fd` and compares the file before the exchange, because afterwards the place may have a
- * new file.
+ * ends the stream. The caller that makes `held` 0 closes the descriptor. The function reads `fd`
+ * and compares the file before the exchange, because after the exchange the place may have a new
+ * file.
  */
 static void release_uses(struct backing *backing, unsigned uses)
 {
 	unsigned held = atomic_load_explicit(&backing->held, memory_order_relaxed);
-	const int fd = backing->fd; /* after the exchange the place may have another descriptor */
+	const int fd = backing->fd;
 	const bool is_ours = has_file(backing);
 
 	do {
@@ -231,7 +229,10 @@ static void release_uses(struct backing *backing, unsigned uses)
 		close(fd);
 }
 
-/* Removes the path only if it still leads to this file: the program may have replaced it. */
+/*
+ * The file at the path is removed only if it is still the backing file, because the program may
+ * have replaced it.
+ */
 void ptx_backing_withdraw(unsigned bit, const char *path)
 {
 	const struct backing *backing = &backings[bit];
@@ -243,14 +244,15 @@ void ptx_backing_withdraw(unsigned bit, const char *path)
 	ptx_backing_end(bit);
 }
 
-/* The caller holds the lock. The lists of the file are never ahead of those of the process. */
+/* Copies new names and schemas of the process into the file. The caller holds `lock`. */
 static void copy_lists(struct backing *backing)
 {
 	if (!ptx_arena_self.lists)
 		return;
 	/*
-	 * One thread may add a name while another thread makes a backing file. At least one of the
-	 * two sees the other's store, so the name gets into the file.
+	 * One thread may add a name while another thread makes a backing file. The fences make sure
+	 * that at least one of the two threads sees the store of the other thread, and copies the
+	 * name into the file.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_names_copy(&backing->lists->names, &ptx_arena_self.lists->names);
@@ -258,9 +260,9 @@ static void copy_lists(struct backing *backing)
 }
 
 /*
- * The word becomes ATTACHED last, with release: a recovering process then finds all facts, and the
- * lists. In the file the stream always has place 0 and its region a constant offset, whatever place
- * and offset the stream has in the process's arena.
+ * The release store of the word is the last step, so a recovering process that finds the state
+ * ATTACHED also finds all facts and the lists. In the file the stream has place 0, and its region
+ * has a constant offset. They may differ from place and offset in the process's arena.
  */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment)
@@ -270,10 +272,7 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 
 	/* Copies the facts from the process's arena. Offset and word get their own values below. */
 	memcpy(to, attachment, sizeof *to);
-	/*
-	 * In the file the region is behind the lists, whatever its offset in the process's arena
-	 * is.
-	 */
+	/* In the file the region is directly behind the lists. */
 	to->offset = PTX_REGIONS_AT;
 	atomic_store_explicit(&backing->control->clock,
 			      atomic_load_explicit(&arena->control->clock, memory_order_relaxed),
@@ -281,7 +280,8 @@ void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 	ptx_arena_begin(backing->control, arena->control->pid, PTX_ARENA_CHOSEN);
 	pthread_mutex_lock(&lock);
 	/*
-	 * Copies the names added before this moment. ptx_backing_copy_lists() copies later names.
+	 * Copies the names that were added before. ptx_backing_copy_lists() copies names that are
+	 * added later.
 	 */
 	copy_lists(backing);
 	pthread_mutex_unlock(&lock);
@@ -304,7 +304,8 @@ void ptx_backing_end(unsigned bit)
 }
 
 /*
- * On a file system without fallocate(), posix_fallocate() writes zeros, which allocates space, too.
+ * Allocates space in the file. If the file system has no fallocate(), posix_fallocate() writes
+ * zeros, which allocates space, too.
  */
 static bool allocate_more(int fd, uint64_t at, size_t bytes)
 {
@@ -314,8 +315,9 @@ static bool allocate_more(int fd, uint64_t at, size_t bytes)
 }
 
 /*
- * Finds the file whose region has this address, holds it, and allocates. After the hold the
- * function checks that the place still has the same region.
+ * Finds the backing file whose region contains this address, counts this thread as a user of its
+ * descriptor, and allocates the space. Returns false if there is no such file, or if there is no
+ * space.
  */
 static bool backing_extend(void *memory, size_t bytes)
 {
@@ -330,8 +332,8 @@ static bool backing_extend(void *memory, size_t bytes)
 		    !backing_hold(backing))
 			continue;
 		/*
-		 * The descriptor stays open while this thread holds it. But before backing_hold()
-		 * the place may have got another file, so the member `region` is compared again.
+		 * From backing_hold() on the descriptor stays open. But the place may have got
+		 * another file before that call, so `region` is compared again.
 		 */
 		done = atomic_load_explicit(&backing->region, memory_order_acquire) == region &&
 		       has_file(backing) &&
@@ -345,8 +347,9 @@ static bool backing_extend(void *memory, size_t bytes)
 }
 
 /*
- * Signals are blocked: a handler that leaves by siglongjmp() would keep the file held for ever. The
- * mask and errno of the thread are restored.
+ * Signals are blocked, because a signal handler that leaves by siglongjmp() would prevent
+ * release_uses(), and the descriptor would never be closed. The signal mask and errno of the thread
+ * are restored.
  */
 bool ptx_backing_extend(void *memory, size_t bytes)
 {
@@ -355,8 +358,8 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 	bool done;
 
 	/*
-	 * A quiet process cannot allocate space by a call, and without space an access raises
-	 * SIGBUS.
+	 * A quiet process makes no system calls, so it cannot allocate space. Without space an
+	 * access would raise SIGBUS.
 	 */
 	if (ptx_is_quiet())
 		return false;
@@ -373,7 +376,7 @@ bool ptx_backing_extend(void *memory, size_t bytes)
 }
 
 /*
- * The fence pairs with that of copy_lists(). If this thread does not see the region of a new
+ * The fence pairs with the fence in copy_lists(). If this thread does not see the region of a new
  * backing file, the thread that makes the file sees the new name and copies it.
  */
 void ptx_backing_copy_lists(void)
@@ -382,7 +385,7 @@ void ptx_backing_copy_lists(void)
 	if (!atomic_load_explicit(&has_any, memory_order_relaxed))
 		return;
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
-		/* Most places have no file, and need no lock. */
+		/* The lock is acquired only if the place has a file. */
 		if (!atomic_load_explicit(&backings[i].region, memory_order_acquire))
 			continue;
 		pthread_mutex_lock(&lock);
@@ -393,9 +396,9 @@ void ptx_backing_copy_lists(void)
 }
 
 /*
- * The mappings stay, because fork() may have been called in a signal handler: the interrupted trace
- * point then still writes there. The lock is made anew, because a thread of the parent may have
- * held it at the fork.
+ * The mappings are not unmapped: fork() may have been called in a signal handler, and the
+ * interrupted trace point still writes to the mapping. The mutex is initialized again, because a
+ * thread of the parent may have held it at the fork.
  */
 void ptx_backing_child(void)
 {
@@ -404,8 +407,8 @@ void ptx_backing_child(void)
 		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
 		    has_file(&backings[i]))
 			/*
-			 * This closes the child's copy of the descriptor. The lock of flock() stays
-			 * with the parent's open file (DESIGN 7).
+			 * Closes the child's copy of the descriptor. The parent keeps the lock of
+			 * flock(), because its own descriptor stays open (arena/DESIGN 7).
 			 */
 			close(backings[i].fd);
 		/* No thread of the child extends the file. */

@@ -2,13 +2,14 @@
 /*
  * arena/backing.h - a stream's memory in a file that remains when its process ends.
  *
- * The file is a small arena (observe/image.h reads it): a control page with one stream at place 0,
- * lists with names and schemas, and the region. The file is new, belongs to its creator alone, and
- * is locked (flock) as long as the stream lives. Space in the file is allocated before it is
- * written: the stream's size at creation, further chunks when a writer needs them. So if the disk
- * is full, the creation returns an error. If the disk becomes full later and the stream has no
- * other room, events are lost and counted, but no signal is raised. A process that makes no system
- * calls (base/quiet.h) records into the allocated part.
+ * The file is a small arena: a control page with one stream at place 0, lists with names and
+ * schemas, and the region of the stream. observe/image.h reads such a file. The file is new,
+ * belongs to its creator alone, and is locked by flock(2) as long as the stream lives. Space in the
+ * file is allocated before it is used: for the stream's size at creation, and for further chunks
+ * when a writer needs them. If the disk is full, the creation returns an error. If the disk becomes
+ * full later, and the stream has no other room, events are lost and counted, but no signal is
+ * raised. A process that makes no system calls (base/quiet.h) records only into the space that is
+ * allocated already.
  *
  * Threads   ptx_backing_extend() may be called in trace points: async-signal-safe. A mutex protects
  *           the copying of lists. The other functions have one caller per stream.
@@ -27,23 +28,26 @@
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory);
 
-/* Undoes a creation before anything was recorded: removes the file. */
+/* Undoes ptx_backing_create() before an event is recorded, and removes the file. */
 void ptx_backing_withdraw(unsigned bit, const char *path);
 
-/* Stores the complete facts of the stream: from now on the file can be recovered. */
+/*
+ * Stores the facts of the stream in the file. From now on the stream can be recovered from the
+ * file.
+ */
 void ptx_backing_publish(unsigned bit, const struct ptx_arena *arena,
 			 const struct ptx_attachment *attachment);
 
-/* Ends the stream; its file remains. The region's mapping belongs to the caller, who unmaps it. */
+/* Ends the use of the file; the file remains. The caller unmaps the region. */
 void ptx_backing_end(unsigned bit);
 
 /*
- * The member `back` of struct ptx_rings: makes more of the file present. Returns false without
- * room.
+ * Makes the bytes at `memory` present, by allocating space in the file. Returns false if there is
+ * no space. Writers call this function as the member `back` of struct ptx_rings.
  */
 bool ptx_backing_extend(void *memory, size_t bytes);
 
-/* Copies new names and schemas of this process's arena into all its files. */
+/* Copies new names and schemas of this process's arena into all backing files of the process. */
 void ptx_backing_copy_lists(void);
 
 /* Called in a child: closes its copies of the parent's files. */

@@ -3,9 +3,10 @@
  * arena/maps.c - the notes of mapped files. A process writes them at its start, at dlopen() and at
  * fork(), and readers compute spans of time from them (record/mapping.h).
  *
- * If one note is missing because there is no room, later notes would be misleading: an old file
- * could still seem to be mapped. So the notes end at that time, and no process adds a note after
- * it.
+ * A note reports that a process has mapped a file, no longer has a mapping, or was forked. If one
+ * note is missing because there is no room, the other notes are misleading: an old file could still
+ * seem to be mapped. So the notes end at the time of the missing note, and no process adds a
+ * further note.
  */
 #include "arena/maps.h"
 
@@ -21,7 +22,8 @@ static bool claim_units(_Atomic uint32_t *claimed, uint32_t wanted, uint32_t roo
 	uint32_t old = atomic_load_explicit(claimed, memory_order_relaxed);
 
 	/*
-	 * Each round compares the room again, because another process may have claimed some of it.
+	 * Each round compares the room again, because another process may have claimed a part of
+	 * the room.
 	 */
 	do {
 		if (old > room || wanted > room - old)
@@ -41,13 +43,14 @@ unsigned ptx_maps_count(const struct ptx_maps *maps)
 }
 
 /*
- * Copies build-id and path of a note's file. Another process may have written any offset; each
- * length is checked against the room. Returns false if nothing valid is there.
+ * Copies build-id and path of a note's file from the member `text`. Another process may have
+ * written any offset, so each length is checked against the room. Returns false if there is no
+ * valid build-id and path at this offset.
  */
 static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapping *mapping,
 		     char path[PTX_MAPPING_PATH_BYTES])
 {
-	/* An offset is stored plus 1, so that 0 means that there is none. */
+	/* A note has the offset + 1, so that 0 means that it has no file. */
 	size_t at = file - 1, room, len;
 
 	if (file == 0 || at >= PTX_MAPS_ROOM)
@@ -70,21 +73,22 @@ static bool get_file(const struct ptx_maps *maps, uint32_t file, struct ptx_mapp
 	return true;
 }
 
-/* The note is copied first, then its copy is checked: another process may change it. */
+/*
+ * The note is copied first, and the copy is checked, because another process may change the note.
+ */
 bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *mapping,
 		  char path[PTX_MAPPING_PATH_BYTES])
 {
 	const struct ptx_maps_note *note = &maps->note[i];
 
 	/*
-	 * The load acquires: if the member `ready` of a note is set, all fields of the note are
-	 * there.
+	 * Acquire order: if the member `ready` of a note is set, all fields of the note are
+	 * visible.
 	 */
 	if (i >= PTX_MAPS_NOTES || !atomic_load_explicit(&note->ready, memory_order_acquire))
 		return false;
 	/* Fields that the kind does not use are zero. */
 	memset(mapping, 0, sizeof *mapping);
-	/* Each field is read only once, because another process may change it. */
 	mapping->kind = note->kind;
 	mapping->pid = note->pid;
 	/* Only the note of a child has a parent. */
@@ -103,7 +107,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 		return mapping->start < mapping->end && get_file(maps, note->file, mapping, path);
 	case PTX_MAPPING_GONE:
 		return mapping->start < mapping->end;
-	/* A child must have a parent, and process 0 cannot be one. */
+	/* A child must have a parent, and process 0 cannot be a parent. */
 	case PTX_MAPPING_CHILD:
 		return mapping->parent != 0;
 	}
@@ -111,13 +115,13 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 }
 
 /*
- * Returns true if the text at this offset is that of the same file. Another process may change the
- * bytes meanwhile. But the caller's mapping gives the number of bytes to compare, so the comparison
- * ends within the room of the text.
+ * Returns true if the text at this offset has the build-id and the path of the caller's mapping.
+ * Another process may change the text meanwhile. But the caller's mapping determines how many bytes
+ * are compared, so the comparison ends within the text.
  */
 static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_mapping *mapping)
 {
-	/* The mapping is the caller's own and valid; only the text is shared. */
+	/* `mapping` belongs to the caller and is valid. Only the text is shared. */
 	const size_t bytes = 1 + mapping->id_bytes + strlen(mapping->path) + 1;
 	const unsigned char *text = maps->text + at;
 
@@ -128,8 +132,9 @@ static bool is_at(const struct ptx_maps *maps, uint32_t at, const struct ptx_map
 }
 
 /*
- * Stores the file's text, or finds it. Processes of a family map many equal files, and run equal
- * programs one after the other. Therefore the newest notes are compared first.
+ * Stores build-id and path of the file as a text, or finds an equal text. Returns 0 or ENOSPC. The
+ * processes of a family (meet/family.h) often run the same program one after the other, and then
+ * map the same files. Therefore the newest notes are compared first.
  */
 static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, uint32_t *file)
 {
@@ -138,8 +143,7 @@ static int put_file(struct ptx_maps *maps, const struct ptx_mapping *mapping, ui
 	uint32_t at;
 
 	/*
-	 * The load acquires: if the member `ready` of a note is set, the text of the note is
-	 * complete.
+	 * Acquire order: if the member `ready` of a note is set, the text of the note is complete.
 	 */
 	for (unsigned i = ptx_maps_count(maps); i-- > 0;)
 		if (atomic_load_explicit(&maps->note[i].ready, memory_order_acquire) &&
@@ -177,8 +181,8 @@ static int put_note(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	if (mapping->kind == PTX_MAPPING_FILE)
 		err = put_file(maps, mapping, &file);
 	/*
-	 * The text is claimed before the note. If the note then has no room, the text is only
-	 * unused room.
+	 * The text was claimed before the note. If there is no room for the note, the text stays
+	 * unused.
 	 */
 	if (err || !claim_units(&maps->claimed, 1, PTX_MAPS_NOTES, &i))
 		return ENOSPC;
@@ -224,7 +228,7 @@ int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping)
 	return err;
 }
 
-/* A time that no process can have written counts as none. */
+/* An impossible time counts as 0. */
 int64_t ptx_maps_ended(const struct ptx_maps *maps)
 {
 	int64_t ended_ns = atomic_load_explicit(&maps->ended_ns, memory_order_acquire);

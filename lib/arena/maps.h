@@ -5,8 +5,8 @@
  * A process that runs only for a moment has often ended before a reader can read its
  * /proc/PID/maps, but its own notes remain. The list is lock-free and append-only, like the list in
  * objects.h: a process claims a note by one compare-and-swap, fills it, and sets its member `ready`
- * by one store. Text is claimed in the same way, and notes of the same file share it. A process
- * that is killed between these steps leaves unused room.
+ * by one store. The process claims room for the path of the file in the same way. Notes of the same
+ * file share one path. A process that is killed between these steps leaves unused room.
  */
 #ifndef PTX_ARENA_MAPS_H
 #define PTX_ARENA_MAPS_H
@@ -32,7 +32,10 @@ struct ptx_maps_note {
 struct ptx_maps {
 	_Atomic uint32_t claimed; /* number of claimed notes, from the first on */
 	_Atomic uint32_t used;  /* bytes of `text` that are claimed */
-	/* from this time on a note is missing, so nothing later is known; 0: no note is missing */
+	/*
+	 * the earliest time of a missing note, so the notes are not reliable after this time; 0: no
+	 * note is missing
+	 */
 	_Atomic int64_t ended_ns;
 	struct ptx_maps_note note[PTX_MAPS_NOTES];
 	/* for each file: the length of its build-id in bytes, the build-id, the path, NUL */
@@ -46,8 +49,8 @@ struct ptx_maps {
 int ptx_maps_put(struct ptx_maps *maps, const struct ptx_mapping *mapping);
 
 /*
- * The earliest time of a note that had no room; 0: no note is missing. After that time, the notes
- * that exist may no longer be true.
+ * Returns the earliest time of a note that had no room, or 0 if no note is missing. After that
+ * time, the existing notes may no longer be true.
  */
 int64_t ptx_maps_ended(const struct ptx_maps *maps);
 

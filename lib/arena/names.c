@@ -11,8 +11,8 @@
 #include <string.h>
 
 /*
- * At its start a process may record the unnamed type only. posix_trace_eventid_open() adds further
- * types.
+ * The types that this process has opened. At its start only the unnamed type is in the set.
+ * posix_trace_eventid_open() adds further types.
  */
 _Atomic uint64_t ptx_mapped[PTX_TYPE_MAX / 64] = { UINT64_C(1) << PTX_TYPE_UNNAMED };
 
@@ -42,21 +42,24 @@ const char *ptx_names_predefined(unsigned type)
 	return NULL;
 }
 
-/* FNV-1a. If two hashes are equal, the texts are compared, too, so a collision only costs time. */
+/*
+ * Computes the FNV-1a hash. If two hashes are equal, the texts are compared, too, so a collision
+ * only costs time.
+ */
 static uint32_t names_hash(const char *name)
 {
 	uint32_t h = 2166136261u;
 
-	/* The hash depends on the text only, so all processes compute the same. */
+	/* The hash depends only on the text, so all processes compute the same hash for a name. */
 	while (*name)
 		h = (h ^ (unsigned char)*name++) * 16777619u;
 	return h;
 }
 
 /*
- * Copies the name into a free cell and returns its number + 1, or 0 if all are in use. Other
- * processes do not use the cell until an entry has its number. The search begins at the cell with
- * the number `first`, which is nearly always free, and tries each cell once.
+ * Copies the name into a free cell, and returns the number of the cell + 1, or 0 if all cells are
+ * in use. Other processes do not use the cell until an entry has its number. The search begins at
+ * the cell with the number `first`, which is nearly always free, and tries each cell once.
  */
 static uint32_t claim_cell(struct ptx_names *names, const char *name, uint32_t first)
 {
@@ -65,15 +68,15 @@ static uint32_t claim_cell(struct ptx_names *names, const char *name, uint32_t f
 
 		/* The process that changes 0 to 1 owns the cell. */
 		/*
-		 * The acquire order pairs with the release of drop_cell(), so the former owner is
-		 * done with the cell.
+		 * The acquire order pairs with the release order in drop_cell(): the former owner
+		 * no longer writes to the cell.
 		 */
 		if (atomic_compare_exchange_strong_explicit(&names->cell[i].claimed, &no, 1,
 							    memory_order_acquire,
 							    memory_order_relaxed)) {
 			/*
-			 * strncpy() zeroes the rest of the cell, because a copy of the name
-			 * includes the rest.
+			 * strncpy() also zeroes the rest of the cell, because ptx_names_get()
+			 * copies the whole cell.
 			 */
 			strncpy(names->cell[i].name, name, PTX_TYPE_NAME_BYTES - 1);
 			/* strncpy() writes no NUL behind a name of maximal length. */
@@ -84,12 +87,12 @@ static uint32_t claim_cell(struct ptx_names *names, const char *name, uint32_t f
 	return 0;
 }
 
-/* Returns the cell of an entry, or NULL if another process wrote a number without a cell. */
+/* Returns the cell of an entry, or NULL if the entry is 0 or its number is not that of a cell. */
 static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64_t entry)
 {
 	/*
-	 * The lower half of an entry is cell + 1; a lower half of 0 gives a number that no cell
-	 * has.
+	 * The lower half of an entry is the number of the cell + 1. For 0, `number` becomes
+	 * UINT32_MAX, which no cell has.
 	 */
 	uint32_t number = (uint32_t)entry - 1;
 
@@ -105,29 +108,29 @@ static bool is_name(const struct ptx_names *names, uint64_t entry, uint32_t h, c
 	return entry >> 32 == h && cell && strncmp(cell->name, name, PTX_TYPE_NAME_BYTES) == 0;
 }
 
-/* Gives back a cell whose number is in no entry. */
+/* Frees a cell that this process has claimed and whose number is in no entry. */
 static void drop_cell(struct ptx_names *names, uint32_t cell)
 {
 	if (cell)
 		/*
-		 * The release order makes sure that this process is done with the cell before the
-		 * next owner writes there.
+		 * Because of the release order, the next owner writes to the cell only after all
+		 * accesses of this process.
 		 */
 		atomic_store_explicit(&names->cell[cell - 1].claimed, 0, memory_order_release);
 }
 
 /*
- * The entries are searched in order, and the name is added at the first empty one. If another
- * process fills that entry first, its name is compared like that of any other entry, and the search
- * continues. So no name gets two types. If the exchange fails, the cell is kept for the next empty
- * entry.
+ * Searches the entries in order, and adds the name at the first empty entry. If another process
+ * fills this entry first, the function compares the name of that entry like any other name, and
+ * continues the search. So no name gets two types. If the exchange fails, the claimed cell is used
+ * for the next empty entry.
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
 	/*
-	 * Programs of a family open the same names in the same order, so that the next name is
-	 * mostly in the next entry. This value is only a guess, because it may come from the list
-	 * of another arena.
+	 * Successive programs of a family (meet/family.h) open the same names in the same order. So
+	 * the name is usually in the entry behind the entry of the last call. This index is only a
+	 * guess.
 	 */
 	static _Atomic uint32_t guess;
 	uint32_t next = atomic_load_explicit(&guess, memory_order_relaxed);
@@ -146,14 +149,17 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 	for (unsigned i = 0; i < PTX_NAMES; i++) {
 		uint64_t entry = atomic_load_explicit(&names->entry[i], memory_order_acquire);
 
-		/* The end of the list: add the name here, unless another process is faster. */
+		/*
+		 * This entry is the end of the list. The name is added here, unless another process
+		 * is faster.
+		 */
 		if (entry == 0) {
 			if (!cell)
 				cell = claim_cell(names, name, i);
 			if (!cell)
 				/*
-				 * No cell is free, because at this moment as many threads add names
-				 * as there are spare cells.
+				 * No cell is free: at this moment at least as many threads add
+				 * names as there are spare cells.
 				 */
 				return PTX_TYPE_UNNAMED;
 			if (atomic_compare_exchange_strong_explicit(
@@ -161,12 +167,9 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 				    memory_order_acq_rel, memory_order_acquire))
 				return PTX_TYPE_FIRST_USER + i;
 		}
-		/*
-		 * After an exchange that failed, the variable `entry` has the entry of the other
-		 * process, and is compared here, too.
-		 */
+		/* If the exchange has failed, `entry` has become the entry of the other process. */
 		if (is_name(names, entry, h, name)) {
-			/* Another process has registered the same name; our cell is not needed. */
+			/* The name has a type already, so a claimed cell is not needed. */
 			drop_cell(names, cell);
 			atomic_store_explicit(&guess, i + 1, memory_order_relaxed);
 			return PTX_TYPE_FIRST_USER + i;
@@ -178,7 +181,7 @@ unsigned ptx_names_open(struct ptx_names *names, const char *name)
 }
 
 /*
- * The last byte of the copy becomes a NUL, since another process may write to the cell during
+ * The last byte of the copy becomes a NUL, since another process may change the cell during
  * memcpy().
  */
 bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
@@ -195,7 +198,7 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 	/* A process without memory for lists has the predefined names only. */
 	if (!names || type < PTX_TYPE_FIRST_USER || type >= PTX_TYPE_FIRST_USER + PTX_NAMES)
 		return false;
-	/* The load acquires: it pairs with the exchange that has added the entry. */
+	/* The acquire order pairs with the exchange that has added the entry. */
 	entry = atomic_load_explicit(&names->entry[type - PTX_TYPE_FIRST_USER],
 				     memory_order_acquire);
 	cell = cell_of(names, entry);
@@ -208,14 +211,14 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name)
 }
 
 /*
- * The standard's types are 1 to 8 and the unnamed one. The types of the entries follow, up to the
+ * The predefined types are 1 to 8 and the unnamed type. The types of the entries follow, up to the
  * first empty entry.
  */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 {
 	unsigned next = type + 1;
 
-	/* Between the last type of the standard and the unnamed one there are no types. */
+	/* There are no types between 8 and the unnamed type. */
 	if (next > 8 && next < PTX_TYPE_UNNAMED)
 		next = PTX_TYPE_UNNAMED;
 	/* Predefined types have no entry. */
@@ -228,9 +231,9 @@ unsigned ptx_names_next(const struct ptx_names *names, unsigned type)
 }
 
 /*
- * The list `to` is not published yet and belongs to this process alone, or it is the list of a
- * backing file, whose earlier entries are equal to those of `from`. In both cases cell i of `to`
- * belongs to entry i.
+ * The list `to` is not published yet and belongs to this process alone. Or it is the list of a
+ * backing file, which has the same entries as `from`, up to the entries that were added since. In
+ * both cases cell i of `to` belongs to entry i.
  */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 {
@@ -243,28 +246,28 @@ void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from)
 		/* The copy gets its NUL even if the original lacks one. */
 		memcpy(to->cell[i].name, cell->name, PTX_TYPE_NAME_BYTES);
 		to->cell[i].name[PTX_TYPE_NAME_BYTES - 1] = '\0';
-		/*
-		 * The store of the entry below has release order, as it publishes the text of the
-		 * cell.
-		 */
+		/* The release store of the entry below publishes the cell. */
 		atomic_store_explicit(&to->cell[i].claimed, 1, memory_order_relaxed);
 		atomic_store_explicit(&to->entry[i], (entry & ~UINT64_C(0xffffffff)) | (i + 1),
 				      memory_order_release);
 	}
 }
 
-/* Names are opened in the order of their types, so an empty list gives each name the same type. */
+/*
+ * Opens the names in the order of their types, so in an empty list each name gets the same type as
+ * in `from`.
+ */
 bool ptx_names_merge(struct ptx_names *to, const struct ptx_names *from)
 {
 	char name[PTX_TYPE_NAME_BYTES];
 
-	/* Only the names of the program are merged: predefined ones are equal everywhere. */
+	/*
+	 * Only the names of the program are merged, because all lists have the same predefined
+	 * names.
+	 */
 	for (unsigned type = ptx_names_next(from, PTX_TYPE_UNNAMED); type;
 	     type = ptx_names_next(from, type))
-		/*
-		 * If another process has damaged a text, the name may get another type. Then the
-		 * lists disagree.
-		 */
+		/* If another process has damaged a text, the name may get another type. */
 		if (!ptx_names_get(from, type, name) || ptx_names_open(to, name) != type)
 			return false;
 	return true;

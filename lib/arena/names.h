@@ -3,11 +3,11 @@
  * arena/names.h - the event type names of a process.
  *
  * The table is lock-free and append-only. A process writes a name into a cell, and one
- * compare-and-swap makes that cell the next entry. If another process was faster, the slower one
- * compares the winner's name with its own. A process that is killed in between leaves at most an
- * unused cell. The table has nearly two hundred more cells than entries, for threads that add names
- * at the same moment. If even more threads do so, the others get the unnamed type, as when the
- * limit of names is reached.
+ * compare-and-swap makes that cell the next entry. If another process was faster, the process
+ * compares the new entry's name with its own name, and continues the search. A process that is
+ * killed in between leaves at most an unused cell. The table has nearly two hundred more cells than
+ * entries, for threads that add names at the same moment. If more threads add names at the same
+ * moment, some of them get the unnamed type, as if the limit of names were reached.
  *
  * Threads   any, also of other processes. No function allocates or waits.
  */
@@ -30,7 +30,8 @@ struct ptx_name_cell {
 
 struct ptx_names {
 	/*
-	 * hash in the upper 32 bits, cell + 1 in the lower; the type is PTX_TYPE_FIRST_USER + index
+	 * hash of the name in the upper 32 bits, number of its cell + 1 in the lower 32 bits; the
+	 * type is PTX_TYPE_FIRST_USER + index
 	 */
 	_Atomic uint64_t entry[PTX_NAMES];
 	struct ptx_name_cell cell[PTX_NAME_CELLS];
@@ -52,12 +53,12 @@ bool ptx_names_get(const struct ptx_names *names, unsigned type, char *name);
 const char *ptx_names_predefined(unsigned type);
 
 /*
- * Returns the type that follows `type` in the list of all types: first the predefined ones, then
- * the entries. The first type follows 0, and 0 follows the last type.
+ * Returns the type that follows `type` in the order of all types: first the predefined types, then
+ * the types of the entries. For 0 it returns the first type, and for the last type it returns 0.
  */
 unsigned ptx_names_next(const struct ptx_names *names, unsigned type);
 
-/* Copies all names to an empty list; they keep their types. */
+/* Copies all names to the list `to`. The names keep their types. */
 void ptx_names_copy(struct ptx_names *to, const struct ptx_names *from);
 
 /*

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/objects.c - the list of named objects. Cells are claimed in order and become ready in any
- * order; if a process was killed before its cell became ready, readers skip that cell for ever.
+ * arena/objects.c - the list of named objects. A cell has one entry. Processes claim the cells in
+ * order, and the cells become ready in any order. If a process is killed before its cell is ready,
+ * readers skip this cell for ever.
  */
 #include "arena/objects.h"
 
@@ -20,10 +21,10 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
 {
 	const struct ptx_object_cell *cell = &objects->cell[i];
 
-	/* The load acquires: a cell that is ready has all its fields. */
+	/* Acquire order: if the cell is ready, all its fields are visible. */
 	if (i >= PTX_OBJECTS || !atomic_load_explicit(&cell->ready, memory_order_acquire))
 		return false;
-	/* A copy, which no other process can change. */
+	/* No other process can change the copy. */
 	*object = cell->object;
 	/* Another process may have written a name without a NUL. */
 	object->name[PTX_OBJECT_NAME_BYTES - 1] = '\0';
@@ -31,18 +32,15 @@ bool ptx_objects_get(const struct ptx_objects *objects, unsigned i, struct ptx_o
 }
 
 /*
- * Returns true if the newest entry for this pointer has the same kind and name. The pointer in the
- * cell is compared before the cell is copied, as most cells have another pointer. Then the pointer
- * in the copy is compared, because the cell may have changed.
+ * Returns true if the newest entry for this pointer has the same kind and name. Most cells have
+ * another pointer, so the pointer in the cell is compared before the cell is copied. Then the
+ * pointer in the copy is compared, because another process may have changed the cell.
  */
 static bool is_recorded(const struct ptx_objects *objects, const struct ptx_object *object)
 {
 	struct ptx_object old;
 
-	/*
-	 * The search goes back from the newest entry, as the newest entry has the object's present
-	 * name.
-	 */
+	/* The search begins with the newest entry, because it has the object's present name. */
 	for (unsigned i = ptx_objects_count(objects); i-- > 0;) {
 		const struct ptx_object_cell *cell = &objects->cell[i];
 
@@ -50,7 +48,7 @@ static bool is_recorded(const struct ptx_objects *objects, const struct ptx_obje
 		    cell->object.pointer != object->pointer || !ptx_objects_get(objects, i, &old) ||
 		    old.pid != object->pid || old.pointer != object->pointer)
 			continue;
-		/* The time is not compared: the newest entry is still valid. */
+		/* The times are not compared, because the newest entry is still valid. */
 		return old.kind == object->kind &&
 		       !strncmp(old.name, object->name, PTX_OBJECT_NAME_BYTES - 1);
 	}
@@ -69,8 +67,8 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	if (is_recorded(objects, object))
 		return 0;
 	/*
-	 * The count is increased only while there is room, so that it cannot wrap around and give a
-	 * used cell again.
+	 * `claimed` is increased only while there is room. So it cannot wrap around, and no cell is
+	 * claimed twice.
 	 */
 	i = atomic_load_explicit(&objects->claimed, memory_order_relaxed);
 	do {
@@ -78,7 +76,7 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 			return ENOSPC;
 	} while (!atomic_compare_exchange_weak_explicit(
 		&objects->claimed, &i, i + 1, memory_order_relaxed, memory_order_relaxed));
-	/* This process alone writes the cell; the release store publishes it. */
+	/* Only this process writes to the claimed cell. The release store publishes the cell. */
 	cell = &objects->cell[i];
 	cell->object = *object;
 	/* The name is shortened to fit and ends with a NUL. */
@@ -87,7 +85,7 @@ int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object
 	return 0;
 }
 
-/* ENOSPC is ignored: a list that is full keeps the entries that it has. */
+/* ENOSPC is ignored: if `to` is full, the other entries are not copied. */
 void ptx_objects_copy(struct ptx_objects *to, const struct ptx_objects *from)
 {
 	struct ptx_object object;

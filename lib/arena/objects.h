@@ -2,9 +2,9 @@
 /*
  * arena/objects.h - names of objects in the memory of the processes of an arena. The list is
  * lock-free and append-only. A process claims a cell by one compare-and-swap, fills it, and makes
- * it ready by one store. A process that is killed in between leaves an unused cell. An entry is
- * valid from its own time until the time of a later entry for the same pointer of the same process.
- * If the later entry has an empty name, it only ends the earlier entry.
+ * it ready by one store. A process that is killed before the last step leaves an unused cell. An
+ * entry is valid from its own time until the time of a later entry for the same pointer of the same
+ * process. If the later entry has an empty name, it only ends the earlier entry.
  */
 #ifndef PTX_ARENA_OBJECTS_H
 #define PTX_ARENA_OBJECTS_H
@@ -29,8 +29,8 @@ struct ptx_objects {
 };
 
 /*
- * Adds an entry; a name that is too long is shortened. No entry is added if the newest entry of
- * this pointer is equal. ENOSPC: all cells are used.
+ * Adds an entry. A name that is too long is shortened. If the newest entry of this pointer has the
+ * same kind and name, no entry is added. ENOSPC: all cells are used.
  */
 int ptx_objects_put(struct ptx_objects *objects, const struct ptx_object *object);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/process_block.h - the data that a process keeps for itself, hidden from its children. The
- * kernel zeroes the block in a child (MADV_WIPEONFORK), however it was forked. So a child begins as
- * a process that never traced, even if no fork handler ran in it.
+ * arena/process_block.h - the private data of a process, which its children do not inherit. The
+ * kernel zeroes the block in each forked child (MADV_WIPEONFORK). So a child begins like a process
+ * that has never traced, even if no fork handler has run in the child.
  */
 #ifndef PTX_ARENA_PROCESS_BLOCK_H
 #define PTX_ARENA_PROCESS_BLOCK_H
@@ -11,9 +11,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* active streams of one traced process; each has one bit in the member `attached` */
+/*
+ * greatest number of active streams of one traced process; each has a bit in the member `attached`
+ * of the control page
+ */
 #define PTX_STREAMS 64
-#define PTX_HANDLES 1024 /* identifiers of one process: active streams and opened logs */
+/* greatest number of identifiers (trace_id_t) of one process: active streams and opened logs */
+#define PTX_HANDLES 1024
 
 #define PTX_THREAD_POOLS 2
 
@@ -27,10 +31,11 @@ struct ptx_private {
 	_Atomic(struct ptx_thread *) threads; /* all thread objects ever made */
 	/* list of the objects that no thread uses: 16 bits of tag above 48 bits of address */
 	_Atomic uint64_t free_threads;
-	_Atomic uint32_t pool_used[PTX_THREAD_POOLS]; /* objects of each pool, point/object.c */
+	/* objects in use in each pool (point/object.c) */
+	_Atomic uint32_t pool_used[PTX_THREAD_POOLS];
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
-	_Atomic uint32_t streams; /* identifiers of active streams */
-	bool has_quota; /* the places in meet/quota.c are locked by this process itself */
+	_Atomic uint32_t streams; /* number of identifiers of active streams */
+	bool has_quota; /* this process has locked its places of meet/quota.c itself */
 	struct ptx_stream *unused; /* free memory of streams, under the lock of posix/registry.c */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];
 };
@@ -43,7 +48,9 @@ union ptx_private_block {
 extern union ptx_private_block ptx_private_block;
 #define ptx_private (ptx_private_block.is)
 
-/* Returns true if this process is a child whose block is not set up yet. Async-signal-safe. */
+/*
+ * Returns true if this process is a forked child whose block is not set up yet. Async-signal-safe.
+ */
 static inline bool ptx_process_is_child(void)
 {
 	return atomic_load_explicit(&ptx_private.pid, memory_order_relaxed) == 0;

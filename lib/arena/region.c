@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/region.c - allocates the memory of a stream, and makes it present before it is written. If
- * promised memory were missing when an event is written, the traced program would get SIGBUS. So
- * the creator makes the tables and the first chunks present, and gets ENOMEM if the machine has
- * less memory available than the stream's size. Writers make the rest present before they use it
- * (ring/pool.c), and count the event as lost if that fails.
+ * arena/region.c - allocates the memory of a stream's region, and makes it present. Memory is
+ * present if the kernel has allocated it, so that an access cannot fail. If memory were not present
+ * when a writer stores an event, the traced program could get SIGBUS. So the creator makes the
+ * tables and the first chunks present. It gets ENOMEM if the machine has less memory available than
+ * the stream's size. Writers make further chunks present before they use them (ring/pool.c), and
+ * count the event as lost if that fails.
  *
- * During a system call that makes memory present or gives it back, the kernel locks the arena's
- * file, and other streams wait for this lock. So a call makes present only a part of a large stream
- * (ring_layout.c), and gives back at most SLICE bytes.
+ * During a system call that makes memory present or gives memory back, the kernel locks the arena's
+ * file, and the calls of other streams wait for this lock. So one call makes only a part of a large
+ * stream present (ring/ring_layout.c), or gives back at most SLICE bytes.
+ *
+ * The far part of a region has the chunks behind those of the first 1,024 rings. A late writer is a
+ * thread that the kernel has suspended in a trace point, and that stores in a region after the
+ * stream was destroyed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,8 +27,8 @@
 #include "base/quiet.h"
 
 /*
- * SLICE: bytes that one call gives back at most. LARGE_ARENA: an arena of at least this size has
- * streams with many rings.
+ * SLICE: greatest number of bytes that one call gives back. LARGE_ARENA: least size of an arena
+ * whose streams can have a far part and so many rings.
  */
 #define SLICE       (UINT64_C(64) << 20)
 #define LARGE_ARENA (UINT64_C(1) << 44)
@@ -33,8 +38,9 @@
 #endif
 
 /*
- * Returns whether the machine has this much memory available. Linux may grant memory that it does
- * not have and later kill a process, so the library first reads how much is available.
+ * Returns true if the machine has this much memory available. Linux may grant memory that it does
+ * not have, and later kill a process. So the function reads the available memory from
+ * /proc/meminfo.
  */
 static bool is_available(size_t bytes)
 {
@@ -42,7 +48,10 @@ static bool is_available(size_t bytes)
 	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
 	ssize_t n;
 
-	/* Without /proc the function refuses only absurd sizes, which would overflow. */
+	/*
+	 * Without /proc the available memory is unknown. Only sizes that could overflow are
+	 * refused.
+	 */
 	if (fd < 0)
 		return bytes < SIZE_MAX / 4;
 	n = read(fd, text, sizeof text - 1);
@@ -52,7 +61,10 @@ static bool is_available(size_t bytes)
 	return !at || bytes / 1024 < strtoull(at + strlen("MemAvailable:"), NULL, 10);
 }
 
-/* Makes whole pages present. errno stays, because trace points call this function. */
+/*
+ * Makes all pages present in which the bytes are. errno is unchanged, because trace points call
+ * this function.
+ */
 bool ptx_region_back(void *memory, size_t bytes)
 {
 	uintptr_t begin = (uintptr_t)memory & ~(uintptr_t)(PTX_PAGE - 1);
@@ -65,8 +77,9 @@ bool ptx_region_back(void *memory, size_t bytes)
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)
 		err = errno;
 	/*
-	 * These errors mean that the kernel is older than Linux 5.14, or refuses the call. Then
-	 * fallocate() has made the file's memory present already, or the first access does so.
+	 * These errors mean that the kernel is older than Linux 5.14, or refuses the call. In this
+	 * case fallocate() has made the memory present already, or the first access makes it
+	 * present.
 	 */
 	if (err == EINVAL || err == EPERM || err == ENOSYS)
 		err = 0;
@@ -75,14 +88,18 @@ bool ptx_region_back(void *memory, size_t bytes)
 }
 
 /*
- * Offsets only grow, so no two regions ever share memory, even if a late writer still uses an old
- * region. A hostile process can change next_region; then ptx_arena_holds() rejects the offset.
+ * The offsets of new regions only grow, so no two regions ever share memory, even if a late writer
+ * still uses an old region. A hostile process can change next_region. If the offset is not valid,
+ * ptx_arena_holds() rejects it later.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t *offset)
 {
 	if (!is_available((size_t)geometry->chunks * geometry->chunk_bytes))
 		return ENOMEM;
-	/* The control page is at offset 0, so no region is there, and 0 can mean "no offset". */
+	/*
+	 * The control page is at offset 0. So no region has the offset 0, and 0 can mean that there
+	 * is no file.
+	 */
 	*offset = 0;
 	if (ptx_arena_fd(arena) >= 0)
 		*offset = atomic_fetch_add_explicit(&arena->control->next_region,
@@ -94,14 +111,14 @@ int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometr
 enum allocated { ALLOCATED, NO_ROOM, REFUSED };
 
 /*
- * EINTR counts as NO_ROOM: the creator gets an error and may try again. REFUSED: the errors of
- * kernels that do not have fallocate() and of seccomp filters that forbid it.
+ * Allocates a part of the file. REFUSED: the kernel does not have fallocate() for this file, or a
+ * seccomp filter forbids the call. NO_ROOM: any other error. EINTR is such an error, so the creator
+ * gets ENOMEM and may try again.
  */
 static enum allocated region_allocate(int fd, uint64_t offset, size_t bytes)
 {
 	if (fallocate(fd, 0, (off_t)offset, (off_t)bytes) == 0)
 		return ALLOCATED;
-	/* These errors of fallocate(2) are a refusal; all others mean that there is no room. */
 	switch (errno) {
 	case EPERM:
 	case EACCES:
@@ -113,21 +130,18 @@ static enum allocated region_allocate(int fd, uint64_t offset, size_t bytes)
 	}
 }
 
-/*
- * MADV_POPULATE_WRITE exists since Linux 5.14. On older kernels, memory that fallocate() has not
- * made present becomes present at the first access.
- */
+/* Returns true if madvise() can make single pages present, which is possible since Linux 5.14. */
 static bool can_populate(void *memory)
 {
 	return madvise(memory, PTX_PAGE, MADV_POPULATE_WRITE) == 0;
 }
 
-/* A region that is being made. */
+/* A region that the creator is making. */
 struct making {
 	unsigned char *memory;
 	int fd; /* -1: anonymous memory */
 	uint64_t offset;
-	bool refused; /* the system allows no fallocate() */
+	bool refused; /* fallocate() was refused once */
 };
 
 /* A callback of ptx_ring_first_tables(): makes this part of the region present. */
@@ -136,14 +150,17 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 	struct making *making = arg;
 	const size_t begin = at & ~(size_t)(PTX_PAGE - 1);
 
-	/* fallocate() gives the memory to the file, or an error now instead of SIGBUS later. */
+	/*
+	 * If there is no memory, fallocate() returns an error now. Otherwise an access could raise
+	 * SIGBUS later.
+	 */
 	if (making->fd >= 0 && !making->refused) {
 		enum allocated allocated =
 			region_allocate(making->fd, making->offset + begin, at + bytes - begin);
 
 		/*
-		 * After a refusal, later parts are not allocated either. The first access makes
-		 * them present.
+		 * After a refusal, fallocate() is not called again. The first access makes the
+		 * memory present.
 		 */
 		making->refused = allocated == REFUSED;
 		if (allocated == NO_ROOM)
@@ -154,7 +171,7 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 
 /*
  * Makes the tables and the first chunks present. If the kernel cannot make single pages present
- * later, everything that the stream's size asks for is made present now.
+ * later, the function makes all chunks present that the stream's size requires.
  */
 static bool make_all_present(struct making *making, const struct ptx_geometry *g)
 {
@@ -163,7 +180,7 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 
 	if (!can_populate(making->memory)) {
 		/*
-		 * Later calls could not determine whether there is memory, so all of it is
+		 * Writers could not find out later whether there is memory, so all of it is
 		 * allocated now.
 		 */
 		return make_present(making, 0, g->bytes_first) && !making->refused;
@@ -173,15 +190,18 @@ static bool make_all_present(struct making *making, const struct ptx_geometry *g
 }
 
 /*
- * The far part needs a large range of offsets in the arena's file. Backing files and small arenas
- * do not have this range.
+ * A stream with many rings has a far part, which needs a large range of offsets in the arena's
+ * file. Backing files and small arenas do not have this range.
  */
 uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 {
 	return backing || arena->bytes < LARGE_ARENA ? PTX_RINGS_FEW : PTX_RINGS;
 }
 
-/* MAP_NORESERVE is set, because a region is mostly address space and must not count as memory. */
+/*
+ * Maps a part of the file, or anonymous memory if `fd` is -1. Returns NULL after an error. A region
+ * is mostly address space that is never used. Because of MAP_NORESERVE it does not count as memory.
+ */
 static void *region_map(int fd, uint64_t offset, size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
@@ -192,8 +212,8 @@ static void *region_map(int fd, uint64_t offset, size_t bytes)
 }
 
 /*
- * Maps a region and makes its first part present. On failure nothing stays mapped, and the caller
- * gives back the pages of the file.
+ * Maps a region, and makes its tables and first chunks present. After an error the function returns
+ * NULL, and nothing stays mapped. The caller then gives back the pages of the file.
  */
 static void *region_make(struct making *making, const struct ptx_geometry *geometry)
 {
@@ -207,8 +227,9 @@ static void *region_make(struct making *making, const struct ptx_geometry *geome
 }
 
 /*
- * If the file cannot give the memory, for example because its limit is reached, the function tries
- * anonymous memory. Then only this process and its children can use the stream.
+ * If the file has no room for the region, for example because its size limit is reached, the
+ * function uses anonymous memory. In this case only this process and its children can use the
+ * stream.
  */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset)
@@ -223,7 +244,8 @@ int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geomet
 		if (*memory)
 			return 0;
 		/*
-		 * The part that was made present goes back to the system; the offset stays unused.
+		 * Gives the part that was made present back to the system. No other region will use
+		 * the offset.
 		 */
 		ptx_region_punch(arena, geometry, *offset);
 	}
@@ -243,11 +265,12 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 }
 
 /*
- * If the program has called mlockall(MCL_FUTURE), the kernel makes each new mapping present as a
- * whole, except a mapping without access. If such a mapping is unlocked before it gets access, it
- * stays absent. So the far part is mapped without access, unlocked, and then made accessible.
+ * The far part must not become present as a whole. But if the program has called
+ * mlockall(MCL_FUTURE), the kernel makes each new mapping present that has access rights. So the
+ * function maps the far part without access rights, unlocks the mapping, and then adds the access
+ * rights.
  *
- * Core dumps omit the far part, because they would have zeros in place of its holes.
+ * Core dumps omit the far part, because the kernel would write its holes as zeros.
  */
 void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 			 uint64_t offset)
@@ -264,14 +287,17 @@ void *ptx_region_map_far(const struct ptx_arena *arena, const struct ptx_geometr
 		munmap(memory, bytes);
 		memory = MAP_FAILED;
 	}
-	/* A core dump of a sparse mapping could have terabytes of zeros. */
+	/* Without this, a core dump could have terabytes of zeros. */
 	if (memory != MAP_FAILED)
 		madvise(memory, bytes, MADV_DONTDUMP);
 	errno = saved;
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The address of the far part in this process, or NULL. */
+/*
+ * Returns the address of the far part in this process. Returns NULL if the region has none, or if
+ * this process has not mapped it.
+ */
 static void *far_of(const struct ptx_rings *rings)
 {
 	return ptx_ring_has_far(rings) ? atomic_load_explicit(&rings->far, memory_order_relaxed)
@@ -279,10 +305,10 @@ static void *far_of(const struct ptx_rings *rings)
 }
 
 /*
- * Replaces a mapping by memory that only this process has. The function calls the kernel directly,
- * because ThreadSanitizer intercepts mmap() and would report a race with late writers, which may
- * store here at the same time. The mapping has MAP_SHARED although only this process uses it:
- * RLIMIT_DATA counts private memory, and a child may have reached that limit.
+ * Replaces a mapping by memory that only this process has. Late writers may store in the mapping at
+ * the same time. ThreadSanitizer intercepts mmap() and would report a race with them, so the
+ * function makes the system call directly. MAP_SHARED is used because RLIMIT_DATA counts private
+ * memory, and a child may have reached that limit.
  */
 static void region_sink(void *memory, size_t bytes)
 {
@@ -290,7 +316,10 @@ static void region_sink(void *memory, size_t bytes)
 		MAP_FIXED | MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 }
 
-/* MAP_FIXED replaces the mapping in one step, so a late writer finds memory at every moment. */
+/*
+ * region_sink() replaces each mapping in one step (MAP_FIXED), so a late writer finds memory at
+ * every moment.
+ */
 void ptx_region_sink(const struct ptx_rings *rings)
 {
 	void *far = far_of(rings);
@@ -311,9 +340,10 @@ void ptx_region_unmap(const struct ptx_rings *rings)
 }
 
 /*
- * Gives back the pages of the file behind a mapping. MADV_REMOVE is used, because it needs no
- * descriptor, and because a seccomp filter that lets trace points work must permit madvise(). The
- * kernel refuses MADV_REMOVE for locked memory, as after mlockall().
+ * Gives back the pages of the file behind a mapping. The function uses madvise(MADV_REMOVE),
+ * because it needs no descriptor, and because each seccomp filter under which trace points work
+ * permits madvise(). The kernel refuses MADV_REMOVE for locked memory, as after mlockall(), so the
+ * function then unlocks the memory first.
  */
 static void remove_pages(void *memory, size_t bytes)
 {
@@ -326,9 +356,9 @@ static void remove_pages(void *memory, size_t bytes)
 }
 
 /*
- * The creator gives the memory of its stream back when it destroys the stream. But the kernel may
- * have suspended a thread of another process in a trace point. If that thread stores in the region
- * later, the file has pages again, and this function gives them back.
+ * The creator gives the memory of its stream back when it destroys the stream. A late writer of
+ * another process may then store in the region again, so that the file gets pages again. The
+ * process of the late writer calls this function to give these pages back.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings)
 {
@@ -341,9 +371,9 @@ void ptx_region_remove_late(const struct ptx_rings *rings)
 
 /*
  * Gives the memory back in slices, because the kernel holds the lock of the file during each call.
- * A region is mostly holes, which SEEK_DATA skips. No other code uses the position of the file, so
- * lseek() may move it. An error ends the work: the memory is then given back when a creator claims
- * the attachment again.
+ * A region is mostly holes, which SEEK_DATA skips. No other code uses the file position, so lseek()
+ * may change it. After an error the function returns. The rest of the memory is given back when a
+ * creator claims the attachment again.
  */
 void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		      uint64_t offset)
@@ -362,10 +392,6 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 			offset = (uint64_t)data;
 		if (offset >= end)
 			break;
-		/*
-		 * Each call gets at most SLICE bytes, because the kernel holds the lock of the file
-		 * during the call.
-		 */
 		slice = end - offset < SLICE ? end - offset : SLICE;
 		if (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)offset,
 			      (off_t)slice) != 0)
@@ -376,8 +402,8 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 }
 
 /*
- * If `in_use` is true, a thread may be storing in the region, so its addresses stay valid. The code
- * in point/view.c unmaps the region later.
+ * If `in_use` is true, a thread may be storing in the region, so the addresses of the region stay
+ * valid. point/view.c unmaps them later.
  */
 void ptx_region_destroy(struct ptx_arena *arena, const struct ptx_rings *rings, uint64_t offset,
 			bool in_use)

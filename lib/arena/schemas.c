@@ -1,16 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/schemas.c - the schemas of event types: one text per type, added once, never changed.
+ * arena/schemas.c - the schemas of event types. Each type has at most one text, which never
+ * changes.
  *
- * A type has an entry with the length and offset of its text. The first text of a type stays, so
- * that all processes and all logs agree about the data of its events.
+ * A type has an entry: a 64-bit word with the length and the offset of its text. All texts are in
+ * the member `text`. The first text of a type is kept, so that all processes and all logs agree
+ * about the data of the type's events.
  */
 #include "arena/schemas.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* Predefined types have no schema of the program; their data is that of the standard. */
+/*
+ * Returns true if the type can have a schema. The standard defines the data of the predefined
+ * types, so a program cannot register a schema for them.
+ */
 static bool has_entry(unsigned type)
 {
 	return type >= PTX_TYPE_FIRST_USER && type < PTX_TYPE_FIRST_USER + PTX_NAMES;
@@ -23,10 +28,10 @@ static bool has_entry(unsigned type)
  */
 static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *text)
 {
-	/* The entry was loaded once; both parts are of one value. */
+	/* The caller has loaded the entry once, so length and offset belong together. */
 	uint64_t len = entry >> 32, at = (uint32_t)entry - UINT64_C(1);
 
-	/* An offset of 0 means that there is no text; `at` would be before the texts. */
+	/* The entry has the offset + 1, so 0 means that there is no text. */
 	if ((uint32_t)entry == 0 || len >= PTX_SCHEMA_BYTES || at + len >= PTX_SCHEMAS_ROOM)
 		return false;
 	memcpy(text, schemas->text + at, len);
@@ -36,8 +41,8 @@ static bool copy_text(const struct ptx_schemas *schemas, uint64_t entry, char *t
 }
 
 /*
- * Claims `len` bytes of the member `text`. Returns UINT64_MAX if there is no room for them. This
- * function never makes the member `used` greater than the room.
+ * Claims `len` bytes of the member `text` and returns their offset, or UINT64_MAX if there is no
+ * room for them. This function never makes the member `used` greater than the room.
  */
 static uint64_t claim_room(struct ptx_schemas *schemas, uint64_t len)
 {
@@ -53,7 +58,7 @@ static uint64_t claim_room(struct ptx_schemas *schemas, uint64_t len)
 	return used;
 }
 
-/* The text is compared without a copy, since no byte of it is read twice. */
+/* The text is compared in place. A copy is not needed, because each byte is read only once. */
 bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const char *text)
 {
 	uint64_t entry, len, at;
@@ -69,7 +74,7 @@ bool ptx_schemas_has(const struct ptx_schemas *schemas, unsigned type, const cha
 	       strnlen(text, PTX_SCHEMA_BYTES) == len && !memcmp(schemas->text + at, text, len);
 }
 
-/* Returns 0 if the entry has this text, EEXIST if it has another text. */
+/* Returns 0 if the entry has this text, and EEXIST if the entry has another text. */
 static int schemas_compare(const struct ptx_schemas *schemas, uint64_t entry, const char *text)
 {
 	char other[PTX_SCHEMA_BYTES];
@@ -78,8 +83,9 @@ static int schemas_compare(const struct ptx_schemas *schemas, uint64_t entry, co
 }
 
 /*
- * The text is complete before its entry exists, so a reader never sees a part of it. If the
- * exchange fails, the bytes that this process has claimed stay unused.
+ * Stores the text first, and then its entry by a compare-and-swap. So a reader never sees an
+ * incomplete text. If another process stores an entry for the type first, the bytes that this
+ * process has claimed stay unused.
  */
 int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text)
 {
@@ -91,13 +97,13 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 		return EINVAL;
 	place = &schemas->entry[type - PTX_TYPE_FIRST_USER];
 	entry = atomic_load_explicit(place, memory_order_acquire);
-	/* The first text stays; the same text again is no error. */
+	/* The type has a schema already. To register the same text again is no error. */
 	if (entry)
 		return schemas_compare(schemas, entry, text);
 	at = claim_room(schemas, len + 1);
 	if (at == UINT64_MAX)
 		return ENOSPC;
-	/* Only this process uses the bytes until an entry refers to them. */
+	/* No other process uses these bytes until an entry refers to them. */
 	memcpy(schemas->text + at, text, len + 1);
 	/*
 	 * The exchange is seq_cst, because posix/level.c needs a total order of the stores of
@@ -107,13 +113,14 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 						     memory_order_seq_cst, memory_order_acquire))
 		return schemas_compare(schemas, entry, text);
 	/*
-	 * The count grows after the entry exists: a reader that sees the change also sees the text.
+	 * `changes` grows after the entry was stored. So a reader that sees the new count also
+	 * finds the entry.
 	 */
 	atomic_fetch_add_explicit(&schemas->changes, 1, memory_order_seq_cst);
 	return 0;
 }
 
-/* An entry that is 0 gives no text; copy_text() rejects it. */
+/* If the type has no schema, its entry is 0, and copy_text() returns false. */
 bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *text)
 {
 	return schemas && has_entry(type) &&
@@ -124,8 +131,8 @@ bool ptx_schemas_get(const struct ptx_schemas *schemas, unsigned type, char *tex
 }
 
 /*
- * Errors are ignored: a type that has a text in `to` keeps that text, and a full list stays as it
- * is.
+ * Errors are ignored: a type that has a text in `to` already keeps that text. If `to` is full, the
+ * other texts are not copied.
  */
 void ptx_schemas_copy(struct ptx_schemas *to, const struct ptx_schemas *from)
 {

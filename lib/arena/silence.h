@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/silence.h - a byte for each event type, which shows wrappers that their work would be
- * useless.
+ * arena/silence.h - a byte for each event type. The byte shows a wrapper of a C library function
+ * that the only stream of the process would not record its event.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe. errno is preserved.
@@ -11,23 +11,23 @@
 
 #include "arena/arena.h"
 
-/* The values of a byte; trace_point_np.h has them, too. */
+/* The values of a byte; include/trace_point_np.h defines the same values. */
 enum ptx_silence {
 	PTX_SILENCE_NONE,     /* the type may be recorded */
 	PTX_SILENCE_FILTERED, /* the only stream filters the type out */
-	PTX_SILENCE_SKIPPED   /* the only stream counts its events and records none */
+	/* the only stream counts the events of the type and does not record them */
+	PTX_SILENCE_SKIPPED
 };
 
-/* Called before the number of streams changes: no type is silent. */
+/* Clears all bytes. Called before the number of streams changes. */
 void ptx_silence_clear(struct ptx_control *control);
 
-/* The type may be recorded from now on. */
+/* Clears the byte of one type, because the type may be recorded from now on. */
 void ptx_silence_end(struct ptx_control *control, unsigned type);
 
 /*
- * Sets each byte as the filter and the skipped types of the region require. Has no effect unless
- * the stream is the only one that is attached. Called by the controller of that stream, after it
- * has changed the region.
+ * Sets the bytes according to the filter and the skipped types of the region, if exactly one stream
+ * is attached. Called by the controller of this stream, after it has changed the region.
  */
 void ptx_silence_set(struct ptx_control *control, const struct ptx_region *region);
 
