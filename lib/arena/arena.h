@@ -9,9 +9,10 @@
  * memfd, or the program has closed the descriptor, new regions are anonymous shared memory. In this
  * case only this process and its children can use the streams. arena/DESIGN has the protocol.
  *
- * Threads any thread may call, unless a function's comment says otherwise; shared words are atomic.
- * Errors an error number; errno is unchanged. Hostile every process of the arena can write to all
- * of it. Values from it are bounds-checked.
+ * Threads   any thread may call, unless a function's comment says otherwise; shared words are
+ *           atomic.
+ * Errors    an error number; errno is unchanged.
+ * Hostile   every process of the arena can write to all of it. Values from it are bounds-checked.
  */
 #ifndef PTX_ARENA_ARENA_H
 #define PTX_ARENA_ARENA_H

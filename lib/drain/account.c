@@ -2,16 +2,16 @@
 /*
  * drain/account.c - a stream's ledger as of now.
  *
- * Three parties keep the account (ring/DESIGN 8). The drain counts each record that it delivers or
- * drops. Writers count, in the region, the events that they cannot record and the events that they
- * overwrite. The census, here, counts the events that are still in the stream. The number of
- * `called` events is computed from the heads of the chunks and not from the other columns.
- * Therefore the equation called = reported + unread + lost is a check: if it holds, no event was
- * counted twice or forgotten.
+ * A ledger has three parts (ring/DESIGN 8). The drain counts each record that it delivers or drops.
+ * Writers count, in the region, the events that they cannot record and the events that they
+ * overwrite. The census (census.h) counts the events that are still in the stream. The number of
+ * called events is computed from the heads of the chunks and not from the other columns. Therefore
+ * the equation called = reported + unread + lost is a check: if it holds, no event was counted
+ * twice or forgotten.
  *
- * A hostile writer may change the counters in the region. The drain only adds the counters and
- * never uses one as an index or a size. So a wrong counter makes the ledger wrong and does no other
- * harm.
+ * A hostile writer may change the counters in the region. The drain only adds the counters, and
+ * never uses a counter as an index or a size. So a wrong counter makes the ledger wrong, but has no
+ * other effect.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +26,7 @@
 
 /*
  * The column of the ledger for each kind of loss that writers count. Writers never count the other
- * causes: only the reader can determine that an event is cleared or damaged, or that the log lost
- * it.
+ * causes. For example, only the reader can determine that an event is cleared or damaged.
  */
 static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 	[PTX_WRITER_OVERWRITTEN] = PTX_LOST_OVERWRITTEN,
@@ -42,10 +41,14 @@ static const enum ptx_lost column[PTX_WRITER_LOSSES] = {
 struct count {
 	struct ptx_drain *drain;
 	struct ptx_ledger *ledger; /* the caller's ledger, which the census completes */
-	struct ptx_moments moments; /* changes of state that delivery has not reached */
+	/* changes of the stream's state that delivery has not reached */
+	struct ptx_moments moments;
 	/* time in ticks: events up to this time count as overwritten; 0: no event does */
 	uint64_t cut;
-	/* number of records that are no members of the stream and so no called events */
+	/*
+	 * number of records that were stamped while the stream was stopped, and so are no called
+	 * events
+	 */
 	uint64_t not_running;
 };
 
@@ -73,8 +76,8 @@ static void account_add(struct count *count, unsigned type, const struct ptx_ide
 
 /*
  * Returns the state of the stream at the given time. The drain has dropped the marks before
- * phases.since. A record can be older than phases.since if its writer was suspended. Then the
- * phases that the drain remembers have the state at the record's time (drain/phase.h), as in
+ * phases.since. If a writer was suspended, its record can be older than phases.since. For such a
+ * record the function uses the phases that the drain remembers (drain/phase.h), like
  * ptx_step_phase().
  */
 static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
@@ -90,10 +93,10 @@ static enum ptx_phase phase_at(const struct count *count, uint64_t ticks)
 }
 
 /*
- * Finds the column of one event that the reader has not delivered. The tests are in the same order
- * as in the reader: the clear, the cut, the state. A record of the controller's ring reports a
- * change of the state, so it is a member in every state. Another record that was stamped while the
- * stream was stopped is in no column.
+ * Adds one undelivered event to its column. The tests have the same order as in the reader: the
+ * clear, the cut, the state. A record of the controller's ring reports a change of the state, so it
+ * counts in every state. Any other record that was stamped while the stream was stopped is in no
+ * column.
  */
 static void count_event(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 			bool control)
@@ -114,9 +117,9 @@ static void count_event(void *arg, const struct ptx_record *record, const struct
 }
 
 /*
- * Adds the losses that writers counted by thread. Slot 0 has the losses that belong to no known
- * thread; region->slots is the number of the slots behind slot 0. That number is hostile, so the
- * geometry bounds the loop, too.
+ * Adds the losses that writers have counted by thread. Slot 0 has the losses that belong to no
+ * known thread; region->slots is the number of slots behind slot 0. This number may be hostile, so
+ * the geometry also bounds the loop.
  */
 static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 {
@@ -127,7 +130,7 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 		struct ptx_ledger_line *line = NULL;
 
 		/*
-		 * The load acquires what ptx_ring_count_loss() released. So the identity that is
+		 * The load pairs with the release in ptx_ring_count_loss(). So the identity that is
 		 * loaded below is not older than the count.
 		 */
 		for (int loss = 0; loss < PTX_WRITER_ROWS; loss++) {
@@ -137,8 +140,8 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 			if (count == 0)
 				continue;
 			/*
-			 * Only a slot with a loss needs a line: a thread without events has no line
-			 * in the ledger.
+			 * A line is made only for a slot with a loss, because a thread without
+			 * events has no line in the ledger.
 			 */
 			if (!line)
 				line = ptx_ledger_thread(
@@ -152,8 +155,8 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * Called by ptx_ring_reap(). A process whose state is unknown counts as alive, because it may still
- * be counting the records of its chunk.
+ * A callback of ptx_ring_reap(). A process whose state is unknown counts as alive, because it may
+ * still be counting the records of its chunk.
  */
 static bool is_dead(uint32_t pid)
 {
@@ -161,10 +164,10 @@ static bool is_dead(uint32_t pid)
 }
 
 /*
- * Adds the losses that writers counted by type, to the types and to the total. *unwritten grows by
- * the number of lost events that were never published. An overwritten record was published before,
- * so census.published includes it already. Skipped events are counted by type only, and
- * ptx_ledger_close() adds them to the line of pid 0.
+ * Adds the losses that writers have counted by type to the lines of the types and to the total.
+ * *unwritten grows by the number of lost events that were never published. Overwritten records were
+ * published before they were lost, so census.published includes them already. Skipped events are
+ * counted by type only, and ptx_ledger_close() adds them to the line of pid 0.
  */
 static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, uint64_t *unwritten)
 {
@@ -180,9 +183,9 @@ static void add_types(const struct ptx_rings *rings, struct ptx_ledger *ledger, 
 }
 
 /*
- * The caller has the stream's lock, so the reader delivers nothing meanwhile. Writers continue. An
- * event that they record after the census has begun is in no column. The call copies all unread
- * records and does not wait for any writer. After ENOMEM the ledger is incomplete.
+ * The caller has the stream's lock, so no event is delivered meanwhile. Writers continue. An event
+ * that they record after the beginning of the census is in no column. The call copies all unread
+ * records and does not wait for writers. After ENOMEM the ledger is incomplete.
  */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 {
@@ -192,20 +195,16 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	uint64_t unwritten = 0;
 	int err;
 
-	/*
-	 * If a ring had no source, because there is no memory for it, its events would be in no
-	 * column.
-	 */
+	/* Each ring needs a source. Otherwise its events would be in no column. */
 	if (!ptx_drain_sources(drain, atomic_load_explicit(&rings->region->rings,
 							   memory_order_acquire)))
 		return ENOMEM;
 	ptx_drain_pass(drain);
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted the chunk's
-	 * records. The reader counts them now. The members same_ids and `mixed` show whether the
-	 * writers may be in another name space of process ids. If so, the reader does not count: an
-	 * id may name different processes in the two name spaces, so a living writer could seem
-	 * dead.
+	 * records as lost. The reader counts them now. It does not do this if the writers may be in
+	 * another pid name space (same_ids is false, or `mixed` is not 0). There the same id may
+	 * name another process, so a living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&
 	    !atomic_load_explicit(&drain->arena->control->mixed, memory_order_relaxed))
@@ -216,9 +215,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	if (!ptx_moments_make(drain, &count.moments))
 		return ENOMEM;
 	/*
-	 * When RESUME was delivered, the event that follows it must be delivered, too. Until that
-	 * event is delivered, the reader applies no cut (find_next() in drain.c), so no event
-	 * counts as overwritten here, either.
+	 * After RESUME the next event must be delivered. Until it is delivered, the reader does not
+	 * apply the cut (find_next() in drain.c). So the cut is not applied here, either.
 	 */
 	count.cut = drain->after_gap
 			    ? 0
@@ -230,18 +228,19 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	add_types(rings, ledger, &unwritten);
 	add_slots(rings, ledger);
 	/*
-	 * The called events are the events that writers have published, the events that writers
-	 * counted as lost instead of publishing them, and the events of the drain itself. This sum
-	 * does not depend on the reader's columns. Two kinds of published records are subtracted,
-	 * because they are no called events of this account: records that an earlier reader has
-	 * delivered (drain->before), and records that are no members.
+	 * The called events are the sum of three counts: the events that writers have published,
+	 * the events that writers could not publish and counted as lost, and the synthetic events.
+	 * This sum does not depend on the columns of the reader. Two kinds of published records are
+	 * subtracted, because they are no called events of this ledger: records that an earlier
+	 * reader has delivered (drain->before), and records that were stamped while the stream was
+	 * stopped.
 	 */
 	ledger->total.called = census.published + unwritten + drain->synthetic -
 			       drain->not_running - count.not_running - drain->before;
 	/*
-	 * If a writer was killed, or left by siglongjmp(), while it counted a loss, it may have
-	 * counted the loss by type and not by thread, or not at all. ptx_ledger_close() adds the
-	 * difference to type 0 and to the line of pid 0.
+	 * A writer may have been killed, or left by siglongjmp(), while it counted a loss. Then it
+	 * may have counted the loss by type and not by thread. ptx_ledger_close() adds the
+	 * difference to the line of pid 0.
 	 */
 	ptx_ledger_close(ledger);
 	return 0;

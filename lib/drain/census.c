@@ -2,12 +2,13 @@
 /*
  * drain/census.c - visits every event that is in a stream and was not delivered.
  *
- * The ledger (account.c) and the thinning of marks (thin.c) use a census. A census copies chunks as
- * an observer does, with ptx_ring_look(), from the place of the drain's reader onward. It claims
- * and frees nothing, so neither the reader nor a writer notices it. Two bounds end a census. First,
- * in each ring the census stops at the record that was the last record when the census began. A
- * writer may add records as fast as the census copies them. Second, the number of looks is limited,
- * because the chain of chunks in hostile memory may be a circle.
+ * The ledger (account.c) and the thinning of marks (thin.c) use a census. In each ring, a census
+ * begins at the place of the drain's reader and copies chunks by ptx_ring_look(), like an observer.
+ * It does not claim or free chunks, so it has no effect on the reader and the writers. Two bounds
+ * end a census. First, in each ring the census stops at the record that was the last record when
+ * the census began, because a writer may add records as fast as the census copies them. Second, the
+ * number of calls of ptx_ring_look() is limited, because the chain of chunks in hostile memory may
+ * be a circle.
  */
 #include "drain/census.h"
 
@@ -17,8 +18,8 @@
 
 /*
  * Calls event() for the first `most` events in `bytes`, which ptx_records_check() has accepted. An
- * IDENT record is no event. It names the thread of the records behind it, and the function copies
- * this name to *ident.
+ * IDENT record is no event. It has the identity of the thread that recorded the records behind it,
+ * and the function copies this identity to *ident.
  */
 static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
@@ -37,18 +38,16 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 }
 
 /*
- * Visits the events of one ring: first those in the drain's buffer, then those in the chunks from
- * the reader's place on. The function stops before the record with the number source->published. It
- * never returns to an older chunk. A census frees nothing, so a chunk that it has visited still
- * exists. After a loss the census searches for the ring's oldest chunk. If the search could return
- * a chunk that was already visited, its records would be counted twice. The parameter `buffer` has
- * room for chunk_room bytes.
+ * Visits the events of one ring: first the events in the drain's buffer, then the events in the
+ * chunks from the reader's place on. The function stops before the record with the number
+ * source->published. It never returns to a chunk that it has visited, because the records of the
+ * chunk would be counted twice. The parameter `buffer` has room for chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
 	struct ptx_drain *drain = census->drain;
 	const struct ptx_source *source = drain->source[index];
-	struct ptx_reader reader = source->reader; /* a copy: the drain's place stays */
+	struct ptx_reader reader = source->reader; /* a copy, so the drain's place is unchanged */
 	struct ptx_ident whose = source->ident; /* thread of the next record */
 	uint32_t next = source->records; /* number of the next record, modulo 2^32 */
 	bool known = reader.place.link != 0; /* the variable `next` is valid */
@@ -69,22 +68,22 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 
 		if (known && source->published - next - 1 >= INT32_MAX)
 			/*
-			 * The census has visited all records with numbers below `published`, or the
-			 * last of these records were overwritten and `next` is already above
-			 * `published`. The difference is modulo 2^32: if `next` is equal to
-			 * `published`, the difference is UINT32_MAX.
+			 * `next` is equal to `published` or greater: the census has visited all
+			 * records with numbers below `published`, or the last of them were
+			 * overwritten. The difference is modulo 2^32: if both numbers are equal,
+			 * the difference is UINT32_MAX.
 			 */
 			return;
 		switch (ptx_ring_look(&reader)) {
 		case PTX_CLAIM_NOTHING:
 			return;
 		/*
-		 * A writer overwrote the chunk during the copy. The writer counts the overwritten
-		 * records itself. So after more than PTX_LOSSES_MOST such losses the census leaves
-		 * the rest of the ring to the writer. Otherwise the census searches for the ring's
-		 * oldest chunk that begins with record `next` or a later record. If `next` is not
-		 * known, because the reader has never entered the ring, the search considers every
-		 * chunk.
+		 * A writer has overwritten the chunk during the copy, and counts the overwritten
+		 * records itself. The census searches for the ring's oldest chunk that begins with
+		 * record `next` or a later record. If `next` is not known, because the reader has
+		 * never entered the ring, the search considers every chunk. After PTX_LOSSES_MOST
+		 * such losses the census leaves the ring: the writer overwrites and counts the
+		 * rest.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -100,9 +99,10 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 			break;
 		}
 		/*
-		 * The header of a chunk has the thread and the number of its first record. If this
-		 * number is less than that of an earlier record, a hostile process has stored it.
-		 * If it is beyond `published`, the chunk was opened after the census began.
+		 * The header of a chunk has the thread and the number of the chunk's first record.
+		 * If this number is less than that of an earlier record, a hostile process has
+		 * stored it. If the number is greater than `published`, the chunk was opened after
+		 * the census began.
 		 */
 		if (reader.fresh) {
 			if (known && ident->spare - next > INT32_MAX)
@@ -134,9 +134,9 @@ int ptx_census_take(struct ptx_census *census)
 	census->published = 0;
 	/*
 	 * The number of published records is read for all rings before the first ring is visited.
-	 * So the numbers belong to one moment as nearly as possible. While the census visits the
-	 * first rings, writers may record further events in the last rings. The census does not
-	 * visit these events.
+	 * So the numbers are as nearly as possible of one moment. While the census visits the first
+	 * rings, writers may record further events in the last rings, and the census does not visit
+	 * these events.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t by = ptx_ring_published_by(drain->rings, i);
@@ -145,9 +145,9 @@ int ptx_census_take(struct ptx_census *census)
 		census->published += by;
 	}
 	/*
-	 * The census may make one look for each chunk of the largest pool. For each ring it may
-	 * make PTX_LOSSES_MOST more looks because of losses, and one more for the rest of the chunk
-	 * that the reader is in. A walk along a hostile circle ends when the looks are used up.
+	 * The greatest number of calls of ptx_ring_look(): one for each chunk of the largest pool,
+	 * and for each ring PTX_LOSSES_MOST because of losses and one for the rest of the chunk
+	 * with the reader's place.
 	 */
 	census->looks_left =
 		ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
@@ -159,9 +159,9 @@ int ptx_census_take(struct ptx_census *census)
 
 /*
  * Makes the table of states from the marks, which are in the order of time. Marks of flushes and of
- * errors change no state and have no entry in the table; thin.c relies on this. The first entry is
- * the state that delivery has reached. It has time 0, so each event has an entry that is not later
- * than the event.
+ * errors do not change the state, so they have no entry in the table; thin.c relies on this. The
+ * first entry is the state that delivery has reached. Its time is 0, so for each event there is an
+ * entry that is not later than the event.
  */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments)
 {
@@ -185,7 +185,7 @@ bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments
 	return true;
 }
 
-/* Frees what ptx_moments_make() made. */
+/* Frees the table that ptx_moments_make() has made. */
 void ptx_moments_free(struct ptx_moments *moments)
 {
 	free(moments->moment);
@@ -193,7 +193,7 @@ void ptx_moments_free(struct ptx_moments *moments)
 
 /*
  * The search is binary, because a census calls this function for each event, and a stream can have
- * thousands of marks. An event that has exactly the time of a mark comes behind the mark, as in
+ * thousands of marks. If an event has the same time as a mark, the mark precedes the event, as in
  * find_next() of drain.c.
  */
 size_t ptx_moments_at(const struct ptx_moments *moments, uint64_t ticks)

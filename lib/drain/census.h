@@ -13,12 +13,12 @@ struct ptx_census {
 	 */
 	uint64_t published;
 	/*
-	 * how many more looks at chunks the census may make; enough for any pool, and a bound if
-	 * the chain is hostile
+	 * how many more chunks the census may copy; enough for any pool, and a bound if the chain
+	 * of chunks is hostile
 	 */
 	uint64_t looks_left;
 	void *arg;
-	/* `control` is true if the event is of the controller's ring. */
+	/* Called for each event. `control` is true if the event is in the controller's ring. */
 	void (*event)(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		      bool control);
 };
@@ -30,14 +30,13 @@ struct ptx_census {
 int ptx_census_take(struct ptx_census *census);
 
 /*
- * The states of the stream at times that delivery has not reached, in order, made from the marks
- * that change the state. A census looks up the state for each event, so ptx_moments_at() uses a
- * binary search.
+ * The states of the stream at times that delivery has not reached, in the order of time. They are
+ * made from the marks that change the state.
  */
 struct ptx_moments {
 	size_t count;
 	struct ptx_moment {
-		uint64_t ticks; /* the stream is in this state from then on */
+		uint64_t ticks; /* the stream is in this state from this time on */
 		bool running, full;
 	} *moment;          /* moment[0] is the state that delivery has reached */
 };

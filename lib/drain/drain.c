@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/drain.c - the merge: finds the oldest event that may be delivered, and delivers or drops
- * it.
+ * drain/drain.c - merges the rings: finds the oldest event that may be delivered, and delivers or
+ * drops this event.
  *
- * At each step an event of the drain itself (synthetic.c) comes first, if there is one. Otherwise
- * the older of the first mark and the record at the top of the heap is next. A mark comes before a
- * record of the same time. No event younger than the watermark of the last pass (pass.c) is
- * delivered.
+ * At each step the drain delivers a synthetic event (synthetic.c), if one is in its queue.
+ * Otherwise it compares the first mark with the record at the top of the heap, which is the oldest
+ * record of all buffers. The older of the two is next, and a mark precedes a record of the same
+ * time. The drain does not deliver events that are younger than the watermark of the last pass
+ * (pass.c).
+ *
+ * A phase is a span of time in which the stream was stopped, running or full. A record belongs to
+ * the stream (is a member) if it was stamped in a running phase. A gap is overwritten events, which
+ * OVERFLOW and RESUME report. The survivor is the first event after a gap.
  *
  * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over
- * shared memory has a bound here or in pass.c, so that no writer can keep the reader in it.
+ * shared memory has a bound here or in pass.c, so that no writer can make the loop endless.
  */
 #include "drain/drain.h"
 
@@ -22,16 +27,13 @@
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-/*
- * how often find_next() starts again, at most, because a writer has overwritten a chunk and so
- * raised the cut
- */
+/* how often find_next() may start again because a writer has raised the cut */
 #define CUTS_MOST 1000
 
 /*
- * The new drain has delivered nothing, and its stream is stopped until the first START mark. Before
- * the first pass, the caller sets the members `arena`, `missed`, `shared` and `same_ids` if their
- * defaults are wrong. The parameter `created` is the first anchor of the time scale.
+ * In a new drain the stream is stopped until the first START mark. Before the first pass, the
+ * caller sets the members `arena`, `missed`, `shared` and `same_ids` if their defaults are wrong.
+ * The parameter `created` is the first anchor of the time scale.
  */
 int ptx_drain_create(struct ptx_rings *rings, const struct ptx_attr *attr,
 		     struct ptx_anchor created, struct ptx_drain **result)
@@ -76,8 +78,9 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 }
 
 /*
- * Returns false if the top record is to be delivered. The membership of a record depends on its own
- * time and not on the moment at which it is read (ring/DESIGN 6).
+ * Returns false if the top record is to be delivered. Otherwise drops and counts the record, and
+ * returns true. The state of the stream at the time of the record decides, and not the state when
+ * the record is read (ring/DESIGN 6).
  */
 bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 {
@@ -86,7 +89,10 @@ bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 
 	if (ptx_step_drop_cleared(drain, source))
 		return true;
-	/* START, STOP and FILTER are members in every state: they report the changes. */
+	/*
+	 * START, STOP and FILTER are delivered in every state, because they report the changes of
+	 * the state.
+	 */
 	if (source == drain->source[PTX_CONTROL_RING])
 		return false;
 	if (record->type < PTX_TYPE_UNNAMED) {
@@ -99,15 +105,15 @@ bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 		return false;
 	if (phase == PTX_PHASE_FULL) {
 		/*
-		 * The record's writer saw the stream running, but at the record's time another
+		 * The record's writer saw the stream running, but at the time of the record another
 		 * writer had already found the stream full.
 		 */
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
 	} else {
 		/*
-		 * The stream was stopped at this time: the record is no member and in no column of
-		 * the ledger.
+		 * The stream was stopped at the time of the record, so no column of the ledger
+		 * counts the record.
 		 */
 		drain->not_running++;
 		ptx_step_advance(drain);
@@ -116,10 +122,10 @@ bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 }
 
 /*
- * Afterwards the next event is the first event of the queue or, if the queue is empty, the top of
- * the heap. Returns false if no mark and no record in a buffer may be delivered. Each round drops a
- * record or a mark, fills the queue, or increments the variable `cuts`, which is bounded. So the
- * loop ends.
+ * Finds the next event. If the function returns true, the next event is the first event of the
+ * queue or, if the queue is empty, the record at the top of the heap. Returns false if no event may
+ * be delivered now. Each round drops a record or a mark, fills the queue, or increments `cuts`,
+ * which is bounded. So the loop ends.
  */
 static bool find_next(struct ptx_drain *drain)
 {
@@ -133,24 +139,24 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->queued)
 			return true;
 		/*
-		 * After RESUME the survivor must follow: the first event that was not lost. The
-		 * survivor is valid in a private buffer, even if a writer overwrites its chunk. So
-		 * the cut, which could drop the survivor, is not applied here.
+		 * After RESUME the survivor must follow. It is in a private buffer, and so remains
+		 * valid even if a writer overwrites its chunk. The cut is not applied here, because
+		 * it could drop the survivor.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
 		mark = ptx_drain_first_mark(drain);
 		source = ptx_step_top(drain);
 		/*
-		 * A record beyond the watermark waits: an older record may still appear in another
-		 * ring.
+		 * A record that is younger than the watermark must wait, because an older record
+		 * may still appear in another ring.
 		 */
 		drain->held_back = source && source->key > drain->watermark;
 		if (source && !drain->held_back)
 			key = source->key;
 		if (mark && mark->ticks <= key && mark->ticks <= drain->watermark) {
 			/*
-			 * A restart is reported only when an event or another mark follows it.
+			 * A RESTART mark is applied only when an event or another mark follows it.
 			 */
 			if (mark->kind == PTX_MARK_RESTART && key == UINT64_MAX &&
 			    drain->marks == 1)
@@ -164,9 +170,9 @@ static bool find_next(struct ptx_drain *drain)
 			continue;
 		if (drain->gap && !drain->after_gap) {
 			/*
-			 * Writers may have raised the cut since the reader noticed the gap. Then
-			 * the new cut must be applied first, so that no remaining event is older
-			 * than the cut.
+			 * Writers may have raised the cut since the reader noticed the gap. In this
+			 * case the loop begins again and applies the new cut first, so that no
+			 * remaining event is older than the cut.
 			 */
 			if (atomic_load_explicit(&drain->rings->region->cut,
 						 memory_order_acquire) != drain->cut &&
@@ -180,9 +186,9 @@ static bool find_next(struct ptx_drain *drain)
 }
 
 /*
- * Describes the event that find_next() found. Its data stay in the source's buffer or in the drain,
- * and are valid until the next call. The event's CLOCK_REALTIME and the flag LATE are computed
- * here, at the last moment, because further events may have been delivered since the reader claimed
+ * Describes the event that find_next() has found. The data stay in the source's buffer or in the
+ * drain, and are valid until the next call. The event's CLOCK_REALTIME and the flag LATE depend on
+ * the events that were delivered before, so they are computed here and not when the reader claims
  * the record.
  */
 static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *event)
@@ -197,8 +203,8 @@ static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *even
 		source = ptx_step_first(drain);
 		record = ptx_step_record(source);
 		/*
-		 * A writer can set any bit. Only the drain sets LATE, and IDENT has a meaning only
-		 * inside a ring, so both are removed.
+		 * A writer can set any bit. The flags LATE and IDENT are removed: only the drain
+		 * sets LATE, and IDENT has a meaning only inside of a ring.
 		 */
 		event->len_flags = record->len_flags & (PTX_RECORD_LEN_MAX | PTX_RECORD_TRUNCATED);
 		event->type = record->type;
@@ -207,7 +213,7 @@ static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *even
 		event->ticks = record->time;
 		event->data = record + 1;
 	}
-	/* An event of the drain itself can be LATE, too (ring/DESIGN 5). */
+	/* A synthetic event can be LATE, too (ring/DESIGN 5). */
 	if (event->ticks < drain->last_ticks)
 		event->len_flags |= PTX_RECORD_LATE;
 	event->time_ns = ptx_drain_label(drain, event->ticks);
@@ -215,9 +221,9 @@ static void drain_describe(struct ptx_drain *drain, struct ptx_drain_event *even
 }
 
 /*
- * A pass costs a barrier on all writers. So the reader first uses up what it has claimed, and makes
- * at most one pass in a call. The event that a peek returns stays the next event until
- * ptx_drain_consume(), unless writers of a LOOP stream overwrite it.
+ * A pass is expensive, because it runs a barrier on all writers. So the reader makes a pass only
+ * when it has no more claimed events, and at most one pass in a call. The returned event remains
+ * the next event until ptx_drain_consume(), unless writers of a LOOP stream overwrite it.
  */
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
@@ -225,8 +231,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 		ptx_drain_pass(drain);
 		if (!find_next(drain)) {
 			/*
-			 * All events that the pass found are delivered now. If the stream is FULL
-			 * and all its events are delivered, the stream restarts here (UFULL-08).
+			 * There is no event to deliver. If the stream is FULL and all its events
+			 * are delivered, the stream restarts here (UFULL-08).
 			 */
 			ptx_drain_sync(drain);
 			return false;
@@ -237,9 +243,9 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 }
 
 /*
- * Delivers events up to the clock reading of the last pass. An event that was stamped later may
- * still be incomplete, even if its writer is not suspended. After a success the watermark stays
- * raised, and older events that appear afterwards are LATE.
+ * Raises the watermark to the clock reading of the last pass. It must not be later, because a
+ * running writer may not have published yet an event that was stamped later. After a success the
+ * watermark stays raised, and older events that appear afterwards are LATE.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
 {
@@ -249,7 +255,7 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 		return false;
 	drain->watermark = drain->now;
 	if (!find_next(drain)) {
-		/* no event is held back, so the watermark stays */
+		/* no event is held back, so the watermark is restored */
 		drain->watermark = certain;
 		return false;
 	}
@@ -258,8 +264,9 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 }
 
 /*
- * Returns true if the pass gave up at a ring (outrun). Also returns true if the cut has reached the
- * clock reading of the pass: then all events that the pass has seen are overwritten.
+ * Returns true if the pass has left a ring because its writers were too fast (drain->outrun). Also
+ * returns true if the cut has reached the clock reading of the pass, because then all events that
+ * the pass has seen are overwritten.
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 {
@@ -269,8 +276,8 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 }
 
 /*
- * Precondition: the last call on the drain was a peek that returned true. The cause PTX_LOST_CAUSES
- * means that the event counts as reported. The data of the event are invalid afterwards.
+ * Precondition: the last call on the drain was ptx_drain_peek() or ptx_drain_peek_beyond(), and it
+ * returned true. The data of the event are invalid afterwards.
  */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {
@@ -282,28 +289,30 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	}
 	ptx_step_delivered(drain, ptx_step_first(drain)->key);
 	/*
-	 * If this event was the survivor of a gap, it is delivered now, and the cut applies
-	 * again.
+	 * If this event was the survivor of a gap, it is delivered now, so find_next() applies the
+	 * cut again.
 	 */
 	drain->after_gap = false;
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
 		/*
-		 * A LOOP stream is not full any more when an event was read. The reader stores 0
-		 * only if the member is not 0, because each store takes the cache line from the
-		 * writers.
+		 * A LOOP stream is not full any more when an event was read. The reader stores only
+		 * a changed value, because each store takes the cache line from the writers.
 		 */
 		if (atomic_load_explicit(&region->looped, memory_order_relaxed))
 			atomic_store_explicit(&region->looped, 0, memory_order_relaxed);
 	} else if (ptx_unlikely(drain->full_marked)) {
-		/* This delivery may have made the room that the stream needs to restart. */
+		/*
+		 * The stream is full. This delivery may have freed enough room, so that the stream
+		 * restarts.
+		 */
 		ptx_drain_sync(drain);
 	}
 }
 
 /*
- * The result is in ticks. The flusher computes from it how long the oldest event has waited. The
- * function does not consider events in the rings that no pass has claimed yet.
+ * The result is in ticks. The flusher uses it to compute how long the oldest event has waited.
+ * Events in the rings that the reader has not claimed yet are not considered.
  */
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain)
 {

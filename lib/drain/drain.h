@@ -3,18 +3,20 @@
  * drain/drain.h - a stream's rings merged into one order of events.
  *
  * Order     by time; the events of one ring in the order of the ring. An event is delivered only
- *           when it is certain that no older event can still appear (the watermark). The drain
- *           holds events back while a writer is suspended between reading the clock and publishing,
- *           but not for ever: that writer's event is then delivered late, with the flag LATE.
+ *           when it is certain that no older event can still appear (the watermark). While a writer
+ *           is suspended between reading the clock and publishing, the drain holds younger events
+ *           back, but not for ever. After that the event of this writer is delivered late, with the
+ *           flag LATE.
  * Members   events that were stamped while the stream was running. The moments at which the stream
- *           started, stopped or became full are marks in the same order as the events. So these
+ *           started, stopped or became full are marks in the same order as the events. So the
  *           moments are exact, and the drain need not wait for writers.
- * Loss      the events that writers of a LOOP stream overwrote are a gap: the drain delivers
- *           OVERFLOW and RESUME in place of them. It drops all events up to the cut, so that no
- *           event is missing among those after the cut.
+ * Loss      the events that writers of a LOOP stream have overwritten are a gap: the drain delivers
+ *           OVERFLOW and RESUME in place of them. The cut is the time up to which events are
+ *           overwritten. The drain drops all events up to the cut. So after the cut no event is
+ *           missing.
  * Account   every event ends in one column of the ledger.
  *
- * Owner     the stream; every call is made with the stream's lock held.
+ * Owner     the stream; the caller of each function holds the stream's lock.
  */
 #ifndef PTX_DRAIN_DRAIN_H
 #define PTX_DRAIN_DRAIN_H
@@ -27,17 +29,13 @@
 #include "ring/ring_read.h"
 
 /*
- * Kinds of moments in the life of a stream. The drain makes events of all kinds except the first
- * two, because the controller records START and STOP itself.
+ * Kinds of marks. The drain makes events of all kinds except the first two, because the controller
+ * itself records the START and STOP of a call.
  */
 enum ptx_mark_kind {
-	/*
-	 * the stream was started by a call: its event is the START record in the controller's ring
-	 */
+	/* the stream was started by a call; the controller's ring has the START event */
 	PTX_MARK_START,
-	/*
-	 * the stream was stopped by a call: its event is the STOP record in the controller's ring
-	 */
+	/* the stream was stopped by a call; the controller's ring has the STOP event */
 	PTX_MARK_STOP,
 	PTX_MARK_FULL,
 	PTX_MARK_RESTART,
@@ -70,28 +68,26 @@ struct ptx_drain_event {
 /* One ring as the drain sees it. */
 struct ptx_source {
 	uint64_t key;          /* time of the next record; UINT64_MAX: the buffer is empty */
-	/* its buffer has the records that were claimed last */
+	/* reader.buffer has the records that were claimed last */
 	struct ptx_reader reader;
 	/* position of the next record in the buffer, and end of the records */
 	uint32_t at, end;
 	struct ptx_ident ident; /* the thread of the next record */
-	/*
-	 * index of the thread's line in account.thread; SIZE_MAX: the index is not known and must
-	 * be looked up
-	 */
+	/* index of the thread's line in account.thread; SIZE_MAX: the index is not known */
 	size_t line;
 	uint64_t last;          /* latest time of the claimed records */
 	/*
-	 * number of the ring's records up to the last claimed one, modulo 2^32; the next chunk's
-	 * header shows whether records in between are missing
+	 * number of the ring's records up to the last claimed record, modulo 2^32; the header of
+	 * the next chunk has the number of the records before it, and so shows whether records are
+	 * missing
 	 */
 	uint32_t records;
 	/* number of the ring's records when a clear or a ledger began, modulo 2^32 */
 	uint32_t published;
 	/*
-	 * The writer's place when the reader last saw it inside its window (inside_*) and when it
-	 * last saw it outside (idle_*). While the writer stays inside, it publishes nothing older
-	 * than `bound`.
+	 * The writer's position when the reader last saw the writer inside its window (inside_*),
+	 * and when the reader last saw it outside (idle_*). As long as the writer stays inside, it
+	 * does not publish an event that is older than `bound`.
 	 */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
@@ -100,8 +96,8 @@ struct ptx_source {
 
 #define PTX_DRAIN_QUEUE 4
 /*
- * how often the reader may lose its place in one ring during one refill or one census: a bound
- * against fast writers
+ * how often, in one ring, a chunk may be overwritten during one refill or one census; then the
+ * reader leaves the ring, because its writer is too fast
  */
 #define PTX_LOSSES_MOST 16
 
@@ -109,9 +105,9 @@ struct ptx_source {
 
 struct ptx_drain {
 	struct ptx_rings *rings;
-	/* The arena that has the stream's region; this process's own by default. */
+	/* The arena with the stream's region. The default is this process's own arena. */
 	struct ptx_arena *arena;
-	/* the count of losses outside the region, missed.c; NULL: this stream has no such count */
+	/* count of losses outside of the region (missed.c); NULL: this stream has no such count */
 	_Atomic uint64_t *missed;
 	bool loop;
 	bool shared;       /* other processes write into the stream */
@@ -119,7 +115,7 @@ struct ptx_drain {
 	uint64_t snapshot_at;
 	/* number of records that an earlier reader of the stream has delivered */
 	uint64_t before;
-	/* this process and the writers are in one name space of process ids */
+	/* this process and the writers are in the same pid name space */
 	bool same_ids;
 	/* policy FLUSH: OVERFLOW and RESUME report losses while the stream is full */
 	bool flush_policy;
@@ -128,19 +124,22 @@ struct ptx_drain {
 	uint32_t room;              /* number of sources for which both arrays have memory */
 	/* array of `room` pointers; those from index `sources` on are NULL */
 	struct ptx_source **source;
-	/* the indices of the sources that have a record in their buffers, smallest key first */
+	/*
+	 * a heap of the indices of the sources that have a record in their buffers; the least key
+	 * is at the top
+	 */
 	uint32_t *heap;
 	uint64_t watermark;
-	/* the clock reading of the last pass, from which the pass computed the watermark */
+	/* the clock reading at the beginning of the last pass */
 	uint64_t now;
 	/*
-	 * the writers that the last pass saw inside their windows publish nothing older than this
-	 * time
+	 * the writers that the last pass saw inside their windows do not publish older events than
+	 * this time
 	 */
 	uint64_t certain;
 	/*
-	 * how many more times the reader may claim from rings until the next pass; enough for any
-	 * pool
+	 * how many more times the reader may claim from rings before the next pass; enough to empty
+	 * any pool
 	 */
 	uint64_t claims_left;
 	bool held_back;     /* a buffer has a record that is younger than the watermark */
@@ -151,53 +150,56 @@ struct ptx_drain {
 	bool outrun;
 	bool running;       /* state of the stream at the point that delivery has reached */
 	bool full;          /* true: the stream is not running, because it became FULL */
-	/* the phases that delivery has passed, for records that come late */
+	/* the phases that delivery has passed, for late records */
 	struct ptx_phases phases;
 	bool log_full;      /* UNTIL_FULL: the log ends with a STOP; later events are discarded */
 	bool full_marked;   /* the FULL state of the region has its mark */
-	uint64_t full_at;   /* the time of that mark */
-	/* The youngest time that was delivered, and its label. */
+	uint64_t full_at;   /* the time of the mark for the FULL state */
+	/* The youngest time that was delivered, in ticks and in CLOCK_REALTIME. */
 	uint64_t last_ticks;
 	int64_t last_ns;
 
 	struct ptx_mark *mark; /* ring buffer with room for mark_room marks */
 	size_t mark_first, marks, mark_room;
-	size_t thin_at; /* when there are this many marks, thin.c examines them */
+	size_t thin_at; /* number of marks at which thin.c examines the marks */
 
 	bool gap;           /* events were overwritten, and OVERFLOW has not reported them yet */
 	uint64_t gap_first; /* time of the first event lost in the gap, UINT64_MAX = not known */
-	uint64_t cut;       /* events up to this tick are overwritten */
-	uint64_t reported_cut; /* OVERFLOW has reported losses up to this tick */
-	/* events up to this tick are cleared, also those that writers overwrote meanwhile */
+	uint64_t cut;       /* events up to this time in ticks are overwritten */
+	uint64_t reported_cut; /* OVERFLOW has reported the losses up to this time */
+	/* events up to this time are cleared */
 	uint64_t cleared;
 	/* RESUME was made for a gap, so the event behind RESUME must be delivered, too */
 	bool after_gap;
 
-	/* Events of the drain itself, delivered before the next record. */
+	/* Synthetic events, which are delivered before the next record, and their data. */
 	struct ptx_drain_event queue[PTX_DRAIN_QUEUE];
 	uint32_t queued;
 	uint32_t queue_data[PTX_DRAIN_QUEUE];
 	uint64_t queue_set[PTX_WORDS + 1];
 
 	bool peeked_queue; /* ptx_drain_consume() removes the event from the queue */
-	int64_t peeked_ns; /* the label of the event that ptx_drain_consume() removes */
+	int64_t peeked_ns; /* CLOCK_REALTIME of the event that ptx_drain_consume() removes */
 
 	bool checkpoint;        /* which of the two checkpoints was written last */
-	uint32_t placed;        /* the checkpoints have memory for the places of this many rings */
+	uint32_t placed;        /* number of rings for whose places the checkpoints have memory */
 	bool settled;           /* the log has all the events of the last checkpoint */
 	bool resumed;           /* another process read the stream before */
 	/*
-	 * of a stream with log: chunks that the reader has left and frees when the log has their
-	 * events
+	 * in a stream with a log: chunks that the reader has left and will free when the log has
+	 * their events
 	 */
 	struct ptx_debts debts;
 	struct ptx_timescale scale;
-	uint64_t synthetic;   /* events of the drain itself that were delivered or lost */
-	uint64_t not_running; /* records that were no members */
+	uint64_t synthetic;   /* number of synthetic events that were delivered or lost */
+	uint64_t not_running; /* number of records that were stamped while the stream was stopped */
 	struct ptx_ledger account;
 };
 
-/* Returns the largest number of chunks that the pool can have with this number of rings. */
+/*
+ * Returns a number that the number of chunks in the pool cannot exceed with the present number of
+ * rings.
+ */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
 	return ptx_ring_most_chunks(&drain->rings->geometry, drain->sources) +
@@ -216,17 +218,17 @@ void ptx_drain_destroy(struct ptx_drain *drain);
 bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
- * For callers that must not wait, after a peek that found nothing. Finds the oldest event that was
- * complete at the time of that peek, even if a writer that is suspended in a trace point may still
- * publish an older event. The older event is then LATE. Call peek twice before. By the second peek,
- * a writer that runs has left the trace point in which the first peek saw it. So the writer no
- * longer holds back the events of the first peek.
+ * For callers that must not wait, after ptx_drain_peek() has returned false. Finds the oldest event
+ * that was complete at the time of that peek, even if a writer that is suspended in a trace point
+ * may still publish an older event. The older event is then LATE. The caller calls ptx_drain_peek()
+ * twice before. At the second peek, each writer that is not suspended has left the trace point in
+ * which the first peek saw it, and so does not hold events back.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
- * Returns true if, during the last pass, writers overwrote the events that could have been
- * delivered. Another pass may find events.
+ * Returns true if, during the last pass, writers have overwritten the events that could have been
+ * delivered. The caller may try again: another pass may find events.
  */
 bool ptx_drain_is_outrun(const struct ptx_drain *drain);
 
@@ -239,21 +241,21 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
 /* Makes sources for this many rings. Returns false without memory. */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
-/* Looks at the rings again: claims new events and computes a new watermark. */
+/* Examines all rings: claims new events and computes a new watermark. */
 void ptx_drain_pass(struct ptx_drain *drain);
 
-/* Adds the losses that processes without a mapping of the region counted: missed.c. */
+/* Adds the losses of processes that could not map the region (missed.c). */
 void ptx_drain_missed(struct ptx_drain *drain);
 
-/* Functions for marks, in mark.c. Those that add a mark return false without memory. */
+/* Functions for marks (mark.c). A function that adds a mark returns false if there is no memory. */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
-/* Inserts a mark that became known late, in time order, before younger marks. */
+/* Inserts a mark in the order of time. Its time may be earlier than those of other marks. */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark);
 /* Stores in a mark the event types that the filter accepts now. */
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark);
 const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain);
 void ptx_drain_drop_mark(struct ptx_drain *drain);
-/* If there are many marks, drops those that separate no events: thin.c. */
+/* If there are many marks, drops the marks that separate no events (thin.c). */
 void ptx_drain_thin(struct ptx_drain *drain);
 
 /*
@@ -264,14 +266,14 @@ void ptx_drain_thin(struct ptx_drain *drain);
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 
 /*
- * Makes the mark if the region's state is FULL; restarts the stream when there is room (UFULL-08,
- * -09).
+ * If the region's state is FULL, adds a mark for this state. If the mark exists already and there
+ * is room, restarts the stream (UFULL-08, UFULL-09).
  */
 void ptx_drain_sync(struct ptx_drain *drain);
 
 /*
- * Removes all events up to now and counts them as lost with the cause CLEARED. No marks and no gap
- * remain.
+ * Removes all events up to now, and counts them as lost with the cause CLEARED. The gap is removed,
+ * too, and no mark of the past remains.
  */
 void ptx_drain_clear(struct ptx_drain *drain);
 
@@ -279,7 +281,7 @@ void ptx_drain_clear(struct ptx_drain *drain);
 uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
 
 /*
- * Completes the parameter `ledger`, which the caller has initialized, as of now (account.c).
+ * Stores the stream's ledger as of now in `ledger`, which the caller has initialized (account.c).
  * Returns 0 or ENOMEM.
  */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);

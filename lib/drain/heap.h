@@ -45,8 +45,8 @@ static inline void ptx_heap_build(struct ptx_drain *drain)
 }
 
 /*
- * Restores the order after the top source's key has grown. The key UINT64_MAX means that the source
- * has no record any more.
+ * Restores the order after the key of the top source has grown. If the key is UINT64_MAX, the
+ * source has no record any more, and leaves the heap.
  */
 static inline void ptx_heap_fix_top(struct ptx_drain *drain)
 {

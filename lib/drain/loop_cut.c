@@ -2,16 +2,18 @@
 /*
  * drain/loop_cut.c - drops the events of a LOOP stream that are not younger than the overwrite cut.
  *
- * A writer raises the cut, claims the chunk, counts its unread records, and at the end stores
- * the time of the first of them (ring/overwrite.c). If the reader looks between two of these steps,
- * it sees only the steps before its look.
+ * A writer that overwrites a chunk raises the cut, claims the chunk, counts its unread records, and
+ * at the end stores the time of the first of these records (ring/overwrite.c). The reader may read
+ * the region between two of these steps.
  */
 #include "drain/loop_cut.h"
 
 #include "drain/step.h"
 #include "drain/synthetic.h"
 
-/* Notes that an event of this time is lost. The next OVERFLOW has the least time that is noted. */
+/*
+ * Notes that an event of this time is lost. The next OVERFLOW event gets the least of these times.
+ */
 static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 {
 	if (ticks < drain->gap_first)
@@ -19,9 +21,9 @@ static void lower_gap(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * After the cut has risen, refills each empty buffer. If a chunk of a ring was overwritten, the
- * reader notices the loss only when it claims from that ring. So the reader must claim from each
- * ring before it delivers an event that is younger than a loss.
+ * Refills each empty buffer after the cut has risen. If a chunk of a ring was overwritten, the
+ * reader notices the loss only when it claims from this ring. So the reader must claim from each
+ * ring before it delivers an event that is younger than the loss.
  */
 static void refill_all(struct ptx_drain *drain)
 {
@@ -32,9 +34,8 @@ static void refill_all(struct ptx_drain *drain)
 }
 
 /*
- * Discards all events up to the overwrite cut, so that exactly the youngest part of the stream
- * remains. A writer that overwrites raises the cut first and stores the time of the first lost
- * event last, possibly after the reader has reported the gap.
+ * A writer raises the cut first and stores the time of the first lost event last. The reader may
+ * have reported the gap before this time was stored.
  */
 void ptx_loop_cut_apply(struct ptx_drain *drain)
 {
@@ -44,8 +45,8 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	struct ptx_source *source;
 
 	/*
-	 * This function is called for each event, and an exchange locks the cache line. So a plain
-	 * load first tests whether a writer has stored a time.
+	 * This function is called for each event, and an exchange takes the cache line from the
+	 * writers. So a load first tests whether a writer has stored a time.
 	 */
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,
@@ -57,26 +58,26 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 		refill_all(drain);
 	}
 	/*
-	 * OVERFLOW has reported losses up to reported_cut. If the cut has not risen since, the time
-	 * in `first` belongs to those losses and is dropped. Otherwise there is a new gap, which
-	 * begins after reported_cut at the earliest.
+	 * OVERFLOW has reported the losses up to reported_cut. If the cut has not risen since, the
+	 * time in `first` belongs to these losses and is ignored. Otherwise there is a new gap,
+	 * which begins after reported_cut.
 	 */
 	if (first != UINT64_MAX && cut > drain->reported_cut)
 		lower_gap(drain, first > drain->reported_cut ? first : drain->reported_cut + 1);
 	/*
-	 * The reader may have claimed records that are not younger than the cut. Other rings have
-	 * lost records up to the cut. If the drain delivered the claimed records, events of other
-	 * rings would be missing among them (ring/DESIGN 4).
+	 * The reader may have claimed records that are not younger than the cut. They count as
+	 * overwritten, because other rings have lost records of the same time: if the drain
+	 * delivered them, events would be missing in between (ring/DESIGN 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_drop_cleared(drain, source))
 			continue;
 		lower_gap(drain, source->key);
 		drain->gap = true;
-		/* the writer that overwrites sets the region's member `overrun` */
+		/* the writer that overwrites has set region->overrun */
 		ptx_step_book(drain, PTX_LOST_OVERWRITTEN);
 	}
-	/* Marks in the lost part change the state, too, but no event reports the change. */
+	/* Marks up to the cut change the state, but no event reports the change. */
 	while ((mark = ptx_drain_first_mark(drain)) && mark->ticks <= drain->cut)
 		ptx_synthetic_mark(drain, mark, true);
 }

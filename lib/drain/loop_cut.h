@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/loop_cut.h - the overwrite cut of a LOOP stream, applied by the reader.
+ * drain/loop_cut.h - applies the cut of a LOOP stream. The cut is the time up to which writers have
+ * overwritten events.
  */
 #ifndef PTX_DRAIN_LOOP_CUT_H
 #define PTX_DRAIN_LOOP_CUT_H
@@ -8,8 +9,9 @@
 #include "drain/drain.h"
 
 /*
- * Drops all records and marks that are not younger than the cut. Sets drain->gap if it counts an
- * event as overwritten, so that OVERFLOW reports the loss. The caller has the stream's lock.
+ * Drops all records and marks that are not younger than the cut. If a record was dropped as
+ * overwritten, sets drain->gap, so that OVERFLOW reports the loss. The caller has the stream's
+ * lock.
  */
 void ptx_loop_cut_apply(struct ptx_drain *drain);
 

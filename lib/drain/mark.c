@@ -2,11 +2,11 @@
 /*
  * drain/mark.c - the moments at which a stream started, stopped, became full or was flushed.
  *
- * The marks are a queue in the reader's private memory, in the order of time: mark[mark_first] is
- * the oldest of them. When delivery reaches a mark, the drain removes it (synthetic.c). Writers
- * never see marks. A writer changes the state of the region only from RUNNING to FULL, and
- * ptx_drain_sync() makes the mark for this change. The caller of each function has the stream's
- * lock.
+ * A mark is such a moment. The marks are a queue in the reader's private memory, in the order of
+ * time: mark[mark_first] is the oldest mark. When delivery reaches a mark, the drain removes it
+ * (synthetic.c). Writers do not use marks. A writer changes the state of the region only from
+ * RUNNING to FULL, and ptx_drain_sync() makes the mark for this change. The caller of each function
+ * has the stream's lock.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,14 +15,14 @@
 #include "arena/arena.h"
 #include "drain/drain.h"
 
-/* A writer may read the clock up to this time before it sees that the stream runs. */
+/* A writer may read the clock up to this time before it loads the state of the stream. */
 #define EARLY_NS 1000u
 #define TICK_TRIES 1000
 
 /*
- * Precondition: the mark is not older than the last mark; ptx_drain_moment() returns such times.
- * The room doubles, so a mark costs constant time on average. If the result is false, nothing has
- * changed.
+ * Precondition: the mark is not older than the last mark. ptx_drain_moment() returns times for
+ * which this holds. The room for marks doubles, so a mark costs constant time on average. If there
+ * is no memory, the function returns false, and the queue is unchanged.
  */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -33,8 +33,8 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 		if (!more)
 			return false;
 		/*
-		 * The queue may wrap around the end of its old memory. The copy keeps the order,
-		 * and its first mark is at index 0.
+		 * The queue may wrap around the end of its old memory. In the copy the first mark
+		 * is at index 0.
 		 */
 		for (size_t i = 0; i < drain->marks; i++)
 			more[i] = drain->mark[(drain->mark_first + i) % drain->mark_room];
@@ -48,10 +48,10 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * The new mark moves from the end towards the beginning, and stays behind marks of the same time. A
- * reader that replaces another reader needs this order (flush/checkpoint.c). It finds the marks of
- * starts, of FULL states and of flushes in three places, and adds the marks of one place after the
- * other.
+ * Adds the mark at the end, and moves it towards the beginning until it is behind all marks that
+ * are not younger. A reader that replaces another reader needs this function (flush/checkpoint.c):
+ * it finds the marks of starts, of FULL states and of flushes in different places, and so not in
+ * the order of time.
  */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -83,8 +83,8 @@ void ptx_drain_drop_mark(struct ptx_drain *drain)
 }
 
 /*
- * Returns the latest time that a delivered event or a mark has. A new mark must be later than the
- * result: its order among events and marks of the same time would depend on chance.
+ * Returns the latest time of the delivered events and of the marks. A new mark must be later than
+ * this time. Otherwise its order among events and marks of the same time would depend on chance.
  */
 static uint64_t last_moment(const struct ptx_drain *drain)
 {
@@ -100,9 +100,9 @@ static uint64_t last_moment(const struct ptx_drain *drain)
 }
 
 /*
- * Waits until the clock has reached the time. A tick of the clock lasts 20 to 60 ns on many
- * processors of arm64, and a microsecond in an emulator. A hostile writer can cause a time in the
- * far future, so the number of attempts is bounded.
+ * Waits until the clock has reached the time. The wait is short: a tick of the clock lasts 20 to 60
+ * ns on many arm64 processors, and a microsecond in an emulator. A hostile writer can cause a time
+ * in the far future, so the number of clock readings is bounded.
  */
 static void wait_for_tick(uint64_t time)
 {
@@ -112,14 +112,15 @@ static void wait_for_tick(uint64_t time)
 
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
-	/* For a snapshot, time does not pass: it is a copy of one moment. */
+	/* In a snapshot time does not advance, because it is a copy of one moment. */
 	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
 	uint64_t last = last_moment(drain), moment;
 
 	/*
-	 * A writer loads the stream's state to see whether the stream runs. A processor may read
-	 * the clock before this load. Without this allowance, an event that was recorded
-	 * immediately after the START could have a time before the START, and would be no member.
+	 * A writer loads the stream's state and then reads the clock, but its processor may read
+	 * the clock before the load. So an event that is recorded immediately after the START could
+	 * have a time before the START, and would be dropped. The time of the START is a little
+	 * earlier to prevent this.
 	 */
 	if (early)
 		now -= ptx_clock_ticks(EARLY_NS);
@@ -133,8 +134,8 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 }
 
 /*
- * The words are loaded one by one. If a process describes an event type at this moment, the filter
- * may change between two of them.
+ * The words of the filter are loaded one by one. If a process registers a schema at this moment,
+ * the filter may change between two loads.
  */
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
 {
@@ -144,9 +145,9 @@ void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark)
 }
 
 /*
- * There is room when half of the stream's size is free, or when nothing is left to deliver. The
- * second condition is needed because rings keep their open chunks, so many threads may hold most of
- * a pool that has no events.
+ * Returns true if there is room for a restart: half of the stream's size is free, or no event is
+ * left to deliver. The second condition is needed because each ring keeps its open chunk, so many
+ * threads may hold most of the pool although it has no events.
  */
 static bool has_room(struct ptx_drain *drain)
 {
@@ -158,10 +159,10 @@ static bool has_room(struct ptx_drain *drain)
 
 /*
  * Called at each pass, at deliveries while the stream is full, and by functions of the controller
- * before they use the state. Each call does at most one of three things. If a writer has set FULL,
- * the call makes the mark. If a full stream has room, the call restarts the stream. If a HELD
- * stream has room, it becomes SUSPENDED (STOP-05): posix_trace_stop() has excluded it from a
- * restart.
+ * before they use the state. If a writer has set FULL, the first call makes the mark. If a full
+ * stream has room, a later call restarts the stream. HELD is the state of a full stream after
+ * posix_trace_stop(), which must not restart by itself. If it has room, it becomes SUSPENDED
+ * (STOP-05).
  */
 void ptx_drain_sync(struct ptx_drain *drain)
 {
@@ -176,21 +177,21 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	if (!drain->full_marked) {
 		/*
 		 * A hostile writer can store any time. The mark must not be in the future, because
-		 * delivery would not reach it.
+		 * delivery would never reach it.
 		 */
 		now = ptx_clock_ordered();
 		if (mark.ticks > now)
 			mark.ticks = now;
 		/*
-		 * The drain may have delivered events that were stamped after this time, because it
-		 * had not noticed the FULL state. So the mark moves behind these events, and the
+		 * Before the drain noticed the FULL state, it may have delivered events that were
+		 * stamped after this time. So the mark gets a time behind these events, and the
 		 * STOP event follows them.
 		 */
 		if (mark.ticks <= last)
 			mark.ticks = last + 1;
 		drain->full_at = mark.ticks;
 		/*
-		 * If there is no memory for the mark, full_marked stays false and the next call
+		 * If there is no memory for the mark, full_marked stays false, and the next call
 		 * tries again.
 		 */
 		drain->full_marked = ptx_drain_mark(drain, &mark);
@@ -208,25 +209,24 @@ void ptx_drain_sync(struct ptx_drain *drain)
 	}
 	mark.kind = PTX_MARK_RESTART;
 	/*
-	 * The mark has the present time, not an earlier time. An event that was stamped before the
-	 * mark counts as lost because the stream was full. So all these losses lie between the STOP
-	 * and the START.
+	 * The mark has the present time. An event that was stamped before the mark counts as lost
+	 * because the stream was full. So all these losses are between the STOP and the START.
 	 */
 	mark.ticks = ptx_drain_moment(drain, false);
-	/* The START of a restart has the filter as its data. */
+	/* The data of the START event is the filter. */
 	ptx_drain_admitted(drain, &mark);
 	if (!ptx_drain_mark(drain, &mark))
 		return;
 	drain->full_marked = false;
 	/*
-	 * Both times are stored before the state. If this process is killed in between, the reader
-	 * that replaces it sees that the restart has not happened (resume_full() in
-	 * flush/checkpoint.c).
+	 * Both times are stored before the state. If this process is killed in between, the state
+	 * is still FULL, so the reader that replaces this one recognizes that the restart has not
+	 * happened (resume_full() in flush/checkpoint.c).
 	 */
 	atomic_store_explicit(&region->full_from, drain->full_at, memory_order_relaxed);
 	atomic_store_explicit(&region->full_until, mark.ticks, memory_order_relaxed);
 	atomic_store_explicit(&region->state, ptx_state_make(PTX_RUNNING, mark.ticks),
 			      memory_order_release);
-	/* Threads that skipped the stream look at its state again. */
+	/* The new epoch makes threads that have skipped the full stream read its state again. */
 	ptx_arena_changed(drain->arena);
 }

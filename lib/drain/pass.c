@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/pass.c - a look at all rings: claims new records and computes the watermark.
+ * drain/pass.c - a pass over all rings: claims new records and computes the watermark. The
+ * watermark is the time up to which no older event can still appear.
  *
  * A writer announces by a store of its window that it is about to read the clock. It reads the
  * clock and publishes the record by a store of the head. The reader reads the clock, runs the
  * barrier, and then loads the window and the head. For the writer, the barrier falls between two
- * instructions. If the store of the window is before the barrier, the reader sees it and holds
- * back. If the store is after the barrier, the writer's clock reading is later than the reader's.
- * So if no writer is inside its window, all events that are older than the reader's reading are
- * visible. ring/DESIGN 5 has the argument, tests/model/order.pml the model.
+ * instructions. If the store of the window is before the barrier, the reader sees that the writer
+ * is inside its window, and lowers the watermark. If the store is after the barrier, the writer
+ * reads the clock later than the reader. So if no writer is inside its window, all events that are
+ * older than the reader's clock reading are visible. ring/DESIGN 5 has the argument, and
+ * tests/model/order.pml has the model.
  *
- * Rings, heads, links and records are hostile: ring/ring_read.h checks them, and this file bounds
- * how often it looks at them. The functions do not sleep. The caller has the stream's lock.
+ * Rings, heads, links and records may be hostile. ring/ring_read.h checks them, and this file
+ * bounds how often it reads them. The functions do not sleep. The caller has the stream's lock.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -23,23 +25,23 @@
 
 /*
  * These times are in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS,
- * is_dead() makes more system calls, to see also that a process has ended whose parent has not
- * waited for it. The counters of two processors may differ, so a record may be up to FUTURE_NS
- * ahead of the reader's clock. A record with a later time is damaged.
+ * is_dead() makes further system calls: they also recognize a zombie, a process that has ended but
+ * whose parent has not waited for it. The counters of two processors may differ, so the time of a
+ * record may be up to FUTURE_NS ahead of the reader's clock. A record with a later time is damaged.
  */
-#define STALL_NS      200000000u /* how long the reader waits for a writer in its window */
+/* after this time the reader no longer waits for a writer in its window */
+#define STALL_NS      200000000u
 #define LONG_INSIDE_NS 1000000u
 #define FUTURE_NS     1000000u
 /*
- * if the kernel refuses the barrier, the reader assumes that a writer inside its window publishes
- * within this time
+ * If the kernel refuses the barrier, the reader assumes that a store of a writer becomes visible
+ * within this time.
  */
 #define NO_BARRIER_NS 2000000u
 
 /*
  * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
- * larger than the value of the member `room`, which does no harm. Returns false if there is no
- * memory.
+ * larger than `room`, which is harmless. Returns false if there is no memory.
  */
 static bool make_room(struct ptx_drain *drain)
 {
@@ -60,9 +62,9 @@ static bool make_room(struct ptx_drain *drain)
 }
 
 /*
- * Adds the source of the next ring. Its buffer holds a whole chunk, so that one claim can empty any
- * chunk. Each source is an allocation of its own, so pointers to it stay valid while the array
- * grows. Returns false if there is no memory; the drain is then unchanged.
+ * Adds the source of the next ring. The source's buffer has room for a whole chunk, so one claim
+ * can get all records of a chunk. Each source is allocated separately, so its address is unchanged
+ * when the array grows. Returns false if there is no memory.
  */
 static bool add_source(struct ptx_drain *drain)
 {
@@ -87,10 +89,10 @@ static bool add_source(struct ptx_drain *drain)
 }
 
 /*
- * Returns the number of rings up to the last ring that has a chunk. A ring without a chunk is
- * empty, and a ring that gets its first chunk after this look has no event that is older than the
- * look. So a number that some process wrote into shared memory does not make the reader visit tens
- * of thousands of unused rings.
+ * Returns the number of rings up to the last ring that has a chunk, at least the number of sources.
+ * A ring without a chunk is empty. If a ring gets its first chunk later, all its events are younger
+ * than this call. A hostile process may store a large number of rings in shared memory. Because of
+ * this function, such a number does not make the reader visit tens of thousands of unused rings.
  */
 static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 {
@@ -106,7 +108,8 @@ static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 
 /*
  * After a failure the sources that were made remain, and the next pass tries again. Sources are
- * never removed: a thread that ends leaves its ring to the next thread.
+ * never removed, because a ring is used again: a thread that ends leaves its ring to another
+ * thread.
  */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 {
@@ -118,9 +121,9 @@ bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
 }
 
 /*
- * Counts the bytes behind the last well-formed record of a batch as one loss. The number of records
- * in these bytes is unknown. The loss has no known type and no known thread, so ptx_ledger_close()
- * adds it to type 0 and to the line of pid 0.
+ * Counts the bytes behind the last well-formed record of a batch as one damaged record, because the
+ * number of records in these bytes is unknown. A batch is the bytes of one claim. Type and thread
+ * of the loss are unknown, so ptx_ledger_close() adds the loss to type 0 and to the line of pid 0.
  */
 static void count_damage(struct ptx_drain *drain)
 {
@@ -128,9 +131,9 @@ static void count_damage(struct ptx_drain *drain)
 }
 
 /*
- * Counts the records of a batch as damaged, by type and thread. One of them has a time that no
- * writer with this machine's clock can have read yet. The drain would hold that record, and all
- * later records of its ring, back until the clock reaches that time.
+ * Counts the records of a batch as damaged, by type and thread. One of them has a time in the
+ * future, which no writer can have read from the clock. Otherwise the drain would hold this record
+ * and all later records of the ring back until the clock reaches that time.
  */
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
@@ -149,7 +152,7 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 		ptx_step_add(&drain->account.type[record->type], PTX_LOST_DAMAGED);
 		ptx_step_add(ptx_step_line(drain, source), PTX_LOST_DAMAGED);
 	}
-	/* With debts, ptx_drain_settle() stores both numbers later. */
+	/* With debts (a stream with a log), ptx_drain_settle() stores both numbers later. */
 	if (!drain->rings->debts) {
 		ptx_step_note(drain, index);
 		atomic_store_explicit(
@@ -160,8 +163,8 @@ static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t recor
 }
 
 /*
- * Returns true if events that no clear has covered were overwritten. If the result is false, the
- * drain does not report a hole in the numbers of a ring's records as a gap.
+ * Returns true if events were overwritten after the last posix_trace_clear(). If the result is
+ * false, missing records in a ring are no gap that the drain must report.
  */
 static bool is_missed(const struct ptx_drain *drain)
 {
@@ -171,10 +174,8 @@ static bool is_missed(const struct ptx_drain *drain)
 
 /*
  * Claims the next records of a ring into the source's buffer. Precondition: all records of the
- * buffer were delivered or dropped. Afterwards the member `key` is the time of the first record, or
- * UINT64_MAX if there is none. The caller repairs the heap. Records of a batch are in the order of
- * the ring, which is nearly that of time; only the time of the first record is compared with other
- * rings.
+ * buffer were delivered or dropped. Afterwards `key` is the time of the first record, or UINT64_MAX
+ * if there is no record. The caller repairs the heap.
  */
 void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 {
@@ -183,9 +184,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->at = source->end = 0;
 	source->key = UINT64_MAX;
 	/*
-	 * Two numbers bound the loop: drain->claims_left, for all rings until the next pass, and
-	 * the variable `losses`, for this ring. If one of them is used up, all records that the
-	 * last pass saw have been claimed or overwritten, and some writer is as fast as the reader.
+	 * Two numbers bound the loop: drain->claims_left for all rings until the next pass, and
+	 * `losses` for this ring. If one of these bounds is reached, all records that the last pass
+	 * saw have been claimed or overwritten, and some writer is as fast as the reader.
 	 */
 	for (unsigned losses = 0; drain->claims_left && losses < PTX_LOSSES_MOST;
 	     drain->claims_left--) {
@@ -200,8 +201,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			losses++;
 			/*
 			 * The chunk was overwritten. The reader continues with the ring's oldest
-			 * remaining chunk, whose header has the number of records before the chunk.
-			 * If records are missing between the two chunks, there is a gap.
+			 * remaining chunk. The header of that chunk has the number of the ring's
+			 * records before it. If this number is not source->records, records are
+			 * missing, and there is a gap.
 			 */
 			if (ptx_ring_find(drain->rings, index, &reader->place, &before)) {
 				drain->gap = drain->gap ||
@@ -218,7 +220,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			/* the number of records before this chunk */
 			source->records = reader->ident.spare;
 		}
-		/* The claimed bytes are a private copy, checked here once for all later uses. */
+		/* The claimed bytes are a private copy. They are checked here, and never again. */
 		source->end = ptx_records_check(drain->rings, reader->buffer, reader->bytes,
 						&records, &last);
 		if (source->end < reader->bytes)
@@ -230,7 +232,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		}
 		if (source->end == 0)
 			continue;
-		/* bound_of() uses source->last, because the writer's next record is not older. */
+		/* bound_of() uses source->last: the writer's next record is not older. */
 		if (last > source->last)
 			source->last = last;
 		source->key = ((const struct ptx_record *)(const void *)reader->buffer)->time;
@@ -240,10 +242,11 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 }
 
 /*
- * Returns true if the ring's holder was certainly killed inside its window, so that none of its
- * records will follow. kill(2) still finds a process that has ended if its parent has not waited
- * for it. To see that such a process has ended, the reader needs more system calls. It makes them
- * only after some time. The parameter `inside_for` is in ticks.
+ * Returns true if the process that holds the ring has certainly ended, so that the writer inside
+ * its window will not publish a record. kill(2) still finds a zombie, a process that has ended but
+ * whose parent has not waited for it. To recognize a zombie, the reader needs further system calls,
+ * which it makes only after some time. The parameter `inside_for` is the time in ticks for which
+ * the writer has been inside.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
@@ -252,7 +255,7 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 	if (!drain->shared || !drain->same_ids)
 		return false;
 	/*
-	 * A process with other ids sets the member `mixed` before it holds a ring, so `mixed` is
+	 * A process of another pid name space sets `mixed` before it holds a ring. So `mixed` is
 	 * loaded after the holder.
 	 */
 	pid = ptx_ring_pid(atomic_load_explicit(&drain->rings->ring[index].holder,
@@ -264,10 +267,10 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 }
 
 /*
- * Returns a time such that the ring's writer publishes no further event that is older. If the
- * writer is outside its window, this is `now`, the time of the pass. Otherwise the bound is
- * computed once, when the reader first sees the writer inside at this place. This bound remains
- * until the writer has moved.
+ * Returns a time. The ring's writer will not publish an event that is older than this time. If the
+ * writer is outside of its window, the result is `now`, the time of the pass. Otherwise the bound
+ * is computed once, when the reader first sees the writer inside its window at this position. The
+ * bound remains until the writer has moved.
  */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
@@ -275,10 +278,10 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 	const uint64_t looked_at = source->looked_at;
 	struct ptx_writer writer;
 
-	/* ptx_ring_watch() loads after the barrier: the window, then the head (L). */
+	/* ptx_ring_watch() loads the window and then the head, after the barrier (L). */
 	ptx_ring_watch(drain->rings, index, &writer);
 	source->looked_at = now;
-	/* The writer is outside: it will read the clock for its next event after `now`. */
+	/* The writer is outside. It will read the clock for its next event after `now`. */
 	if (!writer.inside) {
 		source->idle_link = writer.link;
 		source->idle_head = writer.head;
@@ -290,11 +293,11 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_head = writer.head;
 		source->inside_since = now;
 		/*
-		 * There are three cases. If the reader last saw the writer outside at this same
-		 * place, the writer went inside after that look. If the writer is at the beginning
-		 * of a chunk, it opened the chunk and read the clock afterwards; the comparison
-		 * with `now` excludes a hostile time. Otherwise the writer's clock reading is not
-		 * before its last record. The reader uses the time of the last record that it has
+		 * If the reader last saw the writer outside at this same position, the writer has
+		 * read the clock after that pass. If the writer is at the beginning of a chunk, it
+		 * has opened the chunk and then read the clock; the comparison with `now` excludes
+		 * a hostile time. Otherwise the writer's clock reading is not earlier than the time
+		 * of its last record, so the reader uses the time of the last record that it has
 		 * claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
@@ -304,15 +307,15 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		else
 			source->bound = source->last;
 		/*
-		 * The writer has moved since the reader's last look, so it reads the clock for its
-		 * present event after that look.
+		 * The writer has moved since the last pass, so it has read the clock for its
+		 * present event after that pass.
 		 */
 		if (looked_at > source->bound)
 			source->bound = looked_at;
 	} else if (now - source->inside_since > ptx_clock_ticks(STALL_NS)) {
 		/*
-		 * the writer is suspended, or siglongjmp() left the trace point: its event will be
-		 * LATE
+		 * The writer is suspended, or siglongjmp() has left the trace point. The reader no
+		 * longer waits. If the event still appears, it will be LATE.
 		 */
 		return now;
 	}
@@ -329,8 +332,8 @@ static bool barrier_for(const struct ptx_drain *drain)
 }
 
 /*
- * The pass over a copy of a region: all records are there, and no writer adds to them. The reader
- * uses the moment of the copy instead of its clock.
+ * The pass over a copy of a region. No writer adds records. The reader uses the time of the copy
+ * instead of its clock.
  */
 static void pass_still(struct ptx_drain *drain)
 {
@@ -344,8 +347,9 @@ static void pass_still(struct ptx_drain *drain)
 }
 
 /*
- * The pass over a stream with writers. The reader looks in this order: clock, barrier, number of
- * rings, windows, records. A ring that appears after the clock reading has no older event.
+ * The pass over a stream with writers. The reader reads in this order: clock, barrier, number of
+ * rings, windows, records. A ring that is added after the clock reading has no event that is older
+ * than the clock reading.
  */
 static void pass_live(struct ptx_drain *drain)
 {
@@ -354,22 +358,23 @@ static void pass_live(struct ptx_drain *drain)
 	uint32_t rings = atomic_load_explicit(&drain->rings->region->rings, memory_order_acquire);
 
 	/*
-	 * If the kernel refuses the barrier, the reader may not see that a writer has just gone
-	 * inside its window, so the watermark is lowered. The member drain->certain is not lowered,
-	 * because it concerns only the writers that the pass has seen inside.
+	 * If the kernel refuses the barrier, the reader may not see that a writer has just entered
+	 * its window. So the watermark is lowered. drain->certain is not lowered, because it
+	 * concerns only the writers that the pass has seen inside of their windows.
 	 */
 	if (!ordered)
 		watermark -= ptx_clock_ticks(NO_BARRIER_NS);
 	drain->outrun = false;
 	/*
-	 * If there is no memory for a ring's source, a later pass reads the ring. Its events may
-	 * then be LATE.
+	 * If there is no memory for the source of a ring, a later pass reads the ring, and its
+	 * events may be LATE.
 	 */
 	ptx_drain_sources(drain, rings);
 	drain->now = drain->certain = now;
-	/* While this time is recent, writers do not ask whether the reader is alive. */
+	/* As long as this time is recent, writers do not examine whether the reader is alive. */
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
-	drain->claims_left = 4 * ptx_drain_chunks(drain); /* a chunk may be claimed in parts */
+	/* 4 for each chunk, because a chunk may be claimed in parts */
+	drain->claims_left = 4 * ptx_drain_chunks(drain);
 	/*
 	 * The reader makes the anchor after its clock reading, so the time of each event of this
 	 * pass is before an anchor.
@@ -380,8 +385,8 @@ static void pass_live(struct ptx_drain *drain)
 		uint64_t bound;
 
 		/*
-		 * The look at the writer comes before the claim. So the claim includes all records
-		 * that were published at the time of the look.
+		 * The writer is examined before the claim. So the claim includes all records that
+		 * were published when the writer was examined.
 		 */
 		bound = bound_of(drain, i, now);
 		if (drain->source[i]->key == UINT64_MAX)
@@ -401,8 +406,8 @@ static void pass_live(struct ptx_drain *drain)
 }
 
 /*
- * Only one reader at a time may call this function. Its cost is one barrier and a few loads for
- * each ring, plus the copying of one batch for each ring whose buffer was empty.
+ * Only one reader at a time may call this function. It costs one barrier, a few loads for each
+ * ring, and a copy of claimed records for each ring whose buffer was empty.
  */
 void ptx_drain_pass(struct ptx_drain *drain)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/phase.c - remembers the youngest changes of state that delivery has passed.
+ * drain/phase.c - remembers the youngest changes of the stream's state that delivery has passed.
  *
  * A circular array of PTX_PHASES_KEPT entries: entry number n is at n % PTX_PHASES_KEPT. It is
  * private memory of the reader, without locks.
@@ -8,8 +8,8 @@
 #include "drain/phase.h"
 
 /*
- * The time `from` is not before the beginning of the previous phase, because delivery reaches marks
- * in the order of time.
+ * Precondition: `from` is not earlier than the beginning of the previous phase. The caller reaches
+ * marks in the order of time.
  */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase)
 {
@@ -22,8 +22,8 @@ void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase p
 
 /*
  * Searches from the youngest phase back, because most late records are only a little late. A record
- * at the time of a mark belongs to the phase that begins there. find_next() in drain.c decides in
- * the same way for records that are not late.
+ * that has the time of a mark belongs to the phase that begins with the mark. find_next() in
+ * drain.c has the same rule for records that are not late.
  */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks)
 {
@@ -36,8 +36,9 @@ enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks
 			return phases->begun[index].phase;
 	}
 	/*
-	 * Before its first start a stream is stopped. Before the oldest phase that is kept, the
-	 * stream counts as running, because the writer of the record saw it running.
+	 * If no phase was forgotten, the record is older than the first start, and the stream was
+	 * stopped. Otherwise the record counts as stamped in a running phase, because its writer
+	 * saw the stream running.
 	 */
 	return n > 0 || phases->inherited ? PTX_PHASE_RUNNING : PTX_PHASE_STOPPED;
 }

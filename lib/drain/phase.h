@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/phase.h - in which state the stream was at a time that delivery has passed.
+ * drain/phase.h - the phases of a stream that delivery has passed. A phase is a span of time in
+ * which the stream was stopped, running or full.
  *
- * The reader does not wait without end for a writer that is suspended between its clock reading and
- * its publishing. The writer's record may therefore reach the drain after the marks of younger
- * starts and stops. Only the record's time decides whether the record belongs to the stream
- * (ring/DESIGN 6), so the drain remembers the marks that it has passed. Only the youngest
- * PTX_PHASES_KEPT are kept, so that the memory is bounded. A record that is older than all of them
- * is delivered, because its writer saw the stream running.
+ * A writer may be suspended after it has read the clock and before it publishes the record. The
+ * reader does not wait for ever for this writer. So the record may reach the drain after the marks
+ * of younger starts and stops. Only the time of the record decides whether the record belongs to
+ * the stream (ring/DESIGN 6), so the drain remembers the phases that it has passed. It remembers
+ * only the youngest PTX_PHASES_KEPT phases, so that the memory is bounded. A record that is older
+ * than all of them is delivered, because its writer saw the stream running.
  */
 #ifndef PTX_DRAIN_PHASE_H
 #define PTX_DRAIN_PHASE_H
@@ -33,10 +34,10 @@ struct ptx_phases {
 	} begun[PTX_PHASES_KEPT];
 };
 
-/* Notes that delivery has passed the mark at which this phase began. */
+/* Notes that delivery has passed the mark with the time `from`, which begins the phase `phase`. */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase);
 
-/* Returns the phase at a time before the present phase began. */
+/* Returns the phase at a time before the beginning of the present phase. */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks);
 
 #endif

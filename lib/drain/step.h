@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/step.h - one step of the merge: the first record, its account, and the next record.
+ * drain/step.h - one step of the merge: gets the first record, counts it in the ledger, and moves
+ * to the next record. The top source is the source with the oldest record of all buffers.
  */
 #ifndef PTX_DRAIN_STEP_H
 #define PTX_DRAIN_STEP_H
@@ -17,7 +18,7 @@ static inline struct ptx_source *ptx_step_top(const struct ptx_drain *drain)
 	return drain->heap_count ? drain->source[drain->heap[0]] : NULL;
 }
 
-/* Returns the top source as well, for a caller that has found that the heap is not empty. */
+/* Returns the top source. Precondition: the heap is not empty. */
 static inline struct ptx_source *ptx_step_first(const struct ptx_drain *drain)
 {
 	return drain->source[drain->heap[0]];
@@ -39,8 +40,8 @@ static inline const struct ptx_record *ptx_step_record(const struct ptx_source *
 }
 
 /*
- * Corrects the key and the heap after the top source has moved to its next record or has reached
- * the end of its buffer.
+ * Updates the key of the top source and the heap, after the source has moved to its next record or
+ * has reached the end of its buffer.
  */
 static inline void ptx_step_settle(struct ptx_drain *drain)
 {
@@ -54,7 +55,7 @@ static inline void ptx_step_settle(struct ptx_drain *drain)
 	ptx_heap_fix_top(drain);
 }
 
-/* Stores in the ring, for observers, how far the source's records have been delivered. */
+/* Stores in the ring, for observers, up to which record the reader has delivered. */
 static inline void ptx_step_note(struct ptx_drain *drain, uint32_t index)
 {
 	const struct ptx_source *source = drain->source[index];
@@ -74,7 +75,7 @@ static inline void ptx_step_advance(struct ptx_drain *drain)
 	uint32_t len_flags = ptx_step_record(source)->len_flags;
 
 	source->at += ptx_step_size(source, source->at);
-	if (!drain->rings->debts) { /* else ptx_drain_settle() stores both */
+	if (!drain->rings->debts) { /* with debts, ptx_drain_settle() stores both later */
 		_Atomic uint64_t *consumed = &drain->rings->region->consumed;
 
 		ptx_step_note(drain, drain->heap[0]);
@@ -120,7 +121,10 @@ static inline void ptx_step_book(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_advance(drain);
 }
 
-/* Consumes an IDENT record: the records behind it in the top source are another thread's. */
+/*
+ * Consumes an IDENT record. The next records of the top source belong to the thread that this
+ * record names.
+ */
 static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *source)
 {
 	memcpy(&source->ident, ptx_step_record(source) + 1, sizeof source->ident);
@@ -129,8 +133,8 @@ static inline void ptx_step_ident(struct ptx_drain *drain, struct ptx_source *so
 }
 
 /*
- * Consumes the top record if it is an IDENT record or older than the last posix_trace_clear().
- * Returns true if it was consumed.
+ * Consumes the top record if it is an IDENT record, or is not younger than the last
+ * posix_trace_clear(). Returns true if the record was consumed.
  */
 static inline bool ptx_step_drop_cleared(struct ptx_drain *drain, struct ptx_source *source)
 {
@@ -147,15 +151,15 @@ static inline bool ptx_step_drop_cleared(struct ptx_drain *drain, struct ptx_sou
 }
 
 /*
- * drain.c: drops the top record if it is not to be delivered: it is an IDENT record, cleared,
- * damaged, or no member of the stream. Returns true if it was dropped.
+ * Drops the top record if it is an IDENT record, is cleared or damaged, or was stamped while the
+ * stream was not running. Returns true if the record was dropped. In drain.c.
  */
 bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source);
 
 /*
- * For events that are not LATE. If the parameter `ns` is a little before last_ns, the cause can
- * only be the jitter of the anchors. The function then returns last_ns, because labels must not go
- * back.
+ * For events that are not LATE. If `ns` is a little before last_ns, the cause can only be the
+ * jitter of the anchors. The function then returns last_ns, because the times of such events must
+ * not decrease.
  */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 {
@@ -163,8 +167,8 @@ static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 }
 
 /*
- * The label of a time is its CLOCK_REALTIME. The youngest delivered time keeps its label, whatever
- * anchors were added since.
+ * Returns the label of a time in ticks, which is its CLOCK_REALTIME in nanoseconds. The youngest
+ * delivered time keeps its label, even if anchors were added since.
  */
 static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 {
@@ -177,10 +181,9 @@ static inline int64_t ptx_drain_label(struct ptx_drain *drain, uint64_t ticks)
 }
 
 /*
- * Called when a record is delivered. Only this function raises last_ticks and last_ns, and an event
- * that is older than last_ticks is LATE. A peek does not raise them, because the event may be
- * overwritten before it is delivered. A late event does not raise them either, because its time is
- * older.
+ * Called when an event is delivered: raises last_ticks and last_ns. An event that is older than
+ * last_ticks is LATE. A peek does not raise them, because the event may be overwritten before it is
+ * delivered. A late event does not raise them either, because its time is older.
  */
 static inline void ptx_step_delivered(struct ptx_drain *drain, uint64_t ticks)
 {

@@ -2,8 +2,8 @@
 /*
  * drain/synthetic.c - the events that the drain makes of marks and of gaps.
  *
- * A mark or a gap makes at most two events, and delivery reaches it only when the queue is empty.
- * So PTX_DRAIN_QUEUE places are always enough, and the drain needs no memory for these events. They
+ * Delivery reaches a mark or a gap only when the queue is empty, and adds at most two events to the
+ * queue. So PTX_DRAIN_QUEUE places are always enough, and no memory must be allocated. The events
  * have process 0, thread 0 and a null address (SYSEV-06), except the FLUSH events of a flush by a
  * call.
  */
@@ -13,8 +13,8 @@
 #include "record/eventset.h"
 
 /*
- * Adds an event to the queue unless the filter rejects its type; then the result is NULL. The bytes
- * at `data` are not copied: they must remain until the event is consumed.
+ * Adds an event to the queue. Returns NULL, and adds no event, if the filter rejects the type. The
+ * bytes at `data` are not copied, so they must remain until the event is consumed.
  */
 static struct ptx_drain_event *synthetic_queue(struct ptx_drain *drain, unsigned type,
 					       uint64_t ticks, const void *data, size_t len)
@@ -33,8 +33,8 @@ static struct ptx_drain_event *synthetic_queue(struct ptx_drain *drain, unsigned
 }
 
 /*
- * Queues an event whose data is an int. The int is stored at the event's own index in queue_data,
- * so that two events in the queue do not share it.
+ * Queues an event whose data is an int. Each event in the queue has an int of its own in
+ * queue_data, at the same index.
  */
 static void queue_int(struct ptx_drain *drain, unsigned type, uint64_t ticks, int value)
 {
@@ -60,9 +60,10 @@ static void queue_flush_mark(struct ptx_drain *drain, unsigned type, const struc
 }
 
 /*
- * The data of START are the filter as an event set. The set has the rejected types, so it is the
- * complement of the region's member `admit`. One set (queue_set) is enough, because at most one
- * restart is in the queue. RESUME ends the gap that OVERFLOW began at the FULL mark (SFLUSH-06).
+ * Queues the events of a restart: START and, for the policy FLUSH, RESUME before it. The data of
+ * START is the filter, as an event set with the rejected types. So the set is the complement of
+ * mark->admit. One set (queue_set) is enough, because at most one restart is in the queue. RESUME
+ * ends the gap that OVERFLOW has begun at the FULL mark (SFLUSH-06).
  */
 static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 {
@@ -76,8 +77,8 @@ static void queue_restart(struct ptx_drain *drain, const struct ptx_mark *mark)
 }
 
 /*
- * Notes that delivery has reached a change of state. The members `running` and `full` have the
- * state for the records that follow. The phases have the earlier states, for late records.
+ * Notes that delivery has reached a change of the state. The members `running` and `full` have the
+ * state for the next records, and the phases have the earlier states for late records.
  */
 static void begin_phase(struct ptx_drain *drain, uint64_t from, enum ptx_phase phase)
 {
@@ -91,7 +92,7 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 	struct ptx_mark mark = *first; /* a copy, because ptx_drain_drop_mark() removes *first */
 
 	ptx_drain_drop_mark(drain);
-	/* A silent mark changes the state, too: it lies in a part that is lost or cleared. */
+	/* A silent mark changes the state, too. */
 	switch (mark.kind) {
 	case PTX_MARK_START:
 	case PTX_MARK_RESTART:
@@ -108,7 +109,7 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 	}
 	if (silent)
 		return;
-	/* START and STOP by a call have records in the controller's ring and need no event here. */
+	/* For a START and a STOP by a call, the controller has recorded the events in its ring. */
 	switch (mark.kind) {
 	case PTX_MARK_FULL:
 		/* The data are 1: the stream stopped by itself (SFLUSH-04). */
@@ -134,10 +135,10 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 }
 
 /*
- * The time of OVERFLOW lies between the time of the last delivered event and that of the survivor.
- * It is never after the survivor's time, even if the survivor is LATE. If the writer has not stored
- * the time of the first lost event yet, the function uses the next tick after the last delivered
- * event instead.
+ * The time of OVERFLOW is between the time of the last delivered event and the time of the
+ * survivor, which is the first event after the gap. It is never later than the survivor, even if
+ * the survivor is LATE. If the writer has not stored the time of the first lost event yet, the
+ * function uses the tick after the last delivered event.
  */
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 {
@@ -146,7 +147,7 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 	if (first < drain->last_ticks)
 		/* the gap cannot begin before the last delivered event */
 		first = drain->last_ticks;
-	/* If nothing was delivered before, there is no lower bound. */
+	/* If no event was delivered before, there is no lower bound. */
 	if (first > after_gap || drain->last_ticks == 0)
 		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
 	synthetic_queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);
@@ -154,12 +155,13 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 	drain->reported_cut = drain->cut;
 	drain->gap = false;
 	drain->gap_first = UINT64_MAX;
-	drain->after_gap = true; /* find_next() now delivers the survivor in any case */
+	/* find_next() does not apply the cut before the survivor is delivered */
+	drain->after_gap = true;
 }
 
 /*
- * An event of the drain counts as called only when it is consumed: drain->synthetic grows then. An
- * event of the drain that is never consumed is in no column, and the account stays balanced.
+ * A synthetic event counts as called only when it is consumed (drain->synthetic). A synthetic event
+ * that is never consumed is in no column, so the equation of the ledger still holds.
  */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * drain/synthetic.h - events that no writer recorded: the drain makes them from marks and from
- * gaps. They wait in drain->queue, before the next record, and obey the filter.
+ * drain/synthetic.h - synthetic events: the drain makes them from marks and from gaps. They wait in
+ * drain->queue, are delivered before the next record, and are subject to the filter.
  */
 #ifndef PTX_DRAIN_SYNTHETIC_H
 #define PTX_DRAIN_SYNTHETIC_H
@@ -9,8 +9,9 @@
 #include "drain/drain.h"
 
 /*
- * Called when delivery has reached the first mark. Applies the mark and queues its events. If
- * `silent` is true, queues no event, because the mark lies in a part that was lost or cleared.
+ * Called when delivery has reached the first mark. Removes the mark, changes the drain's state, and
+ * queues the events that report the mark. If `silent` is true, queues no event, because the events
+ * around the mark are lost or cleared.
  */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 

@@ -2,52 +2,53 @@
 /*
  * drain/thin.c - bounds the marks of a stream that is started and stopped often without a reader.
  *
- * Each start and each stop by a call is a mark. A mark is needed only while it separates events
- * that were stamped while the stream was running from events that were stamped at other times. So
- * when there are many marks, the controller examines the events in the stream and drops each mark
- * that separates no events. The number of events then bounds the number of remaining marks. The
- * number of marks that begins an examination grows with the stream's size and with the number of
- * marks that remained last time. So a start costs constant time on average.
+ * Each start and each stop by a call adds a mark to the drain. A mark is needed only while the
+ * stream has undelivered events on both sides of it: the mark separates events that were stamped
+ * while the stream was running from other events. If there are many marks, the controller examines
+ * the undelivered events and drops each mark that separates no events. The number of events then
+ * bounds the number of remaining marks. The examination begins at a number of marks that grows with
+ * the stream's size and with the number of marks that remained after the last examination. So a
+ * start costs constant time on average.
+ *
+ * A moment (census.h) is the time of a mark that changes the stream's state, with the new state.
+ * The phase of a mark is the time from this mark to the next one.
  */
 #include <stdlib.h>
 
 #include "drain/census.h"
 #include "drain/loop_cut.h"
 
-#define THIN_LEAST 256 /* a smaller number of marks is never examined */
-#define THIN_BYTES 4096 /* bytes of the stream's size that allow one more mark */
+#define THIN_LEAST 256 /* the least number of marks for an examination */
+#define THIN_BYTES 4096 /* for each such part of the stream's size, one more mark is allowed */
 
-/* A thinning in progress, on the stack of ptx_drain_thin(). */
+/* An examination in progress. */
 struct thinning {
 	struct ptx_moments moments;
-	/* used[i]: an event lies at or after moment i, and before moment i + 1 */
+	/* used[i] is 1 if an event has a time from moment i on and before moment i + 1 */
 	unsigned char *used;
 };
 
-/*
- * For ptx_census_take(): notes that the mark before this event separates this event from earlier
- * events.
- */
+/* A callback of ptx_census_take(): notes that the phase of this event has an event. */
 static void use_moment(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		       bool control)
 {
 	struct thinning *thinning = arg;
 
 	(void)ident;
-	if (!control) /* the controller's events are members in every phase */
+	if (!control) /* the controller's events belong to the stream in every phase */
 		thinning->used[ptx_moments_at(&thinning->moments, record->time)] = 1;
 }
 
 /*
  * Drops the marks of calls that separate no events, and moves the remaining marks together. The
- * census has seen all events that are older than the watermark. So a mark is dropped only if its
- * phase ended before the watermark. The phase must have ended before drain->certain, too, because
+ * census has visited all events that are older than the watermark. So a mark is dropped only if its
+ * phase has ended before the watermark. The phase must also have ended before drain->certain:
  * ptx_drain_peek_beyond() may have raised the watermark above the time of an event that a writer is
  * about to publish.
  *
- * The marks that change the state correspond, in the same order, to the moments behind moment[0].
- * So the loop walks through both together. The marks of a FULL and of a RESTART always remain,
- * because the drain makes events of them.
+ * moment[0] is the state at the beginning. Each further moment belongs to one mark that changes the
+ * state, in the same order. So the loop visits marks and moments together. FULL and RESTART marks
+ * always remain, because the drain makes events of them.
  */
 static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 {
@@ -68,8 +69,8 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 			const bool over = next < end && next->ticks <= known;
 			const bool unused = !thinning->used[this - thinning->moments.moment];
 			/*
-			 * If the states before and after this mark are the same, the mark changes
-			 * nothing.
+			 * If the states before and after this mark are the same, the mark is not
+			 * needed.
 			 */
 			const bool same =
 				this->running == kept->running && this->full == kept->full;
@@ -85,8 +86,8 @@ static void drop_marks(struct ptx_drain *drain, const struct thinning *thinning)
 }
 
 /*
- * The controller calls this function at each start, with the stream's lock held. The function
- * allocates memory. If there is no memory, all marks stay, which is correct and only costs room.
+ * The controller calls this function at each start, with the stream's lock held. If there is no
+ * memory for the examination, all marks stay, which is correct and only needs more memory.
  */
 void ptx_drain_thin(struct ptx_drain *drain)
 {
@@ -97,8 +98,8 @@ void ptx_drain_thin(struct ptx_drain *drain)
 	if (drain->marks < least || drain->marks < drain->thin_at)
 		return;
 	/*
-	 * thin_at is set before the census, so that after a failure the next start does not try
-	 * again immediately
+	 * Set before the examination, so that after a failure the next start does not try again
+	 * immediately.
 	 */
 	drain->thin_at = 2 * drain->marks;
 	/* The pass makes the watermark recent, so that the census includes recent events. */
@@ -112,8 +113,8 @@ void ptx_drain_thin(struct ptx_drain *drain)
 	if (thinning.used && ptx_census_take(&census) == 0) {
 		drop_marks(drain, &thinning);
 		/*
-		 * The next thinning waits until there are twice as many marks, so it costs constant
-		 * time for each mark.
+		 * The next examination waits until there are twice as many marks, so its cost for
+		 * each mark is constant.
 		 */
 		drain->thin_at = 2 * drain->marks;
 	}
