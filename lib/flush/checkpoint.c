@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint.c - writes the checkpoints of a stream, and continues from one.
+ * flush/checkpoint.c - writes the checkpoints of a stream, and makes a new reader continue from a
+ * checkpoint (checkpoint.h).
  *
  * The part of the region that belongs to the reader has, in this order: checkpoint 0, checkpoint 1,
  * the status (checkpoint_flush.h), the places of checkpoint 0, the places of checkpoint 1. During a
- * write to the log both checkpoints are valid. One has the number of events that the file had
- * before the write, and the other checkpoint has the number that it will have afterwards. After a
- * write that failed or was interrupted, the file has one of these two numbers of events.
+ * write to the log both checkpoints are valid. One checkpoint has the number of events that the
+ * file had before the write, and the other checkpoint has the number that the file will have
+ * afterwards. After a write that failed or was interrupted, the file has one of these two numbers
+ * of events.
  *
- * The traced processes can write to this memory. So a reader that continues from it bounds or
- * checks each value that it uses. A hostile checkpoint may make the log wrong, but must have no
- * other effect.
+ * The dead reader is the process that has read the stream before and was killed.
+ *
+ * The traced processes can write to this memory. So a reader that continues from a checkpoint
+ * bounds or checks each value that it uses. A hostile checkpoint may make the log wrong, but must
+ * have no other effect.
  */
 #include "flush/checkpoint.h"
 
@@ -25,7 +29,7 @@
 
 /*
  * A place in one ring: the log has all records of the ring up to this place. The array of places
- * has only rings that the reader has entered, without gaps.
+ * has an element for each ring that the reader has entered.
  */
 struct place {
 	uint64_t link; /* the chunk at this place, with its generation */
@@ -38,18 +42,18 @@ struct place {
  * ptx_drain.
  */
 struct checkpoint {
-	/* 1 + the number of events in the log; 0: the checkpoint is empty or half written */
+	/* 1 + the number of events in the log; 0: the checkpoint is not valid */
 	_Atomic uint64_t events;
 	uint64_t last_ticks; /* time of the last event that was delivered */
 	int64_t last_ns;
-	uint64_t synthetic; /* events of the drain itself */
-	uint64_t not_running; /* records that were no members */
-	uint64_t cleared; /* time in ticks: events up to this time were cleared */
-	uint64_t reported_cut; /* time in ticks: OVERFLOW has reported losses up to this time */
+	uint64_t synthetic; /* number of synthetic events */
+	uint64_t not_running; /* number of records that were stamped while the stream was stopped */
+	uint64_t cleared; /* in ticks: events up to this time were cleared */
+	uint64_t reported_cut; /* in ticks: OVERFLOW has reported losses up to this time */
 	uint64_t lost[PTX_LOST_CAUSES]; /* the losses in the account of the drain */
 	/*
-	 * The last two anchors of the time scale, so that labels (CLOCK_REALTIME) continue without
-	 * a jump.
+	 * The last two anchors of the time scale, so that the times in CLOCK_REALTIME continue
+	 * without a step.
 	 */
 	struct ptx_anchor anchor[2];
 	uint32_t running;
@@ -64,11 +68,11 @@ _Static_assert(2 * sizeof(struct checkpoint) + sizeof(struct ptx_checkpoint_stat
 	       "the region has room");
 _Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the places");
 
-#define PLACES 256 /* number of rings whose places become present at a time */
+#define PLACES 256 /* the places become present for this number of rings in one step */
 
 /*
- * The values 0 and 1 of `index` give the checkpoints; the address for 2 is the end of both. The
- * offset is from this process's own geometry, never a number from shared memory.
+ * Returns the checkpoint 0 or 1. If `index` is 2, returns the address behind both checkpoints. The
+ * offset comes from this process's own geometry and not from shared memory.
  */
 static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -79,8 +83,8 @@ static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned 
 }
 
 /*
- * The places are behind PTX_CHECKPOINT_BASE: geometry.rings places of checkpoint 0, then those of
- * checkpoint 1.
+ * Returns the places of checkpoint `index`. They are behind PTX_CHECKPOINT_BASE: geometry.rings
+ * places of checkpoint 0, and then the places of checkpoint 1.
  */
 static struct place *places_at(const struct ptx_drain *drain, unsigned index)
 {
@@ -97,8 +101,8 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Makes the places of the first `count` rings present in both checkpoints. Each step does this for
- * PLACES rings. If there is no memory, the first store to them asks the kernel once more.
+ * Makes the places of the first `count` rings present in both checkpoints, rounded up to a multiple
+ * of PLACES. If there is no memory now, the kernel tries again at the first store to the places.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
@@ -121,8 +125,8 @@ struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drai
 }
 
 /*
- * Returns the checkpoint for a log with this number of events, or NULL. The load acquires what the
- * release at the end of checkpoint_fill() published, so the members are complete.
+ * Returns the checkpoint for a log with this number of events, or NULL if there is none. The load
+ * pairs with the release at the end of checkpoint_fill(), so the members are complete.
  */
 static struct checkpoint *checkpoint_find(const struct ptx_drain *drain, uint64_t events)
 {
@@ -136,9 +140,9 @@ static struct checkpoint *checkpoint_find(const struct ptx_drain *drain, uint64_
 }
 
 /*
- * Returns the offset in the source's chunk behind the last record that was delivered. The reader
- * has claimed the records from there to the end of the buffer but has not delivered them, so the
- * next reader must find them again.
+ * Returns the offset in the source's chunk behind the last delivered record. The records from this
+ * offset to the end of the buffer are claimed but not delivered, so the next reader must find them
+ * again.
  */
 static uint32_t delivered_up_to(const struct ptx_source *source)
 {
@@ -146,10 +150,10 @@ static uint32_t delivered_up_to(const struct ptx_source *source)
 }
 
 /*
- * Writes a checkpoint that is valid for this number of events. A process may be killed at any
- * instruction here. The member `events` is first set to 0 and gets its value last. So a checkpoint
- * that is half written is never found. The fence keeps the stores of the members behind the store
- * of 0.
+ * Writes a checkpoint that is valid for this number of events. The process may be killed at any
+ * instruction here. The member `events` is first set to 0, and gets its value last. So a checkpoint
+ * that is only partly written is never used. The fence keeps the stores of the other members behind
+ * the store of 0.
  */
 static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint64_t events)
 {
@@ -177,7 +181,7 @@ static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint
 		const struct ptx_source *source = drain->source[i];
 
 		/*
-		 * The reader has not entered this ring, so the next reader begins at the ring's
+		 * If the reader has not entered this ring, the next reader begins at the ring's
 		 * first chunk.
 		 */
 		if (!source->reader.place.link)
@@ -196,13 +200,13 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (!drain->loop)
 		drain->rings->debts = &drain->debts;
 	drain->settled = true;
-	/* The checkpoints become present now, so that no flush lacks memory while it writes one. */
+	/* The checkpoints become present now, so that a flush does not need memory for them. */
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/*
-	 * A reader that continues a log has found one of the two checkpoints, which stays until the
-	 * first flush of this reader. A new stream gets a checkpoint for an empty log, in case the
-	 * controller is killed before the first flush.
+	 * If this reader continues a log, one of the two checkpoints is valid, and stays so until
+	 * the first flush. A new stream gets a checkpoint for an empty log, in case the controller
+	 * is killed before the first flush.
 	 */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
@@ -215,8 +219,9 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	struct checkpoint *other;
 
 	/*
-	 * The checkpoint that fits the file's content stays until the log has more events. If the
-	 * last write to the log failed, the checkpoint that was made for it is overwritten.
+	 * The checkpoint that has the number of events in the file must stay until the file has
+	 * more events. If the last write to the log has failed, the checkpoint for that write is
+	 * overwritten.
 	 */
 	if (drain->settled)
 		drain->checkpoint = !drain->checkpoint;
@@ -224,28 +229,25 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	checkpoint_fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 	/*
 	 * If both checkpoints had the same number of events, a reader could not choose between
-	 * them. This happens if a block without events is written, and at the end of each flush.
-	 * The newer checkpoint is right then, so the other checkpoint is made empty.
+	 * them. This would happen at the end of each flush, and if no event was added. In this case
+	 * the newer checkpoint is right, so the other checkpoint becomes not valid.
 	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
-		drain->settled = true; /* the file has this number before and after the write */
+		drain->settled = true; /* the file has this number of events already */
 	}
 }
 
-/*
- * The function uses only private counters. The result grows with each record that the reader
- * consumes.
- */
+/* The result is computed from private counters. */
 uint64_t ptx_drain_consumed(const struct ptx_drain *drain)
 {
 	return ptx_ledger_sum(&drain->account.total) - drain->synthetic + drain->not_running;
 }
 
 /*
- * The caller has the stream's lock. In a LOOP stream there is nothing to free: the reader has freed
- * each chunk that it left.
+ * The caller has the stream's lock. In a LOOP stream no chunk must be freed, because the reader has
+ * freed each chunk when it left the chunk.
  */
 void ptx_drain_settle(struct ptx_drain *drain)
 {
@@ -258,8 +260,8 @@ void ptx_drain_settle(struct ptx_drain *drain)
 			      memory_order_relaxed);
 	/*
 	 * In each ring, the chunk at the reader's place is not freed. The claimed word of this
-	 * chunk gets the offset up to which the log has the chunk's records. ptx_step_note() shows
-	 * observers up to where records were delivered (ring/DESIGN 3).
+	 * chunk gets the offset up to which the log has the chunk's records. ptx_step_note() stores
+	 * for observers up to which record the reader has delivered (ring/DESIGN 3).
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		ptx_ring_done(drain->rings, &drain->source[i]->reader.place,
@@ -270,10 +272,10 @@ void ptx_drain_settle(struct ptx_drain *drain)
 }
 
 /*
- * Moves the place to the ring's oldest chunk, and in that chunk to the offset up to which the dead
- * reader claimed. The low bits of the offset in a claimed word may be flags of a writer that
- * overwrites the chunk (ring/overwrite.c), so they are cleared. A claimed word of another
- * generation belongs to a former use of the chunk.
+ * Moves the place to the ring's oldest chunk, and there to the offset up to which the dead reader
+ * has claimed records. The low bits of the offset in a claimed word may be flags of a writer that
+ * overwrites the chunk (ring/overwrite.c), so they are cleared. If the claimed word has another
+ * generation, it belongs to a former use of the chunk and is ignored.
  */
 static void move_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place)
 {
@@ -288,7 +290,7 @@ static void move_to_claim(struct ptx_rings *rings, uint32_t ring, struct ptx_pla
 		place->claimed = (uint32_t)claimed & ~7u;
 }
 
-/* Adds the losses that the dead reader counted. Their types and threads are not known. */
+/* Adds the losses that the dead reader has counted. Their types and threads are unknown. */
 static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 {
 	struct ptx_ledger_line *unknown = ptx_ledger_thread(account, 0, 0, 0);
@@ -301,9 +303,9 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 }
 
 /*
- * If the chunk was overwritten, the source stays as it is, and the next claim searches the ring
- * anew. If the offset is hostile, the loop ends some records too early or too late, which makes
- * only the number of records wrong.
+ * If the chunk was overwritten, the source is unchanged, and the next claim searches for another
+ * chunk of the ring. If the offset is hostile, the loop ends some records too early or too late.
+ * The only effect is a wrong number of records.
  */
 void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char *buffer)
 {
@@ -317,8 +319,8 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	reader.buffer = buffer;
 	reader.place.claimed = 0;
 	/*
-	 * The look starts at the beginning of the chunk, because the thread of a record is in the
-	 * chunk's header or in an IDENT record before it.
+	 * The chunk is read from its beginning. The thread of a record is in the chunk's header or
+	 * in an IDENT record before the record.
 	 */
 	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0 ||
 	    ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
@@ -339,8 +341,8 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 }
 
 /*
- * Returns true for an anchor that the scale can use: its ticks are not in the future, and its
- * CLOCK_REALTIME is small enough that differences do not overflow.
+ * Returns true if the time scale can use this anchor: its ticks are not in the future, and its
+ * CLOCK_REALTIME is so small that differences do not overflow.
  */
 static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 {
@@ -350,7 +352,7 @@ static bool is_past(const struct ptx_anchor *anchor, uint64_t now)
 
 /*
  * Continues with the times of the dead reader. Each value is loaded once. A time in the future is
- * not used: it would make all further events LATE, or they would count as cleared.
+ * not used, because all further events would be LATE or would count as cleared.
  */
 static void resume_times(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -359,7 +361,8 @@ static void resume_times(struct ptx_drain *drain, const struct checkpoint *from)
 	const struct ptx_anchor first = from->anchor[0], second = from->anchor[1];
 
 	/*
-	 * If an anchor cannot be used, the scale keeps the anchor with which the drain was created.
+	 * If an anchor cannot be used, the time scale keeps the anchor with which the drain was
+	 * created.
 	 */
 	if (is_past(&first, now) && is_past(&second, now)) {
 		ptx_timescale_init(&drain->scale, first);
@@ -368,8 +371,8 @@ static void resume_times(struct ptx_drain *drain, const struct checkpoint *from)
 	drain->last_ticks = last_ticks < now ? last_ticks : now;
 	drain->last_ns = from->last_ns;
 	/*
-	 * The marks up to last_ticks are not known here. An event with a time before last_ticks
-	 * counts as a member, because its writer saw the stream running.
+	 * This reader does not know the marks up to last_ticks. An event with an earlier time is
+	 * delivered, because its writer saw the stream running.
 	 */
 	drain->phases.since = drain->last_ticks;
 	drain->phases.inherited = true;
@@ -377,8 +380,8 @@ static void resume_times(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * Determines whether a LOOP stream has overwritten events since OVERFLOW last reported losses. If
- * it has, the log continues with OVERFLOW and RESUME.
+ * Sets drain->gap if a LOOP stream has overwritten events since OVERFLOW last reported losses. The
+ * log then continues with OVERFLOW and RESUME.
  */
 static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -391,10 +394,10 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * Returns true if the dead reader claimed more of the controller's ring than the checkpoint has. In
- * a LOOP stream these records are lost, and one of them may be a START that no checkpoint has. The
- * stream then counts as running, because nearly all records in the rings were recorded while it
- * ran.
+ * Called for a LOOP stream. Returns true if the dead reader has claimed records of the controller's
+ * ring behind the checkpoint's place. These records are lost, and one of them may be a START. The
+ * caller then assumes that the stream was running, because nearly all records in the rings were
+ * recorded while it was running.
  */
 static bool control_was_claimed(const struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -409,11 +412,11 @@ static bool control_was_claimed(const struct ptx_drain *drain, const struct chec
 }
 
 /*
- * Continues from a checkpoint, which is hostile: the traced process can write to it. The member
- * `count` is loaded once and bounded by the geometry; a ring's number is bounded by the sources.
- * Links are checked when the reader follows them, and offsets are made multiples of 8. In a LOOP
- * stream the places of the checkpoint are not used: the records that the dead reader claimed behind
- * them are lost.
+ * Continues from a checkpoint. The checkpoint may be hostile, because the traced process can write
+ * to it. The member `count` is loaded once and bounded by the geometry; a ring's number is bounded
+ * by the sources. Links are checked when the reader follows them, and offsets are rounded down to
+ * multiples of 8. In a LOOP stream the places of the checkpoint are not used, because the records
+ * that the dead reader has claimed behind them are lost.
  */
 static void resume_from(struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -446,11 +449,10 @@ static void resume_from(struct ptx_drain *drain, const struct checkpoint *from)
 }
 
 /*
- * The dead reader may not have delivered some START and STOP records of the controller's ring.
- * These records are not consumed here: they are delivered as events later. Here they become marks,
- * which show when the stream was running. The walk claims nothing. It skips a batch with a time in
- * the future, and makes no more looks than there can be chunks, because a hostile chain may be a
- * circle.
+ * The dead reader may not have delivered some START and STOP records of the controller's ring. This
+ * function makes marks of them, which show when the stream was running. It does not claim the
+ * records, so they are delivered as events later. Chunks with a time in the future are ignored. The
+ * number of rounds is bounded, because in hostile memory the chain of chunks may be a circle.
  */
 int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 {
@@ -487,12 +489,17 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Restores the marks of a FULL and of the restart that followed it. These two have no records; the
- * region has their times. There are three cases. First, the dead reader made the restart, and the
- * log does not have it: the function makes the mark of the restart again, and also that of the FULL
- * if the log lacks the FULL. Second, the dead reader delivered the FULL, and the stream is still
- * full: the function sets full_marked, because this FULL had its mark. Third, in every other state
- * ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
+ * Restores the marks of a FULL state and of the restart that followed it. No ring has records of
+ * them, but the region has their times. There are three cases.
+ *
+ * First, the dead reader has restarted the stream, and the log does not have the events of the
+ * restart. The function makes the RESTART mark again. It also makes the FULL mark again if the log
+ * does not have its event.
+ *
+ * Second, the dead reader has delivered the event of the FULL mark, and the stream is still full.
+ * The function sets full_marked, so that ptx_drain_sync() does not make the mark again.
+ *
+ * Third, in every other state ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
  */
 static int resume_full(struct ptx_drain *drain)
 {
@@ -504,14 +511,14 @@ static int resume_full(struct ptx_drain *drain)
 	full.ticks = atomic_load_explicit(&region->full_from, memory_order_relaxed);
 	restart.ticks = atomic_load_explicit(&region->full_until, memory_order_relaxed);
 	/*
-	 * A reader that restarts the stream stores the two times before the state. So if the stream
-	 * is full and became full before the noted restart, the dead reader had noted the restart
-	 * and had not made it yet.
+	 * A reader that restarts the stream stores the two times in the region before it changes
+	 * the state. So if the stream is full and became full before the time of the restart, the
+	 * dead reader was killed before it changed the state.
 	 */
 	made = !is_full || ptx_state_time(state) >= restart.ticks;
 	/*
-	 * No mark is made if its time was delivered already. No mark is made of a hostile time
-	 * either: of a restart in the future, or of a FULL that is not before its restart.
+	 * A mark whose time delivery has passed is not made again. Hostile times are not used: a
+	 * restart in the future, and a FULL that is not before its restart.
 	 */
 	if (made && restart.ticks > drain->last_ticks && restart.ticks <= ptx_clock_ordered()) {
 		ptx_drain_admitted(drain, &restart);
@@ -525,12 +532,12 @@ static int resume_full(struct ptx_drain *drain)
 }
 
 /*
- * The parameter `drain` is a new drain. The caller has counted the events in the file, so their
- * number is not from shared memory. The steps have this order. First each place is set to the end
- * of the dead reader's claims. If the stream is not LOOP and a checkpoint fits, the places of the
- * checkpoint replace these places. Then the threads and the numbers of the records at those places
- * are determined. Last, the marks are made: first those of calls, and then the others, which are
- * inserted in the order of time.
+ * The parameter `drain` is a new drain. The caller has counted the events in the file, so this
+ * number does not come from shared memory. First, the place in each ring is set to the end of the
+ * dead reader's claims. If there is a checkpoint for this number of events, and the stream is not
+ * LOOP, the places of the checkpoint replace these places. Second, the thread and the number of the
+ * record at each place are determined. Third, the marks are made: first the marks of calls, and
+ * then the other marks, which are inserted in the order of time.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {
@@ -549,9 +556,10 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 		resume_from(drain, from);
 	} else {
 		/*
-		 * If no checkpoint fits, another process has changed the file or the memory. The
-		 * places then remain at the ends of the claims. The stream counts as running,
-		 * because nearly all records in the rings were recorded while it ran.
+		 * There is no checkpoint for this number of events, so another process has changed
+		 * the file or the memory. The places remain at the ends of the claims. The stream
+		 * counts as running, because nearly all records in the rings were recorded while it
+		 * was running.
 		 */
 		drain->running = true;
 	}

@@ -2,8 +2,10 @@
 /*
  * flush/checkpoint_flush.c - the marks of flushes in a checkpoint.
  *
- * A flush that failed, or was interrupted, has marks that no event reports yet. The process that
- * completes the log needs them, so that each FLUSH_START has its FLUSH_STOP (FLUSHF-04).
+ * The marks of a flush are the moments of its FLUSH_START, its FLUSH_STOP and an ERROR. If a flush
+ * has failed or was interrupted, the drain has not delivered the events of some marks. A process
+ * that completes the log needs these marks, so that each FLUSH_START has its FLUSH_STOP
+ * (FLUSHF-04).
  */
 #include "flush/checkpoint_flush.h"
 
@@ -12,8 +14,8 @@
 
 /*
  * Returns true for the kinds of marks of a flush. The parameter `kind` may be any number from
- * shared memory. Marks of other kinds are not saved, because they are made again from records in
- * the controller's ring and from times in the region.
+ * shared memory. Marks of other kinds are not saved, because a process that continues makes them
+ * from records in the controller's ring and from times in the region.
  */
 static bool is_of_a_flush(unsigned kind)
 {
@@ -22,8 +24,8 @@ static bool is_of_a_flush(unsigned kind)
 }
 
 /*
- * Saves the oldest PTX_CHECKPOINT_MARKS marks of flushes. More may exist if the log cannot be
- * written. The marks are in the order of time. The caller's checkpoint is not valid meanwhile.
+ * Saves the oldest PTX_CHECKPOINT_MARKS marks of flushes, in the order of time. There may be more
+ * marks if the log cannot be written. The caller has marked the checkpoint as not valid meanwhile.
  */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to)
 {
@@ -49,10 +51,9 @@ void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpo
 }
 
 /*
- * The traced process could have changed the saved marks. Each is copied once, and becomes a mark
- * only if it can be true: its kind is one of a flush, and its time is after the last delivered
- * event and not in the future. A wrong error number or address has no other effect than to be in
- * the log. Returns 0 or ENOMEM.
+ * A hostile traced process may have changed the saved marks. Each saved mark is copied once. It
+ * becomes a mark only if its kind is that of a flush, and if its time is later than the last
+ * delivered event and not in the future. A wrong error number or address only makes the log wrong.
  */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from)
 {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/checkpoint_flush.h - the facts of a flush that a process needs to continue the flush of a
- * dead reader.
+ * flush/checkpoint_flush.h - marks and status of flushes, for a process that continues after a
+ * reader was killed.
  *
- * Each checkpoint has the marks of flushes that are not delivered yet. So the FLUSH_STOP gets into
- * the log either by the next flush or when a guardian completes the log. Starts and stops have
- * records in the controller's ring, and the region's state shows whether the stream is full.
+ * Each checkpoint (checkpoint.h) has the marks of flushes that are not delivered yet. So the next
+ * flush writes the FLUSH_STOP of a flush to the log, even if a guardian makes this flush. Marks of
+ * starts, stops and FULL states are not in a checkpoint: starts and stops have records in the
+ * controller's ring, and the region's state shows whether the stream is full.
  *
- * The status is beside the two checkpoints and not in them, because it also changes between writes
- * to the log: posix_trace_get_status() resets parts of it.
+ * The status is not part of a checkpoint, because it also changes between writes to the log:
+ * posix_trace_get_status() resets parts of the status.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_FLUSH_H
 #define PTX_FLUSH_CHECKPOINT_FLUSH_H
@@ -31,24 +32,24 @@ struct ptx_checkpoint_marks {
 	struct ptx_checkpoint_mark mark[PTX_CHECKPOINT_MARKS];
 };
 
-/* Saves the first marks of flushes that are not delivered. */
+/* Saves the oldest marks of flushes that are not delivered. */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to);
 
 /*
- * Adds the saved marks to a drain that has its times, its starts and its stops. Returns 0 or
- * ENOMEM.
+ * Adds the saved marks to a new drain. The caller has restored the drain's times and its marks of
+ * starts and stops before. Returns 0 or ENOMEM.
  */
 int ptx_checkpoint_marks_restore(struct ptx_drain *drain, const struct ptx_checkpoint_marks *from);
 
 struct ptx_checkpoint_status {
-	_Atomic uint64_t word;        /* bits 32 to 63: number of the error; bit 0: log overrun */
+	_Atomic uint64_t word;        /* bits 32 to 63: error number; bit 0: the log is OVERRUN */
 	/* number of events that a LOOP log has overwritten, as last seen */
 	_Atomic uint64_t overwritten;
 };
 
 /*
- * Returns the status in the region. It is written with the stream's lock held, and is 0 in a new
- * stream.
+ * Returns the status in the region. The caller holds the stream's lock when it changes the status.
+ * In a new stream the status is 0.
  */
 struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drain);
 

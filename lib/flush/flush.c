@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/flush.c - one flush at a time, for callers, for the flusher and for the end of a stream.
+ * flush/flush.c - runs a flush, for callers, for the flusher and for the end of a stream.
  *
- * A flush acquires two locks, first the turn and then the stream's lock. It holds the turn from its
- * begin to its end. The stream's lock protects the drain and the members of struct ptx_flush.
- * transfer.c releases the stream's lock while it writes to the file, so control calls and status do
- * not wait for a disk. Meanwhile the turn ensures that only one caller uses the log, as log/log.h
- * demands.
+ * A flush acquires two locks: first the turn, a mutex that lets one flush of a stream run at a
+ * time, and then the stream's lock. It holds the turn from its begin to its end. The stream's lock
+ * protects the drain and the members of struct ptx_flush. transfer.c releases the stream's lock
+ * while it writes to the file, so control calls and status do not wait for a disk. Meanwhile the
+ * turn ensures that only one thread uses the log, as log/log.h requires.
  *
- * The status is also stored in the region (checkpoint_flush.h), so that a guardian continues with
- * it.
+ * The status is also stored in the region (checkpoint_flush.h), for a guardian that continues if
+ * this process is killed.
  */
 #include "flush/flush.h"
 
@@ -25,14 +25,14 @@
 #include "flush/flush_private.h"
 
 /*
- * LET_GO_FIRST_NS is the time in nanoseconds that a flusher sleeps before it acquires the turn, if
- * other threads wait for the turn. If there are more than FAILING_MARKS_MOST marks, a flush that
- * follows a failed one adds no marks, so that the number of marks is bounded.
+ * LET_GO_FIRST_NS: how long the flusher sleeps before it acquires the turn, if other threads wait
+ * for the turn. FAILING_MARKS_MOST: if there are more marks, a flush that follows a failed flush
+ * adds no marks, so that the number of marks is bounded.
  */
 #define LET_GO_FIRST_NS   1000000
 #define FAILING_MARKS_MOST 64
 #define ERROR_MOST        4095 /* the kernel has no greater error number */
-/* an automatic flush transfers new events for this time at most */
+/* an automatic flush transfers new events for at most this time */
 #define AUTOMATIC_SPAN_NS 1000000000u
 
 /*
@@ -50,8 +50,9 @@ void ptx_flush_note_status(struct ptx_flush *flush)
 }
 
 /*
- * Continues with the status of the process that had the stream before; in a new stream all values
- * are 0. The memory is hostile: a number that is no error number becomes EIO.
+ * Continues with the status in the region. In a new stream all values are 0. If this process
+ * replaces a killed process, the status is that of the killed process. The region may be hostile,
+ * so an impossible error number becomes EIO.
  */
 static void resume_status(struct ptx_flush *flush)
 {
@@ -64,8 +65,8 @@ static void resume_status(struct ptx_flush *flush)
 }
 
 /*
- * After an error the caller still owns `log` and `mapped`, and nothing else remains. The checkpoint
- * is enabled before the thread starts, because the thread's first flush writes one.
+ * After an error the caller still owns `log` and `mapped`. The checkpoints are enabled before the
+ * thread starts, because the thread's first flush writes a checkpoint.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **result)
@@ -84,8 +85,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	pthread_mutex_init(&flush->turn, NULL);
 	flush->mapped = mapped;
 	/*
-	 * The first look at the mappings is made here, so that the mappings are in the log before
-	 * the events whose addresses they explain.
+	 * Reads the mappings of the process for the first time, so that the log has the mappings
+	 * before the events whose addresses they explain.
 	 */
 	ptx_mapped_look(mapped, false);
 	if (by_itself)
@@ -100,8 +101,8 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 }
 
 /*
- * Adds a mark with a moment of its own, so that no event has the same time. If there is no memory,
- * the mark is missing, but the flush continues.
+ * Adds a mark. Its time differs from the times of all events before. If there is no memory, the
+ * mark is missing, but the flush continues.
  */
 static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
 		       const struct ptx_flush_caller *caller)
@@ -119,8 +120,8 @@ static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int err
 /*
  * Notes the error for posix_trace_get_status() (FLUSHF-08). The first error stays until it is
  * reported. A caller of posix_trace_flush() also gets the error as a result. An automatic flush has
- * no caller, so its failure becomes an event. Several failures in a row make only one event,
- * because the flusher tries again all the time.
+ * no caller, so its failure becomes an event. The flusher tries again all the time, so successive
+ * failures make only one event.
  */
 static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int err)
 {
@@ -134,9 +135,9 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
 }
 
 /*
- * Acquires the turn. A mutex is not fair: a flusher that always has work could lock it again and
- * again before the others. So the flusher sleeps for a moment if a caller waits. It sleeps only
- * once before it locks the mutex, so callers cannot keep it from the turn for ever.
+ * Acquires the turn. A mutex is not fair: a flusher that always has work could lock the mutex again
+ * and again before the waiting callers. So if a caller waits, the flusher sleeps for a moment
+ * first. It sleeps only once, so callers cannot delay it for ever.
  */
 static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {
@@ -155,7 +156,7 @@ static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 
 /*
  * Makes the sources for all rings. Returns 0 or ENOMEM. After ENOMEM the events of some ring cannot
- * be read, and a flush must not omit them.
+ * be read.
  */
 static int add_sources(const struct ptx_flush *flush)
 {
@@ -168,15 +169,16 @@ static int add_sources(const struct ptx_flush *flush)
 }
 
 /*
- * Any thread may call this function. It waits for flushes of other threads, and for the file if the
- * file blocks. The calling thread has SIGXFSZ and SIGPIPE blocked meanwhile (base/shield.h).
+ * Any thread may call this function. It waits for flushes of other threads, and for the file if a
+ * write blocks. Meanwhile SIGXFSZ and SIGPIPE are blocked in the calling thread (base/shield.h).
  */
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller)
 {
 	/*
-	 * SHUT-07: the last flush into an UNTIL_FULL log adds no events of its own, so that STOP
-	 * remains the log's last event.
+	 * `framed` is true if the flush adds FLUSH_START and FLUSH_STOP. The last flush of a log
+	 * with the policy UNTIL_FULL adds no events, so that STOP remains the log's last event
+	 * (SHUT-07).
 	 */
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
@@ -185,8 +187,8 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	int err, lacking;
 
 	/*
-	 * No lock of the stream is held here, since ptx_mapped_look() may acquire the dynamic
-	 * linker's lock (modules/mapped.h).
+	 * Called before any lock of the stream is acquired, since ptx_mapped_look() may acquire the
+	 * dynamic linker's lock (modules/mapped.h).
 	 */
 	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
 	/* The turn is acquired before the stream's lock. */
@@ -194,25 +196,26 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(flush->lock);
 	flush->flushing = true;
-	ptx_drain_sync(flush->drain); /* the mark of an earlier FULL comes first */
+	/* the mark of an earlier FULL state must precede FLUSH_START */
+	ptx_drain_sync(flush->drain);
 	/*
 	 * If the log cannot be written, each new try would add two marks. To bound their number,
-	 * the variable `framed` becomes false, and this flush adds none.
+	 * this flush then adds no marks.
 	 */
 	if (flush->failing && flush->drain->marks > FAILING_MARKS_MOST)
 		framed = false;
 	if (framed)
 		flush_mark(flush, PTX_MARK_FLUSH_START, 0, caller);
 	/*
-	 * The target is a moment after FLUSH_START. A call transfers the events up to this moment
-	 * and no younger ones, so it ends although writers continue (FLUSHF-02). An automatic flush
-	 * also transfers younger events, but for no longer than AUTOMATIC_SPAN_NS.
+	 * The target is a moment after FLUSH_START. A flush by a call does not transfer younger
+	 * events than the target, so it ends although writers continue (FLUSHF-02). An automatic
+	 * flush also transfers younger events, but for at most AUTOMATIC_SPAN_NS.
 	 */
 	target = ptx_drain_moment(flush->drain, false);
 	/*
-	 * If a ring cannot be read and events of the other rings were transferred, the older events
-	 * of that ring would be late. So nothing is transferred, except by the final flush, which
-	 * transfers all that it can.
+	 * If there is no memory to read a ring, no events are transferred, because older events of
+	 * this ring would be late afterwards. Only the final flush transfers all events that it can
+	 * read.
 	 */
 	lacking = add_sources(flush);
 	if (lacking && kind != PTX_FLUSH_FINAL)
@@ -223,27 +226,24 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		err = ptx_transfer(flush, target, 0);
 	/*
 	 * The FLUSH_STOP is younger than the target, so it remains in the drain for the next flush.
-	 * The final flush has no successor, so it transfers once more.
+	 * No flush follows the final flush, so the final flush transfers once more.
 	 */
 	if (framed)
 		flush_mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
 	if (!err && kind == PTX_FLUSH_FINAL)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
-	/*
-	 * The final flush has transferred all that it could. If `lacking` is not 0, the result
-	 * shows the caller that events are missing.
-	 */
+	/* If `lacking` is not 0, events are missing in the log, so the caller gets an error. */
 	if (!err)
 		err = lacking;
 	if (err)
 		note_failure(flush, kind, err);
 	else
 		flush->failing = false;
-	/* The flush may have made the room that a full stream needs (FLUSHF-03). */
+	/* The flush may have made enough room for a full stream to restart (FLUSHF-03). */
 	ptx_drain_sync(flush->drain);
 	/*
-	 * The checkpoint of the last write lacks the FLUSH_STOP, which the next flush delivers. So
-	 * another checkpoint is written.
+	 * The checkpoint of the last write does not have the mark of the FLUSH_STOP, which the next
+	 * flush delivers. So another checkpoint is written.
 	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	ptx_flush_note_status(flush);
@@ -257,8 +257,9 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 }
 
 /*
- * If `reset` is true, the caller reports the status, so the members `error` and `overrun` are
- * cleared. They are also cleared in the region, so that a guardian does not report them again.
+ * If `reset` is true, the caller reports the status to the program, so error and log_overrun are
+ * cleared. They are also cleared in the region, so that a guardian does not report them again. The
+ * caller holds the stream's lock.
  */
 void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset)
 {
@@ -274,9 +275,9 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 }
 
 /*
- * A flush writes a block without holding the stream's lock. In a LOOP log this write changes the
- * numbers of overwritten events. So a caller that reads these numbers waits for the write. Logs of
- * other policies have no such numbers, so the ledger of such a log does not wait for a slow file.
+ * A flush does not hold the stream's lock while it writes a block. In a LOOP log such a write
+ * changes the number of overwritten events. So a caller that reads this number waits for the write.
+ * In logs of other policies no events are overwritten, so the caller does not wait for a slow file.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush)
 {
@@ -297,8 +298,8 @@ void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger)
 }
 
 /*
- * The exchange lets only one of several callers make the system call. If the flusher is awake, no
- * caller makes it.
+ * Wakes the flusher. Because of the exchange, only one of several callers makes the system call,
+ * and only if the flusher is asleep.
  */
 void ptx_flush_wake(struct ptx_flush *flush)
 {
@@ -309,8 +310,8 @@ void ptx_flush_wake(struct ptx_flush *flush)
 }
 
 /*
- * Used by calls that change the stream and the log together, such as a clear. The function may
- * block as long as a flush does.
+ * For calls that change the stream and the log together, such as a clear. The function waits until
+ * a running flush has ended.
  */
 void ptx_flush_acquire_turn(struct ptx_flush *flush)
 {
@@ -323,8 +324,8 @@ void ptx_flush_release_turn(struct ptx_flush *flush)
 }
 
 /*
- * The result of the write is not used: if the write fails, the log is not damaged, and the only
- * effect is that readers do not wait for the guardian.
+ * The result of the write is ignored. If the write fails, readers of the log do not wait for the
+ * guardian, but the log is not damaged.
  */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 {
@@ -338,19 +339,19 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start)
 }
 
 /*
- * Restores the state that the log had after its creation, if the file permits it (CLEAR-07,
- * CLEAR-09). ptx_log_clear() corrects the drain's account for the events that the log loses. The
- * caller has the turn, the stream's lock and a shield. The function writes to the file while the
- * lock is held.
+ * Makes the log as it was after its creation, if the file permits this (CLEAR-07, CLEAR-09).
+ * ptx_log_clear() corrects the drain's account: the events of the log become lost. The caller has
+ * the turn, the stream's lock and a shield (base/shield.h). The function writes to the file while
+ * the stream's lock is held.
  */
 int ptx_flush_clear(struct ptx_flush *flush)
 {
 	int err;
 
 	/*
-	 * This checkpoint is for a process that finds the log empty and continues the stream. The
-	 * region also keeps the previous checkpoint, for a process that finds the log with its
-	 * events.
+	 * If this process is killed, a process that continues finds the log either empty or with
+	 * its events. This checkpoint is for the empty log. The region also keeps the previous
+	 * checkpoint, for the log with its events.
 	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);
@@ -358,12 +359,11 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	ptx_drain_settle(flush->drain);
 	/*
 	 * The checkpoint is written once more, because the account has changed: the events of the
-	 * log are now counted as cleared. If the log could not be emptied, its number of events is
-	 * the same as before.
+	 * log are now counted as cleared.
 	 */
 	ptx_checkpoint_write(flush->drain, ptx_log_append_count(flush->log));
 	memset(flush->named, 0, sizeof flush->named);
-	/* CLEAR-07: the status is that of a new log. */
+	/* The status becomes that of a new log (CLEAR-07). */
 	flush->overwritten = 0;
 	flush->log_overrun = false;
 	flush->failing = false;
@@ -373,26 +373,23 @@ int ptx_flush_clear(struct ptx_flush *flush)
 }
 
 /*
- * The caller must not hold the turn or the stream's lock, because the flusher may wait for either.
- * A second call has no effect.
+ * The caller must hold neither the turn nor the stream's lock, because the flusher may wait for one
+ * of them. A second call has no effect.
  */
 void ptx_flush_stop(struct ptx_flush *flush)
 {
 	ptx_flusher_stop(flush);
 }
 
-/*
- * The caller fills this ledger before ptx_flush_destroy(). The ledger is part of the flush, so the
- * end of a stream needs no memory for it.
- */
+/* The ledger is part of struct ptx_flush, so the end of a stream needs no memory for it. */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush)
 {
 	return &flush->closing;
 }
 
 /*
- * The caller has ended the flusher, and no other thread uses the flush. After an error, which is
- * returned, the log is closed, too.
+ * The caller has ended the flusher, and no other thread uses `flush`. Returns 0 or the error of
+ * ptx_log_complete(). The log is closed in any case.
  */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status)
 {
@@ -401,7 +398,10 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 
 	const struct ptx_names *names = flush->drain->arena->names;
 
-	/* LOG-10: a log has all event types of the process, also those without an event. */
+	/*
+	 * A log has the names of all event types of the process, even of types without events
+	 * (LOG-10).
+	 */
 	for (unsigned type = ptx_names_next(names, 0); type; type = ptx_names_next(names, type))
 		ptx_transfer_name(flush, type);
 	ptx_transfer_lists(flush);

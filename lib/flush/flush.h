@@ -3,9 +3,10 @@
  * flush/flush.h - moves the events of a stream to its log: by call, by itself (policy FLUSH), and
  * at shutdown.
  *
- * One flush of a stream runs at a time. It reads and encodes the events while it holds the stream's
- * lock. It writes them to the file without this lock, so that control calls and status do not wait
- * for the disk.
+ * One flush of a stream runs at a time. A mutex, the turn, ensures this. A flush reads and encodes
+ * the events while it holds the stream's lock. It releases this lock while it writes to the file,
+ * so that control calls and status do not wait for the disk. The flusher is the thread that flushes
+ * a stream with the policy FLUSH by itself.
  *
  * Threads   ptx_flush_run(), _stop() and _status() from any thread. The flusher has all signals
  *           blocked.
@@ -25,7 +26,7 @@ struct ptx_flush;
 enum ptx_flush_kind {
 	PTX_FLUSH_BY_CALL,
 	PTX_FLUSH_AUTOMATIC,
-	PTX_FLUSH_FINAL /* no event is recorded any more: the flush transfers all */
+	PTX_FLUSH_FINAL /* at the end of the stream: the flush transfers all events */
 };
 
 /*
@@ -37,9 +38,10 @@ struct ptx_flush_caller {
 };
 
 /*
- * Creates the flush engine of a stream. The parameter `lock` is the stream's lock, which protects
- * the drain. After a success the engine owns `log` and `mapped`. `mapped` may be NULL. If by_itself
- * is true, the engine starts a thread. Returns 0, ENOMEM, or EAGAIN if there is no thread.
+ * Creates a structure for the flushes of a stream. The parameter `lock` is the stream's lock, which
+ * protects the drain. After a success the structure owns `log` and `mapped`. `mapped` may be NULL.
+ * If by_itself is true, the function starts the flusher. Returns 0, ENOMEM, or EAGAIN if no thread
+ * can be created.
  */
 int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_log *log,
 		     bool by_itself, struct ptx_mapped *mapped, struct ptx_flush **flush);
@@ -52,12 +54,15 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		  const struct ptx_flush_caller *caller);
 
-/* Stores in the log which guardian completes the log if this process dies. */
+/*
+ * Stores in the log the process id and the start time of the guardian, which completes the log if
+ * this process dies.
+ */
 void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
 
 /*
- * Ends the flusher's thread. When any call of this function returns, no flush of that thread is in
- * progress.
+ * Ends the flusher. When the function returns, the flusher has ended, even if another thread has
+ * called the function at the same time.
  */
 void ptx_flush_stop(struct ptx_flush *flush);
 
@@ -72,31 +77,34 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 void ptx_flush_wake(struct ptx_flush *flush);
 
 /*
- * Adds to the ledger the events that a LOOP log has overwritten. Call ptx_flush_account_begin()
- * before you acquire the stream's lock, and ptx_flush_account_end() after it is released.
- * ptx_flush_account_begin() may block as long as a flush does.
+ * ptx_flush_account() adds the events that a LOOP log has overwritten to the ledger. The caller
+ * calls ptx_flush_account_begin() before it acquires the stream's lock, and ptx_flush_account_end()
+ * after it has released the lock. ptx_flush_account_begin() may wait until a flush has ended.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush);
 void ptx_flush_account_end(struct ptx_flush *flush);
 void ptx_flush_account(const struct ptx_flush *flush, struct ptx_ledger *ledger);
 
-/* Between these two calls no flush is in progress. Acquire the turn before the stream's lock. */
+/*
+ * Between these two calls no flush is in progress. The caller acquires the turn before the stream's
+ * lock.
+ */
 void ptx_flush_acquire_turn(struct ptx_flush *flush);
 void ptx_flush_release_turn(struct ptx_flush *flush);
 
 /*
- * Empties the log, and counts its events as cleared. The caller has the turn and the lock. Returns
- * 0 or an error number.
+ * Empties the log, and counts its events as cleared. The caller has the turn and the stream's lock.
+ * Returns 0 or an error number.
  */
 int ptx_flush_clear(struct ptx_flush *flush);
 
 /*
- * Returns the ledger for the account that closes the log. The caller fills it; at first it is
- * empty.
+ * Returns an empty ledger. The caller completes it before ptx_flush_destroy(), which writes it to
+ * the log.
  */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
 
-/* Completes the log with the closing account and frees everything. */
+/* Completes the log with the ledger of ptx_flush_closing(), closes the log, and frees `flush`. */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status);
 
 #endif

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * flush/flush_private.h - memory that the flush engine and its thread share.
- */
+/* flush/flush_private.h - the state of a stream's flushes, for the files of flush/. */
 #ifndef PTX_FLUSH_FLUSH_PRIVATE_H
 #define PTX_FLUSH_FLUSH_PRIVATE_H
 
@@ -9,7 +7,7 @@
 
 /*
  * States of the flusher. The thread that ends the flusher stores ENDS. Other threads that call
- * ptx_flusher_stop() then wait.
+ * ptx_flusher_stop() wait until the state is NONE.
  */
 enum ptx_flusher { PTX_FLUSHER_NONE, PTX_FLUSHER_RUNS, PTX_FLUSHER_ENDS };
 
@@ -18,8 +16,15 @@ struct ptx_flush {
 	pthread_mutex_t *lock; /* the stream's */
 	struct ptx_log *log;
 	struct ptx_mapped *mapped; /* NULL: the log gets no mappings */
-	pthread_mutex_t turn; /* held during a whole flush; acquired before the stream's lock */
-	/* number of callers that wait for the turn; the flusher lets them go first */
+	/*
+	 * lets one flush run at a time: held during a whole flush, and acquired before the stream's
+	 * lock
+	 */
+	pthread_mutex_t turn;
+	/*
+	 * number of callers that wait for the turn; the flusher waits so that they can acquire it
+	 * first
+	 */
 	_Atomic uint32_t callers;
 	pthread_t thread;
 	_Atomic uint32_t flusher; /* futex: enum ptx_flusher */
@@ -30,25 +35,26 @@ struct ptx_flush {
 	bool flushing;
 	bool failing;       /* the last flush failed; ERROR was recorded */
 	bool log_overrun;
-	int error;          /* the first error since the status was last reset */
+	int error;          /* the first error of a flush since the status was last reset */
 	/* number of events that a LOOP log has overwritten, as last seen */
 	uint64_t overwritten;
 	uint64_t named[PTX_WORDS];
-	uint64_t descriptions;                /* schemas->changes at the last look */
+	uint64_t descriptions;                /* schemas->changes when the schemas were last read */
 	uint64_t described[PTX_WORDS];        /* types whose schema the log has */
-	unsigned objects;                     /* the log has all cells before this one */
+	/* the log has the entries of all cells before this cell */
+	unsigned objects;
 	uint64_t object_stored[PTX_OBJECTS / 64];
 
 	/*
-	 * the account for the end of the log; it is a member, because a shutdown must not need
+	 * the ledger for the end of the log; it is a member, because a shutdown must not need
 	 * memory
 	 */
 	struct ptx_ledger closing;
 };
 
 /*
- * In flush.c. Stores the status for a process that replaces this process. The caller holds the
- * stream's lock.
+ * In flush.c. Stores the status in the region, for a process that continues if this process is
+ * killed. The caller holds the stream's lock.
  */
 void ptx_flush_note_status(struct ptx_flush *flush);
 
@@ -58,28 +64,32 @@ void ptx_flush_note_status(struct ptx_flush *flush);
  */
 
 /*
- * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
- * those that are recorded meanwhile, until the time `until`. Times are in ticks. Returns 0 or the
- * error of a write.
+ * ptx_transfer() moves all events up to the time `target` to the log. If `target` is UINT64_MAX, it
+ * moves all events, including the events that are recorded meanwhile, until the time `until`. Times
+ * are in ticks. Returns 0 or the error of a write. ptx_transfer_name() adds the name of a type to
+ * the log, if the log does not have it yet.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
 /*
- * In transfer_lists.c. Gives the log all schemas, objects and mappings that the log does not have
- * yet.
+ * In transfer_lists.c. Adds all schemas, objects and mappings to the log that it does not have yet.
  */
 void ptx_transfer_lists(struct ptx_flush *flush);
 
 /*
- * In transfer_run.c. Moves consecutive events of the ring whose event the last peek returned.
- * Returns their number; 0: the event needs the path for single events.
+ * In transfer_run.c. Moves consecutive events of one ring to the log: the event that the last peek
+ * returned, and the events behind it. Returns the number of moved events. If it is 0, the caller
+ * must move the event alone.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 
 /* Functions of flusher.c. ptx_flusher_start() returns 0 or an error number. */
 int ptx_flusher_start(struct ptx_flush *flush);
-/* Returns when the flush has no thread. Any number of threads may call it at the same time. */
+/*
+ * Ends the flusher, and returns when it has ended. Any number of threads may call
+ * ptx_flusher_stop() at the same time.
+ */
 void ptx_flusher_stop(struct ptx_flush *flush);
 
 #endif

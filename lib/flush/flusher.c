@@ -2,14 +2,17 @@
 /*
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
- * It flushes when half of the pool is in use, when the stream is full, and when the oldest event
- * is one second old. Between flushes it waits in one of three ways. For a while after a flush that
- * was due to the pool, it looks at the pool at short intervals. Otherwise, if writers may wake it,
- * it sleeps until a writer wakes it or the oldest event is one second old. If writers may not wake
- * it, it looks at the pool at intervals in which the pool cannot fill up.
+ * The flusher flushes when half of the pool is in use, when the stream is full, and when the oldest
+ * event is one second old. Between flushes it waits in one of three ways. After a flush because of
+ * a filled pool, it examines the pool at short intervals for a while. Otherwise, if writers may
+ * wake the flusher, it sleeps until a writer wakes it or the oldest event is one second old. If
+ * writers may not wake it, it examines the pool at intervals that are so short that the pool cannot
+ * fill up.
  *
- * All signals are blocked in the thread. It shares the turn and the stream's lock with callers, and
- * ends only at ptx_flusher_stop(), or with the process. A child of fork() has no such thread.
+ * The code calls a short sleep a nap.
+ *
+ * All signals are blocked in the thread. The thread ends only at ptx_flusher_stop(), or with the
+ * process. A child of fork() has no such thread.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,22 +27,25 @@
 #include "ring/pool.h"
 
 /*
- * Times in nanoseconds. AGE_NS is the age at which an event is written. IDLE_NAP_NS is the nap when
- * there is no event, BUSY_NAP_NS the nap soon after a flush that was due to the pool, FAILED_NAP_NS
- * the nap after a failed flush. POLL_NS_MIN and POLL_NS_MAX bound the interval of poll_ns().
+ * Times are in nanoseconds. AGE_NS is the age at which an event is written. The lengths of the naps
+ * are: IDLE_NAP_NS when there is no event, BUSY_NAP_NS for a while after a flush because of a
+ * filled pool, FAILED_NAP_NS after a failed flush. POLL_NS_MIN and POLL_NS_MAX bound the interval
+ * of poll_ns().
  */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
 #define BUSY_NAP_NS   20000
-#define BUSY_NAPS     100 /* number of short naps after the last flush that was due to the pool */
+/* number of naps of BUSY_NAP_NS after the last flush because of a filled pool */
+#define BUSY_NAPS     100
 #define STACK_BYTES   (256u * 1024u)
 #define FAILED_NAP_NS 100000000
 #define POLL_NS_MIN   1000000
 #define POLL_NS_MAX   20000000
-#define BUSY_BYTES_A_NS 1 /* writers are assumed to record no more bytes in a nanosecond */
+#define BUSY_BYTES_A_NS 1 /* the greatest rate at which writers are assumed to record */
 
 /*
- * The state word is shared and hostile: a wrong kind only makes the flusher flush, or sleep longer.
+ * Returns the state of the stream. The word is in shared memory and may be hostile. A wrong state
+ * only makes the flusher flush, or sleep longer.
  */
 static enum ptx_state state_of(const struct ptx_flush *flush)
 {
@@ -56,13 +62,13 @@ static int64_t until_due(struct ptx_flush *flush)
 	uint64_t oldest, age;
 
 	/*
-	 * After a pass, the drain has the oldest event of each ring in a buffer. The pass costs a
-	 * barrier on all writers, so this function is not called while events come fast.
+	 * After a pass, the drain has the oldest event of each ring in a buffer. A pass costs a
+	 * barrier on all writers, so this function is not called while many events are recorded.
 	 */
 	pthread_mutex_lock(flush->lock);
 	ptx_drain_pass(flush->drain);
 	oldest = ptx_drain_oldest(flush->drain);
-	/* Stamps of another processor may be slightly ahead of the member `now`. */
+	/* The clock of another processor may be slightly ahead of drain->now. */
 	age = oldest && flush->drain->now > oldest ? flush->drain->now - oldest : 0;
 	pthread_mutex_unlock(flush->lock);
 	if (!oldest)
@@ -81,9 +87,10 @@ static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 	_Atomic uint32_t *asleep = &flush->drain->rings->region->flusher_asleep;
 
 	/*
-	 * The flusher stores 1 in flusher_asleep, runs the barrier and then looks at the pool. A
-	 * writer may fill the pool at this moment. Because of this order, either the flusher sees
-	 * below that the pool is filling, or the writer sees the 1 (as (M) and (N) in ring.h).
+	 * The flusher stores 1 in flusher_asleep, runs the barrier, and then examines the pool. A
+	 * writer may fill the pool at the same time. Because of this order, either the flusher
+	 * finds below that the pool is filling, or the writer finds the 1 and wakes the flusher (as
+	 * (M) and (N) in ring/ring.h).
 	 */
 	atomic_store_explicit(asleep, 1, memory_order_relaxed);
 	if (flush->drain->shared)
@@ -99,9 +106,9 @@ static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 
 /*
  * Returns true if writers must not make the system call that wakes the flusher. Writers of other
- * processes must not make it, because a filter of their program may forbid it. Writers of this
- * process must not make it if this process has a seccomp filter (base/quiet.h). control->quiet
- * shows that a process of the arena has such a filter.
+ * processes must not make this call, because a seccomp filter may forbid it there. Writers of this
+ * process must not make it if the process is quiet (base/quiet.h). control->quiet shows that some
+ * process of the arena is quiet.
  */
 static bool must_poll(const struct ptx_flush *flush)
 {
@@ -112,8 +119,8 @@ static bool must_poll(const struct ptx_flush *flush)
 }
 
 /*
- * Returns an interval from POLL_NS_MIN to POLL_NS_MAX, in which writers at BUSY_BYTES_A_NS cannot
- * fill half of the stream.
+ * Returns the time in which writers at the rate BUSY_BYTES_A_NS fill half of the stream, at least
+ * POLL_NS_MIN and at most POLL_NS_MAX.
  */
 static int64_t poll_ns(const struct ptx_flush *flush)
 {
@@ -126,7 +133,7 @@ static int64_t poll_ns(const struct ptx_flush *flush)
 
 /*
  * Waits for `ns` nanoseconds, but ends earlier if the pool is filling, the stream is full, or the
- * flusher is to end. It sleeps on the word `quit`, so ptx_flusher_stop() can wake the flusher
+ * flusher must end. The flusher sleeps on the word `quit`, so ptx_flusher_stop() can wake it
  * immediately.
  */
 static void poll_pool(struct ptx_flush *flush, int64_t ns)
@@ -141,15 +148,18 @@ static void poll_pool(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Flushes, and pauses if the flush consumed no record. The cause of such a flush is a writer that
- * was suspended after it had read the clock and before it published its record. Until it continues,
- * the drain holds back all younger events, also those of other threads. As the flush frees no
- * chunk, the next flush would follow immediately if there were no pause. Each flush adds two marks
- * to the log, so there would be hundreds of them after a few milliseconds. So the pause is twice as
- * long after each further flush that consumed no record. During a pause the flusher does not look
- * at the pool, of which only half may be free. So a pause lasts at most poll_ns(). In a longer
- * pause, other threads could fill the pool after the writer has continued, and events would be
- * lost. *stall_ns is the last pause, or 0 after a flush that consumed records.
+ * Flushes, and pauses if the flush consumed no record. *stall_ns is the length of the last pause,
+ * or 0 after a flush that consumed records.
+ *
+ * A flush consumes no record if a writer was suspended after it had read the clock and before it
+ * published its record. Until this writer continues, the drain holds back all younger events of all
+ * threads. Such a flush frees no chunk, so without a pause the next flush would follow immediately.
+ * Each flush adds two events to the log, so there would be hundreds of them after a few
+ * milliseconds. So each further pause is twice as long.
+ *
+ * During a pause the flusher does not examine the pool, of which only half may be free. When the
+ * suspended writer has continued, other threads could fill the pool during a long pause, and events
+ * would be lost. So a pause lasts at most poll_ns().
  */
 static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 {
@@ -174,9 +184,9 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 }
 
 /*
- * The flusher's thread. The variable `busy` is the number of short naps that are left. While it is
- * not 0, a sixteenth of the pool is enough for a flush, so that fast writers never fill the pool
- * during a nap.
+ * The flusher's thread. The variable `busy` is the number of short naps that remain. As long as it
+ * is not 0, the flusher flushes when a sixteenth of the pool is in use, so that fast writers do not
+ * fill the pool during a nap.
  */
 static void *flusher_run(void *argument)
 {
@@ -208,9 +218,9 @@ static void *flusher_run(void *argument)
 }
 
 /*
- * The stack is small, because it uses address space of the traced program. A new thread inherits
- * the signal mask of its creator, so the creator blocks all signals until the thread exists: the
- * program's handlers never run in the flusher. Returns 0, EAGAIN or ENOMEM.
+ * The stack is small, because it uses address space of the traced program. The signal handlers of
+ * the program must not run in the flusher. A new thread inherits the signal mask of its creator, so
+ * the creator blocks all signals until the thread exists. Returns 0, EAGAIN or ENOMEM.
  */
 int ptx_flusher_start(struct ptx_flush *flush)
 {
@@ -236,11 +246,11 @@ int ptx_flusher_start(struct ptx_flush *flush)
 }
 
 /*
- * The exchange chooses one caller, which joins the flusher, since a thread may be joined only once.
+ * A thread may be joined only once, so the exchange chooses one caller, which joins the flusher.
  * The other callers wait until the flusher has ended, because a caller may be about to forbid
- * system calls that the flusher makes. The member `quit` is stored before both wake-ups, because a
- * flusher that is about to sleep looks at `quit` after it has stored 1 in flusher_asleep. The
- * function waits until the flush in progress has ended.
+ * system calls that the flusher makes. `quit` is stored before both calls that wake the flusher: a
+ * flusher that is about to sleep examines `quit` after it has stored 1 in flusher_asleep. A flush
+ * in progress ends before the flusher does.
  */
 void ptx_flusher_stop(struct ptx_flush *flush)
 {

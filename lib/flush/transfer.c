@@ -3,10 +3,14 @@
  * flush/transfer.c - moves events from the drain into the log's block, and writes blocks to the
  * file.
  *
- * The caller has the turn and the stream's lock. write_out() releases the lock while it writes, and
- * ptx_transfer() releases the lock while it waits for a writer. Afterwards the drain may have
- * changed: a pointer into it is invalid, and the next event must be peeked anew. Only the thread
- * that has the turn changes the log.
+ * A flush has the turn: the mutex that lets only one flush of a stream run at a time. The caller
+ * has the turn and the stream's lock. write_out() releases the stream's lock while it writes, and
+ * ptx_transfer() releases it while it waits for a writer. Meanwhile other calls may change the
+ * drain, so afterwards pointers into the drain are invalid, and the next event must be peeked
+ * again. Only the thread that has the turn changes the log.
+ *
+ * A checkpoint (checkpoint.h) is the reader's progress, stored in the region for a process that
+ * continues after this process was killed.
  */
 #include <string.h>
 #include <trace.h>
@@ -18,20 +22,21 @@
 #include "log/write_append.h"
 
 /*
- * A suspended writer may hold back the events that a call waits for. The call waits for these
- * events until it has looked HELD_BACK_NAPS times and HELD_BACK_MOST_NS have passed. Both limits
- * are needed, because on a busy machine that time may pass with only few looks.
+ * A suspended writer may hold back events that a flush by a call must transfer. The call pauses for
+ * HELD_BACK_NAP_NS, and then tries again. It gives up when it has paused HELD_BACK_NAPS times and
+ * HELD_BACK_MOST_NS have passed. Both limits are needed, because on a busy machine this time may
+ * pass after only few pauses.
  */
 #define HELD_BACK_NAP_NS 50000
 #define HELD_BACK_NAPS   4000
 /* HELD_BACK_MOST_NS is ten times as long as the drain waits for one writer */
 #define HELD_BACK_MOST_NS UINT64_C(2000000000)
-/* number of events of the drain itself that most_records() adds to the records of a stream */
+/* number of synthetic events that most_records() assumes */
 #define MARKS_MOST       1000
 
 /*
- * Gives the log the name of a type before the first event of that type. If there is no memory, or
- * if the type has no name yet, the function tries again at the next event of the type.
+ * Adds the name of a type to the log, before the first event of this type. If there is no memory,
+ * or if the type has no name yet, the next event of the type tries again.
  */
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
@@ -45,10 +50,10 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 }
 
 /*
- * Writes the block and the lists to the file, and releases the stream's lock for that time. The
- * checkpoint is written before that. So one of the two checkpoints fits the file, whether or not
- * the write succeeds. After a success the events are in the file, so their chunks become free.
- * After an error the block stays in memory, and the next call writes it again.
+ * Writes the block and the lists to the file. The stream's lock is released while the file is
+ * written. The checkpoint is written before the file. So one of the two checkpoints has the number
+ * of events in the file, whether or not the write succeeds. After a success the chunks of these
+ * events become free. After an error the block stays in memory, and the next call writes it again.
  */
 static int write_out(struct ptx_flush *flush)
 {
@@ -61,7 +66,7 @@ static int write_out(struct ptx_flush *flush)
 	pthread_mutex_lock(flush->lock);
 	if (!err)
 		ptx_drain_settle(flush->drain);
-	/* LOG-03: a LOOP log whose new blocks have replaced blocks with events is OVERRUN. */
+	/* A LOOP log is OVERRUN when a new block has replaced a block with events (LOG-03). */
 	if (ptx_log_overwritten(flush->log) != flush->overwritten) {
 		flush->overwritten = ptx_log_overwritten(flush->log);
 		flush->log_overrun = true;
@@ -70,7 +75,10 @@ static int write_out(struct ptx_flush *flush)
 	return err;
 }
 
-/* The data is not copied: it stays in the drain until the event is consumed. */
+/*
+ * Converts an event of the drain to an event of the log. The data are not copied, and stay in the
+ * drain until the event is consumed.
+ */
 static void make_event(const struct ptx_drain_event *from, struct ptx_log_event *to)
 {
 	to->len_flags = from->len_flags;
@@ -84,7 +92,8 @@ static void make_event(const struct ptx_drain_event *from, struct ptx_log_event 
 }
 
 /*
- * The STOP that ends a log is made here and not by the drain. It counts as an event of the drain.
+ * Counts the STOP that ends a log. This file makes this STOP and not the drain, but it counts as a
+ * synthetic event.
  */
 static void count_stop(struct ptx_drain *drain)
 {
@@ -95,10 +104,11 @@ static void count_stop(struct ptx_drain *drain)
 }
 
 /*
- * Ends an UNTIL_FULL log: its last event is a STOP, and the stream stops with it (LOG-04 to
- * LOG-07). The parameter `event` is the event that has no room in the log; it is not consumed here.
- * The log keeps room for the STOP, so at most one write is needed before ptx_log_append_last()
- * succeeds. If the filter rejects STOP, the log ends without one.
+ * Ends a log of policy UNTIL_FULL: the log gets a STOP as its last event, and the stream is stopped
+ * (LOG-04 to LOG-07). The parameter `event` is the event for which the log has no room. The
+ * function does not consume this event. The log has reserved room for the STOP, so at most one
+ * write is needed before ptx_log_append_last() succeeds. If the filter rejects STOP, the log ends
+ * without a STOP.
  */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
@@ -124,15 +134,15 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 			count_stop(flush->drain);
 	}
 	/*
-	 * log_full is set after the STOP: a checkpoint with log_full belongs to a log that has the
-	 * STOP.
+	 * log_full is set after the STOP was added. So if a checkpoint has log_full, the log has
+	 * the STOP.
 	 */
 	flush->drain->log_full = true;
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
 	/*
-	 * A writer may set FULL between the load and the exchange; the loop then sees the new
-	 * state. A stream that is FULL or HELD becomes SUSPENDED, too, because with a full log it
-	 * must not restart by itself.
+	 * If a writer sets FULL between the load and the exchange, the exchange fails, and the loop
+	 * continues with the new state. A stream that is FULL or HELD becomes SUSPENDED, too,
+	 * because it must not restart by itself when the log is full.
 	 */
 	while (ptx_state_kind(state) != PTX_SUSPENDED) {
 		mark.ticks = ptx_drain_moment(flush->drain, false);
@@ -148,16 +158,19 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 }
 
 /*
- * Moves one event to the log's block. Returns false if writing failed: *err is then the error, and
- * the event is still in the drain. Otherwise returns true. The event may still be in the drain
- * then, because the block was written or the log was ended. So the caller must peek again.
+ * Moves one event to the log's block. Returns false if a write has failed, and stores the error in
+ * *err. Otherwise returns true. In both cases the event may still be in the drain, for example
+ * because the block had no room and was written first. So the caller must peek again.
  */
 static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *event, int *err)
 {
 	struct ptx_log_event entry;
 
 	*err = 0;
-	/* LOG-08: until the next clear, each flush discards the events and succeeds. */
+	/*
+	 * If the log is full, each flush discards the events and succeeds, until the next clear
+	 * (LOG-08).
+	 */
 	if (flush->drain->log_full) {
 		flush->log_overrun = true;
 		ptx_drain_consume(flush->drain, PTX_LOST_LOG_FULL);
@@ -180,8 +193,8 @@ static bool transfer_one(struct ptx_flush *flush, const struct ptx_drain_event *
 }
 
 /*
- * Returns an upper bound of the number of events in a stream: the records of a pool that has its
- * largest size and is full of records without data, and MARKS_MOST events of the drain itself.
+ * Returns an upper bound of the number of events in a stream: the number of records without data
+ * that fit into the largest pool, plus MARKS_MOST synthetic events.
  */
 static uint64_t most_records(const struct ptx_drain *drain)
 {
@@ -191,14 +204,14 @@ static uint64_t most_records(const struct ptx_drain *drain)
 }
 
 /*
- * Moves all events up to the time `target`. If `target` is UINT64_MAX, it moves all events, also
- * those that are recorded meanwhile, until the time `until`. Times are in ticks. Returns 0 or the
- * error of a write.
+ * If `target` is not UINT64_MAX, moves all events up to the time `target`. If it is UINT64_MAX,
+ * moves all events, including the events that are recorded meanwhile, until the time `until`. Times
+ * are in ticks. Returns 0 or the error of a write.
  *
- * A hostile writer can record event after event with the same time. So a call with another `target`
- * than UINT64_MAX ends when it has moved more events than a stream can hold. A hostile writer can
- * also remain in a trace point for ever, and then the drain delivers no younger event. So the time
- * for which a call waits is limited.
+ * A hostile writer can record event after event with the same time. So if `target` is not
+ * UINT64_MAX, the function ends when it has moved more events than a stream can hold. A hostile
+ * writer can also remain in a trace point for ever, so that the drain delivers no younger event. So
+ * the time for which the function waits is limited.
  */
 int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 {
@@ -207,13 +220,11 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 	struct ptx_drain_event event;
 	_Atomic uint32_t never = 0;
 	/*
-	 * `count` is the number of rounds that found an event, `naps` the number of rounds that
-	 * found none.
+	 * `count`: number of rounds that found an event. `naps`: number of pauses, because a round
+	 * found no event.
 	 */
 	unsigned count = 0, naps = 0;
-	/*
-	 * number of events that ptx_transfer_run() moved; 0: the path for single events is needed
-	 */
+	/* number of events that ptx_transfer_run() has moved; 0: transfer_one() is needed */
 	uint32_t run;
 	int err;
 
@@ -223,8 +234,9 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 			    (++naps > HELD_BACK_NAPS && ptx_clock_now() > too_long))
 				break;
 			/*
-			 * A suspended writer may still publish an event before the target. The lock
-			 * is free during the nap, so that control calls need not wait.
+			 * A suspended writer may still publish an event that is older than the
+			 * target. The lock is released during the pause, so that control calls need
+			 * not wait.
 			 */
 			pthread_mutex_unlock(flush->lock);
 			ptx_futex_nap(&never, 0, HELD_BACK_NAP_NS);
@@ -234,8 +246,8 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		if (event.ticks > target)
 			break;
 		/*
-		 * ptx_transfer_run() is the hot path. It moves records of a ring only. If
-		 * `peeked_queue` is true, the event is one of the drain itself, and no record.
+		 * ptx_transfer_run() is the hot path. It only moves records of a ring. If
+		 * `peeked_queue` is true, the event is a synthetic event and no record of a ring.
 		 */
 		run = flush->drain->peeked_queue ? 0 : ptx_transfer_run(flush, target);
 		if (run == 0 && !transfer_one(flush, &event, &err))
@@ -243,7 +255,7 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until)
 		moved += run ? run : 1;
 		if (target != UINT64_MAX && moved > most_records(flush->drain))
 			break;
-		/* The clock is read in one of 256 rounds only. */
+		/* The clock is read only in one of 256 rounds, because reading it is slow. */
 		if (++count % 256 == 0 && target == UINT64_MAX && ptx_clock_now() > until)
 			break;
 	}

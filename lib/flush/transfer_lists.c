@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer_lists.c - gives the log the schemas, names of objects and mappings of the arena.
+ * flush/transfer_lists.c - adds the schemas, names of objects and mappings of the arena to the log.
  *
- * Called before each block, so that a description that was made before an event is in the log
- * before that event. If nothing is new, a call costs two loads. The lists are in shared memory. The
- * functions that read them (arena/schemas.h, arena/objects.h) check each entry and bound its
- * length, and the number of entries is limited by this library. The caller has the turn and the
- * stream's lock.
+ * Called before each block is written. So if a program has registered a schema before an event, the
+ * log has the schema before the event. If there are no new entries, a call costs two loads. The
+ * lists are in shared memory. The functions that read them (arena/schemas.h, arena/objects.h) check
+ * each entry and bound its length, and this library limits the number of entries. The caller has
+ * the turn (flush.h) and the stream's lock.
  */
 #include <errno.h>
 
@@ -14,10 +14,10 @@
 #include "flush/flush_private.h"
 
 /*
- * The member `changes` is loaded before the entries (acquire). So an entry that is added during the
- * walk is not missed: its addition changes `changes`, and the call for the next block walks again.
- * A hostile process can store any number in `changes`. In the worst case there is a walk for each
- * block.
+ * Adds the new schemas. `changes` is loaded before the entries (acquire). So an entry that is added
+ * during the loop is not missed: `changes` grows, and the call for the next block reads all entries
+ * again. A hostile process can store any number in `changes`. In the worst case each block costs a
+ * loop over all entries.
  */
 static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *schemas)
 {
@@ -33,7 +33,10 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 			continue;
 		ptx_transfer_name(flush, type);
 		if (ptx_log_schema(flush->log, type, text) == ENOMEM)
-			/* the number is now wrong, so at the next block the function walks again */
+			/*
+			 * the number is now wrong, so the call for the next block reads all entries
+			 * again
+			 */
 			flush->descriptions--;
 		else
 			flush->described[type / 64] |= UINT64_C(1) << type % 64;
@@ -41,10 +44,10 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 }
 
 /*
- * A process claims a cell first and fills it later, or never if it is killed. So the log may have
- * cells behind a cell that is not ready. flush->objects is the number of cells, from the first cell
- * on, that the log has without a hole. object_stored has one bit for each cell, set if the log has
- * the cell.
+ * Adds the new names of objects. A cell of the list has one entry. A process claims a cell first
+ * and fills it later, or never if it is killed. So the log may have the entries of cells behind a
+ * cell that is not ready. The log has the entries of the first flush->objects cells. object_stored
+ * has one bit for each cell, set if the log has its entry.
  */
 static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *objects)
 {
@@ -63,8 +66,8 @@ static void transfer_objects(struct ptx_flush *flush, const struct ptx_objects *
 }
 
 /*
- * If there is no memory to give an entry to the log, the entry is not marked as given, and the next
- * block tries again. The parameter `mapped` may be NULL.
+ * If there is no memory to add an entry, the call for the next block tries again. flush->mapped may
+ * be NULL.
  */
 void ptx_transfer_lists(struct ptx_flush *flush)
 {

@@ -1,24 +1,28 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * flush/transfer_run.c - moves many events of one ring into the log's block in one step.
+ * flush/transfer_run.c - moves many events of one ring into the log's block in one step. Such a
+ * sequence of events is a run.
  *
- * A flusher that is slower than the writers loses events, so this is its hot path. The checks that
- * ptx_drain_peek() and ptx_log_append() make for each event are made once for a run, and the
- * counters are kept in registers meanwhile. Consecutive records mostly have the same first word
- * (length, flags and type). So the code examines that word only when it changes. Anything unusual
- * ends the run, and the path for single events handles it. Both paths must have the same result in
- * the log and in the account.
+ * This is the hot path of a flush. If a flush is slower than the writers, events are lost. The
+ * checks that ptx_drain_peek() and ptx_log_append() make for each event are made once for a run,
+ * and the counters are in registers meanwhile. Consecutive records usually have the same first word
+ * (length, flags and type). So the code examines this word only when it changes. An unusual record
+ * ends the run, and the path for single events (transfer_one() in transfer.c) handles it. Both
+ * paths must have the same result in the log and in the ledger.
+ *
+ * The top source is the ring whose next record is the oldest of all rings.
  */
 #include "drain/step.h"
 #include "flush/flush_private.h"
 #include "log/write_append.h"
 
 /*
- * Returns the latest time up to which the top source's records are the next events, one after the
- * other. This time is the least of four: the watermark, the target, the time of the earliest record
- * of the other sources, and the time of the first mark. The earliest record of the other sources is
- * at a child of the heap's root. If a mark or another source has the same time as a record, the run
- * ends one tick before it, so that the path for single events decides the order.
+ * Returns a time: up to it, the records of the top source are the next events, without an event or
+ * mark of another source in between. The result is the least of these times: the watermark, the
+ * target, and one tick before the earliest record of the other sources and before the first mark.
+ * If a record has the same time as a mark or as a record of another source, the path for single
+ * events decides the order. The earliest record of the other sources is at a child of the heap's
+ * root.
  */
 static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 {
@@ -36,9 +40,9 @@ static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 }
 
 /*
- * Returns true if the first word of a record allows the fast path: the record is a user event whose
- * name the log has. If a traced process has written a type below PTX_TYPE_UNNAMED, the record is
- * damaged. The range of the type is checked before it is used as an index into the member `named`.
+ * Returns true if the record with this first word can be in a run: it is an event of the program,
+ * and the log has the name of its type. Types below PTX_TYPE_UNNAMED are damaged in these rings.
+ * The type is checked before it is used as an index into `named`.
  */
 static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 {
@@ -49,18 +53,18 @@ static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 }
 
 /*
- * Counts records by type. The count is the difference of the run's counter at two moments, so a
- * record needs no addition of its own.
+ * For the count of the records by type. When the first word changes, the records with the former
+ * word are counted together, by the difference of run.records.
  */
 struct tally {
-	uint64_t first;  /* the first word of the records being counted */
-	/* value of the run's counter of records when that word appeared */
+	uint64_t first;  /* the first word of the records that are being counted */
+	/* value of run.records when this word appeared */
 	uint32_t counted;
 };
 
 /*
  * Adds the number of records since the word appeared to the line of the type. The parameter
- * `records` is the present value of the run's counter.
+ * `records` is the present value of run.records.
  */
 static void count_type(struct ptx_drain *drain, const struct tally *tally, uint32_t records)
 {
@@ -70,20 +74,20 @@ static void count_type(struct ptx_drain *drain, const struct tally *tally, uint3
 }
 
 /*
- * Moves records of the source, up to the time `limit`, as long as they are usual and the block has
- * room. Returns their number; after 0 nothing has changed. The bytes are the reader's private copy,
- * which ptx_records_check() has accepted, so sizes need no check here. The caller adds the number
- * to the total and to the thread's line.
+ * Moves records of the source up to the time `limit`, as long as is_usual() is true and the block
+ * has room. Returns the number of moved records. The caller adds this number to the total and to
+ * the thread's line. The records are in the reader's private copy, and ptx_records_check() has
+ * accepted them, so their sizes are not checked here.
  */
 static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *source,
 				  uint64_t limit)
 {
 	struct ptx_drain *drain = flush->drain;
 	struct ptx_timeline line = { 0, 0, 0, 0 };
-	struct tally tally = { 0, 0 }; /* no record has the word 0 */
+	struct tally tally = { 0, 0 }; /* no record has the first word 0 */
 	/*
-	 * Late events are left to the path for single events, which computes their CLOCK_REALTIME
-	 * and the state of the stream at their time.
+	 * A late event ends the run: the path for single events computes its CLOCK_REALTIME and the
+	 * state of the stream at its time.
 	 */
 	const uint64_t since = drain->phases.since;
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
@@ -94,8 +98,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	struct ptx_log_run run;
 
 	/*
-	 * If the result is false, the block's table has no recent entry for this thread.
-	 * ptx_log_append() then makes one.
+	 * If the result is false, the block's table of threads has no recent entry for this thread.
+	 * ptx_log_append() then makes an entry.
 	 */
 	if (!ptx_log_run_begin(flush->log, source->ident.pid, source->ident.tid,
 			       source->ident.thread, &run))
@@ -105,7 +109,7 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 		uint64_t first = ptx_record_first(record), ticks = ptx_record_time(record);
 		int64_t ns;
 
-		/* A record that is older than the record before it is LATE. */
+		/* A record that is older than the previous event is LATE. */
 		if (ticks > limit || ticks < last_ticks)
 			break;
 		if (ptx_unlikely(first != tally.first)) {
@@ -117,7 +121,7 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 			len = ptx_record_len((uint32_t)first);
 			size = ptx_record_size(len);
 		}
-		/* Either the block or the log is full: ptx_log_append() decides which. */
+		/* The block or the log is full. ptx_log_append() finds out which. */
 		if (size > run.room)
 			break;
 		if (ptx_unlikely(!ptx_timeline_covers(&line, ticks)))
@@ -131,10 +135,7 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	}
 	count_type(drain, &tally, run.records);
 	ptx_log_run_end(flush->log, &run);
-	/*
-	 * The following does the same as ptx_step_delivered() and ptx_step_advance() do for a
-	 * single event.
-	 */
+	/* ptx_step_delivered() and ptx_step_advance() do the same for a single event. */
 	if (run.records) {
 		drain->last_ticks = last_ticks;
 		drain->last_ns = last_ns;
@@ -144,9 +145,9 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 }
 
 /*
- * This function moves nothing in these cases: in a LOOP stream, where each event must be compared
- * with the cut; while the stream is stopped, because its records are no members then; and in the
- * controller's ring, whose records are system events.
+ * The function moves no events in the following cases. In a LOOP stream each event must be compared
+ * with the cut. While the stream is not running, its records are not delivered. The records of the
+ * controller's ring are system events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 {
@@ -163,13 +164,11 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
 	drain->account.total.reported += count;
 	ptx_step_line(drain, source)->reported += count;
 	/*
-	 * The source is now at another record, or its buffer is used up, so the heap must be
+	 * The source is now at another record, or at the end of its buffer, so the heap is
 	 * corrected.
 	 */
 	ptx_step_settle(drain);
-	/*
-	 * As in ptx_drain_consume(): a full stream may now have the room that it needs to restart.
-	 */
+	/* As in ptx_drain_consume(): a full stream may now have enough room to restart. */
 	if (drain->full_marked)
 		ptx_drain_sync(drain);
 	return count;
