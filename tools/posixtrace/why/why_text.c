@@ -471,9 +471,9 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 			"default,lock-hold' does.\n");
 	put_later(out, why);
 	if (why->overwritten)
-		out_printf(out, "The log has the end of the recording: %llu older event%s were "
+		out_printf(out, "The log has the end of the recording: %llu older event%s "
 			   "overwritten.\n", (unsigned long long)why->overwritten,
-			   text_plural(why->overwritten));
+			   why->overwritten == 1 ? " was" : "s were");
 	if (why->lost > why->overwritten)
 		out_str(out, "Parts may be wrong where events were lost.\n");
 	if (history->dropped)
