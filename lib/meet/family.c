@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/family.c - which streams of an arena are this process's own, and how a program that it
- * executes finds the arena again.
+ * meet/family.c - determines which streams of an arena trace this process, and how a program that
+ * this process executes finds the arena again. A process owns a stream, here, if the stream traces
+ * it.
  *
- * The answer is in two places. The variable `self` is private memory, which a child of fork()
- * inherits. The table of members in the control page remains after execve(). This file trusts
- * neither place alone: a stream is this process's own only if the word of its place has the
- * generation that this process inherited, or if its facts name this process.
+ * A stream traces this process if this process has inherited the stream, or if the facts in the
+ * stream's attachment name this process as the target. The inherited streams are noted in two
+ * places. The variable `self` is private memory, which a child of fork() inherits. The table of
+ * members in the control page remains after execve(). Each inherited stream is noted with its
+ * generation, so that a later stream at the same place is not mistaken for it.
  *
  * Every process of the arena may write to the control page. A hostile process can at most make this
  * process record into other regions of the same arena. Loops are bounded by PTX_STREAMS and
@@ -27,48 +29,49 @@
 #include "base/proc.h"
 #include "base/quiet.h"
 
-/* A bound for the walk through /proc, which changes during the walk. */
+/* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
 #define FIND_ANCESTORS   32
 #define NOT_KNOWN        UINT64_MAX
-#define BEING_WRITTEN    (UINT64_C(1) << 32) /* in a member's pid: its other words are not valid */
+/* flag in a member's pid: the other words of the member are not valid */
+#define BEING_WRITTEN    (UINT64_C(1) << 32)
 
 /* The identity of this process and what it inherited, in memory that a child inherits. */
 static struct {
 	/* In a child, this is the parent's id until ptx_family_keep() or ptx_family_begin(). */
 	uint32_t pid;
 	/*
-	 * Members of struct ptx_identity. 0: the process has not asked the kernel yet; NOT_KNOWN:
-	 * the kernel did not return the value. All threads find the same values.
+	 * As in struct ptx_identity. 0: the value was not requested from the kernel yet; NOT_KNOWN:
+	 * the kernel did not return the value. All threads get the same values.
 	 */
 	_Atomic uint64_t inode, start;
 	/*
-	 * When this process began to run its program, CLOCK_REALTIME. 0: it began before it was
-	 * traced.
+	 * when this process began to run its program, CLOCK_REALTIME in ns; 0: before it was traced
 	 */
 	int64_t since_ns;
-	int guard;      /* a second descriptor of the arena, 0: none */
+	int guard;      /* a second descriptor of the arena, see guard_locks(); 0: none */
 	/*
-	 * 2 * the inode of the arena, + 1 if the arena's descriptor stays open at execve(). While a
-	 * thread sets the descriptor, the number of its attempt is here (ATTEMPT).
+	 * 2 * inode of the arena, + 1 if the arena's descriptor stays open at execve(). While a
+	 * thread changes FD_CLOEXEC of the descriptor, the number of its attempt, with the bit
+	 * ATTEMPT.
 	 */
 	_Atomic uint64_t cloexec_state;
 	/*
-	 * The generation that this process inherited at each place; 0: none. A word with another
-	 * generation is a later stream, which this process did not inherit.
+	 * The generation of the inherited stream at each place; 0: none. If the word of the place
+	 * has another generation, the place has a later stream, which this process did not inherit.
 	 */
 	uint64_t generation[PTX_STREAMS];
 } self;
 
 /*
- * Remembers an answer of the kernel. 0 means that the kernel did not return an answer. It is stored
- * as NOT_KNOWN, so that the question is not repeated at each event.
+ * Stores a value from the kernel. If the kernel did not return a value, `value` is 0, and NOT_KNOWN
+ * is stored, so that the system call is not repeated at each event.
  */
 static void store_answer(_Atomic uint64_t *known, uint64_t value)
 {
 	atomic_store_explicit(known, value ? value : NOT_KNOWN, memory_order_relaxed);
 }
 
-/* Returns the remembered answer, or 0 if it is not known or the kernel was not asked. */
+/* Returns the stored value, or 0 if the value is not known. */
 static uint64_t load_answer(const _Atomic uint64_t *known)
 {
 	uint64_t value = atomic_load_explicit(known, memory_order_relaxed);
@@ -77,9 +80,8 @@ static uint64_t load_answer(const _Atomic uint64_t *known)
 }
 
 /*
- * This function is called at the start, because a seccomp filter may forbid its system calls later.
- * Reading the start time needs more calls, so it is done only if the kernel has no inode for the
- * process.
+ * Reading the start time needs several system calls, so the start time is read only if the kernel
+ * does not return an inode for the process.
  */
 void ptx_family_identify_self(void)
 {
@@ -92,8 +94,9 @@ void ptx_family_identify_self(void)
 }
 
 /*
- * Returns whether this process has the identity. It makes only the system calls that the answer
- * needs, and none if it is quiet; then the result may be PTX_SAME_UNKNOWN.
+ * Returns whether this process has the identity `other`. Makes only the system calls that are
+ * necessary, and none if the process is quiet. The result is PTX_SAME_UNKNOWN if the values of this
+ * process are not known.
  */
 static enum ptx_same compare_self(const struct ptx_identity *other)
 {
@@ -112,10 +115,10 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 }
 
 /*
- * Returns whether the facts name this process as the target. If a process made a stream for itself,
- * the facts have no identity, because such a stream ends when the process executes a program.
- * Another creator may replace the facts meanwhile. The caller notices this when it loads the word
- * of the place again.
+ * Returns whether the facts name this process as the target. If a process has created a stream for
+ * itself, the facts have no identity, because such a stream ends when the process executes a
+ * program. Another creator may replace the facts meanwhile. So the caller loads the word of the
+ * place again afterwards.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
@@ -131,8 +134,8 @@ static enum ptx_same is_target(const struct ptx_attachment *attachment)
 }
 
 /*
- * The inherited generation is compared first, because this needs no system call and trace points
- * call this function.
+ * Trace points call this function. So the inherited generation is compared first, because this
+ * needs no system call.
  */
 enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation)
 {
@@ -142,10 +145,10 @@ enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation)
 }
 
 /*
- * Returns the bits of the places whose streams are inherited by children of process pid, and stores
- * their generations. Such a stream is ATTACHED and has the attribute inherited. It either traces
- * pid itself, or pid has inherited it: then its bit is set in `more`. The generations of other
- * places are unchanged.
+ * Returns the places of the streams that children of the process `pid` inherit, one bit for each,
+ * and stores their generations. Such a stream is ATTACHED and has the attribute inherited. Its
+ * target is `pid`, or `pid` has inherited the stream; `more` has the bits of the streams that `pid`
+ * has inherited. The generations of other places are unchanged.
  */
 static uint64_t family_inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 				   uint64_t *generation)
@@ -172,8 +175,8 @@ static uint64_t family_inheritable(const struct ptx_control *control, uint32_t p
 }
 
 /*
- * Returns the entry of the process, NULL if it has none. An entry that is being written has a bit
- * above the 32 bits of an id and is never found.
+ * Returns the member with this process id, or NULL. A member that is being written has the flag
+ * BEING_WRITTEN and is not found.
  */
 static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 {
@@ -183,7 +186,7 @@ static struct ptx_member *member_of(struct ptx_control *control, uint32_t pid)
 	return NULL;
 }
 
-/* Other processes change the table, so the answer may be out of date immediately. */
+/* Other processes change the table, so the result may be out of date immediately. */
 bool ptx_family_has(struct ptx_control *control, uint32_t pid)
 {
 	return member_of(control, pid);
@@ -198,9 +201,9 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 }
 
 /*
- * Returns true only if the kernel reports that the process is dead. A quiet process does not ask
- * the kernel, and if members are in different name spaces of process ids, an id may mean another
- * process. In both cases no process counts as dead.
+ * Returns true only if the kernel reports that the process is dead. A quiet process makes no system
+ * call. If members are in different pid name spaces, an id may belong to another process. In both
+ * cases the result is false.
  */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
 {
@@ -208,16 +211,16 @@ static bool is_dead(const struct ptx_control *control, uint32_t pid)
 	       ptx_life_by_kill(pid) == PTX_DEAD;
 }
 
-/* Called by writers that look for rings of dead processes (ring/reap.c). */
+/* Called by writers that search for rings of dead processes (ring/reap.c). */
 bool ptx_family_is_dead(uint32_t pid)
 {
 	return is_dead(&ptx_own_control, pid);
 }
 
 /*
- * Records which program the member runs. If `parent` is not 0, it is the program of the process
- * `parent`. If `parent` is 0, the member begins to run another program now. since_ns is stored
- * first: an observer that loads `parent` (acquire) sees the time that belongs to it.
+ * Stores which program the member runs: if `parent` is not 0, the program of its parent with this
+ * process id; if `parent` is 0, another program, which begins now. since_ns is stored first. So an
+ * observer that loads `parent` (acquire) then loads the time that belongs to it.
  */
 static void store_program(struct ptx_member *member, uint32_t parent)
 {
@@ -229,17 +232,18 @@ static void store_program(struct ptx_member *member, uint32_t parent)
 }
 
 /*
- * Enters the process in the table: in a free entry, in its own entry, or in one whose process is
- * dead according to is_free(). Returns false if there is no such entry. The process is then traced
- * only until it executes a program.
+ * Adds the process to the table of members: in a free entry, in the entry that has its process id
+ * already, or in an entry whose process is dead according to is_free(). If there is no such entry,
+ * returns false. The process is then traced only until it executes a program.
  *
- * A process that removes a stream changes the word of the place and then clears the members' bits.
- * This process stores its bits and then loads the words. Both are sequentially consistent, so at
- * least one of the two processes sees the stores of the other, and no bit remains set after its
- * stream is removed.
+ * A process that removes a stream changes the word of the place and then clears the bit in all
+ * members. This process stores its bits and then loads the words. All these accesses are
+ * sequentially consistent, so at least one of the two processes sees the stores of the other
+ * process, and no bit remains set after its stream was removed.
  *
- * If the process is killed in between, the entry keeps its id with BEING_WRITTEN. No process finds
- * the entry. When the table is full, another process reuses the entry, since its process is dead.
+ * If the process is killed in this function, the entry keeps the process id with the flag
+ * BEING_WRITTEN, and member_of() does not find the entry. When the table is full, another process
+ * reuses the entry, because its process is dead.
  */
 static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 			 const uint64_t *generation,
@@ -248,7 +252,7 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 	for (unsigned i = 0; i < PTX_MEMBERS; i++) {
 		struct ptx_member *member = &control->member[i];
 		uint64_t old = atomic_load_explicit(&member->pid, memory_order_relaxed);
-		/* The lower half is the id, also of an entry that is being written. */
+		/* The lower 32 bits are the process id, even if the entry has BEING_WRITTEN. */
 		bool is_taken = old && (uint32_t)old != pid &&
 				(!is_free || !is_free(control, (uint32_t)old));
 
@@ -265,10 +269,7 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 		store_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
 		atomic_store_explicit(&member->pid, pid, memory_order_release);
-		/*
-		 * A place may have another stream by now, and the bit would then mean
-		 * that stream.
-		 */
+		/* If a place has another stream by now, the bit must not remain set. */
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
 			    atomic_load_explicit(&control->attachment[bit].word,
@@ -282,8 +283,8 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 }
 
 /*
- * The function looks for dead members only if the table is full, because it needs a system call for
- * each member.
+ * Entries of dead members are used only if the table is full, because the search needs a system
+ * call for each member.
  */
 static void family_enter(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 			 const uint64_t *generation)
@@ -312,11 +313,11 @@ static uint64_t inherited_before(const struct ptx_control *control)
 }
 
 /*
- * This process may have locks as the creator of streams. These locks must be released when the
- * process executes another program. The kernel releases them if execve() closes any descriptor of
- * the file. The arena's own descriptor may stay open, so there is a second descriptor with
- * FD_CLOEXEC, which execve() closes. The second descriptor is never closed earlier, because closing
- * it would release the locks (arena/DESIGN 5, L2).
+ * If this process has created streams, it has locks on the arena's file. These locks must be
+ * released when the process executes another program. The kernel releases them if execve() closes
+ * any descriptor of the file. The arena's descriptor may stay open at execve(), so this function
+ * makes a second descriptor with FD_CLOEXEC, which execve() closes. The second descriptor is never
+ * closed earlier, because closing it would release the locks (arena/DESIGN 5, L2).
  */
 static void guard_locks(int fd)
 {
@@ -334,8 +335,8 @@ static void guard_locks(int fd)
 
 /*
  * Called in a child. The child has none of its parent's locks, so closing its copy of the second
- * descriptor releases no lock. The descriptor is closed only if it still leads to the arena, since
- * the program may have another file under its number by now.
+ * descriptor releases no lock. The descriptor is closed only if it is still that of the arena,
+ * since its number may belong to another file by now.
  */
 static void drop_guard(const struct ptx_arena *arena)
 {
@@ -349,8 +350,8 @@ static void drop_guard(const struct ptx_arena *arena)
 
 /*
  * Called before the child's first event, possibly in a signal handler. `self` still describes the
- * parent. The child's inode and start time differ from those of its parent, so the child asks the
- * kernel again when it needs them.
+ * parent. The child has another inode and another start time, so both are forgotten here, and the
+ * child requests its own values from the kernel when it needs them.
  */
 bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 {
@@ -366,26 +367,29 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 	self.since_ns = 0;
 	drop_guard(arena);
 	/*
-	 * A child that inherits no stream makes an arena of its own. A child without a descriptor
-	 * of the arena makes one, too, because it could not map regions that are attached later.
+	 * A child that inherits no stream makes an arena of its own. So does a child without a
+	 * descriptor of the arena, because it could not map the regions of later streams.
 	 */
 	if (!bits || arena->fd < 0)
 		return false;
 	self.pid = pid;
 	/*
-	 * If getppid() returns 0, the parent is in a name space of process ids that this process
-	 * does not see. So the ids of members are not comparable.
+	 * If getppid() returns 0, the parent is in another pid name space, so the ids of the
+	 * members cannot be compared.
 	 */
 	if (!ptx_is_quiet() && getppid() == 0)
 		atomic_store_explicit(&arena->control->mixed, 1, memory_order_relaxed);
-	/* The claims are those of the parent, and the child does not have their locks. */
+	/*
+	 * The claims of the parent are not claims of the child, because the child does not have the
+	 * locks.
+	 */
 	atomic_store_explicit(&arena->claims, 0, memory_order_relaxed);
 	family_enter(arena->control, self.pid, parent, bits, generation);
 	ptx_family_update_cloexec(); /* the parent may not have done this yet */
 	return true;
 }
 
-/* The time is in nanoseconds. It is stored when the process is set up, before its first event. */
+/* The time was stored when the process was set up, before its first event. */
 int64_t ptx_family_since(void)
 {
 	return self.since_ns;
@@ -397,9 +401,9 @@ void ptx_family_begin(void)
 }
 
 /*
- * The time is stored even if it is unknown whether this process is the target. This time only lets
- * an observer distinguish programs. Without it an observer would attribute this program's addresses
- * to the former program.
+ * The time is stored even if it is unknown whether this process is the target. Observers use this
+ * time only to distinguish programs. Without the time an observer would attribute addresses of this
+ * program to the former program.
  */
 bool ptx_family_store_executed(struct ptx_control *control)
 {
@@ -422,9 +426,9 @@ bool ptx_family_store_executed(struct ptx_control *control)
 }
 
 /*
- * Returns whether a process began before the member with its id was entered. Otherwise that member
- * is a former process with this id. A start time has a resolution of a clock tick. `number` is the
- * process's number in /proc.
+ * Returns true if the process with the number `number` in /proc began before the member was added
+ * to the table. Otherwise the member is a former process with the same process id. Start times have
+ * a resolution of one clock tick.
  */
 static bool is_old_enough(const struct ptx_member *member, uint32_t number)
 {
@@ -441,9 +445,9 @@ static bool is_old_enough(const struct ptx_member *member, uint32_t number)
 }
 
 /*
- * Replaces a process by its parent. Two ids are needed: `*number` is the process's number in /proc,
- * which gives the parent, and `*pid` is the process's id in its own name space, which the table
- * has. Returns false if /proc does not show the parent.
+ * Replaces a process by its parent. The process has two ids, which differ if /proc belongs to
+ * another pid name space: *number is its number in /proc, and *pid is its id in its own name space,
+ * as in the table of members. Returns false if /proc does not show the parent.
  */
 static bool step_to_parent(uint32_t *number, uint32_t *pid)
 {
@@ -459,9 +463,9 @@ static bool step_to_parent(uint32_t *number, uint32_t *pid)
 }
 
 /*
- * A member of the family may have closed the arena's descriptor before it executed this program,
- * and its ancestors may have ended. If members are in different name spaces of process ids, an id
- * is no evidence.
+ * Needed because a member of the family may have closed the arena's descriptor before it executed
+ * this program, and because ancestors may have ended. If members are in different pid name spaces,
+ * equal ids do not show that a process is a member.
  */
 bool ptx_family_rejoin(struct ptx_control *control)
 {
@@ -481,8 +485,8 @@ bool ptx_family_rejoin(struct ptx_control *control)
 }
 
 /*
- * The program is traced in three cases: its process was entered in the table before execve(), the
- * facts of a stream name the process, or an ancestor is traced into an inherited stream. `control`
+ * The program is traced in three cases: its process is in the table of members, the facts of a
+ * stream name the process as the target, or an inherited stream traces an ancestor. `control`
  * belongs to a sealed arena of this version, but its content may be hostile.
  */
 bool ptx_family_join(struct ptx_control *control)
@@ -495,10 +499,7 @@ bool ptx_family_join(struct ptx_control *control)
 	self.pid = pid;
 	targeted = ptx_family_store_executed(control);
 	if (bits) {
-		/*
-		 * The entry exists already, so the process got it before execve(), and it runs
-		 * another program now.
-		 */
+		/* The process became a member before execve(), and runs another program now. */
 		store_program(member_of(control, pid), 0);
 		family_inheritable(control, 0, bits, self.generation);
 		return true;
@@ -517,14 +518,14 @@ bool ptx_family_join(struct ptx_control *control)
 	return false;
 }
 
-/* The result for a descriptor that the program inherited. */
+/* The kinds of files that an inherited descriptor may have. */
 enum arena_kind { NO_ARENA, FOREIGN_ARENA, OUR_ARENA };
 
 /*
- * A descriptor may be any file of the program. So it is mapped only if it is sealed like an arena:
- * no process can then truncate it, and an access raises no SIGBUS. A program with more rights than
- * its caller (AT_SECURE) uses no inherited arena, since the caller could read the events that the
- * program records.
+ * The descriptor may be that of any file. The file is mapped only if it is sealed like an arena,
+ * because then no process can truncate it, and an access does not raise SIGBUS. A program with more
+ * rights than its caller (AT_SECURE) does not use an inherited arena, since the caller could read
+ * the events that the program records.
  */
 static enum arena_kind examine_descriptor(int fd)
 {
@@ -546,9 +547,9 @@ static enum arena_kind examine_descriptor(int fd)
 }
 
 /*
- * Keeps the first arena in which this program is traced, and closes the others. If they stayed
+ * Keeps the first arena in which this program is traced, and closes other arenas. If they stayed
  * open, the memory of families that have ended would stay in use. Descriptors of other files belong
- * to the program and are not touched.
+ * to the program and stay open.
  */
 int ptx_family_find(void)
 {
@@ -560,8 +561,8 @@ int ptx_family_find(void)
 		if (fcntl(fd, F_GETFD) < 0) {
 			if (fd == PTX_ARENA_FD_MIN)
 				/*
-				 * no descriptor has this number: the program has inherited no
-				 * arena, as nearly always
+				 * the usual case: no descriptor has the first number, so the
+				 * program has inherited no arena
 				 */
 				break;
 			continue;
@@ -576,14 +577,14 @@ int ptx_family_find(void)
 }
 
 /*
- * This bit in self.cloexec_state means that the rest is the number of an attempt in progress. No
- * inode is so large.
+ * A flag in self.cloexec_state: the other bits are the number of an attempt in progress. No inode
+ * has this bit.
  */
 #define ATTEMPT (UINT64_C(1) << 63)
 
 /*
- * Returns the value of self.cloexec_state that fits the descriptor at this moment. The inode is
- * part of the value, because another arena has another descriptor.
+ * Returns the value that self.cloexec_state should have now. The inode is part of the value,
+ * because another arena has another descriptor.
  */
 static uint64_t wanted_cloexec_state(void)
 {
@@ -595,11 +596,11 @@ static uint64_t wanted_cloexec_state(void)
 }
 
 /*
- * Sets or clears FD_CLOEXEC of the arena's descriptor: as long as programs that are executed can
- * inherit a stream, the descriptor stays open for them. Another thread may attach a stream or set
- * the descriptor at any time. After its fcntl() a thread checks whether another thread has begun an
- * attempt, and whether the state of the streams has changed. In both cases it does the work again.
- * Async-signal-safe; errno is unchanged.
+ * Sets or clears FD_CLOEXEC of the arena's descriptor. As long as executed programs can inherit a
+ * stream, the descriptor stays open for them. Other threads may attach streams or call this
+ * function at the same time. So after fcntl() a thread checks whether another thread has begun an
+ * attempt, and whether the streams have changed. In both cases it repeats the work. errno is
+ * unchanged.
  */
 void ptx_family_update_cloexec(void)
 {
@@ -609,8 +610,7 @@ void ptx_family_update_cloexec(void)
 	bool has_claims = atomic_load_explicit(&ptx_arena_self.claims, memory_order_relaxed) != 0;
 
 	/*
-	 * If this process has no claims and the descriptor is set already, nothing is to be done.
-	 * This is the usual case in a child.
+	 * The usual case in a child: this process has no claims, and FD_CLOEXEC is right already.
 	 */
 	if (ptx_is_quiet() ||
 	    (!has_claims &&
@@ -624,10 +624,9 @@ void ptx_family_update_cloexec(void)
 		if (fd >= 0 && wanted & 1 && has_claims)
 			guard_locks(fd);
 		/*
-		 * Without a descriptor there is nothing to leave open. If fcntl() is refused, the
-		 * descriptor is not left open as needed, and a program that is executed finds the
-		 * arena by links instead. self.cloexec_state keeps the attempt, so the next call
-		 * tries again.
+		 * If there is no descriptor, or the system refuses fcntl(), the loop ends. An
+		 * executed program then finds the arena by links (rendezvous.h). self.cloexec_state
+		 * keeps the attempt, so the next call tries again.
 		 */
 		if (fd < 0 || fcntl(fd, F_SETFD, wanted & 1 ? 0 : FD_CLOEXEC) != 0)
 			break;

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/find.c - how a controller finds or makes the arena of the process that it traces. DESIGN 2
- * has the argument for the races between controllers and a target that starts.
+ * meet/find.c - how a controller finds or makes the arena of the process that it traces (the
+ * target). meet/DESIGN 2 explains the races between controllers and a target that starts.
  *
- * Everything happens under the lock of peer_arenas.h, in a thread of the controller and never in a
- * trace point: so it may allocate, sleep for about a second and read /proc. The target's pidfd is
- * open meanwhile. So if the target still lives at the end, its id has meant the same process in
- * each step.
+ * The functions run under the lock of peer_arenas.h, in a thread of the controller and never in a
+ * trace point. So they may allocate memory, sleep for about a second and read /proc. The target's
+ * pidfd is open meanwhile. So if the target still lives at the end, its process id has meant the
+ * same process in each step.
  *
- * An error that might hide the target's arena ends the search: the controller must not make a
- * second arena, because the target would not look for streams there.
+ * The first search is among the descriptors of the target, because a process with an arena has its
+ * file open. If an error may have hidden the arena, the search fails: the controller must not make
+ * a second arena, because the target would not use it. If the target has no arena, the controller
+ * makes one, and leaves a link for the target (rendezvous.h).
  */
 #include "meet/find.h"
 
@@ -31,20 +33,19 @@
 #include "meet/rendezvous.h"
 
 /*
- * The controller sleeps for a millisecond between two looks at a process. It looks again up to 50
- * times if a child has not set up its arena, and up to 1,000 times if a process chooses between two
- * arenas.
+ * The controller repeats a search after a sleep (nap) of SETTING_UP_NAP_NS: at most SETTING_UP_NAPS
+ * times if a child has not set up its arena, and at most SETTLING_NAPS times if a process is
+ * choosing between two arenas.
  */
 #define SETTING_UP_NAP_NS 1000000
 #define SETTING_UP_NAPS   50
 #define SETTLING_NAPS     1000 /* longer than a process needs, unless it was stopped */
 
 /*
- * Maps an error of a look at a process to the errors of ptx_target_find(). ESRCH means that the
- * process has ended. Errors such as a full table of descriptors or too little memory concern this
- * process itself, so the function returns them unchanged. It also returns EPROTONOSUPPORT
- * unchanged, which means an arena of another version. All other errors mean that the process cannot
- * be looked at.
+ * Maps an error that occurred when a process was examined to the errors of ptx_target_find(). ESRCH
+ * means that the process has ended. EMFILE, ENFILE and ENOMEM concern this process itself, and
+ * EPROTONOSUPPORT means an arena of another version. These errors are returned unchanged. All other
+ * errors mean that the process cannot be examined.
  */
 static int map_error(int err)
 {
@@ -65,12 +66,12 @@ static int map_error(int err)
 }
 
 /*
- * Returns the error that explains why the folder of a living process in /proc cannot be looked at.
- * With hidepid=invisible there is no folder of a process that the caller may not trace.
- * get_robust_list(2) shows whether this is the case, because the kernel checks the same permission
- * for that call as for hidepid. kill(2) cannot be used for this: it does not check all ids, nor
- * whether the process is dumpable. If the caller may trace the process, the folder is missing for
- * another reason.
+ * Returns the error for a living process whose folder in /proc cannot be read. If /proc is mounted
+ * with hidepid=invisible, the folder of a process is missing if the caller may not trace the
+ * process. get_robust_list(2) shows whether this is the reason, because the kernel checks the same
+ * permission for that call as for hidepid. If the caller may trace the process, the folder is
+ * missing for another reason. kill(2) cannot be used instead, because the kernel checks other
+ * permissions for kill(2).
  */
 static int map_folder_error(pid_t pid, int err)
 {
@@ -83,20 +84,23 @@ static int map_folder_error(pid_t pid, int err)
 	return map_error(err);
 }
 
-/* Whether an arena that the target has open is the arena in which the target is traced. */
+/* NOT_YET: the target has not chosen this arena yet. ITS: the target uses this arena. */
 enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
- * An arena that the target has open may also wait for it (WAITS), or be one that it has left
- * (LEFT). The result is not ITS for either: the target does not use an arena that still waits for
- * it, and it no longer uses an arena that it has left.
+ * Returns whether the target uses an arena that it has open. `pid` is the target's id in its own
+ * name space. The target does not use an arena that was made for it and that it has not found
+ * (WAITS), or that it has left (LEFT).
  */
 static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 {
-	/* acquire: pid was stored before `owner`, so it is loaded after `owner`. */
+	/*
+	 * The acquire order pairs with the release in ptx_arena_begin(), so `pid` of the control
+	 * page is valid.
+	 */
 	const uint32_t owner = atomic_load_explicit(&arena->control->owner, memory_order_acquire);
 
-	/* A process uses the arena of another process if it is a member there. */
+	/* The arena was made for another process. The target uses the arena if it is a member. */
 	if (arena->control->pid != pid)
 		return ptx_family_has(arena->control, pid) ? ITS : NOT_ITS;
 	switch (owner) {
@@ -110,32 +114,35 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 }
 
 /*
- * Returns 0 if the kernel lets this process look at the files of the target, else EPERM. A process
- * with the target's effective user id may list the folder of descriptors. The links in that folder
- * may be read only if all user and group ids are the same and the target is dumpable, as for
- * ptrace(2). Without this check, each link that the kernel refuses would look like a descriptor
- * that is no arena. The function tries the link to the program (exe), because a target may have no
- * descriptor.
+ * Returns 0 if this process may read the links in the target's folder of descriptors, else EPERM.
+ * The kernel permits this only if all user and group ids are the same and the target is dumpable,
+ * as for ptrace(2). To list the folder needs fewer rights. Without this check, a link that the
+ * kernel refuses would seem to be a descriptor of another file than an arena. The function reads
+ * the link to the program (exe), because a target may have no descriptor.
  */
 static int check_links_readable(const char *files)
 {
 	char path[PTX_OPENER_PATH + sizeof "/../exe"], program;
 
 	snprintf(path, sizeof path, "%s/../exe", files);
-	/* One byte is enough, as only the error matters. */
+	/* Only the error matters, so a buffer of one byte is enough. */
 	return readlink(path, &program, sizeof program) < 0 && (errno == EACCES || errno == EPERM) ?
 		       EPERM :
 		       0;
 }
 
 /*
- * Looks for the process's arena among its descriptors. The caller holds the lock. Here and below,
- * pid is its number in /proc. Returns EAGAIN if the process has only arenas open that are not its
- * own, such as its parent's before it has set up its own. Returns EINPROGRESS if the process is
- * setting up *result and will use that arena unless it finds another arena. Returns ENXIO if the
- * process has no arena open; perhaps it does not use this library. Returns EPROTONOSUPPORT if it
- * has an arena of another version open and none of this version: it would never look at an arena of
- * this version.
+ * Searches for the process's arena among its descriptors. The caller holds the lock. Here and
+ * below, `pid` is the number of the process in /proc. Returns:
+ *	0		*result is the arena that the process uses
+ *	EAGAIN		the process has only arenas open that it does not use, such as its parent's
+ *			arena before it has set up its own
+ *	EINPROGRESS	the process is setting up *result, and will use this arena unless it finds
+ *			another arena
+ *	ENXIO		the process has no arena open; it may not use this library
+ *	EPROTONOSUPPORT	the process has an arena of another version open, and none of this version,
+ *			so it would never use an arena of this version
+ *	others		the errors of map_error()
  */
 static int search_descriptors(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -154,18 +161,15 @@ static int search_descriptors(pid_t pid, uint32_t inner_pid, struct ptx_arena **
 	if (!folder)
 		return map_error(errno);
 	/*
-	 * If a descriptor cannot be opened, it may be the target's arena. Then the search fails,
-	 * unless another descriptor is certainly that arena.
-	 *
-	 * The result is the arena that is certainly the target's, if there is one. So the search
-	 * continues after a descriptor that leads to no such arena.
+	 * If a file cannot be opened, it may be the target's arena. In this case the search fails.
+	 * It continues after each file that is not the arena that the target uses.
 	 */
 	while (err && !failure) {
 		struct ptx_arena *arena;
 
 		/*
-		 * readdir() reports an error only by errno. If the list is incomplete, the result
-		 * must not be "no arena".
+		 * readdir() reports an error only by errno. After an error the list is incomplete,
+		 * and the result must not be ENXIO.
 		 */
 		errno = 0;
 		entry = readdir(folder);
@@ -198,18 +202,18 @@ static int search_descriptors(pid_t pid, uint32_t inner_pid, struct ptx_arena **
 		}
 	}
 	closedir(folder);
-	/* If an arena was found, a descriptor that could not be opened does not matter. */
+	/* If the arena was found, another file that could not be opened does not matter. */
 	if (err && failure)
 		return failure;
 	return has_foreign && (err == ENXIO || err == EAGAIN) ? EPROTONOSUPPORT : err;
 }
 
 /*
- * Under lock. Does the same as search_descriptors(), but waits until the process has chosen its
- * arena. If the process does not choose, because it was stopped between two steps, the controller
- * chooses for it: the arena becomes CHOSEN. The process makes its choice by a compare-and-swap of
- * the same word. So if the process continues at this moment, only one of the two exchanges
- * succeeds, and both use that choice.
+ * Does the same as search_descriptors(), but waits until the process has chosen its arena. If the
+ * process does not choose, because it was stopped between two steps, the controller chooses for the
+ * process: the arena becomes CHOSEN. The process also makes its choice by a compare-and-swap of the
+ * member `owner`. So only one of the two exchanges succeeds, and both processes use its result. The
+ * caller holds the lock.
  */
 static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 {
@@ -224,8 +228,8 @@ static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 	if (err != EINPROGRESS)
 		return err;
 	/*
-	 * If the exchange fails, the process has made its choice in the meantime. If the state is
-	 * CHOSEN, it uses this arena. Otherwise it has left this arena for another arena, and the
+	 * If the exchange fails, the process has made its choice meanwhile. If the state is CHOSEN,
+	 * the process uses this arena. Otherwise it has left this arena for another arena, and the
 	 * result is EAGAIN.
 	 */
 	return atomic_compare_exchange_strong_explicit(&(*result)->control->owner, &settling,
@@ -237,9 +241,9 @@ static int find_search(pid_t pid, uint32_t inner_pid, struct ptx_arena **result)
 }
 
 /*
- * Finds the arena to which another controller's link for the process leads. Under lock. A link that
- * this process may not follow belongs to a controller with more rights; the traced process cannot
- * follow it either.
+ * Finds the arena to which a link of another controller for the target leads. The caller holds the
+ * lock. *left becomes NULL if there is no such arena. If this process may not follow a link, the
+ * link belongs to a controller with more rights, and the target cannot follow it either.
  */
 static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
 			     struct ptx_arena **left)
@@ -250,15 +254,15 @@ static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
 	int err = 0;
 
 	/*
-	 * Links are texts that any process of the user may leave. The arena behind a link is used
-	 * only if it was made for the target's id or has the target as a member.
+	 * Any process of the user may leave a link to any file. The arena behind a link is used
+	 * only if it was made for the target's process id or has the target as a member.
 	 */
 	ptx_rendezvous_begin_for(&walk, link_target);
 	while (!arena && !err && ptx_rendezvous_next_path(&walk, path)) {
 		err = map_error(ptx_peer_arenas_at(path, &arena));
 		/*
-		 * A link that cannot be followed, or that a controller of another version has left,
-		 * does not end the search. Other errors do.
+		 * The search continues if a link cannot be followed (EPERM), or if a controller of
+		 * another version has left it. Other errors end the search.
 		 */
 		if (err == EPERM || err == EPROTONOSUPPORT)
 			err = 0;
@@ -272,11 +276,11 @@ static int find_linked_arena(const struct ptx_rendezvous_target *link_target,
 }
 
 /*
- * Finds or makes an arena for a process that seems to have none. The process itself may create an
- * arena at this moment (process.c). Another controller may do so, too, and its link may be the
- * first link. So after the link exists, the function searches again: the process may have created
- * an arena before it could see the link. The caller holds the lock. On failure the function removes
- * its link, and the unlock closes the unused arena.
+ * Finds or makes an arena for a process that seems to have no arena. The process itself may make an
+ * arena at the same time (process.c), and so may another controller. If several controllers make an
+ * arena, the arena with the first link is used. After the link exists, the function searches again,
+ * because the process may have made an arena before it could find the link. The caller holds the
+ * lock. After an error the function removes its link, and the unlock closes the unused arena.
  */
 static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *link_target,
 				struct ptx_target *target)
@@ -290,15 +294,18 @@ static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *l
 		other = waiting = ptx_peer_arenas_make(target->pid);
 		if (!waiting)
 			return ENOMEM;
-		/* If another controller has the name PID.START.first, both use its arena. */
+		/*
+		 * If another controller has made the link PID.START.first, both controllers use the
+		 * arena of the other controller.
+		 */
 		if (!ptx_rendezvous_link_first(link_target, waiting->fd)) {
 			err = find_linked_arena(link_target, &other);
 			if (err)
 				return err;
 			if (!other) {
 				/*
-				 * The other controller has ended since, and its link
-				 * leads nowhere.
+				 * The other controller has ended since, and its link leads to no
+				 * file.
 				 */
 				other = waiting;
 				ptx_rendezvous_link(link_target, waiting->fd, false);
@@ -306,16 +313,14 @@ static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *l
 		}
 	}
 	target->arena = other;
-	atomic_thread_fence(memory_order_seq_cst); /* the link is made before the search */
+	atomic_thread_fence(memory_order_seq_cst); /* the link must exist before the search */
 	err = find_search(pid, target->pid, &other);
 	if (err == 0 && other != target->arena) {
 		if (target->arena == waiting)
 			ptx_rendezvous_remove(link_target, false);
 		target->arena = other;
 	}
-	/*
-	 * After ENXIO and EAGAIN the target still has no arena of its own, and will find the link.
-	 */
+	/* After ENXIO and EAGAIN the target has no arena of its own, and will find the link. */
 	if (err == 0 || err == ENXIO || err == EAGAIN)
 		return 0;
 	if (target->arena == waiting)
@@ -324,8 +329,8 @@ static int make_arena_or_search(pid_t pid, const struct ptx_rendezvous_target *l
 }
 
 /*
- * Returns true if the process has ended and its parent has waited for it. Before that wait the
- * process still has its id. The signal 0 is not delivered.
+ * Returns true if the process has ended and its parent has waited for it, so that its process id
+ * may belong to another process. The kernel does not deliver signal 0.
  */
 static bool has_ended(int process)
 {
@@ -333,9 +338,10 @@ static bool has_ended(int process)
 }
 
 /*
- * Under lock. EAGAIN means that the process has only its parent's arena. Such a process is a child
- * that has not made its own arena yet, or a child that never makes one because it has no event. The
- * process gets 50 ms to set up its own arena.
+ * Finds or makes the arena of the target. The caller holds the lock. EAGAIN of find_search() means
+ * that the process has only its parent's arena open. It is a child that has not made its own arena
+ * yet, or that makes none because it records no event. So the function waits up to 50 ms for the
+ * child's arena.
  */
 static int find_arena(pid_t pid, const struct ptx_rendezvous_target *link_target,
 		      struct ptx_target *target)
@@ -348,15 +354,15 @@ static int find_arena(pid_t pid, const struct ptx_rendezvous_target *link_target
 		err = find_search(pid, target->pid, &target->arena);
 	}
 	/*
-	 * After these two errors the search was complete: the process has no arena of its own.
-	 * After any other error it may have one.
+	 * After ENXIO and EAGAIN it is certain that the process has no arena of its own. After any
+	 * other error it may have an arena.
 	 */
 	return err == ENXIO || err == EAGAIN ? make_arena_or_search(pid, link_target, target) : err;
 }
 
 /*
- * Opens a pidfd. If pid is the id of a thread that is no process, the kernel returns EINVAL, or
- * ENOENT from Linux 6.16 on.
+ * Opens a pidfd. If `pid` is the id of a thread and not of a process, the kernel returns EINVAL, or
+ * ENOENT since Linux 6.16.
  */
 static int open_process(pid_t pid, int *process)
 {
@@ -367,9 +373,9 @@ static int open_process(pid_t pid, int *process)
 }
 
 /*
- * Determines two ids of the process: its number in /proc, and its id in its own name space. If the
- * name spaces differ, these ids may differ from pid. *same_ids becomes true if an id means the same
- * process for the target and for this process.
+ * Determines two ids of the process: its number in /proc, and its id in its own pid name space. If
+ * this process, /proc and the target have different pid name spaces, these ids differ from `pid`.
+ * *same_ids becomes true if the target is in the pid name space of this process.
  */
 static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
@@ -380,23 +386,24 @@ static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 		return map_error(err);
 	err = ptx_proc_ids_of(process, ids);
 	/*
-	 * An older kernel does not report the ids for a pidfd. Without name spaces pid is enough:
-	 * the caller checks at the end whether the process has ended meanwhile.
+	 * An older kernel does not report the ids for a pidfd. If there is only one pid name space,
+	 * the function uses `pid` instead. The caller checks at the end whether the process has
+	 * ended meanwhile.
 	 */
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
 	/*
-	 * The process is in this process's name space or in one below it. If it is at the same
-	 * depth, it is in the same name space.
+	 * The target is in the pid name space of this process or in a name space below it. If both
+	 * are at the same depth, both are in the same name space.
 	 */
 	*same_ids = !err && ids->spaces == own.spaces;
 	return map_folder_error(pid, err);
 }
 
 /*
- * Under lock. Fills in the target's ids and identity, and `link_target`, from which the names of
- * its links are made. The user is the owner of the process's folder in /proc: the target looks for
- * links in that user's runtime folder.
+ * Finds the target's ids, identity and arena, and fills `link_target`, from which the names of its
+ * links are made. The owner of the process's folder in /proc is the user in whose runtime folder
+ * the target searches for links. The caller holds the lock.
  */
 static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *link_target,
 			struct ptx_target *target)
@@ -422,7 +429,10 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 	return find_arena((pid_t)ids.number, link_target, target);
 }
 
-/* The unlock at the end closes the arenas that were opened meanwhile and have no users. */
+/*
+ * Finds a target that is another process. The unlock at the end closes the arenas that were opened
+ * meanwhile and have no users.
+ */
 static int find_other_process(pid_t pid, struct ptx_target *target)
 {
 	struct ptx_rendezvous_target link_target = { 0 };
@@ -432,7 +442,7 @@ static int find_other_process(pid_t pid, struct ptx_target *target)
 		return err;
 	ptx_peer_arenas_lock();
 	err = find_process(process, pid, &link_target, target);
-	/* If the process is gone, the result of the search cannot be used. */
+	/* If the process is gone, `pid` may have meant another process during the search. */
 	if (has_ended(process)) {
 		if (!err)
 			ptx_rendezvous_remove(&link_target, false);
@@ -440,14 +450,14 @@ static int find_other_process(pid_t pid, struct ptx_target *target)
 	}
 	if (!err) {
 		/*
-		 * The link is left even if the target has the arena already: the target needs the
-		 * link when it executes a program.
+		 * A link is left even if the target uses the arena already, because a program that
+		 * the target executes needs the link.
 		 */
 		target->link_owner =
 			ptx_link_owner_add(target->arena, &link_target, target->inherited);
 		/*
 		 * The count of users keeps the arena open after the unlock. This process's own
-		 * arena is never closed, so it needs no count.
+		 * arena is never closed, so its users are not counted.
 		 */
 		if (target->arena != &ptx_arena_self)
 			target->arena->users++;
@@ -458,8 +468,9 @@ static int find_other_process(pid_t pid, struct ptx_target *target)
 }
 
 /*
- * Children that close the arena's descriptor find the arena by this link. The function returns NULL
- * if the start time is unknown. Children then find the arena by the descriptor only.
+ * Leaves a link to this process's own arena. Children that close the arena's descriptor find the
+ * arena by this link. Returns NULL if the start time of this process is unknown. Children then find
+ * the arena only by the descriptor.
  */
 static struct ptx_link_owner *link_for_children(uint32_t pid)
 {
@@ -472,7 +483,7 @@ static struct ptx_link_owner *link_for_children(uint32_t pid)
 	return link_target.start ? ptx_link_owner_add(&ptx_arena_self, &link_target, true) : NULL;
 }
 
-/* pid is an id of this process's name space. A process may name itself by 0 or by its id. */
+/* `pid` is an id of this process's pid name space. A process may name itself by 0 or by its id. */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 {
 	if (pid < 0)
@@ -490,8 +501,8 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 }
 
 /*
- * Called with the target of a stream that has ended. Removes this process's links if no other
- * stream needs them, and closes the arena if this stream was its last user.
+ * Called when the stream has ended. Removes this process's links for the target if no other stream
+ * needs them, and closes the arena if no other stream uses it.
  */
 void ptx_target_release(struct ptx_target *target)
 {

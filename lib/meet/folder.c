@@ -2,11 +2,14 @@
 /*
  * meet/folder.c - finds, checks and makes the runtime folder.
  *
- * A folder is used only if it belongs to the user and no other user may enter it: each file and
- * link in it was then made by a process of that user, or by root. Each check is made on an open
+ * A folder is used only if it belongs to the user and no other user may enter it. So each file and
+ * link in the folder was made by a process of this user or by root. The checks use an open
  * descriptor, because another user may replace a folder in /tmp at any time.
  *
- * No stdio and no allocation: a child looks for links in its first event, possibly in a handler.
+ * The functions use no stdio and allocate no memory, because a child searches for links at its
+ * first event, possibly in a signal handler.
+ *
+ * A place is one of the two paths where the runtime folder may be.
  */
 #include "meet/folder.h"
 
@@ -19,16 +22,17 @@
 #include "base/io.h"
 
 /*
- * /run/user/UID/posixtrace, then /tmp/.posixtrace-UID; if the user has chosen a folder, there is
- * only this one place.
+ * PLACES: /run/user/UID/posixtrace, then /tmp/.posixtrace-UID. If the user has chosen a folder,
+ * this folder is the only place.
  */
 #define PLACES     2
 #define PATH_BYTES 256 /* signal stacks are small */
 #define NAME_BYTES 32  /* the name of a folder in the runtime folder */
 
 /*
- * The environment as it was at the start: the program may change it at any time, and getenv() is
- * not safe against such changes. Only ptx_folder_init() writes is_chosen and `chosen`.
+ * The value of the environment variable at the start. The program may change the environment at any
+ * time, and getenv() is not safe against such changes. Only ptx_folder_init() changes is_chosen and
+ * `chosen`.
  */
 static bool is_chosen;
 static char chosen[PATH_BYTES - NAME_BYTES];
@@ -41,17 +45,17 @@ void ptx_folder_init(void)
 	is_chosen = path && *path;
 	chosen[0] = '\0';
 	/*
-	 * A relative path would change with the working folder. A relative path, or one that is too
-	 * long, counts as a folder that does not exist. The other places are not tried then,
-	 * because the user has chosen not to use them.
+	 * The meaning of a relative path would change with the working directory. So a relative
+	 * path, like a path that is too long, counts as a folder that does not exist. The other
+	 * places are not tried, because the user has chosen not to use them.
 	 */
 	if (is_chosen && *path == '/' && strlen(path) < sizeof chosen)
 		strcpy(chosen, path);
 }
 
 /*
- * Writes the path of the folder in the first or second place. PATH_BYTES leaves room for "/" and a
- * name of NAME_BYTES behind it, and for the digits of any uid.
+ * Writes the path of the folder at place 0 or 1. PATH_BYTES is enough for the path with any uid,
+ * and for "/" and a name of NAME_BYTES behind it.
  */
 static void path_of(char path[PATH_BYTES], uint32_t uid, int place)
 {
@@ -78,8 +82,8 @@ static int open_folder(int at, const char *path)
 }
 
 /*
- * Returns fd if the folder is the user's alone. Otherwise closes fd and returns -1. So a refused
- * folder leaves no descriptor behind. Mode bits for the group and others must all be 0.
+ * Returns fd if the folder belongs to the user and its mode gives no rights to the group and to
+ * others. Otherwise closes fd and returns -1.
  */
 static int folder_checked(int fd, uint32_t uid)
 {
@@ -92,10 +96,11 @@ static int folder_checked(int fd, uint32_t uid)
 }
 
 /*
- * Makes the folder with the mode 0700. Root also makes folders for other users and then makes the
- * user their owner. Root first opens the folder and checks that it is root's own, and then changes
- * the owner by the descriptor. In a folder of the user, the name could lead to another file by
- * then. Errors are not reported; the caller's open fails instead.
+ * Makes the folder with the mode 0700. Root also makes folders for other users, and then makes the
+ * user the owner of the folder. For this, root opens the new folder, checks that it belongs to
+ * root, and changes the owner by the descriptor. A change by the name would not be safe, because
+ * the user could replace the folder meanwhile. Errors are not reported, because the caller's open
+ * then fails.
  */
 static void make_folder(int at, const char *path, uint32_t uid)
 {
@@ -107,14 +112,14 @@ static void make_folder(int at, const char *path, uint32_t uid)
 	fd = folder_checked(open_folder(at, path), self);
 	if (fd < 0)
 		return;
-	/* If this fails, the folder stays root's, and folder_checked() refuses it for the user. */
+	/* If this fails, the folder belongs to root, and folder_checked() refuses it. */
 	(void)!fchown(fd, uid, (gid_t)-1);
 	close(fd);
 }
 
 /*
- * Returns a checked descriptor of path below `at`, or -1. If `make` is true, a folder that exists
- * is used as it is.
+ * Returns a checked descriptor of the folder `path`, relative to the descriptor `at`, or -1. If
+ * `make` is true, makes the folder first if it does not exist.
  */
 static int open_at(int at, const char *path, uint32_t uid, bool make)
 {
@@ -124,8 +129,8 @@ static int open_at(int at, const char *path, uint32_t uid, bool make)
 }
 
 /*
- * Tries the places in their order and returns the first that passes the checks. uid is the user
- * whose processes meet there; it differs from the caller only if root traces a user's process.
+ * Tries the places in their order, and returns the first folder that passes the checks. The user
+ * `uid` differs from the caller only if root traces a user's process.
  */
 int ptx_folder_open(uint32_t uid, bool make)
 {
@@ -135,8 +140,8 @@ int ptx_folder_open(uint32_t uid, bool make)
 	for (int place = 0; fd < 0 && place < PLACES - is_chosen; place++) {
 		path_of(path, uid, place);
 		/*
-		 * A folder that the environment names is this user's: root does not make it for
-		 * another user.
+		 * If root's environment names a folder, root does not make this folder for another
+		 * user.
 		 */
 		fd = open_at(AT_FDCWD, path, uid, make && !(is_chosen && geteuid() != uid));
 	}
@@ -144,10 +149,10 @@ int ptx_folder_open(uint32_t uid, bool make)
 }
 
 /*
- * The caller's own folder can be entered by this user alone, so one call with the whole path is
- * enough, and the runtime folder itself is not checked. Another user can replace the last part of
- * `path` by a symbolic link, and the kernel would follow it on its way to `name`. So root opens the
- * folder of another user step by step.
+ * If the folder belongs to the caller's user, one call with the whole path is enough, and only the
+ * folder `name` is checked. If root opens the folder of another user, that user could replace the
+ * last part of `path` by a symbolic link, which the kernel would follow. So root opens the two
+ * folders one after the other.
  */
 static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 {
@@ -164,9 +169,9 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 }
 
 /*
- * Each program that starts calls this function with `make` false. So the usual case, in which there
- * is no folder, must cost only one call for each place. `name` is one of a few constants, which fit
- * into the path.
+ * Each program that starts calls this function with `make` false, and usually there is no folder.
+ * So this case must cost only one system call for each place. `name` is a constant of at most
+ * NAME_BYTES.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {
@@ -189,9 +194,9 @@ int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 }
 
 /*
- * unlinkat() fails if the folder is not empty. Another process may leave a link at this moment.
- * Then either the link exists and the folder is kept, or that process finds that the folder is gone
- * and makes it again (rendezvous_link() in rendezvous.c).
+ * unlinkat() fails if the folder is not empty. Another process may make a link in the folder at the
+ * same time. If its link exists already, the folder is kept. Otherwise that process finds that the
+ * folder is gone, and makes it again (rendezvous_link() in rendezvous.c).
  */
 void ptx_folder_remove_from(uint32_t uid, const char *name)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/folder.h - the runtime folder, where the processes of a user find what they share.
+ * meet/folder.h - the runtime folder, with the links (rendezvous.h) and the file (quota.h) that the
+ * processes of a user share.
  *
- * It is POSIXTRACE_RUNTIME_DIR, an absolute path, or else the first existing folder of
- * /run/user/UID/posixtrace and /tmp/.posixtrace-UID. The folder is used only if it belongs to the
- * user and no other user may enter it. Without a folder, as in a container or on a full disk,
- * everything that a process can do alone still works.
+ * The environment variable POSIXTRACE_RUNTIME_DIR has the absolute path of the folder. If it is not
+ * set, the folder is the first existing one of /run/user/UID/posixtrace and /tmp/.posixtrace-UID. A
+ * folder is used only if it belongs to the user and no other user may enter it. Without a folder,
+ * as in a container or on a full disk, a process can still trace itself.
  *
  * Signals   async-signal-safe as long as no folder is made.
  */
@@ -15,7 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Reads the environment. The library's constructor calls it. */
+/* Reads the environment variable. The library's constructor calls this function. */
 void ptx_folder_init(void);
 
 /*
@@ -25,8 +26,8 @@ void ptx_folder_init(void);
 int ptx_folder_open(uint32_t uid, bool make);
 
 /*
- * Does the same for the folder `name` inside the runtime folder. If `make` is false and there is no
- * such folder, which is the usual case, the call costs one system call for each place.
+ * Does the same for the folder `name` inside the runtime folder. In the usual case `make` is false
+ * and there is no such folder. The call then costs one system call for each of the two paths.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make);
 

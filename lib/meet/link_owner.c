@@ -2,10 +2,11 @@
 /*
  * meet/link_owner.c - counts the streams of this process that need its links for a target.
  *
- * A process has one link for each target, however many of its streams trace the target, and a
- * second link if one of these streams is inherited. The process removes its links when the last
- * stream that needs them ends. The links of a process that is killed remain, until the next
- * controller that makes a link removes them (rendezvous_clean() in rendezvous.c).
+ * A target finds its arena by the links of its controllers (rendezvous.h). A controller has one
+ * link for each target, for all its streams of this target, and a second link if one of these
+ * streams is inherited. The controller removes a link when the last stream that needs it ends. The
+ * links of a controller that is killed remain until another controller makes a link
+ * (rendezvous_clean() in rendezvous.c).
  *
  * Called by threads of a controller, never in a trace point. The lock is held during system calls
  * in the runtime folder, which do not wait for other processes.
@@ -19,17 +20,14 @@
 struct ptx_link_owner {
 	struct ptx_rendezvous_target target;
 	/*
-	 * The number of streams that trace the target, and how many of these streams its children
-	 * inherit. Both are changed under the lock.
+	 * The number of streams that trace the target, and the number of these streams that
+	 * children inherit. The lock protects both.
 	 */
 	unsigned streams, inherited;
 	struct ptx_link_owner *next;
 };
 
-/*
- * The list is in memory that a child inherits. The child forgets the list, because it must not
- * remove its parent's links.
- */
+/* A child inherits the list and empties it, because it must not remove its parent's links. */
 static struct ptx_link_owner *link_owners;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -69,9 +67,9 @@ static void link_owner_drop(struct ptx_link_owner *link_owner)
 }
 
 /*
- * The stream works without links if the folder is missing or the program has closed the arena's
- * descriptor: the only effect is that the target is no longer traced after it executes another
- * program. So errors of the folder are not reported.
+ * If the folder is missing, or the program has closed the arena's descriptor, there are no links.
+ * The only effect is that the target is no longer traced after it executes another program. So
+ * errors of the folder are not reported.
  */
 struct ptx_link_owner *ptx_link_owner_add(const struct ptx_arena *arena,
 					  const struct ptx_rendezvous_target *target,
@@ -100,8 +98,8 @@ struct ptx_link_owner *ptx_link_owner_add(const struct ptx_arena *arena,
 }
 
 /*
- * link_owner may be NULL, since ptx_link_owner_add() may have had no memory. `inherited` has the
- * value that was given to that function.
+ * `link_owner` may be NULL, because ptx_link_owner_add() returns NULL if there is no memory.
+ * `inherited` must be the same as in that call.
  */
 void ptx_link_owner_remove(struct ptx_link_owner *link_owner, bool inherited)
 {
@@ -118,9 +116,8 @@ void ptx_link_owner_remove(struct ptx_link_owner *link_owner, bool inherited)
 }
 
 /*
- * The lock is made anew, because a thread of the parent that does not exist here may hold it. The
- * entries are not freed: such a thread may have been changing the list, so a walk through it is not
- * safe.
+ * The mutex is initialized again, because a thread of the parent may have held it at the fork. The
+ * entries are not freed, because that thread may have been changing the list.
  */
 void ptx_link_owner_after_fork(void)
 {

@@ -2,10 +2,9 @@
 /*
  * meet/openers.c - lists the processes that have files open that may be arenas, from /proc.
  *
- * The kernel decides what this process may see: a folder /proc/PID/fd that it may not read is
- * skipped, as is a process that ends during the walk. So the list may be incomplete, and a process
- * that is not in it may be an opener all the same. The walk fails only because of errors of this
- * process itself (descriptors, memory).
+ * An opener is such a process. The functions skip a process that ends meanwhile, and a folder
+ * /proc/PID/fd that this process may not read. So the list may be incomplete. They fail only
+ * because of errors of this process itself (descriptors, memory).
  *
  * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
  * functions may run concurrently with different arguments.
@@ -23,33 +22,28 @@
 #include "base/proc.h"
 
 /*
- * The name of a memory file does not prove that it is an arena, because any program can give this
- * name to its own file. So the caller checks the seals and the control page. The name is compared
- * first, because reading a link is harmless, while opening an arbitrary file may not be.
+ * Compares the name of the file, which is the text of the link. Any program can give the name of an
+ * arena to its own file, so the caller also checks the seals and the control page. The name is
+ * compared before the file is opened, because to open an arbitrary file could block or affect a
+ * device.
  */
 bool ptx_openers_is_candidate(int folder, const char *name)
 {
 	static const char wanted[] = "/memfd:posix-trace";
-	/*
-	 * Only the beginning is compared, so it does not matter that readlinkat() truncates a
-	 * longer text.
-	 */
+	/* Only the beginning is compared, so a text that readlinkat() truncates is enough. */
 	char link[sizeof wanted + 16];
 	ssize_t n = readlinkat(folder, name, link, sizeof link);
 
 	return n >= (ssize_t)sizeof wanted - 1 && memcmp(link, wanted, sizeof wanted - 1) == 0;
 }
 
-/*
- * Returns true for the name of a process or thread in /proc. Such a name has no leading zero, and
- * the kernel's ids fit into 32 bits.
- */
+/* Returns true for the name of a process or thread in /proc: a number without a leading zero. */
 static bool is_number(const char *name)
 {
 	return name[0] >= '1' && name[0] <= '9' && !name[strspn(name, "0123456789")];
 }
 
-/* Adds an entry. ENOMEM: the list stays as it is, and the caller frees it. */
+/* Adds an entry. Returns 0 or ENOMEM. After ENOMEM the list is unchanged. */
 static int openers_add(struct ptx_openers *openers, const struct stat *file, uint32_t pid,
 		       uint32_t fd)
 {
@@ -78,8 +72,9 @@ struct one {
 };
 
 /*
- * The link is read before fstatat() follows it, because following the link of another kind of file
- * could block. A descriptor that was closed in between is omitted.
+ * Adds a descriptor if it may be that of an arena. The link is read before fstatat() follows it,
+ * because to follow a link to another kind of file could block. A descriptor that was closed
+ * meanwhile is omitted.
  */
 static int look_at_file(void *arg, int folder, const char *name)
 {
@@ -92,7 +87,8 @@ static int look_at_file(void *arg, int folder, const char *name)
 }
 
 /*
- * The argument of look_at_thread(): `path` gets the folder of descriptors of a thread that has one.
+ * The argument of look_at_thread(), which stores the path of a thread's folder of descriptors in
+ * `path`.
  */
 struct living {
 	uint32_t pid;
@@ -100,7 +96,9 @@ struct living {
 	size_t room;
 };
 
-/* Ends a listing at its first name: the folder is not empty. */
+/*
+ * A callback of ptx_io_list(): ends the listing at the first name, because the folder is not empty.
+ */
 static int is_any(void *arg, int folder, const char *name)
 {
 	(void)arg;
@@ -110,9 +108,9 @@ static int is_any(void *arg, int folder, const char *name)
 }
 
 /*
- * Returns 1, which ends the listing, for a thread of the process whose folder of descriptors can be
- * listed and is not empty. The first thread is skipped, because the caller has looked at it
- * already.
+ * A callback of ptx_io_list() for the threads of a process. Returns 1, which ends the listing, if
+ * the thread's folder of descriptors can be listed and is not empty. The first thread is skipped,
+ * because its folder is empty.
  */
 static int look_at_thread(void *arg, int tasks, const char *name)
 {
@@ -127,9 +125,9 @@ static int look_at_thread(void *arg, int tasks, const char *name)
 }
 
 /*
- * The threads of a process share its descriptors, but /proc shows none for a thread that has ended.
- * If no other thread has a folder, `path` is the folder of the process; the caller then finds it
- * empty.
+ * The threads of a process share its descriptors, but /proc shows no descriptors for a thread that
+ * has ended. If no other thread has a folder with descriptors, `path` is the folder of the process,
+ * which is empty.
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room)
 {
@@ -146,8 +144,8 @@ void ptx_openers_files(uint32_t pid, char *path, size_t room)
 }
 
 /*
- * The process may have closed the descriptor since the walk. So the caller must check device and
- * inode of the file that it opens.
+ * The process may have closed the descriptor since the list was made. So the caller must compare
+ * device and inode of the file that it opens.
  */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 {
@@ -159,8 +157,8 @@ void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room)
 }
 
 /*
- * Lists the descriptors of one process. If an error concerns this process's own limits, the
- * function returns it, because the look at each further process would fail as well. After any other
+ * Lists the descriptors of one process. If an error concerns the limits of the calling process, the
+ * function returns it, because the same error would occur for each other process. After any other
  * error the process is skipped.
  */
 static int look_at_process(void *arg, int proc, const char *name)
@@ -178,7 +176,7 @@ static int look_at_process(void *arg, int proc, const char *name)
 }
 
 /*
- * Orders by file, then by process. Entries that compare as equal are descriptors of one file in one
+ * Orders by file, then by process. Equal entries are descriptors of the same file in the same
  * process.
  */
 static int openers_order(const void *a, const void *b)
@@ -192,7 +190,7 @@ static int openers_order(const void *a, const void *b)
 	return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* Sorts, and keeps one descriptor for each pair of file and process. */
+/* Sorts the list, and keeps one descriptor for each pair of file and process. */
 static void openers_sort(struct ptx_openers *openers)
 {
 	size_t kept = 0;
@@ -216,16 +214,14 @@ static int openers_finish(struct ptx_openers *openers, int err)
 	return err;
 }
 
-/* The caller frees the list with ptx_openers_free(), also if it is empty. */
+/* The caller frees the list by ptx_openers_free(), even if the list is empty. */
 int ptx_openers_find(struct ptx_openers *openers)
 {
 	*openers = (struct ptx_openers){ 0 };
 	return openers_finish(openers, ptx_io_list("/proc", look_at_process, openers));
 }
 
-/*
- * The function looks at one process only, so its cost does not depend on the number of processes.
- */
+/* Only one process is examined, so the cost does not depend on the number of processes. */
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers)
 {
 	char name[16];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/openers.h - the processes that have files open that may be arenas, as far as this process is
- * permitted to see them.
+ * meet/openers.h - lists the processes that have a file open that may be an arena. Processes that
+ * this process may not examine are not in the list.
  *
  * Traced processes have their arena open, and so have their controllers. Processes begin and end at
  * any time, so the result may be out of date when the function returns.
@@ -19,34 +19,36 @@ struct ptx_opener {
 	uint32_t fd;
 };
 
-/* Entries are ordered by file, then by process. Each pair of the two occurs once. */
+/* Entries are ordered by file, then by process. Each pair of file and process occurs once. */
 struct ptx_openers {
 	struct ptx_opener *opener;
 	size_t count, room;
 };
 
 /*
- * ENOMEM, EMFILE, or the error of /proc. Processes that this process may not examine are skipped.
+ * Find the openers among all processes, or only in the process `pid`. Return 0, ENOMEM, EMFILE, or
+ * the error of opening /proc.
  */
 int ptx_openers_find(struct ptx_openers *openers);
-int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers); /* in that process alone */
+int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers);
 void ptx_openers_free(struct ptx_openers *openers);
 
-/* Returns how many entries from `index` on have the same file. */
+/* Returns the number of entries that have the same file as the entry `index`, from `index` on. */
 size_t ptx_openers_same(const struct ptx_openers *openers, size_t index);
 
 #define PTX_OPENER_PATH 64
 
 /*
- * Writes the path of the folder of a process's descriptors, /proc/PID/fd. If the process's first
- * thread has ended, that folder is empty; then the path is that of another thread.
+ * Writes the path of the folder of a process's descriptors, /proc/PID/fd. If the first thread of
+ * the process has ended, this folder is empty, and the function writes the path of another thread's
+ * folder.
  */
 void ptx_openers_files(uint32_t pid, char *path, size_t room);
 
-/* Writes the path of the file that the opener has open: at most PTX_OPENER_PATH bytes. */
+/* Writes the path in /proc of the file that the opener has open, at most PTX_OPENER_PATH bytes. */
 void ptx_openers_path(const struct ptx_opener *opener, char *path, size_t room);
 
-/* Returns true if an entry of a folder /proc/PID/fd may be an arena. */
+/* Returns true if the entry `name` of a folder /proc/PID/fd may be an arena. */
 bool ptx_openers_is_candidate(int folder, const char *name);
 
 #endif

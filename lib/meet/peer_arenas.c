@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/peer_arenas.c - the list of other processes' arenas that are open in this process.
+ * meet/peer_arenas.c - the list of the arenas of other processes that this process has open.
  *
- * Each arena is open once, because a process that closes any descriptor of a file loses all its
- * record locks on it (arena/DESIGN 5, L1). So a path is first opened with O_PATH, which does not
- * affect locks. Device and inode then show whether the arena is known.
+ * Each arena is open only once: when a process closes any descriptor of a file, it loses all its
+ * record locks on the file (arena/DESIGN 5, L1). So a path is first opened with O_PATH, which does
+ * not affect locks. Device and inode then show whether this process has the arena open already.
  *
  * An arena is mapped only if it is sealed, so that an access does not raise SIGBUS. Its content may
- * be hostile; the users of arena.h check what they read.
+ * be hostile, so all code that reads an arena checks the values.
  *
  * Threads of a controller or observer call these functions; no function here runs in a trace point.
  * The lock may be held for a long time, because find.c sleeps while it holds the lock.
@@ -26,15 +26,15 @@
 #include "base/io.h"
 
 /*
- * The arenas that are open. The list is used under the lock. Between lock and unlock it may have
- * entries without users.
+ * The arenas of other processes that are open. The lock protects the list. Between lock and unlock
+ * the list may have arenas without users.
  */
 static struct ptx_arena *others;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * The file is mapped already. If the arena has another version, its layout differs, and it is not
- * used.
+ * Returns true if the mapped file is an arena of this version. An arena of another version has
+ * another layout and is not used.
  */
 static bool is_arena(const struct ptx_arena *arena)
 {
@@ -44,7 +44,8 @@ static bool is_arena(const struct ptx_arena *arena)
 
 /*
  * Unmaps and closes an arena that is in no list and that no stream uses. The descriptor is closed
- * only if it still leads to the file: the program may have closed it and opened another file there.
+ * only if it is still that of the arena: the program may have closed it, and its number may belong
+ * to another file.
  */
 static void free_arena(struct ptx_arena *arena)
 {
@@ -57,7 +58,7 @@ static void free_arena(struct ptx_arena *arena)
 	free(arena);
 }
 
-/* Returns NULL on failure. The memory is shared with the process that the arena belongs to. */
+/* Maps a part of an arena's file. Returns NULL after an error. */
 static void *peer_arenas_map(int fd, size_t bytes, uint64_t offset)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
@@ -65,7 +66,10 @@ static void *peer_arenas_map(int fd, size_t bytes, uint64_t offset)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Maps the control page and the lists. On failure free_arena() unmaps the part that succeeded. */
+/*
+ * Maps the control page and the lists. After an error the caller calls free_arena(), which unmaps
+ * the part that is mapped.
+ */
 static bool map_arena(struct ptx_arena *arena)
 {
 	arena->control = peer_arenas_map(arena->fd, sizeof(union ptx_control_page), 0);
@@ -74,8 +78,7 @@ static bool map_arena(struct ptx_arena *arena)
 }
 
 /*
- * Makes the structure for an open file and takes ownership of fd. If there is no memory, fd is
- * closed.
+ * Makes the structure for an open file. The structure owns fd. If there is no memory, fd is closed.
  */
 static struct ptx_arena *new_arena(int fd)
 {
@@ -96,9 +99,9 @@ static struct ptx_arena *new_arena(int fd)
 }
 
 /*
- * Opens an arena in fd, which it owns from then on. If the file is no arena, and after an error,
- * *result is NULL and the file is closed. ENOMEM: the file is sealed like an arena but could not be
- * mapped, so the file may be an arena. EPROTONOSUPPORT: it is an arena of another version.
+ * Maps the arena in fd, and owns fd in any case. If the file is no arena, and after an error,
+ * *result is NULL and the file is closed. ENOMEM: there is no memory, so the file may be an arena.
+ * EPROTONOSUPPORT: the file is an arena of another version.
  */
 static int open_file(int fd, struct ptx_arena **result)
 {
@@ -121,9 +124,7 @@ static int open_file(int fd, struct ptx_arena **result)
 	return err;
 }
 
-/*
- * The arena is in no list: the caller alone uses it. The function owns fd, also if it returns NULL.
- */
+/* The arena is not in the list, so only the caller uses it. */
 struct ptx_arena *ptx_arena_open(int fd)
 {
 	struct ptx_arena *arena;
@@ -131,7 +132,10 @@ struct ptx_arena *ptx_arena_open(int fd)
 	return open_file(fd, &arena) ? NULL : arena;
 }
 
-/* Returns the arena of this process with that file, NULL if it has none. Under lock. */
+/*
+ * Returns the open arena with this file, or NULL if this process does not have the file open. The
+ * caller holds the lock.
+ */
 static struct ptx_arena *find_open_arena(const struct stat *file)
 {
 	if (ptx_arena_self.fd >= 0 && file->st_dev == ptx_arena_self.device &&
@@ -166,9 +170,9 @@ static int open_arena(int file, struct ptx_arena **arena)
 }
 
 /*
- * O_PATH opens nothing: it neither blocks at a FIFO nor triggers a device. Only regular files are
- * opened for reading and writing. ENOENT and ENXIO: the descriptor or the process is gone, and so
- * no arena is there.
+ * An open with O_PATH does not block at a FIFO and has no effect on a device. Only regular files
+ * are then opened for reading and writing. ENOENT and ENXIO mean that the descriptor or the process
+ * is gone, so there is no arena.
  */
 int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 {
@@ -188,7 +192,7 @@ int ptx_peer_arenas_at(const char *path, struct ptx_arena **arena)
 }
 
 /*
- * inner_pid is the id of that process in its own name space. The arena has no users yet. If the
+ * inner_pid is the id of the process in its own pid name space. The new arena has no users. If the
  * caller does not increase the count of users, the unlock closes the arena.
  */
 struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
@@ -209,7 +213,10 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid)
 	return arena;
 }
 
-/* Closes the arenas without users. No stream has claims there, so no lock is lost. */
+/*
+ * Closes the arenas without users. No stream of this process is in these arenas, so no lock is
+ * lost.
+ */
 static void peer_arenas_sweep(void)
 {
 	for (struct ptx_arena **link = &others; *link;) {
@@ -224,7 +231,7 @@ static void peer_arenas_sweep(void)
 	}
 }
 
-/* The lock is not recursive, and must not be used in a signal handler. */
+/* The lock is not recursive, and a signal handler must not acquire it. */
 void ptx_peer_arenas_lock(void)
 {
 	pthread_mutex_lock(&lock);
@@ -237,9 +244,9 @@ void ptx_peer_arenas_unlock(void)
 }
 
 /*
- * Calls `look` with a file that is neither this process's own arena nor an arena that it has open
- * already. Otherwise closing the new descriptor would release this process's locks on the file. The
- * structure has no mapping: `look` reads by pread(), which cannot raise SIGBUS.
+ * Opens the file, and calls `look` with a structure for it. Precondition: this process does not
+ * have the file open as an arena. Otherwise closing the new descriptor would release this process's
+ * locks on the file. The file is not mapped: `look` reads by pread(), which cannot raise SIGBUS.
  */
 static int peek_at(int file, const struct stat *st,
 		   void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
@@ -305,8 +312,8 @@ int ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct 
 }
 
 /*
- * The child has no locks, so closing its copies releases none. The structures are not freed: if
- * fork() was called in a signal handler, the interrupted call may still use them.
+ * The child has no locks on the files, so closing its descriptors releases no lock. The structures
+ * are not freed: if fork() was called in a signal handler, the interrupted call may still use them.
  */
 void ptx_peer_arenas_after_fork(void)
 {
@@ -316,5 +323,5 @@ void ptx_peer_arenas_after_fork(void)
 			close(arena->fd);
 		arena->fd = -1;
 	}
-	others = NULL; /* the mappings stay: an interrupted call may still read them */
+	others = NULL; /* the mappings stay, because an interrupted call may still read them */
 }

@@ -2,14 +2,14 @@
 /*
  * meet/process.c - sets up the arena of a process: at its start, after execve(), and in a child.
  *
- * The steps run in the traced program: in the constructor, in the fork handler, or in a trace point
- * that finds that the process is a child that is not set up. So they use no stdio and no
- * allocation, and keep errno. If a step fails, the process continues without it. Without a file,
- * the arena is anonymous memory. If this memory cannot be mapped either, the static page stays the
- * control page.
+ * The functions run in the traced program: in the constructor, in the fork handler, or in a trace
+ * point of a child that is not set up. So they use no stdio, allocate no memory, and keep errno. An
+ * error does not end the set-up. If there is no file, the arena is anonymous memory. If this memory
+ * cannot be mapped either, the static page stays the control page.
  *
- * The process makes its own arena visible to others before it looks for another arena. DESIGN 2
- * shows why a controller and this process agree on one of the two.
+ * The process makes its own arena visible to others before it searches for an arena that a
+ * controller has made for it. meet/DESIGN 2 shows why a controller and this process then choose the
+ * same arena. The states of an arena, such as SETTLING, are those of enum ptx_arena_owner.
  */
 #include "meet/process.h"
 
@@ -34,9 +34,9 @@
 #include "meet/rendezvous.h"
 
 /*
- * Replaces static pages by a mapping of the file. So their address is still the address that the
- * linker chose, and trace points need no pointer. If fd is negative, the memory is anonymous, and
- * children share it. If the mapping fails, the static page stays the control page.
+ * Replaces static pages by a mapping of the file. The address of the pages is unchanged, so trace
+ * points need no pointer. If fd is negative, the memory is anonymous, and children share it.
+ * Returns false if the mapping fails; the static pages then remain.
  */
 static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 {
@@ -47,9 +47,9 @@ static bool map_over(void *page, size_t bytes, int fd, uint64_t offset)
 }
 
 /*
- * Maps the lists of an arena, or anonymous memory for lists if fd is negative. MAP_NORESERVE: most
- * of the address space is never used. Returns NULL if there is no memory; the arena then has no
- * names.
+ * Maps the lists of an arena. If fd is negative, maps anonymous memory for new lists. MAP_NORESERVE
+ * is used because most of the address space is never used. Returns NULL if there is no memory; the
+ * arena then has no lists.
  */
 static struct ptx_lists *map_lists(int fd)
 {
@@ -61,8 +61,8 @@ static struct ptx_lists *map_lists(int fd)
 }
 
 /*
- * Copies schemas and object names. Entries that do not fit are dropped, because they only describe
- * events.
+ * Copies schemas and object names. If the list `to` is full, entries are dropped, because they only
+ * describe events.
  */
 static void copy_texts(struct ptx_lists *to, const struct ptx_lists *from)
 {
@@ -84,19 +84,23 @@ static void set_file(struct ptx_arena *arena, int fd)
 	arena->bytes = (uint64_t)file.st_size;
 }
 
-/* Another version of the library has another layout. Its arena is not used. */
+/*
+ * Returns true for an arena of this version. An arena of another version of the library has another
+ * layout and is not used.
+ */
 static bool is_arena(const struct ptx_control *control)
 {
 	return control->magic == PTX_ARENA_MAGIC && control->version == PTX_ARENA_VERSION;
 }
 
 /*
- * Returns true if the arena was made for this process, was its own before it executed another
- * program, or is that of a family to which it belongs. `control` is mapped and has passed
- * is_arena(). An arena that was made for this id and WAITS becomes CHOSEN by a compare-and-swap. If
- * it is CHOSEN already, this process had it before it executed the program, or a controller chose
- * it for this process. If `is_others` is true, the arena was found among those of all processes,
- * and its process id may be that of a former process.
+ * Returns true if this process must use the arena: the arena was made for this process, or this
+ * process has used it before it executed the program, or it is the arena of a family (family.h) to
+ * which this process belongs. `control` is mapped and has passed is_arena(). An arena that was made
+ * for this process id and WAITS becomes CHOSEN by a compare-and-swap. If it is CHOSEN already, this
+ * process has used it before it executed the program, or a controller has chosen it for this
+ * process. If `is_others` is true, the arena was found by a link for another process, so its
+ * process id may be that of a former process.
  */
 static bool choose_arena(struct ptx_control *control, bool is_others)
 {
@@ -126,14 +130,14 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 }
 
 /*
- * Replaces this process's new arena with the arena in fd, if that arena is for this process.
- * Returns false otherwise: the caller still owns fd, and the process's own arena is SETTLING, or
- * CHOSEN by a controller's choice. `is_others` is that of choose_arena().
+ * Replaces this process's new arena by the arena in fd, if choose_arena() permits it; `is_others`
+ * is as there. Otherwise returns false. The caller then still owns fd, and the process's own arena
+ * is SETTLING, or CHOSEN if a controller has chosen it.
  *
- * The order matters. Names are merged first, because a type that the program has already must keep
- * its number. Then the own arena becomes LEFT, so that no controller attaches a stream to it. Then
- * the other arena becomes CHOSEN, or this process joins its family. If this step or the mapping
- * fails, the own arena becomes SETTLING again.
+ * The order matters. First the names are merged, because an event type that the program has already
+ * must keep its number. Second, the own arena becomes LEFT, so that no controller attaches a stream
+ * to it. Third, the other arena becomes CHOSEN, or this process joins the family of the other
+ * arena. If the third step or the mapping fails, the own arena becomes SETTLING again.
  */
 static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 {
@@ -150,7 +154,7 @@ static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 	if (is_arena(control))
 		lists = map_lists(fd);
 	/*
-	 * The change to LEFT fails if a controller could not wait any longer and has made this
+	 * The change to LEFT fails if a controller has not waited any longer and has made the own
 	 * arena CHOSEN.
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
@@ -164,12 +168,12 @@ static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 	}
 	munmap(control, sizeof(union ptx_control_page));
 	if (arena->lists) {
-		/* In a child these lists have copies of its parent's texts. */
+		/* In a child the lists of the own arena have copies of the parent's texts. */
 		copy_texts(lists, arena->lists);
 		munmap(arena->lists, PTX_LISTS_BYTES);
 	}
 	/*
-	 * No stream of this process is in an arena that it has just made, so closing the file
+	 * This process has no stream in the arena that it has just made, so closing the file
 	 * releases no lock.
 	 */
 	if (ptx_arena_fd(arena) >= 0)
@@ -181,11 +185,11 @@ static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 }
 
 /*
- * Follows links to an arena that a controller made for this process or an ancestor, or that the
- * process had before it executed this program. This process's own new arena is visible already,
- * and a controller leaves its link before it looks for that arena. So the controller sees the
- * arena, or this process sees the link, or both. The controller waits until this process has
- * chosen.
+ * Follows links (rendezvous.h) to an arena that a controller has made for this process or an
+ * ancestor, or that this process has used before it executed the program. If there is none, the own
+ * arena becomes CHOSEN. The own arena is visible already, and a controller makes its link before it
+ * searches for the own arena. So the controller finds the own arena, or this process finds the
+ * link, or both. The controller waits until this process has chosen one of the two arenas.
  */
 static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 {
@@ -193,8 +197,8 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 	int fd;
 
 	/*
-	 * With this fence, the kernel looks up links after the store that made this arena
-	 * visible.
+	 * Because of this fence, the search for links comes after the store that has made the own
+	 * arena visible.
 	 */
 	atomic_thread_fence(memory_order_seq_cst);
 	ptx_rendezvous_begin(&walk, is_program);
@@ -209,8 +213,8 @@ static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 }
 
 /*
- * Uses an arena whose descriptor the program has inherited through execve(), if there is one. The
- * arena has the names of the family already, so nothing is merged.
+ * Uses an arena whose descriptor the program has inherited through execve(), if there is such an
+ * arena. It has the names of the family already, so no names are merged.
  */
 static bool use_inherited_arena(struct ptx_arena *arena)
 {
@@ -224,10 +228,10 @@ static bool use_inherited_arena(struct ptx_arena *arena)
 }
 
 /*
- * Makes an arena of this process's own, with the names that this process has already. Then looks
- * for an arena that a controller has left for this process. is_program is false in a child of
- * fork(), which runs its parent's program. Such a child looks for no links of ancestors: if such a
- * link led the parent to an arena, the child has inherited that arena.
+ * Makes an arena of this process's own, with the names that this process has already. Then searches
+ * for an arena that a controller has made for this process. `is_program` is false in a child of
+ * fork(), which runs its parent's program. Such a child does not search for links for ancestors: if
+ * there was such a link, the parent has found its arena, and the child has inherited that arena.
  */
 static void make_arena(bool is_program)
 {
@@ -237,42 +241,40 @@ static void make_arena(bool is_program)
 
 	ptx_family_begin();
 	if (fd >= 0)
-		close(fd); /* this is the parent's arena, which a child has open */
-	/* fd may be -1: everything that one process can do works in anonymous memory. */
+		close(fd); /* in a child, this is the parent's arena */
+	/* If fd is -1, the arena is anonymous memory, which is enough for this process alone. */
 	fd = ptx_arena_file(&arena->bytes);
 	set_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
 	lists = map_lists(fd);
-	if (lists && old) { /* the old lists are the parent's and stay mapped */
+	if (lists && old) { /* in a child the old lists belong to the parent; they stay mapped */
 		ptx_names_copy(&lists->names, &old->names);
 		copy_texts(lists, old);
 	}
 	if (lists)
 		ptx_arena_set_lists(arena, lists);
 	/*
-	 * From here on a controller that looks at the descriptors finds an arena that is SETTLING.
+	 * From here on, a controller that examines this process's descriptors finds an arena that
+	 * is SETTLING.
 	 */
 	ptx_arena_begin(&ptx_own_control, ptx_proc_own(), PTX_ARENA_SETTLING);
 	use_linked_arena(arena, is_program);
 }
 
-/*
- * True once the constructor, or a call before it, has begun. It is set before other
- * threads exist.
- */
+/* True when ptx_process_init() has begun. It is set before other threads exist. */
 static bool has_begun;
 
 /*
- * The process that used this memory last. This variable is not wiped at fork, so in a child it has
- * the parent's id until the child is set up.
+ * The id of the process that was set up last in this memory. fork() does not zero this variable, so
+ * in a child it is the parent's id until the child is set up.
  */
 static uint32_t last_pid;
 
 /*
- * The objects that the parent has named exist in the child, too, at the same addresses. One entry
- * of kind CHILD shows this, so that not every entry must be copied. If the parent named none, there
- * is no entry.
+ * The objects that the parent has named exist in the child, too, at the same addresses. Adds one
+ * entry of kind CHILD that shows this, so that the parent's entries need not be copied. If the
+ * parent has named no objects, adds no entry.
  */
 static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32_t child)
 {
@@ -288,9 +290,10 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 }
 
 /*
- * Sets up the process at its start. The steps call functions of the C library that the shim wraps.
- * Such a call may start the shim, which names its types: then this function is called again, by
- * ptx_process_child(), and does the whole work before the first call continues.
+ * Sets up the process at its start. The function calls functions of the C library that the shim
+ * wraps. Such a call may start the shim, which opens its event types. Then ptx_process_child()
+ * calls this function again, and the inner call does the whole work before the outer call
+ * continues.
  */
 static void set_up_program(void)
 {
@@ -302,14 +305,13 @@ static void set_up_program(void)
 	if (!use_inherited_arena(&ptx_arena_self))
 		make_arena(true);
 	last_pid = ptx_proc_own();
-	/* The id is stored last, so a thread that sees it finds the arena complete. */
+	/* The id is stored last. So if a thread finds the id, the arena is complete. */
 	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
 }
 
 /*
- * This function may be called any number of times; only the first call has an effect. It runs
- * before main() in most programs, but a constructor of another library may trace earlier. If a step
- * fails, the process continues without it.
+ * Only the first call has an effect. In most programs the library's constructor makes it, but a
+ * constructor of another library may trace earlier.
  */
 void ptx_process_init(void)
 {
@@ -319,9 +321,9 @@ void ptx_process_init(void)
 		return;
 	has_begun = true;
 	/*
-	 * MADV_WIPEONFORK applies to anonymous memory only. Whole pages of zeros in a library are
-	 * mostly anonymous memory. If they are not, new anonymous memory replaces the block, which
-	 * is still zero at this moment.
+	 * MADV_WIPEONFORK works only for anonymous memory. Pages of zeros in a library are usually
+	 * anonymous memory. If they are not, new anonymous memory replaces the process block, which
+	 * is still zero.
 	 */
 	if (madvise(&ptx_private_block, sizeof ptx_private_block, MADV_WIPEONFORK) != 0 &&
 	    mmap(&ptx_private_block, sizeof ptx_private_block, PROT_READ | PROT_WRITE,
@@ -332,16 +334,16 @@ void ptx_process_init(void)
 }
 
 /*
- * point/thread.c sets these pointers. Its room has a higher rank, so its header must not be
- * included here. NULL means that there is nothing to call.
+ * point/thread.c sets these pointers. The room point/ has a higher rank, so its header must not be
+ * included here.
  */
 void (*ptx_process_before_child)(void);
 uint32_t (*ptx_process_pid_of_child)(void);
 
 /*
- * Makes an arena of the child's own with all signals blocked: a handler that traces must not find a
- * half-made arena. The mask is restored. A handler that ran before the signals were blocked may
- * have set up the child already.
+ * Makes an arena of the child's own. All signals are blocked meanwhile, because a signal handler
+ * that records an event must not find an incomplete arena. A handler that ran before may have set
+ * up the child already.
  */
 static void process_separate(void)
 {
@@ -355,9 +357,10 @@ static void process_separate(void)
 }
 
 /*
- * Sets up the child and returns its id. The function may run twice, because a handler that
- * interrupts it may trace: each step gives the same result again. If the process is quiet, a child
- * that inherits no stream gets no arena of its own: the system calls to make one may be forbidden.
+ * Sets up the child and returns its id. A signal handler that interrupts this function may record
+ * an event and so call the function again. Therefore each step can be repeated with the same
+ * result. If the process is quiet, a child that inherits no stream gets no arena of its own,
+ * because a seccomp filter may forbid the system calls for it.
  */
 static uint32_t become_child(void)
 {
@@ -376,17 +379,20 @@ static uint32_t become_child(void)
 }
 
 /*
- * The number of the last attempt. It is not wiped at fork, so that no two attempts of a process and
- * its children have the same number.
+ * The number of the last attempt to set up a child. fork() does not zero it, so that no two
+ * attempts of a process and its children have the same number.
  */
 static _Atomic uint32_t attempts;
 
 /*
- * A handler that traces may interrupt this function and do the whole work itself. Doing the work
- * twice has the same result. A handler may also fork: its child continues here with its parent's
- * pid. The fork has wiped the number of the attempt, so the child begins again. However, the child
- * first stores its parent's pid and then loads the attempt. If a handler interrupts the child
- * between these two instructions and records an event, it uses the parent's pid.
+ * A signal handler that records an event may interrupt this function and do the whole work itself.
+ * The function then repeats the work with the same result.
+ *
+ * A handler may also fork. The child of this fork continues in this function with the pid of its
+ * parent. fork() has zeroed ptx_private.attempt, so the child recognizes this and begins again.
+ * However, the child first stores its parent's pid and then loads the attempt. If a handler
+ * interrupts the child between these two instructions and records an event, the event has the
+ * parent's pid.
  */
 void ptx_process_child(void)
 {
@@ -395,12 +401,14 @@ void ptx_process_child(void)
 
 	if (!has_begun) {
 		/*
-		 * this is no child: the constructor of another library runs before this library's
+		 * This is no child: the constructor of another library runs before the constructor
+		 * of this library.
 		 */
 		ptx_process_init();
 		return;
 	}
-	if (last_pid == 0) { /* this is no child: its set-up has called a function that traces */
+	/* this is no child: set_up_program() has called a function that traces */
+	if (last_pid == 0) {
 		set_up_program();
 		errno = saved;
 		return;
@@ -411,14 +419,14 @@ void ptx_process_child(void)
 		if (!ptx_process_is_child())
 			break;
 		/*
-		 * The number of the attempt is in memory that fork() wipes, so after a later fork()
-		 * it is 0 in the child.
+		 * fork() zeroes ptx_private, so after a later fork() the number of the attempt is 0
+		 * in the child.
 		 */
 		attempt = atomic_fetch_add_explicit(&attempts, 1, memory_order_relaxed) + 1;
 		atomic_store_explicit(&ptx_private.attempt, attempt, memory_order_relaxed);
 		atomic_signal_fence(memory_order_seq_cst);
 		pid = become_child();
-		/* A handler or another thread that was faster has stored the id. */
+		/* A signal handler or another thread has stored the id already. */
 		if (!atomic_compare_exchange_strong_explicit(&ptx_private.pid, &unknown, pid,
 							     memory_order_release,
 							     memory_order_relaxed))
@@ -441,23 +449,24 @@ uint32_t ptx_process_pid(void)
 }
 
 /*
- * Called if the block is not zero: either the kernel has not wiped it, or a handler that traces has
- * already set up the child. glibc has the child's id by now. In the second case, and only then,
- * last_pid is this id.
+ * Called in the fork handler if the process block is not zero. Either the kernel has not zeroed the
+ * block, or a signal handler that records events has set up the child already. In the second case,
+ * and only then, last_pid is the child's id.
  */
 static void process_wipe(void)
 {
 	uint32_t pid = ptx_ids_thread();
 	sigset_t all, old;
 
-	/* 0: ptx_ids_thread() has not found where this C library keeps the id. */
+	/* ptx_ids_thread() returns 0 if it does not know where this C library keeps the id. */
 	if (!pid)
 		pid = ptx_proc_own();
 	if (last_pid == pid)
 		return;
 	sigfillset(&all);
 	/*
-	 * all signals are blocked, so that no handler records an event between the next two steps
+	 * All signals are blocked, so that no signal handler records an event between the next two
+	 * steps.
 	 */
 	sigprocmask(SIG_BLOCK, &all, &old);
 	memset(&ptx_private_block, 0, sizeof ptx_private_block);
@@ -465,10 +474,7 @@ static void process_wipe(void)
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
-/*
- * The child has one thread. A child that was made without the fork handler is set up at its first
- * event instead.
- */
+/* If a child was made without the fork handler, its first event sets it up instead. */
 void ptx_process_forked(void)
 {
 	if (!ptx_process_is_child())

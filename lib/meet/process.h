@@ -2,8 +2,9 @@
 /*
  * meet/process.h - how a process gets its arena: at its start, after execve(), and in a child.
  *
- * A program that starts uses an inherited arena, or an arena that a controller made for it;
- * otherwise it makes its own arena. A child keeps its parent's arena if it inherits a stream there.
+ * A program that starts uses an arena that it has inherited, or an arena that a controller has made
+ * for it. Otherwise it makes its own arena. A child of fork() keeps its parent's arena if it
+ * inherits a stream in this arena.
  */
 #ifndef PTX_MEET_PROCESS_H
 #define PTX_MEET_PROCESS_H
@@ -11,32 +12,36 @@
 #include <stdint.h>
 
 /*
- * The library's constructor calls this function, or the first call of a library function if that
- * comes before the constructor.
+ * Sets up the process at its start. Called by the library's constructor, or by the first library
+ * function if the program calls it before the constructor runs.
  */
 void ptx_process_init(void);
 
 /*
  * Sets up a child: it keeps its parent's arena if it inherits a stream. Otherwise, unless the
- * process is quiet, it gets an arena of its own with a copy of the event names. The fork handler
- * ptx_process_forked() calls it, or the first function that finds pid 0. Async-signal-safe.
+ * process is quiet, it gets an arena of its own with a copy of the event names. Called by the fork
+ * handler ptx_process_forked(), or by the first function that finds that the child is not set up.
+ * Async-signal-safe.
  */
 void ptx_process_child(void);
 
-/* Returns the process's id, which the process stored when it was set up. */
+/* Returns the process id, which was stored when the process was set up. */
 uint32_t ptx_process_pid(void);
 
 /*
- * Does the same as ptx_process_child(), for the fork handler in a child. It zeroes the process
- * block itself if MADV_WIPEONFORK had no effect: in an emulator that accepts this advice and does
- * nothing, or with Linux before 4.14.
+ * The fork handler in a child: does the same as ptx_process_child(). If the kernel has not zeroed
+ * the process block, the function zeroes it. This is necessary on Linux before 4.14, and in an
+ * emulator that accepts MADV_WIPEONFORK without effect.
  */
 void ptx_process_forked(void);
 
-/* ptx_process_child() calls this function first. */
+/* A function that ptx_process_child() calls first, or NULL. */
 extern void (*ptx_process_before_child)(void);
 
-/* Returns a child's own id, without a system call if possible. NULL: getpid() is called. */
+/*
+ * A function that returns a child's own process id, if possible without a system call. If it is
+ * NULL, ptx_process_child() calls getpid().
+ */
 extern uint32_t (*ptx_process_pid_of_child)(void);
 
 #endif

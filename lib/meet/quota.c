@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/quota.c - counts the streams of a user by record locks, one byte for each (DESIGN 3).
+ * meet/quota.c - counts the streams of a user by record locks: each stream has one locked byte of a
+ * file, its place (meet/DESIGN 3).
  *
- * The limit applies to a user, so the count must stay right when a process dies: the kernel
- * releases the locks of a process that ends. No process reads or writes the file, so its content
- * cannot be wrong. A user who changes the folder only changes the user's own limit.
+ * The count is right even if a process is killed, because the kernel then releases the locks of the
+ * process. No process reads or writes the file. If a user changes the runtime folder, only this
+ * user's limit is affected.
  *
- * Called by threads of a controller that create or end a stream. The mutex is held during a few
- * system calls, none of which waits for another process (F_SETLK).
+ * The functions are called by threads that create or end a stream. The mutex is held during a few
+ * system calls. None of them waits for another process, because F_SETLK does not wait.
  */
 #include "meet/quota.h"
 
@@ -23,38 +24,38 @@
 #include "base/proc.h"
 #include "meet/folder.h"
 
-/* The file in the runtime folder. It has no content and is not removed when no stream exists. */
+/* The file in the runtime folder. It is never removed. */
 #define FILE_NAME "trace_sys_max"
 #define WORDS     (TRACE_SYS_MAX / 64)
 
 _Static_assert(TRACE_SYS_MAX % 64 == 0, "whole words");
 
 /*
- * The account of this process, in memory that a child inherits, so that the child can close its
- * parent's descriptor. fork() wipes ptx_private.has_quota: while that is false, the account is not
- * this process's own. All members are under the lock.
+ * The account of this process. A child inherits this memory, so that the child can close its
+ * parent's descriptor. fork() sets ptx_private.has_quota to false in the child, which shows that
+ * the account is still the parent's. The lock protects all members.
  */
 static struct {
 	pthread_mutex_t lock;
 	int fd; /* -1: none */
-	/*
-	 * The identity of the file at fd. It shows whether the program has closed or replaced the
-	 * descriptor.
-	 */
+	/* The identity of the file. It shows whether fd is still the descriptor of this file. */
 	uint64_t device, inode;
 	/* A bit for each place of this process; `places` is their number. */
 	uint64_t in_use[WORDS];
 	unsigned places;
 } own = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
-/* A record lock does not distinguish the streams of one process, so the account must do that. */
+/*
+ * Returns true if a stream of this process has the place. The account must show this, because a
+ * record lock does not exclude other streams of the same process.
+ */
 static bool is_in_use(unsigned place)
 {
 	return own.in_use[place / 64] >> (place % 64) & 1;
 }
 
 /*
- * Returns true if fd still is the descriptor of the file. The program may have closed it, which
+ * Returns true if own.fd is still the descriptor of the file. The program may have closed it, which
  * releases the locks.
  */
 static bool has_file(void)
@@ -66,8 +67,8 @@ static bool has_file(void)
 }
 
 /*
- * Closes the file, which releases all its locks. If the descriptor belongs to another file, it is
- * not touched.
+ * Closes the file, which releases all locks. If the descriptor belongs to another file by now, it
+ * stays open.
  */
 static void close_file(void)
 {
@@ -77,9 +78,9 @@ static void close_file(void)
 }
 
 /*
- * Opens the file or makes it. After any failure there is no file, and the limit counts only the
- * streams of this process. The file must be regular: a user may have put anything there, and
- * O_NONBLOCK keeps a FIFO from blocking.
+ * Opens the file, or makes it. After an error there is no file, and the limit applies only to the
+ * streams of this process. The user may have put any kind of file there, so the function accepts
+ * only a regular file. Because of O_NONBLOCK the open does not block at a FIFO.
  */
 static void open_file(void)
 {
@@ -102,20 +103,23 @@ static void open_file(void)
 	own.inode = file.st_ino;
 }
 
-/* Returns false only if another process has the byte. F_SETLK does not wait. */
+/* Locks or unlocks a byte. Returns false only if another process has locked the byte. */
 static bool set_lock(unsigned place, short type)
 {
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
 
-	/* Any other error of the file must not prevent a stream. */
+	/*
+	 * If the file has another error, such as missing locks, the stream can be created
+	 * nevertheless.
+	 */
 	return own.fd < 0 || fcntl(own.fd, F_SETLK, &lock) == 0 ||
 	       (errno != EAGAIN && errno != EACCES);
 }
 
 /*
- * Makes sure that the file is open and locked. If the program has closed the descriptor, the locks
- * are requested again. Another process may have locked one of the bytes meanwhile. Then both
- * streams continue.
+ * Makes sure that the file is open and that the bytes of this process's streams are locked. If the
+ * program has closed the descriptor, the function opens the file and locks the bytes again. If
+ * another process has locked one of the bytes meanwhile, both streams continue with the same byte.
  */
 static void have_file(void)
 {
@@ -129,8 +133,8 @@ static void have_file(void)
 }
 
 /*
- * Starts with an empty account in a child. Closing the parent's descriptor here releases no lock
- * of the parent, since a record lock belongs to a process.
+ * Makes the account of a child empty. Closing the inherited descriptor does not release locks of
+ * the parent, since a record lock belongs to a process.
  */
 static void begin_anew(void)
 {
@@ -142,14 +146,13 @@ static void begin_anew(void)
 }
 
 /*
- * Locks one byte. Returns EAGAIN if each byte belongs to a stream of this process or of another
- * process. All bytes are tried, so if n bytes are free, n processes get one each.
+ * Locks one byte and stores its place. Returns 0, or EAGAIN if each byte belongs to a stream. All
+ * bytes are tried, so a free byte is always found.
  */
 static int quota_acquire(unsigned *result)
 {
 	/*
-	 * Different processes look at different places first, so that most succeed at the first
-	 * call.
+	 * Different processes begin with different places, so that the first place is usually free.
 	 */
 	unsigned first = ptx_proc_own() * 37;
 
@@ -172,8 +175,8 @@ static int quota_acquire(unsigned *result)
 }
 
 /*
- * The end of the last stream closes the file, so that a process without streams has no descriptor
- * open.
+ * Frees a place. When the last stream has ended, the file is closed, so that a process without
+ * streams does not have it open.
  */
 static void quota_release(unsigned place)
 {
@@ -184,10 +187,7 @@ static void quota_release(unsigned place)
 		set_lock(place, F_UNLCK);
 }
 
-/*
- * The caller gives the place back with ptx_quota_release() when the stream ends or its creation
- * fails.
- */
+/* The caller frees the place by ptx_quota_release() when the stream ends or its creation fails. */
 int ptx_quota_acquire(unsigned *place)
 {
 	int err;
@@ -198,7 +198,10 @@ int ptx_quota_acquire(unsigned *place)
 	return err;
 }
 
-/* `place` is one that ptx_quota_acquire() returned in this process and that was not given back. */
+/*
+ * Precondition: ptx_quota_acquire() has returned `place` in this process, and it was not released
+ * since.
+ */
 void ptx_quota_release(unsigned place)
 {
 	pthread_mutex_lock(&own.lock);
@@ -206,7 +209,7 @@ void ptx_quota_release(unsigned place)
 	pthread_mutex_unlock(&own.lock);
 }
 
-/* The mutex may have been locked by a thread that does not exist in the child. */
+/* The mutex is initialized again, because a thread of the parent may have held it at the fork. */
 void ptx_quota_after_fork(void)
 {
 	pthread_mutex_init(&own.lock, NULL);

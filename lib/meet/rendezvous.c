@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meet/rendezvous.c - leaves, follows and removes the links in the runtime folder.
+ * meet/rendezvous.c - makes, follows and removes the links in the runtime folder.
  *
- * A link's name is PID.START.CONTROLLER and its text /proc/CONTROLLER/fd/N. Any process of the user
- * can make such a link. So a link is followed only if its text has exactly this form, and the
- * caller checks the file to which it leads. No process waits for another process here.
+ * The name of a link is PID.START.CONTROLLER, with the id and the start time of the target. The
+ * text of the link is /proc/CONTROLLER/fd/N. Any process of the user can make such a link. So a
+ * link is followed only if its text has exactly this form, and the caller checks the file to which
+ * the link leads. No process waits for another process here.
  *
- * The walk runs at the start of each program, and in a child's first event, possibly in a handler.
- * It uses getdents64(2) and a buffer in the walk, because opendir() allocates. Leaving and removing
- * links is done by controllers only.
+ * A search (struct ptx_rendezvous, called `walk`) runs at the start of each program, and at a
+ * child's first event, possibly in a signal handler. It reads the folder by getdents64(2) into a
+ * buffer of the structure, because opendir() allocates memory. Only controllers make and remove
+ * links.
  */
 #include "meet/rendezvous.h"
 
@@ -27,15 +29,14 @@
 #include "base/proc.h"
 #include "meet/folder.h"
 
-#define TRACED    "traced" /* searched first; each of the two folders exists while it has links */
+#define TRACED    "traced" /* searched first; both folders exist only while they have links */
 #define INHERITED "inherited"
 #define FIRST     "first"
 /*
- * How often a controller tries to create a link if another process removes the folder at the same
- * time.
+ * how often a controller tries to make a link if other processes remove the folder at the same time
  */
 #define TRIES     4
-/* A bound for the walk through /proc, in which processes end and ids are reused meanwhile. */
+/* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
 #define ANCESTORS 32
 
 /* An entry as getdents64(2) returns it. The C library's struct dirent may have another layout. */
@@ -59,8 +60,8 @@ static void rendezvous_put(char *text, const char *more, uint64_t number)
 }
 
 /*
- * Writes the beginning of the names of all links for a process. Because of the start time, a link
- * for a former process with this id is not found.
+ * Writes the prefix PID.START. of the names of all links for a process. Because of the start time,
+ * a link for a former process with the same id is not found.
  */
 static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t start)
 {
@@ -70,7 +71,10 @@ static void prefix_of(char prefix[PTX_RENDEZVOUS_NAME], uint32_t pid, uint64_t s
 	strcat(prefix, ".");
 }
 
-/* Returns how many bytes of entries the kernel has stored; 0 at the end or on an error. */
+/*
+ * Returns the number of bytes that the kernel has stored in `entries`; 0 at the end or after an
+ * error.
+ */
 static uint32_t read_entries(struct ptx_rendezvous *walk, void *entries, size_t room)
 {
 	long n = syscall(SYS_getdents64, walk->folder, entries, room);
@@ -89,8 +93,8 @@ static bool rewind_folder(struct ptx_rendezvous *walk)
 }
 
 /*
- * Reads the first entries of the folder. In most cases these are all entries. Then the steps of the
- * walk find them in memory, without system calls.
+ * Reads the first entries of the folder. Usually these are all entries, so that the rest of the
+ * search needs no system calls for the folder.
  */
 static void read_first(struct ptx_rendezvous *walk)
 {
@@ -103,7 +107,7 @@ static void read_first(struct ptx_rendezvous *walk)
 		rewind_folder(walk);
 }
 
-/* Returns true if no link of the folder can be for a process with this start time. */
+/* Returns true if the folder certainly has no link for a process with this start time. */
 static bool lacks_start(const struct ptx_rendezvous *walk, uint64_t start)
 {
 	char part[PTX_RENDEZVOUS_NAME] = "";
@@ -120,11 +124,10 @@ static bool lacks_start(const struct ptx_rendezvous *walk, uint64_t start)
 }
 
 /*
- * Begins a search for the links of an ancestor from the beginning of the folder. `number` is the
- * ancestor's number in /proc. The status file is read only if there may be a link, because this
- * runs for each ancestor at the start of each program. Returns false if /proc does not show the
- * process, because the names of its links are not known then, or if the folder cannot be read
- * again.
+ * Begins the search for the links for an ancestor, at the beginning of the folder. `number` is the
+ * ancestor's number in /proc. The function is called for each ancestor at the start of each
+ * program, so it reads the ids of the ancestor only if there may be a link. Returns false if /proc
+ * does not show the ancestor, or if the folder cannot be read again.
  */
 static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 {
@@ -149,16 +152,17 @@ static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
 }
 
 /*
- * Without a folder the walk is empty and costs one call for each place where the runtime folder may
- * be. At first the prefix is only this process's id. Most programs find no name with this prefix.
- * So they need no start time and need not read several files of /proc.
+ * If there is no folder, the search ends immediately, after one system call for each place where
+ * the runtime folder may be. At first the prefix has only the id of this process. Most programs
+ * find no name with this prefix. So they do not need the start time, for which several files of
+ * /proc must be read.
  */
 void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 {
 	walk->folder = -1;
 	walk->is_inherited = walk->is_others = walk->is_whole = false;
 	if (getauxval(AT_SECURE))
-		return; /* the caller has fewer rights than this program (EXEC-08) */
+		return; /* the program has more rights than its caller (EXEC-08) */
 	walk->folder = ptx_folder_open_in(geteuid(), TRACED, false);
 	walk->ancestors = ancestors ? ANCESTORS : 0;
 	walk->at = walk->end = 0;
@@ -168,7 +172,10 @@ void ptx_rendezvous_begin(struct ptx_rendezvous *walk, bool ancestors)
 	walk->has_start = false;
 }
 
-/* Completes the prefix of this process. Returns false if /proc does not show the process. */
+/*
+ * Adds the start time to the prefix for this process. Returns false if /proc does not show the
+ * process.
+ */
 static bool read_start(struct ptx_rendezvous *walk)
 {
 	uint64_t start = ptx_identity_start(PTX_PROC_SELF);
@@ -180,7 +187,7 @@ static bool read_start(struct ptx_rendezvous *walk)
 	return start != 0;
 }
 
-/* This function may be called any number of times for one walk. */
+/* A second call for the same search has no effect. */
 void ptx_rendezvous_end(struct ptx_rendezvous *walk)
 {
 	if (walk->folder >= 0)
@@ -195,8 +202,8 @@ static bool has_prefix(const struct ptx_rendezvous *walk, const struct entry *en
 
 /*
  * Returns the name of the next link in the folder that has the prefix, or NULL at the end or after
- * an error. The name is valid until the next call. The kernel wrote the entries, so their lengths
- * are right. A link that is created or removed during the walk may be found or not.
+ * an error. The name is valid until the next call. The kernel has written the entries, so their
+ * lengths are right. If a link is made or removed during the search, the search may find it or not.
  */
 static const char *next_name(struct ptx_rendezvous *walk)
 {
@@ -222,7 +229,10 @@ static const char *next_name(struct ptx_rendezvous *walk)
 	}
 }
 
-/* Begins a walk through all links of the folder. Returns false if that walk has ended already. */
+/*
+ * Begins the last part of the search: the links for all processes. Returns false if this part has
+ * ended already.
+ */
 static bool begin_others(struct ptx_rendezvous *walk)
 {
 	if (walk->is_others)
@@ -233,9 +243,9 @@ static bool begin_others(struct ptx_rendezvous *walk)
 }
 
 /*
- * Continues with the parent. Links for ancestors are in the other folder, which is opened at the
- * first step. If there is no further ancestor, or if the permitted number of steps is used up,
- * continues with all links of this folder. Returns false behind these links.
+ * Continues the search with the next ancestor. Links for ancestors are in the folder INHERITED,
+ * which the first call opens. Behind the last ancestor, and after ANCESTORS steps, the search
+ * continues with the links for all processes. Returns false at the end of the search.
  */
 static bool step_up(struct ptx_rendezvous *walk)
 {
@@ -247,13 +257,13 @@ static bool step_up(struct ptx_rendezvous *walk)
 		ptx_rendezvous_end(walk);
 		walk->folder = ptx_folder_open_in(geteuid(), INHERITED, false);
 		/*
-		 * Most machines have no such folder, so the parent is looked up only if the folder
+		 * Usually there is no such folder, so the parent is determined only if the folder
 		 * exists.
 		 */
 		if (walk->folder < 0 || ptx_proc_read(PTX_PROC_SELF, &self) != 0)
 			return false;
 		walk->parent = self.parent;
-		walk->has_start = true; /* begin_ancestor() makes complete prefixes */
+		walk->has_start = true; /* prefixes of begin_ancestor() have the start time */
 		walk->is_inherited = true;
 		read_first(walk);
 	}
@@ -264,8 +274,8 @@ static bool step_up(struct ptx_rendezvous *walk)
 }
 
 /*
- * Reads the text of a link without following it. A text that is too long is truncated. Then
- * is_descriptor() rejects it, or it differs from the text with which the caller compares it.
+ * Reads the text of a link without following it. A text that is too long is truncated, so that
+ * is_descriptor() or the caller's comparison rejects it.
  */
 static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
@@ -276,8 +286,8 @@ static bool read_link(int folder, const char *name, char path[PTX_RENDEZVOUS_PAT
 }
 
 /*
- * Returns true for "/proc/PID/fd/N" and nothing else. Each link is read and checked before it is
- * followed, because a user may make a link to any file. An open() of that file, or even a stat(),
+ * Returns true only for a text of the form /proc/PID/fd/N. The text is checked before the link is
+ * followed, because a user may make a link to any file. An open() of such a file, or even a stat(),
  * could block for ever or have an effect on a device.
  */
 static bool is_descriptor(const char *path)
@@ -296,7 +306,7 @@ static bool is_descriptor(const char *path)
 	return n > 0 && path[n] == '\0';
 }
 
-/* Reads the path that a link has. Returns false if that is not the path of a descriptor. */
+/* Reads the text of a link. Returns false if the text is not the path of a descriptor. */
 static bool read_descriptor(int folder, const char *name, char path[PTX_RENDEZVOUS_PATH])
 {
 	return read_link(folder, name, path) && is_descriptor(path);
@@ -304,8 +314,8 @@ static bool read_descriptor(int folder, const char *name, char path[PTX_RENDEZVO
 
 /*
  * The kernel checks the rights of ptrace(2) when it follows a path in another process's
- * /proc/PID/fd. A path that leads nowhere, because its controller has ended, is skipped. The
- * descriptor may be of any kind of file; O_NONBLOCK and O_NOCTTY keep the open harmless.
+ * /proc/PID/fd. If the controller has ended, its link cannot be followed and is skipped. The
+ * descriptor may be that of any kind of file. O_NONBLOCK and O_NOCTTY make the open harmless.
  */
 int ptx_rendezvous_next(struct ptx_rendezvous *walk)
 {
@@ -327,7 +337,10 @@ int ptx_rendezvous_next(struct ptx_rendezvous *walk)
 	return -1;
 }
 
-/* For a controller: begins in the folder of the target's user, and searches no ancestors. */
+/*
+ * Begins the search of a controller, in the folder of the target's user. Links for ancestors are
+ * not searched.
+ */
 void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 			      const struct ptx_rendezvous_target *target)
 {
@@ -338,7 +351,7 @@ void ptx_rendezvous_begin_for(struct ptx_rendezvous *walk,
 	prefix_of(walk->prefix, target->pid, target->start);
 }
 
-/* The path is only read. The caller opens it through peer_arenas.h. */
+/* The link is not followed. The caller opens the path by ptx_peer_arenas_at(). */
 bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZVOUS_PATH])
 {
 	const char *name;
@@ -349,7 +362,10 @@ bool ptx_rendezvous_next_path(struct ptx_rendezvous *walk, char path[PTX_RENDEZV
 	return false;
 }
 
-/* Writes the path of this process's descriptor fd, or the prefix of all such paths if fd < 0. */
+/*
+ * Writes the path of this process's descriptor fd. If fd is negative, writes the beginning of the
+ * paths of all its descriptors.
+ */
 static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 {
 	path[0] = '\0';
@@ -361,9 +377,9 @@ static void own_path(char path[PTX_RENDEZVOUS_PATH], int fd)
 }
 
 /*
- * Returns true if the descriptor that the path names is certainly closed. lstat() does not follow
- * the link in /proc, so the file behind it is not touched. Any other error means that it may be
- * open.
+ * Returns true if the descriptor with this path is certainly closed. lstat() does not follow the
+ * link in /proc, so it has no effect on the file. After any other error than ENOENT the descriptor
+ * may be open.
  */
 static bool is_closed(const char *path)
 {
@@ -373,10 +389,10 @@ static bool is_closed(const char *path)
 }
 
 /*
- * Removes links of processes that have died. Without /proc all processes would look dead, so the
- * walk checks at each step that /proc shows a descriptor of this process that is open. A link to an
- * open descriptor is never removed. The walk uses a copy of the descriptor, which closedir()
- * closes.
+ * Removes links to closed descriptors. Controllers that were killed have left such links. If /proc
+ * were not mounted, all descriptors would seem to be closed. So before each step the function
+ * checks that /proc shows an open descriptor of this process. closedir() closes the descriptor of
+ * the folder, so the function uses a copy.
  */
 static void rendezvous_clean(int folder)
 {
@@ -401,14 +417,15 @@ static void rendezvous_clean(int folder)
 }
 
 /*
- * LINKED: the name leads to the caller's file. NAME_IN_USE: the name leads to another file.
- * NO_FOLDER: the folder is gone, and the caller tries again.
+ * LINKED: the link leads to the caller's file. NAME_IN_USE: a link with this name leads to another
+ * file. NO_FOLDER: the folder is gone, and the caller tries again.
  */
 enum link_result { LINKED, NAME_IN_USE, NO_FOLDER };
 
 /*
- * symlinkat() fails if the name exists, so only one of several controllers gets the name. If an
- * earlier stream of this process has left the same link, this counts as a success.
+ * Makes a link in a folder. symlinkat() fails if the name exists, so only one of several
+ * controllers gets the name. If an earlier stream of this process has made the same link, the
+ * result is LINKED.
  */
 static enum link_result link_in(int folder, const char *name, int fd)
 {
@@ -425,12 +442,10 @@ static enum link_result link_in(int folder, const char *name, int fd)
 }
 
 /*
- * Creates the link in the folder `which` inside the user's runtime folder. The creation is
- * repeated a bounded number of times, because another process may remove the folder while it is
- * empty.
+ * Makes the link in the folder `which` inside the user's runtime folder.
  *
- * If the result is NO_FOLDER after all tries, there is no runtime folder. The stream works all the
- * same, but programs that the target executes do not find it.
+ * If the result is NO_FOLDER, there is no runtime folder. The stream works nevertheless, but
+ * programs that the target executes do not find it.
  */
 static enum link_result rendezvous_link(const char *which, uint32_t uid, const char *name, int fd)
 {
@@ -448,14 +463,17 @@ static enum link_result rendezvous_link(const char *which, uint32_t uid, const c
 	return result;
 }
 
-/* The name of this process's link. Only this process creates and removes it. */
+/* Writes the name of this process's own link for the target. */
 static void own_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);
 	rendezvous_put(name, "", ptx_proc_own());
 }
 
-/* The one name for which several controllers may compete, if each of them has made an arena. */
+/*
+ * Writes the name that all controllers share. Only one of several controllers that have made an
+ * arena for the target gets this name.
+ */
 static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvous_target *target)
 {
 	prefix_of(name, target->pid, target->start);
@@ -463,8 +481,8 @@ static void first_name(char name[PTX_RENDEZVOUS_NAME], const struct ptx_rendezvo
 }
 
 /*
- * Errors are not reported, because a stream works without links. fd stays open while the link
- * exists.
+ * Errors are not reported, because a stream works without links. The caller keeps fd open while the
+ * link exists.
  */
 void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, bool inherited)
 {
@@ -474,10 +492,7 @@ void ptx_rendezvous_link(const struct ptx_rendezvous_target *target, int fd, boo
 	rendezvous_link(inherited ? INHERITED : TRACED, target->uid, name, fd);
 }
 
-/*
- * Without a folder, no other controller's link can be found, so each caller counts as the first
- * caller.
- */
+/* If there is no folder, the result is true, because no link of another controller can be found. */
 bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int fd)
 {
 	char name[PTX_RENDEZVOUS_NAME];
@@ -487,8 +502,8 @@ bool ptx_rendezvous_link_first(const struct ptx_rendezvous_target *target, int f
 }
 
 /*
- * Removes a link only if it leads to a descriptor of this process. The shared name may belong to
- * another controller by now.
+ * Removes a link if it leads to a descriptor of this process. The shared name may belong to another
+ * controller by now.
  */
 static void remove_own(int folder, const char *name)
 {
@@ -500,8 +515,9 @@ static void remove_own(int folder, const char *name)
 }
 
 /*
- * Removes both names, since the caller need not know whether it was the first. Then the folder is
- * removed if it is empty, so that programs that start find no folder and need not search it.
+ * Removes the own link and the link with the shared name, because the caller does not remember
+ * whether it has made both. An empty folder is removed, too, so that programs that start need not
+ * search it.
  */
 void ptx_rendezvous_remove(const struct ptx_rendezvous_target *target, bool inherited)
 {
