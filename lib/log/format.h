@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format.h - the structures of FORMAT; the comment beside each structure gives its section
- * number there.
+ * log/format.h - the structures of a log file. log/FORMAT defines them. A number such as 3.1 beside
+ * a structure is the section of FORMAT, and a letter with a number such as B5 is a rule of FORMAT.
  *
  * Readers and writers place these structures over bytes of the file. format_layout.c asserts the
  * offset and the size of each field, so a structure cannot differ from FORMAT without an error of
@@ -51,9 +51,11 @@ enum ptx_log_type { /* 3.3 */
 	PTX_LOG_TYPES
 };
 
-#define PTX_LOG_COMPRESSED_LOG 2u /* incompatible flag of a header: blocks may be compressed */
+/* flag in flags_incompatible of a header: blocks may be compressed */
+#define PTX_LOG_COMPRESSED_LOG 2u
 
-#define PTX_LOG_ALL_NAMES 1u /* flag of NAMES, SCHEMAS, OBJECTS, MAPPINGS: block has all entries */
+/* flag of NAMES, SCHEMAS, OBJECTS and MAPPINGS blocks: the block has all entries */
+#define PTX_LOG_ALL_NAMES 1u
 #define PTX_LOG_COMPRESSED_BLOCK 2u /* flag of a block: struct ptx_log_compressed follows */
 
 struct ptx_log_sum { /* 3.8 */
@@ -67,7 +69,8 @@ struct ptx_log_sum { /* 3.8 */
 	uint64_t overwritten;
 };
 
-#define PTX_LOG_CAUSES 10 /* causes of losses in a line; SKIPS has those of the budget */
+/* causes of losses in a line; the SKIPS block has the losses of the cause BUDGET */
+#define PTX_LOG_CAUSES 10
 
 struct ptx_log_line { /* 4.2 */
 	uint64_t called;

@@ -9,7 +9,8 @@
  * Owner     one caller at a time; the functions do not lock. ptx_log_is_full() alone may be called
  *           by any thread at any time.
  * Errors    0 or an error number. After a failed write the block stays in memory, and the caller
- *           may write again: the log continues with the first byte that is not in the file (W1).
+ *           may write again: the log continues with the first byte that is not in the file
+ *           (FORMAT W1).
  * Signals   the caller has blocked SIGXFSZ and SIGPIPE, and consumes them after a write.
  * Units     times in nanoseconds of CLOCK_REALTIME, sizes in bytes.
  */
@@ -27,11 +28,11 @@
 struct ptx_log;
 
 struct ptx_log_facts {
-	struct ptx_attr attr; /* log_policy and log_size decide the arrangement of the file */
+	struct ptx_attr attr; /* log_policy and log_size determine the arrangement of the file */
 	uint32_t pid;         /* the traced process */
 	char clock[32];       /* name of the clock that stamps the events */
-	uint64_t tick_hz;     /* nominal frequency of that clock */
-	char host[64];        /* machine of the traced process; empty: this one */
+	uint64_t tick_hz;     /* nominal frequency of the clock */
+	char host[64];        /* machine of the traced process; empty: this machine */
 };
 
 struct ptx_log_event {
@@ -54,7 +55,8 @@ enum ptx_log_append {
 	PTX_LOG_APPEND_DONE,
 	/* no room in the block: the caller writes, then appends the event again */
 	PTX_LOG_APPEND_WRITE_FIRST,
-	PTX_LOG_APPEND_FULL         /* UNTIL_FULL: the closing STOP would have no room */
+	/* policy UNTIL_FULL: after this event the closing STOP would have no room */
+	PTX_LOG_APPEND_FULL
 };
 
 /*
@@ -77,14 +79,14 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
- * Does the same as ptx_log_append(), for the closing STOP of an UNTIL_FULL log: this event may use
- * the room that ptx_log_append() keeps free for it (FORMAT W3).
+ * Does the same as ptx_log_append(), for the STOP that closes a log of policy UNTIL_FULL. This
+ * event may use the room that ptx_log_append() keeps free for it (FORMAT W3).
  */
 enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
- * Adds the name of an event type. The next write sends it before the next block of events. EINVAL:
- * the type or the length is out of range; EEXIST: the type has another name already.
+ * Adds the name of an event type. The next write writes the name before the next block of events.
+ * EINVAL: the type or the length is out of range; EEXIST: the type has another name already.
  */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name);
 
@@ -96,9 +98,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text);
 int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 
 /*
- * Adds a mapping of a file for the next write. It is a note as a process reported it, and not one
- * of the spans that readers make of all notes. Errors are EINVAL and ENOMEM, and ENOSPC if the log
- * has its maximum of entries or bytes of paths.
+ * Adds a mapping of a file for the next write. The mapping is a note as a process has reported it.
+ * Readers make spans of time from the notes (record/mapping.h). Errors are EINVAL and ENOMEM, and
+ * ENOSPC if the log has its maximum of entries or bytes of paths.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
@@ -133,35 +135,36 @@ bool ptx_log_is_loop(const struct ptx_log *log);
 uint64_t ptx_log_overwritten(const struct ptx_log *log);
 
 /*
- * Moves the events that a LOOP log overwrote from reported to lost: in total, by type and by
- * thread. The caller gives a ledger that counts every appended event as reported.
+ * Moves the events that a LOOP log has overwritten from reported to lost: in total, by type and by
+ * thread. In the caller's ledger every appended event is counted as reported.
  */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
- * Removes all events from the log, as if it had just been created. The reported events of the
- * ledger become lost with the cause CLEARED, except those that a LOOP log overwrote before. Bytes
- * in a pipe cannot be removed. So the events that were written to a pipe stay reported, and only
- * the events that are still in memory are removed (CLEAR-09). If the file cannot be truncated, the
- * log keeps all events and the function returns the error. If the new header cannot be written, the
- * function returns the error, and the next write tries again.
+ * Removes all events from the log, as if it had just been created. In the ledger the reported
+ * events become lost with the cause CLEARED, except the events that a LOOP log has overwritten
+ * before. Bytes in a pipe cannot be removed. So the events that were written to a pipe stay
+ * reported, and only the events that are still in memory are removed (CLEAR-09). If the file cannot
+ * be truncated, the log keeps all events and the function returns the error. If the new header
+ * cannot be written, the function returns the error, and the next write tries again.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
 
 /*
  * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and
  * truncates the file to its end. If the last block cannot be written, its events are counted as
- * lost to a flush error, in the ledger of the file and in the caller's. The function calls
- * ptx_log_account() for both, so the caller must not have called it. The function adds two facts to
- * the status in the file: the flush error, and whether the log is full or has overwritten events.
+ * lost with the cause FLUSH ERROR, in the ledger of the file and in the caller's ledger. The
+ * function calls ptx_log_account(), so the caller must not call it before. In the file the function
+ * adds to the status whether there was a flush error, and whether the log is full or has
+ * overwritten events.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
 /*
- * Records in the file which process completes the log if the writer dies: it has the id `pid` and
- * began at `start` (clock ticks after boot). Readers then wait for that process (FORMAT 2.2).
- * Returns EINVAL if the file cannot seek.
+ * Stores the guardian in the file, which completes the log if the writer is killed. Its process id
+ * is `pid`, and it began at `start` (clock ticks after boot). If the writer is killed, readers wait
+ * for the guardian (FORMAT 2.2, R4). Returns EINVAL if the file cannot seek.
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_append.c - the block that is being filled: adds events, and seals the block when it is
- * to be written.
+ * log/write_append.c - the block that is being filled: adds events, and seals the block before it
+ * is written. A sealed block has its header, its table of threads and its checksums.
  *
  * Appending only writes to memory. If the block has no room for an event, the function returns
  * PTX_LOG_APPEND_WRITE_FIRST. It never writes to the file itself, because the caller may hold the
- * stream's lock. appender.room is the number of bytes that the inline path may use without a
- * further check, so each function that changes one of the limits computes appender.room again.
+ * stream's lock. The inline path in write_append.h only checks appender.room, the number of bytes
+ * that may be added. So each function that changes a limit computes appender.room again.
  */
 #include <string.h>
 
@@ -14,11 +14,11 @@
 
 #include "log/writer.h"
 
-#define NO_PID UINT32_MAX /* no process has this id: find_source() searches the table */
+#define NO_PID UINT32_MAX /* no process has this id, so the entry of recent[] is not used */
 
 /*
- * The entries of recent[] refer to the table of threads, so they become invalid when a new table
- * begins. Only the hash must be cleared, and only if the block had threads.
+ * Begins a new block with an empty table of threads. The entries of recent[] refer to the old
+ * table, so they become invalid. The hash is cleared only if the old table had threads.
  */
 void ptx_log_block_begin(struct ptx_log *log)
 {
@@ -41,9 +41,8 @@ void ptx_log_block_begin(struct ptx_log *log)
 
 /*
  * For UNTIL_FULL, returns how many bytes of records may still be appended if `keep` bytes must
- * remain free (FORMAT W3). Records count in their plain size, so a log that is packed better does
- * not get more events than its limit promises. Other policies have no such limit; the result is
- * then the maximum.
+ * remain free (FORMAT W3). The limit is for the plain size of the records, so the number of events
+ * in a log does not depend on the packing. For other policies the result is UINT64_MAX.
  */
 static uint64_t write_append_allowance(const struct ptx_log *log, size_t keep)
 {
@@ -57,7 +56,7 @@ static uint64_t write_append_allowance(const struct ptx_log *log, size_t keep)
 
 void ptx_log_block_make_room(struct ptx_log *log)
 {
-	/* A log that is full stays full, even if a smaller event would still fit. */
+	/* An UNTIL_FULL log that is full stays full, even if a smaller event would fit. */
 	uint64_t more =
 		log->full && !log->loop ? 0 : write_append_allowance(log, PTX_LOG_STOP_BYTES);
 	size_t used = ptx_log_used(log);
@@ -66,16 +65,16 @@ void ptx_log_block_make_room(struct ptx_log *log)
 		log->appender.room = 0;
 	else
 		log->appender.room = log->block.records_max - used;
-	/* UNTIL_FULL: the log's limit may leave less room than the block has. */
+	/* Because of log_size there may be less room than the block has. */
 	if (log->appender.room > more)
 		log->appender.room = (size_t)more;
 }
 
 /*
  * Stores in *source the index of the event's thread in the table, and adds the thread if it is new.
- * Returns false if the table is full: the block then ends, because there is no index for the
- * thread. The hash table has twice as many places as threads, so the search ends at an empty one.
- * In recent[] the thread replaces the thread that had this place before.
+ * Returns false if the table is full; the caller then ends the block. The hash table has at least
+ * twice as many places as threads, so the search ends at an empty place. The function also stores
+ * the thread in recent[].
  */
 static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, uint32_t *source)
 {
@@ -92,7 +91,7 @@ static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, 
 		    known->thread == event->thread)
 			goto found;
 	}
-	/* The hash has room, but the table of the block has none. */
+	/* The table of the block is full. */
 	if (block->sources == block->sources_max)
 		return false;
 	/* A new thread gets the next index. */
@@ -110,8 +109,9 @@ found:
 }
 
 /*
- * The block gets no further event, not even a short one that would fit: the events of a log have a
- * final order, so no later event may be stored before the event that waits.
+ * Ends the block, because an event has found no room. From now on no event is added to the block,
+ * not even a shorter event: the events of a log have a final order, and the event without room must
+ * be next.
  */
 static enum ptx_log_append write_first(struct ptx_log *log)
 {
@@ -128,8 +128,8 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 	uint32_t source;
 
 	/*
-	 * No stream records such a large event. But the traced process shares the stream's memory
-	 * and may overwrite it, so the size is checked here again. The record is shortened, and
+	 * A stream does not record such a large event. But a hostile traced process may have
+	 * changed the stream's memory, so the size is checked again. The record is shortened and
 	 * gets the flag TRUNCATED.
 	 */
 	if (ptx_unlikely(size > log->block.record_max)) {
@@ -142,8 +142,9 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 		event = &shorter;
 	}
 	/*
-	 * FORMAT W3. If `keep` is 0, the closing STOP uses the room that other events have left. A
-	 * LOOP log sets the member `full` as well, but its oldest events make room.
+	 * FORMAT W3. `keep` is 0 for the closing STOP, which may use the room that other events
+	 * must leave. In a LOOP log `full` may be true, too, but the log makes room by overwriting
+	 * its oldest events.
 	 */
 	if (size > write_append_allowance(log, keep) || (log->full && !log->loop && keep)) {
 		log->full = true;
@@ -159,13 +160,13 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 	return PTX_LOG_APPEND_DONE;
 }
 
-/* Events other than the closing STOP leave room for it. */
+/* Leaves room for the closing STOP. */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return write_append_put(log, event, PTX_LOG_STOP_BYTES);
 }
 
-/* This is the inline path as a function, for callers that seldom append. */
+/* The inline path as a function, for callers that append only few events. */
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event)
 {
 	return ptx_log_append_inline(log, event);
@@ -177,8 +178,8 @@ enum ptx_log_append ptx_log_append_last(struct ptx_log *log, const struct ptx_lo
 }
 
 /*
- * A sealed block stays as it is until unsealed, so a second attempt after a failed write sends the
- * same bytes (FORMAT W1). In a sequence the caller gives 0 for the parameter `oldest`.
+ * A sealed block does not change before it is unsealed, so a second attempt after a failed write
+ * sends the same bytes (FORMAT W1). In a sequence `oldest` is 0.
  */
 size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 {
@@ -226,14 +227,16 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 	return filling->out_bytes;
 }
 
-/* The sealed bytes are invalid from now on, so later the block is sent again from its beginning. */
+/*
+ * The sealed bytes become invalid. When the block is sealed again, it is sent from its beginning.
+ */
 void ptx_log_block_unseal(struct ptx_log *log)
 {
 	log->block.sealed = false;
 	log->sent = 0;
 	/*
-	 * A block that is out of room stays so. If it got a short event now, that event would come
-	 * before the longer event that found no room.
+	 * If an event has found no room, no other event may be added before this event, not even a
+	 * shorter event.
 	 */
 	if (!log->block.is_out_of_room)
 		ptx_log_block_make_room(log);

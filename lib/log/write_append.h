@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_append.h - the usual path of ptx_log_append(): the block's table of threads has the
- * thread, and the record fits. ptx_log_append_slow() does everything else.
+ * log/write_append.h - the inline path of ptx_log_append(), for the usual case: the block's table
+ * of threads has the event's thread, and the record fits into the block. ptx_log_append_slow()
+ * handles all other cases.
  *
- * The flusher calls ptx_log_append_inline() once per event. Threads that trace at the same time
- * usually have consecutive ids. So in recent[] each of them usually has an entry of its own.
+ * A flush calls ptx_log_append_inline() for each event. recent[] has the index of a thread in the
+ * table, at the place tid % PTX_LOG_RECENT. Threads that record events at the same time usually
+ * have consecutive ids, so each has a place of its own.
  *
  * Owner     as log/log.h: one caller at a time. No function here fails or does I/O.
  */
@@ -28,12 +30,16 @@ struct ptx_log_recent {
 };
 
 /*
- * The members that each event changes. This is the first member of struct ptx_log, so that a cast
- * finds it.
+ * The members that each event changes. The appender is the first member of struct ptx_log, so the
+ * inline functions get it by a cast.
  */
 struct ptx_log_appender {
 	uint8_t *at; /* where the next record goes */
-	size_t room; /* bytes of records that may follow without further checks; 0 when sealed */
+	/*
+	 * number of bytes of records that can be added without further checks; 0 if the block is
+	 * sealed
+	 */
+	size_t room;
 	int64_t time_min;
 	int64_t time_max;
 	uint32_t records;
@@ -47,8 +53,8 @@ struct ptx_log_appender {
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
- * Copies `len` bytes, and stores zeros behind them up to a multiple of 8. It reads nothing after
- * from[len - 1].
+ * Copies `len` bytes, and stores zeros behind them up to a multiple of 8. Does not read bytes
+ * behind from[len - 1].
  */
 ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 {
@@ -70,8 +76,8 @@ ptx_inline void ptx_log_append_record(struct ptx_log_appender *appender,
 				      uint32_t source)
 {
 	/*
-	 * The fields are stored one by one in place. If the record were made on the stack and
-	 * copied in larger pieces, the copy would wait 6 ns for the stores before it.
+	 * The fields are stored one by one at their final place. A record that is made on the stack
+	 * and then copied in larger pieces costs 6 ns more, because the copy waits for the stores.
 	 */
 	struct ptx_record *record = (struct ptx_record *)(void *)appender->at;
 
@@ -120,7 +126,7 @@ struct ptx_log_run {
 	uint32_t records;
 };
 
-/* Begins a run. Returns false if the recent entries do not have the thread. */
+/* Begins a run. Returns false if recent[] does not have the thread. */
 ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t tid, uint64_t thread,
 				  struct ptx_log_run *run)
 {
@@ -139,8 +145,8 @@ ptx_inline bool ptx_log_run_begin(struct ptx_log *log, uint32_t pid, uint32_t ti
 }
 
 /*
- * Adds an event whose size is at most run->room. The parameter `first` is the first word of its
- * record.
+ * Adds an event whose size is at most run->room. The parameter `first` is the first word of the
+ * event's record.
  */
 ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint64_t address,
 				   int64_t time_ns, const uint8_t *data, size_t len, size_t size)
@@ -160,7 +166,7 @@ ptx_inline void ptx_log_run_append(struct ptx_log_run *run, uint64_t first, uint
 	run->time_max = time_ns > run->time_max ? time_ns : run->time_max;
 }
 
-/* Ends a run: the log then has its events. */
+/* Ends a run, and stores its state in the log. */
 ptx_inline void ptx_log_run_end(struct ptx_log *log, const struct ptx_log_run *run)
 {
 	struct ptx_log_appender *appender = (struct ptx_log_appender *)log;

@@ -2,16 +2,20 @@
 /*
  * log/write_contents.c - remembers the counts of a block that is in a slot.
  *
- * When a LOOP log overwrites the block, its events become lost, by type and by thread. They cannot
- * be counted in the file then, because the descriptor may be write-only. A block has few types and
- * threads, so only the counts that are not 0 are stored.
+ * When a LOOP log overwrites a block, its events become lost, and must be counted by type and by
+ * thread. The block cannot be read from the file at that time, because the descriptor may be
+ * write-only. So the counts are kept in memory. A block has few types and threads, so only counts
+ * that are not 0 are stored.
  */
 #include "log/write_contents.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* One allocation: the counts of types that occur, then those of all threads of the table. */
+/*
+ * One allocation has the counts of the types that occur, and then the counts of all threads in the
+ * table.
+ */
 struct ptx_log_contents {
 	uint32_t types;
 	uint32_t sources;
@@ -32,8 +36,8 @@ static struct ptx_log_count *thread_counts(const struct ptx_log_contents *c)
 }
 
 /*
- * The first loop counts the records. The second loop visits the types, copies the counts and makes
- * by_type zero again, even if malloc() failed, so that the next call needs no memset of all types.
+ * The first loop counts the records. The second loop copies the counts of the types and makes
+ * by_type zero again.
  */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting)
@@ -67,7 +71,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 		return NULL;
 	c->types = types;
 	c->sources = log->block.sources;
-	/* The table of threads is copied: the next block begins with an empty one. */
+	/* The table of threads is copied, because the next block begins with an empty table. */
 	count = thread_counts(c);
 	for (uint32_t i = 0; i < c->sources; i++) {
 		count[i].source = log->block.source[i];
@@ -76,7 +80,7 @@ struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 	return c;
 }
 
-/* The lengths in the structure are the writer's own and need no check. */
+/* The structure was made by this process, so its lengths need no check. */
 void ptx_log_contents_tally(const struct ptx_log_contents *contents, struct ptx_log_tally *tally)
 {
 	const struct ptx_log_count *count = thread_counts(contents);

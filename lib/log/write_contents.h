@@ -11,20 +11,19 @@
 
 struct ptx_log_contents;
 
-/* Working memory, zeroed before the first use; each call leaves by_type zeroed. */
+/*
+ * Working memory. The caller zeroes it before the first use. After each call by_type is zero again.
+ */
 struct ptx_log_counting {
 	uint32_t by_type[PTX_TYPE_MAX];
 	uint32_t by_source[1024];
 };
 
-/* Returns the counts of the log's current block, or NULL without memory. */
+/* Returns the counts of the log's current block, or NULL if there is no memory. */
 struct ptx_log_contents *ptx_log_contents_of(const struct ptx_log *log,
 					     struct ptx_log_counting *counting);
 
-/*
- * Adds the numbers to a tally, by type and by thread. The caller adds their sum to
- * tally->events.
- */
+/* Adds the counts to a tally, by type and by thread. The caller increases tally->events. */
 void ptx_log_contents_tally(const struct ptx_log_contents *contents, struct ptx_log_tally *tally);
 
 #endif

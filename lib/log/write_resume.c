@@ -2,16 +2,17 @@
 /*
  * log/write_resume.c - continues a log whose writer was killed (FORMAT W2).
  *
- * The blocks have everything that the writer remembered. The guardian reads the log from its
- * beginning to its last whole block. The writer was writing the bytes behind that block when it
- * died, so the guardian overwrites them. A log that is a sequence is first truncated behind that
- * block, because the dead writer may have written valid blocks of the tail. Otherwise readers would
- * find those old blocks behind the new blocks, until the new end is written.
+ * The state of the writer can be computed from the blocks. The guardian reads the log from its
+ * beginning to its last whole block. The bytes behind this block are those that the writer was
+ * writing when it was killed, so the guardian overwrites them. If the log is a sequence, the
+ * guardian first truncates the file behind the last whole block. The dead writer may have written
+ * valid blocks of the tail there, and readers would find these old blocks behind the new blocks,
+ * until the new tail is written.
  *
- * A killed writer leaves no events behind the last whole block. If there are some, the file was
- * damaged in another way, and the guardian leaves it unchanged: posix_trace_open_np() can salvage
- * the events on both sides of the damage, but it could not salvage events that were truncated. The
- * guardian searches for events behind the damage only in the next SEARCH_BEYOND bytes.
+ * A killed writer leaves no events behind the last whole block. If the guardian finds events there,
+ * the file was damaged in another way, and the guardian leaves the file unchanged.
+ * posix_trace_open_np() can then salvage the events on both sides of the damage. The guardian
+ * searches for such events only in the next SEARCH_BEYOND bytes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,15 +24,15 @@
 #include "log/write_resume.h"
 #include "log/writer.h"
 
-/* after this many slots without a block, the file has no further block (FORMAT R6) */
+/* after this number of successive slots without a block, the file has no more blocks (FORMAT R6) */
 #define SLOTS_WITHOUT 4096u
 /*
- * How many bytes behind a damage the guardian searches for events. There is a limit, because an
- * older log of any size may follow the damage (FORMAT W2).
+ * How many bytes behind the last whole block the guardian searches for events. The search is
+ * limited, because an older log of any size may follow (FORMAT W2).
  */
 #define SEARCH_BEYOND (UINT64_C(16) << 20)
 
-/* Updates the sum and the index as ptx_log_write_sequence() did after it wrote this block. */
+/* Updates the sum and the index as the writer has done after it wrote this block. */
 static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 			 const uint8_t *records, struct ptx_log_tally *tally)
 {
@@ -44,19 +45,19 @@ static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
-	/* first_record was compared with the sum so far, so no count is wrong. */
+	/* The caller has compared first_record with the events so far, so the counts are right. */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 	log->block.first_record = block->first_record + block->records;
-	/* The ledger of the guardian begins with these events as reported. */
+	/* The guardian counts the events of the tally as reported in its ledger. */
 	ptx_log_tally_records(tally, records, block->record_bytes,
 			      (const void *)(records + block->record_bytes));
 }
 
 /*
- * Returns true if a block can only belong to a tail. The writer then died while it completed the
- * log. The guardian writes the tail anew, behind the last events, so reading ends before the old
- * tail. INDEX blocks are not among these blocks, because they occur earlier, too.
+ * Returns true if a block can only belong to a tail, because the writer was killed while it
+ * completed the log. The guardian writes a new tail behind the last events, so it reads up to the
+ * old tail. For INDEX blocks the result is false, because they also occur before the tail.
  */
 static bool is_of_the_end(const struct ptx_log_block *block)
 {
@@ -65,10 +66,10 @@ static bool is_of_the_end(const struct ptx_log_block *block)
 }
 
 /*
- * Returns true if the block is the next block of a log that is being written; its content is then
- * part of the log's state. Returns false at the first block that is not the next block: it belongs
- * to a tail, its number is not the next number (FORMAT D3), or it is damaged. If the function sets
- * *err to ENOMEM, the result false does not mean the end of the log.
+ * If the block is the next block of the log, adds its content to the state and returns true.
+ * Otherwise returns false: the block belongs to a tail, its number is not the next number (FORMAT
+ * D3), or it is damaged. The function also returns false, and sets *err to ENOMEM, if there is no
+ * memory.
  */
 static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 			  const struct ptx_log_found *found, struct ptx_log_tally *tally, int *err)
@@ -90,8 +91,8 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 	switch (block->type) {
 	case PTX_LOG_DATA:
 		/*
-		 * After PTX_LOG_INDEX_BLOCKS blocks the writer always writes the index before
-		 * another DATA block. If the index is missing, the file is forged.
+		 * After PTX_LOG_INDEX_BLOCKS blocks the writer writes an INDEX block before the
+		 * next DATA block. If the INDEX block is missing, the file is forged.
 		 */
 		if (log->index.places == PTX_LOG_INDEX_BLOCKS ||
 		    block->first_record != log->block.first_record)
@@ -103,7 +104,7 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 		break;
 	case PTX_LOG_SCHEMAS:
 		/*
-		 * Entries that break S2 are ignored; the only possible error is a lack of memory.
+		 * Entries that break FORMAT S2 are ignored, so the only possible error is ENOMEM.
 		 */
 		*err = ptx_log_schemas_restore(log, block, payload);
 		break;
@@ -117,12 +118,12 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 		if (!ptx_log_index_restore(log, found->offset, payload, block->records))
 			return false;
 		break;
-	default: /* unknown types are skipped, as by every reader (3.1) */
+	default: /* every reader skips unknown types (FORMAT 3.1) */
 		break;
 	}
 	if (*err)
 		return false;
-	/* Unknown types have no numbers here: this version writes none. */
+	/* This version writes no blocks of unknown types, so it does not need their numbers. */
 	if (known)
 		log->number[block->type]++;
 	log->at = found->end;
@@ -130,9 +131,9 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 }
 
 /*
- * Searches for valid DATA blocks behind the last block that was read. Returns EINVAL if there is
- * one: the file is then damaged. Also returns an error if a read fails or memory is short: if the
- * search were not complete, truncating could destroy events.
+ * Searches for a valid DATA block behind the last block that was read. Returns EINVAL if there is
+ * such a block, because the file is damaged. Also returns an error if a read fails or memory is
+ * short: after an incomplete search, the truncation of the file could destroy events.
  */
 static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *window)
 {
@@ -152,7 +153,7 @@ static int find_data_beyond(const struct ptx_log *log, struct ptx_log_window *wi
 		 */
 		at = whole ? found.end : found.offset + sizeof(found.block);
 	}
-	/* After a lack of memory or a failed read the search may have missed blocks. */
+	/* In these two cases the search is incomplete. */
 	return window->no_memory ? ENOMEM : window->failed;
 }
 
@@ -174,7 +175,7 @@ static int read_blocks(struct ptx_log *log, struct ptx_log_window *window,
 	if (err)
 		return err;
 	ptx_log_block_begin(log);
-	/* The file ends with bytes of an unfinished write, or with blocks of a tail. */
+	/* The file may end with bytes of an unfinished write, or with blocks of a tail. */
 	/* If the truncation fails, ptx_log_complete() truncates the file later. */
 	if (window->file_bytes > log->at)
 		ptx_io_truncate(log->fd, log->at);
@@ -196,7 +197,10 @@ struct slots {
 	uint32_t numbered; /* slots of the file, including those without a block */
 };
 
-/* Orders by number; if two blocks have the same number, the block with more events is last. */
+/*
+ * Orders by number. If two blocks have the same number, the block with more events is behind the
+ * other block.
+ */
 static int by_number(const void *a, const void *b)
 {
 	const struct slot *x = a, *y = b;
@@ -207,8 +211,8 @@ static int by_number(const void *a, const void *b)
 }
 
 /*
- * Reads the header in a slot. The window bounds the block by the slot (FORMAT B5). The product
- * cannot overflow: gather_slots() stops 4096 slots behind the end of the file.
+ * Reads the block header in a slot. The block must end within the slot (FORMAT B5). The product
+ * cannot overflow, because gather_slots() stops SLOTS_WITHOUT slots behind the last block.
  */
 static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, uint32_t slot,
 		      struct ptx_log_found *found)
@@ -223,8 +227,8 @@ static bool find_slot(const struct ptx_log *log, struct ptx_log_window *window, 
 
 /*
  * Collects the headers of all slots, and sorts them. The search ends after SLOTS_WITHOUT slots
- * without a header: writers skip no slot (FORMAT R6), and a hostile header could otherwise ask for
- * 2^32 reads.
+ * without a header, because writers skip no slot (FORMAT R6). Without this limit, a hostile header
+ * could cause 2^32 reads.
  */
 static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window,
 			struct slots *slots)
@@ -255,9 +259,9 @@ static int gather_slots(const struct ptx_log *log, struct ptx_log_window *window
 }
 
 /*
- * Returns the payload of a slot's block, or NULL if it is not valid. Two slots may have blocks of
- * the same number. The block with more events is then the later state of the block. The caller
- * tries the block with more events first (FORMAT R6).
+ * Returns the payload of a slot's block, or NULL if it is not valid. Two slots may have blocks with
+ * the same number: an earlier and a later state of one block. The later state has more events, and
+ * the caller tries it first (FORMAT R6).
  */
 static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_window *window,
 				      const struct slot *slot, struct ptx_log_found *found)
@@ -269,9 +273,9 @@ static const void *write_resume_whole(const struct ptx_log *log, struct ptx_log_
 }
 
 /*
- * Adds the blocks that count, in the order of numbers. The newest valid block has the number of the
- * oldest one (FORMAT R6). Blocks that are damaged are given up: their events become missing (FORMAT
- * W2).
+ * Adds the blocks that belong to the log, in the order of numbers. The newest valid block has the
+ * number of the oldest block that belongs to the log (FORMAT R6). Damaged blocks are omitted, so
+ * their events are missing (FORMAT W2).
  */
 static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, struct slots *slots,
 			 struct ptx_log_tally *tally)
@@ -280,10 +284,13 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 	uint64_t oldest = UINT64_MAX;
 	int err = 0;
 
-	/* The newest block whose payload is valid; headers alone may be those of torn writes. */
+	/*
+	 * Finds the newest block with a valid payload. After a torn write, a valid header may have
+	 * an invalid payload.
+	 */
 	for (size_t i = slots->count; i-- > 0 && oldest == UINT64_MAX;)
 		if (write_resume_whole(log, window, &slots->slot[i], &found))
-			/* The header of this block shows how far back blocks count (FORMAT W4). */
+			/* Blocks with lower numbers do not belong to the log (FORMAT W4). */
 			oldest = slots->slot[i].oldest;
 	for (size_t i = 0; !err && i < slots->count; i++) {
 		size_t best = i;
@@ -293,16 +300,19 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 		while (i + 1 < slots->count &&
 		       slots->slot[i + 1].number == slots->slot[best].number)
 			i++;
-		/* The block counts as overwritten, although it is still in the file. */
+		/*
+		 * The events of this block count as overwritten, although the block is still in the
+		 * file.
+		 */
 		if (slots->slot[i].number < oldest)
 			continue;
 		for (size_t j = i + 1; !records && j-- > best;)
 			records = write_resume_whole(log, window, &slots->slot[j], &found);
 		/*
-		 * Skips a block whose events an older block already has. It also skips a block that
-		 * contradicts the next block, if the next block agrees with the older blocks.
-		 * Checksums do not exclude forged counts, and the sums of the log must not go
-		 * backwards.
+		 * first_record must not decrease from block to block. So a block is skipped if its
+		 * first_record is too small. It is also skipped if the next block has a smaller
+		 * first_record that agrees with the older blocks. A file with right checksums may
+		 * still have forged counts.
 		 */
 		if (!records || found.block.first_record < log->block.first_record ||
 		    (i + 1 < slots->count &&
@@ -319,8 +329,8 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 }
 
 /*
- * ptx_log_account() later moves overwritten events from reported to lost, so the tally has to count
- * them as reported first.
+ * Adds the overwritten events to the tally, so that the guardian counts them as reported.
+ * ptx_log_account() later moves them from reported to lost.
  */
 static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tally)
 {
@@ -332,8 +342,8 @@ static void add_overwritten(const struct ptx_log *log, struct ptx_log_tally *tal
 }
 
 /*
- * Reads the areas before the events: names and lists must be known before the log is
- * written again.
+ * Reads a log of slots: first the areas for names and lists, and then the blocks that belong to the
+ * log.
  */
 static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		      struct ptx_log_tally *tally)
@@ -348,21 +358,20 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 		err = restore_slots(log, window, &slots, tally);
 	if (!err)
 		err = ptx_log_loop_restore_end(log, slots.numbered);
-	/* The state of the log has its own copy of the slots. */
+	/* The log has its own list of the slots. */
 	free(slots.slot);
 	add_overwritten(log, tally);
 	/*
-	 * A slot that cannot be read counts as damaged. A lack of memory is an error instead,
-	 * because the next attempt may have the memory.
+	 * If memory was short, some slots may only seem to be damaged, so the result is an error.
 	 */
 	return !err && window->no_memory ? ENOMEM : err;
 }
 
 /*
- * The closing area must have the state "writing": a closed log needs no guardian, and a streamed
- * one cannot be continued. The header is copied from the file, so that uuid, log_id and areas stay
- * the same. The memory is allocated for the attributes in the header, which ptx_log_new() checks.
- * On failure the caller keeps `fd`.
+ * The closing area must have the state "writing": a closed log is complete, and a log in a pipe
+ * ("streamed") cannot be continued. The header is copied from the file, so uuid, log_id and areas
+ * are unchanged. ptx_log_new() checks the attributes in the header and allocates the memory for
+ * them. After an error the caller still owns `fd`.
  */
 int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally)
@@ -384,8 +393,8 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 	    memcmp(header.closing.state, PTX_LOG_WRITING, sizeof(header.closing.state)))
 		goto out;
 	/*
-	 * Without libzstd every block would look damaged, and the log would be truncated behind the
-	 * last readable one.
+	 * Without libzstd every compressed block would seem to be damaged, and the log would be
+	 * truncated.
 	 */
 	err = ENOTSUP;
 	if (header.flags_incompatible & PTX_LOG_COMPRESSED_LOG && !ptx_zstd_load())
@@ -409,7 +418,7 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 		err = EBADF;
 		goto out;
 	}
-	/* A guardian gets regular files only; their state is "writing", not "streamed". */
+	/* The state is "writing", so the file is a regular file. */
 	log->positional = log->regular = true;
 	err = log->loop ? read_slots(log, &window, tally) : read_blocks(log, &window, tally);
 	if (err)

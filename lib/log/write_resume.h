@@ -9,12 +9,13 @@
 #include "log/log.h"
 
 /*
- * Reads the log in the file behind `fd` and prepares it for the event after its last whole block.
- * The descriptor `fd` can be read and written; on success the log owns it. *facts gets the
- * attributes with which the log was created. The parameter `tally` is initialized and empty; it
- * gets the log's events, including those that a LOOP log has overwritten. EINVAL: the file has no
- * log, a completed log, or a log with events behind a damaged part; the file is then unchanged.
- * ENOMEM, EBADF, EIO.
+ * Reads the log in the file `fd`, and makes a struct ptx_log that continues behind the last whole
+ * block. The descriptor must be open for reading and writing. After a success the log owns it.
+ * *facts gets the attributes with which the log was created. The parameter `tally` must be
+ * initialized and empty. It gets the counts of the log's events, including the events that a LOOP
+ * log has overwritten. Returns EINVAL if the file has no log, a completed log, or a log with events
+ * behind a damaged part; the file is then unchanged. Other errors are ENOMEM, ENOTSUP, EBADF and
+ * EIO.
  */
 int ptx_log_resume(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally);

@@ -3,16 +3,16 @@
  * log/write_sequence.c - the arrangement of sequences, for APPEND and UNTIL_FULL: each block begins
  * where the previous block ends.
  *
- * The order of blocks has two rules: names, schemas, objects and mappings precede the first block
- * of events that uses them (FORMAT 3.5, 3.10), and an INDEX block follows its 1024th DATA block
- * (FORMAT 3.6). A part of a block cannot be removed from a pipe, so the rest of a block that was
- * begun is written first.
+ * There are two rules for the order of blocks. Names, schemas, objects and mappings precede the
+ * first block of events that needs them (FORMAT 3.5, 3.10). An INDEX block follows each 1024th DATA
+ * block (FORMAT 3.6). If a part of a block was written to a pipe, it cannot be removed, so the rest
+ * of this block must be written next.
  */
 #include "log/writer.h"
 
 /*
- * Called when the block is in the file: updates the members `index` and `sum` (FORMAT 3.8), and
- * begins an empty block.
+ * Called when the block is in the file: updates `index` and `sum` (FORMAT 3.8), and begins an empty
+ * block.
  */
 static void write_sequence_written(struct ptx_log *log, size_t bytes)
 {
@@ -32,9 +32,9 @@ static void write_sequence_written(struct ptx_log *log, size_t bytes)
 }
 
 /*
- * Seals and sends the block. If a write into a file fails, the block is opened again, so that later
- * events can still join it. The next attempt writes the block anew at the same place. In a pipe the
- * sealed bytes must stay as they are once some of them are sent (FORMAT W1).
+ * Seals and sends the block. If a write to a regular file fails, the block is unsealed, so that
+ * later events can be added, and the next attempt writes the whole block again at the same offset.
+ * If some of the sealed bytes were sent to a pipe, the block must not change (FORMAT W1).
  */
 static int send_block(struct ptx_log *log)
 {
@@ -49,21 +49,21 @@ static int send_block(struct ptx_log *log)
 }
 
 /*
- * The function ends at the first error, and the next call repeats all steps. Steps that have
- * succeeded have nothing left to write then.
+ * The function ends at the first error, and the next call repeats all steps. A step that has
+ * succeeded has nothing to write in the next call.
  */
 int ptx_log_write_sequence(struct ptx_log *log)
 {
 	int err = ptx_log_meta_send(log);
 
-	/* A part of the block is in the pipe, so nothing else may be written before its rest. */
+	/* A part of the block is in the pipe, so the rest must be written first. */
 	if (!err && log->block.sealed)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
 	/*
-	 * New names are written even if there are no events, so that a reader of a growing log has
-	 * them.
+	 * New names are written even if there are no events, so that a reader of a log that is
+	 * being written finds them.
 	 */
 	if (!err && ptx_log_names_wait(log)) {
 		err = ptx_log_names_prepare(log, false, log->at);
@@ -76,7 +76,7 @@ int ptx_log_write_sequence(struct ptx_log *log)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
-	/* The block is empty by now, so an event that found no room may try again. */
+	/* The block is empty now, so the event that has found no room can be added. */
 	if (!err && log->block.is_out_of_room) {
 		log->block.is_out_of_room = false;
 		ptx_log_block_make_room(log);

@@ -2,14 +2,19 @@
 /*
  * log/writer.h - struct ptx_log, for the files of log/ that write a log.
  *
- * The path of an event: write_append.c stores it in the block; format_pack.c packs the block;
- * write_sequence.c or write_loop.c chooses the place in the file, for the two arrangements;
- * write_file.c sends the bytes and remembers where a failed write stopped; write_complete.c ends
- * the log.
+ * The path of an event: write_append.c stores the event in the block, and format_pack.c packs the
+ * block. write_sequence.c chooses the place of the block in the file for the policies APPEND and
+ * UNTIL_FULL, where each block begins behind the previous block. write_loop.c does this for the
+ * policy LOOP, where each block has a slot of constant size. write_file.c sends the bytes, that is,
+ * writes them to the file, and remembers where a failed write stopped. write_complete.c ends the
+ * log.
+ *
+ * A sealed block is complete and ready to be sent. The tail is the part of the file that the writer
+ * adds when it completes the log (FORMAT 3.9).
  *
  * Two buffers may wait to be sent: the block of events, and the metadata buffer, which has one
- * block of any other type. If part of a buffer is in a pipe, the rest of it must be written before
- * anything else (FORMAT 1.4, W1).
+ * block of any other type. If a part of a buffer was sent to a pipe, the rest of the buffer must be
+ * sent next (FORMAT 1.4, W1).
  *
  * All functions have the contract of log/log.h: one caller at a time, an error number as result,
  * errno unchanged.
@@ -32,22 +37,23 @@
 /* The block being filled. */
 struct ptx_log_filling {
 	uint8_t *bytes;       /* the header, the records, then room for the table of threads */
-	uint8_t *packed;      /* the packed form, of at most PTX_LOG_BLOCK_RECORDS of records */
+	/* the packed form of at most PTX_LOG_BLOCK_RECORDS bytes of records */
+	uint8_t *packed;
 	struct ptx_log_packer *packer; /* NULL: the blocks of this log are not packed */
 	uint8_t *compressed;  /* the compressed form; NULL: blocks of this log are not compressed */
-	/* of a sealed block: equal to the member `bytes`, `packed` or `compressed` */
+	/* if the block is sealed: the bytes to send, which are `bytes`, `packed` or `compressed` */
 	const uint8_t *out;
-	size_t out_bytes;     /* its length */
+	size_t out_bytes;     /* the length of `out` */
 	size_t records_max;   /* bytes of records in a block */
-	size_t record_max;    /* bytes of a single record, which may be more than records_max */
+	size_t record_max;    /* greatest size of a single record; may be more than records_max */
 	uint32_t sources_max;
 	uint32_t sources;
 	struct ptx_log_source *source;
 	uint16_t *hash;       /* 1 + an index into source[], or 0 */
 	uint32_t hash_size;
 	uint64_t first_record;
-	bool sealed;          /* header and table are complete; no event may follow */
-	bool is_out_of_room;  /* an event found no room: the next write ends the block */
+	bool sealed;          /* header and table are complete; no event can be added */
+	bool is_out_of_room;  /* an event has found no room, so the next write ends the block */
 };
 
 /* A block of another type than DATA, from ptx_log_meta_payload() until it is in the file. */
@@ -56,26 +62,32 @@ struct ptx_log_meta {
 	size_t room;
 	uint8_t *compressed;  /* the compressed form; NULL: none was needed yet */
 	size_t compressed_room;
-	const uint8_t *out;   /* the bytes that wait: equal to the member `bytes` or `compressed` */
-	size_t len; /* 0: nothing waits */
+	const uint8_t *out;   /* the bytes to send: `bytes` or `compressed` */
+	size_t len; /* length of `out`; 0: no block waits */
 	uint64_t offset;
 };
 
-/* The names of event types: those that are known, in the file, and in the metadata buffer. */
+/*
+ * The names of event types. Each is known, may be written to the file, or waits in the metadata
+ * buffer.
+ */
 struct ptx_log_names {
 	char (*name)[PTX_TYPE_NAME_BYTES];
 	uint64_t known[PTX_TYPE_MAX / 64];
 	uint64_t written[PTX_TYPE_MAX / 64];
 	uint64_t waiting[PTX_TYPE_MAX / 64]; /* in the metadata buffer */
 	/*
-	 * In a log of slots: the area of the next block, and a bit for each area with a damaged
-	 * block.
+	 * In a log of slots: `area` is the area for the next NAMES block; `damaged` has a bit for
+	 * each area with a damaged block.
 	 */
 	unsigned area;
 	unsigned damaged;
 };
 
-/* Schemas, objects and mappings, with the same three states. */
+/*
+ * Schemas, objects and mappings. Entries are known, written, or wait in the metadata buffer, like
+ * names.
+ */
 struct ptx_log_lists {
 	char *schema[PTX_TYPE_MAX]; /* NULL: none */
 	uint64_t known[PTX_TYPE_MAX / 64];
@@ -86,21 +98,25 @@ struct ptx_log_lists {
 	size_t objects_room;
 	size_t objects_written;
 	size_t objects_waiting;
-	/* objects read from a dead writer's log: they are not added again */
+	/* number of objects that were read from a dead writer's log; they are not added again */
 	size_t objects_restored;
 	uint8_t *mapping;     /* entries with the layout of the file */
 	size_t mapping_bytes, mapping_room;
 	size_t path_bytes;    /* bytes of the paths of all entries */
 	uint32_t mappings;
-	bool mappings_ended;  /* the last entry means that nothing further is known */
+	bool mappings_ended;  /* the last entry shows that later mappings are not known */
 	struct ptx_log_mappings {
 		size_t bytes;
 		uint32_t count;
-	} mappings_written, mappings_waiting; /* each counts from the first entry */
+	/* the entries up to these counts are written, or wait */
+	} mappings_written, mappings_waiting;
 	uint64_t at;          /* in a log of slots: offset of the next block in the lists area */
 };
 
-/* The places of DATA blocks since the last INDEX block, and those of all INDEX blocks. */
+/*
+ * The places of the DATA blocks since the last INDEX block (`place`), and of all INDEX blocks
+ * (`top`).
+ */
 struct ptx_log_index {
 	struct ptx_log_place *place; /* an array of PTX_LOG_INDEX_BLOCKS entries */
 	uint32_t places;
@@ -125,7 +141,8 @@ struct ptx_log {
 	uint64_t file_bytes;  /* end of the written part */
 	uint64_t log_size;    /* UNTIL_FULL, LOOP */
 	uint64_t at;          /* where the next block of a sequence begins */
-	size_t sent; /* bytes of the block or the metadata buffer that are in the file already */
+	/* number of bytes of the block or of the metadata buffer that are in the file already */
+	size_t sent;
 	struct ptx_log_meta meta;
 	struct ptx_log_names names;
 	struct ptx_log_lists lists;
@@ -161,9 +178,9 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 
 /*
  * write_append.c. begin() makes the block empty. make_room() computes again how many bytes of
- * records the block may still get. seal() ends the block with its table and checksums and returns
- * its size in bytes; `oldest` becomes the field of this name in the block's header. unseal() lets
- * events follow again.
+ * records can be added to the block. seal() completes the block with its table and checksums and
+ * returns its size in bytes; `oldest` becomes the field of this name in the block's header. After
+ * unseal(), events can be added again.
  */
 void ptx_log_block_begin(struct ptx_log *log);
 void ptx_log_block_make_room(struct ptx_log *log);
@@ -171,17 +188,19 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest);
 void ptx_log_block_unseal(struct ptx_log *log);
 
 /*
- * write_file.c: EBADF unless the descriptor is still the log's file. The program may have closed it
- * and have another file at the same number, so each use of the descriptor checks first.
+ * write_file.c: returns EBADF if the descriptor is not the log's file any more. The program may
+ * have closed the descriptor and opened another file with the same number, so the function is
+ * called before each use of the descriptor.
  */
 int ptx_log_check_file(const struct ptx_log *log);
 
 /*
  * write_file.c. ptx_log_send() writes the bytes at `bytes`, or the rest of them after a failed
- * call; `offset` is used only in files that can seek. meta_payload() returns zeroed room for a
- * payload behind a block header, or NULL without memory or if the payload would exceed B5.
- * meta_ready() completes that block; it is then sent before any other. meta_send() sends the
- * metadata buffer, if there is one. write_header() writes the header with an open closing area.
+ * call; `offset` is used only in files that can seek. meta_payload() returns zeroed room for the
+ * payload of a block in the metadata buffer. It returns NULL if there is no memory, or if the
+ * payload would exceed the limit of FORMAT B5. meta_ready() completes this block; it must be sent
+ * before any other block. meta_send() sends the block in the metadata buffer, if there is one.
+ * write_header() writes the header, with a closing area that shows that the log is being written.
  */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset);
 void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes);
@@ -191,11 +210,11 @@ int ptx_log_meta_send(struct ptx_log *log);
 int ptx_log_write_header(struct ptx_log *log);
 
 /*
- * write_names.c. wait(): some names are not in the file, or an area has a damaged block.
- * prepare(): makes a NAMES block in the metadata buffer, of all names or of the unwritten ones;
- * ENOMEM. write_slots(): writes all names to each area that needs them. sent(): the block in the
- * metadata buffer is in the file. restore(): adds the names of a block of a dead writer's log.
- * clear(): marks all names as unwritten.
+ * write_names.c. wait() returns true if some names are not in the file, or if an area has a damaged
+ * block. prepare() makes a NAMES block in the metadata buffer, with all names or with the unwritten
+ * names; it returns 0 or ENOMEM. write_slots() writes all names to each area that needs them.
+ * sent() notes that the block in the metadata buffer is in the file. restore() adds the names of a
+ * block of a dead writer's log. clear() marks all names as unwritten.
  */
 bool ptx_log_names_wait(const struct ptx_log *log);
 int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset);
@@ -206,11 +225,12 @@ void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *bloc
 void ptx_log_names_clear(struct ptx_log *log);
 
 /*
- * write_lists.c. any(): there is a schema, an object or a mapping. write(): writes the entries that
- * are not in the file; in a log of slots, those that fit in the lists area. sent(): the block of
- * this type in the metadata buffer is in the file. clear(): marks all entries as unwritten.
- * prepare(): makes a block in the metadata buffer, of all entries or of the unwritten ones; ENOMEM.
- * restore(): adds the entries of a block of a dead writer's log; ENOMEM.
+ * write_lists.c. any() returns true if there is a schema, an object or a mapping. write() writes
+ * the entries that are not in the file; in a log of slots, only those that fit in the lists area.
+ * sent() notes that the block of this type in the metadata buffer is in the file. clear() marks all
+ * entries as unwritten. prepare() makes a block in the metadata buffer, with all entries or with
+ * the unwritten entries; it returns 0 or ENOMEM. restore() adds the entries of a block of a dead
+ * writer's log; it returns 0 or ENOMEM.
  */
 bool ptx_log_lists_any(const struct ptx_log *log);
 int ptx_log_lists_write(struct ptx_log *log);
@@ -220,8 +240,8 @@ void ptx_log_lists_free(struct ptx_log *log);
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
 /*
- * write_mappings.c, likewise. wait(): some mappings are not in the file, and in a log of slots the
- * lists area has room for them.
+ * write_mappings.c and write_lists.c, for the single lists. wait() returns true if some mappings
+ * are not in the file, and if, in a log of slots, the lists area has room for them.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log);
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);
@@ -233,37 +253,38 @@ int ptx_log_objects_restore(struct ptx_log *log, const struct ptx_log_block *blo
 			    const void *payload);
 
 /*
- * write_index.c. reserve(): allocates room for one more entry of TOP; ENOMEM. note(): adds the
- * place of a DATA block; the caller sends the index after each PTX_LOG_INDEX_BLOCKS. send(): writes
- * the noted places as an INDEX block. top_send(): writes the places of all INDEX blocks.
+ * write_index.c. reserve() allocates room for one more entry of TOP; it returns 0 or ENOMEM. note()
+ * adds the place of a DATA block; after PTX_LOG_INDEX_BLOCKS places the caller must call send().
+ * send() writes the noted places as an INDEX block. top_send() writes the places of all INDEX
+ * blocks as the TOP block.
  */
 int ptx_log_index_reserve(struct ptx_log *log);
 void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
 			int64_t time_min, int64_t time_max);
 int ptx_log_index_send(struct ptx_log *log);
 /*
- * Accepts an INDEX block of a dead writer's log, at `offset`. Returns false if it differs from the
- * noted places, or without memory: the block is then not part of the log.
+ * Adds an INDEX block of a dead writer's log, which is at `offset`. Returns false if the block
+ * differs from the noted places, or if there is no memory. The log then ends before this block.
  */
 bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			   size_t count);
 int ptx_log_top_send(struct ptx_log *log);
 void ptx_log_index_clear(struct ptx_log *log);
 
-/* write_sequence.c: writes everything that waits. */
+/* write_sequence.c: writes all names, lists and events that are not in the file. */
 int ptx_log_write_sequence(struct ptx_log *log);
 
 /*
  * write_resume_beside.c: reads the names areas and the lists area of a dead writer's log of slots.
- * has_events: some slot has a block. ENOMEM.
+ * `has_events` is true if some slot has a block. Returns 0 or ENOMEM.
  */
 struct ptx_log_window;
 int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events);
 
 /*
  * write_loop.c. ptx_log_loop_records() returns records_max for a log_size. create() allocates the
- * state of a LOOP log and sets the areas of its header; ENOMEM. clear() forgets all blocks. write()
- * writes everything that waits.
+ * state of a LOOP log and sets the areas in its header; it returns 0 or ENOMEM. clear() forgets all
+ * blocks. ptx_log_write_loop() writes all names, lists and events that are not in the file.
  */
 size_t ptx_log_loop_records(uint64_t log_size);
 int ptx_log_loop_create(struct ptx_log *log);
@@ -272,10 +293,10 @@ void ptx_log_loop_clear(struct ptx_log *log);
 int ptx_log_write_loop(struct ptx_log *log);
 
 /*
- * restore() and restore_end() rebuild the state from a dead writer's log. restore() adds a block
- * that counts and is in this slot; the caller adds blocks in the order of their numbers. At the end
- * the caller gives restore_end() the number of slots in the file. EINVAL: the block does not fit a
- * log of these attributes; ENOMEM.
+ * restore() and restore_end() rebuild the state from a dead writer's log. restore() adds the block
+ * in the slot `slot`. The caller adds the blocks that belong to the log, in the order of their
+ * numbers, and then calls restore_end() with the number of slots in the file. Errors are EINVAL, if
+ * the block is impossible in a log with these attributes, and ENOMEM.
  */
 int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			 const uint8_t *records, uint32_t slot);
@@ -283,8 +304,8 @@ int ptx_log_loop_restore_end(struct ptx_log *log, uint32_t slots);
 /*
  * written() and written_bytes() return how many events of the current block are in the file, and
  * their bytes; both return 0 in a sequence. overwritten() returns the counts of overwritten events.
- * Two functions are for the end of the log: end() sets the sum and the offset of the tail, and
- * index() writes the INDEX blocks of all blocks that count.
+ * At the end of the log, end() sets the sum and the offset of the tail, and index() writes the
+ * INDEX blocks for all blocks that belong to the log.
  */
 uint32_t ptx_log_loop_written(const struct ptx_log *log);
 size_t ptx_log_loop_written_bytes(const struct ptx_log *log);
