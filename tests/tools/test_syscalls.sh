@@ -187,7 +187,7 @@ cat made >/dev/null
 ./static true
 EOF2
 run 0 record --force --syscalls=unseen -o mixed.ptl sh script
-check "the end says what the kernel traced" has err 'programs traced by the kernel only: ./static (statically linked)'
+check "the end says what the kernel traced" has err 'programs traced by the kernel only: ./static (statically linked, 2 times)'
 "$posixtrace" dump --raw -e process.start --fields field.program mixed.ptl >out
 check "each program begins once" sh -c 'test "$(grep -c "static\"$" out)" = 2 -a "$(grep -c "cat\"$" out)" = 1'
 "$posixtrace" dump --raw -e io.open --where 'path == "made"' mixed.ptl >out
