@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_compress.c - compresses and decompresses blocks, FORMAT 3.1 and B8.
+ * log/format_compress.c - compresses and decompresses blocks (log/FORMAT 3.1, rule B8).
  *
  * Only the writer of a log compresses: the flusher, the caller of a flush, or a guardian. A thread
  * that records events never calls these functions.

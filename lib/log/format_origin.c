@@ -65,8 +65,8 @@ static void read_boot_id(uint8_t id[16])
 }
 
 /*
- * Describes this process. If a fact cannot be read, its field becomes 0, which R4 treats as
- * unknown.
+ * Describes this process. If a fact cannot be read, its field becomes 0, which means unknown
+ * (FORMAT R4).
  */
 static void writer_here(struct ptx_log_writer *writer)
 {
@@ -112,7 +112,7 @@ static void make_ids(struct ptx_log_origin *origin)
 	origin->log_id = random.log_id;
 }
 
-/* Each part is independent of the others: if one fails, the log begins all the same. */
+/* If a fact cannot be found, the log is begun nevertheless. */
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 {
 	struct utsname machine;
@@ -174,7 +174,10 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	 */
 	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;
-	/* Without /proc the process ids cannot be compared. R4 then assumes a running writer. */
+	/*
+	 * Without /proc the process ids cannot be compared, so the writer counts as running (FORMAT
+	 * R4).
+	 */
 	if (here.pid_space == 0)
 		return true;
 	/* A process of another name space cannot be checked: its log is treated as abandoned. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_pack.c - packs and unpacks DATA blocks, FORMAT 3.4.
+ * log/format_pack.c - packs and unpacks DATA blocks (log/FORMAT 3.4). format_pack.h explains
+ * shapes.
  *
  * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each event
  * is checked against the end of the payload and against the end of the room before a byte is
@@ -70,7 +71,7 @@ ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
  * Returns the index of a shape, and adds it if necessary; PTX_LOG_SHAPES_MAX if the table is full.
  * recent[] has one entry for each hash value, so no search is needed. Another shape with the same
  * hash value may replace the entry. If the former shape occurs again, it is added to the table a
- * second time, which D2 permits.
+ * second time, which FORMAT D2 permits.
  */
 static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t address)
 {
@@ -168,7 +169,7 @@ size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_
 	/* The table of threads has the same size in both forms, so it is not compared. */
 	if (bytes + shape_bytes >= record_bytes)
 		return 0;
-	/* The padding consists of zeros, because D1 permits nothing else. */
+	/* FORMAT D1 requires that the padding is zero. */
 	memset(end, 0, bytes - (size_t)(end - to));
 	memcpy(to + bytes, packer->shape, shape_bytes);
 	memcpy(to + bytes + shape_bytes, table, sources * sizeof(*table));
@@ -276,7 +277,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		 * shape is behind the events.
 		 */
 		span += of_first_bytes(ptx_record_word(at, HEAD_BYTES), width);
-		/* D2, as for plain blocks: searches by time rely on the range. */
+		/* FORMAT D2, as for plain blocks: searches by time rely on the range. */
 		if (ptx_unlikely(span > range))
 			return "an event's time is outside its block's range";
 		/* The record's head is the shape; then its time and its data follow. */

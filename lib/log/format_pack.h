@@ -2,11 +2,11 @@
 /*
  * log/format_pack.h - packs the records of a block, and unpacks them.
  *
- * Events repeat: trace point, type, length and thread recur, and times differ little. A packed
- * block has each combination of these four properties once, as a shape. Each event then has the
- * index of its shape, the time since the event before, and its data (FORMAT 3.4). The writer spends
- * most of its time on the pages of the file. So packing makes the writer faster, although it
- * computes more.
+ * Many events of a block have the same trace point, type, length and thread, and their times differ
+ * little. A packed block has each combination of these four properties once, as a shape. Each event
+ * has only the index of its shape, the time since the previous event, and its data (FORMAT 3.4).
+ * The writer spends most of its time on the pages of the file. So packing makes the writer faster,
+ * although it computes more.
  *
  * Owner     all memory is the caller's. The functions have no state, so any thread may call them.
  */
@@ -47,8 +47,8 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block);
 /*
  * Unpacks a payload whose lengths were checked into records and the table of threads. The memory at
  * `to` has room for record_bytes and the table. Returns NULL, or the reason of a failure. If the
- * result is NULL, the records obey D2 like those of a checked plain block, except for the parts
- * that ptx_log_check_strictly() checks.
+ * result is NULL, the records obey FORMAT D2, except for the parts that ptx_log_check_strictly()
+ * checks.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* log/format_skips.c - skipped events in a log: they are not in its lines but in a SKIPS block. */
+/*
+ * log/format_skips.c - the events that a budget has skipped. In a log, their counts are not in the
+ * lines of the LEDGER block but in a SKIPS block.
+ */
 #include "log/format_skips.h"
 
 #include <string.h>

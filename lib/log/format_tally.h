@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/format_tally.h - counts events by type and by thread.
+ * log/format_tally.h - a tally: counts of events by type and by thread.
  *
  * Owner     the caller's memory, and a table that grows with the threads. One caller at a time.
  * Errors    none: if there is no memory for a thread, its events count as those of no thread.

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_beside.c - finds the blocks in the areas of a log of slots, and notices missing ones.
+ * log/read_beside.c - finds the blocks in the names areas and the lists area of a log of slots, and
+ * notices missing blocks.
  *
  * The areas are written in place, so they may have remains of an older log in the file. Such
  * remains are no damage: they have another log_id (FORMAT B4), or no magic. An invalid block of
@@ -38,7 +39,7 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
  * The writer alternates between the areas (FORMAT N2). So if a block has a number above 0, the
  * block before it was written to the other area, and that area must not be empty. The block with
  * number 0 is the first block. If both areas are invalid and the log has events, a block is
- * missing, because the writer writes names before events. Then one report is enough.
+ * missing, because the writer writes names before events. In this case only one area is reported.
  */
 void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 bool has_events, ptx_log_visit *visit, void *arg)
@@ -100,8 +101,8 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			continue;
 		}
 		/*
-		 * A valid block follows, so the damage is in the middle of the lists. It is
-		 * reported once, and the visit continues with that block.
+		 * A valid block follows, so the damage is in the middle of the lists. The damage is
+		 * reported once, and the visit continues with the valid block.
 		 */
 		if (ptx_log_resync(window, at + 8, end, h->log_id, &next)) {
 			visit(arg, at, NULL, why);

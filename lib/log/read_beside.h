@@ -2,17 +2,17 @@
 /*
  * log/read_beside.h - the two names areas and the lists area of a log of slots.
  *
- * A completed log repeats in its tail the content of these areas, so a reader of events does not
- * need them. They serve readers of an incomplete log, and the process that completes the log of a
- * dead writer. The numbers of the tail's blocks follow those of the blocks in the areas (FORMAT N2
- * and 3.10). So the process that completes the log and a check of the log must count the same
+ * The tail of a completed log repeats the content of these areas, so readers of a complete log do
+ * not need them. Readers of an incomplete log need the areas, and so does the guardian that
+ * completes the log of a dead writer. The numbers of the tail's blocks follow those of the blocks
+ * in the areas (FORMAT N2 and 3.10). So the guardian and a check of the log must count the same
  * blocks. Both visit the areas with the functions below and number the blocks with
  * ptx_log_follow().
  *
  * Besides blocks of this log, an area may hold the bytes that the file held before the log began.
  * These may be any bytes, but not a block header of this log. A writer that is killed leaves at
- * most one block half written. No reader can distinguish that block from damage; the process that
- * completes the log removes it (log/write_resume_beside.c).
+ * most one incomplete block. A reader cannot distinguish this block from damage; the guardian
+ * removes it (log/write_resume_beside.c).
  *
  * Owner     one caller at a time, as with the window. A visitor may use the window.
  */

@@ -2,9 +2,10 @@
 /*
  * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
  *
- * The checks have the order of FORMAT: H1 to H6, B1 to B5. The order decides which message the user
- * gets. A user reacts differently to a file that is no log, to a log of another machine, and to a
- * damaged log. The functions first copy all bytes and then check the copy.
+ * The checks are the rules H1 to H6 (header) and B1 to B5 (block header) of log/FORMAT, in this
+ * order. The first rule that is broken determines the message for the user, because a user reacts
+ * differently to a file that is no log, to a log of another machine, and to a damaged log. The
+ * functions first copy all bytes and then check the copy.
  */
 #include <pthread.h>
 #include <string.h>
@@ -72,7 +73,7 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 }
 
 /*
- * Checks H2. If a size differs, every later field is at another offset. So such a log cannot be
+ * Checks FORMAT H2. If a size differs, later fields are at other offsets. So such a log cannot be
  * read at all, even if its checksum is right.
  */
 static const char *check_machine(const struct ptx_log_header *h)
@@ -92,9 +93,9 @@ static const char *check_machine(const struct ptx_log_header *h)
 }
 
 /*
- * Checks H1 to H6. If the checksum is wrong, the version decides between damage and a foreign
- * version, because a later major version may compute the checksum in another way. *h is set unless
- * the verdict is NO_MAGIC or SHORT.
+ * Checks FORMAT H1 to H6. If the checksum is wrong and the major version is another one, the log
+ * may be intact, because a later major version may compute the checksum in another way. *h is set
+ * unless the verdict is NO_MAGIC or SHORT.
  */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *h, const char **why)
@@ -196,9 +197,9 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 }
 
 /*
- * Checks B1 to B5. If the verdict is SHORT and *block has its header_bytes, the caller repeats the
- * call with more bytes. If the verdict is FOREIGN, *block is set, and the checksum of its header
- * was right.
+ * Checks FORMAT B1 to B5. If the header is longer than `len`, the verdict is SHORT, *block is set,
+ * and the caller repeats the call with header_bytes bytes. If the verdict is FOREIGN, *block is
+ * set, and the checksum of its header was right.
  */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why)
@@ -211,16 +212,22 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 	memcpy(block, bytes, sizeof(*block));
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
 		return verdict_with_reason(PTX_LOG_NO_MAGIC, why, "no block begins here");
-	/* B2 comes first, because header_bytes decides how many bytes the checksum covers. */
+	/*
+	 * FORMAT B2 is checked first, because header_bytes determines how many bytes the checksum
+	 * covers.
+	 */
 	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
 	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)
 		return verdict_with_reason(PTX_LOG_DAMAGED, why,
 					   "the length of a block's header is impossible");
-	/* A later minor version has a longer header: the caller asks again with all of it. */
+	/*
+	 * A later minor version may have a longer header. The caller repeats the call with the
+	 * whole header.
+	 */
 	if (len < block->header_bytes)
 		return verdict_with_reason(PTX_LOG_SHORT, why,
 					   "the file ends within a block's header");
-	/* B3 */
+	/* FORMAT B3. */
 	if (!CHECKSUM_IS(block->header_crc,
 			 ptx_log_crc_without(bytes, block->header_bytes,
 					     offsetof(struct ptx_log_block, header_crc))))

@@ -2,9 +2,10 @@
 /*
  * log/read_decode.h - converts the bytes of FORMAT to memory, without any I/O.
  *
- * The bytes are hostile until a function of this header has accepted them. They are 8-byte aligned
- * and must not change during and after the check: they are a private copy, never a mapping of the
- * file. Each function that rejects bytes gives the reason as an English text, for a message.
+ * The bytes are hostile until a function of this header has accepted them. They must be 8-byte
+ * aligned, and must not change during and after the check. So they are a private copy, and never a
+ * mapping of the file. Rules such as B5 are those of log/FORMAT. Each function that rejects bytes
+ * gives the reason as an English text, for a message.
  *
  * Owner     the caller's memory throughout.
  * Threads   no state: any thread may call.
@@ -24,13 +25,13 @@ enum ptx_log_verdict {
 };
 
 /*
- * Checks H1 to H6. A damaged header (FORMAT H3) is copied to *header as it is, for salvage (FORMAT
- * R8).
+ * Checks FORMAT H1 to H6. A damaged header (FORMAT H3) is copied to *header as it is, for salvage
+ * (FORMAT R8).
  */
 enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 					   struct ptx_log_header *header, const char **why);
 
-/* Checks H5. Returns NULL if the areas are possible, else the reason. */
+/* Checks FORMAT H5. Returns NULL if the areas are possible, else the reason. */
 const char *ptx_log_check_areas(const struct ptx_log_header *header);
 
 /*
@@ -49,15 +50,15 @@ bool ptx_log_closing_is_valid(const struct ptx_log_closing *closing);
 /* Copies the attributes and the description of the clock and process from a valid header. */
 void ptx_log_decode_facts(const struct ptx_log_header *header, struct ptx_log_facts *facts);
 
-/* Checks B1 to B5. ptx_log_find() checks whether the payload ends within the file. */
+/* Checks FORMAT B1 to B5. ptx_log_find() checks whether the payload ends within the file. */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why);
 
 /*
- * ptx_log_check_sum() checks B6 of the bytes that are stored in the file. ptx_log_check_content()
- * checks B7 of a whole payload, which is not compressed. For a packed block it checks the lengths
- * only, since ptx_log_unpack() checks the rest. Both return NULL, or the reason of a failure. The
- * payload of an unknown type has no rules (FORMAT 3.3).
+ * ptx_log_check_sum() checks FORMAT B6, the checksum of the bytes that are stored in the file.
+ * ptx_log_check_content() checks FORMAT B7, the content of a payload that is not compressed. For a
+ * packed block it checks only the lengths, since ptx_log_unpack() checks the rest. Both return
+ * NULL, or the reason of a failure. The payload of an unknown type has no rules (FORMAT 3.3).
  */
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes);
 const char *ptx_log_check_content(const struct ptx_log_block *block, const void *payload);
@@ -71,9 +72,8 @@ const char *ptx_log_check_objects(const struct ptx_log_block *block, const void 
 const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void *payload);
 
 /*
- * Checks the rules of D2 that a reader of events can do without: that padding is zero, that a
- * record has the time time_min, and that a record has the time time_max. The payload has been
- * unpacked.
+ * Checks the parts of FORMAT D2 that a reader of events does not need: padding is zero, some record
+ * has the time time_min, and some record has the time time_max. The payload has been unpacked.
  */
 const char *ptx_log_check_strictly(const struct ptx_log_block *block, const void *payload);
 
@@ -95,7 +95,7 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 
 /*
  * ptx_log_schema_text() returns the text of an entry of a valid SCHEMAS payload, or NULL if the
- * text breaks the first part of S2. ptx_log_schema_next() returns the next entry.
+ * text breaks the first part of FORMAT S2. ptx_log_schema_next() returns the next entry.
  */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry);
 const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *entry);

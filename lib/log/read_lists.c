@@ -2,9 +2,10 @@
 /*
  * log/read_lists.c - reads SCHEMAS and OBJECTS blocks (FORMAT 3.10, 3.11).
  *
- * This file checks the form of a block (S1, O1), so that its entries can be visited. It does not
- * check that a text is a schema (S2). The user of the schema parses the text. If the text is not a
- * schema, the data of that type has no fields, and the rest of the log remains readable.
+ * This file checks the form of a block (FORMAT S1, O1), so that its entries can be visited. It does
+ * not check that a text is a schema (FORMAT S2). The user of the schema parses the text. If the
+ * text is not a schema, the data of that type has no fields, and the rest of the log remains
+ * readable.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ static size_t entry_bytes(const struct ptx_log_schema *entry)
 }
 
 /*
- * Checks S1. The parameter `left` is the number of bytes up to the end of the payload. The function
+ * Checks FORMAT S1. `left` is the number of bytes up to the end of the payload. The function
  * compares `left` with the size of an entry's head before it reads the head. Then it compares
  * `left` with the length that the head gives.
  */
@@ -50,7 +51,7 @@ const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void 
 	return left ? "a block of schemas has another length than its entries" : NULL;
 }
 
-/* Checks O1. The product has 64 bits and cannot overflow. */
+/* Checks FORMAT O1. The product has 64 bits and cannot overflow. */
 const char *ptx_log_check_objects(const struct ptx_log_block *block, const void *payload)
 {
 	const struct ptx_object *object = payload;
@@ -73,7 +74,7 @@ const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *en
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
 }
 
-/* S2: the only NUL is the last byte. An empty text is no schema. */
+/* Checks a part of FORMAT S2: the only NUL is the last byte. An empty text is no schema. */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 {
 	/* The text is directly behind the head. */
@@ -96,7 +97,7 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_schema_next(entry)) {
 		const char *text = ptx_log_schema_text(entry);
 
-		/* An entry that breaks S2, or a second entry of its type, is ignored. */
+		/* An entry that breaks FORMAT S2 is ignored, and so is a second entry of a type. */
 		if (!text || lists->schema[entry->type])
 			continue;
 		/* A copy, because the payload is valid only until the next read of the window. */
@@ -123,7 +124,7 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 		lists->objects = 0;
 	/* lists->objects is never above the maximum, so the difference is not below 0. */
 	if (count > PTX_LOG_OBJECTS_MAX - lists->objects)
-		/* 3.11 limits the number of objects. */
+		/* FORMAT 3.11 limits the number of objects. */
 		count = PTX_LOG_OBJECTS_MAX - lists->objects;
 	if (count == 0)
 		return 0;

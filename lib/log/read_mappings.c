@@ -3,8 +3,8 @@
  * log/read_mappings.c - reads MAPPINGS blocks (FORMAT 3.12).
  *
  * This file checks the form of a block (FORMAT M1), so that its entries can be visited. An entry
- * that breaks M2 is ignored, and the other entries are used: without a mapping some names of
- * functions are missing, but no event.
+ * that breaks FORMAT M2 is ignored, and the other entries are used. Without a mapping some names of
+ * functions are missing, but no event is missing.
  */
 #include <errno.h>
 #include <string.h>
@@ -45,8 +45,8 @@ const char *ptx_log_check_mappings(const struct ptx_log_block *block, const void
 }
 
 /*
- * Checks the parts of M2 for the kind "file". If a build-id were too long, readers would read past
- * its field. If a path had no NUL at its end, they would read past the entry.
+ * Checks the parts of FORMAT M2 for the kind "file". If a build-id were too long, readers would
+ * read behind its field. If a path had no NUL at its end, they would read behind the entry.
  */
 static const char *check_file(const struct ptx_log_mapping *entry)
 {
@@ -124,7 +124,7 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 	if (block->flags & PTX_LOG_ALL_NAMES)
 		ptx_mappings_fini(&lists->mappings);
 	for (uint32_t i = 0; i < block->records && !err; i++, entry = ptx_log_mapping_next(entry))
-		/* An entry that breaks M2 or has an unknown kind is ignored. */
+		/* An entry that breaks FORMAT M2 or has an unknown kind is ignored. */
 		if (read_mappings_decode(entry, &mapping))
 			err = ptx_mappings_add(&lists->mappings, &mapping);
 	return err == ENOSPC ? 0 : err;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_payload.c - checks the payload of a block: B6, and those of the rules D, N, I, L and E
- * that need no other block.
+ * log/read_payload.c - checks the payload of a block. The rules are B6 of log/FORMAT (the
+ * checksum), and those of the rules D, N, I, L and E that concern a single block.
  *
  * Each DATA block is checked once, after it was read: a plain block here, a packed block where it
  * is unpacked (format_pack.c). The cursor then steps through its records without further checks,
@@ -39,8 +39,8 @@ const char *ptx_log_check_kind(const struct ptx_log_block *block, uint32_t len_f
 }
 
 /*
- * Checks D1 and D2 of a plain block. The variable `left` is the number of bytes that remain for
- * records. A record that claims more ends the check before a byte behind the payload is read.
+ * Checks FORMAT D1 and D2 for a plain block. `left` is the number of bytes that remain for records.
+ * If a record is longer, the check fails before a byte behind the payload is read.
  */
 static const char *check_data(const struct ptx_log_block *block, const uint8_t *at)
 {
@@ -50,7 +50,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	const char *why;
 
 	/* A writer never writes an empty block, and a cursor relies on a first record. */
-	/* D2 demands a record with time_min, so there is at least one. */
+	/* FORMAT D2 requires a record with time_min, so there is at least one record. */
 	if (!block->records)
 		return "a block without records";
 	/* In a packed block only the lengths are checked; ptx_log_unpack() checks the events. */
@@ -86,10 +86,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	return NULL;
 }
 
-/*
- * Checks N1. If a block had two names for one type, the name would depend on the order in which a
- * reader uses them.
- */
+/* Checks FORMAT N1. A block must not have two names for one type. */
 static const char *check_names(const struct ptx_log_block *block, const struct ptx_log_name *name)
 {
 	/*
@@ -268,7 +265,7 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 	const struct ptx_log_name *name = payload;
 
 	for (uint32_t i = 0; i < block->records; i++, name++) {
-		/* N1 was checked: the type is in range. */
+		/* The type is in range, because FORMAT N1 was checked. */
 		memcpy(known->name[name->type], name->name, sizeof(name->name));
 		known->set[name->type / 64] |= UINT64_C(1) << name->type % 64;
 	}

@@ -3,8 +3,7 @@
  * log/read_repair.c - uses a header whose checksum is wrong, as far as possible (FORMAT R8).
  *
  * It is unknown which bytes of the header are damaged. An impossible value is replaced by the
- * default. A possible value stays, although it may be wrong: the user has asked for a salvage, and
- * the events do not depend on the fields that may be wrong.
+ * default. A possible value stays, although it may be wrong: the events do not depend on it.
  */
 #include <pthread.h>
 #include <string.h>
@@ -44,7 +43,7 @@ static void repair_choices(struct ptx_log_header *h, const struct ptx_attr *usua
 	if (h->stream_policy != POSIX_TRACE_LOOP && h->stream_policy != POSIX_TRACE_UNTIL_FULL &&
 	    h->stream_policy != POSIX_TRACE_FLUSH)
 		h->stream_policy = POSIX_TRACE_FLUSH; /* the default of a stream with log */
-	/* 2.1: only LOOP logs have slots. */
+	/* Only LOOP logs have slots (FORMAT 2.1). */
 	if (h->arrangement == PTX_LOG_SLOTS)
 		h->log_policy = POSIX_TRACE_LOOP;
 	else if (h->log_policy != POSIX_TRACE_UNTIL_FULL)

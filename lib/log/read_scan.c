@@ -70,7 +70,7 @@ static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 
 	errno = saved;
 	if (!more) {
-		/* no_memory shows the caller that a block may be there all the same. */
+		/* no_memory shows the caller that a block may exist although it was not found. */
 		window->no_memory = true;
 		return false;
 	}
@@ -119,8 +119,8 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 
 /*
  * The limit is that of an area or a slot, or of the file. If the block's header is longer than that
- * of this version, as in a later minor version, the function decodes it again with more bytes. B2
- * bounds the length, so the loop has at most two rounds.
+ * of this version, as in a later minor version, the function decodes it again with more bytes.
+ * FORMAT B2 bounds the length, so the loop has at most two rounds.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why)
@@ -150,7 +150,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		if (verdict != PTX_LOG_SHORT || found->block.header_bytes <= len ||
 		    found->block.header_bytes > limit - offset)
 			break;
-		/* B2 was checked before SHORT was returned, so this is at most 1024. */
+		/* FORMAT B2 was checked before SHORT was returned, so this is at most 1024. */
 		len = found->block.header_bytes;
 	} while (1);
 	/*
@@ -325,7 +325,7 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 	return false;
 }
 
-/* FORMAT B4: blocks of older logs in the same file are passed over. */
+/* Blocks of older logs in the same file are skipped (FORMAT B4). */
 bool ptx_log_resync(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		    uint64_t log_id, struct ptx_log_found *found)
 {

@@ -19,10 +19,7 @@
 
 struct ptx_log_window {
 	int fd;
-	/*
-	 * identity of the file behind `fd`; reads fail with EBADF if the program has another file
-	 * there
-	 */
+	/* identity of the file; if `fd` is another file by now, reads fail with EBADF */
 	struct ptx_file file;
 	uint8_t *bytes;
 	size_t room;
@@ -51,7 +48,7 @@ struct ptx_log_found {
 int ptx_log_window_open(struct ptx_log_window *window, int fd);
 void ptx_log_window_close(struct ptx_log_window *window);
 
-/* Loads the size of the file again, for a log that grows. */
+/* Reads the size of the file again, for a log that is being written. */
 void ptx_log_window_measure(struct ptx_log_window *window);
 
 /* Discards the copy, after the caller has written into the file. */
@@ -67,8 +64,8 @@ static inline void ptx_log_window_forget(struct ptx_log_window *window)
 const void *ptx_log_window_at(struct ptx_log_window *window, uint64_t offset, size_t len);
 
 /*
- * Reads the header of the block at `offset` and checks B1 to B5; the block must end at `limit` or
- * before. PTX_LOG_SHORT: the file ends too early.
+ * Reads the header of the block at `offset` and checks FORMAT B1 to B5. The block must end at
+ * `limit` or before. PTX_LOG_SHORT: the file or the limit ends before the block.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why);

@@ -19,8 +19,8 @@
 #include "log/writer.h"
 
 /*
- * After a clear, the new header is written first: until it is in the file, new blocks would have
- * another log_id than the header, and readers would see an empty log (FORMAT B4).
+ * After a clear, the new header is written first. Until it is in the file, new blocks would have
+ * another log_id than the header, so readers would ignore them (FORMAT B4).
  */
 int ptx_log_write(struct ptx_log *log)
 {
@@ -42,7 +42,7 @@ bool ptx_log_is_full(const struct ptx_log *log)
 	return log->full;
 }
 
-/* The number is in memory only until the log is completed (FORMAT 3.8). */
+/* Only memory has this number until the log is completed (FORMAT 3.8). */
 uint64_t ptx_log_overwritten(const struct ptx_log *log)
 {
 	return log->loop ? ptx_log_loop_overwritten(log)->events : 0;
@@ -55,8 +55,8 @@ bool ptx_log_is_loop(const struct ptx_log *log)
 }
 
 /*
- * A sequence overwrites nothing. In a LOOP log the drain has counted all appended events as
- * reported, although some are no longer in the file (FORMAT L3).
+ * Only a LOOP log overwrites events. The drain has counted all appended events as reported,
+ * although some are no longer in the file (FORMAT L3).
  */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 {
@@ -77,10 +77,10 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	struct ptx_log_tally tally;
 	uint64_t lost;
 
-	/* The block is our own and not hostile, so its records need no check. */
+	/* This process has made the block, so its records need no check. */
 	/*
-	 * If there is no memory for threads, the events count as those of no thread, so the sums
-	 * still agree.
+	 * If there is no memory for threads, the events count for no thread, so the sums still
+	 * agree.
 	 */
 	ptx_log_tally_init(&tally);
 	ptx_log_tally_records(&tally, records + written, ptx_log_used(log) - written,
@@ -117,7 +117,10 @@ static void clear_reported(struct ptx_ledger *ledger)
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 {
 	if (!log->regular) {
-		/* A sealed block may be partly in the pipe, and its rest must follow it. */
+		/*
+		 * If the block is sealed, a part of it may be in the pipe, and the rest must
+		 * follow.
+		 */
 		if (!log->block.sealed) {
 			lose_block(log, ledger, PTX_LOST_CLEARED);
 			ptx_log_block_begin(log);
@@ -139,7 +142,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	/* Events that a LOOP log overwrote before the clear keep the cause "log overwritten". */
 	ptx_log_account(log, ledger);
 	clear_reported(ledger);
-	/* The block in the metadata buffer has the old log_id; it is discarded. */
+	/* The block in the metadata buffer has the old log_id, so it is discarded. */
 	log->meta.len = 0;
 	ptx_log_names_clear(log);
 	ptx_log_lists_clear(log);
@@ -163,8 +166,8 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 }
 
 /*
- * Sends the ledger of the log. Returns ENOMEM if the metadata buffer cannot get room for one line
- * for each thread.
+ * Sends the ledger of the log. Returns 0, ENOMEM if there is no room for the lines, or the error of
+ * a write.
  */
 static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -173,13 +176,13 @@ static int send_ledger(struct ptx_log *log, const struct ptx_ledger *ledger)
 
 	if (!payload)
 		return ENOMEM;
-	/* The ledger already counts this log's losses: ptx_log_complete() adds them first. */
+	/* The ledger includes this log's losses, because ptx_log_complete() has added them. */
 	ptx_log_encode_ledger(ledger, (struct ptx_log_block *)(void *)log->meta.bytes, payload);
 	ptx_log_meta_ready(log, PTX_LOG_LEDGER, bytes, log->at);
 	return ptx_log_meta_send(log);
 }
 
-/* Sends the events that the budget skipped, if there are any. ENOMEM as above. */
+/* Sends the counts of skipped events, if there are any. The errors are those of send_ledger(). */
 static int send_skips(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
 	size_t bytes = ptx_log_skips_bytes(ledger);
@@ -213,9 +216,9 @@ static int send_end(struct ptx_log *log, struct ptx_log_end *end)
 }
 
 /*
- * Sends the lists with all entries. Each list follows directly behind the list before it, because
- * END has only the offset of the first list. SCHEMAS and OBJECTS are written even if empty,
- * MAPPINGS only if there are any (FORMAT 3.9).
+ * Sends the lists with all entries. Each list follows directly behind the previous list, because
+ * END has only the offset of the first list. SCHEMAS and OBJECTS are written even if they are
+ * empty, and MAPPINGS only if there are mappings (FORMAT 3.9).
  */
 static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 {
@@ -235,9 +238,10 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 }
 
 /*
- * Sends the tail, in the order of 3.9. Each step needs the success of all steps before it: END may
- * only name blocks that are in the file (FORMAT E2). After a failure the log has no END. Readers
- * then read it as a log that was not completed, with the status of its closing area (FORMAT R3).
+ * Sends the tail, in the order of FORMAT 3.9. Each step needs the success of all steps before it,
+ * because END may only name blocks that are in the file (FORMAT E2). After a failure the log has no
+ * END, so for readers it is a log that was not completed, with the status of its closing area
+ * (FORMAT R3).
  */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -268,8 +272,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 }
 
 /*
- * Writes the closing area (FORMAT 2.2). On a full disk this succeeds although the tail failed,
- * because the file system allocated the disk blocks of these bytes when the log was begun.
+ * Writes the closing area (FORMAT 2.2). This succeeds even if the disk is full, because the file
+ * system has allocated the space of these bytes when the log was begun.
  */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -289,9 +293,10 @@ static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 }
 
 /*
- * The first error is returned, but the function does all that it can: the events that cannot be
- * written are counted, the tail is tried, the file is truncated to its end, and the header gets the
- * status. The truncation removes remains of an older, longer log (FORMAT W2).
+ * After an error the function continues as far as possible, and returns the first error. It counts
+ * the events that cannot be written, tries to write the tail, truncates the file to its end, and
+ * stores the status in the header. The truncation removes remains of an older, longer log (FORMAT
+ * W2).
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		     struct ptx_ledger *ledger)
@@ -301,23 +306,23 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	int saved = errno, err, late = 0, closed;
 
 	/*
-	 * The events are written first. Only then the status is complete, and the tail and the
-	 * header can get the same status.
+	 * The events are written first, because the status depends on this write. Tail and header
+	 * get the same status.
 	 */
 	err = ptx_log_write(log);
 	*status = *given;
 	if (err) {
 		if (lose_block(log, ledger, PTX_LOST_FLUSH_ERROR))
 			/*
-			 * These events were appended to the log and are not in the file: that is an
-			 * overrun of the log.
+			 * Events that were appended and are not in the file are an overrun of the
+			 * log.
 			 */
 			status->log_overrun = POSIX_TRACE_OVERRUN; /* LOG-19 */
 		if (!status->flush_error)
 			/* If the caller has noted an earlier flush error, that error is kept. */
 			status->flush_error = err;
 	}
-	/* The last write may have overwritten events, which the caller could not predict. */
+	/* The last write may have overwritten events, so the caller's status may be out of date. */
 	if (ptx_log_overwritten(log) != overwritten)
 		status->log_overrun = POSIX_TRACE_OVERRUN;
 	if (log->full)
@@ -328,8 +333,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		ptx_log_loop_end(log);
 
 	/*
-	 * In a pipe nothing can follow an incomplete block. And if the new header of a cleared log
-	 * is not in the file, no block is valid, so a tail would be useless.
+	 * In a pipe no block can follow an incomplete block. If the new header of a cleared log is
+	 * not in the file, no block is valid, so a tail would be useless.
 	 */
 	if (!log->header_waits && (log->positional || !log->sent))
 		late = send_tail(log, ledger);
@@ -347,7 +352,7 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 		closed = close_header(log, ledger);
 		late = late ? late : closed;
 	}
-	/* If both writes failed, the error of the events is returned and not that of the tail. */
+	/* If both the events and the tail have failed, the error of the events is returned. */
 	errno = saved;
 	return err ? err : late;
 }

@@ -3,7 +3,7 @@
  * log/write_encode.c - makes the header of a log, checksums, and the ledger block.
  *
  * Structures are cleared first, so that spare fields and the bytes behind a text do not bring other
- * memory of the program into the file. The byte order is that of the machine (1.3).
+ * memory of the program into the file. The byte order is that of the machine (FORMAT 1.3).
  */
 #include <pthread.h>
 #include <string.h>
@@ -24,7 +24,7 @@ uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field)
 	/* CRC-32C of a part continues with the checksum of the parts before it. */
 	uint32_t crc = ptx_crc32c(0, from, field);
 
-	/* 1.3: the field itself counts as zero. */
+	/* The field itself counts as zero (FORMAT 1.3). */
 	crc = ptx_crc32c(crc, zero, sizeof(zero));
 	return ptx_crc32c(crc, from + field + sizeof(zero), len - field - sizeof(zero));
 }
@@ -38,7 +38,7 @@ static void put_text(char *to, size_t room, const char *from)
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
-/* Sets the fields of 2.1 in their order. Both flags stay 0, see ptx_log_mark_compressed(). */
+/* Sets the fields in the order of FORMAT 2.1. Both flags stay 0, see ptx_log_mark_compressed(). */
 void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin)
 {
@@ -93,7 +93,10 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	put_text(h->generation, sizeof(h->generation), attr->generation);
 }
 
-/* H3 covers everything before the closing area, which has its own checksum. */
+/*
+ * header_crc covers all bytes before the closing area (FORMAT H3). The closing area has its own
+ * checksum.
+ */
 void ptx_log_seal_header(struct ptx_log_header *header)
 {
 	header->header_crc = ptx_log_crc_without(header, PTX_LOG_CLOSING_AT,
@@ -111,7 +114,8 @@ void ptx_log_seal_closing(struct ptx_log_closing *closing)
 }
 
 /*
- * A reader of version 1.2 would read compressed bytes as records. The flag makes it refuse the log.
+ * A reader of version 1.2 would read compressed bytes as records. The flag makes such a reader
+ * refuse the log.
  */
 void ptx_log_mark_compressed(struct ptx_log_header *header, int level)
 {
@@ -157,7 +161,10 @@ size_t ptx_log_ledger_bytes(const struct ptx_ledger *ledger)
 	       ledger->threads * sizeof(struct ptx_log_thread_line);
 }
 
-/* The caller has ptx_log_ledger_bytes() bytes of room; types rise, as 3.7 demands. */
+/*
+ * The caller has ptx_log_ledger_bytes() bytes of room. The lines of types are in rising order, as
+ * FORMAT 3.7 requires.
+ */
 void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block *block,
 			   void *payload)
 {

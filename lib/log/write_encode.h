@@ -23,8 +23,8 @@ void ptx_log_seal_header(struct ptx_log_header *header);
 void ptx_log_seal_closing(struct ptx_log_closing *closing);
 
 /*
- * Sets magic, lengths and checksums of a block. In memory, the payload of payload_bytes is behind
- * it.
+ * Sets magic, lengths and checksums of a block. The payload must be directly behind *block and have
+ * payload_bytes.
  */
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes);
 
@@ -43,7 +43,7 @@ void ptx_log_mark_compressed(struct ptx_log_header *header, int level);
 
 /*
  * Returns the checksum of `len` bytes in which the four bytes at the offset `field` count as zero
- * (1.3).
+ * (FORMAT 1.3).
  */
 uint32_t ptx_log_crc_without(const void *bytes, size_t len, size_t field);
 

@@ -3,10 +3,10 @@
  * log/write_file.c - the descriptor of a log: which files are accepted, how bytes are written, and
  * where a failed write stopped.
  *
- * In a file that can seek each write names its offset. The log uses an open file description of its
- * own if the system permits it. Then the program may set O_APPEND or O_NONBLOCK on its descriptor,
- * or move its offset, without an effect on the log. All other files are written from front to back
- * (CH-20).
+ * In a file that can seek, each write has an explicit offset (a positional write). If the system
+ * permits it, the log opens the file again. Then the program can set O_APPEND or O_NONBLOCK on its
+ * own descriptor, or change its file position, without an effect on the log. All other files are
+ * written from front to back (CH-20).
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +26,8 @@
  * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
  * of /proc leads to the same file even if the file was renamed or deleted. The comparison makes
  * sure that the opened file is the same file, because another file system may be mounted at /proc.
- * The descriptor gets a high number, so that programs which expect the lowest numbers for their own
- * files still get them.
+ * The descriptor gets a high number, because programs expect the lowest numbers for their own
+ * files.
  */
 static int write_file_reopen(int fd, const struct stat *st, int *own)
 {
@@ -35,7 +35,7 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 	struct stat now;
 	int err;
 
-	/* No path name of the file is needed, and a deleted file can be opened as well. */
+	/* This path works even if the file was deleted. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
 	if (!err)
@@ -48,7 +48,7 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 		ptx_io_close(*own);
 		err = EINVAL;
 	}
-	/* After an error the log has no descriptor of its own. */
+	/* After an error *own is -1, and the log uses the descriptor of the caller. */
 	if (err)
 		*own = -1;
 	return err;
@@ -69,16 +69,21 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
 		return EBADF;
 	/* A pipe or a terminal can receive a sequence only; LOOP and UNTIL_FULL need a file. */
-	/* Devices and pipes may seek in their own way, so only regular files count as seekable. */
+	/*
+	 * Only regular files count as files that can seek, because devices may seek in their own
+	 * way.
+	 */
 	log->regular = log->positional = S_ISREG(st.st_mode);
 	if (!log->regular)
 		return log->policy == POSIX_TRACE_APPEND ? 0 : EINVAL;
 	/* An empty file may have O_APPEND: the log then begins at its end. */
 	if (flags & O_APPEND && st.st_size)
-		return EINVAL; /* each write goes to the end, but a log begins at offset 0 */
+		/* with O_APPEND a write goes to the end, but a log begins at offset 0 */
+		return EINVAL;
 	if (write_file_reopen(fd, &st, own) && flags & O_APPEND) {
 		/*
-		 * If a descriptor has O_APPEND, pwrite() on Linux ignores its offset and appends.
+		 * The log must use the caller's descriptor. With O_APPEND, pwrite() on Linux
+		 * ignores its offset and appends.
 		 */
 		if (log->policy != POSIX_TRACE_APPEND)
 			return EINVAL;
@@ -97,8 +102,9 @@ int ptx_log_check_file(const struct ptx_log *log)
 }
 
 /*
- * log->sent counts the bytes of this buffer that are in the file, also after an error. The caller
- * sends the same buffer again until the call succeeds, and the write continues there (FORMAT W1).
+ * log->sent is the number of bytes of this buffer that are in the file, even after an error. After
+ * an error the caller sends the same buffer again, and the write continues behind these bytes
+ * (FORMAT W1).
  */
 int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t offset)
 {
@@ -124,7 +130,7 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 	return err;
 }
 
-/* The payload is zeroed: spare fields and paddings then have the value that FORMAT demands. */
+/* The payload is zeroed, because FORMAT requires zeros in spare fields and padding. */
 void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes)
 {
 	struct ptx_log_meta *meta = &log->meta;
@@ -132,8 +138,8 @@ void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes)
 	uint8_t *more;
 
 	/*
-	 * A block that exceeds the limit of B5 would be invalid for every reader, so the function
-	 * returns NULL, and the caller reports ENOMEM.
+	 * A block that exceeds the limit of FORMAT B5 would be invalid for every reader, so the
+	 * function returns NULL, and the caller returns ENOMEM.
 	 */
 	/* The metadata buffer keeps its largest size; it is freed with the log. */
 	if (payload_bytes > PTX_LOG_PAYLOAD_MAX)
@@ -158,7 +164,7 @@ void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes)
 
 /*
  * Returns memory for the compressed form of the block in the metadata buffer. Returns NULL if the
- * block is not to be compressed, or if there is no memory; the plain form is written then.
+ * block must not be compressed, or if there is no memory; the caller then writes the plain form.
  */
 static void *meta_room(struct ptx_log *log, const struct ptx_log_block *block, size_t payload_bytes)
 {
@@ -204,8 +210,8 @@ void ptx_log_meta_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 }
 
 /*
- * After a success, the state in memory is changed to that of the file: the next block's offset and
- * number, and the names and lists that are written. A failed call changes nothing but log->sent.
+ * After a success the function updates the state in memory: the offset and the number of the next
+ * block, and the sets of written names and lists. A failed call changes only log->sent.
  */
 int ptx_log_meta_send(struct ptx_log *log)
 {
@@ -233,7 +239,10 @@ int ptx_log_meta_send(struct ptx_log *log)
 	return 0;
 }
 
-/* The closing area of a log that is being written: its state, and the guardian if there is one. */
+/*
+ * Fills the closing area of a log that is being written: its state, and the guardian if there is
+ * one.
+ */
 static void open_closing(struct ptx_log *log)
 {
 	struct ptx_log_closing *closing = &log->header->closing;
@@ -249,17 +258,15 @@ static void open_closing(struct ptx_log *log)
 }
 
 /*
- * Only the closing area is written, so the header stays valid at each moment; an area that is half
- * written fails its checksum and counts as unknown.
+ * Only the closing area is written, so the rest of the header is valid at each moment. If the area
+ * is only partly written, its checksum is wrong, and readers ignore it.
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 {
 	size_t done = 0;
 	int err;
 
-	/*
-	 * If the closing area cannot be written again, its state would remain "writing" for ever.
-	 */
+	/* In a pipe the closing area cannot be written again. */
 	if (!log->positional)
 		return EINVAL;
 	/* The guardian's identity is kept, because a later clear writes the header again. */
@@ -284,8 +291,8 @@ int ptx_log_write_header(struct ptx_log *log)
 }
 
 /*
- * The descriptor is replaced only when nothing can fail any more: after an error the caller still
- * has `fd`, open and unchanged.
+ * `fd` is closed only when no step can fail any more. So after an error the caller still has `fd`,
+ * open and unchanged.
  */
 int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 			const struct ptx_log_origin *origin, struct ptx_log **result)
@@ -335,9 +342,9 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 }
 
 /*
- * The shield blocks SIGXFSZ and SIGPIPE for this thread and consumes those that the write raised.
- * The function checks the flags (F_GETFL) before it makes the duplicate, so for a read-only `fd` it
- * returns EBADF and not EMFILE.
+ * The shield (base/shield.h) blocks SIGXFSZ and SIGPIPE for this thread, and consumes the signals
+ * that the write has raised. The function checks the flags (F_GETFL) before it makes the duplicate,
+ * so for a read-only `fd` it returns EBADF and not EMFILE.
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log)
 {

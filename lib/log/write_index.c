@@ -38,9 +38,9 @@ int ptx_log_index_reserve(struct ptx_log *log)
 }
 
 /*
- * The caller sends the index after each PTX_LOG_INDEX_BLOCKS, so place[] has room. time_top is the
- * maximum so far: it never decreases, even if a late event makes a block older than the block
- * before it. A binary search relies on that.
+ * The caller sends the index after PTX_LOG_INDEX_BLOCKS places, so place[] has room. time_top is
+ * the greatest time so far. It never decreases, even if a late event makes a block older than the
+ * previous block. Binary searches rely on this.
  */
 void ptx_log_index_note(struct ptx_log *log, uint64_t offset, uint64_t first_record,
 			int64_t time_min, int64_t time_max)
@@ -127,9 +127,9 @@ int ptx_log_index_send(struct ptx_log *log)
 }
 
 /*
- * This is for a log that a guardian continues. The INDEX block must list exactly the DATA blocks
- * that were read before it (FORMAT I1). Otherwise the INDEX block is damaged or forged, and the
- * guardian continues the log behind the block before it.
+ * For a log that a guardian continues. The INDEX block must have exactly the places of the DATA
+ * blocks that were read before it (FORMAT I1). Otherwise the INDEX block is damaged or forged, and
+ * the guardian continues the log behind the block before it.
  */
 bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			   size_t count)
@@ -144,8 +144,8 @@ bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct pt
 }
 
 /*
- * TOP never exceeds the limit of B5: its 2^29 bytes have room for 2^24 entries, each for 64 MiB of
- * records.
+ * TOP never exceeds the limit of FORMAT B5: 2^29 bytes have room for 2^24 entries, each for 64 MiB
+ * of records.
  */
 int ptx_log_top_send(struct ptx_log *log)
 {

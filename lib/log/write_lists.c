@@ -24,9 +24,9 @@ static bool write_lists_has(const uint64_t *set, unsigned type)
 }
 
 /*
- * The text is kept: the tail repeats all schemas. The drain may give the schema of a type again,
- * after a clear or from another process. That is no error as long as the text is the same.
- * Otherwise the function returns EEXIST and keeps the first text, as readers do (FORMAT 3.10).
+ * The text is copied, because the tail repeats all schemas. The same schema may be added again, for
+ * example after a clear. If the type has another schema already, the function returns EEXIST and
+ * keeps the first text, as readers do (FORMAT 3.10).
  */
 int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 {
@@ -49,10 +49,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 }
 
 /*
- * A guardian first reads the objects of the dead writer's log. It then gets all objects of the
- * stream again, also those that the log has. This function recognizes the objects that the log has.
- * It compares only with the objects of the log, so two equal objects that come from the stream are
- * two entries.
+ * Returns true if the dead writer's log has this object. A guardian first reads the objects of that
+ * log, and then adds all objects of the stream. Only the objects that were read from the log are
+ * compared, so equal objects of the stream are separate entries.
  */
 static bool is_restored(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
@@ -98,16 +97,19 @@ bool ptx_log_lists_any(const struct ptx_log *log)
 	       memcmp(log->lists.known, none, sizeof(none));
 }
 
-/* Bytes of an entry with its text, NUL and padding (S1). The text has at most 1023 bytes. */
+/*
+ * Returns the bytes of an entry with its text, NUL and padding (FORMAT S1). The text has at most
+ * 1023 bytes.
+ */
 static size_t schema_bytes(const char *text)
 {
 	return sizeof(struct ptx_log_schema) + ((strlen(text) + 1 + 7) & ~(size_t)7);
 }
 
 /*
- * The block has at most 1023 schemas of about 1 KiB each, so it never exceeds the limit of B5.
- * ptx_log_meta_payload() has made the padding zero. A block with all entries has flag 1, so that
- * readers discard the entries that they have read before.
+ * The block has at most 1023 schemas of about 1 KiB each, so it never exceeds the limit of FORMAT
+ * B5. ptx_log_meta_payload() has made the padding zero. A block with all entries has flag 1, so
+ * that readers discard the entries that they have read before.
  */
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
@@ -261,8 +263,8 @@ void ptx_log_lists_clear(struct ptx_log *log)
 }
 
 /*
- * An entry that breaks S2 is not added, because readers ignore it. EEXIST is no error here: a
- * hostile log may have two schemas of one type, and the first schema counts.
+ * An entry that breaks FORMAT S2 is not added, because readers ignore it. EEXIST is no error here:
+ * a hostile log may have two schemas of one type, and the first schema counts.
  */
 int ptx_log_schemas_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			    const void *payload)

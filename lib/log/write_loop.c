@@ -3,14 +3,16 @@
  * log/write_loop.c - the arrangement of slots, for LOOP: the log overwrites its oldest blocks when
  * it has reached log_size (FORMAT 2, W4).
  *
- * The blocks that count are the newest blocks whose records together fit in log_size; each block's
- * header has the number of the oldest block that counts. The writer writes each block into a slot
- * without a block that counts. It does so also for a block that has grown since it was last
- * written. So there is always one slot more than there are blocks. And wherever the writer dies,
- * the file shows the state before a write or the state after it.
+ * The newest blocks whose records together fit in log_size belong to the log. They are the blocks
+ * that count. Each block's header has the number of the oldest block that counts. The writer writes
+ * a block only into a slot whose block does not count. If a block has grown since it was last
+ * written, the writer writes it again into another slot. So the log needs one slot more than it has
+ * blocks. If the writer is killed at any moment, the file shows either the state before a write or
+ * the state after it.
  *
- * The file cannot be read back, because the descriptor may be write-only. So the counts of each
- * block by type and thread are kept in memory from the block's end until the block is overwritten.
+ * The ledger needs the types and threads of overwritten events. The file cannot be read, because
+ * the descriptor may be write-only. So the counts of each block by type and thread are kept in
+ * memory until the block is overwritten.
  *
  * Memory is reserved before a write, so that no step between the write and the new state can fail.
  */
@@ -40,8 +42,8 @@ struct slot_block {
 };
 
 /*
- * Each slot of the file is in one of three sets: the slots of live[], the slot of the current block
- * if that block is placed, and the slots in spare[].
+ * Each slot of the file either has a block in live[], or has the current block (if `placed` is
+ * true), or is in spare[]. The current block is the block to which events are added.
  */
 struct ptx_log_loop {
 	struct slot_block *live; /* a queue, oldest first, of live_max places, a power of two */
@@ -53,7 +55,8 @@ struct ptx_log_loop {
 	size_t spares;
 	size_t spares_max;
 	uint32_t slots;          /* number of slots in the file */
-	bool placed;             /* the current block is in the file, with these values: */
+	/* the current block is in the file, with the values of the next members */
+	bool placed;
 	uint32_t slot;
 	uint32_t records;
 	size_t record_bytes;
@@ -64,9 +67,10 @@ struct ptx_log_loop {
 };
 
 /*
- * The size is an eighth of log_size, so that overwriting one block loses at most that part of the
- * log. In a large log it is a 4096th of log_size, so that the number of blocks to remember stays
- * bounded. In between it is 64 KiB. It never exceeds 1 MiB. W4 gives these numbers.
+ * A block has an eighth of log_size, so that at most this part of the log is lost when a block is
+ * overwritten, but at most 64 KiB. In a large log, where a 4096th of log_size is more than 64 KiB,
+ * a block has this size, so that the number of blocks is bounded. It never exceeds 1 MiB. FORMAT W4
+ * has these numbers.
  */
 size_t ptx_log_loop_records(uint64_t log_size)
 {
@@ -86,8 +90,8 @@ static struct slot_block *write_loop_live(const struct ptx_log_loop *loop, size_
 }
 
 /*
- * Returns true if the file has all events of the current block. Events are only added to it, so if
- * the counts are equal, the contents are equal, too.
+ * Returns true if the file has all events of the current block. Events are never removed from the
+ * block, so equal counts mean equal contents.
  */
 static bool is_written(const struct ptx_log *log)
 {
@@ -131,15 +135,15 @@ static int write_loop_reserve(struct ptx_log_loop *loop)
 }
 
 /*
- * Removes the oldest block: its events are overwritten from now on, and its slot is free. The block
- * is in the slot until the slot is used again, but the field `oldest` in newer headers excludes the
- * block.
+ * Removes the oldest block: its events count as overwritten, and its slot becomes spare. The bytes
+ * of the block remain in the slot until the slot is used again, but by the field `oldest` in newer
+ * headers the block does not count.
  */
 static void drop_oldest(struct ptx_log_loop *loop)
 {
 	struct slot_block *old = write_loop_live(loop, 0);
 
-	/* The sum is counted here; the counts by type and thread follow. */
+	/* The total is counted here. The next call counts by type and thread. */
 	loop->overwritten.events += old->records;
 	ptx_log_contents_tally(old->contents, &loop->overwritten);
 	free(old->contents);
@@ -161,15 +165,14 @@ static size_t too_many(const struct ptx_log *log)
 	uint64_t bytes = loop->bytes + ptx_log_used(log);
 	size_t n = 0;
 
-	/* As many blocks as necessary are removed from the log, the oldest ones first. */
 	while (bytes > log->log_size && n < loop->count)
 		bytes -= write_loop_live(loop, n++)->bytes;
 	return n;
 }
 
 /*
- * The product cannot overflow: H5 bounds slots_offset and slot_bytes of a log that was read, and
- * the index of a slot has 32 bits.
+ * The product cannot overflow: FORMAT H5 bounds slots_offset and slot_bytes of a log that was read,
+ * and the index of a slot has 32 bits.
  */
 static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 {
@@ -178,8 +181,8 @@ static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 
 /*
  * Writes the current block to a free slot. Until the write has succeeded, a reader finds the
- * block's former state in its former slot. Afterwards the former slot is free, and the blocks that
- * no longer fit are removed from the log.
+ * block's former state in its former slot. Afterwards the former slot becomes spare, and the oldest
+ * blocks that no longer fit are removed from the log.
  */
 static int write_loop_place(struct ptx_log *log)
 {
@@ -195,8 +198,8 @@ static int write_loop_place(struct ptx_log *log)
 	int err;
 
 	/*
-	 * A failed attempt may have sealed the block with another value of the parameter `oldest`,
-	 * so it is sealed again.
+	 * A failed attempt may have sealed the block with another value of `oldest`, so the block
+	 * is sealed again.
 	 */
 	ptx_log_block_unseal(log);
 	bytes = ptx_log_block_seal(log, oldest);
@@ -221,7 +224,7 @@ static int write_loop_place(struct ptx_log *log)
 	 */
 	if (loop->placed)
 		loop->spare[loop->spares++] = loop->slot;
-	/* The state that is in the file now; the block may grow further in memory. */
+	/* Notes the state of the block in the file. The block may grow further in memory. */
 	loop->placed = true;
 	loop->slot = slot;
 	loop->records = log->appender.records;
@@ -238,7 +241,7 @@ static int write_loop_place(struct ptx_log *log)
 }
 
 /*
- * Ends the current block, all of which is in the file, and adds it to the queue. Then an empty
+ * Ends the current block and adds it to the queue. The whole block is in the file. Then an empty
  * block begins. After ENOMEM nothing has changed, and the caller may try again.
  * write_loop_reserve() has made room in the queue before.
  */
@@ -250,7 +253,7 @@ static int close_block(struct ptx_log *log)
 
 	if (!contents)
 		return ENOMEM;
-	/* All fields are those of the state in the file, which is the whole block here. */
+	/* The members of `loop` describe the block in the file, which is the whole block. */
 	block = write_loop_live(loop, loop->count++);
 	block->number = log->number[PTX_LOG_DATA]++;
 	block->first_record = log->block.first_record;
@@ -260,7 +263,7 @@ static int close_block(struct ptx_log *log)
 	block->time_max = loop->time_max;
 	block->slot = loop->slot;
 	block->contents = contents;
-	/* The sum bounds the log: too_many() compares it with log_size. */
+	/* too_many() compares loop->bytes with log_size. */
 	loop->bytes += block->bytes;
 	log->block.first_record += block->records;
 	/* The new block has no slot yet. */
@@ -272,9 +275,9 @@ static int close_block(struct ptx_log *log)
 }
 
 /*
- * Writes names and lists first: a reader must have the type of an event that it finds (FORMAT 3.5,
- * 3.10). Only a block that is out of room ends; any other block stays the current block and is
- * written again when it has grown.
+ * Writes names and lists first, because a reader of an event needs the name and the schema of its
+ * type (FORMAT 3.5, 3.10). A block ends only if an event has found no room in it. Otherwise it
+ * stays the current block, and is written again when it has grown.
  */
 int ptx_log_write_loop(struct ptx_log *log)
 {
@@ -288,7 +291,7 @@ int ptx_log_write_loop(struct ptx_log *log)
 		err = write_loop_reserve(log->loop);
 	if (!err && log->appender.records && !is_written(log))
 		err = write_loop_place(log);
-	/* If the block is out of room and empty, there is nothing to end. */
+	/* An empty block does not end. */
 	if (!err && log->block.is_out_of_room && log->loop->placed)
 		err = close_block(log);
 	errno = saved;
@@ -296,10 +299,10 @@ int ptx_log_write_loop(struct ptx_log *log)
 }
 
 /*
- * Restores the state that the dead writer had after this block, as if the block had just been
- * filled and written. The records are copied into the block's memory, because ptx_log_contents_of()
- * counts them there. The sizes come from the log, so they are first compared with the size of that
- * memory.
+ * Restores the state that the dead writer had after this block. The effect is as if the block had
+ * just been filled and written. The records are copied into the block's memory, because
+ * ptx_log_contents_of() counts them there. The sizes come from the log, so they are first compared
+ * with the size of that memory.
  */
 int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			 const uint8_t *records, uint32_t slot)
@@ -313,7 +316,7 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 	memcpy(log->block.bytes + sizeof(*block), records, block->record_bytes);
 	log->appender.at = log->block.bytes + sizeof(*block) + block->record_bytes;
 	log->appender.records = loop->records = block->records;
-	/* The counts of the block (ptx_log_contents_of()) are computed with this table. */
+	/* ptx_log_contents_of() computes the counts of the block with this table. */
 	memcpy(log->block.source, records + block->record_bytes,
 	       block->sources * sizeof(*log->block.source));
 	log->block.sources = block->sources;
@@ -339,15 +342,15 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 }
 
 /*
- * Every slot without a block that counts becomes spare, also a slot with a damaged block. The
- * quadratic search is bounded: a log has some thousand slots, and this function runs once after a
- * writer's death.
+ * Each slot that has no block that counts becomes spare, even if its block is damaged. The
+ * quadratic search is acceptable: a log has some thousand slots, and this function runs only once
+ * after a writer was killed.
  */
 int ptx_log_loop_restore_end(struct ptx_log *log, uint32_t slots)
 {
 	struct ptx_log_loop *loop = log->loop;
 
-	/* The new blocks go behind these slots, once the spare ones are used. */
+	/* When all spare slots are used, new blocks are written behind these slots. */
 	loop->slots = slots;
 	if (write_loop_reserve(loop))
 		return ENOMEM;
@@ -382,9 +385,9 @@ const struct ptx_log_tally *ptx_log_loop_overwritten(const struct ptx_log *log)
 }
 
 /*
- * Sets the areas of the header, in the order of FORMAT 2. A slot has room for the largest block:
- * all records, and a table with every thread. Slots are multiples of a sector, so that a torn write
- * damages only one slot.
+ * Sets the areas of the header, in the order of FORMAT 2. A slot has room for the largest block,
+ * with records of maximal size and a full table of threads. The size of a slot is a multiple of a
+ * disk's sector, so that a torn write damages only one slot.
  */
 int ptx_log_loop_create(struct ptx_log *log)
 {
@@ -410,8 +413,9 @@ int ptx_log_loop_create(struct ptx_log *log)
 }
 
 /*
- * Forgets all blocks and all slots: the file is not shortened, but the new log_id makes its blocks
- * invalid, and they are overwritten from slot 0 on. The capacity of the arrays stays.
+ * Forgets all blocks and all slots. The file is not truncated, but the caller changes log_id, which
+ * makes the old blocks invalid. New blocks are written from slot 0 on. The arrays keep their
+ * memory.
  */
 void ptx_log_loop_clear(struct ptx_log *log)
 {
@@ -426,7 +430,7 @@ void ptx_log_loop_clear(struct ptx_log *log)
 	loop->placed = false;
 	loop->records = 0;
 	loop->record_bytes = 0;
-	/* The counts of overwritten events were moved to the ledger by ptx_log_clear(). */
+	/* ptx_log_clear() has moved the counts of overwritten events to the ledger. */
 	ptx_log_tally_fini(&loop->overwritten);
 }
 
@@ -439,9 +443,9 @@ void ptx_log_loop_destroy(struct ptx_log *log)
 }
 
 /*
- * Computes the sum of 3.8. first_record is the number of all events that ended blocks ever had. So
- * sum->records is the number of all written events, less the overwritten ones (FORMAT L3). The tail
- * begins behind the last slot, used or not.
+ * Computes the sum (FORMAT 3.8). first_record is the number of all events of ended blocks,
+ * including overwritten events. So sum->records is the number of all written events, less the
+ * overwritten events (FORMAT L3). The tail begins behind the last slot.
  */
 void ptx_log_loop_end(struct ptx_log *log)
 {

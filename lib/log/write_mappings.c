@@ -3,9 +3,9 @@
  * log/write_mappings.c - encodes the mappings of files (FORMAT 3.12); write_lists.c sends them.
  *
  * The entries are kept as bytes with the layout of the file, because the tail writes all of them
- * again. If entries were missing in the list, a reader could find an old file at an address where
- * another file is mapped now. So an incomplete list would be wrong. Therefore, if an entry cannot
- * be kept, the list ends with an entry that means: from this time on nothing is known.
+ * again. If an entry were missing, a reader could find an old file at an address where another file
+ * is mapped now. Therefore, if an entry cannot be kept, the list ends with an entry which shows
+ * that mappings after this time are not known.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -47,8 +47,7 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 /*
  * Adds an entry and its path. Returns ENOSPC if the list has ended, or if a further entry would
  * exceed the limits up to which every reader keeps entries (FORMAT 3.12). One entry below the limit
- * is reserved for the entry that ends the list. The comparison is written so that no difference is
- * below 0.
+ * is reserved for the entry that ends the list.
  */
 static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
 			      const char *path)
@@ -74,10 +73,9 @@ static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_
 }
 
 /*
- * Ends the list: from the time when_ns on, nothing is known about any process. The last entry
- * states this by the fact that process 0 is gone (FORMAT 3.12). If an entry is missing, earlier
- * entries may be wrong for later events. make_room() has reserved the memory. An empty list needs
- * no such entry, because it has no entry that could be wrong.
+ * Ends the list at the time when_ns: a last entry of the kind "gone" for process 0 shows that
+ * mappings after this time are not known (FORMAT 3.12). make_room() has reserved the memory for the
+ * last entry. An empty list needs no last entry, because it has no entry that could be wrong.
  */
 static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 {
@@ -94,10 +92,10 @@ static void write_mappings_end(struct ptx_log_lists *lists, int64_t when_ns)
 }
 
 /*
- * The fields follow enum ptx_mapping_kind: a child has its parent in file_offset, only a file has
- * path and build-id. Lengths are checked, because the drain read them from shared memory. If
- * write_mappings_add() fails, the list ends. The list also ends with an entry that states that
- * process 0 is gone.
+ * The fields depend on the kind: a child has its parent in file_offset, and only a file has path
+ * and build-id. The lengths are checked, because they come from shared memory. If
+ * write_mappings_add() fails, the list ends. It also ends if the entry itself is of the kind "gone"
+ * for process 0.
  */
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 {
@@ -168,7 +166,7 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
-/* An entry that breaks M2 is dropped: the tail repeats valid entries only. */
+/* An entry that breaks FORMAT M2 is dropped, because the tail must only have valid entries. */
 int ptx_log_mappings_restore(struct ptx_log *log, const struct ptx_log_block *block,
 			     const void *payload)
 {

@@ -3,9 +3,9 @@
  * log/write_names.c - writes the names of event types (FORMAT 3.5).
  *
  * In a sequence a NAMES block with the new names precedes the next block of events. A log of slots
- * has two areas for names, and each NAMES block has all names. The writer writes a block to the
- * area that has the older block. So one valid block with names remains, wherever the writer dies.
- * The sets of types `known`, `waiting` and `written` show the progress of each name.
+ * has two areas for names, and each NAMES block has all names. The writer writes a new block to the
+ * area that has the older block. So if the writer is killed at any moment, one valid block with
+ * names remains. The sets of types `known`, `waiting` and `written` show the progress of each name.
  */
 #include <errno.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static bool write_names_has(const uint64_t *set, unsigned type)
 }
 
 /*
- * The drain calls this function when it has read a name from shared memory. So the type and the
- * length are checked here again. If the drain gives the same name again, this is no error.
+ * The name comes from shared memory, so the type and the length are checked here again. To add the
+ * same name again is no error.
  */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 {
@@ -74,7 +74,7 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 		if (!write_names_has(log->names.known, type) ||
 		    (!all && write_names_has(log->names.written, type)))
 			continue;
-		/* Names rise by type; readers do not rely on it. */
+		/* The names are in the order of their types. Readers do not rely on this order. */
 		entry->type = type;
 		memcpy(entry->name, log->names.name[type], sizeof(entry->name));
 		entry++;
@@ -83,7 +83,7 @@ int ptx_log_names_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	return 0;
 }
 
-/* H5 has checked both fields if the header was read from a file. */
+/* If the header was read from a file, both fields were checked (FORMAT H5). */
 static uint64_t area_offset(const struct ptx_log *log, unsigned area)
 {
 	return log->header->names_offset + area * log->header->names_bytes;
@@ -134,7 +134,10 @@ void ptx_log_names_restore(struct ptx_log *log, const struct ptx_log_block *bloc
 	}
 }
 
-/* Names are kept: types do not change with a clear. They are written again (FORMAT W5). */
+/*
+ * A clear does not change the names of the types. They must be written again, because blocks with
+ * the old log_id are invalid (FORMAT W5).
+ */
 void ptx_log_names_clear(struct ptx_log *log)
 {
 	memset(log->names.written, 0, sizeof(log->names.written));
