@@ -28,7 +28,7 @@
 
 /*
  * SLICE: greatest number of bytes that one call gives back. LARGE_ARENA: least size of an arena
- * whose streams can have a far part and so many rings.
+ * whose streams can have many rings, and so a far part.
  */
 #define SLICE       (UINT64_C(64) << 20)
 #define LARGE_ARENA (UINT64_C(1) << 44)
@@ -62,7 +62,7 @@ static bool is_available(size_t bytes)
 }
 
 /*
- * Makes all pages present in which the bytes are. errno is unchanged, because trace points call
+ * Makes present all pages that contain these bytes. errno is unchanged, because trace points call
  * this function.
  */
 bool ptx_region_back(void *memory, size_t bytes)
@@ -171,7 +171,7 @@ static bool make_present(void *arg, size_t at, size_t bytes)
 
 /*
  * Makes the tables and the first chunks present. If the kernel cannot make single pages present
- * later, the function makes all chunks present that the stream's size requires.
+ * later, the function now makes present all chunks that the stream's size requires.
  */
 static bool make_all_present(struct making *making, const struct ptx_geometry *g)
 {
@@ -266,9 +266,9 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 
 /*
  * The far part must not become present as a whole. But if the program has called
- * mlockall(MCL_FUTURE), the kernel makes each new mapping present that has access rights. So the
- * function maps the far part without access rights, unlocks the mapping, and then adds the access
- * rights.
+ * mlockall(MCL_FUTURE), the kernel makes each new mapping present, except a mapping without access
+ * rights. So the function maps the far part without access rights, unlocks the mapping, and then
+ * adds the access rights.
  *
  * Core dumps omit the far part, because the kernel would write its holes as zeros.
  */

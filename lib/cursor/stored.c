@@ -15,7 +15,7 @@
 
 /*
  * The payload is valid until the next block is read. It is in the window or, if the block is
- * compressed, in a buffer of its own.
+ * compressed or packed, in another buffer of the window.
  */
 bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_found *found)
 {

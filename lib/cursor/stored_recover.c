@@ -27,8 +27,8 @@ bool ptx_stored_room(void *array, size_t size, size_t count, size_t *max)
 	if (count < *max)
 		return true;
 	/*
-	 * The parameter `array` points to a pointer of another type than void *, so C does not
-	 * permit to read this pointer as a void *.
+	 * The parameter `array` points to a pointer of another type than void *, so in C this
+	 * pointer must not be read as a void *.
 	 */
 	memcpy(&old, array, sizeof(old));
 	/* If the product would overflow, the log is hostile. */
@@ -335,7 +335,7 @@ static bool is_whole(struct ptx_stored *stored, const struct ptx_stored_slot *sl
 
 /*
  * FORMAT R6: keeps one slot for each block number, and puts the slots into rising order. The header
- * of the newest block has the number of the oldest block that belongs to the log. The function
+ * of the newest block has the number of the oldest block that belongs to the log, and the function
  * drops blocks with lower numbers. It checks payloads only where the result depends on them: of the
  * newest block, and of two blocks with the same number. Other blocks are checked when the cursor
  * reads them.

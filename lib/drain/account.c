@@ -239,8 +239,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 			       drain->not_running - count.not_running - drain->before;
 	/*
 	 * A writer may have been killed, or left by siglongjmp(), while it counted a loss. Then it
-	 * may have counted the loss by type and not by thread. ptx_ledger_close() adds the
-	 * difference to the line of pid 0.
+	 * may have counted the loss by type and not by thread, or not at all. ptx_ledger_close()
+	 * adds the differences to type 0 and to the line of pid 0.
 	 */
 	ptx_ledger_close(ledger);
 	return 0;

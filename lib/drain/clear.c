@@ -115,8 +115,8 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	if (drain->loop && !drain->after_gap)
 		ptx_loop_cut_apply(drain);
 	/*
-	 * The pass has made a source for each ring. The loop stores for each source how many
-	 * records its ring has by now. The clear removes all these records.
+	 * The pass has made a source for each ring, as far as there was memory. The loop stores for
+	 * each source how many records its ring has by now. The clear removes all these records.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++)
 		drain->source[i]->published = ptx_ring_records(drain->rings, i);

@@ -294,11 +294,11 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_since = now;
 		/*
 		 * If the reader last saw the writer outside at this same position, the writer has
-		 * read the clock after that pass. If the writer is at the beginning of a chunk, it
-		 * has opened the chunk and then read the clock; the comparison with `now` excludes
-		 * a hostile time. Otherwise the writer's clock reading is not earlier than the time
-		 * of its last record, so the reader uses the time of the last record that it has
-		 * claimed.
+		 * entered its window after that pass. If the writer is at the beginning of a chunk,
+		 * it has opened the chunk and then read the clock; the comparison with `now`
+		 * excludes a hostile time. Otherwise the writer's clock reading is not earlier than
+		 * the time of its last record, so the reader uses the time of the last record that
+		 * it has claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;

@@ -2,13 +2,13 @@
 /*
  * drain/thin.c - bounds the marks of a stream that is started and stopped often without a reader.
  *
- * Each start and each stop by a call adds a mark to the drain. A mark is needed only while the
- * stream has undelivered events on both sides of it: the mark separates events that were stamped
- * while the stream was running from other events. If there are many marks, the controller examines
- * the undelivered events and drops each mark that separates no events. The number of events then
- * bounds the number of remaining marks. The examination begins at a number of marks that grows with
- * the stream's size and with the number of marks that remained after the last examination. So a
- * start costs constant time on average.
+ * Each start and each stop by a call adds a mark to the drain. A mark is needed only while it
+ * separates undelivered events: the events that were stamped while the stream was running from the
+ * other events. If there are many marks, the controller examines the undelivered events and drops
+ * each mark that separates no events. The number of events then bounds the number of remaining
+ * marks. The examination begins at a number of marks that grows with the stream's size and with the
+ * number of marks that remained after the last examination. So a start costs constant time on
+ * average.
  *
  * A moment (census.h) is the time of a mark that changes the stream's state, with the new state.
  * The phase of a mark is the time from this mark to the next one.

@@ -73,7 +73,8 @@ int ptx_transfer(struct ptx_flush *flush, uint64_t target, uint64_t until);
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
 /*
- * In transfer_lists.c. Adds all schemas, objects and mappings to the log that it does not have yet.
+ * In transfer_lists.c. Adds to the log all schemas, objects and mappings that the log does not have
+ * yet.
  */
 void ptx_transfer_lists(struct ptx_flush *flush);
 

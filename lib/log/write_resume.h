@@ -9,9 +9,9 @@
 #include "log/log.h"
 
 /*
- * Reads the log in the file `fd`, and makes a struct ptx_log that continues behind the last whole
- * block. The descriptor must be open for reading and writing. After a success the log owns it.
- * *facts gets the attributes with which the log was created. The parameter `tally` must be
+ * Reads the log in the file `fd`, and makes a struct ptx_log. Its next event follows the last whole
+ * block of the file. The descriptor must be open for reading and writing. After a success the log
+ * owns it. *facts gets the attributes with which the log was created. The parameter `tally` must be
  * initialized and empty. It gets the counts of the log's events, including the events that a LOOP
  * log has overwritten. Returns EINVAL if the file has no log, a completed log, or a log with events
  * behind a damaged part; the file is then unchanged. Other errors are ENOMEM, ENOTSUP, EBADF and
