@@ -235,7 +235,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
-		drain->settled = true; /* the file has this number of events already */
+		drain->settled = true; /* the file has this number before and after the write */
 	}
 }
 
