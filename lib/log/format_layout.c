@@ -12,7 +12,7 @@
 #define ROW(section, type, field, offset, bytes)                                                  \
 	_Static_assert(offsetof(struct type, field) == (offset) &&                                \
 		       sizeof(((struct type *)0)->field) == (bytes), "FORMAT " section " " #field);
-/* The whole structure: no padding behind its last field either. */
+/* The size of the whole structure. So there is no padding behind its last field. */
 #define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type);
 
 /* FORMAT 2.1 */
@@ -70,8 +70,8 @@ ROW("2.1", ptx_log_header, spare, 476, 3108)
 
 /* FORMAT 2.2 */
 /*
- * The only part of the header that is written again. Its size of 512 bytes is a disk's sector, so
- * that a write of it is not torn.
+ * The only part of the header that is written again. It has 512 bytes, like a sector of a disk, so
+ * that a write of the area is not torn.
  */
 ROW("2.2", ptx_log_closing, state, 0, 8)
 ROW("2.2", ptx_log_closing, closing_crc, 8, 4)
@@ -142,8 +142,8 @@ ROW("3.6", ptx_log_place, time_top, 24, 8)
 
 /* FORMAT 3.7 */
 /*
- * An entry of a type in the ledger. The ledger has a total, then these entries, which rise by type,
- * then the lines of threads.
+ * The line of a type in the ledger. The ledger has the total, then the lines of types in rising
+ * order, then the lines of threads.
  */
 ROW("3.7", ptx_log_type_line, type, 0, 4)
 ROW("3.7", ptx_log_type_line, spare, 4, 4)
@@ -247,8 +247,8 @@ ROW("4.3", ptx_log_status, log_full, 24, 4)
 /* Code that reads or writes the closing area alone uses this offset, too. */
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 /*
- * The sizes. Each is a multiple of 8, because these structures are placed one behind the other in
- * payloads that begin at such an offset (FORMAT B1, B2). Only the size of ptx_log_status is no
+ * The sizes. Each size is a multiple of 8, because structures are placed one behind the other, and
+ * each must begin at a multiple of 8 (FORMAT B1, B2). Only the size of ptx_log_status is no
  * multiple of 8, but struct ptx_log_sum pads that structure.
  */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
