@@ -114,9 +114,10 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	script -qec "sh $tmp/session" /dev/null </dev/null >"$tmp/out" 2>&1
 	check "a terminal that nobody knows is no place for it" test "$(cat "$tmp/status")" -le 1
 	check "but stays as it was" cmp "$tmp/before" "$tmp/after"
+	mkfifo "$tmp/no-keys"
 	for shown in "-p $target" "$log"; do
 		sed "s| top .*| top -n 2 -d 10ms $shown|; s/TERM=no-such-terminal/TERM=xterm/" "$tmp/session" >"$tmp/count"
-		timeout 60 script -qec "sh $tmp/count" /dev/null </dev/zero >"$tmp/out" 2>&1
+		timeout 60 script -qec "sh $tmp/count" /dev/null <>"$tmp/no-keys" >"$tmp/out" 2>&1
 		check "--count ends it on a terminal: $shown" test "$(cat "$tmp/status")" = 0
 	done
 	# With some limit of descriptors, the first that cannot be opened is the one for the signals.
