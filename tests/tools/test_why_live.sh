@@ -59,13 +59,24 @@ box=/sys/fs/cgroup/cpu/posixtrace-test-$$
 limit=cpu.cfs_quota_us
 test -w /sys/fs/cgroup/cpu/cgroup.procs || box=/sys/fs/cgroup/posixtrace-test-$$ limit=cpu.max
 if mkdir "$box" 2>/dev/null && (echo 20000 >"$box/$limit") 2>/dev/null; then
-	# The program runs until the limit has applied in 20 periods.
-	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$box" "$posixtrace" why --run -- sh -c '
-		periods() { sed -n "s/^nr_throttled //p" "$1/cpu.stat"; }
-		begin=$(periods "$1")
-		until test $(($(periods "$1") - begin)) -ge 20; do :; done' name "$box" >"$tmp/out" 2>"$tmp/err"
+	# The program runs until the limit has applied in some periods.
+	cat >"$tmp/limited" <<'END'
+periods() { sed -n "s/^nr_throttled //p" "$1/cpu.stat"; }
+begin=$(periods "$1")
+until test $(($(periods "$1") - begin)) -ge "$2"; do :; done
+END
+	sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$box" \
+		"$posixtrace" why --run -- sh "$tmp/limited" "$box" 20 >"$tmp/out" 2>"$tmp/err"
 	check "a CPU limit is a line of the answer" has out \
 		"^Limit: the cgroup [^ ]*posixtrace-test-$$ used up its CPU limit (cpu.max) in [0-9]* period"
+	# A container sees its own cgroup as the root.
+	if unshare -C -m true 2>/dev/null; then
+		sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$box" \
+			unshare -C -m sh -c 'mount --bind "$0" "${0%/*}" && exec "$@"' "$box" \
+			"$posixtrace" why --run -- sh "$tmp/limited" "${box%/*}" 5 >"$tmp/out" 2>"$tmp/err"
+		check "in a container, too" has out \
+			"^Limit: the cgroup / used up its CPU limit (cpu.max) in [0-9]* period"
+	fi
 fi
 rmdir "$box" 2>/dev/null
 

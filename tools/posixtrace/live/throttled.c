@@ -48,7 +48,10 @@ static bool add_counts(const char *folder, const char *path, size_t len, uint64_
 	return true;
 }
 
-/* Adds the counts of a cgroup and of its ancestors, whose limits apply to it, too. */
+/*
+ * Adds the counts of a cgroup and of its ancestors, whose limits apply to it, too. A container may
+ * see its own cgroup as the root "/". The counts of the root of the whole system never grow.
+ */
 static bool read_counts(const char *path, bool is_unified, uint64_t *ns, uint64_t *periods)
 {
 	static const char *const folders[] = { "", "/cpu", "/cpu,cpuacct", "/unified" };
@@ -57,8 +60,10 @@ static bool read_counts(const char *path, bool is_unified, uint64_t *ns, uint64_
 	for (size_t i = is_unified ? 0 : 1; i < sizeof(folders) / sizeof(*folders); i++) {
 		size_t len = strlen(path);
 
-		for (unsigned n = 0; n < LEVELS && len > 1; n++) {
+		for (unsigned n = 0; n < LEVELS; n++) {
 			has_counts |= add_counts(folders[i], path, len, ns, periods);
+			if (len <= 1)
+				break;
 			while (len && path[--len] != '/')
 				continue;
 		}
@@ -108,9 +113,13 @@ static bool find_cgroup(pid_t pid, struct throttled *now)
 void throttled_look(struct throttled *throttled, pid_t pid, struct capture *capture)
 {
 	struct throttled now = { .ns = 0 };
+	const bool is_found = find_cgroup(pid, &now);
 
-	if (!find_cgroup(pid, &now)) {
-		/* A process that has ended was in the cgroup of the previous look. */
+	/*
+	 * A process that has ended was in the cgroup of the previous look. In version 1, the kernel
+	 * shows the root for it.
+	 */
+	if (!is_found || (*throttled->path && !now.is_unified && !strcmp(now.path, "/"))) {
 		now = (struct throttled){ .is_unified = throttled->is_unified };
 		strcpy(now.path, throttled->path);
 		if (!*now.path || !read_counts(now.path, now.is_unified, &now.ns, &now.periods))

@@ -79,9 +79,9 @@ size_t why_children(const struct division *division, uint32_t node, uint32_t *ch
 void why_text(struct out *out, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes);
 /*
- * Stores for how long, and in how many periods, the CPU limit of a cgroup kept the process of a
- * window from running. Returns the path of the cgroup. The recorder looks a few times a second, so
- * an event may be about a time that began before the window.
+ * Stores for how long, all CPUs together, and in how many periods the CPU limit of a cgroup kept
+ * the process of a window from running. Returns the path of the cgroup. The recorder looks a few
+ * times a second, so an event may be about a time that began before the window.
  */
 const char *why_limit(const struct why *why, const struct window *window, uint64_t *ns,
 		      uint64_t *periods);

@@ -226,8 +226,8 @@ static void put_limit(const struct page *page, const struct window *window)
 	out_str(page->out, "Limit: the cgroup ");
 	text_name(page->out, path, strlen(path));
 	out_printf(page->out, " used up its CPU limit (cpu.max) in %llu period%s, and its threads "
-		   "could not run for %s.\n", (unsigned long long)periods, text_plural(periods),
-		   brief_ns(text, (double)ns));
+		   "could not run for %s, the sum of all CPUs.\n", (unsigned long long)periods,
+		   text_plural(periods), brief_ns(text, (double)ns));
 }
 
 /* Writes the first lines. The greatest cause is the answer. */
