@@ -214,6 +214,15 @@ if test -n "$linker" && ${CC:-cc} -w -static -o "$tmp/emulator" "$tmp/emulator.c
 	exec 8>&-
 	check "an emulator goes on" until_true grep -q alive "$tmp/emulated"
 fi
+# A program of another word size is not said to be static.
+if echo 'void _start(void) { for (;;) __asm__ volatile("int $0x80" : : "a"(29) : "memory"); }' | # pause
+	${CC:-cc} -m32 -nostdlib -static -fno-pie -no-pie -w -x c -o "$tmp/narrow" - 2>/dev/null; then
+	start "$tmp/narrow"
+	target=$pid
+	is_narrow() { test "$(cat "/proc/$target/comm")" = narrow; }
+	if until_true is_narrow; then refused "another word size" 'another processor, or of another word size'; fi
+	kill_target
+fi
 begin seccomp
 refused "seccomp" 'seccomp'
 end_reading seccomp

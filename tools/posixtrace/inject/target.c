@@ -184,6 +184,8 @@ static const char *reason_without_libc(const struct target *target)
 		fclose(file);
 	if (n == sizeof(elf) && (elf[4] != 2 || elf[18] != EM_X86_64))
 		return "it is for another processor, or of another word size";
+	if (target->is_static)
+		return "it is statically linked";
 	if (has_mapped(target, "ld-musl") || has_mapped(target, "libc.musl"))
 		return "its C library is another one than glibc (musl)";
 	if (!has_mapped(target, "ld-") && !has_mapped(target, "ld.so"))
@@ -224,7 +226,7 @@ static const char *find_place(struct target *target)
 		return "the kernel does not show where its dynamic linker is";
 	if (!find_module(target, "ld-linux-x86-64.so.2", &own, NULL, &target->loader)) {
 		target->is_static = !own.linker && has_any_module(target);
-		return target->is_static ? "it is statically linked" : reason_without_libc(target);
+		return reason_without_libc(target);
 	}
 	if (!find_module(target, "libc.so.6", &own, &target->loader, &target->libc))
 		return reason_without_libc(target);

@@ -29,7 +29,8 @@ struct target {
 	int memory;
 	struct mappings mappings;
 	struct elf_module libc, loader; /* the modules, with their code */
-	bool is_static;                 /* the program has no dynamic linker */
+	/* the program has no dynamic linker, or none of this word size */
+	bool is_static;
 	struct call_place place;
 	/* functions that may call the program while they hold a lock */
 	struct range caller[TARGET_CALLERS];
