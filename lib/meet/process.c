@@ -294,19 +294,29 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
  * wraps. Such a call may start the shim, which opens its event types. Then ptx_process_child()
  * calls this function again, and the inner call does the whole work before the outer call
  * continues.
+ *
+ * The program may have replaced one of these functions by a function that opens a type. The inner
+ * call then calls that function, too. The third call does nothing, because otherwise the calls
+ * would have no end; the type has no id yet.
  */
 static void set_up_program(void)
 {
+	static unsigned depth;
+
+	if (depth == 2)
+		return;
+	depth++;
 	ptx_barrier_init();
 	ptx_folder_init();
 	ptx_family_identify_self();
-	if (!ptx_process_is_child())
-		return;
-	if (!use_inherited_arena(&ptx_arena_self))
-		make_arena(true);
-	last_pid = ptx_proc_own();
-	/* The id is stored last. So if a thread finds the id, the arena is complete. */
-	atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
+	if (ptx_process_is_child()) {
+		if (!use_inherited_arena(&ptx_arena_self))
+			make_arena(true);
+		last_pid = ptx_proc_own();
+		/* The id is stored last. So if a thread finds the id, the arena is complete. */
+		atomic_store_explicit(&ptx_private.pid, last_pid, memory_order_release);
+	}
+	depth--;
 }
 
 /*

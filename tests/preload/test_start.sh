@@ -132,4 +132,35 @@ if $CC -rdynamic -o "$tmp/early" "$tmp/early.c"; then
 		shows "process.start .* program=$tmp/early\$" 1
 	check "and a later call has its type" shows 'file.access .* path=/$' 1
 fi
+
+# Such a function may also open a type of its own: each set-up of the process would call it again.
+cat >"$tmp/opens.c" <<'EOF'
+#include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
+extern int posix_trace_eventid_open(const char *name, unsigned *id) __attribute__((weak));
+static unsigned id;
+
+char *secure_getenv(const char *name)
+{
+	const size_t len = strlen(name);
+
+	if (!id && posix_trace_eventid_open)
+		posix_trace_eventid_open("of.the.program", &id);
+	for (char **at = environ; at && *at; at++)
+		if (!strncmp(*at, name, len) && (*at)[len] == '=')
+			return *at + len + 1;
+	return 0;
+}
+
+int main(void)
+{
+	return !id;
+}
+EOF
+if $CC -rdynamic -o "$tmp/opens" "$tmp/opens.c"; then
+	shim file "$tmp/opens"
+	check "the set-up of the process ends if a function that it calls opens a type" exits 0
+fi
 finish
