@@ -46,6 +46,7 @@ RESULT.select, if there is one, has a table and a fault that meets each SELECT o
     cut         the connection ends in the middle of the answer
     short       the last bytes of the answer are missing, although the request is complete
     fewer       the last row is missing
+    later       the first row is missing
     twice       the last row is there twice
     garbage     the answer is a thousand bytes 255
     type        the numbers of all event types are 70000
@@ -375,8 +376,8 @@ def answer(sql):
         seqs = [q for s, q, a in tables.get("events_rows", []) if s == source and a not in voided]
         return struct.pack("<QQ", len(seqs), max(seqs, default=-1) + 1)
     rows, fault = select_rows(sql)
-    if fault in ("fewer", "none-of"):
-        rows = rows[:-1] if fault == "fewer" else []
+    if fault in ("fewer", "later", "none-of"):
+        rows = rows[:-1] if fault == "fewer" else rows[1:] if fault == "later" else []
     elif fault == "twice":
         rows += rows[-1:]
     body = b"\xff" * 1000 if fault == "garbage" else b"".join(rows)

@@ -273,7 +273,8 @@ static bool read_ledger(struct fetch_making *making, struct lost_threads *thread
  * Checks that the answer has the whole ledger: a log with events has one, and its terms add up. A
  * server that lacks rows, such as a replica that has not received them yet, would otherwise hide
  * losses. Calls that the other terms lack count as unattributed; the ledger of a damaged log has
- * such calls, too. Returns false after it printed an error.
+ * such calls, too. If only calls are lacking, no loss is hidden. Returns false after it printed an
+ * error.
  */
 static bool check_ledger(struct fetch_making *making, struct account *account)
 {
@@ -290,8 +291,10 @@ static bool check_ledger(struct fetch_making *making, struct account *account)
 	if (account->called == account->known)
 		return true;
 	say_warning("%s: the ledger of the database is not even: called %" PRIu64 ", but %" PRIu64
-		    " reported, unread or lost; the lines below count the difference as "
-		    "unattributed", log->name, account->called, account->known);
+		    " reported, unread or lost; %s", log->name, account->called, account->known,
+		    account->called > account->known ?
+			    "the lines below count the difference as unattributed" :
+			    "the database may lack rows with calls");
 	if (account->called < account->known)
 		return true;
 	err = posix_trace_compose_lost_np(making->composer, POSIX_TRACE_UNATTRIBUTED_NP, lacking, 0,
