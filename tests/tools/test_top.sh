@@ -117,8 +117,10 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	mkfifo "$tmp/no-keys"
 	for shown in "-p $target" "$log"; do
 		sed "s| top .*| top -n 2 -d 10ms $shown|; s/TERM=no-such-terminal/TERM=xterm/" "$tmp/session" >"$tmp/count"
+		rm -f "$tmp/status"
 		timeout 60 script -qec "sh $tmp/count" /dev/null <>"$tmp/no-keys" >"$tmp/out" 2>&1
-		check "--count ends it on a terminal: $shown" test "$(cat "$tmp/status")" = 0
+		check "--count ends it on a terminal, before the time limit of the test: $shown" test $? -eq 0
+		check "its status is 0: $shown" test "$(cat "$tmp/status")" = 0
 	done
 	# With some limit of descriptors, the first that cannot be opened is the one for the signals.
 	if has out '^TERM=no-such-terminal\|: TERM=no-such-terminal'; then

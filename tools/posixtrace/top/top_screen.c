@@ -159,8 +159,12 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		take_signals(screen);
 		if (poller[1].revents & (POLLHUP | POLLERR))
 			screen->quit = true; /* the terminal does not exist any more */
-		while ((key = getch()) != ERR)
+		/* Keys may arrive faster than they are read. */
+		while ((key = getch()) != ERR) {
 			execute_key(screen, key);
+			if (until_now_ns() >= end_ns)
+				break;
+		}
 		/*
 		 * The process has ended. The function returns, so that the caller draws the last
 		 * events immediately.
