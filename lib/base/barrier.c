@@ -65,9 +65,8 @@ void ptx_barrier_init(void)
  * Makes a barrier on the threads of this process by membarrier(2). Returns false if the kernel
  * refuses.
  *
- * A constructor of another library may create and read a stream before this library's constructor
- * has registered the process. The kernel then answers EPERM, and the barrier is tried again after
- * the registration.
+ * The kernel answers EPERM if the registration by ptx_barrier_init() failed. The function then
+ * registers the process and calls membarrier(2) again.
  */
 static bool barrier_by_membarrier(void)
 {

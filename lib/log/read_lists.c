@@ -2,10 +2,10 @@
 /*
  * log/read_lists.c - reads SCHEMAS and OBJECTS blocks (FORMAT 3.10, 3.11).
  *
- * This file checks the form of a block (FORMAT S1, O1), so that its entries can be visited. It does
- * not check that a text is a schema (FORMAT S2). The user of the schema parses the text. If the
- * text is not a schema, the data of that type has no fields, and the rest of the log remains
- * readable.
+ * This file checks the form of a block (FORMAT S1, O1), so that its entries can be visited. It
+ * checks the length and the NUL of a text, but not that the text is a schema (both: FORMAT S2). The
+ * user of the schema parses the text. If the text is not a schema, the data of that type has no
+ * fields, and the rest of the log remains readable.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -74,7 +74,11 @@ const struct ptx_log_schema *ptx_log_schema_next(const struct ptx_log_schema *en
 	return (const void *)((const uint8_t *)entry + entry_bytes(entry));
 }
 
-/* Checks a part of FORMAT S2: the only NUL is the last byte. An empty text is no schema. */
+/*
+ * Returns the text of an entry. Returns NULL if the text is empty or too long, or if the text has a
+ * NUL before its last byte or does not end with a NUL. This is the part of FORMAT S2 that needs no
+ * parsing.
+ */
 const char *ptx_log_schema_text(const struct ptx_log_schema *entry)
 {
 	/* The text is directly behind the head. */
@@ -100,7 +104,7 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 		/* An entry that breaks FORMAT S2 is ignored, and so is a second entry of a type. */
 		if (!text || lists->schema[entry->type])
 			continue;
-		/* A copy, because the payload is valid only until the next read of the window. */
+		/* A copy, because the next read of the log may overwrite the payload in memory. */
 		lists->schema[entry->type] = strdup(text);
 		if (!lists->schema[entry->type])
 			return ENOMEM;

@@ -49,9 +49,9 @@ int ptx_log_schema(struct ptx_log *log, unsigned type, const char *text)
 }
 
 /*
- * Returns true if the dead writer's log has this object. A guardian first reads the objects of that
- * log, and then adds all objects of the stream. Only the objects that were read from the log are
- * compared, so equal objects of the stream are separate entries.
+ * Returns true if a guardian has read this object from the log of a dead writer. The guardian first
+ * reads the objects of that log, and then adds all objects of the stream. The function compares
+ * only with the objects from the log, so equal objects of the stream remain separate entries.
  */
 static bool is_restored(const struct ptx_log_lists *lists, const struct ptx_object *object)
 {
@@ -87,7 +87,10 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 	return 0;
 }
 
-/* Decides whether the tail has SCHEMAS and OBJECTS blocks (FORMAT 3.9). */
+/*
+ * Decides whether the tail has SCHEMAS and OBJECTS blocks (FORMAT 3.9). Mappings count as well: the
+ * tail has both blocks if any list has an entry.
+ */
 bool ptx_log_lists_any(const struct ptx_log *log)
 {
 	static const uint64_t none[PTX_TYPE_MAX / 64];
@@ -201,8 +204,8 @@ static int write_lists_send(struct ptx_log *log)
 /*
  * There is only one metadata buffer, so each list is prepared and sent before the next list. An
  * error leaves the block in the metadata buffer; the next write sends it before anything else. In a
- * log of slots, each write prepares a list that does not fit again; this costs a copy in memory but
- * no I/O.
+ * log of slots, a list may not fit. Each write then prepares this list again, which costs a copy in
+ * memory but no I/O.
  */
 int ptx_log_lists_write(struct ptx_log *log)
 {

@@ -2,8 +2,8 @@
 /*
  * preload/patch_trampoline.c - maps memory for trampolines, and writes trampolines.
  *
- * A jump has a distance of 4 bytes, so a trampoline must be at most 2 GiB from its module. The
- * moved instructions refer to the module by such distances, too.
+ * A jump stores the distance to its target in 4 bytes, so a trampoline must be at most 2 GiB from
+ * its module. The moved instructions refer to the module by distances in 4 bytes, too.
  */
 #include "preload/patch_trampoline.h"
 
@@ -105,8 +105,8 @@ static bool fix_code(uint8_t *code, const struct shim_plan_site *site, uintptr_t
 
 /*
  * The bytes of the plan are compared with the memory first: the file may have been replaced, or
- * another tool may have patched the same place. The pointers `jump` and `code` stay inside the
- * member `code` for all valid lengths.
+ * another tool may have patched the same place. The local pointers `code` and `jump` stay inside
+ * to->code for all valid lengths.
  */
 bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointers,
 			   const struct shim_plan_site *site, uintptr_t base,
@@ -115,7 +115,10 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	const uint8_t *from = (const uint8_t *)(base + site->site);
 	const uint8_t *behind = site->continues ? next->before : from + site->replaced;
 	bool is_short = site->is_byte || site->is_chained;
-	/* If the site continues with the next site, it may have no instructions of its own. */
+	/*
+	 * `continues`: the jump of this site also replaces the probe of the next site. The site
+	 * itself may then have no instructions before the probe.
+	 */
 	uint8_t least = site->continues ? 0 : is_short ? 1 : SHIM_PLAN_JUMP;
 	const bool is_probe = site->kind == SHIM_SITE_PROBE;
 	uint8_t *code = to->code + (is_probe ? SHIM_RESTORES_FLAGS : 0);
@@ -126,7 +129,7 @@ bool shim_trampoline_write(struct shim_trampoline *to, const void *const *pointe
 	    site->fixes > SHIM_PLAN_FIXES || site->kind >= SHIM_SITE_KINDS ||
 	    memcmp(from, site->original, site->replaced) != 0)
 		return false;
-	/* For a probe, this is the address of the probe, which its event has. */
+	/* The event of a probe contains the address of the probe. */
 	to->function = base + site->function;
 	to->kind = site->kind;
 	to->probe = probe;
