@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * scan_names.c - finds names for processes and threads. A thread gets the first of these names that
- * exists: the name from the source, the name of the thread's object in memory, the name of the
- * program if the thread is the first thread of its process, the number of the thread.
+ * exists: the name that the converted input has for the thread, the name of the thread's object in
+ * memory, the name of the program if the thread is the first thread of its process, the number of
+ * the thread.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -16,19 +17,19 @@
 #include "convert/threads.h"
 #include "log/program.h"
 
-/* greatest number of ancestors whose program program_name() searches; this bounds its recursion */
+/* program_name() searches the programs of at most this number of ancestors, by recursion */
 #define GENERATIONS 8
 
 struct named {
 	uint32_t pid, tid;     /* if tid and handle are 0, the entry is for a process */
 	uint64_t handle;       /* the latest handle that an event of the thread had */
 	int64_t last_ns;       /* the time of its last event */
-	char *name;            /* name from the source; NULL: none */
+	char *name;            /* name from the converted input or an event; NULL: none */
 };
 
 struct scan_names {
 	struct threads threads, processes;
-	struct named *named;   /* the index is the mark minus 1 */
+	struct named *named;   /* the index is thread->mark - 1 */
 	size_t count;
 	/* The thread of the last event, with its entry and the entry of its process. */
 	uint32_t pid, tid;
@@ -117,9 +118,9 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->thread = names->process = 0;
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
-	 * At the end of the reading, the name is searched for the time of the thread's last event,
-	 * because a later name describes the thread better. The search uses the latest handle,
-	 * because an earlier handle may belong to another thread at that time.
+	 * At the end of the reading, a search finds the name that the thread had at the time of its
+	 * last event, because a later name describes the thread better. The search uses the latest
+	 * handle, because an earlier handle may belong to another thread at that time.
 	 */
 	if (named) {
 		named->handle = event->thread;
@@ -134,7 +135,7 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	names->process = (size_t)(named - names->named) + 1;
 	if (!program_is_in_event(event->type->name))
 		return 0;
-	/* The event has the name of the program that its or another process executes now. */
+	/* The event names a program that the event's process or another process executes now. */
 	program_pid = program_from_event(event->type->name, event->type->fields, event->data,
 					 event->data_len, (pid_t)event->pid, program);
 	if (program_pid > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* traps.c - collects the places at which the kernel shall record threads. */
+/* traps.c - collects the places in files at which the kernel shall set breakpoints. */
 #include "functions/traps.h"
 
 #include <stdlib.h>
@@ -70,10 +70,10 @@ enum arguments_way traps_arguments(const struct binary_file *file)
 }
 
 /*
- * Sets the type and the values of the beginning of a function. The beginning gets no values if an
- * instruction before the breakpoint may have changed a register of an argument. Two kinds of
- * instructions never do: an ENDBR64, which has 4 bytes, and the instructions by which a function of
- * Go checks its stack.
+ * Sets the event type of the place at which a function begins, and the values that an event records
+ * there: the arguments. The place gets no type and no values if an instruction before the
+ * breakpoint may have changed a register of an argument. Two kinds of instructions never do: an
+ * ENDBR64, which has 4 bytes, and the instructions by which a function of Go checks its stack.
  */
 static void take_values(struct trap *trap, struct shim_plan_site *site)
 {
@@ -202,8 +202,8 @@ static bool find_type(struct traps *traps, const struct traps_type *type, uint32
 }
 
 /*
- * Appends a place of the other plan, and converts its indexes. The array "index" has the new index
- * of each type.
+ * Appends a place of the plan "from" of traps_append() to "traps", and converts the indexes of the
+ * place. The array "index" has the new index of each type.
  */
 static void append_trap(struct traps *traps, struct trap trap, const uint32_t *index,
 			size_t *left_out)
@@ -247,7 +247,7 @@ bool traps_append(struct traps *traps, struct traps *from, size_t *left_out)
 	traps->values += from->values;
 	traps->functions += from->functions;
 	traps->probes += from->probes;
-	from->files = 0; /* the paths belong to the other plan now */
+	from->files = 0; /* the paths belong to "traps" now */
 	traps_fini(from);
 	return true;
 }

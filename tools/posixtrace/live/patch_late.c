@@ -35,7 +35,7 @@ struct file {
 	uint64_t begin;
 	char *path;
 	bool is_here;    /* the file was mapped at the last look */
-	bool has_hooks;  /* has only hooks for exceptions, which are not patched yet */
+	bool has_hooks;  /* has only functions for exceptions, whose hooks are not patched yet */
 };
 
 struct patch_late_process {
@@ -44,7 +44,7 @@ struct patch_late_process {
 	bool is_watched;
 	unsigned failures;  /* number of errors that were printed */
 	bool is_known;      /* the mappings of the process have been examined */
-	bool has_functions; /* functions are patched, so hooks are needed */
+	bool has_functions; /* functions are patched, whose calls an exception may end */
 	bool has_missed;    /* there are libraries that the shim could not patch */
 	struct inject_watch watch;
 	struct file *file;
@@ -157,10 +157,15 @@ static uint64_t begin_of(const struct mappings *mappings, const struct mapping *
 }
 
 /*
- * Returns whether this tracer need not patch the file any more. If the shim has a plan from its
- * start, it patches the files of the plan itself. Otherwise, at the first look at a process, the
- * files of the plan have been patched already, and a child that was forked has the patches of its
- * parent.
+ * Returns whether this tracer need not patch the file any more.
+ *
+ * If the shim has had the plan since its start, the shim patches the files of the plan: the files
+ * that the program has at its start, and files that are loaded later. If the shim could not patch
+ * a library that was loaded later (has_missed), the function examines the code of the later file.
+ *
+ * In all other cases the file is patched only if this is the first look at the process and the
+ * process already had the patches: this tracer has patched the files of the plan, and a forked
+ * child has the patches of its parent.
  */
 static bool is_patched(const struct patch_late *late, const struct patch_late_process *process,
 		       const struct mappings *mappings, const struct mapping *mapping)
@@ -177,8 +182,8 @@ static bool is_patched(const struct patch_late *late, const struct patch_late_pr
 
 /*
  * Plans a library and patches it. If the process cannot be patched, the reason is printed, and the
- * next look tries again. If a library has only hooks, it is not patched before the hooks are
- * needed.
+ * next look tries again. If a library has only functions for exceptions, it is not patched before
+ * the process has a patched function.
  */
 static void patch_file(const struct patch_late *late, struct patch_late_process *process,
 		       struct file *file)
@@ -208,8 +213,8 @@ static void patch_file(const struct patch_late *late, struct patch_late_process 
 		good = false;
 	}
 	/*
-	 * If no jump was written, either the shim has patched the file itself, or an event of the
-	 * shim has the reason. So nothing is printed then.
+	 * If the file has sites but no jump was written, nothing is printed: either the shim has
+	 * patched the file itself, or an event of the shim reports why it could not patch the file.
 	 */
 	if (good && !late->quiet && (jumps || !later.sites) &&
 	    (is_wanted || later.refused.count || later.refused_probes.count))
@@ -241,7 +246,8 @@ static void look_at_file(const struct patch_late *late, struct patch_late_proces
 	add_file(process, mapping);
 	/*
 	 * A child may execute any program, so in a child only a pattern that names the module
-	 * selects a file. In the first process, every pattern that matches selects a file.
+	 * selects a file. In the first process, every file is planned except the libraries of this
+	 * project, and the patterns then select functions and probes of the file.
 	 */
 	if (process->files > before && process->failures < FAILURES &&
 	    (process->is_main ? !strstr(mapping->path, "/libposixtrace") :
@@ -289,9 +295,9 @@ static void look_at(const struct patch_late *late, struct patch_late_process *pr
 	seen = inject_watch_look(&process->watch);
 	if (seen == INJECT_GONE) {
 		/*
-		 * The process has ended, or executes another program. The new program has the plan
-		 * from the start of the recording. So all facts about the old program are
-		 * forgotten.
+		 * The process has ended, or executes another program. A shim in the new program
+		 * uses the plan from the start of the recording. All facts about the old program
+		 * are therefore forgotten.
 		 */
 		inject_watch_end(&process->watch);
 		forget_files(process);

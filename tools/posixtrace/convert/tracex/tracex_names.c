@@ -15,7 +15,7 @@
 #include "base/vec.h"
 #include "convert/tracex/tracex_names.h"
 
-#define PARTS 13 /* number, name, abbreviation, two colours of three, four labels */
+#define PARTS 13 /* number, name, abbreviation, two colours of three parts each, four labels */
 #define NAMES_MAX 65536
 
 /* Removes white space at both ends of a text, in place. */

@@ -72,9 +72,9 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 }
 
 /*
- * Ends a template or a function. If there is no frame, the event's own template ends. Otherwise the
- * function removes the callee's part of the stack, including the arguments. It also ends the loops
- * that the callee has not finished.
+ * Ends a template or a function of a template. If there is no frame, the event's own template ends.
+ * Otherwise give_back() removes the callee's part of the stack, including the arguments. It also
+ * ends the loops that the callee has not finished.
  */
 static void give_back(struct run *run)
 {
@@ -174,7 +174,7 @@ static void end_timer(struct run *run)
 	prose_field(&run->prose, text, strlen(text));
 }
 
-/* Starts a timer. The second number is popped first, because it is on top of the stack. */
+/* Starts the timer of a key of two numbers. The second number is on top of the stack. */
 static void start_timer(struct run *run)
 {
 	uint64_t b = run_pop(run), a = run_pop(run);
