@@ -45,10 +45,7 @@ unsigned char *shim_trampolines_map(uintptr_t begin, uintptr_t end, size_t bytes
 	return NULL;
 }
 
-/*
- * This function calls no other function, because memcpy() may be on a page that is not executable
- * at the moment.
- */
+/* The least byte is first. A distance that does not fit is stored, too, without its upper bytes. */
 bool shim_put_distance(uint8_t *at, uintptr_t from, uintptr_t to)
 {
 	int64_t distance = (int64_t)(to - from);
