@@ -154,35 +154,41 @@ void untraced_say(int fd, bool is_first_known, bool by_kernel)
 	out_flush(&err);
 }
 
-/* Returns the number of events of a type that a process records when it has made a child. */
-static unsigned count_children(trace_id_t trid, const char *type)
+/*
+ * Returns how many children the log has: the events without an error of each type that a process
+ * records when it has made a child. The log is read once, and only if it has such events.
+ */
+static unsigned count_children(trace_id_t trid)
 {
-	static struct posix_trace_schema_np schema;
+	static const char *const names[] = {
+		"process.fork", "process.vfork", "process.spawn", "process.system", "process.popen"
+	};
+	enum { NAMES = sizeof(names) / sizeof(*names) };
+	static struct posix_trace_schema_np schema[NAMES];
 	struct posix_trace_event_np event;
-	trace_event_id_t id;
-	unsigned children = 0;
+	trace_event_id_t id[NAMES];
+	unsigned types = 0, children = 0;
 	int unavailable;
 
-	if (!find_type(trid, type, &id, &schema) || posix_trace_rewind(trid))
+	for (unsigned i = 0; i < NAMES; i++)
+		types += find_type(trid, names[i], &id[types], &schema[types]);
+	if (types == 0 || posix_trace_rewind(trid))
 		return 0;
 	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable)
-		if (event.info.posix_event_id == id)
-			children += !field_integer(&schema, "error", &event, 0);
+		for (unsigned i = 0; i < types; i++)
+			if (event.info.posix_event_id == id[i])
+				children += !field_integer(&schema[i], "error", &event, 0);
 	return children;
 }
 
 void untraced_say_children(int fd)
 {
-	static const char *const types[] = {
-		"process.fork", "process.vfork", "process.spawn", "process.system", "process.popen"
-	};
-	unsigned children = 0;
+	unsigned children;
 	trace_id_t trid;
 
 	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
 		return;
-	for (unsigned i = 0; i < sizeof(types) / sizeof(*types); i++)
-		children += count_children(trid, types[i]);
+	children = count_children(trid);
 	posix_trace_close(trid);
 	if (children)
 		say("the process has made %u %s, which %s not recorded: --inherit records children",
