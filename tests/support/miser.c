@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -85,18 +86,21 @@ static int have_clone(void)
 
 static void execute(const char *self, int in, int out)
 {
-	char words[2][16], command[200];
-	int zero = 0;
+	static const char command[] = "printf '\\0\\0\\0\\0' >&9; exec cat <&8 >/dev/null";
+	char words[2][16];
 
-	snprintf(words[0], sizeof(words[0]), "%d", in);
-	snprintf(words[1], sizeof(words[1]), "%d", out);
-	snprintf(command, sizeof(command), "printf '\\0\\0\\0\\0' >&%d; exec cat <&%d >/dev/null",
-		 out, in);
-	_Static_assert(sizeof(zero) == 4, "what the shell answers");
-	if (self)
+	_Static_assert(sizeof(int) == 4, "what the shell answers");
+	if (self) {
+		snprintf(words[0], sizeof(words[0]), "%d", in);
+		snprintf(words[1], sizeof(words[1]), "%d", out);
 		execl(self, self, "miser", words[0], words[1], NULL);
-	else
-		execl("/bin/sh", "sh", "-c", command, NULL);
+	} else {
+		/* The shell accepts numbers of one digit only. */
+		in = fcntl(in, F_DUPFD_CLOEXEC, 10);
+		out = fcntl(out, F_DUPFD_CLOEXEC, 10);
+		if (dup2(in, 8) == 8 && dup2(out, 9) == 9)
+			execl("/bin/sh", "sh", "-c", command, NULL);
+	}
 	_exit(4);
 }
 

@@ -1,10 +1,24 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <fcntl.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/puppet.h"
 #include "support/support.h"
+
+/* The puppet's pipes in the shell, which accepts numbers of one digit only. */
+#define IN  8
+#define OUT 9
+
+/* The first free numbers behind both: in and out may have these numbers in the other order. */
+static void move_pipes(int in, int out)
+{
+	in = fcntl(in, F_DUPFD_CLOEXEC, OUT + 1);
+	out = fcntl(out, F_DUPFD_CLOEXEC, OUT + 1);
+	if (dup2(in, IN) != IN || dup2(out, OUT) != OUT)
+		_exit(8);
+}
 
 /* Waits for the command "x". Only then the shell executes a program that uses the library. */
 static void wait_in_shell(int in, int out, const char *how)
@@ -13,9 +27,9 @@ static void wait_in_shell(int in, int out, const char *how)
 	static char option[] = "-c";
 	char text[400], *argv[] = { shell, option, text, NULL };
 
-	snprintf(text, sizeof(text),
-		 "exec 8<&%d 9>&%d; head -c 1 <&8 >/dev/null; %s %s 8 9 x; exit $?", in, out, how,
-		 PUPPET_PROGRAM);
+	move_pipes(in, out);
+	snprintf(text, sizeof(text), "head -c 1 <&%d >/dev/null; %s %s %d %d x; exit $?", IN, how,
+		 PUPPET_PROGRAM, IN, OUT);
 	execv(shell, argv);
 	_exit(8);
 }
