@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the servers of tests have in common. FAKE_PORT chooses the port, else the system does."""
+"""What the servers of tests have in common. FAKE_ADDRESS and FAKE_PORT choose where they listen."""
 import http.server
 import os
 import sys
@@ -16,6 +16,7 @@ class Server(http.server.ThreadingHTTPServer):
 
 def serve(handler):
     """Prints the port, then answers requests until the process is ended."""
-    server = Server(("127.0.0.1", int(os.environ.get("FAKE_PORT", "0"))), handler)
+    address = os.environ.get("FAKE_ADDRESS", "127.0.0.1")
+    server = Server((address, int(os.environ.get("FAKE_PORT", "0"))), handler)
     print(server.server_address[1], flush=True)
     server.serve_forever()

@@ -4,6 +4,10 @@
 command -v python3 >/dev/null || skip "there is no python3"
 here=$(cd "${0%/*}" && pwd)
 server=
+# Each script has an address of its own, so that no program beside it can get the port of a server
+# that has ended and starts again.
+FAKE_ADDRESS=127.$(($$ / 65536 % 126 + 1)).$(($$ / 256 % 256)).$(($$ % 256))
+export FAKE_ADDRESS
 end_server() {
 	test -z "$server" || kill "$server" 2>/dev/null
 	wait "$server" 2>/dev/null
@@ -30,7 +34,7 @@ begin_server() {
 # serve FAULT...: a new database, whose URL is in $url.
 serve() {
 	begin_server fake_clickhouse.py "$@"
-	url=clickhouse://127.0.0.1:$port/fleet
+	url=clickhouse://$FAKE_ADDRESS:$port/fleet
 }
 
 # ships STATUS ARGUMENT...: posixtrace ship to $url, which must have understood all requests.

@@ -14,7 +14,7 @@
 . "${0%/*}/at_same.sh"
 
 begin_server fake_clickhouse.py
-url=clickhouse://127.0.0.1:$port/fleet
+url=clickhouse://$FAKE_ADDRESS:$port/fleet
 make_logs
 for log in $logs; do
 	run 0 ship --state "$tmp/state" --to "$url" --host web1 --batch 700 "$tmp/$log.ptl"
@@ -102,7 +102,7 @@ check "a log without an end: the message" has err 'not complete in the database'
 run 3 latency --at "$url" web3:cut.ptl
 
 # A password is not repeated.
-secret=clickhouse://ann:s3cret@127.0.0.1:$port/fleet
+secret=clickhouse://ann:s3cret@$FAKE_ADDRESS:$port/fleet
 run 0 dump --at "$secret" plain.ptl
 run 1 dump --at "$secret" web1:strang.ptl
 check "no such log: no password" lacks err s3cret
@@ -117,7 +117,7 @@ check "two databases: no password" lacks err s3cret
 echo "types_rows garbage" >"$tmp/result.select"
 run 1 dump --at "$secret" web1:strange.ptl
 check "a wrong answer: the database without the password" has err \
-	"^posixtrace: clickhouse://127.0.0.1:$port/fleet: the answer"
+	"^posixtrace: clickhouse://$FAKE_ADDRESS:$port/fleet: the answer"
 rm -f "$tmp/result.select"
 
 # made NAME HOST: ships a log of the lines of standard input.
@@ -239,11 +239,11 @@ check "the reason of the server" has err "status 404: Code: 60. DB::Exception"
 rm -f "$tmp/result.select"
 end_server
 run 1 dump --at "$url" web1:strange.ptl
-check "there is no server" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
+check "there is no server" has err "http://$FAKE_ADDRESS:[0-9]*/: SELECT .*onnect"
 
 # The server ends while it gets the ledger: the log is not listed, because its losses are not known.
 begin_server fake_clickhouse.py none none none none none none none down
-url=clickhouse://127.0.0.1:$port/fleet
+url=clickhouse://$FAKE_ADDRESS:$port/fleet
 run 1 ship --state "$tmp/partial" --to "$url" --host web1 --give-up 1s "$tmp/strange.ptl"
 touch "$tmp/result.up"
 run 1 dump --at "$url" strange.ptl

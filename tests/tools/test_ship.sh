@@ -27,7 +27,7 @@ for fault in none 500 500-stored cut cut-stored half late redirect long; do
 	done
 done
 check "the message has the address, the statement and the status" \
-	has err '^posixtrace: http://127.0.0.1:[0-9]*/: INSERT INTO [a-z]*_rows: status 500: '
+	has err "^posixtrace: http://$FAKE_ADDRESS:[0-9]*/: INSERT INTO [a-z]*_rows: status 500: "
 check "control characters are escaped" lacks err "$(printf '\033')"
 
 # Answers that do not come: their rows are stored later.
@@ -183,7 +183,7 @@ check "standard input" test "$("$posixtrace" ship --dry-run - <"$log" | sed 's/,
 end_server
 rm -rf "$tmp/state"
 ships 1 --give-up 300ms "$log"
-check "no connection: the reason" has err 'http://127.0.0.1:[0-9]*/: SELECT .*onnect'
+check "no connection: the reason" has err "http://$FAKE_ADDRESS:[0-9]*/: SELECT .*onnect"
 check "no connection: what follows" has err 'ship gives up; the next run continues from here'
 serve
 FAKE_PORT=$port

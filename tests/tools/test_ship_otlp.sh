@@ -11,7 +11,7 @@ unset OTEL_EXPORTER_OTLP_HEADERS
 # serve FAULT...: a new collector instead of a database.
 serve() {
 	begin_server fake_collector.py "$@"
-	url=otlp://127.0.0.1:$port
+	url=otlp://$FAKE_ADDRESS:$port
 }
 
 fact() { sed -n "s/^$1 //p" "$tmp/result"; }
@@ -192,7 +192,7 @@ ships 3 "$tmp/cut.ptl"
 check "a log that is not complete is not shipped" has err 'a collector gets a log when it is complete'
 end_server
 ships 1 --give-up 1 --host absent "$log"
-check "an absent collector is named" has err "127.0.0.1:[0-9]*/v1/[a-z]*: "
+check "an absent collector is named" has err "$FAKE_ADDRESS:[0-9]*/v1/[a-z]*: "
 
 # Wrong command lines.
 run 2 ship --to otlp:// "$log"
