@@ -101,12 +101,14 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 		echo \$? >"$tmp/status"
 		stty -g >"$tmp/after"
 	END
-	(sleep 1; printf '\t\ta'; sleep 0.3; printf 's '; sleep 0.3; printf 'pr'; sleep 0.3; printf q) |
+	rm -f "$tmp/out"
+	(until_true has out "process $target"; printf '\t\ta'; sleep 0.3; printf 's '; sleep 0.3; printf 'pr'; sleep 0.3; printf q) |
 		script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
 	check "q ends it" test "$(cat "$tmp/status")" = 0
 	check "the terminal is as it was" cmp "$tmp/before" "$tmp/after"
 	check "the process was shown" has out "process $target (victim)"
-	(sleep 1; printf '\003'; sleep 0.5) | script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
+	rm -f "$tmp/out" "$tmp/status"
+	(until_true has out "process $target"; printf '\003'; until_true test -s "$tmp/status") | script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
 	check "so does an interrupt" test "$(cat "$tmp/status")" = 0
 	check "the terminal is as it was again" cmp "$tmp/before" "$tmp/after"
 	# ncurses does not free some memory of a terminal that it does not know.
@@ -126,7 +128,8 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	if has out '^TERM=no-such-terminal\|: TERM=no-such-terminal'; then
 		limit=4 named=yes
 		until has out 'top cannot wait for signals' || [ $limit -gt 40 ]; do
-			(sleep 1; printf q) | timeout 20 script -qec "sh -c 'ulimit -n $limit
+			rm -f "$tmp/out"
+			(until_true test -s "$tmp/out"; printf q) | timeout 20 script -qec "sh -c 'ulimit -n $limit
 				TERM=xterm exec \"$posixtrace\" top \"$log\"'" /dev/null >"$tmp/out" 2>&1
 			limit=$((limit + 1))
 			lacks out 'process 0' || named=no
