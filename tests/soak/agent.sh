@@ -18,6 +18,12 @@ random() {
 	number=$((seed / 65536 % $1))
 }
 
+# A program with a path of its own, so that the agent records no process of another test.
+cp "$victim" "$tmp/busy" || exit 99
+victim=$tmp/busy
+LD_LIBRARY_PATH=$(cd "${top_builddir:-..}/lib/.libs" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH
+
 write_conf "quota = $quota" '[record busy]' "executable = $(readlink -f "$victim")" 'size = 128K' \
 	'[trigger crash]' 'when = crash' 'hold-off = none'
 for n in 1 2; do
