@@ -94,7 +94,9 @@ check "to hold one is not to wait" test "$(grep -c '^ *10 .*0x' "$tmp/out")" -eq
 
 # A terminal.
 if script -qec true /dev/null >/dev/null 2>&1; then
+	# An interrupt from the terminal reaches this shell, too.
 	cat >"$tmp/session" <<-END
+		trap : INT
 		stty rows 24 cols 80
 		stty -g >"$tmp/before"
 		TERM=xterm "$posixtrace" top -p $target -d 100ms
@@ -107,7 +109,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	check "q ends it" test "$(cat "$tmp/status")" = 0
 	check "the terminal is as it was" cmp "$tmp/before" "$tmp/after"
 	check "the process was shown" has out "process $target (victim)"
-	rm -f "$tmp/out" "$tmp/status"
+	rm -f "$tmp/out" "$tmp/status" "$tmp/after"
 	(until_true has out "process $target"; printf '\003'; until_true test -s "$tmp/status") | script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
 	check "so does an interrupt" test "$(cat "$tmp/status")" = 0
 	check "the terminal is as it was again" cmp "$tmp/before" "$tmp/after"
