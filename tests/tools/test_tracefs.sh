@@ -93,10 +93,16 @@ run 0 record --sched --no-follow -o n.ptl sh -c 'sleep 0.01; true'
 check "without its children" has_lines out 1
 
 # attach: a process that runs already.
-sleep 0.5 &
+# It runs until the recorder has an instance of the kernel's tracing, and then wakes up often and ends.
+sh -c 'until test -e attached; do sleep 0.05; done; exec sleep 1' &
 sleeper=$!
-run 0 attach -p $sleeper --sched -o p.ptl
+"$posixtrace" attach -p $sleeper --sched -o p.ptl >out 2>err &
+tracer=$!
+until has_instance $tracer || ! kill -0 $tracer; do sleep 0.05; done 2>/dev/null
+: >attached
 wait $sleeper
+wait $tracer
+check "attach ends with the process" test $? -eq 0
 run 0 verify p.ptl
 check "its wake-up is there" test "$(count_of p.ptl sched.wake)" -ge 1
 check "its end, too" test "$(count_of p.ptl sched.exit)" = 1
@@ -160,15 +166,25 @@ cat >program <<'EOF'
 echo $$ >$1.pid
 while test -e $1.pid; do sleep 0.1; done
 EOF
-for name in killed lives; do
-	"$posixtrace" record --sched --trace none -q -o $name.ptl sh program $name 2>/dev/null &
-	eval $name=$!
-	until test -s $name.pid; do sleep 0.05; done
-	eval "check 'there is an instance' has_instance \$$name"
+# An instance of a process that has ended is removed by any recorder or doctor on this machine. So the
+# killed recorder stays a zombie, which has its number, until this test has seen the instance.
+mkfifo reap
+sh -c '"$@" & echo $! >recorder; read -r line <reap; wait' - \
+	"$posixtrace" record --sched --trace none -q -o killed.ptl sh program killed 2>/dev/null &
+keeper=$!
+"$posixtrace" record --sched --trace none -q -o lives.ptl sh program lives 2>/dev/null &
+lives=$!
+for file in killed.pid lives.pid recorder; do
+	until test -s $file; do sleep 0.05; done
 done
+killed=$(cat recorder)
+check "there is an instance" has_instance $killed
+check "there are two" has_instance $lives
 kill -9 $killed
-wait $killed 2>/dev/null
+until grep -q '^State:.Z' /proc/$killed/status || ! test -e /proc/$killed; do sleep 0.05; done 2>/dev/null
 check "a killed recorder leaves its instance" has_instance $killed
+echo >reap
+wait $keeper
 run 0 doctor
 check "doctor removes it" has_none $killed
 check "that of a living one remains" has_instance $lives
