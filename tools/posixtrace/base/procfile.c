@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#define PF_KTHREAD 0x00200000u /* a flag in /proc/PID/stat, which no header of the system has */
+
 bool procfile_read(const char *path, char *text, size_t bytes)
 {
 	FILE *file = fopen(path, "re");
@@ -87,6 +89,7 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 	char path[40], text[1024];
 	const char *at, *last;
 	unsigned long long part[4];
+	unsigned flags;
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
 	if (!procfile_read(path, text, sizeof(text))) {
@@ -112,9 +115,11 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 	last = strrchr(text, ' ');
 	if (at && last && sscanf(last, "%d", &stat->status) == 1 &&
 	    sscanf(at + 1,
-		   " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d "
+		   " %c %*d %*d %*d %*d %*d %u %*u %*u %*u %*u %llu %llu %llu %llu %*d %*d %*d "
 		   "%*d %llu",
-		   &stat->state, &part[0], &part[1], &part[2], &part[3], &stat->start) == 6) {
+		   &stat->state, &flags, &part[0], &part[1], &part[2], &part[3],
+		   &stat->start) == 7) {
+		stat->is_kernel = flags & PF_KTHREAD;
 		stat->ticks = part[0] + part[1] + part[2] + part[3];
 		return true;
 	}

@@ -56,6 +56,7 @@ bool procfile_has_ended(pid_t pid);
 
 struct procfile_stat {
 	char state;               /* R, S, Z, ... */
+	bool is_kernel;           /* a thread of the kernel */
 	unsigned long long start; /* clock ticks after boot */
 	/* processor time, with that of children for which the process has waited, in clock ticks */
 	unsigned long long ticks;

@@ -26,6 +26,8 @@
  */
 #define START_LOOKS 200
 #define START_PAUSE_NS 5000000
+/* The library makes no smaller file for the memory of its streams (lib/arena/arena.c). */
+#define LEAST_FILE (UINT64_C(2) << 20)
 
 /* Prints why calls cannot be traced. */
 static enum target_verdict target_refuse(pid_t pid, const char *why)
@@ -44,13 +46,20 @@ static const char *reason_in_status(pid_t pid, const char *status)
 {
 	const char *state = procfile_field(status, "State:");
 	const char *features = procfile_field(status, "x86_Thread_features:");
+	const bool is_zombie = state && (*state == 'Z' || *state == 'X');
+	struct procfile_stat stat;
 
 	if (procfile_number(status, "Tgid:", 10, (unsigned)pid) != (unsigned)pid)
 		return "this is the number of a thread; give that of its process";
-	/* A kernel thread has no memory of its own. */
-	if (!procfile_field(status, "VmSize:") && state && *state != 'Z' && *state != 'X')
-		return "it is a thread of the kernel";
-	if (state && (*state == 'Z' || *state == 'X'))
+	/* A process that ends loses its memory first, and becomes a zombie later. */
+	if (!procfile_field(status, "VmSize:") && state && !is_zombie)
+		return procfile_stat(pid, &stat) && stat.is_kernel ?
+			       "it is a thread of the kernel" : "it is ending now";
+	if (is_zombie && procfile_number(status, "Threads:", 10, 0) > 1)
+		return "its main thread has ended, and the kernel shows no memory of such a "
+		       "process; record the program from its start, or its system calls by "
+		       "--syscalls";
+	if (is_zombie)
 		return "it has ended, and waits for its parent";
 	if (procfile_number(status, "TracerPid:", 10, 0))
 		return "a debugger or another tracer is attached to it";
@@ -62,6 +71,44 @@ static const char *reason_in_status(pid_t pid, const char *status)
 	if (features && !strncmp(features, "shstk", 5))
 		return "it uses a shadow stack";
 	return NULL;
+}
+
+/*
+ * Returns the reason for a refusal if the library would find no room for a stream, or NULL. The
+ * memory of streams is a file without a name. A file that is larger than the process's limit would
+ * raise SIGXFSZ in the process, so the library does not make the file.
+ */
+static const char *reason_in_limits(pid_t pid)
+{
+	static char why[300];
+	char path[40], limits[PROCFILE_BYTES];
+	const char *limit;
+	char *next;
+	unsigned long long bytes, most;
+	int len;
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	limit = procfile_read(path, limits, sizeof(limits)) ?
+			procfile_field(limits, "Max file size") : NULL;
+	if (!limit || *limit < '0' || *limit > '9')
+		return NULL;
+	bytes = strtoull(limit, &next, 10);
+	if (bytes >= LEAST_FILE)
+		return NULL;
+	/* The second column is the hard limit, which is a number or the word "unlimited". */
+	next += strspn(next, " ");
+	most = *next >= '0' && *next <= '9' ? strtoull(next, NULL, 10) : LEAST_FILE;
+	len = snprintf(why, sizeof(why),
+		       "its limit of the size of files (%llu bytes) leaves no room for the memory "
+		       "of a stream; ", bytes);
+	if (most >= LEAST_FILE)
+		snprintf(why + len, sizeof(why) - (size_t)len,
+			 "'prlimit --pid %d --fsize=%.*s:' raises the limit", (int)pid,
+			 (int)strcspn(next, " "), next);
+	else
+		snprintf(why + len, sizeof(why) - (size_t)len,
+			 "start it with a higher limit (ulimit -f)");
+	return why;
 }
 
 /* Returns whether a process shares its memory with its parent, as a child of vfork() does. */
@@ -348,6 +395,8 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	} else {
 		why = find_place(target);
 		*starts = !is_last && why && is_starting(target);
+		if (!why && target->shim == SHIM_ABSENT)
+			why = reason_in_limits(pid);
 	}
 	return why && !*starts ? target_refuse(pid, why) : why ? TARGET_REFUSED : TARGET_OK;
 #else

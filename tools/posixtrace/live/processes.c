@@ -27,7 +27,7 @@
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define SHOWN      3    /* the most processes that are named for each kind of end */
 #define KINDS      64   /* kinds of ends that processes_text() counts; it omits further ones */
-#define STEPS      (UINT64_C(1) << 26) /* rows that all calls of on_system() look at */
+#define STEPS      (UINT64_C(1) << 26) /* rows that all calls of end_hidden() look at */
 #define SECOND_NS  INT64_C(1000000000)
 
 enum end {
@@ -44,6 +44,7 @@ struct process_row {
 	int64_t first_ns, last_ns; /* the first and the last event that mentions it */
 	enum end end;
 	bool has_event;            /* the log has the end */
+	bool is_forked;            /* the parent has recorded the call that made the process */
 	/* its number is of an inner name space, so /proc shows another process, or none */
 	bool is_inner;
 	bool is_unseen;            /* it is not known whether it runs */
@@ -250,6 +251,7 @@ static void on_child(struct processes *p, const struct seen *seen)
 	if (!row)
 		return;
 	row->parent = seen->event->info.posix_pid;
+	row->is_forked = true;
 	row->is_inner |= from && from->is_inner;
 	if (!*row->program && from)
 		memcpy(row->program, from->program, sizeof(row->program));
@@ -334,28 +336,43 @@ static void on_ended(struct processes *p, const struct seen *seen)
 }
 
 /*
- * Handles a call of system(), which has waited for its child inside the C library. If exactly one
- * child of this process began during the call and has no end yet, it is the child of system(). If
- * several children began, because other threads made children, the child of system() is unknown. A
- * hostile log may contain many calls that each seem to begin before all processes. So after STEPS
- * steps the children of further calls remain unknown.
+ * Handles a call that has waited for its child inside the C library. The caller has no event that
+ * begins this child. If exactly one such child of this process began at begin_ns or later and has
+ * no end yet, it is the child of the call. If there are several, because other threads or calls
+ * made children, the child of the call is unknown. A hostile log may contain many calls that each
+ * seem to begin before all processes. So after STEPS steps the children of further calls remain
+ * unknown.
  */
-static void on_system(struct processes *p, const struct seen *seen)
+static void end_hidden(struct processes *p, const struct seen *seen, int64_t begin_ns)
 {
-	const int64_t begin_ns = seen->event->time_ns - processes_number(seen, "time", 0);
 	struct process_row *found = NULL;
 	unsigned children = 0;
 
 	for (size_t i = p->rows; i-- && p->row[i].first_ns >= begin_ns;) {
+		const struct process_row *row = &p->row[i];
+
 		if (p->steps++ >= STEPS)
 			return;
-		if (p->row[i].parent == seen->event->info.posix_pid && p->row[i].end != ENDED) {
+		if (row->parent == seen->event->info.posix_pid && !row->is_forked &&
+		    row->end != ENDED) {
 			found = &p->row[i];
 			children++;
 		}
 	}
 	if (children == 1)
 		processes_end(found, true, (int)processes_number(seen, "status", 0));
+}
+
+static void on_system(struct processes *p, const struct seen *seen)
+{
+	end_hidden(p, seen, seen->event->time_ns - processes_number(seen, "time", 0));
+}
+
+/* pclose() waits for the child of an earlier call of popen(), which may have begun at any time. */
+static void on_pclose(struct processes *p, const struct seen *seen)
+{
+	if (!processes_number(seen, "error", 0))
+		end_hidden(p, seen, INT64_MIN);
 }
 
 static const struct {
@@ -367,7 +384,8 @@ static const struct {
 	{ "process.vfork", on_child }, { "process.spawn", on_child },
 	{ "process.exec", on_exec }, { "process.exec_failed", on_exec_failed },
 	{ "process.exit", on_exit_call }, { "process.end", on_last },
-	{ "process.system", on_system }, { "process.untraced", on_untraced },
+	{ "process.system", on_system }, { "process.pclose", on_pclose },
+	{ "process.untraced", on_untraced },
 	{ ENDED_EVENT, on_ended },
 };
 
@@ -497,8 +515,27 @@ static uint64_t count_of(trace_id_t trid, trace_event_id_t id)
 }
 
 /*
+ * Returns whether a call of this type always has a child process. system() and popen() make their
+ * child inside the C library, so the child has no event process.child.
+ */
+static bool makes_child(const char *type)
+{
+	static const char *const others[] = { "process.child", "process.system", "process.popen" };
+
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
+		if (!strcmp(others[i], type))
+			return true;
+	for (size_t i = 0; i < KIND_COUNT; i++)
+		if (kinds[i].on == on_child && !strcmp(kinds[i].type, type))
+			return true;
+	return false;
+}
+
+/*
  * Returns whether the stream has events that show other processes than the first one, or more
- * programs that were executed than programs that began.
+ * programs that were executed than programs that began. Functions without an event, such as
+ * wordexp(), make children, too. If such a child executes a program, more programs began than the
+ * recorded processes executed.
  */
 static bool are_several(trace_id_t trid)
 {
@@ -511,16 +548,15 @@ static bool are_several(trace_id_t trid)
 	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable) {
 		if (posix_trace_eventid_get_name(trid, id, name))
 			continue;
-		for (size_t i = 0; i < KIND_COUNT; i++)
-			if ((kinds[i].on == on_child || !strcmp(kinds[i].type, "process.child")) &&
-			    !strcmp(kinds[i].type, name) && count_of(trid, id))
-				return true;
+		if (makes_child(name) && count_of(trid, id))
+			return true;
 		executed += strcmp(name, "process.exec") ? 0 : count_of(trid, id);
 		failed += strcmp(name, "process.exec_failed") ? 0 : count_of(trid, id);
 		started += strcmp(name, "process.start") ? 0 : count_of(trid, id);
 	}
 	/* In a log of record, the first program has process.start, too, but no process.exec. */
-	return executed > failed && executed - failed >= started;
+	executed -= failed < executed ? failed : executed;
+	return (executed && executed >= started) || started > executed + 1;
 }
 
 /*
