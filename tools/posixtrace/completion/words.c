@@ -14,6 +14,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/procfile.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -103,8 +104,7 @@ int shells_processes(void)
 		if (pid <= 0 || pid == getpid() ||
 		    !procfile_program(pid, program, sizeof(program)))
 			continue;
-		name = strrchr(program, '/');
-		name = name ? name + 1 : program;
+		name = path_last(program);
 		out_str(&out_stdout, entry->d_name);
 		if (is_one_word(name))
 			out_printf(&out_stdout, "\t%s", name);

@@ -16,6 +16,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -77,10 +78,8 @@ bool patches_matches(const char *glob, const char *name)
 
 bool patches_is_of(const char *module, const char *path)
 {
-	const char *slash = strrchr(path, '/');
-
 	return !module || fnmatch(module, path, 0) == 0 ||
-	       fnmatch(module, slash ? slash + 1 : path, 0) == 0;
+	       fnmatch(module, path_last(path), 0) == 0;
 }
 
 /*

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <trace_np.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -156,15 +157,13 @@ static bool probes_matches(const char *glob, const char *name)
 const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
 					  const struct binary_probe *probe)
 {
-	const char *slash = strrchr(path, '/');
-
 	for (size_t i = 0; i < probes->patterns; i++) {
 		const struct probes_pattern *pattern = &probes->pattern[i];
 
 		if (!fnmatch(pattern->provider, probe->provider, 0) &&
 		    probes_matches(pattern->name, probe->name) &&
 		    (!pattern->module || !fnmatch(pattern->module, path, 0) ||
-		     !fnmatch(pattern->module, slash ? slash + 1 : path, 0)))
+		     !fnmatch(pattern->module, path_last(path), 0)))
 			return pattern;
 	}
 	return NULL;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/procfile.h"
 #include "base/say.h"
 #include "inject/own.h"
@@ -119,14 +120,6 @@ static bool shares_memory(pid_t pid, const char *status)
 	return parent > 0 && syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0) == 0;
 }
 
-/* Returns the last part of a path. */
-static const char *name_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 static bool target_begins(const char *text, const char *with)
 {
 	return !strncmp(text, with, strlen(with));
@@ -152,7 +145,7 @@ static bool find_module(struct target *target, const char *soname, const struct 
 			const struct mapping *mapping = &target->mappings.mapping[i];
 
 			if (!is_module(mapping) ||
-			    target_begins(name_of(mapping->path), soname) == pass ||
+			    target_begins(path_last(mapping->path), soname) == pass ||
 			    !elf_read(module, target->memory, mapping->begin, true))
 				continue;
 			if (!strcmp(elf_soname(module), soname) &&
@@ -177,7 +170,7 @@ static bool has_any_module(const struct target *target)
 static bool has_mapped(const struct target *target, const char *name)
 {
 	for (size_t i = 0; i < target->mappings.count; i++)
-		if (target_begins(name_of(target->mappings.mapping[i].path), name))
+		if (target_begins(path_last(target->mappings.mapping[i].path), name))
 			return true;
 	return false;
 }
@@ -198,7 +191,7 @@ static void find_shim(struct target *target)
 		const struct mapping *mapping = &target->mappings.mapping[i];
 
 		if (!is_module(mapping) ||
-		    !target_begins(name_of(mapping->path), "libposixtrace-preload") ||
+		    !target_begins(path_last(mapping->path), "libposixtrace-preload") ||
 		    !elf_read(&module, target->memory, mapping->begin, false))
 			continue;
 		target->shim = SHIM_PRELOADED;
@@ -470,7 +463,7 @@ static bool is_active(const struct target *target)
 		bool good;
 
 		if (!is_module(mapping) ||
-		    !target_begins(name_of(mapping->path), "libposixtrace.so") ||
+		    !target_begins(path_last(mapping->path), "libposixtrace.so") ||
 		    !elf_read(&module, target->memory, mapping->begin, false))
 			continue;
 		address = elf_address(&module, "posix_trace_active_np");
@@ -530,7 +523,7 @@ bool target_has_libc_malloc(const struct target *target)
 			continue;
 		is_alone = module.base == target->libc.base || module.base == target->loader.base ||
 			   !elf_find(&module, "malloc") ||
-			   target_begins(name_of(mapping->path), "libposixtrace-preload");
+			   target_begins(path_last(mapping->path), "libposixtrace-preload");
 		elf_fini(&module);
 	}
 	return is_alone;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/path.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -28,10 +29,9 @@
  */
 static void name_stream(trace_attr_t *attr, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	char name[TRACE_NAME_MAX + 1];
 
-	snprintf(name, sizeof(name), "%s", slash ? slash + 1 : path);
+	snprintf(name, sizeof(name), "%s", path_last(path));
 	posix_trace_attr_setname(attr, name);
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 #include "base/out.h"
+#include "base/path.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "choose/at.h"
@@ -479,13 +480,11 @@ struct options {
 static void name_logs(struct picture *picture)
 {
 	for (size_t i = 0; i < picture->logs; i++) {
-		const char *path = picture->log[i].log.path, *slash = strrchr(path, '/');
+		const char *path = picture->log[i].log.path;
 
-		picture->log[i].name = slash ? slash + 1 : path;
+		picture->log[i].name = path_last(path);
 		for (size_t k = 0; k < picture->logs; k++) {
-			const char *other = picture->log[k].log.path, *end = strrchr(other, '/');
-
-			if (k != i && !strcmp(end ? end + 1 : other, slash ? slash + 1 : path))
+			if (k != i && !strcmp(path_last(picture->log[k].log.path), path_last(path)))
 				picture->log[i].name = path;
 		}
 	}

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/disk.h"
+#include "base/path.h"
 #include "base/put.h"
 #include "base/say.h"
 #include "base/table.h"
@@ -125,7 +126,7 @@ static bool write_account(struct query_log *of, const char *made, const char *na
 enum account_result account_write_open(struct query_log *of, const char *name,
 				       struct account_written *written)
 {
-	const char *slash = strrchr(name, '/'), *last = slash ? slash + 1 : name;
+	const char *last = path_last(name);
 	char *made = NULL;
 	bool good;
 

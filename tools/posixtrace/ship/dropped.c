@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "base/out.h"
+#include "base/path.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -222,9 +223,7 @@ static int ship_part(const struct ship_options *options, struct link *link, cons
  */
 static int remove_account(const char *path, const struct stat *was, enum shipment_state *state)
 {
-	const char *slash = strrchr(path, '/');
-
-	if (account_merged_number(slash ? slash + 1 : path)) {
+	if (account_merged_number(path_last(path))) {
 		if (!account_remove_merged(path, was))
 			*state = SHIPMENT_BUSY;
 		return TOOL_OK;

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "base/path.h"
 #include "base/text.h"
 #include "symbols/symbols.h"
 
@@ -20,7 +21,7 @@ void frames_text(struct out *out, const struct logfile *log,
 {
 	for (size_t i = 0; i < stack->count; i++) {
 		const struct symbol *symbol = symbol_of_frame(log, event, stack, i);
-		const char *slash;
+		const char *module;
 
 		out_printf(out, "    #%-2zu", i);
 		if (!symbol) {
@@ -33,10 +34,9 @@ void frames_text(struct out *out, const struct logfile *log,
 		 * already.
 		 */
 		if (!symbol->file && symbol->is_function) {
-			slash = strrchr(symbol->module, '/');
-			slash = slash ? slash + 1 : symbol->module;
+			module = path_last(symbol->module);
 			out_str(out, " [");
-			text_safe(out, slash, strlen(slash));
+			text_safe(out, module, strlen(module));
 			out_char(out, ']');
 		}
 		out_char(out, '\n');

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -137,11 +138,9 @@ static struct known *known_entry(trace_id_t trid, pid_t pid, uint64_t address)
 /* Returns "MODULE+0xOFFSET" in new memory, or NULL if memory is lacking. */
 static char *with_offset(const char *path, uint64_t offset)
 {
-	const char *slash = strrchr(path, '/');
 	char *name;
 
-	if (asprintf(&name, "%s+0x%llx", slash && slash[1] ? slash + 1 : path,
-		     (unsigned long long)offset) < 0)
+	if (asprintf(&name, "%s+0x%llx", path_last(path), (unsigned long long)offset) < 0)
 		return NULL;
 	return name;
 }
@@ -149,13 +148,12 @@ static char *with_offset(const char *path, uint64_t offset)
 /* Returns "function 0xBEGIN of MODULE" in new memory; NULL if the begin is unknown. */
 static char *with_begin(struct module *module, const char *path, uint64_t offset)
 {
-	const char *slash = strrchr(path, '/');
 	uint64_t begin;
 	char *name;
 
 	if (!module || !module_begin(module, offset, &begin) ||
 	    asprintf(&name, "function 0x%llx of %s", (unsigned long long)begin,
-		     slash && slash[1] ? slash + 1 : path) < 0)
+		     path_last(path)) < 0)
 		return NULL;
 	return name;
 }
@@ -279,8 +277,7 @@ static const struct symbol *look_up(trace_id_t trid, pid_t pid, uint64_t address
 static bool is_recorder(const char *path)
 {
 	static const char *const names[] = { "libposixtrace.so", "libposixtrace-preload.so" };
-	const char *slash = path ? strrchr(path, '/') : NULL;
-	const char *base = slash ? slash + 1 : path;
+	const char *base = path ? path_last(path) : NULL;
 
 	for (size_t i = 0; base && i < sizeof(names) / sizeof(*names); i++)
 		if (!strncmp(base, names[i], strlen(names[i])))
@@ -308,11 +305,10 @@ void symbols_place(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns
 		   char *text, size_t size)
 {
 	const struct symbol *symbol = symbols_at(trid, pid, address, time_ns, is_exact);
-	const char *slash = symbol && symbol->file ? strrchr(symbol->file, '/') : NULL;
 
 	*text = '\0';
 	if (symbol && symbol->file && symbol->line)
-		snprintf(text, size, "%s (%s:%u)", symbol->name, slash ? slash + 1 : symbol->file,
+		snprintf(text, size, "%s (%s:%u)", symbol->name, path_last(symbol->file),
 			 symbol->line);
 	else if (symbol)
 		snprintf(text, size, "%s", symbol->whole);

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/vec.h"
 #include "live/ended.h"
 #include "symbols/symbols.h"
@@ -163,7 +164,6 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 {
 	const struct symbol *symbol = symbols_at(history->log->trid, pid, address, time_ns, true);
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
-	const char *slash;
 
 	/* The kernel's code in the process has no symbols. All of it reads clocks, mostly. */
 	if (symbol && !symbol->is_function && !strncmp(symbol->whole, "[vdso]", 6)) {
@@ -173,9 +173,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 
 	if (!file && symbol && symbol->is_function && !symbol->is_recorder)
 		file = symbol->module;
-	slash = file ? strrchr(file, '/') : NULL;
 	if (file)
-		snprintf(text, size, "%s (%s)", symbol->name, slash ? slash + 1 : file);
+		snprintf(text, size, "%s (%s)", symbol->name, path_last(file));
 	else if (symbol)
 		snprintf(text, size, "%s", symbol->whole);
 	else

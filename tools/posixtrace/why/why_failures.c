@@ -11,6 +11,7 @@
 
 #include "base/brief.h"
 #include "base/errnames.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "live/ended.h"
 #include "symbols/symbols.h"
@@ -66,9 +67,7 @@ static void put_span(struct out *out, int64_t from_ns, int64_t to_ns)
 /* Returns whether the name of a module's file begins with a text. */
 static bool is_module(const char *module, const char *name)
 {
-	const char *slash = strrchr(module, '/');
-
-	return !strncmp(slash ? slash + 1 : module, name, strlen(name));
+	return !strncmp(path_last(module), name, strlen(name));
 }
 
 /*
@@ -126,7 +125,7 @@ static void frame_text(const struct why *why, const struct failures_crash *crash
 {
 	const struct failures_frame *frame = &crash->frame[index];
 	const char *function = text_at(why, frame->function);
-	const char *module = text_at(why, frame->module), *slash = strrchr(module, '/');
+	const char *module = text_at(why, frame->module);
 
 	symbols_place(why->log.trid, crash->pid, frame->pc, crash->time_ns, !index, text, size);
 	if (*text && !strstr(text, "+0x"))
@@ -135,7 +134,7 @@ static void frame_text(const struct why *why, const struct failures_crash *crash
 		snprintf(text, size, "%.*s", function_len(function), function);
 	else if (!*text)
 		snprintf(text, size, "0x%llx%s%s", (unsigned long long)frame->pc,
-			 *module ? " of " : "", slash ? slash + 1 : module);
+			 *module ? " of " : "", path_last(module));
 }
 
 /* Returns whether a name is the name of main(), and not of a function of a package of Go. */

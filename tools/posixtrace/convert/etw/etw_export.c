@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "base/spool.h"
 #include "convert/etw/etw_export.h"
@@ -274,7 +275,7 @@ static int put_events(struct etw_sink *s, const struct etw_class *classes, int64
 /* Writes the log's header. The header is written last, because it has the number of buffers. */
 static int put_log(struct etw_sink *s, int64_t start)
 {
-	const char *path = s->output->shown, *base = strrchr(path, '/');
+	const char *path = s->output->shown;
 	unsigned char record[ETW_LOG_RECORD_MAX];
 	uint64_t lost = 0;
 	struct etw_new_log log = {
@@ -284,7 +285,7 @@ static int put_log(struct etw_sink *s, int64_t start)
 		.end = filetime_of(s->last_ns),
 		.buffers = s->writer.buffers + (s->writer.filled > 0),
 		.session = s->session,
-		.file = base ? base + 1 : path,
+		.file = path_last(path),
 	};
 
 	for (unsigned cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)

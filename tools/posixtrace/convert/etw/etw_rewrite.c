@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "convert/etw/etw_export.h"
 #include "convert/etw/etw_part.h"
 #include "convert/octets.h"
@@ -24,7 +25,7 @@
  */
 static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t len)
 {
-	const char *path = s->output->shown, *base = strrchr(path, '/');
+	const char *path = s->output->shown;
 	struct etw_record r;
 	const char *why;
 	size_t fixed, names;
@@ -49,7 +50,7 @@ static bool begin_rewrite(struct etw_sink *s, const unsigned char *data, size_t 
 	memcpy(s->log_record, data, names);
 	names += 2; /* the NUL behind the name of the session */
 	s->log_record_bytes =
-		names + etw_put_utf16(base ? base + 1 : path, s->log_record + names, 2048);
+		names + etw_put_utf16(path_last(path), s->log_record + names, 2048);
 	if (s->log_record_bytes > UINT16_MAX)
 		return false;
 	octets_put(s->log_record + 4, s->log_record_bytes, 2);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/say.h"
 #include "base/vec.h"
 #include "convert/octets.h"
@@ -91,7 +92,6 @@ static bool read_options(struct tracex_source *im, struct tracex_options *option
  */
 static bool tracex_import_begin(struct tracex_source *im, const char *path, uint64_t last_ticks)
 {
-	const char *base = strrchr(path, '/');
 	struct fmt_facts facts = {
 		.generation = "tracex",
 		.relative = im->relative,
@@ -101,7 +101,7 @@ static bool tracex_import_begin(struct tracex_source *im, const char *path, uint
 		.events = im->dump.events,
 	};
 
-	snprintf(facts.name, sizeof(facts.name), "%s", base ? base + 1 : path);
+	snprintf(facts.name, sizeof(facts.name), "%s", path_last(path));
 	facts.resolution_ns = im->tick_hz ? NANOSECONDS / (int64_t)im->tick_hz :
 					    (int64_t)im->tick_ns;
 	if (facts.resolution_ns < 1)
