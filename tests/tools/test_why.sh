@@ -233,7 +233,7 @@ awk 'BEGIN {
 		print "io.read 7 7", t + fd * 20 * ms, fd * ms, fd, 0, 100, 100
 }' | "$compose" "$tmp/reused" || exit 99
 run 0 why --thread 7 "$tmp/reused"
-check "a connection has no path" has out 'read on descriptor 5'
+check "a connection has no path" has out 'waiting for data from the client local in read()'
 check "a copy has the path of the other" has out 'read of /data/8'
 check "it hides the path before" lacks out 'read of /data/[567]'
 check "a pipe has no path" has out 'read on descriptor 7'

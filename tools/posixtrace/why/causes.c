@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "base/errnames.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "live/ended.h"
 #include "symbols/data.h"
@@ -36,6 +37,8 @@
 #define AFTER_NS INT64_C(1000000)
 #define AGAIN_MOST 8 /* the most polls, each a continuation of the last, that add_partner()
 		      * examines */
+/* marks the keys of causes that wait for the waiting thread in turn; the other keys are less */
+#define CIRCLE_KEY (UINT64_C(1) << 42)
 #define CALLERS  8   /* the most callers of a call in a label */
 #define LOOK_AT  512 /* the most holds that a search for a probable cause examines */
 
@@ -55,21 +58,15 @@ static void caller_text(const struct division *division, const struct call *call
 	};
 	const struct symbol *symbol = call->address ?
 				      symbols_of(division->history->log, &event) : NULL;
-	const char *slash;
 
 	*text = '\0';
 	if (!symbol)
 		return;
-	if (symbol->file && symbol->line) {
-		slash = strrchr(symbol->file, '/');
-		snprintf(text, size, " in %s (%s:%u)", symbol->name,
-			 slash ? slash + 1 : symbol->file, symbol->line);
-		return;
-	}
-	slash = symbol->module ? strrchr(symbol->module, '/') : NULL;
-	if (symbol->is_function && symbol->module)
-		snprintf(text, size, " in %s of %s", symbol->name,
-			 slash ? slash + 1 : symbol->module);
+	if (symbol->file && symbol->line)
+		snprintf(text, size, " in %s (%s:%u)", symbol->name, path_last(symbol->file),
+			 symbol->line);
+	else if (symbol->is_function && symbol->module)
+		snprintf(text, size, " in %s of %s", symbol->name, path_last(symbol->module));
 	else
 		snprintf(text, size, " in %s", symbol->whole);
 }
@@ -139,6 +136,13 @@ static void lock_text(const struct division *division, const struct call *call, 
 static void add_thread_part(struct division *division, uint32_t node, const char *how,
 			    uint32_t thread, bool is_guess, int64_t from_ns, int64_t to_ns)
 {
+	/*
+	 * The two threads wait for each other, for example because data of a connection is on its
+	 * way. The label says so, because the chain ends there. A label of a deadlock says it
+	 * already.
+	 */
+	const bool is_circle = !strstr(how, "deadlock") &&
+			       division_is_active(division, thread, from_ns, to_ns);
 	bool is_new;
 	struct why_node *who;
 	char text[160];
@@ -148,7 +152,8 @@ static void add_thread_part(struct division *division, uint32_t node, const char
 	 */
 	if (from_ns >= to_ns)
 		return;
-	who = division_child(division, node, WHY_WHO, thread, &is_new);
+	who = division_child(division, node, WHY_WHO, is_circle ? CIRCLE_KEY | thread : thread,
+			     &is_new);
 	if (!who)
 		return;
 	if (is_new) {
@@ -159,7 +164,8 @@ static void add_thread_part(struct division *division, uint32_t node, const char
 				     sizeof(text));
 		who->thread = thread;
 		who->is_guess = is_guess;
-		division_label(division, who, "%s %s", how, text);
+		division_label(division, who, "%s %s%s", how, text, is_circle ?
+			       ", which waited for this thread at the same time" : "");
 	}
 	division_add(division, who, from_ns, to_ns);
 	division_thread(division, division_index(division, who), thread, from_ns, to_ns);
@@ -328,6 +334,22 @@ static bool add_partner(struct division *division, uint32_t node, const struct c
 		 how_ended(call, found.call));
 	add_thread_part(division, node, how, found.call->thread, !found.is_certain, from_ns, to_ns);
 	return true;
+}
+
+/*
+ * Adds the process whose end probably ended a wait for data: a read without data finds the end of a
+ * pipe or connection after the last process that could write has ended. A shell waits in this way
+ * for the output of a command.
+ */
+static void add_end(struct division *division, uint32_t node, const struct call *call,
+		    int64_t from_ns, int64_t to_ns)
+{
+	const uint32_t child = call->is_empty ? ender_child(division->history, call, 0) :
+			       HISTORY_NONE;
+
+	if (child != HISTORY_NONE)
+		add_thread_part(division, node, "probably until the end of", child, true, from_ns,
+				to_ns);
 }
 
 /* ------------------------------------------------------------------ signals */
@@ -535,7 +557,7 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 	case CAUSE_JOIN:
 		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
-		key = hash_number(key, call->object);
+		key = hash_number(hash_number(key, call->object), call->client);
 		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
 		key = hash_number(key, call->peer || call->cause == CAUSE_PEER ?
 				       (uint64_t)call->error << 1 | call->is_empty : 0);
@@ -668,6 +690,15 @@ static void label_call(struct division *division, struct why_node *node, const s
 	else if (call->peer)
 		division_label(division, node, "%s on the connection to %s%s", verb,
 			       history->text[call->peer - 1], caller);
+	else if (is_client_read(call) && call->client)
+		division_label(division, node, "waiting for data from the client %s in %s()%s",
+			       history->text[call->client - 1], verb, caller);
+	else if (is_client_read(call))
+		division_label(division, node, "waiting for data from a client in %s() on "
+			       "descriptor %d%s", verb, (int)call->key, caller);
+	else if (call->fd_kind == FD_CLIENT && call->client)
+		division_label(division, node, "%s to the client %s%s", verb,
+			       history->text[call->client - 1], caller);
 	else if (text && call->fd_kind == FD_QUEUE)
 		division_label(division, node, "waiting %sfor %s message queue %s in %s()%s%s",
 			       is_vain_wait(call) ? "in vain " : "",
@@ -857,9 +888,14 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 			add_thread_part(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;
 	case CAUSE_CHILD:
-		/* The main thread of a child has the number of the process. */
+		/*
+		 * The main thread of a child has the number of the process. system() and pclose()
+		 * do not return the number: they end with the end of a child.
+		 */
 		who = call->key ? history_find_at(history, (pid_t)call->key, (pid_t)call->key,
-						  to_ns) : HISTORY_NONE;
+						  to_ns) :
+		      strcmp(call->type->name, "process.wait") != 0 ?
+		      ender_child(history, call, 0) : HISTORY_NONE;
 		if (who != HISTORY_NONE)
 			add_thread_part(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;
@@ -868,8 +904,9 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		/* A time limit ended a read in vain, so no thread is the cause. */
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
-		    (!call->text || call->fd_kind == FD_QUEUE))
-			add_partner(division, node, call, NULL, from_ns, to_ns);
+		    (!call->text || call->fd_kind == FD_QUEUE) &&
+		    !add_partner(division, node, call, NULL, from_ns, to_ns))
+			add_end(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
 		if (!call->is_in_vain && !is_timer_read(through) &&

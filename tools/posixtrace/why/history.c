@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/path.h"
 #include "base/vec.h"
 #include "log/field.h"
 #include "log/losses.h"
@@ -28,6 +29,7 @@
 
 /* ------------------------------------------------------------------ threads */
 
+#define PENDING_MOST 1024 /* a limit for hostile logs: each begin of a thread searches all names */
 #define LIVES_MOST 64 /* the most earlier processes with one pid that history_find_at() examines */
 
 /*
@@ -119,6 +121,54 @@ struct history_thread *history_thread_at(struct history *history, pid_t pid, pid
 	return &history->thread[index];
 }
 
+/* Copies a name. If it is too long, it is truncated. */
+static void set_name(struct history_thread *thread, const char *name)
+{
+	snprintf(thread->name, sizeof(thread->name), "%s", name);
+}
+
+/* Notes a name of a thread that has recorded nothing yet. Past the limit the thread has no name. */
+static void name_later(struct history *history, const struct history_thread *by, uint64_t pthread,
+		       uint32_t text)
+{
+	if (history->pendings == PENDING_MOST)
+		return;
+	if (vec_grow(&history->pending, history->pendings, 1))
+		history->pending[history->pendings++] = (struct pending_name){
+			by->pid, pthread, text, (uint32_t)(by - history->thread) };
+	else
+		history->err = ENOMEM;
+}
+
+/* Gives a thread whose pthread_t has become known the newest name that was noted for it. */
+static void take_name(struct history *history, struct history_thread *thread)
+{
+	for (size_t i = history->pendings; i-- > 0;) {
+		const struct pending_name *name = &history->pending[i];
+
+		if (name->pid != thread->pid || name->pthread != thread->pthread)
+			continue;
+		set_name(thread, history->text[name->text - 1]);
+		history->pending[i] = history->pending[--history->pendings];
+		return;
+	}
+}
+
+/*
+ * Handles the names that no thread has claimed, because the log has another pthread_t of the
+ * thread, or none. Most threads name themselves, so a name belongs to the thread that gave it, if
+ * that thread has no name and is not the main thread.
+ */
+static void end_names(struct history *history)
+{
+	for (size_t i = 0; i < history->pendings; i++) {
+		struct history_thread *by = &history->thread[history->pending[i].by];
+
+		if (!*by->name && by->tid != by->pid)
+			set_name(by, history->text[history->pending[i].text - 1]);
+	}
+}
+
 /*
  * Returns the thread of an event and adds it if it is new. Returns NULL past the limit of threads
  * or if memory is lacking. Past the limit the events of new threads are ignored, which is no error.
@@ -132,8 +182,11 @@ static struct history_thread *thread_of(struct history *history,
 
 	if (!thread)
 		return NULL;
-	if (event->info.posix_thread_id)
+	if (event->info.posix_thread_id &&
+	    thread->pthread != (uint64_t)event->info.posix_thread_id) {
 		thread->pthread = (uint64_t)event->info.posix_thread_id;
+		take_name(history, thread);
+	}
 	if (event->time_ns < thread->first_ns)
 		thread->first_ns = event->time_ns;
 	if (event->time_ns > thread->last_ns)
@@ -536,33 +589,28 @@ static void add_call(struct history *history, struct history_thread *thread,
 
 /*
  * Copies a name that an event has. A thread may name another thread of its process by the pthread_t
- * of that thread. If the pthread_t is unknown, the name is given to the thread of the event. An
- * event of a program has a path, and the last part of the path is the name.
+ * of that thread, also before that thread has recorded an event. If the log has no pthread_t of the
+ * naming thread, the name is given to this thread. An event of a program has a path, and the last
+ * part of the path is the name.
  */
 static void name_thread(struct history *history, struct history_thread *thread,
 			const struct plan *plan, const struct log_type *type,
 			const struct posix_trace_event_np *event)
 {
-	uint32_t text = history_text(history, type, event, plan->text);
+	const uint32_t text = history_text(history, type, event, plan->text);
+	const uint64_t pthread = plan->kind == PLAN_NAME ?
+				 classify_number(type, event, plan->key) : 0;
+	const uint32_t other = pthread ? history_find_pthread(history, thread->pid, pthread) :
+			       HISTORY_NONE;
 
-	if (plan->kind == PLAN_NAME) {
-		uint64_t pthread = classify_number(type, event, plan->key);
-		uint32_t other = history_find_pthread(history, thread->pid, pthread);
-
-		if (other != HISTORY_NONE)
-			thread = &history->thread[other];
-	}
-	if (text) {
-		const char *from = history->text[text - 1], *slash = strrchr(from, '/');
-
-		from = slash && plan->kind == PLAN_PROGRAM ? slash + 1 : from;
-		/*
-		 * The last byte that is copied is the NUL. If the name is too long, the last byte
-		 * is not the NUL, and the next line overwrites it.
-		 */
-		memcpy(thread->name, from, strnlen(from, sizeof(thread->name) - 1) + 1);
-		thread->name[sizeof(thread->name) - 1] = '\0';
-	}
+	if (!text)
+		return;
+	if (pthread && other == HISTORY_NONE && thread->pthread)
+		name_later(history, thread, pthread, text);
+	else
+		set_name(other == HISTORY_NONE ? thread : &history->thread[other],
+			 plan->kind == PLAN_PROGRAM ? path_last(history->text[text - 1]) :
+			 history->text[text - 1]);
 }
 
 /*
@@ -1007,6 +1055,7 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		extend_killed(history);
 	if (!err && !wanted->end_text && !count_lost(log, "net.connect"))
 		add_connecting(history);
+	end_names(history);
 	if (!err)
 		objects_end(history);
 	if (!err)
@@ -1048,6 +1097,7 @@ void history_fini(struct history *history)
 	free(history->stop);
 	free(history->throttle);
 	free(history->run);
+	free(history->pending);
 	free(history->text);
 	free(history->waker);
 	table_fini(&history->of_waker);

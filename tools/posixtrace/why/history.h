@@ -74,6 +74,7 @@ struct call {
 	uint32_t text;         /* index of a path or function + 1; 0: none */
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
 	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
+	uint32_t client;       /* with FD_CLIENT: index of the client's address + 1; 0: unknown */
 	/*
 	 * the identity of the pipe, queue or named semaphore; of CAUSE_KILL: the number of the
 	 * target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index in
@@ -208,6 +209,15 @@ struct history {
 	struct history_thread *thread;
 	size_t threads;
 	struct table of_thread;
+	/* Names that were given to threads before their first events. They are few: a name is
+	 * removed when its thread records an event. */
+	struct pending_name {
+		pid_t pid;
+		uint64_t pthread;
+		uint32_t text; /* index of the name + 1 */
+		uint32_t by;   /* the thread that gave the name */
+	} *pending;
+	size_t pendings;
 	struct history_process {
 		pid_t pid;
 		uint32_t life; /* the number of earlier processes with this pid */
@@ -241,6 +251,7 @@ struct history {
 			uint32_t text; /* index of the path + 1; 0: closed or unknown */
 			/* index of the address to which it is connected + 1; 0: none */
 			uint32_t peer;
+			uint32_t client; /* index of the client's address + 1; 0: none */
 			uint32_t object; /* identity of the pipe or queue; 0: unknown */
 			uint8_t kind;
 			bool is_second;

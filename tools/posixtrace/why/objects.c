@@ -139,6 +139,8 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 {
 	struct history_fd fd = {
 		.text = plan->has_path ? path : 0, .kind = (uint8_t)plan->fd_kind,
+		/* The event of accept() has the address of the client instead of a path. */
+		.client = plan->fd_kind == FD_CLIENT ? path : 0,
 	};
 
 	/* socket() makes one descriptor, and no pair. */
@@ -340,6 +342,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	/* A call with a path uses a file, which has no peer. */
 	call->peer = call->text && call->cause != CAUSE_PEER ? 0 : fd.peer;
 	call->object = fd.object;
+	call->client = fd.client;
 	call->fd_kind = fd.kind;
 	call->is_second = fd.is_second;
 }

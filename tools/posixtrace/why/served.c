@@ -2,6 +2,8 @@
 /* served.c - finds the requests of servers with a process or a thread for each client. */
 #include "why/served.h"
 
+/* ------------------------------------------------------------------ requests */
+
 /* A request that the thread handles now. */
 struct handled {
 	struct served served; /* to_ns is the end of the last write; if it equals from_ns: none
@@ -65,4 +67,67 @@ void served_worst(const struct history *history, struct served *worst)
 	*worst = (struct served){ .from_ns = 0 };
 	for (uint32_t i = 0; i < history->threads; i++)
 		served_each(history, i, keep_worst, worst);
+}
+
+/* ------------------------------------------------------------------ the client of a time */
+
+#define LOOK_BACK 64 /* the most pieces before a time in which its client is searched */
+
+/* The work for one client: a stretch of the time that served_client() divides. */
+struct stretch {
+	struct served_client client; /* fd -1: the thread works for no client */
+	int64_t from_ns, to_ns;
+	bool has_answer;             /* to_ns is the end of the last write to the client */
+};
+
+/* Begins the work for a client if a call has read its data. Otherwise notes an answer. */
+static void follow_stretch(struct stretch *stretch, const struct call *call)
+{
+	const int32_t fd = (int32_t)call->key;
+
+	if (call->fd_kind != FD_CLIENT || call->error)
+		return;
+	if (call->cause == CAUSE_WRITE && fd == stretch->client.fd) {
+		stretch->to_ns = call->end_ns;
+		stretch->has_answer = true;
+	} else if (call->cause == CAUSE_READ && !call->is_empty &&
+		   (fd != stretch->client.fd || stretch->has_answer)) {
+		*stretch = (struct stretch){ .client = { call->client, fd },
+					     .from_ns = call->end_ns };
+	}
+}
+
+/* Returns whether a stretch has more than half of a time that ends at to_ns. */
+static bool is_most(const struct stretch *stretch, int64_t end_ns, int64_t from_ns, int64_t to_ns)
+{
+	const int64_t begin = stretch->from_ns > from_ns ? stretch->from_ns : from_ns;
+	const int64_t last = stretch->has_answer ? stretch->to_ns : end_ns;
+	const int64_t end = last < to_ns ? last : to_ns;
+
+	return stretch->client.fd >= 0 && end > begin && to_ns > from_ns &&
+	       (uint64_t)end - (uint64_t)begin > ((uint64_t)to_ns - (uint64_t)from_ns) / 2;
+}
+
+struct served_client served_client(const struct history *history, uint32_t thread,
+				   int64_t from_ns, int64_t to_ns, bool goes_on)
+{
+	const struct history_thread *of = &history->thread[thread];
+	const size_t first = history_piece_at(history, of, from_ns), end = of->piece + of->pieces;
+	const size_t back = first - of->piece < LOOK_BACK ? of->piece : first - LOOK_BACK;
+	struct stretch stretch = { .client.fd = -1 };
+
+	for (size_t i = goes_on ? back : first; i < end; i++) {
+		const struct call *call = &history->call[history->piece[i].call];
+		const struct stretch before = stretch;
+
+		if (call->begin_ns >= to_ns)
+			break;
+		follow_stretch(&stretch, call);
+		/* The work for the client before ends when the thread reads from this one. */
+		if (stretch.from_ns != before.from_ns &&
+		    is_most(&before, call->begin_ns, from_ns, to_ns))
+			return before.client;
+	}
+	return is_most(&stretch, to_ns, from_ns, to_ns) ? stretch.client :
+	       (struct served_client){ .fd = -1 };
 }

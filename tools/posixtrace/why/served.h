@@ -30,6 +30,21 @@ static inline uint64_t served_ns(const struct served *served)
 void served_each(const struct history *history, uint32_t thread,
 		 void (*take)(void *arg, const struct served *served), void *arg);
 
+/* The client whose request took most of a time. */
+struct served_client {
+	uint32_t text;   /* index of its address in history.text + 1; 0: unknown */
+	int32_t fd;      /* -1: the time has no such client */
+};
+
+/*
+ * Finds the client for whose request a thread worked in more than half of a time. The thread works
+ * for a client from a read that returned data to its last write to this client, or, if it wrote
+ * nothing, until it reads from another client. If 'goes_on' is true, the time may begin in this
+ * work: the thread may have read the request before.
+ */
+struct served_client served_client(const struct history *history, uint32_t thread,
+				   int64_t from_ns, int64_t to_ns, bool goes_on);
+
 /* Stores the longest request of all threads. to_ns equals from_ns if there is none. */
 void served_worst(const struct history *history, struct served *worst);
 

@@ -85,6 +85,11 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
  */
 const char *why_limit(const struct why *why, const struct window *window, uint64_t *ns,
 		      uint64_t *periods);
+/*
+ * Returns the address of the client for whose request the thread worked in most of a window, or "".
+ * Stores its descriptor; -1: there is no such client.
+ */
+const char *why_client(const struct why *why, const struct window *window, int32_t *fd);
 /* Prints the deadlocks of the log, if there are any. */
 void why_text_deadlocks(struct out *out, const struct why *why);
 /* Prints crashes, and why the recorded program failed, if it did. */

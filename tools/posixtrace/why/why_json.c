@@ -76,6 +76,8 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 {
 	const struct why_node *root = &division->node[0];
 	uint64_t ns, periods;
+	const char *client;
+	int32_t fd;
 
 	json_object(json, NULL);
 	json_string_member(json, "span", window->name ? window->name : "");
@@ -85,6 +87,11 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	if (window->kind == WINDOW_UPSTREAM && window->end != ANSWER_READ)
 		json_string_member(json, "unanswered", window->end == ANSWER_BROKEN ? "broken" :
 				   window->end == ANSWER_CLOSED ? "closed" : "log end");
+	client = why_client(why, window, &fd);
+	if (fd >= 0) {
+		json_string_member(json, "client", client);
+		json_signed(json, "client_fd", fd);
+	}
 	put_thread(json, why, window->thread);
 	why_json_time(json, "begin", "begin_ns", window->from_ns);
 	why_json_time(json, "end", "end_ns", window->to_ns);

@@ -13,6 +13,7 @@
 #include "base/errnames.h"
 #include "base/text.h"
 #include "why/lives.h"
+#include "why/served.h"
 #include "why/why.h"
 
 #define CHILDREN  12   /* the most children of one part that are printed */
@@ -62,6 +63,23 @@ static pid_t root_pid(const struct page *page)
 }
 
 /*
+ * Returns whether the log has no event of a recorded thread in the longest occurrence of a cause:
+ * the thread began later, or it had ended.
+ */
+static bool is_silent(const struct page *page, const struct why_cause *cause)
+{
+	const struct why_node *node = &page->division->node[cause->node];
+	const struct history_thread *thread = &page->why->history.thread[node->thread];
+
+	if (node->key >= page->why->history.threads)
+		return false;
+	/* The subtraction is unsigned: the times of a hostile log may be far apart. */
+	return node->longest_at_ns >= thread->last_ns ||
+	       (node->longest_at_ns < thread->first_ns &&
+		(uint64_t)thread->first_ns - (uint64_t)node->longest_at_ns >= node->longest_ns);
+}
+
+/*
  * Writes the label of a cause. The labels of a thread that ran, was ready to run, or was blocked
  * for an unknown reason do not contain the thread, so it is added.
  */
@@ -74,6 +92,12 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 		out_str(page->out, ", in ");
 		put_thread(page, cause->thread, root_pid(page));
 	}
+	/*
+	 * The chain ends at a thread and not at a part of its time, because the log has no event of
+	 * the thread at that time: it has not begun, or it has ended.
+	 */
+	if (cause->kind == WHY_WHO && is_silent(page, cause))
+		out_str(page->out, ", which has no event at that time");
 	/* adds the thread or program that had the CPU for more than half of the time */
 	if (cause->kind == WHY_READY &&
 	    why_children(page->division, cause->node, &child, 1) &&
@@ -127,11 +151,45 @@ static void put_upstream(const struct page *page, const struct window *window)
 		out_str(page->out, "the log ends before it");
 }
 
+/*
+ * Finds the client for whose request the thread worked in the window. A turn begins with a wait for
+ * input, so its request cannot have been read before.
+ */
+static struct served_client client_of(const struct why *why, const struct window *window)
+{
+	if (window->kind == WINDOW_THREAD || window->kind == WINDOW_UPSTREAM)
+		return (struct served_client){ .fd = -1 };
+	return served_client(&why->history, window->thread, window->from_ns, window->to_ns,
+			     window->kind == WINDOW_SPAN || window->kind == WINDOW_SERVED);
+}
+
+const char *why_client(const struct why *why, const struct window *window, int32_t *fd)
+{
+	const struct served_client client = client_of(why, window);
+
+	*fd = client.fd;
+	return client.text ? why->history.text[client.text - 1] : "";
+}
+
+/*
+ * Writes the address of a client. Programs that accept connections without asking for the address
+ * leave it unknown: the descriptor identifies the client then.
+ */
+static void put_client(struct out *out, const char *address, int32_t fd)
+{
+	if (*address)
+		text_name(out, address, strlen(address));
+	else
+		out_printf(out, "on descriptor %d", (int)fd);
+}
+
 /* Writes the line "The span ... took", or a line which says that requests waited for the thread. */
 static void put_question(const struct page *page, const struct window *window)
 {
 	const bool is_turn = window->kind == WINDOW_TURN || window->kind == WINDOW_BUSY;
 	char text[BRIEF_BYTES], when[WHEN_BYTES];
+	int32_t fd;
+	const char *client = why_client(page->why, window, &fd);
 
 	if (is_turn) {
 		/*
@@ -142,6 +200,10 @@ static void put_question(const struct page *page, const struct window *window)
 			"Requests would have waited: ");
 	} else if (window->kind == WINDOW_UPSTREAM) {
 		out_str(page->out, "Requests waited: ");
+	} else if (window->kind == WINDOW_SERVED && fd >= 0) {
+		out_str(page->out, "The client ");
+		put_client(page->out, client, fd);
+		out_str(page->out, " waited for its answer: ");
 	} else if (window->kind == WINDOW_SERVED) {
 		out_str(page->out, "A client waited for its answer: ");
 	} else if (window->name) {
@@ -157,6 +219,11 @@ static void put_question(const struct page *page, const struct window *window)
 		put_upstream(page, window);
 	else if (window->kind == WINDOW_SERVED)
 		out_str(page->out, " for its request");
+	else if (fd >= 0) {
+		out_str(page->out, is_turn ? ", most of it for the request of the client " :
+			", most of it for the client ");
+		put_client(page->out, client, fd);
+	}
 	out_printf(page->out, ", from %s",
 		   when_string(when, window->from_ns, page->why->form));
 	if (window->ready)
