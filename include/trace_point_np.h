@@ -187,8 +187,9 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  *	(TYPE, FIELD, VALUE, "0=no,1=yes")  an integer with names of values
  *	(TYPE, FIELD, VALUE, "|1=a,2=b")    an integer with names of bits
  *	(bytes, FIELD, POINTER, LENGTH)
- *	(array, TYPE, N, FIELD, POINTER)  TYPE[N] in the schema
- *	(level, N)                      1 critical, 2 error, 3 warning, 4 information, 5 verbose
+ *	(array, TYPE, N, FIELD, POINTER)  TYPE[N] in the schema; N is a decimal number
+ *	(level, N)                      N is a digit: 1 critical, 2 error, 3 warning,
+ *	                                4 information, 5 verbose
  *	(begin, SPAN), (end, SPAN)      the event begins or ends a span
  *	(key, FIELD...)                 earlier fields of the line, which pair begins with ends
  *	(counter, FIELD...)             earlier fields with values over time; at most 4
@@ -275,6 +276,16 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 				    "the name of an event has at most 63 bytes"); \
 		POSIX_TRACE_ASSERT_(sizeof(schema) - 1 <= POSIX_TRACE_SCHEMA_MAX_NP, \
 				    "the fields of an event have too long names"); \
+		POSIX_TRACE_ASSERT_(POSIX_TRACE_WORDS_(bytes, POSIX_TRACE_LEVELS_()) <= 1, \
+				    "an event has two levels"); \
+		POSIX_TRACE_ASSERT_(POSIX_TRACE_WORDS_(bytes, POSIX_TRACE_SPANS_()) <= 1, \
+				    "an event begins or ends two spans"); \
+		POSIX_TRACE_ASSERT_(POSIX_TRACE_WORDS_(bytes, POSIX_TRACE_KEYED_()) <= \
+					    POSIX_TRACE_WORDS_(bytes, POSIX_TRACE_SPANS_()), \
+				    "an event has two keys, or a key but no begin or end"); \
+		POSIX_TRACE_ASSERT_(kind != POSIX_TRACE_SITE_SCOPE_NP || \
+					    !POSIX_TRACE_WORDS_(bytes, POSIX_TRACE_SPANS_()), \
+				    "a scope has no begin, end or key"); \
 		POSIX_TRACE_EARLY_(declare) \
 		POSIX_TRACE_SDT_(__VA_ARGS__) \
 		if (__builtin_expect(POSIX_TRACE_IS_ON_(), 0)) { \
@@ -299,7 +310,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  */
 #define POSIX_TRACE_LEAST_(bytes) ((size_t)((bytes) & (POSIX_TRACE_VARIES_() - 1)))
 #define POSIX_TRACE_SIZE_(bytes) \
-	((bytes) < POSIX_TRACE_VARIES_() || \
+	((bytes) % POSIX_TRACE_LEVELS_() < POSIX_TRACE_VARIES_() || \
 	 POSIX_TRACE_LEAST_(bytes) > POSIX_TRACE_FIELDS_BYTES_NP ? \
 		 POSIX_TRACE_LEAST_(bytes) : (size_t)POSIX_TRACE_FIELDS_BYTES_NP)
 

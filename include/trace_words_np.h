@@ -29,7 +29,10 @@
 #if defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
 
-/* Lists of up to 32 words with an empty word behind them. COUNT is the number of words. */
+/*
+ * Lists of up to 32 words with an empty word behind them. COUNT is the number of words. For 33 to
+ * 40 words it is more_than_32, which the compiler then names in its error.
+ */
 #define POSIX_TRACE_CAT_(a, b)  POSIX_TRACE_CAT2_(a, b)
 #define POSIX_TRACE_CAT2_(a, b) a##b
 #define POSIX_TRACE_FIRST_(a, ...) a
@@ -37,12 +40,14 @@
 #define POSIX_TRACE_EACH_OF_(...) \
 	POSIX_TRACE_CAT_(POSIX_TRACE_CAT_(POSIX_TRACE_EACH_, POSIX_TRACE_COUNT_(__VA_ARGS__)), _)
 #define POSIX_TRACE_COUNT_(...) POSIX_TRACE_COUNTED_(__VA_ARGS__, \
+	more_than_32, more_than_32, more_than_32, more_than_32, more_than_32, more_than_32, \
+	more_than_32, more_than_32, \
 	32, 31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, \
 	11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0)
 #define POSIX_TRACE_COUNTED_( \
 	p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15, p16, p17, \
 	p18, p19, p20, p21, p22, p23, p24, p25, p26, p27, p28, p29, p30, p31, p32, \
-	p33, n, ...) n
+	p33, p34, p35, p36, p37, p38, p39, p40, p41, n, ...) n
 #define POSIX_TRACE_EACH_0_(e, X, ...)
 #define POSIX_TRACE_EACH_1_(e, X, a, ...) \
 	X e##a POSIX_TRACE_EACH_0_(e, X, e##__VA_ARGS__)
@@ -179,18 +184,22 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_ASSERT_(is_true, text) static_assert(is_true, text)
 #define POSIX_TRACE_VARIABLE_(x, value)    auto x = (value);
 #else
+/*
+ * The class of a type, as gcc and clang number it. _Generic cannot list all integers: in gcc, each
+ * width of a bit-field is a type of its own. 1 is an integer, 2 to 4 are characters, enumerations
+ * and booleans, 18 is _BitInt, 8 is a number with a fraction, and 5 is a pointer.
+ */
+#define POSIX_TRACE_CLASS_(x)      __builtin_classify_type(x)
 #define POSIX_TRACE_IS_INTEGER_(x) \
-	_Generic((x), _Bool: 1, char: 1, signed char: 1, unsigned char: 1, short: 1, \
-		unsigned short: 1, int: 1, unsigned: 1, long: 1, unsigned long: 1, long long: 1, \
-		unsigned long long: 1, default: 0)
-#define POSIX_TRACE_IS_FLOAT_(x)   _Generic((x), float: 1, double: 1, long double: 1, default: 0)
+	((POSIX_TRACE_CLASS_(x) >= 1 && POSIX_TRACE_CLASS_(x) <= 4) || POSIX_TRACE_CLASS_(x) == 18)
+#define POSIX_TRACE_IS_FLOAT_(x)   (POSIX_TRACE_CLASS_(x) == 8)
 #define POSIX_TRACE_IS_STRING_(x) \
 	_Generic((x), char *: 1, const char *: 1, signed char *: 1, const signed char *: 1, \
 		unsigned char *: 1, const unsigned char *: 1, default: 0)
-#define POSIX_TRACE_IS_POINTER_(x) (!POSIX_TRACE_IS_INTEGER_(x) && !POSIX_TRACE_IS_FLOAT_(x))
+#define POSIX_TRACE_IS_POINTER_(x) (POSIX_TRACE_CLASS_(x) == 5)
 #define POSIX_TRACE_ASSERT_(is_true, text) _Static_assert(is_true, text)
-/* The conditional operator converts a bit-field, which has no type of its own, to an int. */
-#define POSIX_TRACE_VARIABLE_(x, value)    __extension__ __auto_type x = 1 ? (value) : 0;
+/* The comma makes a value of a bit-field, from which a compiler does not deduce a type. */
+#define POSIX_TRACE_VARIABLE_(x, value)    __extension__ __auto_type x = ((void)0, (value));
 #endif
 
 /* The text for the names of values, which a field may have as its last item. */
@@ -441,11 +450,16 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	#type "[" POSIX_TRACE_TEXT_(n) "]" #name ";"
 #define POSIX_TRACE_TEXT_(n)  POSIX_TRACE_TEXT2_(n)
 #define POSIX_TRACE_TEXT2_(n) #n
+/* The number of decimal digits of a size. The schema has the text of `n`, so `n` must be digits. */
+#define POSIX_TRACE_DIGITS_(n) \
+	((n) < 10 ? 1u : (n) < 100 ? 2u : (n) < 1000 ? 3u : (n) < 10000 ? 4u : 5u)
 #define POSIX_TRACE_DECLARE_T_array(type, n, name, pointer) \
 	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "array", POSIX_TRACE_IS_POINTER_, \
 			   "a pointer", pointer) \
 	POSIX_TRACE_ASSERT_(sizeof(*posix_trace_F_##name) == POSIX_TRACE_ELEMENT_##type, \
 			    "field " #name ": elements of another size than " #type); \
+	POSIX_TRACE_ASSERT_(sizeof(POSIX_TRACE_TEXT_(n)) == 1 + POSIX_TRACE_DIGITS_(n), \
+			    "field " #name ": the number of elements is a decimal number"); \
 	POSIX_TRACE_ASSERT_((n) > 0 && (n) <= POSIX_TRACE_ELEMENTS_MAX_NP, \
 			    "field " #name ": an array has 1 to 65535 elements");
 #define POSIX_TRACE_BYTES_T_array(type, n, name, pointer) + (n) * POSIX_TRACE_ELEMENT_##type
@@ -541,21 +555,30 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_ARRAY_str(to, from, len) \
 	_posix_trace_put_text_np(to, from, len)
 
-/* Words that are not fields. */
-#define POSIX_TRACE_SCHEMA_T_level(n)  "@level " #n ";"
+/*
+ * Words that are not fields. Their BYTES counts them in the upper bits of the sum, six bits for
+ * each kind of word, because a schema has at most one of each kind.
+ */
+#define POSIX_TRACE_LEVELS_()          0x10000000000ul
+#define POSIX_TRACE_SPANS_()           0x400000000000ul
+#define POSIX_TRACE_KEYED_()           0x10000000000000ul
+#define POSIX_TRACE_WORDS_(bytes, of)  ((bytes) / of & 63)
+/* `n` may be a macro, but no enumerator: the schema has its text. */
+#define POSIX_TRACE_SCHEMA_T_level(n)  "@level " POSIX_TRACE_TEXT_(n) ";"
 #define POSIX_TRACE_DECLARE_T_level(n) \
-	POSIX_TRACE_ASSERT_((n) >= 1 && (n) <= 5, "a level is 1 to 5");
-#define POSIX_TRACE_BYTES_T_level(n)
+	POSIX_TRACE_ASSERT_((n) >= 1 && (n) <= 5 && sizeof(POSIX_TRACE_TEXT_(n)) == 2, \
+			    "a level is a digit, 1 to 5");
+#define POSIX_TRACE_BYTES_T_level(n)   + POSIX_TRACE_LEVELS_()
 #define POSIX_TRACE_PUT_T_level(n)
 #define POSIX_TRACE_PROBE_T_level(n)
 #define POSIX_TRACE_SCHEMA_T_begin(span)  "@begin " #span ";"
 #define POSIX_TRACE_DECLARE_T_begin(span)
-#define POSIX_TRACE_BYTES_T_begin(span)
+#define POSIX_TRACE_BYTES_T_begin(span)   + POSIX_TRACE_SPANS_()
 #define POSIX_TRACE_PUT_T_begin(span)
 #define POSIX_TRACE_PROBE_T_begin(span)
 #define POSIX_TRACE_SCHEMA_T_end(span)    "@end " #span ";"
 #define POSIX_TRACE_DECLARE_T_end(span)
-#define POSIX_TRACE_BYTES_T_end(span)
+#define POSIX_TRACE_BYTES_T_end(span)     + POSIX_TRACE_SPANS_()
 #define POSIX_TRACE_PUT_T_end(span)
 #define POSIX_TRACE_PROBE_T_end(span)
 /* A key uses the variables of its fields, so the compiler accepts only earlier fields. */
@@ -564,11 +587,15 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_KEYS, \
 					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
 #define POSIX_TRACE_KEYS_(e, X, ...)   X(e##__VA_ARGS__)
+/* No list passes a name on without ##: the preprocessor would expand the name. */
 #define POSIX_TRACE_KEYS1(a)           (void)posix_trace_##a;
-#define POSIX_TRACE_KEYS2(a, b)        POSIX_TRACE_KEYS1(a) (void)posix_trace_F_##b;
-#define POSIX_TRACE_KEYS3(a, b, c)     POSIX_TRACE_KEYS2(a, b) (void)posix_trace_F_##c;
-#define POSIX_TRACE_KEYS4(a, b, c, d)  POSIX_TRACE_KEYS3(a, b, c) (void)posix_trace_F_##d;
-#define POSIX_TRACE_BYTES_T_key(...)
+#define POSIX_TRACE_KEYS2(a, b)        (void)posix_trace_##a; (void)posix_trace_F_##b;
+#define POSIX_TRACE_KEYS3(a, b, c) \
+	(void)posix_trace_##a; (void)posix_trace_F_##b; (void)posix_trace_F_##c;
+#define POSIX_TRACE_KEYS4(a, b, c, d) \
+	(void)posix_trace_##a; (void)posix_trace_F_##b; (void)posix_trace_F_##c; \
+	(void)posix_trace_F_##d;
+#define POSIX_TRACE_BYTES_T_key(...)   + POSIX_TRACE_KEYED_()
 #define POSIX_TRACE_PUT_T_key(...)
 #define POSIX_TRACE_PROBE_T_key(...)
 /*
@@ -579,11 +606,13 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_DECLARE_T_counter(...) \
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_COUNTERS, \
 					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
-#define POSIX_TRACE_COUNTERS1(a)          (void)(posix_trace_##a * 1);
-#define POSIX_TRACE_COUNTERS2(a, b)       POSIX_TRACE_COUNTERS1(a) (void)(posix_trace_F_##b * 1);
-#define POSIX_TRACE_COUNTERS3(a, b, c)    POSIX_TRACE_COUNTERS2(a, b) (void)(posix_trace_F_##c * 1);
+#define POSIX_TRACE_COUNTERS1(a)       (void)(posix_trace_##a * 1);
+#define POSIX_TRACE_COUNTERS2(a, b)    (void)(posix_trace_##a * 1); (void)(posix_trace_F_##b * 1);
+#define POSIX_TRACE_COUNTERS3(a, b, c) \
+	(void)(posix_trace_##a * 1); (void)(posix_trace_F_##b * 1); (void)(posix_trace_F_##c * 1);
 #define POSIX_TRACE_COUNTERS4(a, b, c, d) \
-	POSIX_TRACE_COUNTERS3(a, b, c) (void)(posix_trace_F_##d * 1);
+	(void)(posix_trace_##a * 1); (void)(posix_trace_F_##b * 1); (void)(posix_trace_F_##c * 1); \
+	(void)(posix_trace_F_##d * 1);
 #define POSIX_TRACE_BYTES_T_counter(...)
 #define POSIX_TRACE_PUT_T_counter(...)
 #define POSIX_TRACE_PROBE_T_counter(...)

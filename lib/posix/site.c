@@ -17,6 +17,7 @@
 
 #include "base/export.h"
 #include "posix/site.h"
+#include "record/schema.h"
 
 /* If lines with one name have different fields, their types are NAME, NAME.2 ... NAME.9. */
 #define VARIANTS 9
@@ -47,6 +48,27 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 }
 
 /*
+ * Describes a type whose schema is not valid by a message with the reason, so that a reader of the
+ * log finds the mistake. The compiler cannot find each mistake in the words of a line, such as a
+ * blank in the name of a value. An empty schema is no mistake: the event has no fields.
+ */
+static void describe_fault(trace_event_id_t type, const char *schema)
+{
+	static const char begin[] = "@format \"the line has invalid words: ";
+	struct posix_trace_schema_np parsed;
+	const char *why = *schema ? ptx_schema_parse(schema, &parsed) : NULL;
+	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+
+	/* The reasons are constants of the parser, and shorter than 100 bytes. */
+	if (why) {
+		strcpy(text, begin);
+		strcat(text, why);
+		strcat(text, "\"");
+		posix_trace_eventid_describe_np(type, text);
+	}
+}
+
+/*
  * The search ends at the first variant that has this schema, or that has no schema yet. Two
  * processes that share an arena may search at the same time and get the same types: the first
  * description remains.
@@ -55,6 +77,7 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 {
 	char name[TRACE_EVENT_NAME_MAX + 1];
 	trace_event_id_t type;
+	int err;
 
 	/*
 	 * Nine types are enough: so many types of one name show a reader that the lines disagree.
@@ -68,7 +91,10 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 		 * type that has another schema is not used, because readers would show wrong
 		 * fields.
 		 */
-		if (posix_trace_eventid_describe_np(type, schema) != EEXIST)
+		err = posix_trace_eventid_describe_np(type, schema);
+		if (err == EINVAL)
+			describe_fault(type, schema);
+		if (err != EEXIST)
 			return type;
 	}
 	return POSIX_TRACE_UNNAMED_USEREVENT;

@@ -24,6 +24,8 @@ struct bits {
 	unsigned a : 3;
 	int b : 5;
 	bool c : 1;
+	unsigned long long wide : 40;
+	long long far : 33;
 };
 
 static int evaluated;
@@ -56,6 +58,7 @@ static void types(const struct bits *bits, enum colour colour, const char *name)
 	POSIX_TRACE_EVENT_NP(others, (o8, a, 8), (o16, b, 8), (o32, mode, 0644), (o64, d, 8),
 			     (fd, fd, -1), (signal, sig, 9), (wait, status, 0));
 	POSIX_TRACE_EVENT_NP(bit.fields, (u8, a, bits->a), (s8, b, bits->b), (bool, c, bits->c),
+			     (u64, wide, bits->wide), (s64, far, bits->far),
 			     (u8, colour, colour, "0=red,5=green"), (u8, mode, 3, "|1=r,2=w"));
 	POSIX_TRACE_EVENT_NP(memory, (bytes, raw, text, 3), (bytes, none, null, 9),
 			     (array, u32, 4, regs, regs), (array, f64, 2, reals, reals),
@@ -131,7 +134,7 @@ static void long_string(void)
 
 static void all(void)
 {
-	const struct bits bits = { 5, -3, 1 };
+	const struct bits bits = { 5, -3, 1, 1ull << 39, -(1ll << 32) };
 
 	types(&bits, GREEN, "peer one");
 	types(&bits, RED, 0);

@@ -57,5 +57,25 @@ void wrong(int number, const char *text, double real, struct thing *thing)
 	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (counter, y));
 #elif WRONG == 22
 	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (counter, x, x, x, x, x));
+#elif WRONG == 23
+	enum { DETAIL = 4 };
+	POSIX_TRACE_EVENT_NP(event, (level, DETAIL));
+#elif WRONG == 24
+	int many[4] = { number };
+	POSIX_TRACE_EVENT_NP(event, (array, s32, sizeof(many) / sizeof(many[0]), x, many));
+#elif WRONG == 25
+	POSIX_TRACE_EVENT_NP(event, (level, 3), (s32, x, number), (level, 3));
+#elif WRONG == 26
+	POSIX_TRACE_EVENT_NP(event, (begin, span), (end, span));
+#elif WRONG == 27
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (key, x));
+#elif WRONG == 28
+	POSIX_TRACE_EVENT_NP(event, (s32, x, number), (begin, span), (key, x), (key, x));
+#elif WRONG == 29
+	POSIX_TRACE_SCOPE_NP(event, (s32, x, number), (begin, span));
+#elif WRONG == 30
+#define FOUR(p) (u8, p##1, 1), (u8, p##2, 2), (u8, p##3, 3), (u8, p##4, 4)
+	POSIX_TRACE_EVENT_NP(event, FOUR(a), FOUR(b), FOUR(c), FOUR(d), FOUR(e), FOUR(f), FOUR(g),
+			     FOUR(h), (u8, x, 33));
 #endif
 }

@@ -137,6 +137,9 @@ check "words that are macros are names" $CC -std=gnu11 $warnings -I"$include" -x
 			return 2;
 		POSIX_TRACE_EVENT_NP(errno, (s32, linux, argc), (u32, small, 4u));
 		POSIX_TRACE_EVENT_NP(small.part, (errno, errno, 0));
+		POSIX_TRACE_EVENT_NP(keys, (u8, a, 1), (u8, errno, 2), (u8, linux, 3), (u8, small, 4),
+				     (begin, small), (key, a, errno, linux, small),
+				     (counter, a, errno, linux, small), (level, small));
 		return posix_trace_shutdown(trid);
 	}
 END
@@ -145,6 +148,32 @@ shown "$tmp/names.ptl" >"$tmp/shown"
 check "only a macro behind a dot is replaced" diff - "$tmp/shown" <<-END
 	errno	linux=2 small=4
 	small.replaced	errno=0
+	keys	a=1 errno=2 linux=3 small=4
+END
+# The compiler cannot find these mistakes, so the event has the reason as its message.
+check "words that only the library refuses compile" $CC $warnings -I"$include" -x c -o "$tmp/faults" - \
+	-L"$libs" -lposixtrace <<-'END'
+	#include <fcntl.h>
+	#include <trace_point_np.h>
+	int main(int argc, char **argv)
+	{
+		trace_id_t trid;
+		int log = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
+			return 2;
+		POSIX_TRACE_EVENT_NP(blank, (s32, x, argc, "0=not found"));
+		POSIX_TRACE_EVENT_NP(digit, (s32, 3d, argc));
+		POSIX_TRACE_EVENT_NP(right, (s32, x, argc), (level, 3));
+		return posix_trace_shutdown(trid);
+	}
+END
+check "a program with them runs" "$tmp/faults" "$tmp/faults.ptl"
+shown "$tmp/faults.ptl" | sed 's/invalid words: .*/invalid words: .../' >"$tmp/shown"
+check "their messages are reasons" diff - "$tmp/shown" <<-END
+	blank	"the line has invalid words: ...
+	digit	"the line has invalid words: ...
+	right	x=2
 END
 
 # --- refused
@@ -155,7 +184,7 @@ for compiler in "$CC" "$CXX"; do
 	test "$compiler" = "$CC" || language=c++
 	test "$compiler" = "$CC" || standard=c++11
 	wrong=0
-	while test $wrong -le 22; do
+	while test $wrong -le 30; do
 		$compiler -x $language -std=$standard -Wall -Wextra -Wpedantic -Werror \
 			-I"$include" -DWRONG=$wrong -fsyntax-only "$points/wrong.c" \
 			>"$tmp/said" 2>&1
@@ -170,7 +199,15 @@ for compiler in "$CC" "$CXX"; do
 			'field x: the type s32 needs an integer' "$tmp/said" ;;
 		2) check "$compiler: a string is needed" grep -q \
 			'field x: the type str needs a string' "$tmp/said" ;;
-		8) check "$compiler: the level is named" grep -q 'a level is 1 to 5' "$tmp/said" ;;
+		8 | 23) check "$compiler: the level is named" grep -q \
+			'a level is a digit, 1 to 5' "$tmp/said" ;;
+		24) check "$compiler: the number of elements is named" grep -q \
+			'field x: the number of elements is a decimal number' "$tmp/said" ;;
+		25) check "$compiler: two levels" grep -q 'has two levels' "$tmp/said" ;;
+		26) check "$compiler: two spans" grep -q 'begins or ends two spans' "$tmp/said" ;;
+		27 | 28) check "$compiler: a key" grep -q 'two keys, or a key but no' "$tmp/said" ;;
+		29) check "$compiler: a scope" grep -q 'a scope has no begin' "$tmp/said" ;;
+		30) check "$compiler: too many words" grep -q 'more_than_32' "$tmp/said" ;;
 		esac
 		wrong=$((wrong + 1))
 	done
