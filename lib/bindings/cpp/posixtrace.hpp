@@ -126,11 +126,14 @@ template <class T> posix_trace_arg_np argument(const T &value, std::string &copy
 						   value.time_since_epoch()).count());
 	else if constexpr (std::is_same_v<U, std::string>)
 		return POSIX_TRACE_STR_NP(value.c_str());
-	else if constexpr (std::is_same_v<U, std::string_view>) {
-		copy.assign(value.data(), value.size());
-		return POSIX_TRACE_STR_NP(copy.c_str());
-	} else if constexpr (std::is_same_v<U, const char *> || std::is_same_v<U, char *>)
+	else if constexpr (std::is_same_v<U, const char *> || std::is_same_v<U, char *>)
 		return POSIX_TRACE_STR_NP(value);
+	else if constexpr (std::is_convertible_v<U, std::string_view>) {
+		const std::string_view text = value;
+
+		copy.assign(text.data(), text.size());
+		return POSIX_TRACE_STR_NP(copy.c_str());
+	}
 	else if constexpr (std::is_same_v<U, std::vector<unsigned char>>)
 		return POSIX_TRACE_BYTES_NP(value.data(), value.size());
 	else
@@ -160,7 +163,7 @@ inline std::vector<std::string> split(const char *names)
  *	POSIXTRACE_FIELDS(request, id, peer)
  *
  * A member is a bool, an integer, an enumeration, a floating-point number, a pointer, a string
- * (const char *, std::string or std::string_view), std::vector<unsigned char>,
+ * (const char *, or a type that converts to std::string_view), std::vector<unsigned char>,
  * std::chrono::nanoseconds, or std::chrono::system_clock::time_point.
  */
 #define POSIXTRACE_FIELDS(type, ...) \
