@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # module.py - uses the parts of the module posixtrace that same.py does not use: module LOG. It
 # fails by an exception.
+import asyncio
+import inspect
+import os
 import sys
 import threading
 import posixtrace
@@ -17,7 +20,10 @@ def fails(error, function, *args):
 path = sys.argv[1]
 event = posixtrace.Event("typed", "s32 x;char c;str[4] s;bytes[2] b;u16[2] array;@level 2")
 fails(ValueError, posixtrace.Event, "wrong", "no schema")
-fails(OSError, posixtrace.Event, "typed", "str other")
+fails(ValueError, posixtrace.Event, "typed", "str other")
+fails(ValueError, posixtrace.Event, "n" * 64)
+fails(ValueError, posixtrace.Span, "two words")
+fails(ValueError, posixtrace.Span, "level", 6)
 fails(OSError, posixtrace.Log, path + ".missing")
 event("not traced, so not checked")
 assert not posixtrace.is_active()
@@ -35,6 +41,17 @@ assert thing.method(1) == (thing, 1)
 assert Thing.method.__doc__ == "A docstring." and Thing.method.__name__ == "method"
 
 
+@posixtrace.Span("waits")
+async def waits(number):
+    await asyncio.sleep(0)
+    event(number, "x", "in", b"ab", b"\1\0\2\0")
+    return number
+
+
+assert inspect.iscoroutinefunction(waits) and waits.__name__ == "waits"
+name = posixtrace.Event("name", "str text; s32 behind")
+
+
 def traced(n):
     return traced(n - 1) if n else 0
 
@@ -46,7 +63,13 @@ with posixtrace.Stream(path) as stream:
     fails(TypeError, event, "no integer", "x", "text", b"ab", b"\1\0\2\0")
     fails(ValueError, event, 1, "x", "text", b"abc", b"\1\0\2\0")
     fails(OverflowError, event, 2**64, "x", "text", b"ab", b"\1\0\2\0")
+    fails(ValueError, event, 1, "\u20ac", "text", b"ab", b"\1\0\2\0")
+    name(os.fsdecode(b"caf\xe9"), 1)  # a name of a file that is not UTF-8
+    name("\ud800", behind=2)
+    fails(TypeError, name, os.fsdecode(b"\xff"), "no number")
+    fails(TypeError, name, "text", 1, 2, 3)
     assert thing.method(2) == (thing, 2)
+    assert asyncio.run(waits(7)) == 7
     with posixtrace.trace_functions():
         traced(2)
         thread = threading.Thread(target=traced, args=(1,))
@@ -60,10 +83,13 @@ log = posixtrace.Log(path)
 events = list(log)
 assert [e.name for e in log] == [e.name for e in events]  # from the beginning again
 typed = [e for e in events if e.name == "typed"]
-assert len(typed) == 1
+assert len(typed) == 2
 assert typed[0].fields == {"x": -5, "c": "x", "s": "text", "b": b"ab", "array": [1, 2]}, typed
 assert typed[0].pid > 0 and typed[0].tid > 0 and typed[0].time_ns > 10**18
 names = [e.name for e in events]
+assert names[names.index("waits.begin"):][:3] == ["waits.begin", "typed", "waits.end"], names
+assert [e.fields for e in events if e.name == "name"] == [
+    {"text": "caf\\xe9", "behind": 1}, {"text": "\\ud800", "behind": 2}]
 assert names.count("method.begin") == 1 and names.count("method.end") == 1
 calls = [e.fields["function"] for e in events if e.name == "python.begin"]
 assert calls.count("traced") == 5, calls

@@ -21,7 +21,14 @@ bool ptx_open_type(const char *name, const char *schema, trace_event_id_t *id)
 
 	if (!err && *schema && *id != POSIX_TRACE_UNNAMED_USEREVENT)
 		err = posix_trace_eventid_describe_np(*id, schema);
-	if (err)
+	/* The texts of these error numbers are about files. */
+	if (err == ENAMETOOLONG)
+		PyErr_Format(PyExc_ValueError, "the name of the event type %s is too long", name);
+	else if (err == EEXIST)
+		PyErr_Format(PyExc_ValueError, "the event type %s has another schema", name);
+	else if (err == EINVAL)
+		PyErr_Format(PyExc_ValueError, "this is not a schema: %s", schema);
+	else if (err)
 		ptx_fail(err, name);
 	return !err;
 }

@@ -9,6 +9,13 @@ typedef struct {
 	struct posix_trace_schema_np schema;
 } Event;
 
+/* The arguments of a call, and the objects that hold their bytes until the event is recorded. */
+struct arguments {
+	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
+	PyObject *held[POSIX_TRACE_FIELDS_MAX_NP];
+	size_t holds;
+};
+
 /* Stores the value of an integer field. Raises OverflowError if 64 bits are not enough. */
 static bool integer_of(PyObject *value, uint64_t *number)
 {
@@ -27,17 +34,41 @@ static bool integer_of(PyObject *value, uint64_t *number)
 }
 
 /*
+ * Encodes a str that has surrogates, which UTF-8 does not have. os.listdir() and sys.argv have
+ * such strings for names that are not UTF-8: the event has the bytes of the name. Other surrogates
+ * become escapes. Returns NULL and raises an exception if there is no memory.
+ */
+static PyObject *encode_surrogates(PyObject *value)
+{
+	PyObject *bytes;
+
+	PyErr_Clear();
+	bytes = PyUnicode_AsEncodedString(value, "utf-8", "surrogateescape");
+	if (!bytes && PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) {
+		PyErr_Clear();
+		bytes = PyUnicode_AsEncodedString(value, "utf-8", "backslashreplace");
+	}
+	return bytes;
+}
+
+/*
  * Stores the bytes of a bytes object or, if `takes_bytes` is false, the UTF-8 form of a str. Raises
  * TypeError and returns false for any other object.
  */
-static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes)
+static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_bytes,
+		    struct arguments *arguments)
 {
 	Py_ssize_t len;
 
 	if (PyUnicode_Check(value) && !takes_bytes) {
 		arg->data = PyUnicode_AsUTF8AndSize(value, &len);
 		arg->len = (size_t)len;
-		return arg->data;
+		if (arg->data || !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+			return arg->data;
+		value = encode_surrogates(value);
+		if (!value)
+			return false;
+		arguments->held[arguments->holds++] = value;
 	}
 	if (PyBytes_Check(value)) {
 		arg->data = PyBytes_AS_STRING(value);
@@ -54,7 +85,7 @@ static bool text_of(PyObject *value, struct posix_trace_arg_np *arg, bool takes_
  * false if the field cannot have this value.
  */
 static bool argument_of(const struct posix_trace_field_np *field, PyObject *value,
-			struct posix_trace_arg_np *arg)
+			struct posix_trace_arg_np *arg, struct arguments *arguments)
 {
 	memset(arg, 0, sizeof(*arg));
 	arg->type = field->type;
@@ -62,7 +93,7 @@ static bool argument_of(const struct posix_trace_field_np *field, PyObject *valu
 	if (field->is_array || (field->room && field->type == POSIX_TRACE_TYPE_BYTES_NP)) {
 		const size_t size = (size_t)field->size * field->count;
 
-		if (!text_of(value, arg, true))
+		if (!text_of(value, arg, true, arguments))
 			return false;
 		if (arg->len != size) {
 			PyErr_Format(PyExc_ValueError, "the field %s has %zu bytes", field->name,
@@ -79,7 +110,7 @@ static bool argument_of(const struct posix_trace_field_np *field, PyObject *valu
 		return arg->f64 != -1.0 || !PyErr_Occurred();
 	case POSIX_TRACE_FORM_BYTES_NP:
 		arg->room = field->room;
-		return text_of(value, arg, field->type == POSIX_TRACE_TYPE_BYTES_NP);
+		return text_of(value, arg, field->type == POSIX_TRACE_TYPE_BYTES_NP, arguments);
 	default:
 		if (field->type == POSIX_TRACE_TYPE_BOOL_NP) {
 			const int truth = PyObject_IsTrue(value);
@@ -89,50 +120,73 @@ static bool argument_of(const struct posix_trace_field_np *field, PyObject *valu
 		}
 		if (field->type == POSIX_TRACE_TYPE_CHAR_NP && PyUnicode_Check(value) &&
 		    PyUnicode_GET_LENGTH(value) == 1) {
-			arg->u64 = (unsigned char)PyUnicode_READ_CHAR(value, 0);
-			return true;
+			arg->u64 = PyUnicode_READ_CHAR(value, 0);
+			if (arg->u64 > 0xff)
+				PyErr_Format(PyExc_ValueError, "the field %s has one byte",
+					     field->name);
+			return arg->u64 <= 0xff;
 		}
 		return integer_of(value, &arg->u64);
 	}
+}
+
+/*
+ * Converts the arguments of a call to those of the fields. Raises an exception and returns false if
+ * they are not the fields of the event.
+ */
+static bool arguments_of(const Event *event, PyObject *const *args, size_t nargs, PyObject *names,
+			 struct arguments *arguments)
+{
+	const struct posix_trace_schema_np *schema = &event->schema;
+	size_t count = nargs;
+
+	for (size_t i = 0; i < nargs && nargs <= schema->fields; i++)
+		if (!argument_of(&schema->field[i], args[i], &arguments->arg[i], arguments))
+			return false;
+	/* Keyword arguments follow the positional arguments, in any order. */
+	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
+		size_t field = nargs;
+
+		while (name && field < schema->fields && strcmp(name, schema->field[field].name))
+			field++;
+		if (!name || field >= schema->fields) {
+			PyErr_Format(PyExc_TypeError, "the event has no field %s",
+				     name ? name : "?");
+			return false;
+		}
+		if (!argument_of(&schema->field[field], args[nargs + (size_t)i],
+				 &arguments->arg[field], arguments))
+			return false;
+		count++;
+	}
+	if (count != schema->fields)
+		PyErr_Format(PyExc_TypeError, "the event has %u fields, not %zu", schema->fields,
+			     count);
+	return count == schema->fields;
 }
 
 /* Records an event with the arguments as its fields. */
 static PyObject *event_call(PyObject *self, PyObject *const *args, size_t nargsf, PyObject *names)
 {
 	const Event *event = (const Event *)self;
-	const size_t nargs = (size_t)PyVectorcall_NARGS(nargsf);
-	struct posix_trace_arg_np arg[POSIX_TRACE_FIELDS_MAX_NP];
 	unsigned char payload[POSIX_TRACE_FIELDS_BYTES_NP];
-	size_t count = nargs;
+	struct arguments arguments;
+	bool is_good;
 
 	if (!IS_ACTIVE())
 		Py_RETURN_NONE;
-	if (nargs > event->schema.fields)
-		return PyErr_Format(PyExc_TypeError, "the event has %u fields, not %zu",
-				    event->schema.fields, nargs);
-	for (size_t i = 0; i < nargs; i++)
-		if (!argument_of(&event->schema.field[i], args[i], &arg[i]))
-			return NULL;
-	/* Keyword arguments follow the positional arguments, in any order. */
-	for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
-		const char *name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, i));
-		size_t field = nargs;
-
-		while (name && field < event->schema.fields &&
-		       strcmp(name, event->schema.field[field].name))
-			field++;
-		if (!name || field == event->schema.fields)
-			return PyErr_Format(PyExc_TypeError, "the event has no field %s",
-					    name ? name : "?");
-		if (!argument_of(&event->schema.field[field], args[nargs + (size_t)i], &arg[field]))
-			return NULL;
-		count++;
-	}
-	if (count != event->schema.fields)
-		return PyErr_Format(PyExc_TypeError, "the event has %u fields, not %zu",
-				    event->schema.fields, count);
-	posix_trace_event(event->id, payload,
-			  posix_trace_fields_pack_np(payload, sizeof(payload), arg, count));
+	arguments.holds = 0;
+	is_good = arguments_of(event, args, (size_t)PyVectorcall_NARGS(nargsf), names, &arguments);
+	if (is_good)
+		posix_trace_event(event->id, payload,
+				  posix_trace_fields_pack_np(payload, sizeof(payload),
+							     arguments.arg,
+							     event->schema.fields));
+	while (arguments.holds)
+		Py_DECREF(arguments.held[--arguments.holds]);
+	if (!is_good)
+		return NULL;
 	Py_RETURN_NONE;
 }
 

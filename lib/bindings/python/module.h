@@ -42,8 +42,8 @@ PyObject *ptx_fail(int err, const char *what);
 PyObject *ptx_answer(int err, const char *what);
 
 /*
- * Registers an event type. If `schema` is not empty, also describes the type. Raises OSError and
- * returns false if that fails.
+ * Registers an event type. If `schema` is not empty, also describes the type. Raises ValueError, or
+ * OSError if a resource is missing, and returns false if that fails.
  */
 bool ptx_open_type(const char *name, const char *schema, trace_event_id_t *id);
 

@@ -23,6 +23,7 @@ examined. A schema lists the fields of an event type: posix_trace_eventid_descri
 Errors of the library raise OSError; wrong arguments raise TypeError or ValueError.
 """
 import functools
+import inspect
 import sys
 import threading
 
@@ -38,11 +39,21 @@ class Span(_Span):
 
     A Span is a context manager and a decorator, also for methods. Make one Span for each name. The
     end is also recorded if an exception ends the block.
+
+    The span of an async function ends when its coroutine ends. If several coroutines of a thread
+    wait at the same time, their spans overlap, and readers pair a begin with a wrong end. Such spans
+    need a key: use two events with "@begin SPAN; @key FIELD" and "@end SPAN; @key FIELD".
     """
 
     __slots__ = ()
 
     def __call__(self, function):
+        if inspect.iscoroutinefunction(function):
+            @functools.wraps(function)
+            async def traced(*args, **keywords):
+                with self:
+                    return await function(*args, **keywords)
+            return traced
         return functools.update_wrapper(super().__call__(function), function)
 
 
