@@ -101,7 +101,7 @@ fi
 if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 	cp -R "$bindings/rust" "$tmp/crate"
 	chmod -R u+w "$tmp/crate"
-	cp "$points/same.rs" "$tmp/crate/examples/same.rs"
+	cp "$points/same.rs" "$points/lines.rs" "$tmp/crate/examples"
 	rust() {
 		(cd "$tmp/crate" && CARGO_HOME=$tmp/cargo CARGO_TARGET_DIR=$tmp/target \
 			POSIXTRACE_LIB_DIR=$libs RUSTFLAGS='-D warnings' \
@@ -110,6 +110,20 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 	check "the crate is built" rust
 	check "the program of Rust runs" "$tmp/target/debug/examples/same" "$tmp/rust.ptl"
 	equal rust
+	check "lines of Rust run" "$tmp/target/debug/examples/lines" "$tmp/lines.ptl"
+	shown "$tmp/lines.ptl" >"$tmp/out"
+	check "each has the fields of its types" diff - "$tmp/out" <<-END
+		generic	value=1
+		generic.2	value="text"
+		generic	value=2
+		same	a=1
+		same.2	b="x"
+		same	a=2
+		words	type=1 fn=2
+		whole.begin	loop=3
+		two	"the line has invalid words: a level is not 1 to 5"
+		whole.end	-
+	END
 	"$tmp/target/debug/examples/first" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Rust reads what it wrote" has out \
 		'^net.accept \[("fd", Signed(5)), ("peer", Text("localhost"))\]$'

@@ -28,7 +28,7 @@ use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::io::AsRawFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The C interface that this crate uses: <trace.h> and <trace_np.h>.
 #[allow(non_camel_case_types, missing_docs)]
@@ -71,10 +71,24 @@ mod sys {
         pub bytes: [u8; 1024],
     }
 
+    /// struct posix_trace_site_np
+    #[repr(C)]
+    pub struct Site {
+        pub name: *const c_char,
+        pub schema: *const c_char,
+        pub size: c_uint,
+        pub kind: u16,
+        pub level: u16,
+        pub line: c_uint,
+        pub event_id: c_uint,
+        pub end_id: c_uint,
+        pub arguments: u8,
+        pub argument: [u8; 32],
+    }
+
     extern "C" {
         pub static posix_trace_active_np: *const u8;
-        pub fn posix_trace_eventid_open(name: *const c_char, id: *mut c_uint) -> c_int;
-        pub fn posix_trace_eventid_describe_np(id: c_uint, schema: *const c_char) -> c_int;
+        pub fn posix_trace_site_open_np(site: *mut Site) -> c_uint;
         pub fn posix_trace_event(id: c_uint, data: *const c_void, len: usize);
         pub fn posix_trace_attr_init(attr: *mut Attr) -> c_int;
         pub fn posix_trace_attr_destroy(attr: *mut Attr) -> c_int;
@@ -111,10 +125,6 @@ fn check(err: c_int) -> io::Result<()> {
         0 => Ok(()),
         _ => Err(io::Error::from_raw_os_error(err)),
     }
-}
-
-fn text_of(path: &str) -> io::Result<CString> {
-    CString::new(path).map_err(|_| io::Error::from_raw_os_error(22))
 }
 
 /// Returns whether a stream traces this process.
@@ -197,34 +207,38 @@ impl Field for &[u8] {
     }
 }
 
-/// The static data of a line with [`event!`] or [`span!`]: its event type, 0 if not registered.
-pub struct Site(AtomicU32);
+/// The static data of a line with [`event!`] or [`span!`].
+///
+/// The lower half of the number is the event type, 0 if it is not registered. The upper half is the
+/// signature of its fields: all instances of a generic function share the static data of their
+/// lines, but the fields of these instances may have different types.
+pub struct Site(AtomicU64);
 
 impl Site {
     /// Makes the data of a line whose event type is not registered.
     pub const fn new() -> Site {
-        Site(AtomicU32::new(0))
+        Site(AtomicU64::new(0))
     }
 
-    /// Returns the event type. The first call registers the type.
-    fn id(&self, name: &str, schema: &str) -> c_uint {
-        let id = self.0.load(Ordering::Acquire);
-        if id != 0 {
-            return id;
-        }
-        // 63 is the unnamed user event, for a name or schema that cannot be registered.
-        let id = register(name, schema).unwrap_or(63);
-        self.0.store(id, Ordering::Release);
-        id
-    }
-
-    /// Records an event. The closure `put` appends its fields.
-    #[cold]
-    #[inline(never)]
+    /// Records an event. The closure `put` appends its fields, which are the same in each call.
     pub fn record(&self, name: &str, schema: impl FnOnce() -> String,
                   put: impl FnOnce(&mut Payload)) {
+        self.record_signed(0, name, schema, put)
+    }
+
+    /// As `record()`, for a line whose fields may have other types in a later call. Calls with the
+    /// same types have the same signature.
+    #[doc(hidden)]
+    #[cold]
+    #[inline(never)]
+    pub fn record_signed(&self, signature: u32, name: &str, schema: impl FnOnce() -> String,
+                         put: impl FnOnce(&mut Payload)) {
         let known = self.0.load(Ordering::Acquire);
-        let id = if known != 0 { known } else { self.id(name, &schema()) };
+        let mut id = known as u32;
+        if id == 0 || (known >> 32) as u32 != signature {
+            id = register(name, &schema());
+            self.0.store(u64::from(signature) << 32 | u64::from(id), Ordering::Release);
+        }
         let mut payload = std::mem::MaybeUninit::<Payload>::uninit();
         unsafe {
             // This call initializes all members but `bytes`. Only the first `len` bytes are read.
@@ -237,40 +251,69 @@ impl Site {
     }
 }
 
+/// Returns a number for the types of the fields of a line.
+#[doc(hidden)]
+#[inline]
+pub fn signature_of(types: &[&str]) -> u32 {
+    // FNV-1a, with a zero behind each name.
+    types.iter().flat_map(|name| name.bytes().chain([0]))
+        .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Appends a field to a schema. The name of a field such as `r#type` is `type`.
+#[doc(hidden)]
+pub fn push_field(schema: &mut String, kind: &str, name: &str) {
+    schema.push_str(kind);
+    schema.push(' ');
+    schema.push_str(name.strip_prefix("r#").unwrap_or(name));
+    schema.push(';');
+}
+
 impl Default for Site {
     fn default() -> Site {
         Site::new()
     }
 }
 
-fn register(name: &str, schema: &str) -> io::Result<c_uint> {
-    let (name, schema) = (text_of(name)?, text_of(schema)?);
-    let mut id = 0;
-    unsafe {
-        check(sys::posix_trace_eventid_open(name.as_ptr(), &mut id))?;
-        if !schema.as_bytes().is_empty() && id != 63 {
-            // This call fails if the type has another schema: readers would misread the fields.
-            check(sys::posix_trace_eventid_describe_np(id, schema.as_ptr()))?;
-        }
-    }
-    Ok(id)
+/// Returns an event type as for a trace point of C: if the name has another schema already, the type
+/// is NAME.2, NAME.3 and so on. The unnamed user event, 63, is returned for a name with a NUL.
+fn register(name: &str, schema: &str) -> c_uint {
+    let (name, schema) = match (CString::new(name), CString::new(schema)) {
+        (Ok(name), Ok(schema)) => (name, schema),
+        _ => return 63,
+    };
+    let mut site = sys::Site {
+        name: name.as_ptr(),
+        schema: schema.as_ptr(),
+        size: std::mem::size_of::<sys::Site>() as c_uint,
+        kind: 0, // POSIX_TRACE_SITE_EVENT_NP
+        level: 0,
+        line: 0,
+        event_id: 0,
+        end_id: 0,
+        arguments: 0,
+        argument: [0; 32],
+    };
+    unsafe { sys::posix_trace_site_open_np(&mut site) }
 }
 
 /// Records an event: `event!("net.accept", fd: i32 = 3, peer: &str = name; "@level 4")`.
 ///
 /// The name is a literal. Each field has a name, a type that implements [`Field`], and a value. The
-/// last item, behind a semicolon, has further attributes of the schema.
+/// last item, behind a semicolon, has further attributes of the schema. Lines with one name and
+/// different fields have the event types NAME, NAME.2 and so on.
 #[macro_export]
 macro_rules! event {
     ($name:expr $(, $field:ident : $kind:ty = $value:expr)* $(; $attributes:expr)?) => {
         if $crate::is_active() {
             static SITE: $crate::Site = $crate::Site::new();
-            SITE.record($name, || {
+            let signature = $crate::signature_of(&[$( <$kind as $crate::Field>::NAME ),*]);
+            SITE.record_signed(signature, $name, || {
                 #[allow(unused_mut)]
-                let mut schema = String::new();
+                let mut schema = ::std::string::String::new();
                 $(
-                    schema.push_str(<$kind as $crate::Field>::NAME);
-                    schema.push_str(concat!(" ", stringify!($field), ";"));
+                    $crate::push_field(
+                        &mut schema, <$kind as $crate::Field>::NAME, stringify!($field));
                 )*
                 $( schema.push_str($attributes); )?
                 schema
@@ -309,7 +352,7 @@ macro_rules! span {
             static END: $crate::Site = $crate::Site::new();
             $crate::event!(concat!($name, ".begin") $(, $field : $kind = $value)*;
                            concat!("@begin ", $name));
-            Some((&END, concat!($name, ".end"), || String::from(concat!("@end ", $name))))
+            Some((&END, concat!($name, ".end"), || ::std::string::String::from(concat!("@end ", $name))))
         } else {
             None
         });
