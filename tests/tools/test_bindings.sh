@@ -189,8 +189,9 @@ fi
 if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 	cp -R "$bindings/go" "$tmp/go"
 	chmod -R u+w "$tmp/go"
-	mkdir "$tmp/go/same"
+	mkdir "$tmp/go/same" "$tmp/go/values"
 	cp "$points/same.go" "$tmp/go/same/same.go"
+	cp "$points/values.go" "$tmp/go/values/values.go"
 	cat >"$tmp/posixtrace.pc" <<-END
 		Name: posixtrace
 		Description: of this build
@@ -206,6 +207,23 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 	check "the program of Go is built" go_build same
 	check "it runs" "$tmp/go_same" "$tmp/go.ptl"
 	equal go
+	check "a program with values of its own types is built" go_build values
+	"$tmp/go_values" "$tmp/values.ptl" >"$tmp/said"
+	check "it refuses wrong values" diff - "$tmp/said" <<-END
+		posixtrace: the field pair has 4 bytes, not 1
+		posixtrace: the field two has 2 bytes, not 1
+		posixtrace: the field pair cannot be a int
+		posixtrace: the field port cannot be a <nil>
+		posixtrace: the event has 6 fields
+		posixtrace: the event type typed has another schema
+		posixtrace shutdown: invalid argument
+		posixtrace next: invalid argument
+	END
+	shown "$tmp/values.ptl" >"$tmp/out"
+	check "it records the others" diff - "$tmp/out" <<-END
+		typed	port=80 path="/x" raw=0102 took=3ms error=ENOENT is=true
+		array	pair=[1 2] text="text" two=0708 behind="behind"
+	END
 	"$tmp/go_first" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Go reads what it wrote" has out \
 		'^net.accept \[{fd 5} {peer localhost}\]$'

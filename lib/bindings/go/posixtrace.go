@@ -10,6 +10,7 @@ package posixtrace
 
 /*
 #cgo pkg-config: posixtrace
+#include <errno.h>
 #include <stdlib.h>
 #include <trace_np.h>
 
@@ -41,9 +42,11 @@ static void record(trace_event_id_t id, const struct posix_trace_schema_np *sche
 	unsigned i;
 
 	for (i = 0; i < fields && i < schema->fields; i++) {
+		const int is_array = schema->field[i].is_array;
 		const struct posix_trace_arg_np made = {
-			schema->field[i].type, schema->field[i].room, field[i].number, field[i].real,
-			text, field[i].len
+			is_array ? POSIX_TRACE_TYPE_BYTES_NP : schema->field[i].type,
+			is_array ? (unsigned)field[i].len : schema->field[i].room,
+			field[i].number, field[i].real, text, field[i].len
 		};
 
 		arg[i] = made;
@@ -97,6 +100,7 @@ import "C"
 import (
 	"fmt"
 	"os"
+	"reflect"
 	"syscall"
 	"unsafe"
 )
@@ -129,16 +133,27 @@ func NewEvent(name, schema string) (*Event, error) {
 	cname, cschema := C.CString(name), C.CString(schema)
 	defer C.free(unsafe.Pointer(cname))
 	defer C.free(unsafe.Pointer(cschema))
-	if schema != "" && C.parse(cschema, event.schema) != 0 {
+	err := C.int(0)
+	if schema != "" {
+		err = C.parse(cschema, event.schema)
+	}
+	if err != 0 {
+		C.free(unsafe.Pointer(event.schema))
 		return nil, fmt.Errorf("posixtrace: %s: this is not a schema: %s", name, schema)
 	}
-	if err := C.posix_trace_eventid_open(cname, &event.id); err != 0 {
-		return nil, check(name, err)
+	err = C.posix_trace_eventid_open(cname, &event.id)
+	if err == 0 && schema != "" && event.id != C.POSIX_TRACE_UNNAMED_USEREVENT {
+		err = C.posix_trace_eventid_describe_np(event.id, cschema)
 	}
-	if schema != "" && event.id != C.POSIX_TRACE_UNNAMED_USEREVENT {
-		if err := C.posix_trace_eventid_describe_np(event.id, cschema); err != 0 {
-			return nil, check(name, err)
-		}
+	if err != 0 {
+		C.free(unsafe.Pointer(event.schema))
+	}
+	// The text of this error number is about files.
+	if err == C.EEXIST {
+		return nil, fmt.Errorf("posixtrace: the event type %s has another schema", name)
+	}
+	if err != 0 {
+		return nil, check(name, err)
 	}
 	return event, nil
 }
@@ -152,8 +167,10 @@ func MustEvent(name, schema string) *Event {
 	return event
 }
 
-// Record records an event with a value for each field. It panics if the number or the types of the
-// values do not match the schema. While the process is not traced, it does not examine the values.
+// Record records an event with a value for each field. A value may have a type of the program, such as
+// time.Duration for a field of the type ns. An array needs a []byte with all its elements. Record
+// panics if the number, the types or the sizes of the values do not match the schema. While the
+// process is not traced, it does not examine the values.
 func (event *Event) Record(values ...interface{}) {
 	if *active != 0 {
 		event.record(values)
@@ -168,61 +185,56 @@ func (event *Event) record(values []interface{}) {
 		panic(fmt.Sprintf("posixtrace: the event has %d fields", int(event.schema.fields)))
 	}
 	for i, value := range values {
-		field := &fields[i]
-		form := event.schema.field[i].form
+		field, of := &fields[i], &event.schema.field[i]
 		is := C.enum_posix_trace_form_np(C.POSIX_TRACE_FORM_UNSIGNED_NP)
-		switch value := value.(type) {
-		case bool:
-			if value {
+		var bytes []byte
+		// A type of the program, such as time.Duration, counts as its underlying type.
+		switch value := reflect.ValueOf(value); value.Kind() {
+		case reflect.Bool:
+			if value.Bool() {
 				field.number = 1
 			}
-		case int:
-			field.number = C.ulonglong(value)
-		case int8:
-			field.number = C.ulonglong(value)
-		case int16:
-			field.number = C.ulonglong(value)
-		case int32:
-			field.number = C.ulonglong(value)
-		case int64:
-			field.number = C.ulonglong(value)
-		case uint:
-			field.number = C.ulonglong(value)
-		case uint8:
-			field.number = C.ulonglong(value)
-		case uint16:
-			field.number = C.ulonglong(value)
-		case uint32:
-			field.number = C.ulonglong(value)
-		case uint64:
-			field.number = C.ulonglong(value)
-		case uintptr:
-			field.number = C.ulonglong(value)
-		case float32:
-			field.real, is = C.double(value), C.POSIX_TRACE_FORM_FLOAT_NP
-		case float64:
-			field.real, is = C.double(value), C.POSIX_TRACE_FORM_FLOAT_NP
-		case string:
-			field.len, is = C.size_t(len(value)), C.POSIX_TRACE_FORM_BYTES_NP
-			text = append(text, value...)
-			if event.schema.field[i]._type == C.POSIX_TRACE_TYPE_STR_NP {
-				text = append(text, 0)
-			}
-		case []byte:
-			field.len, is = C.size_t(len(value)), C.POSIX_TRACE_FORM_BYTES_NP
-			text = append(text, value...)
-			if event.schema.field[i]._type == C.POSIX_TRACE_TYPE_STR_NP {
-				text = append(text, 0)
+		case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+			field.number = C.ulonglong(value.Int())
+		case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64,
+			reflect.Uintptr:
+			field.number = C.ulonglong(value.Uint())
+		case reflect.Float32, reflect.Float64:
+			field.real, is = C.double(value.Float()), C.POSIX_TRACE_FORM_FLOAT_NP
+		case reflect.String:
+			bytes, is = []byte(value.String()), C.POSIX_TRACE_FORM_BYTES_NP
+		case reflect.Slice:
+			if value.Type().Elem().Kind() == reflect.Uint8 {
+				bytes, is = value.Bytes(), C.POSIX_TRACE_FORM_BYTES_NP
+			} else {
+				is = 0
 			}
 		default:
-			panic(fmt.Sprintf("posixtrace: a field cannot have the type %T", value))
+			is = 0
 		}
-		if form == C.POSIX_TRACE_FORM_SIGNED_NP {
+		form := of.form
+		size := int(of.room)
+		switch {
+		case of.is_array != 0:
+			// The bytes of all elements.
+			form, size = C.POSIX_TRACE_FORM_BYTES_NP, int(of.size)*int(of.count)
+		case form == C.POSIX_TRACE_FORM_SIGNED_NP:
 			form = C.POSIX_TRACE_FORM_UNSIGNED_NP
+		case of._type == C.POSIX_TRACE_TYPE_STR_NP:
+			size = 0
 		}
-		if is != form || event.schema.field[i].is_array != 0 {
+		if is != form {
 			panic(fmt.Sprintf("posixtrace: the field %s cannot be a %T",
-				C.GoString(event.schema.field[i].name), value))
+				C.GoString(of.name), value))
+		}
+		if size != 0 && len(bytes) != size {
+			panic(fmt.Sprintf("posixtrace: the field %s has %d bytes, not %d",
+				C.GoString(of.name), size, len(bytes)))
+		}
+		field.len = C.size_t(len(bytes))
+		text = append(text, bytes...)
+		if of._type == C.POSIX_TRACE_TYPE_STR_NP && of.is_array == 0 {
+			text = append(text, 0)
 		}
 	}
 	text = append(text, 0)
@@ -270,6 +282,9 @@ func NewStream(path string) (*Stream, error) {
 		defer C.free(unsafe.Pointer(cpath))
 	}
 	if err := C.create(cpath, C.int(fd), &stream.id); err != 0 {
+		if stream.file != nil {
+			stream.file.Close()
+		}
 		return nil, check(path, err)
 	}
 	return stream, nil
@@ -292,6 +307,8 @@ func (stream *Stream) Level(max int) error {
 // Shutdown ends the stream and completes its log.
 func (stream *Stream) Shutdown() error {
 	err := check("shutdown", C.posix_trace_shutdown(stream.id))
+	// The library may give the number to another stream. A second call returns EINVAL.
+	stream.id = 0
 	if stream.file != nil {
 		stream.file.Close()
 	}
@@ -355,6 +372,7 @@ func Open(path string) (*Log, error) {
 // Close closes the log.
 func (log *Log) Close() {
 	C.posix_trace_close(log.id)
+	log.id = 0
 	log.file.Close()
 	for _, kind := range log.kinds {
 		C.free(unsafe.Pointer(kind.schema))

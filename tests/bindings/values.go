@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// values.go - records values of types of the program, and arrays; wrong values panic. Usage:
+// values LOG
+package main
+
+import (
+	"fmt"
+	"log"
+	"os"
+	"syscall"
+	"time"
+
+	"posixtrace"
+)
+
+type port uint16
+type path string
+type raw []byte
+
+var (
+	typed = posixtrace.MustEvent("typed", "u16 port;str path;bytes raw;ns took;errno error;bool is;")
+	array = posixtrace.MustEvent("array", "u16[2] pair;str[8] text;bytes[2] two;str behind;")
+)
+
+// fails prints what f panics with.
+func fails(f func()) {
+	defer func() { fmt.Println(recover()) }()
+	f()
+}
+
+func main() {
+	stream, err := posixtrace.NewStream(os.Args[1])
+	if err == nil {
+		err = stream.Start()
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	typed.Record(port(80), path("/x"), raw{1, 2}, 3*time.Millisecond, syscall.ENOENT, true)
+	array.Record([]byte{1, 0, 2, 0}, "text", []byte{7, 8}, "behind")
+	fails(func() { array.Record([]byte{1}, "text", []byte{7, 8}, "behind") })
+	fails(func() { array.Record([]byte{1, 0, 2, 0}, "text", []byte{7}, "behind") })
+	fails(func() { array.Record(1, "text", []byte{7, 8}, "behind") })
+	fails(func() { typed.Record(nil, "", []int{1}, 0, 0, true) })
+	fails(func() { typed.Record(1) })
+	_, err = posixtrace.NewEvent("typed", "str other")
+	fmt.Println(err)
+	if err := stream.Shutdown(); err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(stream.Shutdown())
+	read, err := posixtrace.Open(os.Args[1])
+	if err != nil {
+		log.Fatal(err)
+	}
+	read.Close()
+	read.Close()
+	_, err = read.Next()
+	fmt.Println(err)
+}
