@@ -241,6 +241,14 @@ if test -f "$libs/posixtrace_node.so"; then
 	export POSIXTRACE_NODE
 	check "the program of Node.js runs" node "$tmp/same.js" "$tmp/node.ptl"
 	equal node
+	cp "$points/lines.js" "$tmp"
+	node --expose-gc "$tmp/lines.js" "$tmp/lines.ptl" >"$tmp/out"
+	check "a path of another type is refused" test \
+		"$(grep -c '^TypeError: the path of a log is a string$' "$tmp/out")" = 6
+	check "a wrong value names its field" has out '^TypeError: the field i cannot have this value$'
+	check "another schema is refused" has out '^TypeError: the event type turn has another schema$'
+	check "a stream without a reference records until the end" test \
+		"$(shown "$tmp/lines.ptl" | tr '\n\t' '  ')" = 'turn i=3 turn i=2 turn i=1 '
 	node "$tmp/first.js" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Node.js reads what it wrote" has out \
 		"^net.accept { fd: 5, peer: 'localhost' }\$"

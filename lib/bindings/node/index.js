@@ -37,22 +37,34 @@ function span(name, level = 0) {
   return Object.assign(run, { begin, end });
 }
 
-// An active stream of this process. If `path` is not empty, the stream has a log in this file.
+// The started streams. The garbage collector shuts down a stream that has no reference, but a program
+// that traces until it ends need not keep the object.
+const started = new Set();
+
+// Returns the path of a file. Another value would make a stream without a log.
+function pathOf(path) {
+  if (typeof path !== 'string')
+    throw new TypeError('the path of a log is a string');
+  return path;
+}
+
+// An active stream of this process. If `path` is not empty, the stream has a log in this file. A
+// started stream ends by shutdown(), or with the process.
 class Stream {
   #stream;
-  constructor(path = '') { this.#stream = native.stream(path); }
-  start() { native.control(this.#stream, 'start'); return this; }
+  constructor(path = '') { this.#stream = native.stream(pathOf(path)); }
+  start() { native.control(this.#stream, 'start'); started.add(this); return this; }
   stop() { native.control(this.#stream, 'stop'); return this; }
   flush() { native.control(this.#stream, 'flush'); return this; }
   clear() { native.control(this.#stream, 'clear'); return this; }
   level(max) { native.level(this.#stream, max); return this; }
-  shutdown() { native.control(this.#stream, 'shutdown'); }
+  shutdown() { native.control(this.#stream, 'shutdown'); started.delete(this); }
 }
 
 // A log. A loop over the log yields events with name, timeNs, pid, tid, fields, message and data.
 class Log {
   #log;
-  constructor(path) { this.#log = native.open(path); }
+  constructor(path) { this.#log = native.open(pathOf(path)); }
   *[Symbol.iterator]() {
     native.control(this.#log, 'rewind');
     for (let event; (event = native.next(this.#log));)

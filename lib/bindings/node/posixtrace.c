@@ -54,6 +54,15 @@ static napi_value node_wrong(napi_env env, const char *what)
 	return NULL;
 }
 
+/* Throws a TypeError that names an event type or a field: "the BEFORE NAME BEHIND". */
+static napi_value wrong_name(napi_env env, const char *before, const char *name, const char *behind)
+{
+	char message[256];
+
+	snprintf(message, sizeof(message), "the %s %s %s", before, name, behind);
+	return node_wrong(env, message);
+}
+
 /* Stores a string argument, or "" if `value` is no string. Returns false if it does not fit. */
 static bool string_of(napi_env env, napi_value value, char *text, size_t room)
 {
@@ -106,7 +115,9 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 		err = posix_trace_eventid_describe_np(event->id, schema);
 	if (err) {
 		free(event);
-		return node_fail(env, err, name);
+		/* The text of this error number is about files. */
+		return err == EEXIST ? wrong_name(env, "event type", name, "has another schema") :
+				       node_fail(env, err, name);
 	}
 	napi_create_external(env, event, free_event, NULL, &result);
 	return result;
@@ -210,7 +221,8 @@ static napi_value node_record(napi_env env, napi_callback_info info)
 	for (uint32_t i = 0; i < values; i++) {
 		napi_get_element(env, argument[1], i, &value);
 		if (!put_value(env, &event->schema.field[i], value, &payload))
-			return node_wrong(env, event->schema.field[i].name);
+			return wrong_name(env, "field", event->schema.field[i].name,
+					  "cannot have this value");
 	}
 	posix_trace_payload_event_np(&payload, event->id);
 	return NULL;

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// lines.js - a stream without a reference survives the garbage collector; wrong values are refused.
+// Usage: node --expose-gc lines.js LOG
+'use strict';
+const posixtrace = require('posixtrace');
+const turn = posixtrace.event('turn', 's32 i');
+
+for (const wrong of [null, 7, new URL('file:///x.ptl')]) {
+  for (const type of [posixtrace.Stream, posixtrace.Log]) {
+    try {
+      new type(wrong);
+      console.log('no error');
+    } catch (error) {
+      console.log(`${error}`);
+    }
+  }
+}
+new posixtrace.Stream(process.argv[2]).start();
+for (const wrong of [() => turn('text'), () => posixtrace.event('turn', 'str i')]) {
+  try {
+    wrong();
+  } catch (error) {
+    console.log(`${error}`);
+  }
+}
+let left = 3;
+const next = () => {
+  global.gc();
+  turn(left);
+  if (--left)
+    setImmediate(next);
+};
+setImmediate(next);
