@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "arena/descriptors.h"
 #include "base/io.h"
 #include "base/quiet.h"
 
@@ -405,7 +406,7 @@ void ptx_backing_child(void)
 	pthread_mutex_init(&lock, NULL);
 	for (unsigned i = 0; i < PTX_STREAMS; i++) {
 		if (atomic_exchange_explicit(&backings[i].region, NULL, memory_order_relaxed) &&
-		    has_file(&backings[i]))
+		    ptx_descriptors_are_own() && has_file(&backings[i]))
 			/*
 			 * Closes the child's copy of the descriptor. The parent keeps the lock of
 			 * flock(), because its own descriptor stays open (arena/DESIGN 7).

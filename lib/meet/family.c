@@ -25,6 +25,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "arena/descriptors.h"
 #include "base/clock.h"
 #include "base/proc.h"
 #include "base/quiet.h"
@@ -336,14 +337,15 @@ static void guard_locks(int fd)
 /*
  * Called in a child. The child has none of its parent's locks, so closing its copy of the second
  * descriptor releases no lock. The descriptor is closed only if it is still that of the arena,
- * since its number may belong to another file by now.
+ * since its number may belong to another file by now. A child that may share the parent's table of
+ * descriptors closes nothing.
  */
 static void drop_guard(const struct ptx_arena *arena)
 {
 	struct stat guarded;
 
-	if (self.guard > 0 && fstat(self.guard, &guarded) == 0 && guarded.st_dev == arena->device &&
-	    guarded.st_ino == arena->inode)
+	if (ptx_descriptors_are_own() && self.guard > 0 && fstat(self.guard, &guarded) == 0 &&
+	    guarded.st_dev == arena->device && guarded.st_ino == arena->inode)
 		close(self.guard);
 	self.guard = 0;
 }

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "arena/arena.h"
+#include "arena/descriptors.h"
 #include "base/barrier.h"
 #include "base/clock.h"
 #include "base/ids.h"
@@ -232,18 +233,23 @@ static bool use_inherited_arena(struct ptx_arena *arena)
  * for an arena that a controller has made for this process. `is_program` is false in a child of
  * fork(), which runs its parent's program. Such a child does not search for links for ancestors: if
  * there was such a link, the parent has found its arena, and the child has inherited that arena.
+ *
+ * A child that may share its parent's table of descriptors opens no file and closes none, because
+ * both would change the parent's table. Its arena is anonymous memory, so no other process can
+ * create a stream in it.
  */
 static void make_arena(bool is_program)
 {
 	struct ptx_arena *arena = &ptx_arena_self;
 	struct ptx_lists *old = arena->lists, *lists;
+	const bool has_table = ptx_descriptors_are_own();
 	int fd = ptx_arena_fd(arena);
 
 	ptx_family_begin();
-	if (fd >= 0)
+	if (fd >= 0 && has_table)
 		close(fd); /* in a child, this is the parent's arena */
 	/* If fd is -1, the arena is anonymous memory, which is enough for this process alone. */
-	fd = ptx_arena_file(&arena->bytes);
+	fd = has_table ? ptx_arena_file(&arena->bytes) : -1;
 	set_file(arena, fd);
 	if (!map_over(&ptx_control_page, sizeof ptx_control_page, fd, 0))
 		return;
@@ -258,8 +264,10 @@ static void make_arena(bool is_program)
 	 * From here on, a controller that examines this process's descriptors finds an arena that
 	 * is SETTLING.
 	 */
-	ptx_arena_begin(&ptx_own_control, ptx_proc_own(), PTX_ARENA_SETTLING);
-	use_linked_arena(arena, is_program);
+	ptx_arena_begin(&ptx_own_control, ptx_proc_own(),
+			has_table ? PTX_ARENA_SETTLING : PTX_ARENA_CHOSEN);
+	if (has_table)
+		use_linked_arena(arena, is_program);
 }
 
 /* True when ptx_process_init() has begun. It is set before other threads exist. */
@@ -309,6 +317,7 @@ static void set_up_program(void)
 	ptx_barrier_init();
 	ptx_folder_init();
 	ptx_family_identify_self();
+	ptx_descriptors_note_own(); /* execve() gives a program a table of its own */
 	if (ptx_process_is_child()) {
 		if (!use_inherited_arena(&ptx_arena_self))
 			make_arena(true);
@@ -376,6 +385,7 @@ static uint32_t become_child(void)
 {
 	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : ptx_proc_own();
 
+	ptx_descriptors_look(last_pid);
 	if (ptx_process_before_child)
 		ptx_process_before_child();
 	if (!ptx_family_keep(&ptx_arena_self, pid) && !ptx_is_quiet())
@@ -480,6 +490,7 @@ static void process_wipe(void)
 	 */
 	sigprocmask(SIG_BLOCK, &all, &old);
 	memset(&ptx_private_block, 0, sizeof ptx_private_block);
+	ptx_descriptors_note_own();
 	ptx_process_child();
 	sigprocmask(SIG_SETMASK, &old, NULL);
 }
@@ -489,5 +500,6 @@ void ptx_process_forked(void)
 {
 	if (!ptx_process_is_child())
 		process_wipe();
+	ptx_descriptors_note_own();
 	ptx_process_child();
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "arena/arena.h"
+#include "arena/descriptors.h"
 #include "base/io.h"
 #include "base/proc.h"
 #include "meet/folder.h"
@@ -134,11 +135,14 @@ static void have_file(void)
 
 /*
  * Makes the account of a child empty. Closing the inherited descriptor does not release locks of
- * the parent, since a record lock belongs to a process.
+ * the parent, since a record lock belongs to a table of descriptors. If the child shares this table
+ * with its parent, the descriptor stays open.
  */
 static void begin_anew(void)
 {
-	close_file();
+	if (ptx_descriptors_are_own())
+		close_file();
+	own.fd = -1;
 	for (unsigned i = 0; i < WORDS; i++)
 		own.in_use[i] = 0;
 	own.places = 0;

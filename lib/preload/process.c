@@ -66,36 +66,64 @@ void shim_child_begins(const void *caller)
 		shim_put(PROCESS_CHILD, data, sizeof data, caller);
 }
 
-/*
- * fork() and _Fork(). process.fork is an event of the parent, because the child may have no stream.
- * SHIM_CALL() is not used, because its cleanup would run in the child, too. fork() calls the fork
- * handlers of the shim; _Fork() calls none, so shim_self_forked() is called here.
- */
-#define FORK(name) \
-	SHIM_NEXT(name, shim_no_number); \
-	SHIM_WRAPPER pid_t name(void) \
-	{ \
-		if (!shim_on(PROCESS_FORK)) \
-			return next(name)(); \
-		struct { \
-			uint64_t time; \
-			int32_t child, error; \
-		} data = { .time = shim_now() }; \
-		data.child = next(name)(); \
-		if (data.child == 0) { \
-			shim_self_forked(); \
-			shim_child_begins(shim_caller()); \
-			return 0; \
-		} \
-		data.error = data.child < 0 ? errno : 0; \
-		data.time = shim_now() - data.time; \
-		shim_put(PROCESS_FORK, &data, sizeof data, shim_caller()); \
-		return data.child; \
-	}
+/* The event of the parent. It keeps errno, which is that of the call. */
+static void put_fork(uint64_t begin, pid_t child, const void *caller)
+{
+	const struct shim_fork data = {
+		.time = shim_now() - begin,
+		.child = child,
+		.error = child < 0 ? errno : 0,
+	};
 
-FORK(fork)
-FORK(_Fork)
+	shim_put(PROCESS_FORK, &data, sizeof data, caller);
+}
+
+SHIM_NEXT(fork, shim_no_number);
+
+/*
+ * fork(). process.fork is an event of the parent, because the child may have no stream. SHIM_CALL()
+ * is not used, because its cleanup would run in the child, too. fork() calls the fork handlers of
+ * the shim.
+ */
+SHIM_WRAPPER pid_t fork(void)
+{
+	uint64_t begin;
+	pid_t child;
+
+	if (!shim_on(PROCESS_FORK))
+		return next(fork)();
+	begin = shim_now();
+	child = next(fork)();
+	if (child == 0)
+		shim_child_begins(shim_caller());
+	else
+		put_fork(begin, child, shim_caller());
+	return child;
+}
+
 SHIM_ALIAS(__fork, fork);
+
+SHIM_NEXT(_Fork, shim_no_number);
+
+/*
+ * _Fork() calls no fork handlers. So the child resets the shim here, whether or not the call is
+ * traced.
+ */
+SHIM_WRAPPER pid_t _Fork(void)
+{
+	const bool is_on = shim_on(PROCESS_FORK);
+	const uint64_t begin = is_on ? shim_now() : 0;
+	pid_t child = next(_Fork)();
+
+	if (child == 0) {
+		shim_self_forked();
+		shim_after_copy();
+		shim_child_begins(shim_caller());
+	} else if (is_on) {
+		put_fork(begin, child, shim_caller());
+	}
+	return child;
+}
 
 SHIM_NEXT(forkpty, shim_no_number);
 
@@ -106,24 +134,18 @@ SHIM_NEXT(forkpty, shim_no_number);
 SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
 			   const struct winsize *size)
 {
-	struct {
-		uint64_t time;
-		int32_t child, error;
-	} data;
+	uint64_t begin;
+	pid_t child;
 
 	if (!shim_on(PROCESS_FORK))
 		return next(forkpty)(master, name, mode, size);
-	/* SHIM_CALL() is not used, because its cleanup would run in the child, too. */
-	data.time = shim_now();
-	data.child = next(forkpty)(master, name, mode, size);
-	if (data.child == 0) {
+	begin = shim_now();
+	child = next(forkpty)(master, name, mode, size);
+	if (child == 0)
 		shim_child_begins(shim_caller());
-		return 0;
-	}
-	data.error = data.child < 0 ? errno : 0;
-	data.time = shim_now() - data.time;
-	shim_put(PROCESS_FORK, &data, sizeof data, shim_caller());
-	return data.child;
+	else
+		put_fork(begin, child, shim_caller());
+	return child;
 }
 
 SHIM_NEXT(daemon, shim_no_number);

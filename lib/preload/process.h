@@ -5,9 +5,32 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The fields of process.fork and process.vfork. */
+struct shim_fork {
+	uint64_t time;
+	int32_t child, error;
+	uint64_t flags; /* of clone(2), with the exit signal in the lowest byte; 0: another call */
+};
 
 /* Records process.child. A child calls it, before any other event. */
 void shim_child_begins(const void *caller);
+
+/*
+ * Called first in a child that has a copy of the memory and for which no fork handler has run.
+ * Resets the shim and records process.child. It is async-signal-safe.
+ */
+void shim_copy_begins(const void *caller);
+
+/*
+ * Called first in a child that shares the memory and whose parent sleeps, and later in the parent.
+ * `begin` is 0 if the call has no event. The second function sets errno if `result` is a negative
+ * error number, and returns the result of the call.
+ */
+void shim_vfork_child(const void *caller);
+pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *caller);
 
 /*
  * With one of these flags of clone(2), no C function of the shim runs in the child: the child
@@ -18,9 +41,9 @@ void shim_child_begins(const void *caller);
 
 /*
  * Returns whether a system call makes a child with a copy of the memory and of the stack, as fork()
- * does.
+ * does. `a` and `b` are its first two arguments. Called before such a call by the program.
  */
-bool shim_forks(long number, long flags, long stack);
+bool shim_forks(long number, long a, long b);
 
 typedef long shim_syscall_function(long number, ...);
 

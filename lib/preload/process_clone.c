@@ -3,71 +3,296 @@
  * preload/process_clone.c - family process: children that the C library does not know.
  *
  * A program that needs flags of clone(2), for example new name spaces for a sandbox, makes its
- * child by clone(3) or by syscall(2), not by fork(). No fork handlers run then. If the child gets a
- * copy of the memory, it is a process like a child of fork() and has the same events. If it shares
- * the memory, it is a thread, or like a child of vfork(): then the call is passed on, and only the
- * events of its calls are recorded. The call is also passed on if the child has other thread-local
- * memory.
+ * child by clone(3) or by syscall(2), not by fork(). No fork handlers run then. There are three
+ * kinds of children:
+ *
+ *	copy     The child has a copy of the memory. It is a process like a child of fork(), and has
+ *		 the same events.
+ *	vfork    The child shares the memory, and the parent sleeps until the child has executed a
+ *		 program or ended. It has the events of a child of vfork().
+ *	apart    The child shares the memory and runs beside its parent, or has other thread-local
+ *		 memory. Only the parent's call is an event, if it was made by clone(3). No function
+ *		 of the shim runs in the child at its begin. A child that uses its parent's
+ *		 thread-local memory records no events (shim_share_memory()).
  */
+#include <linux/sched.h>
 #include <sched.h>
 #include <stdarg.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/process.h"
 #include "preload/shim.h"
 #include "preload/start.h"
+#include "preload/text.h"
+
+/* The exit signal is in the lowest byte of the flags of clone(2). */
+#define EXIT_SIGNAL 0xff
 
 /* The first event of the child. A quiet process must not call getpid(), so it has no such event. */
-static void copy_begins(const void *caller)
+void shim_copy_begins(const void *caller)
 {
-	shim_forget_lost();
+	shim_after_copy();
 	if (!shim_is_quiet())
 		shim_child_begins(caller);
 }
 
-/* The begin of process.fork. */
-struct fork_data {
-	uint64_t time;
-	int32_t child, error;
-};
-
-/* The event of the parent. errno is that of the call. */
-static void put_fork(struct fork_data *data, long result, const void *caller)
+/* The event of the parent, if the call began while its type was traced. errno is unchanged. */
+static void put_fork(uint64_t begin, uint64_t flags, long result, int error, const void *caller)
 {
-	data->child = result < 0 ? -1 : (int32_t)result;
-	data->error = result < 0 ? errno : 0;
-	data->time = shim_now() - data->time;
-	shim_put(PROCESS_FORK, data, sizeof *data, caller);
+	const struct shim_fork data = {
+		.time = shim_now() - begin,
+		.child = result < 0 ? -1 : (int32_t)result,
+		.error = result < 0 ? error : 0,
+		.flags = flags,
+	};
+
+	if (begin)
+		shim_put(PROCESS_FORK, &data, sizeof data, caller);
 }
 
-bool shim_forks(long number, long flags, long stack)
+/* Returns the time if the type is traced, and else 0. */
+static uint64_t begin_of(enum shim_type type, const void *caller)
 {
+	return *shim_switch[type] && shim_is_wanted(type, caller) ? shim_now() : 0;
+}
+
+/*
+ * Copies the first members of the struct that clone3(2) gets. Returns false if the memory cannot be
+ * read. The kernel then refuses the call.
+ */
+static bool read_arguments(struct clone_args *copy, long from, long size)
+{
+	memset(copy, 0, sizeof *copy);
+	if (size < CLONE_ARGS_SIZE_VER0 || !shim_can_read((const void *)from, CLONE_ARGS_SIZE_VER0))
+		return false;
+	memcpy(copy, (const void *)from, CLONE_ARGS_SIZE_VER0);
+	return true;
+}
+
+/* Notes the owner of the thread-local memory, if the child uses it beside this thread. */
+static void share_memory(uint64_t flags)
+{
+	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == CLONE_VM)
+		shim_share_memory();
+}
+
+bool shim_forks(long number, long a, long b)
+{
+	struct clone_args copy = { .flags = (uint64_t)a, .stack = (uint64_t)b };
+
 #ifdef SYS_fork
 	if (number == SYS_fork)
 		return true;
 #endif
-	return number == SYS_clone && !stack && !(flags & SHIM_NO_COPY);
+	if (number != SYS_clone && (number != SYS_clone3 || !read_arguments(&copy, a, b)))
+		return false;
+	share_memory(copy.flags);
+	return !copy.stack && !(copy.flags & SHIM_NO_COPY);
+}
+
+/* Returns the flags of such a call, with the exit signal. */
+static uint64_t flags_of(long number, const long *a)
+{
+	struct clone_args copy;
+
+	if (number == SYS_clone)
+		return (uint32_t)a[0];
+	if (number != SYS_clone3 || !read_arguments(&copy, a[0], a[1]))
+		return 0;
+	return copy.flags | (copy.exit_signal & EXIT_SIGNAL);
 }
 
 /* The child continues in the same frames, because its stack is a copy. */
 long shim_fork_call(shim_syscall_function *call, long number, const long *a, const void *caller)
 {
-	struct fork_data data;
-	long result;
+	const uint64_t begin = begin_of(PROCESS_FORK, caller);
+	const uint64_t flags = begin ? flags_of(number, a) : 0;
+	long result = call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 
-	if (!*shim_switch[PROCESS_FORK] || !shim_is_wanted(PROCESS_FORK, caller))
-		return call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
-	data.time = shim_now();
-	result = call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 	if (result == 0)
-		copy_begins(caller);
+		shim_copy_begins(caller);
 	else
-		put_fork(&data, result, caller);
+		put_fork(begin, flags, result, errno, caller);
 	return result;
 }
 
 SHIM_NEXT(clone, shim_no_number);
+
+#if defined __x86_64__
+
+/* The system call that the assembly makes. */
+enum way {
+	WAY_PASS,  /* none: it jumps to the real function */
+	/*
+	 * Without a new stack. The child begins on the parent's stack, where it calls
+	 * shim_clone_child(), and then changes to its own stack. So the events of the shim need
+	 * none of the child's stack, which may be small.
+	 */
+	WAY_SAME,
+	WAY_APART  /* with the new stack */
+};
+
+/* Two registers return these values to the assembly. */
+struct plan {
+	uint64_t begin; /* 0: the call has no event */
+	uint64_t way;
+};
+
+__attribute__((used)) struct plan shim_clone_before(int (*function)(void *), const void *stack,
+						    int flags, const void *caller);
+__attribute__((used)) void shim_clone_child(int flags, const void *caller);
+__attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begin,
+					   const void *caller);
+__attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
+
+static bool is_vfork_like(int flags)
+{
+	return (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_THREAD)) ==
+	       (CLONE_VM | CLONE_VFORK);
+}
+
+/* Runs before the system call. Without a function or a stack the real function fails. */
+struct plan shim_clone_before(int (*function)(void *), const void *stack, int flags,
+			      const void *caller)
+{
+	struct plan plan = { 0, WAY_PASS };
+
+	atomic_store_explicit(&shim_clone_next, (void *)next(clone), memory_order_relaxed);
+	if (!function || !stack || shim_is_own(caller))
+		return plan;
+	share_memory((uint32_t)flags);
+	plan.begin = begin_of(is_vfork_like(flags) ? PROCESS_VFORK : PROCESS_FORK, caller);
+	if (is_vfork_like(flags) || !(flags & SHIM_NO_COPY))
+		plan.way = WAY_SAME;
+	else if (plan.begin && !(flags & CLONE_THREAD))
+		plan.way = WAY_APART;
+	return plan;
+}
+
+/* Runs in a child, on the parent's stack or a copy of it. */
+void shim_clone_child(int flags, const void *caller)
+{
+	if (flags & CLONE_VM)
+		shim_vfork_child(caller);
+	else
+		shim_copy_begins(caller);
+}
+
+/* Runs in the parent. `result` is an id or a negative error number. */
+int shim_clone_after(int flags, long result, uint64_t begin, const void *caller)
+{
+	if (is_vfork_like(flags))
+		return shim_vfork_ends(begin, (uint32_t)flags, result, caller);
+	if (result < 0)
+		errno = (int)-result;
+	put_fork(begin, (uint32_t)flags, result, (int)-result, caller);
+	return result < 0 ? -1 : (int)result;
+}
+
+/*
+ * clone(3). The child's stack may begin immediately below the frame of the caller, and the child
+ * may use it while the parent still runs this code. So after the system call the parent uses
+ * nothing that it has stored on the stack. The time of the begin is in r9, which the system call
+ * does not change.
+ *
+ * The first 48 bytes of the frame have the arguments in registers. A child on its parent's stack
+ * reads the function, its argument and the new stack from there, and then leaves that stack for
+ * ever. As in the C library, the child ends with the result of the function.
+ */
+__asm__(
+	"	.text\n"
+	"	.globl clone\n"
+	"	.type clone, @function\n"
+	"	.globl __clone\n"
+	"	.type __clone, @function\n"
+	"	.p2align 4\n"
+	"__clone:\n"
+	"clone:\n"
+	"	.cfi_startproc\n"
+	"	endbr64\n"
+	"	subq $56, %rsp\n"
+	"	.cfi_adjust_cfa_offset 56\n"
+	"	movq %rdi, (%rsp)\n"
+	"	movq %rsi, 8(%rsp)\n"
+	"	movq %rdx, 16(%rsp)\n"
+	"	movq %rcx, 24(%rsp)\n"
+	"	movq %r8, 32(%rsp)\n"
+	"	movq %r9, 40(%rsp)\n"
+	"	movq 56(%rsp), %rcx\n" /* the return address */
+	"	call shim_clone_before\n"
+	"	testl %edx, %edx\n"
+	"	jz 4f\n"
+	"	movq %rax, %r9\n"
+	"	movl %edx, %eax\n"
+	"	movl 16(%rsp), %edi\n" /* flags */
+	"	movq 32(%rsp), %rdx\n"
+	"	movq 64(%rsp), %r10\n" /* the argument on the caller's stack */
+	"	movq 40(%rsp), %r8\n"
+	"	xorl %esi, %esi\n"
+	"	cmpl $2, %eax\n" /* WAY_APART */
+	"	jne 1f\n"
+	"	movq 8(%rsp), %rsi\n"
+	"	andq $-16, %rsi\n"
+	"	movq (%rsp), %rax\n"
+	"	movq %rax, -16(%rsi)\n"
+	"	movq 24(%rsp), %rax\n"
+	"	movq %rax, -8(%rsi)\n"
+	"	subq $16, %rsi\n"
+	"1:	movl $56, %eax\n" /* SYS_clone */
+	"	syscall\n"
+	"	testq %rax, %rax\n"
+	"	jz 2f\n"
+	"	addq $56, %rsp\n"
+	"	.cfi_adjust_cfa_offset -56\n"
+	"	movq %rax, %rsi\n"
+	"	movq %r9, %rdx\n"
+	"	movq (%rsp), %rcx\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call shim_clone_after\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	/* The child has no caller, so an unwinder ends here. */
+	"	.cfi_startproc\n"
+	"	.cfi_undefined %rip\n"
+	"2:	testq %rsi, %rsi\n"
+	"	jnz 3f\n"
+	"	movq 56(%rsp), %rsi\n"
+	"	call shim_clone_child\n"
+	"	movq (%rsp), %rax\n"
+	"	movq 24(%rsp), %rdi\n"
+	"	movq 8(%rsp), %rsp\n"
+	"	andq $-16, %rsp\n"
+	"	jmp 5f\n"
+	"3:	popq %rax\n"
+	"	popq %rdi\n"
+	"5:	xorl %ebp, %ebp\n"
+	"	call *%rax\n"
+	"	movl %eax, %edi\n"
+	"	movl $60, %eax\n" /* SYS_exit */
+	"	syscall\n"
+	"	hlt\n"
+	"	.cfi_endproc\n"
+	"	.cfi_startproc\n"
+	"	.cfi_def_cfa_offset 64\n"
+	"4:	movq (%rsp), %rdi\n"
+	"	movq 8(%rsp), %rsi\n"
+	"	movq 16(%rsp), %rdx\n"
+	"	movq 24(%rsp), %rcx\n"
+	"	movq 32(%rsp), %r8\n"
+	"	movq 40(%rsp), %r9\n"
+	"	addq $56, %rsp\n"
+	"	.cfi_def_cfa_offset 8\n"
+	"	jmp *shim_clone_next(%rip)\n"
+	"	.cfi_endproc\n"
+	"	.size clone, . - clone\n"
+	"	.size __clone, . - __clone\n");
+
+#else
 
 /* The child reads this in its copy of the parent's frame. */
 struct clone_call {
@@ -81,19 +306,19 @@ static int clone_begins(void *argument)
 {
 	const struct clone_call call = *(const struct clone_call *)argument;
 
-	copy_begins(call.caller);
+	shim_copy_begins(call.caller);
 	return call.function(call.argument);
 }
 
 /*
  * clone(3). Most programs pass only some of the last three arguments, which the real function reads
- * if the flags say so.
+ * if the flags say so. Children that share the memory have no event here.
  */
 SHIM_WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *argument, ...)
 {
 	struct clone_call call = { function, argument, shim_caller() };
-	struct fork_data data;
 	pid_t *parent, *child;
+	uint64_t begin;
 	va_list list;
 	void *local;
 	int result;
@@ -104,10 +329,15 @@ SHIM_WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *ar
 	child = va_arg(list, pid_t *);
 	va_end(list);
 	/* Without a function or a stack the call fails. */
-	if ((flags & SHIM_NO_COPY) || !function || !stack || !shim_on(PROCESS_FORK))
+	share_memory((uint32_t)flags);
+	if ((flags & SHIM_NO_COPY) || !function || !stack || shim_is_own(call.caller))
 		return next(clone)(function, stack, flags, argument, parent, local, child);
-	data.time = shim_now();
+	begin = begin_of(PROCESS_FORK, call.caller);
 	result = next(clone)(clone_begins, stack, flags, &call, parent, local, child);
-	put_fork(&data, result, call.caller);
+	put_fork(begin, (uint32_t)flags, result, errno, call.caller);
 	return result;
 }
+
+SHIM_ALIAS(__clone, clone);
+
+#endif

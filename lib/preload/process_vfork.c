@@ -17,6 +17,7 @@
  */
 #include <unistd.h>
 
+#include "preload/process.h"
 #include "preload/shim.h"
 #include "preload/vfork.h"
 
@@ -33,7 +34,6 @@ static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
 
 /* The assembly below calls these functions. */
 __attribute__((used)) void shim_vfork_before(void);
-__attribute__((used)) void shim_vfork_child(const void *caller);
 __attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller);
 
 /* Runs before the system call, in the parent. */
@@ -42,8 +42,11 @@ void shim_vfork_before(void)
 	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
 }
 
-/* Runs in the child. shim_pid() may have to call getpid() here. The parent's id is known. */
-void shim_vfork_child(const void *caller)
+/*
+ * Runs in the child, called by the assembly. shim_pid() may have to call getpid() here. The
+ * parent's id is known.
+ */
+__attribute__((used)) void shim_vfork_child(const void *caller)
 {
 	int32_t data[2];
 
@@ -58,25 +61,30 @@ void shim_vfork_child(const void *caller)
 
 /*
  * Runs in the parent after the child has executed a program or ended. `result` is the result of the
- * system call: an id or a negative error number. As the C library's vfork() does, this function
- * must set errno after an error.
+ * system call: an id or a negative error number. As the C library does, this function must set
+ * errno after an error.
  */
-pid_t shim_vfork_parent(long result, const void *caller)
+pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *caller)
 {
-	struct {
-		uint64_t time;
-		int32_t child, error;
-	} data = { .child = result < 0 ? -1 : (int32_t)result,
-		   .error = result < 0 ? (int32_t)-result : 0 };
+	struct shim_fork data = { .child = result < 0 ? -1 : (int32_t)result,
+				  .error = result < 0 ? (int32_t)-result : 0,
+				  .flags = flags };
 
 	shim_is_vfork_child = false;
+	shim_self_vfork_ends();
 	if (result < 0)
 		errno = (int)-result;
-	if (begin && *shim_switch[PROCESS_VFORK] && shim_is_wanted(PROCESS_VFORK, caller)) {
-		data.time = shim_now() - begin;
+	if (since && *shim_switch[PROCESS_VFORK] && shim_is_wanted(PROCESS_VFORK, caller)) {
+		data.time = shim_now() - since;
 		shim_put(PROCESS_VFORK, &data, sizeof data, caller);
 	}
 	return data.child;
+}
+
+/* vfork() has no flags. */
+pid_t shim_vfork_parent(long result, const void *caller)
+{
+	return shim_vfork_ends(begin, 0, result, caller);
 }
 
 /*

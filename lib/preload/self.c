@@ -11,6 +11,7 @@
 #include <pthread.h>
 #include <stdint.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/shim.h"
@@ -37,6 +38,8 @@ static _Alignas(PAGE) union {
 static pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
+/* The thread that owns the thread-local memory, or 0 if no other task may use this memory. */
+static _Thread_local pid_t owner __attribute__((tls_model("initial-exec")));
 
 /*
  * Stores the id of this process. If the id is new, the id that was stored before is the parent's.
@@ -78,13 +81,32 @@ void shim_self_forked(void)
 		pid = mutex.__data.__owner;
 		pthread_mutex_unlock(&mutex);
 	}
+	owner = 0;
 	keep_pid(pid ? pid : getpid());
 }
 
-/* Called by the wrapper of vfork() in the child, before its first event. */
+/* The owner that sleeps until its child has executed a program or ended, or 0. */
+static _Thread_local pid_t lender __attribute__((tls_model("initial-exec")));
+
+/* Called in a child of vfork(), before its first event. The child is the owner meanwhile. */
 void shim_self_vforked(void)
 {
 	vfork_pid = 0;
+	if (!owner || shim_is_quiet())
+		return;
+	if (!lender)
+		lender = owner;
+	owner = (pid_t)syscall(SYS_gettid);
+}
+
+/* Called in the parent. The child may have been the parent of another one. */
+void shim_self_vfork_ends(void)
+{
+	if (!lender)
+		return;
+	owner = (pid_t)syscall(SYS_gettid);
+	if (owner == lender)
+		lender = 0;
 }
 
 pid_t shim_pid(void)
@@ -101,13 +123,40 @@ pid_t shim_pid(void)
 		return vfork_pid;
 	}
 	/* The id is 0 in a child of a raw clone(): the page was zeroed, and no fork handler ran. */
-	return pid ? pid : keep_pid(getpid());
+	if (!pid) {
+		owner = 0;
+		pid = keep_pid(getpid());
+	}
+	return pid;
 }
 
 pid_t shim_parent(void)
 {
 	return shim_is_vfork_child ? atomic_load_explicit(&wiped.pid, memory_order_relaxed)
 				   : parent;
+}
+
+/* From now on every wrapper asks shim_is_guest(). A guest that makes a child is not the owner. */
+void shim_share_memory(void)
+{
+	if (shim_is_quiet())
+		return;
+	if (!owner)
+		owner = (pid_t)syscall(SYS_gettid);
+	shim_some_are_blind();
+}
+
+/*
+ * A process with a copy of the memory has a copy of `owner`, too. The kernel has zeroed the page
+ * with the id in such a process.
+ */
+bool shim_is_guest(void)
+{
+	if (!owner || shim_is_quiet())
+		return false;
+	if (!atomic_load_explicit(&wiped.pid, memory_order_relaxed))
+		owner = 0;
+	return owner && owner != (pid_t)syscall(SYS_gettid);
 }
 
 /*

@@ -29,8 +29,23 @@ pid_t shim_pid(void);
 /* Returns the id of the process that forked this process, or 0. */
 pid_t shim_parent(void);
 
-/* Called in a new child of vfork(), which runs in this thread. */
+/* Called in a new child of vfork(), which runs in this thread, and later in its parent. */
 void shim_self_vforked(void);
+void shim_self_vfork_ends(void);
+
+/*
+ * A child of clone(2) with CLONE_VM and without CLONE_VFORK and CLONE_SETTLS uses the thread-local
+ * memory of the thread that made it, while that thread continues. The library has the thread's
+ * rings there, in which only one of the two may write. shim_share_memory() is called by the thread
+ * before such a call, and notes the thread as the owner of the memory.
+ */
+void shim_share_memory(void);
+
+/*
+ * Returns whether the caller is such a child, which must record no event. It asks the kernel only
+ * if the memory has an owner. In a quiet process the result is false.
+ */
+bool shim_is_guest(void);
 
 /*
  * True if a seccomp filter is or will soon be installed. The shim then makes no system call of its

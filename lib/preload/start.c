@@ -117,8 +117,8 @@ static bool is_sanitized(enum shim_type type)
 static _Atomic int has_begun;
 /*
  * Losses since the last report. lost_early counts, for each family, the calls before the shim had
- * begun. lost_unnamed counts events of types without an id. lost_holds counts holds for which there
- * was no free entry.
+ * begun. lost_unnamed counts events of types without an id, and those of guests (self.h).
+ * lost_holds counts holds for which there was no free entry.
  */
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 /* The options are read once, when the types are chosen. The session uses them later. */
@@ -354,6 +354,11 @@ bool shim_unusual_call(enum shim_type type, const void *caller)
 {
 	if (atomic_load_explicit(&shim_is_ready, memory_order_acquire) == SHIM_NOT_READY)
 		return early_call(type, caller);
+	if (shim_is_guest()) {
+		if (!shim_is_own(caller))
+			shim_lose_unnamed();
+		return false;
+	}
 	if (!shim_is_blind)
 		return true;
 	/* The library counts the event as lost by its type and thread, and reads no clock. */
@@ -411,7 +416,8 @@ void shim_report_lost(void)
 		posix_trace_event(shim_id[SHIM_LOST], &data, sizeof data);
 }
 
-void shim_forget_lost(void)
+/* Forgets the losses of the parent, because the parent reports them. */
+static void forget_lost(void)
 {
 	for (enum shim_family family = 0; family < FAMILY_COUNT; family++)
 		atomic_store_explicit(&lost_early[family], 0, memory_order_relaxed);
@@ -420,15 +426,20 @@ void shim_forget_lost(void)
 	atomic_store_explicit(&shim_unreported, 0, memory_order_relaxed);
 }
 
-/* The fork handler that runs in the child. */
-static void after_fork_in_child(void)
+void shim_after_copy(void)
 {
-	shim_self_forked();
-	shim_forget_lost();
+	forget_lost();
 	shim_in_child();
 	shim_threads_in_child();
 	shim_inject_in_child();
 	shim_patch_in_child();
+}
+
+/* The fork handler that runs in the child. */
+static void after_fork_in_child(void)
+{
+	shim_self_forked();
+	shim_after_copy();
 }
 
 /*

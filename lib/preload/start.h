@@ -12,10 +12,11 @@ void shim_in_child(void);
 void shim_threads_in_child(void);
 
 /*
- * Forgets the losses of the parent, because the parent reports them. Called in a child. It is
- * async-signal-safe.
+ * Called first in a child that has a copy of the memory. Forgets everything that belongs to the
+ * parent or to its other threads: losses, locks, threads that were about to start. The fork handler
+ * calls it; a wrapper calls it if no fork handler has run. It is async-signal-safe.
  */
-void shim_forget_lost(void);
+void shim_after_copy(void);
 
 /* Records the first and the last event of a program. */
 void shim_process_begins(void);

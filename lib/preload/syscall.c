@@ -202,8 +202,8 @@ void shim_syscall_begin(void)
 /*
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
  * another stack, such as clone(). All calls but those that C handles are passed on by a jump, with
- * the registers unchanged. C handles clone() if it has no new stack and none of the flags
- * SHIM_NO_COPY.
+ * the registers unchanged. C handles clone() and clone3() if they have no new stack and none of
+ * the flags SHIM_NO_COPY. shim_forks() finds out whether this is so.
  */
 #if defined __x86_64__
 
@@ -216,6 +216,8 @@ __asm__(
 	"	.cfi_startproc\n"
 	"	endbr64\n"
 	"	cmpq $56, %rdi\n" /* SYS_clone */
+	"	je 1f\n"
+	"	cmpq $435, %rdi\n" /* SYS_clone3 */
 	"	je 1f\n"
 	"	cmpq $57, %rdi\n" /* SYS_fork */
 	"	je shim_syscall\n"
@@ -239,10 +241,25 @@ __asm__(
 	"	testq %rax, %rax\n"
 	"	je shim_syscall\n"
 	"	jmp *%rax\n"
-	"1:	testq $0x80100, %rsi\n" /* CLONE_VM, CLONE_SETTLS */
-	"	jne 2b\n"
-	"	testq %rdx, %rdx\n"
-	"	jne 2b\n"
+	"1:	subq $56, %rsp\n"
+	"	.cfi_adjust_cfa_offset 56\n"
+	"	movq %rdi, (%rsp)\n"
+	"	movq %rsi, 8(%rsp)\n"
+	"	movq %rdx, 16(%rsp)\n"
+	"	movq %rcx, 24(%rsp)\n"
+	"	movq %r8, 32(%rsp)\n"
+	"	movq %r9, 40(%rsp)\n"
+	"	call shim_forks\n"
+	"	movq (%rsp), %rdi\n"
+	"	movq 8(%rsp), %rsi\n"
+	"	movq 16(%rsp), %rdx\n"
+	"	movq 24(%rsp), %rcx\n"
+	"	movq 32(%rsp), %r8\n"
+	"	movq 40(%rsp), %r9\n"
+	"	addq $56, %rsp\n"
+	"	.cfi_adjust_cfa_offset -56\n"
+	"	testb %al, %al\n"
+	"	je 2b\n"
 	"	jmp shim_syscall\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n");
@@ -258,13 +275,16 @@ __asm__(
 	"	.cfi_startproc\n"
 	"	hint #34\n" /* bti c */
 	"	cmp x0, #220\n" /* SYS_clone */
-	"	b.eq 3f\n"
+	"	b.eq 4f\n"
 	"	cmp x0, #167\n" /* SYS_prctl */
 	"	b.eq 1f\n"
 	"	cmp x0, #98\n" /* SYS_futex */
 	"	b.eq 1f\n"
 	"	cmp x0, #277\n" /* SYS_seccomp */
 	"	b.eq 1f\n"
+	"	mov x16, #435\n" /* SYS_clone3 */
+	"	cmp x0, x16\n"
+	"	b.eq 4f\n"
 	"	cmp x0, #424\n" /* SYS_pidfd_send_signal */
 	"	b.eq 1f\n"
 	"	cmp x0, #434\n" /* SYS_pidfd_open */
@@ -279,10 +299,28 @@ __asm__(
 	"	ldr x16, [x16, :lo12:shim_syscall_next]\n"
 	"	cbz x16, 1f\n"
 	"	br x16\n"
-	"3:	tbnz x1, #8, 2b\n" /* CLONE_VM */
-	"	tbnz x1, #19, 2b\n" /* CLONE_SETTLS */
-	"	cbnz x2, 2b\n"
 	"1:	b shim_syscall\n"
+	"4:	stp x29, x30, [sp, #-80]!\n"
+	"	.cfi_adjust_cfa_offset 80\n"
+	"	.cfi_offset 29, -80\n"
+	"	.cfi_offset 30, -72\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	stp x2, x3, [sp, #32]\n"
+	"	stp x4, x5, [sp, #48]\n"
+	"	str x6, [sp, #64]\n"
+	"	bl shim_forks\n"
+	"	and w16, w0, #0xff\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x2, x3, [sp, #32]\n"
+	"	ldp x4, x5, [sp, #48]\n"
+	"	ldr x6, [sp, #64]\n"
+	"	ldp x29, x30, [sp], #80\n"
+	"	.cfi_adjust_cfa_offset -80\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	cbz w16, 2b\n"
+	"	b shim_syscall\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n");
 

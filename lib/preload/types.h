@@ -45,6 +45,16 @@
 #define SHIM_PIPE_FLAGS \
 	"{|0=0,0x80=O_NOTIFICATION_PIPE,0x800=O_NONBLOCK,0x4000=O_DIRECT,0x80000=O_CLOEXEC}"
 #endif
+/* Flags of clone(2), with the signal for the parent in the lowest byte. */
+#define SHIM_CLONE_FLAGS \
+	"{|0=0,0x100=CLONE_VM,0x200=CLONE_FS,0x400=CLONE_FILES,0x800=CLONE_SIGHAND," \
+	"0x1000=CLONE_PIDFD,0x2000=CLONE_PTRACE,0x4000=CLONE_VFORK,0x8000=CLONE_PARENT," \
+	"0x10000=CLONE_THREAD,0x20000=CLONE_NEWNS,0x40000=CLONE_SYSVSEM,0x80000=CLONE_SETTLS," \
+	"0x100000=CLONE_PARENT_SETTID,0x200000=CLONE_CHILD_CLEARTID,0x800000=CLONE_UNTRACED," \
+	"0x1000000=CLONE_CHILD_SETTID,0x2000000=CLONE_NEWCGROUP,0x4000000=CLONE_NEWUTS," \
+	"0x8000000=CLONE_NEWIPC,0x10000000=CLONE_NEWUSER,0x20000000=CLONE_NEWPID," \
+	"0x40000000=CLONE_NEWNET,0x80000000=CLONE_IO,0x100000000=CLONE_CLEAR_SIGHAND," \
+	"0x200000000=CLONE_INTO_CGROUP,255:17=SIGCHLD}"
 /* Flags of the functions whose names end in "at". 0x200 has several meanings and is not here. */
 #define SHIM_AT_FLAGS \
 	"{|0=0,0x100=AT_SYMLINK_NOFOLLOW,0x400=AT_SYMLINK_FOLLOW,0x800=AT_NO_AUTOMOUNT," \
@@ -571,9 +581,11 @@
 	/* A program begins. `program` is the path that execve(2) got. */ \
 	X(PROCESS_START, PROCESS, "process.start", "s32 pid; s32 parent; str program") \
 	/* This is the event of the parent; process.child is the event of the child. */ \
-	X(PROCESS_FORK, PROCESS, "process.fork", "ns time; s32 child; errno error") \
+	X(PROCESS_FORK, PROCESS, "process.fork", \
+	  "ns time; s32 child; errno error; x64 flags" SHIM_CLONE_FLAGS) \
 	X(PROCESS_CHILD, PROCESS, "process.child", "s32 pid; s32 parent") \
-	X(PROCESS_VFORK, PROCESS, "process.vfork", "ns time; s32 child; errno error") \
+	X(PROCESS_VFORK, PROCESS, "process.vfork", \
+	  "ns time; s32 child; errno error; x64 flags" SHIM_CLONE_FLAGS) \
 	X(PROCESS_VCHILD, PROCESS, "process.vchild", "s32 pid; s32 parent") \
 	/* One call starts a program in a new process; `child` is the id of the process. */ \
 	X(PROCESS_SPAWN, PROCESS, "process.spawn", \

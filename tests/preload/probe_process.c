@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <linux/sched.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -167,6 +169,108 @@ static int ends_with_four(void *argument)
 			 : : "r"((long)SYS_exit), "r"((long)(status)) : "x0", "x8", "memory")
 #endif
 
+/* Notes which descriptors are open. */
+#define DESCRIPTORS 512
+static void note_open(bool *is_open)
+{
+	for (int fd = 0; fd < DESCRIPTORS; fd++)
+		is_open[fd] = syscall(SYS_fcntl, fd, F_GETFD) >= 0;
+}
+
+/* Records events, and ends. */
+static int opens_and_ends(void *argument)
+{
+	MUST(open("/no/such/file", O_RDONLY) == -1);
+	return *(const int *)argument;
+}
+
+#if defined __x86_64__
+
+/*
+ * Calls clone() with a stack that begins immediately below the return address of the call. A parent
+ * that uses its own stack while the child runs would lose data.
+ */
+int clone_below(int (*function)(void *), int flags, void *argument);
+__asm__(
+	"	.text\n"
+	"	.globl clone_below\n"
+	"	.type clone_below, @function\n"
+	"clone_below:\n"
+	"	movq %rdx, %rcx\n"
+	"	movl %esi, %edx\n"
+	"	leaq -16(%rsp), %rsi\n"
+	"	subq $8, %rsp\n"
+	"	call clone@plt\n"
+	"	addq $8, %rsp\n"
+	"	ret\n"
+	"	.size clone_below, . - clone_below\n");
+
+/* Uses more of its stack than a frame of the shim has. */
+static int fills_its_stack(void *argument)
+{
+	volatile char bytes[16384];
+
+	for (size_t i = 0; i < sizeof bytes; i++)
+		bytes[i] = 0x5a;
+	return opens_and_ends(argument);
+}
+
+#endif
+
+/* Children of clone(2) that share something with their parent. */
+static int process_shares(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		int flags;
+	} kinds[] = {
+		{ "files", CLONE_FILES },
+		{ "memory", CLONE_VM },
+		{ "sleeping", CLONE_VM | CLONE_VFORK },
+		{ "all", CLONE_VM | CLONE_VFORK | CLONE_FILES | CLONE_FS | CLONE_SIGHAND },
+		{ "folder", CLONE_VFORK | CLONE_FS | CLONE_FILES },
+	};
+	static _Alignas(16) char stack[65536];
+	static bool before[DESCRIPTORS], after[DESCRIPTORS];
+	int status = 6;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	MUST(open("/no/such/file", O_RDONLY) == -1);
+	note_open(before);
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+		child = clone(opens_and_ends, stack + sizeof stack, kinds[i].flags | SIGCHLD,
+			      &status);
+		printf("%s %d\n", kinds[i].name, (int)child);
+		wait_for(child, status);
+#if defined __x86_64__
+		/* Beside its parent a child may not use its parent's stack. */
+		if (!(kinds[i].flags & CLONE_VM) || kinds[i].flags & CLONE_VFORK)
+			wait_for(clone_below(fills_its_stack, kinds[i].flags | SIGCHLD, &status),
+				 status);
+#endif
+		note_open(after);
+		MUST(!memcmp(before, after, sizeof before));
+	}
+	for (int i = 0; i < 2; i++) {
+		struct clone_args call = { .flags = i ? CLONE_FILES : 0, .exit_signal = SIGCHLD };
+
+		child = (pid_t)syscall(SYS_clone3, &call, sizeof call);
+		if (child == 0)
+			_exit(opens_and_ends(&status));
+		printf("clone3 %d\n", (int)child);
+		wait_for(child, status);
+		note_open(after);
+		MUST(!memcmp(before, after, sizeof before));
+	}
+	MUST(syscall(SYS_clone3, 16, sizeof(struct clone_args)) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_clone3, NULL, 8) == -1 && errno == EINVAL);
+	MUST(clone(NULL, stack + sizeof stack, SIGCHLD, NULL) == -1 && errno == EINVAL);
+	MUST(clone(opens_and_ends, stack + sizeof stack, CLONE_VM | CLONE_VFORK | CLONE_SIGHAND |
+		   CLONE_FS | CLONE_NEWNS | SIGCHLD, &status) == -1 && errno == EINVAL);
+	return 0;
+}
+
 /* Children that fork() does not make, and the calls of pidfd_open(2), by syscall(2). */
 static int process_clone(int argc, char **argv)
 {
@@ -223,5 +327,6 @@ const struct probe probes_process[] = {
 	{ "daemon", process_daemon },
 	{ "vfork", process_vfork },
 	{ "clone", process_clone },
+	{ "shares", process_shares },
 	{ 0 }
 };

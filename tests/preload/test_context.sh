@@ -74,7 +74,7 @@ check "are traced" call 21 10
 recorded all "$probe" altstack
 check "a handler on a stack of its own" exits 0
 check "is traced" call 31 1
-check "and so is vfork in it" shows 'process.vfork .* error=0$' 1
+check "and so is vfork in it" shows 'process.vfork .* error=0 flags=0x0$' 1
 
 # fork in a threaded program
 without="-x alloc.*" recorded all,-lock "$probe" fork-threads
@@ -100,7 +100,7 @@ check "and end" shows 'thread.end ' 200
 recorded io,process "$probe" many-children
 check "500 children" exits 0
 check "are traced" call 71 500
-check "their processes are told" shows 'process.fork .* error=0$' 500
+check "their processes are told" shows 'process.fork .* error=0 flags=0x0$' 500
 check "their ledger is closed" ledger_is_closed
 
 # _exit

@@ -4,6 +4,8 @@
 . "${0%/*}/lib.sh"
 
 child() { sed -n "s/^$1 //p" "$tmp/out"; }
+# The number of events of a call of clone() whose child shares the memory.
+case $(uname -m) in x86_64) shared=1 ;; *) shared=0 ;; esac
 true=/usr/bin/true
 test -x $true || skip "no true"
 
@@ -12,14 +14,14 @@ check "the program works as without the shim" exits 0
 check "a program's start tells who it is" shows "process.start pid=[0-9]+ parent=$$ program=$probe\$" 1
 me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
 pid=$(child fork)
-check "fork, in the parent" shows "^$me .* process.fork .* child=$pid error=0\$" 1
+check "fork, in the parent" shows "^$me .* process.fork .* child=$pid error=0 flags=0x[0-9a-f]*\$" 1
 check "fork, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
 check "exit" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
 check "the end after it" shows "^$pid .* process.end pid=$pid\$" 1
 check "waitpid" shows "process.wait .* child=$pid error=0 which=$pid options=0x0 status=0x300 known=1\$" 1
 check "its end, seen by the parent" shows "^$me .* posixtrace_ended pid=$pid status=exited with 3 code=3 signal=0 core=" 1
 pid=$(child vfork)
-check "vfork, in the parent" shows "^$me .* process.vfork .* child=$pid error=0\$" 1
+check "vfork, in the parent" shows "^$me .* process.vfork .* child=$pid error=0 flags=0x0\$" 1
 check "vfork, in the child" shows "^$me .* process.vchild pid=$pid parent=$me\$" 1
 check "exec, before it" shows "^$me .* process.exec pid=$pid fd=-1 path=$true arguments=$true x\$" 1
 check "the program that was executed" shows "^$pid .* process.start pid=$pid parent=$me program=$true\$" 1
@@ -43,21 +45,24 @@ check "nothing was lost" shows shim_lost 0
 
 shim process "$probe" vfork
 check "vfork leaves the stack as it was" exits 0
-check "51 of them" shows 'process.vfork .* error=0$' 51
+check "51 of them" shows 'process.vfork .* error=0 flags=0x0$' 51
 
 # Children that the C library does not know are processes as well.
 shim process "$probe" clone
 check "clone leaves the program as it was" exits 0
 me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
 pid=$(child raw)
-check "clone by syscall, in the parent" shows "^$me .* process.fork .* child=$pid error=0\$" 1
+check "clone by syscall, in the parent" shows "^$me .* process.fork .* child=$pid error=0 flags=0x[0-9a-f]*\$" 1
 check "clone by syscall, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
 check "and its end" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
 pid=$(child clone)
-check "clone with a stack, in the parent" shows "^$me .* process.fork .* child=$pid error=0\$" 1
+check "clone with a stack, in the parent" shows "^$me .* process.fork .* child=$pid error=0 flags=0x[0-9a-f]*\$" 1
 check "clone with a stack, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
 pid=$(child shared)
-check "clone with shared memory is passed on" shows "process.(fork|child) .*=$pid( |\$)" 0
+check "clone with shared memory, in the parent" \
+	shows "^$me .* process.vfork .* child=$pid error=0 flags=0x4111\$" "$shared"
+check "clone with shared memory, in the child" \
+	shows "^$me .* process.vchild pid=$pid parent=$me\$" "$shared"
 pid=$(child tls)
 check "clone with other thread-local memory is passed on" \
 	shows "process.(fork|child) .*=$pid( |\$)" 0
@@ -65,7 +70,45 @@ pid=$(child ended)
 check "pidfd_open by syscall" shows "process.pidfd_open .* error=0 fd=[0-9]+ pid=$pid flags=0x0\$" 1
 check "pidfd_getfd by syscall" shows 'process.pidfd_getfd .* error=9 fd=-1 process=[0-9]+ of=77$' 1
 check "pidfd_send_signal by syscall" shows 'process.pidfd_send_signal .* error=0 fd=[0-9]+ signal=9$' 1
-check "a clone that fails" shows 'process.fork .* child=-1 error=22$' 1
+check "a clone that fails" shows 'process.fork .* child=-1 error=22 flags=0x20200$' 1
+
+shim process,io "$probe" shares
+check "children that share something leave the program as it was" exits 0
+me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
+for kind in files=0x411 folder=0x4611; do
+	pid=$(child "${kind%=*}")
+	check "${kind%=*}, in the parent" \
+		shows "^$me .* process.fork .* child=$pid error=0 flags=${kind#*=}\$" 1
+	check "${kind%=*}, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
+	check "${kind%=*}, a call" shows "^$pid .* io.open .* error=2 .*path=/no/such/file\$" 1
+done
+for kind in sleeping=0x4111 all=0x4f11; do
+	pid=$(child "${kind%=*}")
+	check "${kind%=*}, in the parent" \
+		shows "^$me .* process.vfork .* child=$pid error=0 flags=${kind#*=}\$" "$shared"
+	check "${kind%=*}, in the child" shows "^$me .* process.vchild pid=$pid parent=$me\$" "$shared"
+done
+pid=$(child memory)
+check "shared memory, in the parent" \
+	shows "^$me .* process.fork .* child=$pid error=0 flags=0x111\$" "$shared"
+child clone3 >"$tmp/pids"
+flags=0x11
+while read -r pid; do
+	check "clone3, in the parent" \
+		shows "^$me .* process.fork .* child=$pid error=0 flags=$flags\$" 1
+	check "clone3, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
+	flags=0x411
+done <"$tmp/pids"
+check "both of them" has_lines pids 2
+check "a clone with flags that fail" \
+	shows 'process.vfork .* child=-1 error=22 flags=0x24b11$' "$shared"
+check "the calls of the child in shared memory are counted" \
+	shows 'shim_lost early=0 unnamed=[1-9][0-9]* holds=0 early_alloc=0'
+
+# A child that inherits no stream has an arena of its own; it shares the descriptors nevertheless.
+LD_PRELOAD=$shim "$posixtrace" record --no-follow --trace process,io -q -o "$log" "$probe" shares >"$tmp/out" 2>"$tmp/err"
+status=$?
+check "children that are not traced leave the program as it was" exits 0
 
 shim process "$probe" closes "$true"
 check "a child that closed all descriptors is traced when it executes a program" \

@@ -29,7 +29,7 @@ struct shimloss {
 	uint64_t early;
 	uint64_t early_alloc;  /* ... calls of the family alloc, ... */
 	uint64_t early_any;    /* ... and calls of an unknown family. */
-	uint64_t unnamed;      /* calls for whose event type the shim could create no name */
+	uint64_t unnamed;      /* calls without an event type, or without memory of their own */
 	uint64_t holds;        /* holds of locks that were not recorded */
 };
 

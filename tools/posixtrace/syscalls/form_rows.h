@@ -190,8 +190,8 @@
 	ROW("mlock2", "alloc.mlock", "", "lock=#1 flags=2 address=0 size=1") \
 	ROW("munlock", "alloc.mlock", "", "address=0 size=1") \
 	ROW("fork", "process.fork", "", "child=r") \
-	ROW("clone", "process.fork", "", "child=r") \
-	ROW("clone3", "process.fork", "b0,8", "child=r") \
+	ROW("clone", "process.fork", "", "child=r flags=0") \
+	ROW("clone3", "process.fork", "b0,8", "child=r flags=q0:0") \
 	ROW("vfork", "process.vfork", "", "child=r") \
 	ROW("execve", "process.exec", "s0", "pid=p fd=#-1 path=@0") \
 	ROW("execveat", "process.exec", "s1", "pid=p fd=0 path=@0") \
