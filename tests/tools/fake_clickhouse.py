@@ -16,6 +16,8 @@ of rows meets the next FAULT; without further ones it succeeds:
     down        nothing stored, and no request is answered until the file RESULT.up exists
     down-stored the same, but the rows are stored
     down-late   the same, and the rows are stored when the next INSERT of rows arrives
+    dropped     somebody has removed the tables with all rows, and the server answers that they do
+                not exist until they are made again
     none        no fault
 
 or one of these, which also may meet a SELECT; none of the rows are stored:
@@ -80,7 +82,7 @@ import fake_server  # noqa: E402
 result, faults = sys.argv[1], sys.argv[2:]
 events, ledger = [], []
 tables, voided, fields, waiting = {}, set(), set(), []
-statements, dropped, is_down = [], [], []
+statements, dropped, is_down, is_gone = [], [], [], []
 lock = threading.Lock()
 GHOSTS = b"{replica}", b"{replica}_2"
 database = sqlite3.connect(":memory:", check_same_thread=False)
@@ -331,12 +333,14 @@ def answer(sql):
     if sql.startswith("SELECT toString(count()), toString(countIf(engine LIKE"):
         assert "name IN ('voided', " in sql
         assert "countIf(name IN ('rates', 'durations'))" in sql
-        numbers = os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        numbers = "0 0 0 0".split() if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
         return "\t".join(numbers + ["2"][len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
     if sql.startswith("SELECT toString(count()) FROM system.columns"):
         return b"1000\n"
+    if sql.startswith("CREATE TABLE IF NOT EXISTS fleet.events_rows "):
+        is_gone.clear()
     if sql.startswith(("CREATE ", "RENAME ", "DROP ")):
         return b""
     found = re.fullmatch(r"SELECT toString\(row_day\) FROM fleet\.(\w+_rows) WHERE row_day < toDate\('\d{4}-"
@@ -420,6 +424,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 waiting.append((table, data))
             is_down.append(True)
             self.close_connection = True
+        elif fault == "dropped":
+            for of_rows in events, ledger, tables, voided, fields, waiting:
+                of_rows.clear()
+            for name in kinds:
+                database.execute("DROP TABLE " + name)
+            kinds.clear()
+            is_gone.append(True)
+            return False
         elif fault == "redirect":
             self.reply(302, b"", [("Location", "http://127.0.0.1:1/")])
         elif fault == "long":
@@ -427,6 +439,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             return self.misbehave(fault, b"")
         return True
+
+    def no_table(self, name):
+        self.reply(404, b"Code: 60. DB::Exception: Table fleet.%s doesn't exist\n" % name)
 
     def misbehave(self, fault, body):
         """Answers as no server of ClickHouse does. Returns whether the request is done."""
@@ -496,6 +511,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 if self.fail(fault, table[1], data):
                     write_result()
                     return
+                if is_gone:
+                    self.no_table(table[1].encode())
+                    return
                 store(table[1], data)
                 body = b""
             elif "FAKE_LARGE" in os.environ and b" DROP PARTITION " in data:
@@ -512,13 +530,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 return
             else:
                 sql = data.decode("utf-8", "surrogateescape")
+                if is_gone and not re.match(r"CREATE |SELECT toString\(count\(\)\), toString\(countIf\(engine", sql):
+                    self.no_table(b"x")
+                    return
                 body = answer(sql)
                 found = re.match(r"SELECT .*? FROM ([\w.]+) ", sql, re.S)
                 fault = fault_of(found[1]) if found else None
             write_result()
         if fault == "404":
-            self.reply(404, b"Code: 60. DB::Exception: Table fleet.%s doesn't exist\n" %
-                       found[1].encode())
+            self.no_table(found[1].encode())
         elif fault == "cut" and not table:
             self.send_response(200)
             self.send_header("Content-Length", str(len(body)))

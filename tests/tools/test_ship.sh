@@ -30,6 +30,18 @@ check "the message has the address, the statement and the status" \
 	has err "^posixtrace: http://$FAKE_ADDRESS:[0-9]*/: INSERT INTO [a-z]*_rows: status 500: "
 check "control characters are escaped" lacks err "$(printf '\033')"
 
+# Tables that somebody removes before any INSERT: ship makes them again and sends all events again.
+for before in 0 1 2 3 4 6; do
+	rm -rf "$tmp/state"
+	# shellcheck disable=SC2046 # a list of words
+	serve $(yes none | head -n "$before") dropped
+	ships 0 --batch 900 "$log"
+	check "dropped after $before: all events, each once" is_whole "$total"
+	check "dropped after $before: the tables are complete" has result '^streams_rows 1 whole$'
+done
+check "the events that are sent again are reported" has err \
+	": the database has lost $total of $total shipped events; they are sent again\$"
+
 # Answers that do not come: their rows are stored later.
 rm -rf "$tmp/state"
 serve none slow none slow

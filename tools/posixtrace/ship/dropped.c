@@ -191,11 +191,15 @@ static int ship_account(struct shipment *shipment, sqlite3 *db, bool is_last)
 	return good ? TOOL_OK : TOOL_FAILURE;
 }
 
-/* Ships the account of one log. This account may be a part of a merged account. */
+/*
+ * Ships the account of one log. This account may be a part of a merged account. If tables are made
+ * meanwhile, stores true in *again.
+ */
 static int ship_part(const struct ship_options *options, struct link *link, const char *path,
-		     size_t part, size_t *parts, bool is_last, enum shipment_state *state)
+		     size_t part, size_t *parts, bool is_last, enum shipment_state *state,
+		     bool *again)
 {
-	struct shipment shipment = { .options = options, .link = link,
+	struct shipment shipment = { .options = options, .link = link, .made = link->made,
 				     .state = SHIPMENT_MORE };
 	struct posix_trace_loginfo_np info;
 	int status = TOOL_FAILURE;
@@ -211,6 +215,7 @@ static int ship_part(const struct ship_options *options, struct link *link, cons
 		*state = shipment.state;
 	}
 	sqlite3_close(db);
+	*again = !shipment_is_current(&shipment) && !ship_stopped;
 	return status;
 }
 
@@ -257,8 +262,13 @@ int dropped_run(const struct ship_options *options, struct link *link, const cha
 	}
 	for (size_t part = 1; part <= parts && !ship_stopped; part++) {
 		enum shipment_state of_part;
-		int now = ship_part(options, link, path, part, &parts, is_last, &of_part);
+		bool again;
+		int now;
 
+		do {
+			now = ship_part(options, link, path, part, &parts, is_last, &of_part,
+					&again);
+		} while (again && now == TOOL_FAILURE && of_part == SHIPMENT_MORE);
 		status = tool_worse(status, now);
 		if (of_part != SHIPMENT_ENDED)
 			*state = of_part;

@@ -10,11 +10,14 @@
 #include <sys/random.h>
 
 #include "base/say.h"
+#include "base/vec.h"
 
 #define OTHERS_S 5 /* timeout for a replica to which this process does not send rows now */
 #define SYNC_QUERIES 8 /* number of names of the statement SYSTEM SYNC REPLICA for each table */
 #define REPLICA_NAMES 100000 /* number of names of a replica besides the name by the macro */
 #define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
+#define CODE_NO_TABLE 60        /* UNKNOWN_TABLE */
+#define CODE_NO_DATABASE 81     /* UNKNOWN_DATABASE */
 
 uint64_t link_attempt(void)
 {
@@ -143,25 +146,34 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 /*
  * Makes the database, the tables and the views that are missing. If all of them exist, no statement
  * is sent, because the user may lack the right to make tables. A database that an older version has
- * made may lack optional views.
+ * made may lack optional views. If a table is missing, link->made is counted even if a statement
+ * fails later, because some of the tables may then be new.
  */
 static enum server_result make_tables(struct link *link)
 {
+	static const char table[] = "CREATE TABLE ";
 	struct server *server = &link->server;
 	struct bytes sql = { .at = NULL };
-	unsigned statements = 0, optional = 0;
+	unsigned statements = 0, optional = 0, tables = 0;
 	enum server_result result;
 	struct found found;
 	bool is_complete;
 
-	while (fleet_create_sql(statements, server->address.database, NULL, &sql))
+	while (fleet_create_sql(statements, server->address.database, NULL, &sql)) {
+		tables += sql.used >= strlen(table) && !memcmp(sql.at, table, strlen(table));
+		sql.used = 0;
 		optional += fleet_is_optional(statements++);
+	}
 	server->has_database = false;
 	result = find_tables(link, &found);
 	/* The + 1 is for the statement that makes the database itself. */
 	is_complete = found.all + 1 + optional >= statements + found.optional;
 	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
 		result = SERVER_REFUSED;
+	if (result == SERVER_OK && !is_complete && found.plain + found.replicated < tables) {
+		link->made++;
+		link->checks = 0;
+	}
 	for (unsigned i = 0; result == SERVER_OK && i < statements; i++)
 		if (fleet_is_optional(i) ? found.optional < optional : !is_complete)
 			result = make_table(link, i, &sql);
@@ -193,6 +205,27 @@ static void make_tables_everywhere(struct link *link)
 	link->server.timeout_s = timeout_s;
 }
 
+/* The list has only logs that were shipped since then, so a linear search is fast enough. */
+bool link_checked(const struct link *link, uint64_t source)
+{
+	for (size_t i = 0; i < link->checks; i++)
+		if (link->checked[i] == source)
+			return true;
+	return !link->made;
+}
+
+bool link_note_checked(struct link *link, uint64_t source)
+{
+	if (link_checked(link, source))
+		return true;
+	if (!vec_grow(&link->checked, link->checks, 1)) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	link->checked[link->checks++] = source;
+	return true;
+}
+
 /* ------------------------------------------------------------------ repetition */
 
 /*
@@ -211,6 +244,18 @@ static enum server_result prepare_host(struct link *link)
 }
 
 /*
+ * If a table or the database was removed since this process has looked for it, the next request
+ * looks for the tables again, and makes them.
+ */
+static void note_missing(struct link *link, enum server_result result)
+{
+	const int code = result == SERVER_WRONG ? server_code(&link->server) : 0;
+
+	if (code == CODE_NO_TABLE || code == CODE_NO_DATABASE)
+		link->has_tables[link->server.host] = false;
+}
+
+/*
  * Like link_try(). In addition, an answer for which is_right() returns false is a failure;
  * "is_right" may be NULL.
  */
@@ -221,6 +266,7 @@ static enum server_result try_checked(struct link *link, const char *sql, const 
 
 	if (result == SERVER_OK)
 		result = server_request(&link->server, sql, body, limit);
+	note_missing(link, result);
 	if (result == SERVER_OK && is_right && !is_right(&link->server.answer))
 		result = server_foreign(&link->server, sql);
 	if (result != SERVER_OK)
@@ -263,6 +309,7 @@ enum server_result link_sync(struct link *link)
 		result = sql.failed ? lack_memory(link)
 				    : server_request(&link->server, sql.at, NULL, 65536);
 		link->server.query_id = NULL;
+		note_missing(link, result);
 	}
 	bytes_free(&sql);
 	return result;

@@ -639,6 +639,7 @@ static int ship_run(int argc, char **argv)
 		link.retry.arg = &given.spool;
 	}
 	status = run_ship(&link, argv + optind, argc - optind);
+	free(link.checked);
 	server_free(&link.server);
 	return status;
 }

@@ -39,6 +39,14 @@ struct link {
 	bool has_tables[ADDRESS_HOSTS]; /* for each host: whether the tables exist */
 	bool has_replicas[ADDRESS_HOSTS]; /* for each host: whether the tables are replicated */
 	bool lacks_views;              /* the message about optional views was printed */
+	/*
+	 * How often this process found that tables were missing, and made them. Positions from
+	 * before may count events that the database no longer has.
+	 */
+	unsigned made;
+	/* the logs whose positions were compared with the database since then: link_checked() */
+	uint64_t *checked;
+	size_t checks;
 	struct retry retry;
 };
 
@@ -92,6 +100,13 @@ bool link_resolve_attempt(struct link *link, const char *table, uint64_t source,
  * false if the server did not confirm the deletion.
  */
 bool keep_expire(struct link *link, uint64_t keep_days);
+
+/*
+ * Whether the position of the log was compared with the database since the tables were made again.
+ * link_note_checked() returns false after it printed that memory is lacking.
+ */
+bool link_checked(const struct link *link, uint64_t source);
+bool link_note_checked(struct link *link, uint64_t source);
 
 /* Returns a new random number, not 0. */
 uint64_t link_attempt(void);
@@ -155,6 +170,7 @@ struct shipment {
 	struct ship_fields *fields;
 	char host[64];
 	uint64_t source;
+	unsigned made;          /* link->made when the position was compared with the database */
 	uint16_t day;           /* days from 1970 to the beginning of the log */
 	enum shipment_state state;
 	uint64_t sent;          /* events sent in this run */
@@ -188,6 +204,11 @@ uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *
  * members "options", "link", "source" and log->path.
  */
 enum state_result shipment_start(struct shipment *shipment);
+/*
+ * Returns whether the position still fits the database. It does not if tables were made after
+ * shipment_start(). The shipment of the log has then failed, and the caller starts it again.
+ */
+bool shipment_is_current(const struct shipment *shipment);
 
 /* Sets the members "host", "source" and "day" of the shipment from the log's information. */
 void shipment_identify(struct shipment *shipment, const struct posix_trace_loginfo_np *info);

@@ -47,6 +47,11 @@ static void stamp_attempt(struct block *block, uint64_t attempt)
 		memcpy(values->at + at, &attempt, sizeof(attempt));
 }
 
+bool shipment_is_current(const struct shipment *shipment)
+{
+	return !shipment->link || shipment->link->made == shipment->made;
+}
+
 bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
 		     uint64_t attempt, uint64_t rows_before, bool *is_void)
 {
@@ -55,6 +60,8 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	enum server_result result = SERVER_ABSENT;
 	bool good = false;
 
+	if (!shipment_is_current(shipment))
+		return false;
 	stamp_attempt(block, attempt);
 	bytes_printf(&sql, "INSERT INTO %s (", table);
 	block_names(block, &sql);
@@ -172,21 +179,36 @@ static bool is_position(const struct bytes *answer)
 	return answer->used == 2 * sizeof(uint64_t);
 }
 
+/* Prints that the database has rows of the log which are not the first events of the log. */
+static void say_holes(const struct shipment *shipment, uint64_t rows, uint64_t next)
+{
+	if (shipment->position.is_new)
+		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has "
+		    "no position of it, so nothing is shipped", shipment->log->path, rows, next,
+		    shipment->options->folder);
+	else
+		say("%s: the database has lost some of the first %" PRIu64 " events, and has "
+		    "%" PRIu64 ", so nothing is shipped", shipment->log->path, next, rows);
+}
+
 /*
  * Finds the position of a log that has no file of a position. The database may have rows of the log
  * nevertheless, because the log was shipped with another folder of positions, or because the file
- * was deleted. So the function asks the database for the number of its events of the log. They must
- * be the first events of the log, without gaps and each only once. Otherwise the function reports
- * the numbers, and nothing is shipped. A replica may lack rows that another replica has confirmed,
- * so link_sync() is called first. The database may have a summary but no event, for a dropped log
- * or for a log whose events were lost.
+ * was deleted. Also finds the position again if tables were removed from the database. So the
+ * function asks the database for the number of its events of the log. They must be the first events
+ * of the log, without gaps and each only once. Otherwise the function reports the numbers, and
+ * nothing is shipped. A replica may lack rows that another replica has confirmed, so link_sync() is
+ * called first. The database may have a summary but no event, for a dropped log or for a log whose
+ * events were lost.
  */
 static bool find_position(struct shipment *shipment)
 {
 	struct bytes sql = { .at = NULL };
 	struct link *link = shipment->link;
+	struct position *position = &shipment->position;
 	const struct bytes *answer = &link->server.answer;
 	uint64_t rows, next;
+	unsigned made;
 	size_t at = 0;
 	bool good;
 
@@ -195,19 +217,39 @@ static bool find_position(struct shipment *shipment)
 	fleet_counts_sql(link->server.address.database, &sql);
 	bytes_str(&sql, " FORMAT RowBinary");
 	good = link_query_synced(link, &sql, 65536, is_position);
+	made = link->made;
 	bytes_free(&sql);
 	/* If there is no row, the second number has no meaning. */
 	if (!good || !server_get_u64(answer, &at, &rows) || !server_get_u64(answer, &at, &next))
 		return false;
 	if (rows && rows != next) {
-		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has "
-		    "no position of it, so nothing is shipped", shipment->log->path, rows, next,
-		    shipment->options->folder);
+		say_holes(shipment, rows, next);
 		shipment->state = SHIPMENT_FAULTY;
 		return false;
 	}
-	shipment->position.events = rows;
-	return void_summaries(shipment) && position_save(&shipment->position);
+	if (rows < position->events)
+		say("%s: the database has lost %" PRIu64 " of %" PRIu64 " shipped events; they are "
+		    "sent again", shipment->log->path, position->events - rows, position->events);
+	position->events = rows;
+	position->summary = position->summary_events = 0;
+	return void_summaries(shipment) && position_save(position) &&
+	       (link->made != made || link_note_checked(link, shipment->source));
+}
+
+/*
+ * Finds the position of a new log, or settles the unconfirmed INSERT of another log. If tables were
+ * made before or by these statements, compares the position with the database.
+ */
+static bool settle_position(struct shipment *shipment)
+{
+	struct link *link = shipment->link;
+	bool good = shipment->position.is_new ? find_position(shipment)
+					      : resolve_attempts(shipment);
+
+	while (good && !link_checked(link, shipment->source))
+		good = find_position(shipment);
+	shipment->made = link->made;
+	return good;
 }
 
 int shipment_busy(const char *path, bool is_last, enum shipment_state *state)
@@ -232,7 +274,7 @@ enum state_result shipment_start(struct shipment *shipment)
 			       &shipment->link->server.address, shipment->source);
 	if (result != STATE_OK)
 		return result;
-	if (position->is_new ? find_position(shipment) : resolve_attempts(shipment))
+	if (settle_position(shipment))
 		return STATE_OK;
 	/* Releases the lock of the log for the next try. */
 	position_close(position);
@@ -348,10 +390,12 @@ static int ship_events(struct shipment *shipment, bool is_last)
 	return TOOL_OK;
 }
 
-int shipment_run(const struct ship_options *options, struct link *link, const char *path,
-		 bool is_last, enum shipment_state *state)
+/* Ships the log once. If tables are made meanwhile, stores true in *again. */
+static int run_once(const struct ship_options *options, struct link *link, const char *path,
+		    bool is_last, enum shipment_state *state, bool *again)
 {
-	struct shipment shipment = { .options = options, .link = link };
+	struct shipment shipment = { .options = options, .link = link,
+				     .made = link ? link->made : 0 };
 	int status;
 
 	shipment.log = &shipment.only.file;
@@ -372,9 +416,22 @@ int shipment_run(const struct ship_options *options, struct link *link, const ch
 		status = ship_events(&shipment, is_last);
 	}
 	*state = shipment.state;
+	*again = !shipment_is_current(&shipment) && !ship_stopped;
 	if (!status && is_last &&
 	    (!shipment.log->info.complete || logfile_is_damaged(shipment.log)))
 		status = TOOL_DAMAGED;
 	end_shipment(&shipment);
+	return status;
+}
+
+int shipment_run(const struct ship_options *options, struct link *link, const char *path,
+		 bool is_last, enum shipment_state *state)
+{
+	bool again = false;
+	int status;
+
+	do {
+		status = run_once(options, link, path, is_last, state, &again);
+	} while (again && status == TOOL_FAILURE && *state == SHIPMENT_MORE);
 	return status;
 }
