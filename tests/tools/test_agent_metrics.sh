@@ -118,6 +118,52 @@ else: sys.exit(1)' "${url_port%/metrics}"
 	got=$?
 	check "a slow client loses its connection" test $got -eq 0
 fi
+# Clients that send nothing, or a part of a request, neither delay nor prevent the answers to others.
+if command -v python3 >/dev/null; then
+	python3 - "${url_port%/metrics}" >"$tmp/clients" 2>&1 <<-'END'
+		import socket
+		import sys
+		GET = b"GET /metrics HTTP/1.1\r\n"
+		def connect(text=b""):
+		    client = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+		    client.settimeout(60)
+		    client.sendall(text)
+		    return client
+		def answer(client):
+		    data = b""
+		    try:
+		        while piece := client.recv(65536):
+		            data += piece
+		    except OSError:
+		        pass
+		    return data
+		def is_whole(data):
+		    return data.startswith(b"HTTP/1.1 200 OK\r\n") and b"posixtrace_processes{" in data
+		def overtakes():
+		    early, late = connect(GET), connect(GET + b"\r\n")
+		    if not is_whole(answer(late)):
+		        return False
+		    try:
+		        early.sendall(b"\r\n")
+		    except OSError:
+		        return False
+		    return is_whole(answer(early))
+		# A connection has five seconds, which may be too short under load: so there are several tries.
+		print("overtaken:", any(overtakes() for n in range(20)))
+		idle = [connect() for n in range(100)]
+		print("beside 100:", any(is_whole(answer(connect(GET + b"\r\n"))) for n in range(20)))
+		print("the oldest:", answer(idle[0]))
+		for name, text in ("long head", GET + b"a: b\r\n" * 2000), ("body", b"POST / HTTP/1.1\r\n\r\n" + 5000 * b"x"):
+		    for n in range(20):
+		        first = answer(connect(text)).split(b"\r\n")[0].decode()
+		        if first:
+		            break
+		    print(name + ":", first)
+	END
+	printf '%s\n' 'overtaken: True' 'beside 100: True' "the oldest: b''" \
+		'long head: HTTP/1.1 431 Request Header Fields Too Large' 'body: HTTP/1.1 405 Method Not Allowed' >"$tmp/wanted"
+	check "clients do not wait for each other" diff "$tmp/wanted" "$tmp/clients"
+fi
 check "nothing but the loopback address listens" test -z "$(ss -Hltnp 2>/dev/null | grep "pid=$agent," | grep -v '127\.0\.0\.1:')"
 
 # Counts remain when a process ends and when the configuration is loaded again.

@@ -29,7 +29,26 @@ time.sleep(1000)' >"$tmp/port"
 	write_conf "listen = 127.0.0.1:$port" '[record none]' "$nothing"
 	run 1 agent -c "$conf"
 	check "the port is used" has err "^posixtrace: listen 127.0.0.1:$port: Address already in use; choose another"
-	kill "$pid"
+	# An agent that runs tries again until the port is free.
+	holder=$pid
+	write_conf '[record none]' "$nothing"
+	start_agent
+	write_conf "listen = 127.0.0.1:$port" "textfile = $tmp/metrics/agent.prom" '[record none]' "$nothing"
+	kill -HUP "$agent"
+	until_true said ': the agent tries again'
+	check "after a reload the port is used" said \
+		"^posixtrace: listen 127.0.0.1:$port: the agent tries again at each search for processes\$"
+	kill "$holder"
+	until_true said "^posixtrace: metrics: http://127.0.0.1:$port/metrics\$"
+	check "it opens the port when it is free" said "^posixtrace: metrics: http://127.0.0.1:$port/metrics\$"
+	check "it prints once that it is not" test "$(grep -c 'Address already in use' "$agent_err")" -eq 1
+	# A file of metrics whose folder is missing.
+	until_true said "^posixtrace: $tmp/metrics/agent.prom: No such file or directory; the metrics in this file are old"
+	mkdir "$tmp/metrics"
+	until_true test -e "$tmp/metrics/agent.prom"
+	until_true said "^posixtrace: $tmp/metrics/agent.prom: written again\$"
+	check "the file is written when this is possible" said 'agent.prom: written again$'
+	end_agent TERM 0
 fi
 write_conf 'listen = 192.0.2.1:9464' '[record none]' "$nothing"
 run 1 agent -c "$conf"

@@ -274,12 +274,16 @@ static void reload_config(struct agent *agent)
 	}
 	for (size_t i = 0; i < agent->recorders; i++)
 		recorder_watch(agent->recorder[i], config, &agent->metrics);
+	metrics_listen(agent);
 	if (agent->config->textfile &&
 	    (!config->textfile || strcmp(config->textfile, agent->config->textfile)))
 		metrics_remove(agent);
 	config_drop(agent->config);
 	agent->config = config;
-	metrics_listen(agent);
+	agent->metrics.listen_err = 0;
+	if (metrics_listen(agent))
+		say("listen %s: the agent tries again at each search for processes",
+		    config->listen);
 	forget_failures(agent, true);
 	agent->search_ns = 0;
 	say("%s: loaded", agent->path);
@@ -365,7 +369,9 @@ static int sleep_ms(const struct agent *agent)
  */
 static void wait_for_work(struct agent *agent)
 {
-	struct pollfd *poller = calloc(agent->recorders + 3, sizeof(*poller));
+	struct pollfd *poller = calloc(2 + METRICS_POLLS + agent->recorders, sizeof(*poller));
+	struct pollfd *clients, *ends;
+	int time_ms = sleep_ms(agent);
 	struct ended ended;
 
 	if (!poller) {
@@ -374,22 +380,27 @@ static void wait_for_work(struct agent *agent)
 	}
 	poller[0] = (struct pollfd){ .fd = agent->signals.signals, .events = POLLIN };
 	/* poll() ignores a negative descriptor. */
-	if (agent->keeps_waiting) {
-		poller[1].fd = poller[2].fd = -1;
-	} else {
-		poller[1] = (struct pollfd){ .fd = agent->control, .events = POLLIN };
-		poller[2] = (struct pollfd){ .fd = agent->metrics.listener, .events = POLLIN };
-	}
+	poller[1] = (struct pollfd){ .fd = agent->keeps_waiting ? -1 : agent->control,
+				     .events = POLLIN };
+	clients = poller + 2;
+	ends = clients + metrics_poll(agent, clients);
 	for (size_t i = 0; i < agent->recorders; i++)
-		poller[i + 3] =
-			(struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
-	poll(poller, agent->recorders + 3, sleep_ms(agent));
+		ends[i] = (struct pollfd){ .fd = agent->recorder[i]->pidfd, .events = POLLIN };
+	/*
+	 * poll() refuses more elements than the limit of descriptors, which another process may
+	 * have lowered. The agent then examines all processes, and clients wait.
+	 */
+	if (poll(poller, (nfds_t)(ends - poller) + agent->recorders, time_ms) < 0) {
+		usleep(time_ms < 100 ? (useconds_t)time_ms * 1000 : 100000);
+		for (size_t i = 0; i < agent->recorders; i++)
+			ends[i].revents = POLLIN;
+	}
 	/*
 	 * The loop runs backwards: if a recorder ends, the last recorder replaces it in the list,
 	 * and the loop has already examined that last recorder.
 	 */
 	for (size_t i = agent->recorders; i-- > 0;)
-		if (poller[i + 3].revents && recorder_has_ended(agent->recorder[i], &ended))
+		if (ends[i].revents && recorder_has_ended(agent->recorder[i], &ended))
 			agent_process_ended(agent, i, &ended);
 	if (poller[1].revents)
 		agent_control_serve(agent);
@@ -397,8 +408,8 @@ static void wait_for_work(struct agent *agent)
 	 * The agent answers requests for metrics after it has handled the ends of processes, so
 	 * that the metrics have the last counts of these processes.
 	 */
-	if (poller[2].revents && !agent->keeps_waiting)
-		metrics_serve(agent);
+	if (ends > clients)
+		metrics_serve(agent, clients);
 	free(poller);
 	if (has_watch(agent) && until_now_ns() >= agent->read_ns) {
 		agent_read_watches(agent);
@@ -411,6 +422,8 @@ static void wait_for_work(struct agent *agent)
 
 /*
  * The signals are blocked before the message that the agent is ready, because an unblocked SIGUSR1
+	if (metrics_end_ns(&agent->metrics) < until_ns)
+		until_ns = metrics_end_ns(&agent->metrics);
  * or SIGUSR2 would end the agent.
  */
 static int begin_signals(struct agent *agent)

@@ -17,6 +17,7 @@
 #include "base/whole.h"
 
 #define WRITE_NS INT64_C(1000000000) /* the shortest time between two writes of the file */
+#define SAY_AGAIN_NS INT64_C(60000000000) /* a message about a failed write is repeated then */
 
 /*
  * Copies a name so that it can be the value of a label. Bytes that are not printable ASCII, and
@@ -108,9 +109,7 @@ void metrics_fini(struct metrics *metrics)
 	free(metrics->record);
 	free(metrics->types.series);
 	free(metrics->spans.series);
-	free(metrics->address);
-	if (metrics->listener >= 0)
-		close(metrics->listener);
+	metrics_close(metrics);
 	*metrics = (struct metrics){ .listener = -1 };
 }
 
@@ -155,8 +154,9 @@ static void put_processes(FILE *out, const struct agent *agent)
 	}
 }
 
-/* Writes the event types and spans of the sections with durations. */
 /*
+ * Writes the event types and spans of the sections with durations.
+ *
  * The bounds have the form in which Prometheus itself prints them, so that the label le has the
  * value that a rule uses. In the format of Prometheus, each bucket contains all lower buckets, so
  * the function writes sums of buckets.
@@ -282,7 +282,22 @@ static int write_file(const char *path, const char *text, size_t len)
 	return err;
 }
 
-/* An error is printed each time, because in some installations this file is the only output. */
+/*
+ * Prints an error of a write. The error is printed again after a minute, and not at each write, so
+ * that a full disk does not fill the journal.
+ */
+static void say_write(struct metrics *metrics, const char *path, int err, int64_t now_ns)
+{
+	if (err && (err != metrics->write_err || now_ns - metrics->said_ns >= SAY_AGAIN_NS)) {
+		say("%s: %s; the metrics in this file are old until a write succeeds", path,
+		    say_strerror(err));
+		metrics->said_ns = now_ns;
+	} else if (!err && metrics->write_err) {
+		say("%s: written again", path);
+	}
+	metrics->write_err = err;
+}
+
 void metrics_write(struct agent *agent)
 {
 	const char *path = agent->config->textfile;
@@ -300,8 +315,7 @@ void metrics_write(struct agent *agent)
 	agent->metrics.written_ns = now_ns;
 	text = metrics_text(agent, &len);
 	err = text ? write_file(path, text, len) : ENOMEM;
-	if (err)
-		say("%s: %s", path, strerror(err));
+	say_write(&agent->metrics, path, err, now_ns);
 	free(text);
 }
 
@@ -315,4 +329,5 @@ void metrics_remove(struct agent *agent)
 	if (agent->config->textfile && agent->metrics.written_ns)
 		unlink(agent->config->textfile);
 	agent->metrics.written_ns = 0;
+	agent->metrics.write_err = 0;
 }

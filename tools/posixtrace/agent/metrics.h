@@ -11,6 +11,7 @@
 #ifndef POSIXTRACE_AGENT_METRICS_H
 #define POSIXTRACE_AGENT_METRICS_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -20,6 +21,11 @@
 /* the greatest number of series of event types, and also of series of spans */
 #define METRICS_SERIES	4096
 #define METRICS_BUCKETS 8    /* number of buckets; their upper bounds are 1 us, 10 us, ... 10 s */
+
+#define METRICS_CLIENTS 16   /* greatest number of connections at the same time */
+#define METRICS_POLLS	(METRICS_CLIENTS + 1)
+
+struct metrics_client;
 
 /* The counts of a section. */
 struct metrics_record {
@@ -46,8 +52,13 @@ struct metrics {
 	size_t records;
 	struct metrics_list types, spans;
 	int64_t written_ns; /* CLOCK_MONOTONIC: time of the last write of the file; 0: never */
+	int write_err;	    /* the error of the last write of the file, or 0 */
+	int64_t said_ns;    /* CLOCK_MONOTONIC: when this error was printed */
 	int listener;	    /* -1: none */
 	char *address;	    /* the value of the key "listen" when "listener" was opened */
+	int listen_err;     /* the error of the last attempt to open the listener, or 0 */
+	struct metrics_client *client[METRICS_CLIENTS];
+	size_t clients;
 };
 
 /*
@@ -90,7 +101,19 @@ void metrics_remove(struct agent *agent);
  * socket. Returns TOOL_OK, or TOOL_FAILURE after it printed an error.
  */
 int metrics_listen(struct agent *agent);
-/* Answers one client. */
-void metrics_serve(struct agent *agent);
+/* Closes the port and all connections. */
+void metrics_close(struct metrics *metrics);
+/*
+ * Stores the descriptors of the port and of the clients for poll(2). Returns their number, which is
+ * 0 if there is no port.
+ */
+size_t metrics_poll(const struct agent *agent, struct pollfd poller[METRICS_POLLS]);
+/* Returns the time by CLOCK_MONOTONIC at which metrics_serve() must close a connection. */
+int64_t metrics_end_ns(const struct metrics *metrics);
+/*
+ * Accepts a client, and does for all clients what is possible without waiting. "poller" is from
+ * metrics_poll(), after poll(2). There must be a port.
+ */
+void metrics_serve(struct agent *agent, const struct pollfd poller[METRICS_POLLS]);
 
 #endif
