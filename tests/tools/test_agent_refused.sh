@@ -90,6 +90,79 @@ if command -v prlimit >/dev/null; then
 	check "the message is printed once" test "$(grep -c 'a client waits' "$agent_err")" -eq 1
 fi
 
+# Folders that somebody removes or replaces while the agent records: it makes them again, and keeps
+# the events of the recorders whose files are lost.
+own_puppet
+start_puppet
+write_conf '[record doll]' "executable = $(readlink "/proc/$target/exe")"
+start_agent
+until_true records "$target"
+for removed in logs flight control lock everything folder; do
+	tell e e
+	case $removed in
+	everything) rm -rf "$store"/* ;;
+	folder) rm -rf "$store" ;;
+	*) rm -rf "$store/$removed" ;;
+	esac
+	case $removed in
+	everything | lock) until_true said "^posixtrace: $store/lock was made again\$" ;;
+	folder) until_true said "^posixtrace: $store was made again\$" ;;
+	control) until_true test -e "$store/control" ;;
+	*) until_true said "^posixtrace: $store/$removed was removed or replaced; it was made again\$" ;;
+	esac
+	until_true records "$target"
+	run 0 agent -c "$conf" --snapshot doll
+	check "$removed was removed: a log can be written" has out "^$store/logs/.*-doll-$target-command.ptl\$"
+	case $removed in
+	flight | everything | folder)
+		until_true has_logs error 1
+		log=$(log_of error)
+		check "$removed was removed: the events are kept" test "$(count_of u)" -ge 2
+		check "$removed was removed: the reason" reason_in "$log" 'error.*the file of the recorder was removed from flight/'
+		;;
+	esac
+	check "$removed was removed: every log is sound" all_sound
+done
+mkdir -m 777 "$tmp/open"
+# The agent makes a missing folder again at each search.
+until test -L "$store"; do
+	rm -rf "$store"
+	ln -sT "$tmp/open" "$store"
+done 2>/dev/null
+until_true said "^posixtrace: $store: other users can write to this folder (mode 0777)\$"
+sleep 0.2 # some searches, each of which tries again
+check "a link to an unsafe folder is refused, once" test "$(grep -c 'other users can write' "$agent_err")" -eq 1
+chmod 700 "$tmp/open"
+: >"$agent_err"
+until_true said "^posixtrace: $store was made again\$"
+until_true records "$target"
+run 0 agent -c "$conf" --snapshot doll
+check "a link to a safe folder is used" test "$(find "$tmp/open/logs" -name '*command.ptl' | wc -l)" -eq 1
+end_agent TERM 0
+end_puppet
+rm -f "$store"
+
+# The memory of recorders returns to the system when their processes have ended.
+anonymous() { sed -n 's/^RssAnon:[[:space:]]*\([0-9]*\) kB$/\1/p' "/proc/$agent/status"; }
+has_processes() { test "$("$posixtrace" agent -c "$conf" --status | grep -c '^record ')" -eq "$1"; }
+is_returned() { test $((4 * ($(anonymous) - before))) -lt $((most - before)); }
+if has_shim && grep -q '^RssAnon:' /proc/self/status; then
+	start_agent
+	before=$(anonymous)
+	mkfifo "$tmp/hold" || exit 99
+	for n in 1 2 3 4 5 6 7 8; do
+		start sh -c 'exec "$0" 0 1 r <"$1"' "$puppet_program" "$tmp/hold" >/dev/null
+	done
+	exec 8>"$tmp/hold"
+	until_true has_processes 8
+	most=$(anonymous)
+	exec 8>&-
+	until_true has_processes 0
+	until_true is_returned
+	check "the memory of ended recorders is returned: $before, $most, $(anonymous) kB" is_returned
+	end_agent TERM 0
+fi
+
 # An agent that ends before it answers.
 if command -v python3 >/dev/null; then
 	rm -rf "$store"

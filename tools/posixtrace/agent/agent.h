@@ -57,6 +57,7 @@ struct agent {
 	struct metrics metrics;
 	struct until signals;
 	int control; /* the socket; -1: none */
+	bool has_freed; /* a recorder has ended since the last search */
 	bool keeps_waiting; /* no client is accepted before the next search */
 	bool has_said_waiting; /* no client was served since the message about waiting clients */
 	bool ends, reexecutes;
@@ -83,6 +84,12 @@ void agent_read_watches(struct agent *agent);
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason);
 
 /*
+ * Ends all recorders, whose files in flight/ were removed, and keeps their events. The next search
+ * makes new recorders.
+ */
+void agent_lost_flight(struct agent *agent);
+
+/*
  * "name" is a pattern for names of sections, or the number of a process. The function writes a log
  * of each recorder that "name" selects. The log has the events of the last last_ns nanoseconds, or
  * all events if last_ns is 0. If "answer" is not NULL, writes the path of each log to it as a line.
@@ -105,6 +112,8 @@ int64_t agent_gap_ms(const struct agent *agent, const struct found *found);
 /* In agent_control.c: the socket by which agent --snapshot and --status speak to the agent. */
 int agent_control_open(struct agent *agent);
 void agent_control_close(struct agent *agent);
+/* Returns whether somebody has removed the name of the socket, so that no client can find it. */
+bool agent_control_is_lost(const struct agent *agent);
 void agent_control_serve(struct agent *agent);
 
 /*

@@ -61,6 +61,13 @@ int agent_control_open(struct agent *agent)
 	return TOOL_FAILURE;
 }
 
+bool agent_control_is_lost(const struct agent *agent)
+{
+	struct stat st;
+
+	return fstatat(agent->store.dir, "control", &st, AT_SYMLINK_NOFOLLOW) && errno == ENOENT;
+}
+
 /*
  * Afterwards connect(2) fails with ECONNREFUSED or ENOENT, and a client prints that there is no
  * agent.

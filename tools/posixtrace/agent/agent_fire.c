@@ -122,23 +122,39 @@ static bool fits_end(enum config_when when, const struct ended *ended)
 static void forget_recorder(struct agent *agent, size_t index)
 {
 	agent->recorder[index] = agent->recorder[--agent->recorders];
+	agent->has_freed = true;
 }
 
 /*
- * The recorder is removed from the list before it is ended, because ending it may take time and
- * print messages.
+ * Ends a recorder, and keeps the events of the last last_ns nanoseconds, or all events if last_ns
+ * is 0. The recorder is removed from the list before it is ended, because ending it may take time
+ * and print messages.
  */
-void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason)
+static void end_recorder(struct agent *agent, size_t index, const char *trigger,
+			 const char *reason, int64_t last_ns)
 {
 	struct recorder *recorder = agent->recorder[index];
 	char *path;
 
 	forget_recorder(agent, index);
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
-		     0, &path);
+		     last_ns, &path);
 	/* A log that was not moved to logs/ may remain in flight/. */
 	agent->has_leftovers |= trigger && !path;
 	say_log(path, trigger, reason);
+}
+
+void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason)
+{
+	end_recorder(agent, index, trigger, reason, 0);
+}
+
+/* With a limit of time, recorder_end() keeps a copy of the stream and not the file in flight/. */
+void agent_lost_flight(struct agent *agent)
+{
+	while (agent->recorders)
+		end_recorder(agent, agent->recorders - 1, "error",
+			     "the file of the recorder was removed from flight/", INT64_MAX);
 }
 
 /* If the trigger has fired in the watch, returns its rule, otherwise NULL. "watch" may be NULL. */

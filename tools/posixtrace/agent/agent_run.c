@@ -4,6 +4,8 @@
  * of processes.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@
 /* AGAIN_NS: the time between the first and the second attempt to record a process */
 #define AGAIN_NS     INT64_C(1000000000)
 #define AGAIN_MAX_NS INT64_C(300000000000)
+/* descriptors that must be free before a process is recorded: for it, and for logs and clients */
+#define DESCRIPTORS  32
 
 /*
  * Returns whether the process has a recorder. A recorder with the same process number but another
@@ -128,6 +132,23 @@ static void note_gap(const struct agent *agent, const struct recorder *recorder,
 	recorder_note(recorder, "gap", "", reason);
 }
 
+/*
+ * Returns whether enough descriptors are free to record one more process. If recorders used the
+ * last descriptors, the agent could not write logs. "fd" is any open descriptor.
+ */
+static bool has_descriptors(int fd)
+{
+	int copies[DESCRIPTORS], count = 0;
+	bool good;
+
+	while (count < DESCRIPTORS && (copies[count] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	good = count == DESCRIPTORS;
+	while (count)
+		close(copies[--count]);
+	return good;
+}
+
 /* find_processes() calls this function for each process that the configuration names. */
 static void visit_process(void *arg, const struct found *found)
 {
@@ -146,6 +167,12 @@ static void visit_process(void *arg, const struct found *found)
 	}
 	if (!vec_grow(&agent->recorder, agent->recorders, 1)) {
 		say("%s", strerror(ENOMEM));
+		return;
+	}
+	if (!has_descriptors(agent->signals.signals)) {
+		say("process %d: not recorded, because the agent needs %d free descriptors to "
+		    "record it and to write logs; see ulimit -n", (int)found->pid, DESCRIPTORS);
+		note_failure(agent, found);
 		return;
 	}
 	/*
@@ -204,6 +231,35 @@ static void look_at_recorders(struct agent *agent)
 	}
 }
 
+/* If a user or a program has removed or replaced folders of the agent, continues in new ones. */
+static void keep_folders(struct agent *agent)
+{
+	enum store_change change = store_check(&agent->store);
+
+	if (change == STORE_NEW_FOLDER ||
+	    (change != STORE_MISSING && agent_control_is_lost(agent))) {
+		agent_control_close(agent);
+		agent_control_open(agent);
+		agent->has_leftovers = true;
+	}
+	if (change == STORE_NEW_FOLDER || change == STORE_NEW_FLIGHT)
+		agent_lost_flight(agent);
+}
+
+/*
+ * Returns the memory of ended recorders to the kernel. By itself glibc returns only memory behind
+ * the last used block. The memory of an agent would therefore remain that of the time with the most
+ * processes.
+ */
+static void return_memory(struct agent *agent)
+{
+#ifdef __GLIBC__
+	if (agent->has_freed)
+		malloc_trim(0);
+#endif
+	agent->has_freed = false;
+}
+
 /*
  * The function first ends the recorders whose process has changed, because the search may then find
  * the process for another section. It also handles leftovers, quotas and metrics, so that the agent
@@ -211,13 +267,16 @@ static void look_at_recorders(struct agent *agent)
  */
 static void search_processes(struct agent *agent)
 {
+	keep_folders(agent);
 	look_at_recorders(agent);
 	forget_failures(agent, false);
 	find_processes(agent->config, visit_process, agent);
 	if (agent->has_leftovers)
 		agent_leftovers(agent);
 	store_tidy(&agent->store, agent->config);
+	metrics_listen(agent);
 	metrics_write(agent);
+	return_memory(agent);
 	agent->keeps_waiting = false;
 	agent->search_ns = until_now_ns() + agent->config->interval_ns;
 }
@@ -274,7 +333,6 @@ static void reload_config(struct agent *agent)
 	}
 	for (size_t i = 0; i < agent->recorders; i++)
 		recorder_watch(agent->recorder[i], config, &agent->metrics);
-	metrics_listen(agent);
 	if (agent->config->textfile &&
 	    (!config->textfile || strcmp(config->textfile, agent->config->textfile)))
 		metrics_remove(agent);
@@ -357,6 +415,8 @@ static int sleep_ms(const struct agent *agent)
 		until_ns = agent->read_ns;
 	if (has_budget(agent) && agent->budget_ns < until_ns)
 		until_ns = agent->budget_ns;
+	if (metrics_end_ns(&agent->metrics) < until_ns)
+		until_ns = metrics_end_ns(&agent->metrics);
 	left_ns = until_ns - until_now_ns();
 	if (left_ns <= 0)
 		return 0;
@@ -422,8 +482,6 @@ static void wait_for_work(struct agent *agent)
 
 /*
  * The signals are blocked before the message that the agent is ready, because an unblocked SIGUSR1
-	if (metrics_end_ns(&agent->metrics) < until_ns)
-		until_ns = metrics_end_ns(&agent->metrics);
  * or SIGUSR2 would end the agent.
  */
 static int begin_signals(struct agent *agent)

@@ -415,7 +415,7 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 		  const char *reason, int64_t last_ns, char **path)
 {
 	enum store_result result = STORE_KEPT;
-	bool is_kept = trigger != NULL;
+	bool is_kept = trigger != NULL, is_whole;
 	char name[STORE_NAME_BYTES + 8];
 	int fd = -1;
 
@@ -432,7 +432,7 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	 * Even if capture_finish() fails and the log is incomplete, the log is kept, because a part
 	 * of it may be readable.
 	 */
-	capture_finish(&recorder->capture);
+	is_whole = capture_finish(&recorder->capture) == TOOL_OK;
 	add_last_counts(recorder, metrics);
 	/*
 	 * If no copy with only the last events was made, the function keeps the flight log, which
@@ -441,6 +441,9 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 	if (is_kept)
 		result = store_keep(store, config, fd < 0 ? recorder->name : name,
 				    &recorder->flight, trigger, path);
+	if (!is_whole && fd < 0 && *path)
+		say("%s: this log is incomplete; 'posixtrace verify' says how much of it can be "
+		    "read", *path);
 	if (fd >= 0) {
 		close(fd);
 		if (result != STORE_KEPT)

@@ -171,6 +171,85 @@ void store_close(struct store *store)
 	*store = (struct store){ .dir = -1, .lock = -1, .flight = -1, .logs = -1 };
 }
 
+/*
+ * Returns whether the path, which is relative to "dir", leads to the file with the descriptor. If
+ * this is unknown, for example because a permission is lacking, returns true.
+ */
+static bool leads_to(int dir, const char *path, int fd)
+{
+	struct stat st, opened;
+
+	if (fstatat(dir, path, &st, 0))
+		return errno != ENOENT && errno != ENOTDIR && errno != ELOOP;
+	return fstat(fd, &opened) ||
+	       (st.st_dev == opened.st_dev && st.st_ino == opened.st_ino);
+}
+
+/*
+ * If the folder below store->dir was removed or replaced, makes and opens it again, and returns
+ * true. If this fails, sets store->is_missing, so that the reason is printed once.
+ */
+static bool renew_folder(struct store *store, const char *name, int *fd, bool is_quiet)
+{
+	int made;
+
+	if (leads_to(store->dir, name, *fd))
+		return false;
+	say_nothing(is_quiet);
+	made = open_folder(store, name);
+	say_nothing(false);
+	if (made < 0) {
+		store->is_missing = true;
+		return false;
+	}
+	close(*fd);
+	*fd = made;
+	say("%s/%s was removed or replaced; it was made again", store->folder, name);
+	return true;
+}
+
+/*
+ * Opens the whole store again. The former store keeps its lock until the new one is locked, so that
+ * no other agent can use one of them meanwhile. A failure is printed once. "name" is the part that
+ * was removed.
+ */
+static enum store_change renew_store(struct store *store, const char *name)
+{
+	struct store made;
+	int status;
+
+	if (!store->is_missing)
+		say("%s%s was removed or replaced", store->folder, name);
+	say_nothing(store->is_missing);
+	status = store_open(&made, store->folder);
+	say_nothing(false);
+	store->is_missing = status != TOOL_OK;
+	if (status)
+		return STORE_MISSING;
+	made.removed = store->removed;
+	made.expired = store->expired;
+	made.refused = store->refused;
+	store_close(store);
+	*store = made;
+	say("%s%s was made again", store->folder, name);
+	return STORE_NEW_FOLDER;
+}
+
+enum store_change store_check(struct store *store)
+{
+	bool was_missing;
+
+	if (!leads_to(AT_FDCWD, store->folder, store->dir))
+		return renew_store(store, "");
+	if (!leads_to(store->dir, "lock", store->lock))
+		return renew_store(store, "/lock");
+	was_missing = store->is_missing;
+	store->is_missing = false;
+	renew_folder(store, "logs", &store->logs, was_missing);
+	return renew_folder(store, "flight", &store->flight, was_missing) ? STORE_NEW_FLIGHT
+									  : STORE_SAME;
+}
+
 /* The name of a section contains no dot, so store_flight_parse() can separate the parts. */
 void store_flight_name(char name[STORE_NAME_BYTES], const struct store_flight *flight)
 {

@@ -45,6 +45,8 @@ struct store {
 	size_t unreadable;
 	bool has_waiting;
 	bool has_excess; /* the message that the quota is exceeded was printed */
+	/* the reason was printed why a folder, which was removed, cannot be made again */
+	bool is_missing;
 };
 
 #define STORE_NAME_BYTES 160
@@ -56,6 +58,20 @@ struct store {
  */
 int store_open(struct store *store, const char *folder);
 void store_close(struct store *store);
+
+enum store_change {
+	STORE_SAME,
+	STORE_MISSING,    /* the folder was removed, and cannot be made or used now */
+	STORE_NEW_FLIGHT, /* flight/ was removed or replaced; the store uses a new one */
+	STORE_NEW_FOLDER  /* the same for the whole folder, in which nothing else is open */
+};
+
+/*
+ * If the folder, lock, flight/ or logs/ was removed or replaced since it was opened, makes and
+ * opens it again. Without this function the store would continue in a folder that no path leads to.
+ * Prints what happened.
+ */
+enum store_change store_check(struct store *store);
 
 /*
  * Opens the folder for a client of the agent. The client must be the owner of the folder or root,

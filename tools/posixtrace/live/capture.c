@@ -85,6 +85,15 @@ static int capture_say_why(const struct capture_plan *plan, int err)
 		say("process %d: there are too many streams; 'posixtrace list' shows them",
 		    (int)plan->pid);
 		break;
+	/* These errors are about the file of the log and not about the process. */
+	case ENOSPC:
+	case EDQUOT:
+	case EFBIG:
+	case EIO:
+	case EROFS:
+		say("%s: the log of process %d cannot be written: %s", plan->path, (int)plan->pid,
+		    say_strerror(err));
+		break;
 	default:
 		return process_say_why(plan->pid, err);
 	}
