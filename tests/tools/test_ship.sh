@@ -228,7 +228,7 @@ rm -rf "$tmp/state"/*[0-9a-f]
 { printf PXTRLOG1; head -c 100 /dev/zero; } >"$tmp/folder/0.ptl"
 serve
 follows() {
-	"$posixtrace" ship --state "$tmp/state" --to "$url" --follow "$tmp/folder" 2>"$tmp/followed" &
+	"$posixtrace" ship --state "$tmp/state" --to "$url" --follow "$tmp/folder" >"$tmp/printed" 2>"$tmp/followed" &
 	shipper=$!
 }
 until_in() { until grep -q "$2" "$tmp/$1" 2>/dev/null; do kill -0 "$shipper" || break; sleep 0.05; done; }
@@ -249,11 +249,35 @@ until cat "$tmp/state"/*[0-9a-f] 2>/dev/null | grep -q '^summary [1-9][0-9]* [0-
 	sleep 0.05
 done
 check "a follower ships the logs that can be read" is_whole "$total"
+# until_there FILE TEXT: a minute at most.
+until_there() {
+	tries=1200
+	until grep -q "$2" "$tmp/$1" || test $((tries -= 1)) -eq 0; do sleep 0.05; done
+}
+until_there printed 'a.ptl: .* shipped'
+check "a follower prints while it follows" has printed "a.ptl: $total events shipped"
 kill "$shipper"
 wait "$shipper"
 check "a follower ends without a failure" test $? -eq 0
 check "the log that cannot be read is named once" test \
 	"$(grep -c '0.ptl: it cannot be shipped before it has changed' "$tmp/followed")" = 1
+
+# An outage does not make the pauses of a follower long. A pause of ten times the outage would be
+# longer than the minute of until_there().
+rm -rf "$tmp/state"/*[0-9a-f] "$tmp/folder/0.ptl" "$tmp/result.up"
+"$make_log" plain "$tmp/folder/b.ptl" 3000 >/dev/null || exit 99
+serve none down
+follows
+until_there followed 'posixtrace: http'
+sleep 7
+touch "$tmp/result.up"
+until_there printed 'b.ptl: .* shipped'
+"$make_log" plain "$tmp/folder/c.ptl" 3000 >/dev/null || exit 99
+until_there printed 'c.ptl: .* shipped'
+check "a follower ships a new log soon after an outage" has printed "c.ptl: $total events shipped"
+kill "$shipper"
+wait "$shipper"
+rm -f "$tmp/result.up"
 run 2 ship --to "$url" --state '' "$log"
 run 2 ship --schema --dry-run
 finish

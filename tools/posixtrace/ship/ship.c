@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/out.h"
@@ -20,6 +21,7 @@
 #include "base/tool.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "base/when.h"
 #include "query/query_account.h"
 #include "ship/collector.h"
 #include "ship/gzip.h"
@@ -33,6 +35,8 @@ extern const struct tool_command ship_command;
 #define GIVE_UP_NS INT64_C(60000000000)
 #define EXPIRE_NS  INT64_C(3600000000000)
 #define KEEP_MOST  36500 /* days */
+#define PAUSE_LEAST_NS INT64_C(1000000000)
+#define PAUSE_MOST_NS  INT64_C(60000000000)
 
 static struct {
 	struct ship_options options;
@@ -296,17 +300,40 @@ static void forget_removed(struct candidates *list)
 }
 
 /*
- * With --follow, ships all logs again and again: once a second, or less often if this takes longer.
- * A signal or a failure ends the loop. The loop also ends when all logs are complete and there are
- * as many logs as operands. It continues if a folder has or had several logs, or has an account,
- * since this folder may get more logs.
+ * Returns the pause before the next round. A round reads growing logs from their beginning, so a
+ * pause is ten times the processor time of the round, within limits. The time of a round itself
+ * does not count, because it includes the time during which the server was absent.
+ */
+static int64_t pause_after(int64_t used_ns)
+{
+	const int64_t pause_ns = 10 * used_ns;
+
+	return pause_ns < PAUSE_LEAST_NS ? PAUSE_LEAST_NS :
+	       pause_ns > PAUSE_MOST_NS ? PAUSE_MOST_NS : pause_ns;
+}
+
+/* Returns the processor time of this process. */
+static int64_t used_now(void)
+{
+	struct timespec used = { .tv_sec = 0 };
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return when_timespec(&used);
+}
+
+/*
+ * With --follow, ships all logs again and again: once a second, or less often if this needs much
+ * processor time. A signal or a failure ends the loop. The loop also ends when all logs are
+ * complete and there are as many logs as operands. It continues if a folder has or had several
+ * logs, or has an account, since this folder may get more logs. The output of each round is written
+ * at its end.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {
 	int status = TOOL_OK;
 
 	while (!ship_stopped) {
-		int64_t begin_ns = until_now_ns(), pause_ns;
+		int64_t begin_ns = used_now();
 		bool is_over = true;
 
 		forget_removed(list);
@@ -324,10 +351,8 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 			is_over = false;
 		if (is_over || status == TOOL_FAILURE)
 			break;
-		pause_ns = 10 * (until_now_ns() - begin_ns);
-		if (pause_ns < 1000000000)
-			pause_ns = 1000000000;
-		ship_pause(pause_ns);
+		out_flush(&out_stdout);
+		ship_pause(pause_after(used_now() - begin_ns));
 	}
 	return status;
 }
