@@ -59,7 +59,8 @@ void binary_close(struct binary_file *file)
 
 /*
  * The dynamic linker loads the shim, so a static program never has it. The runtime of Go moves
- * stacks and reads the return addresses on them, but a hook would replace a return address.
+ * stacks and reads the return addresses on them, but a hook would replace a return address. The
+ * garbage collector of OCaml reads the return addresses, too.
  */
 const char *binary_lack(const struct binary_file *file)
 {
@@ -67,6 +68,8 @@ const char *binary_lack(const struct binary_file *file)
 		return "it is statically linked";
 	if (file->is_go)
 		return "it is a Go program, whose runtime moves stacks";
+	if (file->is_ocaml)
+		return "it is a program of OCaml, whose garbage collector reads return addresses";
 	return file->lack;
 }
 
@@ -83,6 +86,11 @@ const char *binary_unknown(const struct binary_file *file)
 bool binary_is_go(const struct binary_file *file)
 {
 	return file->is_go;
+}
+
+bool binary_reads_returns(const struct binary_file *file)
+{
+	return file->is_go || file->is_ocaml;
 }
 
 bool binary_is_static(const struct binary_file *file)

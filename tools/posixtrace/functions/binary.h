@@ -39,10 +39,12 @@ const char *binary_lack(const struct binary_file *file);
 const char *binary_unknown(const struct binary_file *file);
 
 /*
- * binary_is_go() returns whether the Go compiler has made the file. binary_is_static() returns
- * whether the file is a statically linked program.
+ * binary_is_go() returns whether the Go compiler has made the file. binary_reads_returns() returns
+ * whether the runtime of the file reads return addresses on the stack, as those of Go and OCaml do.
+ * binary_is_static() returns whether the file is a statically linked program.
  */
 bool binary_is_go(const struct binary_file *file);
+bool binary_reads_returns(const struct binary_file *file);
 bool binary_is_static(const struct binary_file *file);
 const char *binary_path(const struct binary_file *file);
 

@@ -196,6 +196,20 @@ static bool is_of_unwinder(const char *name)
 }
 
 /*
+ * Returns whether an object has the name of a table of frames, with which the garbage collector of
+ * OCaml finds the values on the stack. Each module of OCaml has one, such as camlList__frametable.
+ * The separator differs between versions.
+ */
+static bool is_of_ocaml(const char *name)
+{
+	static const char last[] = "frametable";
+	const size_t len = strlen(name);
+
+	return !strncmp(name, "caml", 4) && len >= sizeof(last) - 1 &&
+	       !strcmp(name + len - (sizeof(last) - 1), last);
+}
+
+/*
  * Adds the functions of a symbol table whose addresses are in a segment with code. If the size of a
  * function reaches beyond the end of the segment, the size counts as unknown, and the function is
  * refused later. Returns false if memory is lacking.
@@ -216,6 +230,7 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 			break;
 		type = GELF_ST_TYPE(symbol.st_info);
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
+		file->is_ocaml |= name && symbol.st_shndx != SHN_UNDEF && is_of_ocaml(name);
 		file->may_unwind |= name && symbol.st_shndx == SHN_UNDEF && is_of_unwinder(name);
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !name || !*name ||
 		    symbol.st_shndx == SHN_UNDEF || !binary_at(file, symbol.st_value, &bytes))

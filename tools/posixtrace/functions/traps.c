@@ -23,7 +23,7 @@ bool traps_are_permitted(struct traps *traps)
 
 bool traps_has_functions(struct traps *traps, const struct binary_file *file)
 {
-	return traps->is_forced || ((binary_is_go(file) || binary_is_static(file)) &&
+	return traps->is_forced || ((binary_reads_returns(file) || binary_is_static(file)) &&
 				    traps_are_permitted(traps));
 }
 

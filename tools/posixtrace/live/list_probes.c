@@ -182,11 +182,11 @@ static int list_file(const char *path, bool is_foreign)
 	text_safe(&out_stdout, path, strlen(path));
 	out_str(&out_stdout, ":\n");
 	/*
-	 * If is_closed is true, the library cannot enter the program. In a program of Go the
-	 * library does not find the functions.
+	 * If is_closed is true, the library cannot enter the program. The library patches no
+	 * function of Go or OCaml.
 	 */
 	is_closed = is_foreign || binary_is_static(file) || is_foreign_program(path);
-	by_kernel = !binary_unknown(file) && (is_closed || binary_is_go(file));
+	by_kernel = !binary_unknown(file) && (is_closed || binary_reads_returns(file));
 	if (!put_probes(file, is_closed)) {
 		say("%s", strerror(ENOMEM));
 		binary_close(file);

@@ -33,8 +33,9 @@ static int by_count(const void *a, const void *b)
 
 /*
  * Prints the end of a line: for each reason, the number of functions or probes that are not traced.
+ * no_uprobes is the reason why the kernel does not trace them, or NULL.
  */
-static void say_refused(struct out *err, struct patches_refusals *refused)
+static void say_refused(struct out *err, struct patches_refusals *refused, const char *no_uprobes)
 {
 	if (refused->reasons)
 		qsort(refused->reason, refused->reasons, sizeof(*refused->reason), by_count);
@@ -45,6 +46,8 @@ static void say_refused(struct out *err, struct patches_refusals *refused)
 		text_safe(err, refused->reason[i].why, strlen(refused->reason[i].why));
 		out_char(err, ')');
 	}
+	if (refused->count && no_uprobes)
+		out_printf(err, "; no uprobes: %s", no_uprobes);
 	out_char(err, '\n');
 }
 
@@ -71,7 +74,7 @@ void patch_say(struct patches *plan, const char *where)
 		if (plan->described.left_out)
 			out_printf(&err, " (%zu more for which there is no event type)",
 				   plan->described.left_out);
-		say_refused(&err, &plan->refused);
+		say_refused(&err, &plan->refused, plan->traps.why);
 	}
 	if (plan->probes.patterns) {
 		out_printf(&err, "posixtrace: --probe: %zu probe%s%s %s traced at %zu place%s",
@@ -81,7 +84,7 @@ void patch_say(struct patches *plan, const char *where)
 			out_str(&err, " by uprobes of the kernel");
 		else if (plan->traps.probes)
 			out_printf(&err, ", %zu by uprobes of the kernel", plan->traps.probes);
-		say_refused(&err, &plan->refused_probes);
+		say_refused(&err, &plan->refused_probes, NULL);
 	}
 	out_flush(&err);
 }
