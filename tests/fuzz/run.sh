@@ -36,8 +36,6 @@ longest() {
 	log | resume) echo 300000 ;;
 	foreign) echo 40000 ;;
 	import_*) echo 20000 ;;
-	# A given number of short inputs covers more of the schemas than the same number of long ones.
-	schema) test -n "$seed" && echo 512 || echo 4096 ;;
 	*) echo 4096 ;;
 	esac
 }
