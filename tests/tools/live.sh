@@ -15,7 +15,7 @@ case $victim in /*) ;; *) victim=$PWD/$victim ;; esac
 POSIXTRACE_PRELOAD=$shim
 POSIXTRACE_GUARDIAN=${shim%/.libs/*}/posixtrace-guardian
 POSIXTRACE_RUNTIME_DIR=$tmp/runtime
-export POSIXTRACE_PRELOAD POSIXTRACE_GUARDIAN POSIXTRACE_RUNTIME_DIR
+export posixtrace POSIXTRACE_PRELOAD POSIXTRACE_GUARDIAN POSIXTRACE_RUNTIME_DIR
 mkdir -m 700 "$POSIXTRACE_RUNTIME_DIR" || exit 99
 
 # can_attach: this system lets a process trace another one, also one that runs, and this build has
@@ -40,7 +40,21 @@ refused() {
 	shift
 	eval '"$refuse"' "$(cat "$tmp/rules")" -- '"$posixtrace"' '"$@"'
 }
+# shows FILE TEXT-FILE ARGUMENT...: posixtrace, for which a file of /proc has other text.
+shows() {
+	unshare -m sh -c 'mount --bind "$1" "$0" && shift && exec "$posixtrace" "$@"' "$@"
+}
+# findings NAME...: the lines of doctor about these requirements, with their advice.
+findings() {
+	awk -v names="$(printf '%s,' "$@")" 'BEGIN { n = split(names, name, ",") - 1 }
+		/^[a-z]/ { is = 0; for (i = 1; i <= n; i++) is = is || index($0, " " name[i] "  ") }
+		is'
+}
 can_refuse() { "$refuse" 'kcmp EPERM' -- true; }
+has_kernel() {
+	"$posixtrace" doctor >"$tmp/can"
+	test "$(grep -c '^works *\(kernel events\|system calls\|uprobes\) ' "$tmp/can")" -eq 3
+}
 has_tracefs() { "$posixtrace" doctor | grep -q '^works *tracefs'; }
 
 # name_process NUMBER NAME: NAME is in the output for the number.

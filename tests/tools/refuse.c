@@ -45,6 +45,7 @@ static const struct call {
 	CALL(pidfd_open, -1), CALL(pread64, -1), CALL(pwrite64, -1), CALL(perf_event_open, -1),
 	CALL(clone, -1), CALL(mmap, -1), CALL(bpf, -1), CALL(kcmp, -1), CALL(signalfd4, -1),
 	CALL(pipe2, -1), CALL(ftruncate, -1), CALL(process_vm_readv, -1),
+	CALL(fallocate, -1), CALL(madvise, -1), CALL(membarrier, -1),
 #ifdef SYS_mkdir
 	CALL(mkdir, 0), CALL(access, 0), CALL(readlink, 0), CALL(open, 0),
 #endif

@@ -35,6 +35,7 @@
 #define EVENTS         1000
 #define CAP_PTRACE_BIT 19
 #define CAP_PERFMON_BIT 38
+#define MOUNT_TRACEFS  "as root: mount -t tracefs nodev /sys/kernel/tracing"
 
 /*
  * Returns the number in a file, such as a setting of the kernel. Returns the last argument if the
@@ -151,6 +152,15 @@ static void report_clock(doctor_report *report, const struct posix_trace_loginfo
 		   info->clock, (double)info->clock_hz / 1e9);
 }
 
+/*
+ * Returns the advice, or NULL if the error is a lack of descriptors: the text of say_strerror()
+ * then names the limit.
+ */
+static const char *advice_unless_files(int err, const char *advice)
+{
+	return err == EMFILE || err == ENFILE ? NULL : advice;
+}
+
 /* Tests the recording: writes events of this process into a log, and reads the log. */
 static void examine_recording(doctor_report *report)
 {
@@ -167,8 +177,9 @@ static void examine_recording(doctor_report *report)
 		close(fd);
 	if (err)
 		doctor_say(report, "recording", DOCTOR_FAILS,
-			   "a container or a limit of memory or processes may be the reason",
-			   "a stream with a log of this process: %s", strerror(err));
+			   advice_unless_files(err, "a container or a limit of memory or processes "
+						    "may be the reason"),
+			   "a stream with a log of this process: %s", say_strerror(err));
 	else
 		doctor_say(report, "recording", events == EVENTS ? DOCTOR_WORKS : DOCTOR_FAILS,
 			   NULL, "%d events recorded, %u read from the log", EVENTS, events);
@@ -194,20 +205,37 @@ static void examine_barrier(doctor_report *report)
 			   commands < 0 ? strerror(errno) : "not supported");
 }
 
+/*
+ * Returns whether the library continues without fallocate(2) after this error. The memory is then
+ * made when a thread first uses it.
+ */
+static bool is_refusal(int err)
+{
+	return err == EPERM || err == EACCES || err == ENOSYS || err == EOPNOTSUPP;
+}
+
 /* Examines shared memory, and whether it can be made present before a thread uses it. */
 static void examine_memory(doctor_report *report)
 {
 	const size_t bytes = 1 << 20;
 	int fd = memfd_create("doctor", MFD_CLOEXEC);
+	const int refused = fd >= 0 && fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
 	void *map = MAP_FAILED;
 	bool populates;
 
-	if (fd >= 0 && fallocate(fd, 0, 0, (off_t)bytes) == 0)
+	if (fd >= 0 && (!refused || (is_refusal(refused) && !ftruncate(fd, (off_t)bytes))))
 		map = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED) {
 		doctor_say(report, "shared memory", DOCTOR_FAILS,
-			   "permit memfd_create(2) and fallocate(2), and look at the limits of "
-			   "memory", "1 MiB cannot be allocated: %s", strerror(errno));
+			   advice_unless_files(errno, "permit memfd_create(2), and look at the "
+						      "limits of memory"),
+			   "1 MiB cannot be allocated: %s", say_strerror(errno));
+	} else if (refused) {
+		doctor_say(report, "shared memory", DOCTOR_LIMITED,
+			   "permit fallocate(2) in the filter of system calls",
+			   "cannot be reserved (fallocate: %s): a traced process gets SIGBUS if "
+			   "the machine has no more memory", say_strerror(refused));
+		munmap(map, bytes);
 	} else {
 		/*
 		 * Kernels before 5.14 refuse this call. With such a kernel, each page is made when
@@ -367,8 +395,9 @@ static void examine_perf(doctor_report *report)
 			   "perf_event_paranoid is %ld: no record --sched and --sample", paranoid);
 	else
 		doctor_say(report, "kernel events", DOCTOR_LIMITED,
-			   "permit perf_event_open(2) in the filter of system calls",
-			   "%s: no record --sched and --sample", strerror(err));
+			   advice_unless_files(err, "permit perf_event_open(2) in the filter of "
+						    "system calls"),
+			   "%s: no record --sched and --sample", say_strerror(err));
 }
 
 /*
@@ -393,7 +422,7 @@ static void examine_tracefs(doctor_report *report)
 	if (why)
 		doctor_say(report, "tracefs", DOCTOR_LIMITED,
 			   strcmp(why, "it is not mounted") == 0 ?
-			   "as root: mount -t tracefs nodev /sys/kernel/tracing" : NULL,
+			   MOUNT_TRACEFS : NULL,
 			   "%s: no record --kernel, and --sched does not know who woke a thread",
 			   why);
 	else if (swept.unknown)
@@ -414,8 +443,11 @@ static void examine_tracefs(doctor_report *report)
  */
 static const char *programs_advice(const char *why)
 {
-	return strncmp(why, "no permission", 13) == 0 ?
-	       "run as root, or see setcap in posixtrace-record(1)" : NULL;
+	if (strncmp(why, "no permission", 13) == 0)
+		return "run as root, or see setcap in posixtrace-record(1)";
+	if (strncmp(why, "in a PID namespace", 18) == 0)
+		return "record it from outside of the container";
+	return strstr(why, "tracefs is not mounted") ? MOUNT_TRACEFS : NULL;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/procfile.h"
 #include "base/say.h"
 #include "doctor/doctor.h"
 #include "inject/target.h"
@@ -24,6 +25,12 @@ static bool examine_existence(pid_t pid, doctor_report *report)
 	char name[PROCESS_NAME_BYTES], path[40];
 	struct stat st;
 
+	/* /proc would show another process with this number. */
+	if (procfile_is_foreign()) {
+		doctor_say(report, "process", DOCTOR_UNKNOWN, NULL,
+			   "%d: /proc belongs to another PID name space", (int)pid);
+		return false;
+	}
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st) != 0) {
 		if (kill(pid, 0) != 0 && errno == ESRCH)

@@ -226,30 +226,83 @@ static bool load_programs(struct syscalls *syscalls, const struct program_fields
 	return true;
 }
 
+/* Returns the kernel's reason for this error number, in words. */
+const char *syscalls_reason(int err)
+{
+	switch (err) {
+	case EPERM:
+	case EACCES:
+		return "no permission to load programs into the kernel (CAP_BPF and CAP_PERFMON, "
+		       "as root has)";
+	case ENOSYS:
+		return "this kernel has no BPF";
+	case EMFILE:
+		return "too few descriptors; see ulimit -n";
+	case ENOMEM:
+		return "out of memory";
+	}
+	return "this kernel does not accept the programs";
+}
+
+/* Returns the reason why find_fields() failed, which errno shows. */
+static const char *fields_reason(void)
+{
+	return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
+	       "the kernel's events are not there (tracefs is not mounted?)";
+}
+
+/* Returns the reason why perf_event_open(2) failed. */
+static const char *event_reason(int err)
+{
+	switch (err) {
+	case EPERM:
+	case EACCES:
+		return "no permission for perf_event_open(2) (CAP_PERFMON, as root has)";
+	case ENOSYS:
+		return "this kernel has no perf_event_open(2)";
+	case EMFILE:
+	case ENOMEM:
+		return syscalls_reason(err);
+	}
+	return "this kernel does not open its events by perf_event_open(2)";
+}
+
 /*
- * Attaches the programs. Each program needs only one event of any CPU, because the program then
- * runs on all CPUs. The program of exits is attached before the program of entries. So when the
- * first entry of a call is recorded, its exit will be recorded, too.
+ * Opens the event to which a program is attached. Each program needs only one event of any CPU,
+ * because the program then runs on all CPUs. Returns NULL or the reason for a failure.
  */
-static bool attach_programs(struct syscalls *syscalls, unsigned scope)
+static const char *open_event(struct syscalls *syscalls, int which)
 {
 	struct perf_event_attr attr = { .type = PERF_TYPE_TRACEPOINT, .size = sizeof(attr),
 					.sample_period = 1 };
 	char text[32];
 
-	for (int i = 0; i < SYSCALLS_PROGRAMS; i++) {
+	if (!syscalls_read_event(events[which], "id", text, sizeof(text)))
+		return fields_reason();
+	attr.config = strtoull(text, NULL, 10);
+	syscalls->event[which] = perf_open(&attr, -1, sched_getcpu());
+	return syscalls->event[which] < 0 ? event_reason(errno) : NULL;
+}
+
+/*
+ * Attaches the programs. The program of exits is attached before the program of entries. So when
+ * the first entry of a call is recorded, its exit will be recorded, too. Returns NULL or the reason
+ * for a failure.
+ */
+static const char *attach_programs(struct syscalls *syscalls, unsigned scope)
+{
+	const char *why = NULL;
+
+	for (int i = 0; !why && i < SYSCALLS_PROGRAMS; i++) {
 		if (!is_wanted(i, scope))
 			continue;
-		if (!syscalls_read_event(events[i], "id", text, sizeof(text)))
-			return false;
-		attr.config = strtoull(text, NULL, 10);
-		syscalls->event[i] = perf_open(&attr, -1, sched_getcpu());
-		if (syscalls->event[i] < 0 ||
-		    ioctl(syscalls->event[i], PERF_EVENT_IOC_SET_BPF, syscalls->program[i]) ||
-		    ioctl(syscalls->event[i], PERF_EVENT_IOC_ENABLE, 0))
-			return false;
+		why = open_event(syscalls, i);
+		if (!why && (ioctl(syscalls->event[i], PERF_EVENT_IOC_SET_BPF,
+				   syscalls->program[i]) ||
+			     ioctl(syscalls->event[i], PERF_EVENT_IOC_ENABLE, 0)))
+			why = syscalls_reason(errno);
 	}
-	return true;
+	return why;
 }
 
 /*
@@ -283,31 +336,6 @@ static void forget_all(struct syscalls *syscalls)
 	memset(syscalls->map, -1, sizeof(syscalls->map));
 	memset(syscalls->program, -1, sizeof(syscalls->program));
 	memset(syscalls->event, -1, sizeof(syscalls->event));
-}
-
-/* Returns the kernel's reason for this error number, in words. */
-const char *syscalls_reason(int err)
-{
-	switch (err) {
-	case EPERM:
-	case EACCES:
-		return "no permission to load programs into the kernel (CAP_BPF and CAP_PERFMON, "
-		       "as root has)";
-	case ENOSYS:
-		return "this kernel has no BPF";
-	case EMFILE:
-		return "too few descriptors; see ulimit -n";
-	case ENOMEM:
-		return "out of memory";
-	}
-	return "this kernel does not accept the programs";
-}
-
-/* Returns the reason why find_fields() failed, which errno shows. */
-static const char *fields_reason(void)
-{
-	return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
-	       "the kernel's events are not there (tracefs is not mounted?)";
 }
 
 /*
@@ -352,11 +380,11 @@ const char *syscalls_begin(struct syscalls *syscalls, const struct syscalls_plan
 		if (!set_element(syscalls->map[SYSCALLS_MAP_PLAN], i, &plan[i]))
 			return syscalls_reason(errno);
 	if (!set_element(syscalls->map[SYSCALLS_MAP_TRACED], (uint32_t)pid, &yes) ||
-	    !map_ring(syscalls) || !load_programs(syscalls, &fields, scope) ||
-	    !attach_programs(syscalls, scope))
+	    !map_ring(syscalls) || !load_programs(syscalls, &fields, scope))
 		return syscalls_reason(errno);
-	syscalls->is_active = true;
-	return NULL;
+	why = attach_programs(syscalls, scope);
+	syscalls->is_active = !why;
+	return why;
 }
 
 const char *syscalls_refusal(void)
@@ -367,6 +395,8 @@ const char *syscalls_refusal(void)
 
 	if (!why && !load_programs(&syscalls, &fields, SYSCALLS_FOLLOW | SYSCALLS_CALLS))
 		why = syscalls_reason(errno);
+	for (int i = 0; !why && i < SYSCALLS_PROGRAMS; i++)
+		why = open_event(&syscalls, i);
 	syscalls_end(&syscalls);
 	return why;
 }
