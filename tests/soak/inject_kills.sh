@@ -19,7 +19,7 @@ kill_at() {
 	start_reading "$probe" "$2"
 	LD_PRELOAD=$tmp/kill.so KILL_AT=$1 "$posixtrace" attach -p "$target" -o "$tmp/a.log" --force -d 1ms \
 		>"$tmp/out" 2>"$tmp/err"
-	grep -q 'was interrupted\|pass through' "$tmp/err" && is_killed=yes || is_killed=
+	grep -q 'was killed by signal\|pass through' "$tmp/err" && is_killed=yes || is_killed=
 	sleep 0.1
 	end_reading "$2, killed at step $1"
 }

@@ -325,9 +325,9 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 	/* This variable is static because it contains the vector state, which is large. */
 	static struct stopped thread;
 	const struct mapping *stack;
-	struct mappings mappings;
+	struct mappings mappings = { .count = 0 };
 	struct call_result result;
-	int memory;
+	int memory, err;
 
 	thread.takes_group = false;
 	switch (stop_begin(&thread, work->pid, tid)) {
@@ -345,19 +345,23 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 		return PROGRESS_FAILED;
 	}
 	memory = memory_open(work->pid, tid);
-	if (memory >= 0 && !mappings_read(&mappings, work->pid)) {
+	err = memory < 0 ? errno : mappings_read(&mappings, work->pid);
+	if (!err) {
 		mappings_fini(&target->mappings);
 		target->mappings = mappings;
-		stack = mappings_at(&target->mappings, thread.regs.rsp);
-		if (stack && safe_is_here(target, &thread, stack))
-			progress = say_outcome(work,
-					       call_run(&thread, memory, &target->place, stack,
-							&request, &result),
-					       &result);
-		else
-			stop_end(&thread);
 	} else {
+		mappings_fini(&mappings);
+	}
+	stack = err ? NULL : mappings_at(&target->mappings, thread.regs.rsp);
+	if (stack && safe_is_here(target, &thread, stack))
+		progress = say_outcome(work, call_run(&thread, memory, &target->place, stack,
+						      &request, &result), &result);
+	else
 		stop_end(&thread);
+	/* With any other error, the thread or the process has ended. */
+	if (err == EMFILE || err == ENFILE || err == ENOMEM) {
+		say_why(work->pid, say_strerror(err));
+		progress = PROGRESS_FAILED;
 	}
 	if (memory >= 0)
 		close(memory);
@@ -515,7 +519,10 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 		return WORK_FAILED;
 	if (WIFEXITED(status))
 		return (enum work_exit)WEXITSTATUS(status);
-	say("process %d: loading the library was interrupted", (int)work->pid);
+	say("process %d: its %s: a helper process of this command was killed by signal %d (%s); "
+	    "try it again", (int)work->pid, work->kind == WORK_CALL ?
+	    "calls cannot be traced" : "functions and probes cannot be changed",
+	    WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return WORK_FAILED;
 }
 

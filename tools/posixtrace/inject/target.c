@@ -70,7 +70,8 @@ static const char *reason_in_status(pid_t pid, const char *status)
 		return "it restricts its system calls by seccomp, as most containers do; start it "
 		       "with the preload library instead, see posixtrace-preload(7)";
 	if (features && !strncmp(features, "shstk", 5))
-		return "it uses a shadow stack";
+		return "it uses a shadow stack; start it with the preload library instead, see "
+		       "posixtrace-preload(7)";
 	return NULL;
 }
 
