@@ -86,6 +86,7 @@ static void *hold_often(void *arg)
 {
 	while (!atomic_load(&stop)) {
 		pthread_mutex_lock(&mutex);
+		atomic_store(&go, true);
 		usleep(4000);
 		pthread_mutex_unlock(&mutex);
 		usleep(1);
@@ -146,6 +147,7 @@ static void begin(void *(*function)(void *), int threads)
 static void convoy(void)
 {
 	begin(hold_often, 3);
+	wait_for_go();
 	for (int i = 0; i < 20; i++) {
 		usleep(100);
 		REASON(pthread_mutex_lock(&mutex));
