@@ -50,6 +50,9 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* ------------------------------------------------------------------ nodes */
 
+/* marks the keys of parts of unknown reason that the recorder has seen from outside */
+#define LOOKED_KEY (UINT64_C(1) << 43)
+
 /*
  * The identity of a node: its parent, and its kind and key among the children of the parent. The
  * member 'key' identifies a lock, a thread or a type, or is a hash.
@@ -533,6 +536,69 @@ static void add_killed(struct division *division, uint32_t node,
 }
 
 /*
+ * Adds a time in which the thread was blocked in a call that has no event, such as semop(), or in a
+ * call that the C library makes itself, such as the write() of printf(). The recorder has seen it
+ * from outside. 'is_known' is true if the log has the state of the thread.
+ */
+static void add_looked(struct division *division, uint32_t node, const struct stuck_look *look,
+		       bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
+{
+	char *const *text = division->history->text;
+	const char *object = look->object ? text[look->object - 1] : "";
+	bool is_new;
+	const uint64_t key = hash_number(hash_number(hash_number(HASH_BEGIN, look->call),
+						     (uint32_t)look->fd), look->object);
+	struct why_node *part = division_child(division, node, WHY_UNKNOWN, LOOKED_KEY | key,
+					       &is_new);
+	char fd[40] = "";
+
+	if (!part)
+		return;
+	if (look->fd >= 0)
+		snprintf(fd, sizeof(fd), " on descriptor %d", (int)look->fd);
+	if (is_new)
+		division_label(division, part, "blocked in the system call %s()%s%s%s%s, which has "
+			       "no event%s", text[look->call - 1], fd, *object ? " (" : "", object,
+			       *object ? ")" : "", is_known ? "" : ", or running around it");
+	division_add(division, part, from_ns, to_ns);
+	causes_add_waker(division, division_index(division, part), waker, from_ns, to_ns);
+}
+
+/*
+ * Adds a time between calls of which the log has no state. If the recorder has seen the thread
+ * blocked, the thread was blocked for a part of this time. The log does not show when the call
+ * began and returned: the first look is later than the begin, and the recorder records another look
+ * only when the wait is twice as long. So the time around the looks counts as blocked, too, if it
+ * is short enough.
+ */
+static void add_stateless(struct division *division, uint32_t node, const struct call *call,
+			  int64_t from_ns, int64_t to_ns)
+{
+	const struct stuck_look *look = call ? NULL :
+					stuck_look(division->history, division->node[node].thread,
+						   from_ns, to_ns);
+	int64_t begin_ns, end_ns;
+	uint64_t blocked_ns;
+
+	if (!look) {
+		add_running(division, node, call, from_ns, to_ns);
+		return;
+	}
+	blocked_ns = (uint64_t)look->at_ns - (uint64_t)look->from_ns;
+	begin_ns = look->from_ns <= from_ns ||
+		   (uint64_t)look->from_ns - (uint64_t)from_ns < STUCK_LOOK_NS ? from_ns :
+		   look->from_ns;
+	end_ns = (uint64_t)to_ns - (uint64_t)look->at_ns <= blocked_ns + STUCK_LOOK_NS ? to_ns :
+		 look->at_ns;
+	if (begin_ns > from_ns)
+		add_running(division, node, NULL, from_ns, begin_ns);
+	if (end_ns > begin_ns)
+		add_looked(division, node, look, false, 0, begin_ns, end_ns);
+	if (to_ns > end_ns)
+		add_running(division, node, NULL, end_ns, to_ns);
+}
+
+/*
  * Adds a time in which the thread was blocked. is_known is false if the log has no state of the
  * thread for this time. In this case the thread may have been blocked or not. If call is not known
  * to wait, it is not the reason why the thread was blocked. But it is the best hint that the log
@@ -545,6 +611,7 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 		&division->history->thread[division->node[node].thread];
 	struct why_node *unknown;
 	bool is_new, is_fault, is_stopped;
+	const struct stuck_look *look;
 	uint64_t key;
 	size_t stay;
 
@@ -557,7 +624,7 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 				   thread->quiet_ns : to_ns;
 
 		if (quiet_ns > from_ns)
-			add_running(division, node, call, from_ns, quiet_ns);
+			add_stateless(division, node, call, from_ns, quiet_ns);
 		if (quiet_ns < to_ns)
 			add_killed(division, node, thread,
 				   quiet_ns > from_ns ? quiet_ns : from_ns, to_ns);
@@ -570,6 +637,12 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 	    add_open_call(division, node, thread, stay, from_ns, to_ns))
 		return;
 	is_stopped = !call && stay < thread->stays && thread->stay[stay].is_stopped;
+	look = call || is_fault || is_stopped ? NULL :
+	       stuck_look(division->history, division->node[node].thread, from_ns, to_ns);
+	if (look) {
+		add_looked(division, node, look, true, waker, from_ns, to_ns);
+		return;
+	}
 	key = is_fault ? 1 : is_stopped ? UINT64_C(1) << 42 : call ? (uintptr_t)call->type : 0;
 	unknown = division_child(division, node, is_fault ? WHY_FAULT : is_stopped ? WHY_PEER :
 				 WHY_UNKNOWN, key, &is_new);

@@ -1056,6 +1056,7 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	if (!err && !wanted->end_text && !count_lost(log, "net.connect"))
 		add_connecting(history);
 	end_names(history);
+	stuck_sort_looks(history);
 	if (!err)
 		objects_end(history);
 	if (!err)
@@ -1106,6 +1107,7 @@ void history_fini(struct history *history)
 	lives_fini(history);
 	free(history->ended);
 	free(history->stuck);
+	free(history->look);
 	free(history->child);
 	free(history->plan);
 	table_fini(&history->of_thread);

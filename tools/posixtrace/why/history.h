@@ -295,6 +295,14 @@ struct history {
 	size_t endeds;
 	struct stuck *stuck;   /* by the index of the thread: how it is blocked, see why/stuck.h */
 	size_t stucks;
+	/* times at which the recorder has seen a thread blocked; sorted by thread and time */
+	struct stuck_look {
+		uint32_t thread;
+		uint32_t call, object; /* indexes of texts + 1; 0: none */
+		int32_t fd;            /* of the call; -1: none */
+		int64_t from_ns, at_ns; /* blocked since from_ns, and still at at_ns */
+	} *look;
+	size_t looks;
 	struct throttle {      /* the CPU limit of a cgroup kept a process from running */
 		pid_t pid;
 		uint32_t text; /* index of the path of the cgroup + 1; 0: unknown */

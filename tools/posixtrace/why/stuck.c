@@ -20,12 +20,6 @@
 #include "why/lives.h"
 #include "why/objects.h"
 
-/*
- * The recorder looks at a thread each quarter of a second, or less often. If the last event of a
- * thread is less than LOOK_NS before the first look that saw the thread blocked, the thread counts
- * as blocked from this event on.
- */
-#define LOOK_NS    INT64_C(600000000)
 #define LEAVE_NS   UINT64_C(5000000) /* the most CPU time that a thread needs to end */
 #define COND_BYTES 48 /* the size of a condition variable of glibc, which has several futexes */
 
@@ -66,6 +60,52 @@ static void take_blocked(struct history *history, const struct log_type *type,
 	stuck->others = history_text(history, type, event, field_index(type->schema, "others"));
 	stuck->seen_doubt = history_text(history, type, event, field_index(type->schema, "doubt"));
 	stuck->type = type;
+	if (!vec_grow(&history->look, history->looks, 1)) {
+		history->err = ENOMEM;
+		return;
+	}
+	history->look[history->looks++] = (struct stuck_look){
+		.thread = (uint32_t)(thread - history->thread), .call = stuck->call,
+		.object = stuck->object, .fd = stuck->fd, .at_ns = event->time_ns,
+		/* The duration of a hostile log may have any value. */
+		.from_ns = stuck->blocked_ns > INT64_MAX ||
+			   event->time_ns < INT64_MIN + (int64_t)stuck->blocked_ns ?
+			   event->time_ns : event->time_ns - (int64_t)stuck->blocked_ns,
+	};
+}
+
+static int by_look(const void *a, const void *b)
+{
+	const struct stuck_look *x = a, *y = b;
+
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	return (x->at_ns > y->at_ns) - (x->at_ns < y->at_ns);
+}
+
+void stuck_sort_looks(struct history *history)
+{
+	if (history->looks)
+		qsort(history->look, history->looks, sizeof(*history->look), by_look);
+}
+
+const struct stuck_look *stuck_look(const struct history *history, uint32_t thread,
+				    int64_t from_ns, int64_t to_ns)
+{
+	const struct stuck_look wanted = { .thread = thread, .at_ns = to_ns };
+	size_t low = 0, high = history->looks;
+	const struct stuck_look *look;
+
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+
+		if (by_look(&history->look[middle], &wanted) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	look = low ? &history->look[low - 1] : NULL;
+	return look && look->thread == thread && look->at_ns > from_ns && look->call ? look : NULL;
 }
 
 bool stuck_holds(const struct stuck *stuck, uint64_t lock)
@@ -324,7 +364,7 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 		return false;
 	} else {
 		stuck->from_ns = call->begin_ns;
-		if (thread->last_call && call->begin_ns - thread->last_call_ns < LOOK_NS)
+		if (thread->last_call && call->begin_ns - thread->last_call_ns < STUCK_LOOK_NS)
 			call->begin_ns = thread->last_call_ns;
 	}
 	stuck->fact_ns = stuck->seen_ns;

@@ -14,6 +14,12 @@
 #include "why/divide.h"
 #include "why/history.h"
 
+/*
+ * The recorder looks at a thread each quarter of a second, or less often. If the last event of a
+ * thread is less than STUCK_LOOK_NS before the first look that saw the thread blocked, the thread
+ * counts as blocked from this event on.
+ */
+#define STUCK_LOOK_NS INT64_C(600000000)
 #define STUCK_HELD 16 /* the most locks that the preload library notes for a thread */
 
 struct stuck {
@@ -56,6 +62,16 @@ struct stuck {
 /* Keeps the facts of an event. is_waiting is true for lock.waiting. */
 void stuck_take(struct history *history, bool is_waiting, const struct log_type *type,
 		const struct posix_trace_event_np *event);
+
+/* Sorts the looks of the recorder. To be called after the last event. */
+void stuck_sort_looks(struct history *history);
+
+/*
+ * Returns the last look of the recorder that saw a thread blocked during a time, or NULL. The
+ * recorder records a look after half a second.
+ */
+const struct stuck_look *stuck_look(const struct history *history, uint32_t thread,
+				    int64_t from_ns, int64_t to_ns);
 
 /*
  * Adds the calls that did not return. To be called after the last event, and only if the log can

@@ -457,6 +457,23 @@ static void put_causes(const struct page *page, const struct why_causes *causes)
 	}
 }
 
+/*
+ * If the thread was mostly blocked and no event says why, prints which waits have no event, and how
+ * to record more. A log with wakers was recorded in that way already.
+ */
+static void put_next_step(const struct page *page, const struct why_causes *causes)
+{
+	const struct history *history = &page->why->history;
+
+	if (causes->count && causes->cause[0].kind == WHY_UNKNOWN && history->has_states &&
+	    !history->wakers && !history->gaps)
+		out_str(page->out, "\nBlocked without an event: the preload library does not see "
+			"semop(), nor waits inside of the\nC library, such as those of printf() "
+			"and malloc(). 'record --sched' of a privileged user with\n"
+			"POSIXTRACE_KERNEL=tracefs also records the thread that ends such a "
+			"wait.\n");
+}
+
 void why_text(struct out *out, const struct why *why, const struct window *window,
 	      const struct division *division, const struct why_causes *causes)
 {
@@ -468,6 +485,7 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 	put_summary(&page, window, causes);
 	put_parts(&page);
 	put_causes(&page, causes);
+	put_next_step(&page, causes);
 }
 
 /*
