@@ -108,6 +108,13 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 			cargo build --offline --quiet --examples)
 	}
 	check "the crate is built" rust
+	# A newer toolchain may hide the one of the distribution.
+	for compiler in rustc /usr/bin/rustc; do
+		command -v "$compiler" >/dev/null || continue
+		check "the crate compiles with $compiler" "$compiler" --edition 2021 -D warnings \
+			--crate-name posixtrace --crate-type lib --emit metadata -o "$tmp/crate.rmeta" \
+			"$tmp/crate/src/lib.rs"
+	done
 	check "the program of Rust runs" "$tmp/target/debug/examples/same" "$tmp/rust.ptl"
 	equal rust
 	check "lines of Rust run" "$tmp/target/debug/examples/lines" "$tmp/lines.ptl"

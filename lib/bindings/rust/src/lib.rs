@@ -23,9 +23,10 @@
 //! thread may record, and recording never fails. One thread at a time may use a [`Stream`] or a
 //! [`Log`].
 
-use std::ffi::{c_char, c_int, c_uint, c_ulong, c_void, CStr, CString};
+use std::ffi::{c_void, CStr, CString};
 use std::fs::{File, OpenOptions};
 use std::io;
+use std::os::raw::{c_char, c_int, c_uint, c_ulong};
 use std::os::unix::io::AsRawFd;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
