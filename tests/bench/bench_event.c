@@ -114,6 +114,23 @@ static double emit_running(size_t len, double limit)
 	return cost.min_ns;
 }
 
+/* The same limit for other sizes of the stream and of its largest event. */
+static void emit_stream(size_t stream_kib, size_t data_bytes, size_t len, double limit)
+{
+	struct emit emit = emit_of("bench_emit", len);
+	trace_id_t trid = bench_stream_of(POSIX_TRACE_LOOP, stream_kib << 10, data_bytes, -1);
+	struct bench_figure cost;
+	bool law;
+
+	posix_trace_start(trid);
+	cost = bench_measure(emit_loop, &emit, CALLS);
+	law = bench_law(trid, emit.type, cost.calls);
+	posix_trace_shutdown(trid);
+	bench_begin("emit_stream stream_KiB=%zu max_data=%zu payload_bytes=%zu ns=%.2f p50_ns=%.2f",
+		    stream_kib, data_bytes, len, cost.min_ns, cost.median_ns);
+	bench_end_limit("ratio_U", cost.min_ns / cost.unit_min_ns, limit, law);
+}
+
 /* A function of four instructions in another library, so that the compiler does not know it. */
 extern long call_labs(long value) __asm__("labs");
 
@@ -271,6 +288,16 @@ static const struct {
 	{ 64, 0.54 }, { 128, 0.58 }, { 256, 0.66 }, { 512, 0.82 }, { 1024, 1.2 },
 };
 
+/* The ends of the ranges for which the limits of `sizes` hold; the largest event of each stream. */
+static const struct {
+	size_t stream_kib, data_bytes, len;
+	double limit;
+} streams_of[] = {
+	{ 64, 64, 8, 0.48 },     { 64, 64, 64, 0.54 },      { 64, 8192, 8, 0.48 },
+	{ 64, 8192, 1024, 1.2 }, { 65536, 64, 8, 0.48 },    { 65536, 64, 64, 0.54 },
+	{ 65536, 8192, 8, 0.48 }, { 65536, 8192, 1024, 1.2 },
+};
+
 int main(void)
 {
 	double alone_ns;
@@ -281,6 +308,9 @@ int main(void)
 	alone_ns = emit_running(8, 0.48);
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
 		emit_running(sizes[i].bytes, sizes[i].limit);
+	for (size_t i = 0; i < sizeof(streams_of) / sizeof(streams_of[0]); i++)
+		emit_stream(streams_of[i].stream_kib, streams_of[i].data_bytes, streams_of[i].len,
+			    streams_of[i].limit);
 	emit_lines("line_np fields=4", line_loop, 0.65);
 	emit_lines("log_np values=2", log_loop, 2.0);
 	emit_refused(false);

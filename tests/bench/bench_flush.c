@@ -1,20 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_flush.c - a stream with log and policy FLUSH, 8-byte events, one producer, to a file in
- * the page cache: bench_flush DIRECTORY [BESIDE_RATE BESIDE_LOST_PERCENT]
+ * bench_flush.c - a stream with log and policy FLUSH, one producer, to a file in the page cache:
  *
- * Two figures: the share of events lost when the producer traces without a pause, and the highest
- * rate at which no event is lost. The producer keeps a rate by waiting between batches of 64
- * events. A binary search finds the rate, between one that lost no event and one that lost some.
- * The reported rate was kept once more for a longer time. The best of a few tries counts, here and
- * with LTTng-UST, because other load of the machine can disturb a try. BESIDE_* are the figures of
- * LTTng-UST with equal buffers, which ./run measures in the same run.
+ *	bench_flush DIRECTORY [BESIDE_RATE BESIDE_LOST_PERCENT]    events of 8 bytes
+ *	bench_flush --payloads DIRECTORY [BYTES=BESIDE_RATE...]    events of 512 to 4096 bytes
+ *	bench_flush --tmpfs DIRECTORY                              the same in memory
+ *	bench_flush --compressed DIRECTORY                         events of 8 bytes, by zstd
+ *
+ * The rate of larger events is also compared with that of write(2) alone, for the same bytes in
+ * blocks of the log's size, to a new file of the same folder in the same run: of_write. The rate of
+ * write(2) bounds every recorder that writes the bytes of its events to a file.
+ *
+ * There are two figures of the events of 8 bytes: the share of events lost when the producer traces
+ * without a pause, and the highest rate at which no event is lost. The producer keeps a rate by
+ * waiting between batches. A binary search finds the rate, between one that lost no event and one
+ * that lost some. The reported rate was kept once more for a longer time. The best of a few tries
+ * counts, here and with LTTng-UST, because other load of the machine can disturb a try. BESIDE_*
+ * are the figures of LTTng-UST with equal buffers, which ./run measures in the same run.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench.h"
@@ -27,6 +38,13 @@
 #define TRIES        3
 #define FULL_SPEED  1e12
 #define LOSSLESS_FLOOR 60 /* million events per second */
+#define PAYLOAD_MAX  4096
+#define LARGE_BATCH  16
+#define BLOCK_BYTES  (64 * 1024)
+#define COMPRESSED_EVENTS 4000000
+#define FLUSH_EVERY  20000
+#define COMPRESSION_LEVEL 1 /* the default of posixtrace record --compress */
+#define WRITE_FLOOR  0.8 /* "the speed of memory": of write(2) to a file in memory */
 
 struct outcome {
 	double rate; /* events per second that the producer called */
@@ -37,15 +55,22 @@ struct outcome {
 
 static const char *directory;
 static trace_event_id_t type;
+static size_t payload = sizeof(uint64_t);
 
 static uint64_t produce(double rate, double duration_ns, double *took_ns)
 {
-	double begin = bench_now_ns(), now = begin, due = begin, gap_ns = BATCH / rate * 1e9;
+	double begin = bench_now_ns(), now = begin, due = begin, gap_ns;
+	static uint64_t data[PAYLOAD_MAX / sizeof(uint64_t)];
+	/* A batch has at most an eighth of the stream. */
+	int batch = payload > sizeof(uint64_t) ? LARGE_BATCH : BATCH;
 	uint64_t n = 0;
 
+	gap_ns = batch / rate * 1e9;
 	while (now - begin < duration_ns) {
-		for (int i = 0; i < BATCH; i++, n++)
-			posix_trace_event(type, &n, sizeof(n));
+		for (int i = 0; i < batch; i++, n++) {
+			data[0] = n;
+			posix_trace_event(type, data, payload);
+		}
 		due += gap_ns;
 		do
 			now = bench_now_ns();
@@ -55,21 +80,29 @@ static uint64_t produce(double rate, double duration_ns, double *took_ns)
 	return n;
 }
 
-static struct outcome run(double rate, double duration_ns)
+static int new_file(void)
 {
 	char path[4000];
-	struct posix_trace_ledger_np line;
-	struct outcome outcome;
-	double took_ns;
-	trace_id_t trid;
-	int fd, err;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/bench_flush.%ld", directory, (long)getpid());
 	fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (fd < 0)
 		bench_die(path, errno);
 	unlink(path);
-	trid = bench_stream(POSIX_TRACE_FLUSH, BENCH_BUFFER_BYTES, fd);
+	return fd;
+}
+
+static struct outcome run(double rate, double duration_ns)
+{
+	struct posix_trace_ledger_np line;
+	struct outcome outcome;
+	double took_ns;
+	trace_id_t trid;
+	int fd = new_file(), err;
+
+	trid = bench_stream_of(POSIX_TRACE_FLUSH, BENCH_BUFFER_BYTES,
+			       payload > sizeof(uint64_t) ? PAYLOAD_MAX : 0, fd);
 	posix_trace_start(trid);
 	outcome.calls = produce(rate, duration_ns, &took_ns);
 	outcome.rate = outcome.calls / took_ns * 1e9;
@@ -132,14 +165,202 @@ static struct outcome lossless(const struct outcome *at_full_speed, bool *law)
 	return outcome;
 }
 
+/* The bytes per second of write(2) alone to a new file, the best of a few tries. */
+static double write_rate(void)
+{
+	static unsigned char block[BLOCK_BYTES];
+	double best = 0;
+
+	memset(block, 0x5a, sizeof(block));
+	for (int try = 0; try < TRIES; try++) {
+		double begin = bench_now_ns(), took;
+		int fd = new_file();
+		uint64_t bytes = 0;
+
+		do {
+			if (write(fd, block, sizeof(block)) != sizeof(block))
+				bench_die("write", errno);
+			bytes += sizeof(block);
+			took = bench_now_ns() - begin;
+		} while (took < TRY_NS);
+		close(fd);
+		if (bytes / took * 1e9 > best)
+			best = bytes / took * 1e9;
+	}
+	return best;
+}
+
+/* The highest rate without a loss, found between two rates whose ratio shrinks. */
+static struct outcome lossless_below(double high, bool *law)
+{
+	double low = high / 64;
+	struct outcome outcome;
+
+	for (int i = 0; i < 2 * SEARCH_STEPS; i++) {
+		double middle = sqrt(low * high);
+
+		if (best_of(TRIES, middle, TRY_NS, law).lost)
+			high = middle;
+		else
+			low = middle;
+		if (high / low < 1.02)
+			break;
+	}
+	for (int i = 0; i < 10; i++, low *= 0.95) {
+		outcome = best_of(TRIES, low, PROVE_NS, law);
+		if (!outcome.lost)
+			break;
+	}
+	return outcome;
+}
+
+/* beside: the texts BYTES=RATE */
+static double rate_beside(char **beside, size_t bytes)
+{
+	for (; *beside; beside++) {
+		char *end;
+
+		if (strtoul(*beside, &end, 10) == bytes && *end == '=')
+			return atof(end + 1);
+	}
+	return 0;
+}
+
+/* One line for each size. beside is NULL for a folder in memory. */
+static void flush_payloads(char **beside)
+{
+	static const size_t sizes[] = { 512, 1024, 2048, 4096 };
+
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		double written = write_rate(), other, of_write;
+		struct outcome best;
+		bool law = true;
+
+		payload = sizes[i];
+		best = lossless_below(2 * written / payload, &law);
+		of_write = best.lost ? 0 : best.rate * payload / written;
+		bench_begin("flush_%s payload_bytes=%zu lost=%" PRIu64 " MB_per_s=%.0f "
+			    "write_MB_per_s=%.0f Mevents_per_s=%.3f",
+			    beside ? "payload" : "tmpfs", payload, best.lost,
+			    best.rate * payload / 1e6, written / 1e6, best.rate / 1e6);
+		if (!beside) {
+			bench_end_floor("of_write", of_write, WRITE_FLOOR, law);
+			continue;
+		}
+		printf(" of_write=%.2f", of_write);
+		other = rate_beside(beside, payload);
+		if (other > 0) {
+			bench_end_floor("times_lttng", best.lost ? 0 : best.rate / other, 2, law);
+		} else {
+			printf(" verdict=unmeasured reason=nothing_beside_it");
+			bench_end(law);
+		}
+	}
+}
+
+struct compressed {
+	double seconds; /* the processor time of the calls of posix_trace_flush() */
+	uint64_t bytes; /* of the log */
+	bool law;
+};
+
+static double thread_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Flushes before the stream is full, so that each event is in the log. */
+static struct compressed flush_compressed(int level)
+{
+	struct compressed result = { .seconds = 0 };
+	struct posix_trace_ledger_np line;
+	int fd = new_file(), err;
+	trace_attr_t attr;
+	trace_id_t trid;
+
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setstreamsize(&attr, BENCH_BUFFER_BYTES);
+	posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL);
+	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	err = posix_trace_attr_setlogcompression_np(&attr, level);
+	if (!err)
+		err = posix_trace_create_withlog(0, &attr, fd, &trid);
+	if (err)
+		bench_die("a compressed log", err);
+	posix_trace_attr_destroy(&attr);
+	posix_trace_start(trid);
+	for (uint64_t n = 0; n < COMPRESSED_EVENTS; n++) {
+		double begin;
+
+		posix_trace_event(type, &n, sizeof(n));
+		if (n % FLUSH_EVERY != FLUSH_EVERY - 1)
+			continue;
+		begin = thread_seconds();
+		err = posix_trace_flush(trid);
+		if (err)
+			bench_die("flush", err);
+		result.seconds += thread_seconds() - begin;
+	}
+	posix_trace_stop(trid);
+	posix_trace_flush(trid);
+	result.law = bench_law(trid, type, COMPRESSED_EVENTS);
+	posix_trace_get_ledger_type_np(trid, type, &line);
+	result.law &= line.reported == COMPRESSED_EVENTS;
+	posix_trace_shutdown(trid);
+	result.bytes = (uint64_t)lseek(fd, 0, SEEK_END);
+	close(fd);
+	return result;
+}
+
+/* The best of a few tries, plain and compressed by turns. */
+static void flush_by_level(void)
+{
+	struct compressed plain = { .seconds = 1e9 }, packed = { .seconds = 1e9 };
+	bool law = true;
+
+	for (int try = 0; try < TRIES; try++) {
+		struct compressed now = flush_compressed(0);
+
+		law &= now.law;
+		plain = now.seconds < plain.seconds ? now : plain;
+		now = flush_compressed(COMPRESSION_LEVEL);
+		law &= now.law;
+		packed = now.seconds < packed.seconds ? now : packed;
+	}
+	bench_begin("log_bytes payload_bytes=8 plain=%.2f",
+		    (double)plain.bytes / COMPRESSED_EVENTS);
+	bench_end_limit("an_event", (double)packed.bytes / COMPRESSED_EVENTS, 5, law);
+	bench_begin("compressed payload_bytes=8 plain_Mevents_per_s=%.1f Mevents_per_s=%.1f",
+		    COMPRESSED_EVENTS / plain.seconds / 1e6,
+		    COMPRESSED_EVENTS / packed.seconds / 1e6);
+	bench_end_floor("of_plain", plain.seconds / packed.seconds, 0.8, law);
+}
+
 int main(int argc, char **argv)
 {
 	double beside_rate = 0, beside_lost = 0, lost_percent;
 	struct outcome full, best;
 	bool law = true;
 
+	if (argc >= 3 && (!strcmp(argv[1], "--payloads") || !strcmp(argv[1], "--tmpfs"))) {
+		directory = argv[2];
+		type = bench_type("bench_flush");
+		flush_payloads(strcmp(argv[1], "--tmpfs") ? argv + 3 : NULL);
+		return bench_status();
+	}
+	if (argc == 3 && !strcmp(argv[1], "--compressed")) {
+		directory = argv[2];
+		type = bench_type("bench_flush");
+		flush_by_level();
+		return bench_status();
+	}
 	if (argc != 2 && argc != 4) {
-		fprintf(stderr, "usage: bench_flush DIRECTORY [BESIDE_RATE BESIDE_LOST_PERCENT]\n");
+		fprintf(stderr, "usage: bench_flush DIRECTORY [BESIDE_RATE BESIDE_LOST_PERCENT]\n"
+				"       bench_flush --payloads DIRECTORY [BYTES=BESIDE_RATE...]\n"
+				"       bench_flush --tmpfs | --compressed DIRECTORY\n");
 		return 2;
 	}
 	directory = argv[1];

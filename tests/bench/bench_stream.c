@@ -17,12 +17,19 @@ trace_event_id_t bench_type(const char *name)
 
 trace_id_t bench_stream(int policy, size_t size_bytes, int log_fd)
 {
+	return bench_stream_of(policy, size_bytes, 0, log_fd);
+}
+
+trace_id_t bench_stream_of(int policy, size_t size_bytes, size_t data_bytes, int log_fd)
+{
 	trace_attr_t attr;
 	trace_id_t trid;
 	int err;
 
 	posix_trace_attr_init(&attr);
 	posix_trace_attr_setstreamsize(&attr, size_bytes);
+	if (data_bytes)
+		posix_trace_attr_setmaxdatasize(&attr, data_bytes);
 	posix_trace_attr_setstreamfullpolicy(&attr, policy);
 	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
 	err = log_fd < 0 ? posix_trace_create(0, &attr, &trid) :

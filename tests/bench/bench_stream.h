@@ -18,6 +18,9 @@ trace_event_id_t bench_type(const char *name);
 /* A stream of this process, not started. log_fd -1 means a stream without log. */
 trace_id_t bench_stream(int policy, size_t size_bytes, int log_fd);
 
+/* The same with this max-data-size; 0 means the default. */
+trace_id_t bench_stream_of(int policy, size_t size_bytes, size_t data_bytes, int log_fd);
+
 /*
  * Returns whether the equation holds for the type's line with this number as called, and for the
  * total.

@@ -43,5 +43,10 @@ void curve_threads(const struct curve_tracer *tracer);
 void curve_payload(const struct curve_tracer *tracer);
 /* Prints percentiles of single calls: with one thread, and while two threads on each CPU trace. */
 void curve_latency(const struct curve_tracer *tracer);
+/*
+ * Prints one line of `make bench`: the percentile 99.9 of single calls beside two threads on each
+ * CPU, the least of three tries. A limit of 0 means that there is none.
+ */
+void curve_new_chunk(const struct curve_tracer *tracer, const char *name, double limit);
 
 #endif

@@ -4,6 +4,8 @@
  *
  * The end of one call is the beginning of the next: an iteration of the loop reads the clock once
  * and records one event. The floor is an iteration without the event, measured in the same way.
+ * With the default max-data-size one call of 510 needs a new chunk, so the percentile 99.9 of calls
+ * is near the median of the calls that acquire a chunk.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -15,6 +17,7 @@
 #include "curve.h"
 
 #define SAMPLES     2000000
+#define TRIES       3
 #define LINEAR      2048 /* ticks that have a counter each */
 #define SUB         64   /* and counters for each octave above them */
 #define OCTAVES     40
@@ -78,21 +81,26 @@ static double ns_per_tick(void)
 	return ns / (double)(ptx_clock_counter() - ticks);
 }
 
+static uint64_t ticks_at(const struct histogram *histogram, double percent)
+{
+	uint64_t seen = 0;
+	unsigned place = 0;
+
+	while (seen + histogram->count[place] < SAMPLES * percent / 100)
+		seen += histogram->count[place++];
+	return ticks_of(place);
+}
+
 static void tell(const struct histogram *histogram, const char *tracer, const char *how, bool law)
 {
 	static const double percents[] = { 50, 90, 99, 99.9, 99.99 };
 	double ns = ns_per_tick();
 	char series[80];
-	uint64_t seen = 0;
-	unsigned place = 0;
 
 	snprintf(series, sizeof(series), "%s %s", tracer, how);
 	for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++) {
-		double value;
+		double value = (double)ticks_at(histogram, percents[i]) * ns;
 
-		while (seen + histogram->count[place] < SAMPLES * percents[i] / 100)
-			seen += histogram->count[place++];
-		value = (double)ticks_of(place) * ns;
 		curve_point("latency", percents[i], series, value, value, "ns", law);
 	}
 	curve_point("latency", 100, series, (double)histogram->most * ns,
@@ -111,23 +119,25 @@ static void *load(void *arg)
 	return (void *)(uintptr_t)calls;
 }
 
-void curve_latency(const struct curve_tracer *tracer)
+/* Two threads for each processor. */
+static unsigned load_threads(void)
 {
-	static struct histogram floor, alone, loaded;
 	unsigned threads = 2 * (unsigned)bench_cpus();
-	pthread_t thread[THREADS_MAX];
-	uint64_t calls = 2 * SAMPLES;
-	bool law;
 
-	if (threads > THREADS_MAX)
-		threads = THREADS_MAX;
-	bench_pin(0);
-	tracer->trace(1, data, sizeof(data), 1);
-	take(&floor, NULL);
-	take(&alone, tracer);
+	return threads < THREADS_MAX ? threads : THREADS_MAX;
+}
+
+/* Takes SAMPLES calls beside these threads at full speed. Returns the number of their calls. */
+static uint64_t take_beside(struct histogram *histogram, const struct curve_tracer *tracer,
+			    unsigned threads)
+{
+	pthread_t thread[THREADS_MAX];
+	uint64_t calls = 0;
+
+	atomic_store(&over, false);
 	for (unsigned i = 0; i < threads; i++)
 		pthread_create(&thread[i], NULL, load, (void *)tracer);
-	take(&loaded, tracer);
+	take(histogram, tracer);
 	atomic_store(&over, true);
 	for (unsigned i = 0; i < threads; i++) {
 		void *result;
@@ -135,6 +145,49 @@ void curve_latency(const struct curve_tracer *tracer)
 		pthread_join(thread[i], &result);
 		calls += (uintptr_t)result;
 	}
+	return calls;
+}
+
+void curve_new_chunk(const struct curve_tracer *tracer, const char *name, double limit)
+{
+	unsigned threads = load_threads();
+	uint64_t calls = 0;
+	double least = 0;
+	bool law;
+
+	bench_pin(0);
+	tracer->trace(1, data, sizeof(data), 1);
+	for (int try = 0; try < TRIES; try++) {
+		static struct histogram loaded;
+		double us;
+
+		memset(&loaded, 0, sizeof(loaded));
+		calls += SAMPLES + take_beside(&loaded, tracer, threads);
+		us = (double)ticks_at(&loaded, 99.9) * ns_per_tick() / 1000;
+		if (try == 0 || us < least)
+			least = us;
+	}
+	law = !tracer->law || tracer->law(calls + 1);
+	bench_begin("%s threads=%u payload_bytes=8", name, threads + 1);
+	if (limit > 0) {
+		bench_end_limit("us_99.9", least, limit, law);
+	} else {
+		printf(" us_99.9=%.4g", least);
+		bench_end(law);
+	}
+}
+
+void curve_latency(const struct curve_tracer *tracer)
+{
+	static struct histogram floor, alone, loaded;
+	uint64_t calls = 2 * SAMPLES;
+	bool law;
+
+	bench_pin(0);
+	tracer->trace(1, data, sizeof(data), 1);
+	take(&floor, NULL);
+	take(&alone, tracer);
+	calls += take_beside(&loaded, tracer, load_threads());
 	law = !tracer->law || tracer->law(calls + 1);
 	if (tracer->floor)
 		tell(&floor, tracer->floor, "alone", law);

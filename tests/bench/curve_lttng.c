@@ -2,7 +2,7 @@
 /*
  * curve_lttng.c - points of the curves on LTTng-UST, in the sessions that ./lttng_curves prepares:
  *
- *	curve_lttng threads | payload | latency
+ *	curve_lttng threads | payload | latency | new-chunk
  *	curve_lttng streams N | size KIB      one point of that curve
  *	curve_lttng produce SECONDS BYTES     at full speed; prints the events called and the
  *	                                      seconds
@@ -55,6 +55,8 @@ int main(int argc, char **argv)
 		curve_payload(&tracer);
 	else if (argc == 2 && !strcmp(argv[1], "latency"))
 		curve_latency(&tracer);
+	else if (argc == 2 && !strcmp(argv[1], "new-chunk"))
+		curve_new_chunk(&tracer, "lttng_new_chunk", 0);
 	else if (argc == 3)
 		one_point(argv[1], atof(argv[2]));
 	else if (argc == 4 && atol(argv[3]) <= CURVE_DATA_MAX)

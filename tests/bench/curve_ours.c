@@ -2,6 +2,8 @@
 /*
  * curve_ours.c - the curves of posix_trace_event(): curve_ours FOLDER
  *
+ * curve_ours --new-chunk prints only the line of `make bench` about changes of chunks.
+ *
  * Streams are LOOP streams without a reader. The throughput of the drain is measured with a stream
  * of policy FLUSH with a log in FOLDER.
  */
@@ -184,10 +186,19 @@ static void by_drain(const char *folder)
 	}
 }
 
+/* The default max-data-size has smaller chunks than the streams of the curves. */
+static void new_chunk(void)
+{
+	stream[streams++] = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES, -1);
+	posix_trace_start(stream[0]);
+	curve_new_chunk(&tracer, "new_chunk", 0.3);
+	close_streams();
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
-		fprintf(stderr, "usage: curve_ours FOLDER\n");
+		fprintf(stderr, "usage: curve_ours FOLDER | --new-chunk\n");
 		return 2;
 	}
 	bench_cpus(); /* before bench_pin(), which changes the answer */
@@ -200,6 +211,10 @@ int main(int argc, char **argv)
 			type[i] = 0; /* this machine has no more CPUs */
 			break;
 		}
+	}
+	if (!strcmp(argv[1], "--new-chunk")) {
+		new_chunk();
+		return bench_status();
 	}
 	by(curve_threads);
 	by(curve_payload);

@@ -3,8 +3,9 @@
  * lttng_event.c - the loops of the other benchmarks on LTTng-UST; ./lttng_sessions prepares the
  * sessions.
  *
- *	lttng_event emit              one thread, 8 and 32 bytes, and two threads
- *	lttng_event produce SECONDS   at full speed; prints the events called and their rate
+ *	lttng_event emit                      one thread, 8 and 32 bytes, and two threads
+ *	lttng_event produce SECONDS [BYTES]   events of 8 or of BYTES bytes at full speed; prints
+ *	                                      the events called and their rate
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include "lttng_provider.h"
 
 #define CALLS 2000
+#define PAYLOAD_MAX 4096
 
 static void eight_loop(void *arg, long calls)
 {
@@ -41,13 +43,24 @@ static void emit(bench_loop *loop, int payload_bytes)
 	bench_end(true);
 }
 
-static void produce(double seconds)
+static void bytes_loop(size_t len, long calls)
+{
+	static const unsigned char data[PAYLOAD_MAX];
+
+	for (long i = 0; i < calls; i++)
+		lttng_ust_tracepoint(posixtrace_bench, bytes, data, len);
+}
+
+static void produce(double seconds, size_t len)
 {
 	double begin = bench_now_ns(), took;
 	uint64_t n = 0;
 
 	do {
-		eight_loop(NULL, CALLS);
+		if (len)
+			bytes_loop(len, CALLS);
+		else
+			eight_loop(NULL, CALLS);
 		n += CALLS;
 		took = bench_now_ns() - begin;
 	} while (took < seconds * 1e9);
@@ -56,12 +69,14 @@ static void produce(double seconds)
 
 int main(int argc, char **argv)
 {
-	if (argc == 3 && !strcmp(argv[1], "produce")) {
-		produce(atof(argv[2]));
+	size_t len = argc == 4 ? strtoul(argv[3], NULL, 10) : 0;
+
+	if ((argc == 3 || argc == 4) && !strcmp(argv[1], "produce") && len <= PAYLOAD_MAX) {
+		produce(atof(argv[2]), len);
 		return 0;
 	}
 	if (argc != 2 || strcmp(argv[1], "emit")) {
-		fprintf(stderr, "usage: lttng_event emit | produce SECONDS\n");
+		fprintf(stderr, "usage: lttng_event emit | produce SECONDS [BYTES]\n");
 		return 2;
 	}
 	struct bench_pair pair = bench_measure_pair(eight_loop, NULL, CALLS);

@@ -10,7 +10,7 @@ $1 != "BENCH" { next }
 	key = value = bound = sense = verdict = law = ""
 	for (i = 3; i <= NF; i++) {
 		split($i, pair, "=")
-		if (pair[1] ~ /^(threads|payload_bytes|streams)$/)
+		if (pair[1] ~ /^(threads|payload_bytes|streams|stream_KiB|max_data|calls)$/)
 			identity = identity " " $i
 		if (beside)
 			lttng[identity, pair[1]] = pair[2]
@@ -37,7 +37,7 @@ $1 != "BENCH" { next }
 }
 
 END {
-	form = "%-42s %-22s %10s %9s  %-10s %-6s %10s\n"
+	form = "%-58s %-22s %10s %9s  %-10s %-6s %10s\n"
 	printf form, "figure", "in", "reached", "must be", "verdict", "law", "LTTng-UST"
 	for (r = 1; r <= rows; r++)
 		printf form, row[r], rowkey[r], rowvalue[r], rowbound[r], rowverdict[r], rowlaw[r],
