@@ -128,7 +128,7 @@ enum way {
 	/*
 	 * Without a new stack. The child begins on the parent's stack, where it calls
 	 * shim_clone_child(), and then changes to its own stack. So the events of the shim need
-	 * none of the child's stack, which may be small.
+	 * none of the child's stack, which may be small. The flag CLONE_SETTLS is removed.
 	 */
 	WAY_SAME,
 	WAY_APART  /* with the new stack */
@@ -141,7 +141,8 @@ struct plan {
 };
 
 __attribute__((used)) struct plan shim_clone_before(int (*function)(void *), const void *stack,
-						    int flags, const void *caller);
+						    int flags, const void *caller,
+						    const void *local);
 __attribute__((used)) void shim_clone_child(int flags, const void *caller);
 __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begin,
 					   const void *caller);
@@ -153,15 +154,38 @@ static bool is_vfork_like(int flags)
 	       (CLONE_VM | CLONE_VFORK);
 }
 
+/*
+ * Returns whether the flags without CLONE_SETTLS are right for the child, because `local` is no
+ * thread-local memory of the C library. A sandbox passes a null pointer, for example, so that its
+ * child cannot change the errno of the parent. The wrappers that such a child calls would end it.
+ * With the memory of its parent the child can call them, and shim_clone_after() restores errno.
+ */
+static bool needs_memory(int flags, const void *local)
+{
+	const bool is_safe = !(flags & CLONE_VM) || is_vfork_like(flags & ~CLONE_SETTLS);
+
+	return flags & CLONE_SETTLS && is_safe &&
+	       (!local || !shim_can_read(local, sizeof local) ||
+		*(const void *const *)local != local);
+}
+
+/* errno of the parent before a child that uses its memory, plus 1; or 0. */
+static _Thread_local int kept_errno __attribute__((tls_model("initial-exec")));
+
 /* Runs before the system call. Without a function or a stack the real function fails. */
 struct plan shim_clone_before(int (*function)(void *), const void *stack, int flags,
-			      const void *caller)
+			      const void *caller, const void *local)
 {
 	struct plan plan = { 0, WAY_PASS };
 
 	atomic_store_explicit(&shim_clone_next, (void *)next(clone), memory_order_relaxed);
 	if (!function || !stack || shim_is_own(caller))
 		return plan;
+	kept_errno = 0;
+	if (needs_memory(flags, local)) {
+		flags &= ~CLONE_SETTLS;
+		kept_errno = errno + 1;
+	}
 	share_memory((uint32_t)flags);
 	plan.begin = begin_of(is_vfork_like(flags) ? PROCESS_VFORK : PROCESS_FORK, caller);
 	if (is_vfork_like(flags) || !(flags & SHIM_NO_COPY))
@@ -183,6 +207,8 @@ void shim_clone_child(int flags, const void *caller)
 /* Runs in the parent. `result` is an id or a negative error number. */
 int shim_clone_after(int flags, long result, uint64_t begin, const void *caller)
 {
+	if (kept_errno)
+		errno = kept_errno - 1;
 	if (is_vfork_like(flags))
 		return shim_vfork_ends(begin, (uint32_t)flags, result, caller);
 	if (result < 0)
@@ -221,6 +247,7 @@ __asm__(
 	"	movq %r8, 32(%rsp)\n"
 	"	movq %r9, 40(%rsp)\n"
 	"	movq 56(%rsp), %rcx\n" /* the return address */
+	"	movq %r9, %r8\n"
 	"	call shim_clone_before\n"
 	"	testl %edx, %edx\n"
 	"	jz 4f\n"
@@ -232,8 +259,10 @@ __asm__(
 	"	movq 40(%rsp), %r8\n"
 	"	xorl %esi, %esi\n"
 	"	cmpl $2, %eax\n" /* WAY_APART */
-	"	jne 1f\n"
-	"	movq 8(%rsp), %rsi\n"
+	"	je 6f\n"
+	"	andl $~0x80000, %edi\n" /* CLONE_SETTLS */
+	"	jmp 1f\n"
+	"6:	movq 8(%rsp), %rsi\n"
 	"	andq $-16, %rsi\n"
 	"	movq (%rsp), %rax\n"
 	"	movq %rax, -16(%rsi)\n"

@@ -91,6 +91,11 @@ done
 pid=$(child memory)
 check "shared memory, in the parent" \
 	shows "^$me .* process.fork .* child=$pid error=0 flags=0x111\$" "$shared"
+pid=$(child bare)
+check "no thread-local memory, in the parent" \
+	shows "^$me .* process.vfork .* child=$pid error=0 flags=0x4311\$" "$shared"
+check "no thread-local memory, in the child" \
+	shows "^$me .* process.vchild pid=$pid parent=$me\$" "$shared"
 child clone3 >"$tmp/pids"
 flags=0x11
 while read -r pid; do

@@ -163,7 +163,8 @@ net.getpeername getpeername
 process.kill kill killpg raise:tgkill gsignal:tgkill tgkill pthread_kill:tgkill
   sigqueue:rt_sigqueueinfo pthread_sigqueue:rt_tgsigqueueinfo
 process.wait wait waitpid wait3 wait4 waitid __wait __waitpid
-process.fork fork:clone _Fork:clone __fork:clone forkpty:clone clone:clone syscall_clone syscall_fork
+process.fork fork:clone _Fork:clone __fork:clone forkpty:clone clone:clone syscall_clone
+  syscall_clone3 syscall_fork
 process.vfork vfork __vfork
 process.spawn posix_spawn:clone posix_spawnp:clone
 process.system system:clone
@@ -413,8 +414,8 @@ def note_children(calls, wrapped, traced):
             kind, function = classify(call, wrapped, traced)
             if kind == "wrapper" and EVENT_OF.get(function) == "process.vfork":
                 begins[int(call.result)] = "process.vchild"
-            elif kind == "wrapper" and (EVENT_OF.get(function) == "process.fork" or
-                                        function == "daemon"):
+            elif kind == "wrapper" and not shares(call, "CLONE_VM") and (
+                    EVENT_OF.get(function) == "process.fork" or function == "daemon"):
                 begins[int(call.result)] = "process.child"
     for call in calls:
         if call.thread in begins:
@@ -446,6 +447,15 @@ def thread_of(calls):
 RECORDER = ("posixtrace", "lt-posixtrace", "posixtrace-guardian")
 
 
+def shares(call, *flags):
+    return all(re.search(flag + r"\b", call.arguments) for flag in flags)
+
+
+def kind_of_clone(call):
+    """The function with the same events as this call of clone()."""
+    return "vfork" if shares(call, "CLONE_VM", "CLONE_VFORK") else "clone"
+
+
 def classify(call, wrapped, traced):
     """Returns the class, and the function of the C library."""
     frames = call.frames
@@ -462,6 +472,8 @@ def classify(call, wrapped, traced):
         if "shim_syscall" in [f[1] for f in frames[at:at + 3]]:
             name = "syscall_" + call.name
             return ("wrapper", name) if name in EVENT_OF else ("direct", "")
+        if name in ("clone", "__clone"):
+            name = kind_of_clone(call)
         return ("wrapper", name) if name in wrapped else ("tracer", "")
     if at == 0:
         return ("tracer" if shim and frames[0][0].startswith("libposixtrace") else "direct"), ""
@@ -472,7 +484,7 @@ def classify(call, wrapped, traced):
         return "loader", ""
     if name == "syscall":
         return "direct", ""
-    if name in ("clone", "__clone") and call.name == "clone" and "CLONE_VM" not in call.arguments:
+    if name in ("clone", "__clone") and call.name == "clone" and not shares(call, "CLONE_VM"):
         return "wrapper", "clone"  # strace cannot print the stack of a child with another one
     return "inside", name
 
