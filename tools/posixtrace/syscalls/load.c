@@ -247,6 +247,8 @@ const char *syscalls_reason(int err)
 /* Returns the reason why find_fields() failed, which errno shows. */
 static const char *fields_reason(void)
 {
+	if (errno == EMFILE)
+		return syscalls_reason(errno);
 	return errno == EACCES ? "no permission to read the kernel's events (tracefs)" :
 	       "the kernel's events are not there (tracefs is not mounted?)";
 }
