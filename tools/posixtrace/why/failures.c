@@ -400,11 +400,11 @@ const struct failures_process *failures_of(const struct failures *failures, pid_
 static const struct failures_process *parent_of(const struct failures *failures,
 						const struct failures_process *child)
 {
-	for (size_t i = 0; i < failures->processes; i++)
-		if (failures->process[i].pid == child->parent && failures->process[i].is_over &&
-		    failures->process[i].life == child->parent_life)
-			return &failures->process[i];
-	return NULL;
+	const struct process_key key = { child->parent, child->parent_life };
+	const uint32_t index = find_process(failures, &key);
+
+	return index != TABLE_NONE && failures->process[index].is_over ? &failures->process[index]
+								       : NULL;
 }
 
 const struct failures_process *failures_orphan(const struct failures *failures)
