@@ -56,6 +56,7 @@ RESULT.select, if there is one, has a table and a fault that meets each SELECT o
     minus       all numbers are -1
     same        all texts are the same text
     none-of     there are no rows
+    typeless    the rows of the first type with losses are missing
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
@@ -308,6 +309,9 @@ def select_rows(sql):
     where = found[3].replace("(SELECT attempt FROM fleet.voided)", "(%s)" % voids)
     if table not in kinds:
         return [], fault
+    if fault == "typeless":
+        where = ("name <> (SELECT min(name) FROM ledger_rows WHERE substr(term, 1, 5) = 'lost:' AND name <> '') AND " +
+                 where)
     plain = "SELECT %s FROM %s WHERE %s" % (found[1], table, where)
     plain = re.sub(r"\b\d{19,20}\b", signed, plain)
     plain = re.sub(r"'((?:[^'\\]|\\.)*)'", literal, plain, flags=re.S)

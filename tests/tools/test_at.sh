@@ -209,6 +209,30 @@ echo "ledger_rows later" >"$tmp/result.select"
 "$posixtrace" dump --at "$url" web1:strange.ptl >/dev/null 2>"$tmp/err"
 check "too few calls: a warning" has err ': the ledger of the database is not even: called .*, but .* reported, unread or lost; the database may lack rows with calls'
 
+# All rows of a type that only lost events.
+echo "ledger_rows typeless" >"$tmp/result.select"
+run 4 dump --at "$url" web1:strange.ptl --fail-on-loss
+check "no row of a type with losses: a warning" has err ': the database lacks rows of the ledger of this log, which have [1-9][0-9]* calls and [1-9][0-9]* losses; the lines below count these'
+check "no row of a type with losses: the losses" has err ' events are unattributed'
+
+# SQL on a ledger without rows, or without some of them.
+if has_command query; then
+	for fault in none-of fewer typeless; do
+		echo "ledger_rows $fault" >"$tmp/result.select"
+		run 3 query --at "$url" "select count(*) from ledger where term = 'called'"
+		check "query, $fault: a warning" has err 'the table ledger of the database lacks rows of [1-9][0-9]* logs*: [1-9][0-9]* of the events that are called in the table streams: try it again'
+	done
+	echo "losses_rows none-of" >"$tmp/result.select"
+	run 3 query --at "$url" "select sum(lost) from losses"
+	check "query, no losses: a warning" has err 'the table losses of the database lacks rows'
+	echo "types_rows none-of" >"$tmp/result.select"
+	run 3 query --at "$url" "select name from types"
+	check "query, no types: a warning" has err 'the table types of the database lacks rows'
+	rm "$tmp/result.select"
+	run 0 query --at "$url" "select t.name, l.term from ledger l, types t, losses s limit 1"
+	check "query of a whole ledger: no warning" is_empty err
+fi
+
 # Names of functions that cannot be fetched.
 echo "stacks_rows garbage" >"$tmp/result.select"
 run 0 dump --at "$url" web1:strange.ptl

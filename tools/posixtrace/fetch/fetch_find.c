@@ -75,6 +75,11 @@ static bool read_log(struct fetch_row *row, struct fetch_log *log)
 	log->first_ns = (int64_t)fetch_u64(row);
 	log->last_ns = (int64_t)fetch_u64(row);
 	log->events = fetch_u64(row);
+	log->called = fetch_u64(row);
+	log->lost = fetch_u64(row);
+	/* A negative number is wrong, so the summary is not compared with the ledger. */
+	log->called = log->called > INT64_MAX ? 0 : log->called;
+	log->lost = log->lost > INT64_MAX ? 0 : log->lost;
 	log->is_complete = fetch_u64(row) != 0;
 	return !row->failed;
 }
@@ -89,6 +94,7 @@ static bool list_logs(void)
 		  "ifNull(clock, ''), toInt64(ifNull(pid, 0)), toInt64(ifNull(hz, 0)), "
 		  "toInt64(ifNull(created, 0)), toInt64(ifNull(`first`, 0)), "
 		  "toInt64(ifNull(`last`, 0)), toInt64(ifNull(events, 0)), "
+		  "toInt64(ifNull(called, 0)), toInt64(ifNull(lost, 0)), "
 		  "toInt64(ifNull(complete, 0))");
 	fetch_from("streams_rows", &sql);
 	put_hosts(&sql);

@@ -201,7 +201,7 @@ static int cause_of(const char *term)
 struct account {
 	/* known: all terms of the ledger's equation but "called" */
 	uint64_t called, known;
-	uint64_t lost;
+	uint64_t lost;               /* with the unattributed events */
 	/* events lost by a cause that a log does not have, such as spool */
 	uint64_t other;
 	char cause[64];              /* the last of these causes */
@@ -270,17 +270,38 @@ static bool read_ledger(struct fetch_making *making, struct lost_threads *thread
 }
 
 /*
- * Checks that the answer has the whole ledger: a log with events has one, and its terms add up. A
- * server that lacks rows, such as a replica that has not received them yet, would otherwise hide
- * losses. Calls that the other terms lack count as unattributed; the ledger of a damaged log has
- * such calls, too. If only calls are lacking, no loss is hidden. Returns false after it printed an
- * error.
+ * Counts losses that the answer lacks as unattributed: those of the summary, and at least this
+ * number. Returns false after it printed an error.
+ */
+static bool add_lacking(struct fetch_making *making, struct account *account, uint64_t least)
+{
+	const struct fetch_log *log = making->log;
+	uint64_t lacking = account->lost < log->lost ? log->lost - account->lost : 0;
+	int err = 0;
+
+	if (lacking < least)
+		lacking = least;
+	if (lacking)
+		err = posix_trace_compose_lost_np(making->composer, POSIX_TRACE_UNATTRIBUTED_NP,
+						  lacking, 0, NULL);
+	if (err)
+		say("%s: the ledger of the database cannot be used: %s", log->name, strerror(err));
+	account->lost += lacking;
+	return !err;
+}
+
+/*
+ * Checks that the answer has the whole ledger: a log with events has one, its terms add up, and it
+ * has the calls and losses of the summary. A server that lacks rows, such as a replica that has not
+ * received them yet, would otherwise hide losses. Calls that the other terms lack count as
+ * unattributed; the ledger of a damaged log has such calls, too. If only calls are lacking, no loss
+ * is hidden. If all rows of a type are lacking, the rest adds up, and only the summary shows how
+ * many losses are lacking. Returns false after it printed an error.
  */
 static bool check_ledger(struct fetch_making *making, struct account *account)
 {
 	const struct fetch_log *log = making->log;
 	uint64_t lacking = account->called - account->known;
-	int err;
 
 	if (!account->called && !account->known && log->events) {
 		say("%s: the database has no ledger of this log, so that its losses are not known; "
@@ -288,21 +309,21 @@ static bool check_ledger(struct fetch_making *making, struct account *account)
 		    log->name);
 		return false;
 	}
+	if (account->called < log->called || account->lost < log->lost)
+		say_warning("%s: the database lacks rows of the ledger of this log, which have "
+			    "%" PRIu64 " calls and %" PRIu64 " losses; the lines below count these "
+			    "losses as unattributed; try it again when this replica has the rows, "
+			    "or ask another host", log->name,
+			    account->called < log->called ? log->called - account->called : 0,
+			    account->lost < log->lost ? log->lost - account->lost : 0);
 	if (account->called == account->known)
-		return true;
+		return add_lacking(making, account, 0);
 	say_warning("%s: the ledger of the database is not even: called %" PRIu64 ", but %" PRIu64
 		    " reported, unread or lost; %s", log->name, account->called, account->known,
 		    account->called > account->known ?
 			    "the lines below count the difference as unattributed" :
 			    "the database may lack rows with calls");
-	if (account->called < account->known)
-		return true;
-	err = posix_trace_compose_lost_np(making->composer, POSIX_TRACE_UNATTRIBUTED_NP, lacking, 0,
-					  NULL);
-	if (err)
-		say("%s: the ledger of the database cannot be used: %s", log->name, strerror(err));
-	account->lost += lacking;
-	return !err;
+	return add_lacking(making, account, account->called < account->known ? 0 : lacking);
 }
 
 /*

@@ -33,7 +33,7 @@ struct fetch_log {
 	char uuid[33];               /* hexadecimal digits; empty: unknown */
 	uint64_t source;             /* the value of row_source in its rows */
 	int64_t pid, hz, created_ns, first_ns, last_ns;
-	uint64_t events;
+	uint64_t events, called, lost; /* of the summary; lost: without unattributed events */
 	/* number of events that the summary counts, but the database lacks */
 	uint64_t missing;
 	bool is_complete;

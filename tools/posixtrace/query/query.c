@@ -419,6 +419,8 @@ static int query_fleet(const char *sql)
 	catch_interrupt();
 	if (query_fleet_open(&query, options.at))
 		status = query_logs(&query, sql);
+	if (query.lacks && status == TOOL_OK)
+		status = TOOL_DAMAGED;
 	query_fleet_close(&query);
 	if (query_interrupted)
 		end_interrupted();

@@ -59,6 +59,7 @@ struct query {
 	uint64_t weight;              /* the number of events that the current row represents */
 	/* a fleet's database; NULL: SQLite reads the tables from logs */
 	struct remote *remote;
+	bool lacks; /* the fleet's database lacks rows that the statement has read */
 	struct meter meter;
 };
 

@@ -26,6 +26,7 @@
 #include "query/fleet.h"
 #include "query/query_answer.h"
 #include "query/query_columns.h"
+#include "query/query_lacking.h"
 
 #define ANSWER_MOST ((size_t)1 << 30)
 #define LISTS_MOST  ((size_t)1 << 22)
@@ -91,6 +92,7 @@ struct remote {
 	struct server server;
 	struct fleet_field *field;
 	size_t fields;
+	unsigned compared; /* bits of the tables that query_lacks() has examined */
 };
 
 /*
@@ -751,6 +753,10 @@ static int filter_remote(sqlite3_vtab_cursor *base, int number, const char *plan
 	err = conditions.failed ? SQLITE_NOMEM
 				: fetch_rows(cursor, used, is_weighted, conditions.at);
 	bytes_free(&conditions);
+	if (!err && !(table->remote->compared >> table->number & 1)) {
+		table->remote->compared |= 1u << table->number;
+		table->remote->query->lacks |= query_lacks(&table->remote->server, table->number);
+	}
 	if (!err && is_weighted && cursor->rows.rows) {
 		sorted_by = at + 1;
 		sorted_place = cursor->rows.field_place;

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * query_lacking.c - compares sums of a table with the sums in the summaries of the logs.
+ *
+ * The command ship sends the row of the table logs after all other small tables. So a log that has
+ * this row has its whole ledger, and a smaller sum means that this server lacks rows.
+ */
+#include "query/query_lacking.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/say.h"
+#include "base/vec.h"
+#include "query/fleet.h"
+#include "query/query_schema.h"
+
+#define SUMS_BYTES ((size_t)1 << 28)
+
+/* The sum of a column over the rows of one log. */
+struct sum {
+	uint64_t source, value;
+};
+
+struct sums {
+	struct sum *sum;
+	size_t count;
+};
+
+/* A column of streams, and the expression and condition of the same sum in another table. */
+static const struct comparison {
+	const char *column, *expression, *condition;
+} comparisons[QUERY_TABLES] = {
+	[QUERY_LEDGER] = { "called", "count", " AND term = 'called'" },
+	[QUERY_LOSSES] = { "lost", "lost", "" },
+	[QUERY_TYPES] = { "events", "events", "" },
+};
+
+static int by_source(const void *x, const void *y)
+{
+	const struct sum *a = x, *b = y;
+
+	return (a->source > b->source) - (a->source < b->source);
+}
+
+/*
+ * Appends the request for the sum of a column for each log. The table logs lists the logs whose
+ * rows the server should have.
+ */
+static void put_sums(const char *database, const char *table, const char *column,
+		     const char *condition, struct bytes *sql)
+{
+	bytes_printf(sql, "SELECT row_source, toInt64(sum(ifNull(`%s`, 0))) FROM %s_rows WHERE ",
+		     column, table);
+	fleet_counts_sql(database, sql);
+	bytes_printf(sql, "%s AND row_source IN (SELECT row_source FROM logs_rows WHERE ",
+		     condition);
+	fleet_counts_sql(database, sql);
+	bytes_str(sql, ") GROUP BY row_source FORMAT RowBinary");
+	bytes_add(sql, "", 1);
+}
+
+/* Fetches the sums, in the order of their sources. Returns false after it printed an error. */
+static bool fetch_sums(struct server *server, const char *table, const char *column,
+		       const char *condition, struct sums *sums)
+{
+	struct bytes sql = { .at = NULL };
+	size_t at = 0;
+	bool good;
+
+	put_sums(server->address.database, table, column, condition, &sql);
+	good = !sql.failed;
+	if (!good)
+		say("%s", strerror(ENOMEM));
+	else if (server_request(server, sql.at, NULL, SUMS_BYTES) != SERVER_OK) {
+		say("%s", server->reason);
+		good = false;
+	}
+	bytes_free(&sql);
+	while (good && at < server->answer.used) {
+		struct sum *sum;
+
+		if (!vec_grow(&sums->sum, sums->count, 1)) {
+			say("%s", strerror(ENOMEM));
+			return false;
+		}
+		sum = &sums->sum[sums->count++];
+		good = server_get_u64(&server->answer, &at, &sum->source) &&
+		       server_get_u64(&server->answer, &at, &sum->value);
+		if (!good)
+			say("the answer of the server about %s is cut or wrong", table);
+	}
+	if (good && sums->count)
+		qsort(sums->sum, sums->count, sizeof(*sums->sum), by_source);
+	return good;
+}
+
+/* Counts the logs whose sum is less than in their summary. Both arrays are sorted. */
+static size_t count_lacking(const struct sums *wanted, const struct sums *found, uint64_t *lacking)
+{
+	size_t at = 0, logs = 0;
+
+	for (size_t i = 0; i < wanted->count; i++) {
+		const struct sum *want = &wanted->sum[i];
+		uint64_t value;
+
+		while (at < found->count && found->sum[at].source < want->source)
+			at++;
+		value = at < found->count && found->sum[at].source == want->source ?
+			found->sum[at].value : 0;
+		if (value < want->value) {
+			*lacking += want->value - value;
+			logs++;
+		}
+	}
+	return logs;
+}
+
+bool query_lacks(struct server *server, int table)
+{
+	const struct comparison *of = table < QUERY_TABLES ? &comparisons[table] : NULL;
+	struct sums wanted = { NULL, 0 }, found = { NULL, 0 };
+	uint64_t lacking = 0;
+	size_t logs = 0;
+	bool good;
+
+	if (!of || !of->column)
+		return false;
+	good = fetch_sums(server, "streams", of->column, "", &wanted) &&
+	       fetch_sums(server, query_schema[table].name, of->expression, of->condition, &found);
+	if (good)
+		logs = count_lacking(&wanted, &found, &lacking);
+	if (!good)
+		say_warning("it is not known whether the table %s of the database has all its rows",
+			    query_schema[table].name);
+	else if (logs)
+		say_warning("the table %s of the database lacks rows of %zu log%s: %" PRIu64 " of "
+			    "the events that are %s in the table streams: try it again when this "
+			    "replica has them, or ask another host", query_schema[table].name,
+			    logs, logs == 1 ? "" : "s", lacking,
+			    strcmp(of->column, "events") ? of->column : "counted");
+	free(wanted.sum);
+	free(found.sum);
+	return !good || logs;
+}
