@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/procfile.h"
+#include "base/until.h"
 #include "live/capture.h"
 
 #define ROOT   "/sys/fs/cgroup"
@@ -80,9 +81,11 @@ static void note_growth(const struct throttled *now, const struct throttled *bef
 	struct __attribute__((packed)) {
 		int32_t pid;
 		uint64_t ns, periods;
+		int64_t since;
 		char path[sizeof(now->path)];
 	} data = { .pid = pid, .ns = now->ns - before->ns,
-		   .periods = now->periods - before->periods };
+		   .periods = now->periods - before->periods,
+		   .since = now->at_ns - before->at_ns };
 
 	memcpy(data.path, now->path, sizeof(data.path));
 	capture_note(capture, THROTTLED_EVENT, THROTTLED_SCHEMA, &data,
@@ -113,6 +116,7 @@ static bool find_cgroup(pid_t pid, struct throttled *now)
 void throttled_look(struct throttled *throttled, pid_t pid, struct capture *capture)
 {
 	struct throttled now = { .ns = 0 };
+	const int64_t now_ns = until_now_ns();
 	const bool is_found = find_cgroup(pid, &now);
 
 	/*
@@ -125,6 +129,7 @@ void throttled_look(struct throttled *throttled, pid_t pid, struct capture *capt
 		if (!*now.path || !read_counts(now.path, now.is_unified, &now.ns, &now.periods))
 			return;
 	}
+	now.at_ns = now_ns;
 	if (!strcmp(now.path, throttled->path) && now.periods > throttled->periods &&
 	    now.ns >= throttled->ns)
 		note_growth(&now, throttled, pid, capture);

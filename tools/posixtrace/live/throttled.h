@@ -15,9 +15,10 @@
 #define THROTTLED_EVENT "posixtrace_throttled"
 /*
  * throttled_ns: the time since the previous look in which the limit applied, of all CPUs together.
- * periods: in how many periods of the limit. cgroup: its path.
+ * periods: in how many periods of the limit. since: the time since the previous look. The last look
+ * follows the end of the process. cgroup: its path.
  */
-#define THROTTLED_SCHEMA "s32 pid; u64 throttled_ns; u64 periods; str cgroup"
+#define THROTTLED_SCHEMA "s32 pid; u64 throttled_ns; u64 periods; ns since; str cgroup"
 
 struct capture;
 
@@ -25,6 +26,7 @@ struct capture;
 struct throttled {
 	char path[512];
 	uint64_t ns, periods;
+	int64_t at_ns;        /* when it was, a monotonic time */
 	bool is_unified;      /* the path is one of version 2 */
 };
 

@@ -678,6 +678,8 @@ static bool is_last(struct history *history, const struct plan *plan, const stru
 static void add_throttle(struct history *history, const struct plan *plan,
 			 const struct log_type *type, const struct posix_trace_event_np *event)
 {
+	const int64_t since = field_integer(type->schema, "since", event, 0);
+
 	if (history->throttles == HISTORY_THREADS)
 		return;
 	if (!vec_grow(&history->throttle, history->throttles, 1)) {
@@ -687,6 +689,7 @@ static void add_throttle(struct history *history, const struct plan *plan,
 	history->throttle[history->throttles++] = (struct throttle){
 		.pid = (pid_t)field_integer(type->schema, "pid", event, 0),
 		.text = history_text(history, type, event, plan->text), .time_ns = event->time_ns,
+		.since_ns = since > 0 && since < event->time_ns ? event->time_ns - since : 0,
 		.ns = classify_number(type, event, plan->key),
 		.periods = (uint64_t)field_integer(type->schema, "periods", event, 0),
 	};

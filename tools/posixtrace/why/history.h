@@ -306,7 +306,8 @@ struct history {
 	struct throttle {      /* the CPU limit of a cgroup kept a process from running */
 		pid_t pid;
 		uint32_t text; /* index of the path of the cgroup + 1; 0: unknown */
-		int64_t time_ns;
+		/* since_ns: when the recorder had looked before; 0: not in the log */
+		int64_t time_ns, since_ns;
 		uint64_t ns, periods;
 	} *throttle;           /* in the order of the log */
 	size_t throttles;

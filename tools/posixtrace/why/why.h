@@ -81,10 +81,11 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 /*
  * Stores for how long, all CPUs together, and in how many periods the CPU limit of a cgroup kept
  * the process of a window from running. Returns the path of the cgroup. The recorder looks a few
- * times a second, so an event may be about a time that began before the window.
+ * times a second. If only a part of the time between two looks is in the window, the same part of
+ * the counts is used, and *is_estimate becomes true.
  */
 const char *why_limit(const struct why *why, const struct window *window, uint64_t *ns,
-		      uint64_t *periods);
+		      uint64_t *periods, bool *is_estimate);
 /*
  * Returns the address of the client for whose request the thread worked in most of a window, or "".
  * Stores its descriptor; -1: there is no such client.

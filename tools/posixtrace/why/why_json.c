@@ -78,6 +78,7 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	uint64_t ns, periods;
 	const char *client;
 	int32_t fd;
+	bool is_estimate;
 
 	json_object(json, NULL);
 	json_string_member(json, "span", window->name ? window->name : "");
@@ -96,7 +97,7 @@ void why_json(struct json *json, const struct why *why, const struct window *win
 	why_json_time(json, "begin", "begin_ns", window->from_ns);
 	why_json_time(json, "end", "end_ns", window->to_ns);
 	put_share(json, root->ns, root->ns);
-	why_limit(why, window, &ns, &periods);
+	why_limit(why, window, &ns, &periods, &is_estimate);
 	json_unsigned(json, "throttled_ns", ns);
 	json_unsigned(json, "throttled_periods", periods);
 	json_array(json, "causes");

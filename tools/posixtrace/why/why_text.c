@@ -260,24 +260,59 @@ static void put_load(const struct page *page, const struct window *window)
 		out_str(page->out, "No other thread accepts connections.\n");
 }
 
+/* Returns the time of the last event of a process. */
+static int64_t last_of(const struct history *history, pid_t pid)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < history->threads; i++)
+		if (history->thread[i].pid == pid && history->thread[i].last_ns > last_ns)
+			last_ns = history->thread[i].last_ns;
+	return last_ns;
+}
+
+/*
+ * Returns the share of an event's time that is in the window. The event is about the time between
+ * two looks of the recorder. The last look follows the end of the process, which was throttled
+ * before. An old log has only the time of the event.
+ */
+static double share_of(const struct throttle *throttle, const struct window *window,
+		       int64_t last_ns)
+{
+	const int64_t end_ns = last_ns < throttle->time_ns ? last_ns : throttle->time_ns;
+	const int64_t from_ns = throttle->since_ns > window->from_ns ? throttle->since_ns :
+								       window->from_ns;
+	const int64_t to_ns = end_ns < window->to_ns ? end_ns : window->to_ns;
+
+	if (!throttle->since_ns || throttle->since_ns >= end_ns)
+		return throttle->time_ns >= window->from_ns && throttle->time_ns <= window->to_ns;
+	return to_ns > from_ns ? (double)(to_ns - from_ns) / (double)(end_ns - throttle->since_ns)
+			       : 0;
+}
+
 const char *why_limit(const struct why *why, const struct window *window, uint64_t *ns,
-		      uint64_t *periods)
+		      uint64_t *periods, bool *is_estimate)
 {
 	const struct history *history = &why->history;
 	const pid_t pid = history->thread[window->thread].pid;
+	const int64_t last_ns = last_of(history, pid);
 	uint32_t path = 0;
 
 	*ns = *periods = 0;
+	*is_estimate = false;
 	for (size_t i = 0; i < history->throttles; i++) {
 		const struct throttle *throttle = &history->throttle[i];
+		const double share = throttle->pid == pid ? share_of(throttle, window, last_ns) : 0;
 
-		if (throttle->pid != pid || throttle->time_ns < window->from_ns ||
-		    throttle->time_ns > window->to_ns)
+		if (share <= 0)
 			continue;
-		*ns += throttle->ns;
-		*periods += throttle->periods;
+		*is_estimate |= share < 1;
+		*ns += (uint64_t)((double)throttle->ns * share);
+		*periods += (uint64_t)((double)throttle->periods * share + 0.5);
 		path = throttle->text;
 	}
+	/* A part of one period is one period in which the limit applied. */
+	*periods += *ns && !*periods;
 	return path ? history->text[path - 1] : "";
 }
 
@@ -285,16 +320,18 @@ const char *why_limit(const struct why *why, const struct window *window, uint64
 static void put_limit(const struct page *page, const struct window *window)
 {
 	uint64_t ns, periods;
-	const char *path = why_limit(page->why, window, &ns, &periods);
+	bool is_estimate;
+	const char *path = why_limit(page->why, window, &ns, &periods, &is_estimate);
 	char text[BRIEF_BYTES];
 
 	if (!periods)
 		return;
 	out_str(page->out, "Limit: the cgroup ");
 	text_name(page->out, path, strlen(path));
-	out_printf(page->out, " used up its CPU limit (cpu.max) in %llu period%s, and its threads "
-		   "could not run for %s, the sum of all CPUs.\n", (unsigned long long)periods,
-		   text_plural(periods), brief_ns(text, (double)ns));
+	out_printf(page->out, " used up its CPU limit (cpu.max) in %s%llu period%s, and its "
+		   "threads could not run for %s%s, the sum of all CPUs.\n",
+		   is_estimate ? "about " : "", (unsigned long long)periods, text_plural(periods),
+		   is_estimate ? "about " : "", brief_ns(text, (double)ns));
 }
 
 /* Writes the first lines. The greatest cause is the answer. */
