@@ -31,7 +31,7 @@ extern "C" {
 #define POSIX_TRACE_CREATOR_GONE_NP  ((pid_t)-1)
 
 /*
- * Whether a process has ended. UNKNOWN: it is in another name space of process ids, or the system
+ * Whether a process has ended. UNKNOWN: it is in another namespace of process ids, or the system
  * does not permit to examine it, or the stream is read from a file; it may be alive.
  */
 #define POSIX_TRACE_PROCESS_ALIVE_NP   0
@@ -43,7 +43,7 @@ struct posix_trace_stream_np {
 	pid_t pid;   /* the traced process */
 	int ended;   /* whether pid has ended; POSIX_TRACE_PROCESS_ENDED_NP: members continue */
 	int waiting; /* not 0: pid does not use this library yet */
-	pid_t creator;       /* 0: in another pid name space; or POSIX_TRACE_CREATOR_GONE_NP */
+	pid_t creator;       /* 0: in another pid namespace; or POSIX_TRACE_CREATOR_GONE_NP */
 	const pid_t *member; /* processes that inherited the stream and that the caller may see */
 	size_t members;
 
@@ -85,8 +85,9 @@ struct posix_trace_stream_np {
  *                                    other members of its streams
  *
  * ESRCH: no such process. EPERM: the caller may not examine the process. ENOTSUP: /proc is not
- * usable. EPROTONOSUPPORT: the process uses another version of this library. EINVAL: `visit` is
- * null. ENOMEM, EMFILE, ENFILE.
+ * usable. EPROTONOSUPPORT: the process uses another version of this library. EIO: the memory of a
+ * stream cannot be read; the streams that could be read were visited. EINVAL: `visit` is null.
+ * ENOMEM, EMFILE, ENFILE.
  */
 int posix_trace_observe_sized_np(
 	pid_t pid, void (*visit)(void *arg, const struct posix_trace_stream_np *stream), void *arg,
@@ -127,7 +128,8 @@ int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream, in
  * report  called with `arg` for each fault of the file that this function or
  *         posix_trace_snapshot_np() finds; may be null
  *
- * EINVAL: the file is not a backing file, or `visit` is null. ENOMEM.
+ * EINVAL: the file is not a backing file, or `visit` is null. EIO: a part of the file cannot be
+ * read. ENOMEM.
  */
 int posix_trace_observe_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

@@ -15,14 +15,16 @@
 static bool image_copy(const struct ptx_image *image, void *to, size_t bytes, uint64_t offset)
 {
 	size_t got;
-	bool done = ptx_io_read_at(image->fd, to, bytes, offset, &got) == 0 && got == bytes;
+	int err = ptx_io_read_at(image->fd, to, bytes, offset, &got);
 
 	/*
 	 * Acquire order: the caller may read a word again later, to find out whether the copied
 	 * bytes have changed meanwhile. That second read must not be moved before this read.
 	 */
 	atomic_thread_fence(memory_order_acquire);
-	return done;
+	if (err && image->err && !*image->err)
+		*image->err = err;
+	return !err && got == bytes;
 }
 
 /* If fstat() fails, the image has no bytes, so no region fits in it. */

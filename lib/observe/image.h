@@ -32,6 +32,7 @@ struct ptx_image {
 	void (*fault)(const struct ptx_image *image, uint64_t offset, uint64_t bytes,
 		      const char *reason);
 	void *fault_arg;
+	int *err;          /* gets the error of the first read that failed; may be NULL */
 };
 
 /*

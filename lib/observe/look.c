@@ -256,7 +256,7 @@ static bool look_at_region(const struct ptx_image *image, struct ptx_look *look,
 
 /*
  * Returns the process id of the stream's creator, which holds the record lock of the place. The
- * kernel returns the id of the lock's holder in the caller's name space. Returns 0 if the id is
+ * kernel returns the id of the lock's holder in the caller's namespace. Returns 0 if the id is
  * unknown, and PTX_CREATOR_GONE if no process holds the lock.
  */
 static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
@@ -266,7 +266,7 @@ static uint32_t creator_of(const struct ptx_arena *arena, unsigned bit)
 	if (fcntl(arena->fd, F_GETLK, &lock) != 0)
 		return 0;
 	/*
-	 * l_pid is 0 or negative if the holder is in a name space that this process does not see.
+	 * l_pid is 0 or negative if the holder is in a namespace that this process does not see.
 	 */
 	if (lock.l_type != F_UNLCK)
 		return lock.l_pid > 0 ? (uint32_t)lock.l_pid : 0;
@@ -342,6 +342,7 @@ static void look_at_arena(void *arg, const struct ptx_arena *arena)
 	/* The arena is in use, so its regions must be whole and its locks show the creators. */
 	image.is_live = true;
 	image.arena = arena;
+	image.err = &looking->look->err;
 	looking->is_arena = ptx_look_at_image(looking->look, &image);
 }
 
@@ -356,6 +357,9 @@ int ptx_look_at(struct ptx_look *look, const char *path)
 
 	look->streams = 0;
 	look->is_foreign = false;
+	look->err = 0;
 	err = ptx_peer_arenas_peek(path, look_at_arena, &looking);
+	if (!err)
+		err = look->err;
 	return !err && !looking.is_arena ? EINVAL : err;
 }

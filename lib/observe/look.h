@@ -37,6 +37,7 @@ struct ptx_look {
 	struct ptx_names names;
 	unsigned streams;
 	bool is_foreign; /* the arena is of another version of this library */
+	int err;         /* of ptx_look_at(): the error of the first read that failed; 0: none */
 	struct ptx_look_stream stream[PTX_STREAMS];
 	/* Working memory for the copy of one stream. */
 	struct ptx_region region;
@@ -52,8 +53,9 @@ struct ptx_look *ptx_look_new(void);
 /*
  * Copy the state of all streams of the arena at `path`, or of the arena in an image. If there is no
  * arena of this version, ptx_look_at() returns EINVAL and ptx_look_at_image() returns false. The
- * member is_foreign then shows whether there is an arena of another version. Other errors are those
- * of ptx_peer_arenas_peek().
+ * member is_foreign then shows whether there is an arena of another version. If a part cannot be
+ * read, ptx_look_at() returns the error, for example EIO, because the list may lack streams. Other
+ * errors are those of ptx_peer_arenas_peek().
  */
 int ptx_look_at(struct ptx_look *look, const char *path);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

@@ -36,13 +36,14 @@ struct looking {
 	struct ptx_look *look;
 	/*
 	 * The processes that hold the arena that is being examined, and their ids in their own
-	 * name spaces.
+	 * namespaces.
 	 */
 	const struct ptx_opener *opener;
 	uint32_t *inner;
 	pid_t *member;
 	size_t openers;
 	bool found_foreign; /* an arena of another version, whose streams cannot be reported */
+	bool is_unreadable; /* an arena whose memory cannot be read; it may have wanted streams */
 	const struct ptx_image *image; /* the bytes of the arena, instead of `openers` */
 	const char *name[PTX_TYPE_MAX];
 	char text[PTX_TYPE_MAX][PTX_TYPE_NAME_BYTES];
@@ -59,7 +60,7 @@ static const int column[PTX_WRITER_LOSSES] = {
 };
 
 /*
- * Returns the id of a process in its own name space. Returns 0 if the process has ended, or if the
+ * Returns the id of a process in its own namespace. Returns 0 if the process has ended, or if the
  * id cannot be read.
  */
 static uint32_t inner_pid(uint32_t pid)
@@ -69,7 +70,7 @@ static uint32_t inner_pid(uint32_t pid)
 	return ptx_proc_ids(pid, &ids) ? 0 : ids.inner;
 }
 
-/* Returns the inode of the name space of process ids of this process, or 0. */
+/* Returns the inode of the namespace of process ids of this process, or 0. */
 static uint32_t own_space(void)
 {
 	struct stat space;
@@ -79,7 +80,7 @@ static uint32_t own_space(void)
 
 /*
  * Returns whether the target of an attachment from outside lives; the target is not among the
- * openers. If the id in the attachment is one of another name space, it says nothing about the
+ * openers. If the id in the attachment is one of another namespace, it says nothing about the
  * processes of this one, unless the identity is the same.
  */
 static int has_ended(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
@@ -112,7 +113,7 @@ static int has_creator_ended(const struct ptx_look_stream *from)
 }
 
 /*
- * Finds the traced process among the openers and stores its id in this name space. If none of them
+ * Finds the traced process among the openers and stores its id in this namespace. If none of them
  * is the traced process, stores the id that is in the attachment. A process that does not use the
  * library, for example, holds no arena. The function then also stores whether the process has ended
  * or is expected to start using the library. The process of a file or a core dump may be one of
@@ -332,7 +333,8 @@ static void update_names(struct looking *looking)
 /*
  * Opens the arena through any of its openers: some may have ended. If none can be used, the arena
  * has no streams for this caller, which is no error. If this process lacks descriptors or memory,
- * returns that error, because the arena may have streams.
+ * returns that error, because the arena may have streams. For the same reason an arena that gives
+ * EIO is remembered, but the arenas after it are still examined.
  */
 static int open_arena(struct looking *looking)
 {
@@ -345,6 +347,7 @@ static int open_arena(struct looking *looking)
 		err = ptx_look_at(looking->look, path);
 		if (!err || ptx_io_is_own(err))
 			return err;
+		looking->is_unreadable |= err == EIO;
 		/* Other processes may hold the arena, too, such as a controller. */
 		if (looking->look->is_foreign && looking->opener[i].pid == looking->pid)
 			looking->found_foreign = true;
@@ -406,6 +409,8 @@ static int look_at_all(struct looking *looking)
 		err = look_at_arena(looking);
 	}
 	ptx_openers_free(&openers);
+	if (!err && looking->is_unreadable)
+		err = EIO;
 	/*
 	 * An arena of another version is an error, except in two cases. A process that asks for its
 	 * own streams needs only the streams of this copy of the library. A list of all processes
@@ -437,7 +442,8 @@ static int may_look_at(pid_t pid)
 /*
  * Does the whole call. ESRCH: there is no such process. EPERM: the caller may not examine it.
  * ENOTSUP: /proc cannot be used. ENOMEM: there is no memory. EPROTONOSUPPORT: the process uses
- * another version of this library, so that its streams could not be reported.
+ * another version of this library, so that its streams could not be reported. EIO: the memory of a
+ * stream cannot be read.
  */
 static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 {

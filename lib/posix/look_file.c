@@ -48,7 +48,7 @@ static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_fa
 {
 	struct ptx_image image;
 	struct stat st;
-	int err = EINVAL;
+	int err = EINVAL, failed = 0;
 
 	/* EBADF: not an open descriptor. */
 	if (fstat(fd, &st) != 0)
@@ -56,9 +56,12 @@ static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_fa
 	ptx_image_of_file(&image, fd);
 	image.fault = report_fault;
 	image.fault_arg = faults;
+	image.err = &failed;
 	if (S_ISREG(st.st_mode)) {
 		image.is_live = is_in_use(fd);
 		err = ptx_posix_look_at_image(&image, visitor);
+		if (failed)
+			err = failed;
 	}
 	if (err == EINVAL)
 		ptx_image_fault(&image, 0, 0,
