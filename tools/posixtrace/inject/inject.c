@@ -144,7 +144,7 @@ static int open_as_seen(pid_t pid, const char *path)
 
 /*
  * Returns the reason why the process cannot load this library, or NULL. The process may have
- * another root folder or name space of mounts, as in a container. In this case the process must
+ * another root folder or namespace of mounts, as in a container. In this case the process must
  * have the same file at the same path, because this command relies on the interface of its own
  * version of the library.
  */
@@ -644,13 +644,31 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 	return done == WORK_FAILED ? TOOL_FAILURE : TOOL_OK;
 }
 
+/*
+ * Returns whether the end of a trace must report that the process cannot be examined, and prints
+ * the reason. If the process has ended or executes another program, nothing is left to restore.
+ */
+static bool is_unknown(const struct target *target)
+{
+	const struct mappings *mappings = &target->mappings;
+
+	if (!target->err || target->err == ESRCH || target->err == ENOENT ||
+	    has_ended(target->pid) ||
+	    (mappings->count && !mappings_path_with(mappings, "/libposixtrace-preload")))
+		return false;
+	say("process %d: its calls cannot be restored: its memory cannot be examined: %s%s",
+	    (int)target->pid, say_strerror(target->err),
+	    mappings->count ? "" : "; if it executes another program, nothing is left to restore");
+	return true;
+}
+
 void inject_end(struct inject *inject)
 {
 	const struct work work = { .pid = inject->pid, .library = inject->library,
 				   .symbol = DETACH };
 	enum target_verdict verdict;
 	struct target target;
-	bool failed = false;
+	bool failed;
 
 	if (!inject->is_attached)
 		return;
@@ -662,6 +680,7 @@ void inject_end(struct inject *inject)
 	say_nothing(true);
 	verdict = target_examine(&target, inject->pid, false);
 	say_nothing(false);
+	failed = is_unknown(&target);
 	if (target.shim == SHIM_ATTACHED && !has_ended(inject->pid)) {
 		/*
 		 * The process could not be restored, for example because it is stopped or has a

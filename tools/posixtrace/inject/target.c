@@ -360,12 +360,13 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	if (pid == getpid() || !procfile_read(path, status, sizeof(status)))
 		return TARGET_LEAVE;
 	if (procfile_is_foreign())
-		return target_refuse(pid, "/proc belongs to another name space of process IDs");
+		return target_refuse(pid, "/proc belongs to another namespace of process IDs");
 	err = mappings_read(&target->mappings, pid);
 	if (!err) {
 		target->memory = memory_open(pid, pid);
 		err = target->memory < 0 ? errno : 0;
 	}
+	target->err = err;
 	/* A process that uses the library already needs no further examination, in any state. */
 	if (!err) {
 		find_shim(target);

@@ -27,6 +27,7 @@ struct range {
 struct target {
 	pid_t pid;
 	int memory;
+	int err;                        /* why memory or mappings are lacking; 0: neither is */
 	struct mappings mappings;
 	struct elf_module libc, loader; /* the modules, with their code */
 	/* the program has no dynamic linker, or none of this word size */
