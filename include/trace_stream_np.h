@@ -122,7 +122,7 @@ int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how);
  *
  * ALIVE    the traced process, or a process that inherited the stream, is alive
  * ENDED    all these processes have ended. A zombie counts as ended
- * UNKNOWN  the caller cannot find out, for one of two reasons. /proc or another name space of
+ * UNKNOWN  the caller cannot find out, for one of two reasons. /proc or another namespace of
  *          process ids hides a process. Or a further process has the memory of an inherited stream
  *          open, and may start a traced program
  *

@@ -93,7 +93,7 @@ for header in sys/types.h pthread.h time.h bits/posix_opt.h; do
 	echo "#include <$header>"
 done | macros >"$scratch/before"
 echo '#include <trace.h>' | macros >"$scratch/after"
-none "no macro outside the standard's name space" \
+none "no macro outside the standard's namespace" \
 	"$(comm -13 "$scratch/before" "$scratch/after" |
 		grep -Ev '^(_TRACE_H|posix_trace_event|_?POSIX_TRACE(_[A-Z]+)*|TRACE_(EVENT_NAME|NAME|SYS|USER_EVENT)_MAX|_POSIX_TRACE_[A-Z_]+_MAX)$')"
 check "the macros of trace.h are seen at all" \
@@ -105,7 +105,7 @@ echo '#include <trace.h>' |
 	$CC -I"$top_srcdir/include" -std=c11 -D_POSIX_C_SOURCE=200809L -E - |
 	awk '/^# [0-9]+ / { ours = $3 ~ /\/trace\.h"$/; next } ours' |
 	grep -oE '[A-Za-z_][A-Za-z0-9_]*' | sort -u >"$scratch/words"
-none "no identifier outside the standard's name space" \
+none "no identifier outside the standard's namespace" \
 	"$(grep -Ev '^(__[A-Za-z0-9_]+|posix_[a-z_]+|trace_(id|event_id|event_set|attr)_t|(size|pid|pthread)_t|timespec|char|const|int|long|struct|typedef|unsigned|void)$' "$scratch/words")"
 check "the identifiers of trace.h are seen at all" \
 	grep -qx posix_trace_trygetnext_event "$scratch/words"

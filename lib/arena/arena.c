@@ -40,7 +40,7 @@ _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they
 static int make_file(void)
 {
 	static _Atomic uint32_t made;
-	/* The process id and a counter make the name unique in the pid name space. */
+	/* The process id and a counter make the name unique in the pid namespace. */
 	char name[sizeof "posix-trace" + 2 * PTX_IO_DIGITS] = "posix-trace.", digits[PTX_IO_DIGITS];
 
 	strcat(name, ptx_io_digits(ptx_proc_own(), digits));

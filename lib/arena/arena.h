@@ -59,7 +59,7 @@ struct ptx_attachment {
 	 * the stream concerns this process. The creator may change them at the same time.
 	 */
 	_Atomic uint32_t inherited;
-	_Atomic uint32_t target; /* process id of the target in its own pid name space */
+	_Atomic uint32_t target; /* process id of the target in its own pid namespace */
 	uint16_t stream_policy; /* stream_policy and log_policy are only shown to users */
 	uint16_t log_policy;    /* 0: no log */
 	/*
@@ -79,7 +79,7 @@ struct ptx_attachment {
 	 */
 	_Atomic uint32_t unlocked;
 	/*
-	 * for observers: inode of the pid name space to which the id `target` belongs; 0: unknown
+	 * for observers: inode of the pid namespace to which the id `target` belongs; 0: unknown
 	 */
 	uint32_t target_space;
 	/*
@@ -123,7 +123,7 @@ struct ptx_control {
 	/* enum ptx_arena_clock: the clock that stamps the events of all its streams */
 	_Atomic uint32_t clock;
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
-	_Atomic uint32_t mixed; /* not 0: the members have different pid name spaces */
+	_Atomic uint32_t mixed; /* not 0: the members have different pid namespaces */
 	/*
 	 * not 0: a process that records into this arena makes no system calls, so it wakes no
 	 * reader; sleeping readers wake by themselves after a while

@@ -4,7 +4,7 @@
  *
  * Two clocks are possible. The time stamp counter (x86-64) or the virtual counter (aarch64) is
  * read by one instruction. CLOCK_MONOTONIC is read through the vDSO, and the offset of the time
- * name space is subtracted, so that stamps of processes in different name spaces can be compared.
+ * namespace is subtracted, so that stamps of processes in different namespaces can be compared.
  *
  * All processes of a stream must stamp with the same clock. The first process chooses, and every
  * process that attaches follows that choice (ptx_clock_follow()) or records nothing.
@@ -70,15 +70,15 @@ uint64_t ptx_clock_monotonic(void)
 }
 
 /*
- * Nanoseconds by which CLOCK_MONOTONIC in this process's time name space is ahead of
- * CLOCK_MONOTONIC in the first time name space. A child of fork() starts with its parent's value,
+ * Nanoseconds by which CLOCK_MONOTONIC in this process's time namespace is ahead of
+ * CLOCK_MONOTONIC in the first time namespace. A child of fork() starts with its parent's value,
  * and reads the offset anew before it records (point/adopt.c).
  */
 static _Atomic int64_t ahead_ns;
 
 /*
- * Reads the offset of the time name space. If the offset cannot be read, the last known value
- * remains. That value is the parent's, or 0, which is right in the first name space.
+ * Reads the offset of the time namespace. If the offset cannot be read, the last known value
+ * remains. That value is the parent's, or 0, which is right in the first namespace.
  */
 static void read_time_space(void)
 {
@@ -185,7 +185,7 @@ bool ptx_clock_follow(bool counter)
 {
 	/*
 	 * Each caller reads the offset anew, even after the choice: a child may be in another
-	 * time name space than its parent.
+	 * time namespace than its parent.
 	 */
 	if (!counter)
 		read_time_space();
@@ -400,7 +400,7 @@ bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor)
 	if (counter)
 		return false;
 #endif
-	/* The controller and the traced process may be in different time name spaces. */
+	/* The controller and the traced process may be in different time namespaces. */
 	if (!counter)
 		read_time_space();
 	*anchor = anchor_of(counter);

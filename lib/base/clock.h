@@ -4,7 +4,7 @@
  *
  * The clock is the time stamp counter if the kernel itself uses the counter as clock source: a
  * reading costs less than half of clock_gettime(). Otherwise it is CLOCK_MONOTONIC as the first
- * time name space has it (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a
+ * time namespace has it (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a
  * process, before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
@@ -57,7 +57,7 @@ bool ptx_clock_follow(bool counter);
 
 /* CLOCK_MONOTONIC of this process in nanoseconds: for spans and deadlines within the process. */
 uint64_t ptx_clock_monotonic(void);
-/* CLOCK_MONOTONIC as the first time name space has it: for stamps that other processes read. */
+/* CLOCK_MONOTONIC as the first time namespace has it: for stamps that other processes read. */
 uint64_t ptx_clock_shared(void);
 /* CLOCK_REALTIME in nanoseconds since the Epoch. */
 int64_t ptx_clock_realtime(void);

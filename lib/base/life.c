@@ -142,8 +142,8 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid)
 }
 
 /*
- * The start time in struct ptx_identity is in the first time name space, because processes of
- * different name spaces compare it. If the offset of this process's name space is unknown, the
+ * The start time in struct ptx_identity is in the first time namespace, because processes of
+ * different namespaces compare it. If the offset of this process's namespace is unknown, the
  * result is 0.
  */
 uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
@@ -154,7 +154,7 @@ uint64_t ptx_identity_start_in(const struct ptx_proc *proc)
 		return 0;
 	/*
 	 * The kernel gives the start time in clock ticks. If the offset is not a multiple of a
-	 * tick, the result may differ by one tick from the result in the first name space.
+	 * tick, the result may differ by one tick from the result in the first namespace.
 	 */
 	return proc->start - (uint64_t)(space.boottime_ns / ptx_proc_tick_ns());
 }

@@ -4,11 +4,11 @@
  *
  * Each question has three answers. PTX_DEAD is given only on evidence: the kernel returned ESRCH, a
  * pidfd reported the end of the process, or the stat file of the process showed that it has ended.
- * If the evidence cannot be read (no descriptor, no /proc, a /proc of another name space, a refused
+ * If the evidence cannot be read (no descriptor, no /proc, a /proc of another namespace, a refused
  * system call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes
  * does not free those of a process whose state is unknown.
  *
- * Ids are those of this process's name space of process ids.
+ * Ids are those of this process's namespace of process ids.
  *
  * Threads   all functions may run concurrently; no state is kept.
  * Signals   async-signal-safe.
@@ -44,7 +44,7 @@ enum ptx_life ptx_life_of_thread(uint32_t pid, uint32_t tid);
  */
 struct ptx_identity {
 	uint64_t inode; /* 0: not known */
-	uint64_t start; /* clock ticks after boot, in the first time name space; 0: not known */
+	uint64_t start; /* clock ticks after boot, in the first time namespace; 0: not known */
 };
 
 /*

@@ -3,8 +3,8 @@
  * base/proc.c - parses /proc/PID/stat, status and fdinfo, without stdio and without allocation.
  *
  * The callers may be signal handlers and children of fork(). The functions trust the content of the
- * kernel's texts, but a text may not be there: /proc may be missing, may belong to another name
- * space, or may be hidden (hidepid).
+ * kernel's texts, but a text may not be there: /proc may be missing, may belong to another
+ * namespace, or may be hidden (hidepid).
  */
 #include "base/proc.h"
 
@@ -89,7 +89,7 @@ int64_t ptx_proc_tick_ns(void)
 }
 
 /*
- * Parses a line "NSpid:\t17\t1": the ids of the process in the name spaces from that of /proc to
+ * Parses a line "NSpid:\t17\t1": the ids of the process in the namespaces from that of /proc to
  * the innermost one.
  */
 static int parse_ids(const char *text, struct ptx_proc_ids *ids)
@@ -106,7 +106,7 @@ static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 		ids->spaces++;
 	}
 	/*
-	 * An id of 0 means that the process is not visible in that name space. This is an error,
+	 * An id of 0 means that the process is not visible in that namespace. This is an error,
 	 * because the caller needs both ids.
 	 */
 	return ids->number && ids->inner ? 0 : EIO;
@@ -146,8 +146,8 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 }
 
 /*
- * The status file of the caller has one id for each name space, from that of /proc to the caller's.
- * So if there is only one id, /proc belongs to the caller's own name space.
+ * The status file of the caller has one id for each namespace, from that of /proc to the caller's.
+ * So if there is only one id, /proc belongs to the caller's own namespace.
  */
 int ptx_proc_is_ours(void)
 {

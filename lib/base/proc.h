@@ -2,8 +2,8 @@
 /*
  * base/proc.h - the state and the ids of a process, from /proc.
  *
- * /proc shows the ids that processes have in the name space for which /proc was mounted. This
- * process may be in another name space. A process therefore has two ids here: its pid, which system
+ * /proc shows the ids that processes have in the namespace for which /proc was mounted. This
+ * process may be in another namespace. A process therefore has two ids here: its pid, which system
  * calls use, and its number in /proc. PTX_PROC_SELF means this process, whatever its number is.
  *
  * Threads   all functions may run concurrently.
@@ -30,7 +30,7 @@ const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char 
 
 /* From /proc/NUMBER/stat. */
 struct ptx_proc {
-	/* field 22: clock ticks after boot, as the time name space of the reader counts them */
+	/* field 22: clock ticks after boot, as the time namespace of the reader counts them */
 	uint64_t start;
 	uint32_t parent; /* field 4: the parent's number in /proc */
 	bool runs;       /* false: it has ended, and its parent has not waited for it */
@@ -47,7 +47,7 @@ int64_t ptx_proc_tick_ns(void);
 struct ptx_proc_ids {
 	uint32_t number;   /* in /proc */
 	uint32_t inner;    /* its pid, as the process itself knows it */
-	unsigned spaces;   /* name spaces from that of /proc to its own: 1 if they are the same */
+	unsigned spaces;   /* namespaces from that of /proc to its own: 1 if they are the same */
 };
 
 /* Stores the ids of the process with this number. EIO: the kernel is older than 4.1. */
@@ -55,8 +55,8 @@ int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids);
 
 /*
  * Stores the ids of the process that a pidfd refers to. ESRCH: it has ended and its parent has
- * waited for it. ENXIO: /proc does not show it, because /proc is not mounted or belongs to a name
- * space that does not contain the process. EIO: the kernel is older than 5.3.
+ * waited for it. ENXIO: /proc does not show it, because /proc is not mounted or belongs to a
+ * namespace that does not contain the process. EIO: the kernel is older than 5.3.
  */
 int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 

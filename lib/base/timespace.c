@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/timespace.c - reads the offsets of the time name space from /proc.
+ * base/timespace.c - reads the offsets of the time namespace from /proc.
  *
  * No system call returns these offsets; /proc/self/timens_offsets has them as text. The parser
  * avoids stdio because a child of fork() may call it inside a trace point.
@@ -15,7 +15,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 
-#define FIRST_INODE UINT64_C(0xeffffffa) /* of the first time name space, PROC_TIME_INIT_INO */
+#define FIRST_INODE UINT64_C(0xeffffffa) /* of the first time namespace, PROC_TIME_INIT_INO */
 
 /*
  * Parses a decimal number with an optional sign and advances *text past it. Returns false if there
@@ -68,13 +68,13 @@ int ptx_time_space_read(struct ptx_time_space *space)
 
 	*space = (struct ptx_time_space){ 0 };
 	/*
-	 * The name space is compared first: almost every process is in the first name space, where
+	 * The namespace is compared first: almost every process is in the first namespace, where
 	 * all offsets are 0 and the file need not be read.
 	 */
 	err = stat("/proc/self/ns/time", &own) ? errno : 0;
 	if (!err && own.st_ino == FIRST_INODE)
 		goto out;
-	/* Kernels before 5.6 have no time name spaces, but /proc/self/ns exists. */
+	/* Kernels before 5.6 have no time namespaces, but /proc/self/ns exists. */
 	if (err == ENOENT && stat("/proc/self/ns/pid", &own) == 0) {
 		err = 0;
 		goto out;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/timespace.h - the time name space of this process.
+ * base/timespace.h - the time namespace of this process.
  *
- * Processes of different time name spaces read different values of CLOCK_MONOTONIC and
+ * Processes of different time namespaces read different values of CLOCK_MONOTONIC and
  * CLOCK_BOOTTIME, and of the times in /proc that depend on them. Processes therefore exchange
- * times of the first name space: the value that a process reads minus the offset of its name
- * space.
+ * times of the first namespace: the value that a process reads minus the offset of its namespace.
  */
 #ifndef PTX_BASE_TIMESPACE_H
 #define PTX_BASE_TIMESPACE_H
@@ -13,7 +12,7 @@
 #include <stdint.h>
 
 struct ptx_time_space {
-	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the first name space */
+	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the first namespace */
 	int64_t monotonic_ns;
 	/* the same for CLOCK_BOOTTIME */
 	int64_t boottime_ns;

@@ -310,7 +310,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 	};
 
 	/*
-	 * Writer and guardian have the same boot id and pid name space. Only the process id and the
+	 * Writer and guardian have the same boot id and pid namespace. Only the process id and the
 	 * start time differ.
 	 */
 	memcpy(writer.boot_id, h->boot_id, sizeof(writer.boot_id));
@@ -328,7 +328,7 @@ static bool is_being_written(const struct ptx_stored *stored)
 	 */
 	if (!closing_has_state(stored, PTX_LOG_WRITING) || !h->closing.guardian_pid)
 		return false;
-	/* The guardian runs on the same machine and in the same name space as the writer did. */
+	/* The guardian runs on the same machine and in the same namespace as the writer did. */
 	writer.pid = h->closing.guardian_pid;
 	writer.start = h->closing.guardian_start;
 	return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);

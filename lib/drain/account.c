@@ -203,7 +203,7 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	/*
 	 * A writer that was killed while it overwrote a chunk may not have counted the chunk's
 	 * records as lost. The reader counts them now. It does not do this if the writers may be in
-	 * another pid name space (same_ids is false, or `mixed` is not 0). There the same id may
+	 * another pid namespace (same_ids is false, or `mixed` is not 0). There the same id may
 	 * name another process, so a living writer could seem dead.
 	 */
 	if (drain->shared && drain->same_ids &&

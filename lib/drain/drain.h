@@ -115,7 +115,7 @@ struct ptx_drain {
 	uint64_t snapshot_at;
 	/* number of records that an earlier reader of the stream has delivered */
 	uint64_t before;
-	/* this process and the writers are in the same pid name space */
+	/* this process and the writers are in the same pid namespace */
 	bool same_ids;
 	/* policy FLUSH: OVERFLOW and RESUME report losses while the stream is full */
 	bool flush_policy;

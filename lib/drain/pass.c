@@ -255,7 +255,7 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 	if (!drain->shared || !drain->same_ids)
 		return false;
 	/*
-	 * A process of another pid name space sets `mixed` before it holds a ring. So `mixed` is
+	 * A process of another pid namespace sets `mixed` before it holds a ring. So `mixed` is
 	 * loaded after the holder.
 	 */
 	pid = ptx_ring_pid(atomic_load_explicit(&drain->rings->ring[index].holder,

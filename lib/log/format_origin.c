@@ -2,9 +2,10 @@
 /*
  * log/format_origin.c - the writer's identity, and whether it runs.
  *
- * A process id alone does not identify a process: the kernel assigns ids again, and each pid name
- * space and each machine has its own ids. So the header has the id with the start time, the inode
- * of the name space and the boot id. The start time comes from /proc (base/proc.h, base/life.h).
+ * A process id alone does not identify a process: the kernel assigns ids again, and each pid
+ * namespace and each machine has its own ids. So the header has the id with the start time, the
+ * inode of the namespace and the boot id. The start time comes from /proc (base/proc.h,
+ * base/life.h).
  */
 #include <errno.h>
 #include <poll.h>
@@ -74,7 +75,7 @@ static void writer_here(struct ptx_log_writer *writer)
 
 	writer->pid = ptx_proc_own();
 	/*
-	 * The start time is that of the first time name space, so that all processes compute the
+	 * The start time is that of the first time namespace, so that all processes compute the
 	 * same.
 	 */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
@@ -153,8 +154,8 @@ static bool is_zero(const uint8_t id[16])
 }
 
 /*
- * The order matters: the boot id separates machines and boots, and start times and inodes of name
- * spaces identify something only within one boot.
+ * The order matters: the boot id separates machines and boots, and start times and inodes of
+ * namespaces identify something only within one boot.
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 {
@@ -180,7 +181,7 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	 */
 	if (here.pid_space == 0)
 		return true;
-	/* A process of another name space cannot be checked: its log is treated as abandoned. */
+	/* A process of another namespace cannot be checked: its log is treated as abandoned. */
 	return here.pid_space == writer->pid_space &&
 	       ptx_life_of_one(writer->pid, &then) != PTX_DEAD;
 }

@@ -16,8 +16,8 @@
 /* Identifies a process, even if another process gets the same id later. */
 struct ptx_log_writer {
 	uint32_t pid;
-	uint64_t start;     /* clock ticks after boot, in the first time name space */
-	uint64_t pid_space; /* inode of the pid name space */
+	uint64_t start;     /* clock ticks after boot, in the first time namespace */
+	uint64_t pid_space; /* inode of the pid namespace */
 	uint8_t boot_id[16];
 };
 
@@ -40,7 +40,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
  * Returns false if the process has ended, or cannot be running here: it ran on another machine,
- * before the last boot of this machine, or in another name space of process ids. Returns true also
+ * before the last boot of this machine, or in another namespace of process ids. Returns true also
  * if /proc cannot be read (FORMAT R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);

@@ -203,7 +203,7 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 
 /*
  * Returns true only if the kernel reports that the process is dead. A quiet process makes no system
- * call. If members are in different pid name spaces, an id may belong to another process. In both
+ * call. If members are in different pid namespaces, an id may belong to another process. In both
  * cases the result is false.
  */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
@@ -376,7 +376,7 @@ bool ptx_family_keep(struct ptx_arena *arena, uint32_t pid)
 		return false;
 	self.pid = pid;
 	/*
-	 * If getppid() returns 0, the parent is in another pid name space, so the ids of the
+	 * If getppid() returns 0, the parent is in another pid namespace, so the ids of the
 	 * members cannot be compared.
 	 */
 	if (!ptx_is_quiet() && getppid() == 0)
@@ -448,7 +448,7 @@ static bool is_old_enough(const struct ptx_member *member, uint32_t number)
 
 /*
  * Replaces a process by its parent. The process has two ids, which differ if /proc belongs to
- * another pid name space: *number is its number in /proc, and *pid is its id in its own name space,
+ * another pid namespace: *number is its number in /proc, and *pid is its id in its own namespace,
  * as in the table of members. Returns false if /proc does not show the parent.
  */
 static bool step_to_parent(uint32_t *number, uint32_t *pid)
@@ -466,7 +466,7 @@ static bool step_to_parent(uint32_t *number, uint32_t *pid)
 
 /*
  * Needed because a member of the family may have closed the arena's descriptor before it executed
- * this program, and because ancestors may have ended. If members are in different pid name spaces,
+ * this program, and because ancestors may have ended. If members are in different pid namespaces,
  * equal ids do not show that a process is a member.
  */
 bool ptx_family_rejoin(struct ptx_control *control)

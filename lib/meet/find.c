@@ -89,7 +89,7 @@ enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
  * Returns whether the target uses an arena that it has open. `pid` is the target's id in its own
- * name space. The target does not use an arena that was made for it and that it has not found
+ * namespace. The target does not use an arena that was made for it and that it has not found
  * (WAITS), or that it has left (LEFT).
  */
 static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
@@ -373,9 +373,9 @@ static int open_process(pid_t pid, int *process)
 }
 
 /*
- * Determines two ids of the process: its number in /proc, and its id in its own pid name space. If
- * this process, /proc and the target have different pid name spaces, these ids differ from `pid`.
- * *same_ids becomes true if the target is in the pid name space of this process.
+ * Determines two ids of the process: its number in /proc, and its id in its own pid namespace. If
+ * this process, /proc and the target have different pid namespaces, these ids differ from `pid`.
+ * *same_ids becomes true if the target is in the pid namespace of this process.
  */
 static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same_ids)
 {
@@ -386,15 +386,15 @@ static int read_ids(int process, pid_t pid, struct ptx_proc_ids *ids, bool *same
 		return map_error(err);
 	err = ptx_proc_ids_of(process, ids);
 	/*
-	 * An older kernel does not report the ids for a pidfd. If there is only one pid name space,
+	 * An older kernel does not report the ids for a pidfd. If there is only one pid namespace,
 	 * the function uses `pid` instead. The caller checks at the end whether the process has
 	 * ended meanwhile.
 	 */
 	if (err == EIO && own.spaces == 1)
 		err = ptx_proc_ids((uint32_t)pid, ids);
 	/*
-	 * The target is in the pid name space of this process or in a name space below it. If both
-	 * are at the same depth, both are in the same name space.
+	 * The target is in the pid namespace of this process or in a namespace below it. If both
+	 * are at the same depth, both are in the same namespace.
 	 */
 	*same_ids = !err && ids->spaces == own.spaces;
 	return map_folder_error(pid, err);
@@ -483,7 +483,7 @@ static struct ptx_link_owner *link_for_children(uint32_t pid)
 	return link_target.start ? ptx_link_owner_add(&ptx_arena_self, &link_target, true) : NULL;
 }
 
-/* `pid` is an id of this process's pid name space. A process may name itself by 0 or by its id. */
+/* `pid` is an id of this process's pid namespace. A process may name itself by 0 or by its id. */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 {
 	if (pid < 0)

@@ -5,7 +5,7 @@
  * The kernel checks the permission: a process can open the files of another process by /proc/PID/fd
  * only if it may trace that process (PRIV-02). A pidfd is open meanwhile, so it can be checked at
  * the end that the process id still means the same process. The pidfd also shows the number of the
- * process in /proc, which differs from the id if /proc belongs to another pid name space.
+ * process in /proc, which differs from the id if /proc belongs to another pid namespace.
  *
  * Threads   any. All threads share the open arenas. An arena's file is never opened twice, because
  *           closing the second descriptor would release every lock that this process has on the
@@ -26,10 +26,10 @@ struct ptx_target {
 	struct ptx_arena *arena;
 	struct ptx_link_owner *link_owner; /* NULL: no link was left */
 	bool inherited;
-	uint32_t pid;   /* process id of the target in its own pid name space */
+	uint32_t pid;   /* process id of the target in its own pid namespace */
 	struct ptx_identity identity; /* identity of another process; 0 for this process */
-	uint32_t space; /* inode of the target's pid name space; 0: not known */
-	bool same_ids;  /* the target and this process have the same pid name space */
+	uint32_t space; /* inode of the target's pid namespace; 0: not known */
+	bool same_ids;  /* the target and this process have the same pid namespace */
 };
 
 /*

@@ -58,7 +58,7 @@ void ptx_rendezvous_end(struct ptx_rendezvous *walk);
 
 /* A target of links: a process of the user uid. */
 struct ptx_rendezvous_target {
-	uint32_t uid, pid; /* `pid` is its id in its own pid name space */
+	uint32_t uid, pid; /* `pid` is its id in its own pid namespace */
 	uint64_t start;    /* as in struct ptx_identity */
 };
 

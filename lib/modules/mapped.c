@@ -39,7 +39,7 @@ struct process {
 struct ptx_mapped {
 	const struct ptx_arena *arena;
 	unsigned bit;
-	uint32_t target;     /* 0: a process in a name space that is not visible here */
+	uint32_t target;     /* 0: a process in a namespace that is not visible here */
 	bool same_ids;
 	pthread_mutex_t looking;
 	int64_t looked_ns;   /* last look at other processes */
@@ -86,7 +86,7 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 
 /*
  * Looks at a process once, and makes the notes that follow from the look. This process looks at
- * itself through /proc if its dynamic linker may hang. The ids of another name space mean other
+ * itself through /proc if its dynamic linker may hang. The ids of another namespace mean other
  * processes here, so they are not used for a look.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
@@ -377,7 +377,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
  */
 static void look_at_self(struct ptx_mapped *mapped)
 {
-	/* In another name space this process's id means another process. */
+	/* In another namespace this process's id means another process. */
 	if (mapped->target != ptx_proc_own() && !mapped->same_ids)
 		return;
 	for (size_t i = 0; i < mapped->processes; i++)

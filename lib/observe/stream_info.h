@@ -17,7 +17,7 @@
 struct ptx_stream_info {
 	uint64_t magic;
 	struct ptx_attr attr;
-	uint32_t pid;     /* of the traced process, in its own name space */
+	uint32_t pid;     /* of the traced process, in its own namespace */
 	/* 1: the stream's ticks are those of the processor's counter; 0: nanoseconds */
 	uint32_t counter;
 	char clock[32];   /* name of the clock that stamps the events */

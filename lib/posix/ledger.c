@@ -182,7 +182,7 @@ static int look_thread(const struct ptx_stream *stream, const struct ptx_ledger 
 	if (*query->unavailable)
 		return 0;
 	thread = &ledger->thread[query->index];
-	/* The ids are those in the name space of the recorded process. */
+	/* The ids are those in the namespace of the recorded process. */
 	query->thread->pid = (pid_t)thread->pid;
 	query->thread->tid = (pid_t)thread->tid;
 	query->thread->thread = (pthread_t)thread->thread;

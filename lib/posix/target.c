@@ -21,8 +21,8 @@
 
 /*
  * Returns the state of the processes that inherited the stream and are in the table of the arena.
- * An entry that is being written has a greater number than any process, and ids of another name
- * space cannot be used here: in both cases the state is unknown. If one process is alive, the
+ * An entry that is being written has a greater number than any process, and ids of another
+ * namespace cannot be used here: in both cases the state is unknown. If one process is alive, the
  * result is PTX_ALIVE.
  */
 static enum ptx_life life_of_members(const struct ptx_stream *stream)

@@ -2,7 +2,7 @@
 /*
  * preload/process_clone.c - family process: children that the C library does not know.
  *
- * A program that needs flags of clone(2), for example new name spaces for a sandbox, makes its
+ * A program that needs flags of clone(2), for example new namespaces for a sandbox, makes its
  * child by clone(3) or by syscall(2), not by fork(). No fork handlers run then. There are three
  * kinds of children:
  *

@@ -27,7 +27,7 @@
 struct asking {
 	bool (*is_dead)(uint32_t pid);
 	/*
-	 * Process ids in the name space of the stream's words. The member `alive` is at first equal
+	 * Process ids in the namespace of the stream's words. The member `alive` is at first equal
 	 * to `self`, the caller's own process.
 	 */
 	uint32_t self, alive;
@@ -63,7 +63,7 @@ static bool take_from_dead(struct ptx_rings *rings, uint32_t ring, struct asking
 
 /*
  * Takes, mends and releases all rings of dead processes. It omits ring 0, which belongs to the
- * controller: the controller's id may be from another name space. Returns true if it took a ring.
+ * controller: the controller's id may be from another namespace. Returns true if it took a ring.
  */
 static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 {

@@ -3,7 +3,7 @@
 # inside.sh ROOT FOLDER[:FOLDER] COMMAND...: runs COMMAND in the system ROOT of system.sh, in the
 # current folder. The folders, with the sources and the build, have the same paths there.
 #
-# The kernel starts qemu-aarch64 for each program of arm64, by binfmt_misc of a user name space of
+# The kernel starts qemu-aarch64 for each program of arm64, by binfmt_misc of a user namespace of
 # its own (Linux 6.7): the caller needs no privilege and this machine keeps its configuration. The
 # command has its own processes, which end with it, and its own empty /tmp and /dev/shm.
 set -eu
@@ -24,7 +24,7 @@ failed() {
 }
 
 mount -t binfmt_misc none /proc/sys/fs/binfmt_misc 2>/dev/null ||
-	failed "this kernel has no binfmt_misc for user name spaces (Linux 6.7)"
+	failed "this kernel has no binfmt_misc for user namespaces (Linux 6.7)"
 # The head of an ELF file of 64 bits for aarch64, ET_EXEC or ET_DYN. F: the kernel opens the
 # emulator now, so that it is not needed in ROOT. P, O, C: the emulator gets the first argument
 # and the open file, and programs have the rights of their own files.
@@ -50,7 +50,7 @@ if test -x "${program%/*}/.libs/${program##*/}"; then
 fi
 here=$PWD
 cd "$root"
-# Without exec, this shell is the first process of the name space: it waits for the orphans of the
+# Without exec, this shell is the first process of the namespace: it waits for the orphans of the
 # command, and a signal that ends the command has its usual effect, unlike in a first process.
 chroot "$root" /usr/bin/env -u TMPDIR PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/tmp \
 	LD_LIBRARY_PATH="$build/lib/.libs" CC=gcc CXX=g++ \

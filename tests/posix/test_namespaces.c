@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Targets and controllers in other name spaces: name spaces of time, in which clocks and start
- * times differ, and of process ids, while /proc is that of the outer name space.
+ * Targets and controllers in other namespaces: namespaces of time, in which clocks and start
+ * times differ, and of process ids, while /proc is that of the outer namespace.
  *
- * Only a privileged process can make such name spaces. Without privileges each test reports this
+ * Only a privileged process can make such namespaces. Without privileges each test reports this
  * and ends.
  */
 #include <fcntl.h>
@@ -34,14 +34,14 @@ static bool write_text(const char *path, const char *text)
 	return done;
 }
 
-/* Enters new name spaces, which hold for the children that this process creates from now on. */
+/* Enters new namespaces, which hold for the children that this process creates from now on. */
 static bool enter(int spaces, const char *offsets)
 {
 	return unshare(spaces) == 0 &&
 	       (!(spaces & CLONE_NEWTIME) || write_text("/proc/self/timens_offsets", offsets));
 }
 
-/* Tries in a child of this process, so that this process remains in its name spaces. */
+/* Tries in a child of this process, so that this process remains in its namespaces. */
 static bool may_enter(int spaces, const char *offsets)
 {
 	int status;
@@ -51,12 +51,12 @@ static bool may_enter(int spaces, const char *offsets)
 		_exit(enter(spaces, offsets) ? 0 : 1);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	if (status)
-		printf("no privileges for name spaces %#x: nothing to test\n", (unsigned)spaces);
+		printf("no privileges for namespaces %#x: nothing to test\n", (unsigned)spaces);
 	return status == 0;
 }
 
 /*
- * Starts a puppet in new name spaces. The member `pid` is its number in this name space. A child of
+ * Starts a puppet in new namespaces. The member `pid` is its number in this namespace. A child of
  * this process, the keeper, is the parent of the puppet.
  */
 static struct puppet puppet_in(int spaces, const char *offsets, pid_t *keeper)
@@ -145,7 +145,7 @@ static const struct {
 #define PLACES (int)(sizeof(places) / sizeof(places[0]))
 
 /*
- * Selects the name spaces of the puppets that this process starts from now on. Returns false if the
+ * Selects the namespaces of the puppets that this process starts from now on. Returns false if the
  * system does not allow it.
  */
 static bool choose(int place)
@@ -281,7 +281,7 @@ SUITE_NEEDS("exec stat pidfd");
 static Suite *build(void)
 {
 	TCase *tc;
-	Suite *suite = support_suite("name spaces", &tc);
+	Suite *suite = support_suite("namespaces", &tc);
 
 	tcase_add_loop_test(tc, a_target_in_other_name_spaces_is_traced_and_its_times_are_right, 0,
 			    PLACES);

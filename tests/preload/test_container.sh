@@ -9,7 +9,7 @@
 for program in unshare nsenter setpriv chroot; do
 	command -v $program >/dev/null || skip "no $program"
 done
-unshare -Umrpf --mount-proc true 2>/dev/null || skip "no new name spaces are allowed here"
+unshare -Umrpf --mount-proc true 2>/dev/null || skip "no new namespaces are allowed here"
 
 # add_to ROOT FILE...: copies of files, and of the libraries that they need, at the same paths
 add_to() {
@@ -30,7 +30,7 @@ make_root() {
 		"$(command -v setpriv)" "$build/lib/posixtrace-guardian" \
 		"$build/lib/.libs/libposixtrace.so.1" "$shim" "$posixtrace"
 }
-# inside NAME COMMAND...: runs it there without capabilities. This process must have its name spaces.
+# inside NAME COMMAND...: runs it there without capabilities. This process must have its namespaces.
 inside='
 	root=$1 volume=$2
 	shift 2

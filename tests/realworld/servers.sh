@@ -185,7 +185,7 @@ work_mosquitto() {
 stop_mosquitto() { kill "$(pid_of_server)"; }
 pid_mosquitto() { pid_of_server; }
 
-# A child for each connection, in its own name spaces and with a seccomp filter. It limits the
+# A child for each connection, in its own namespaces and with a seccomp filter. It limits the
 # address space to 200 MB, which must have room for the stream in several generations of children.
 set_vsftpd() {
 	command -v vsftpd >/dev/null && command -v curl >/dev/null && test "$(id -u)" -eq 0 || return

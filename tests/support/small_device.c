@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The device is a tmpfs. It is mounted in a mount name space that only the test uses. */
+/* The device is a tmpfs. It is mounted in a mount namespace that only the test uses. */
 #include "support/small_device.h"
 
 #include <errno.h>
@@ -22,8 +22,8 @@ static bool put(const char *path, const char *text)
 	return done;
 }
 
-/* Gives this process a mount name space of its own. A process without privileges can get one only
- * together with a new user name space, if the system lets every user create that. */
+/* Gives this process a mount namespace of its own. A process without privileges can get one only
+ * together with a new user namespace, if the system lets every user create that. */
 static bool own_mounts(void)
 {
 	char map[64];
@@ -50,7 +50,7 @@ const char *small_device(size_t bytes)
 	if (own_mounts() && !mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL) &&
 	    !mount("none", folder, "tmpfs", 0, options))
 		return folder;
-	fprintf(stderr, "left out: a full device, for want of a mount name space: %s\n",
+	fprintf(stderr, "left out: a full device, for want of a mount namespace: %s\n",
 		strerror(errno));
 	return NULL;
 }

@@ -28,7 +28,7 @@ run 0 doctor $pid
 check "a process that exists has a line with its name" finding works process "$pid (sleep)$"
 check "its calls have a verdict" finding '[a-z]*' calls '[^ ]'
 check "no stream traces it" finding works streams '0 trace the process now$'
-check "it is in the same name spaces" finding works 'name spaces' 'the same as here$'
+check "it is in the same namespaces" finding works 'namespaces' 'the same as here$'
 kill -STOP $pid
 run 0 doctor $pid
 check "a stopped process: the reason is that of attach" \

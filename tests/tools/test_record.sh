@@ -169,7 +169,7 @@ END
 	check "of one that did not call it the status is unknown" has err ' 1 ended with unknown status (sleep [0-9]*)'
 	if unshare -pf true 2>/dev/null; then
 		run 0 record unshare -pf ls
-		check "the end of another name space's process 1 is in the log" has err ' 1 ended with unknown status (ls 1)'
+		check "the end of another namespace's process 1 is in the log" has err ' 1 ended with unknown status (ls 1)'
 		run 0 record unshare -pf sh -c 'sleep 100 & exit 0'
 		check "a process there is not taken for one with its number here" has err ' 1 not visible here (s[a-z]* 2)'
 	fi
@@ -274,33 +274,33 @@ record 6 --wait -d 100ms sh "$tmp/orphan.sh" 'sleep 0.5'
 is_whole "a daemon"
 record 6 --wait sh -c 'sh "$1" "sleep 0.2"; status=$?; (setsid sleep 0.3 &) ; exit $status' - "$tmp/orphan.sh"
 if unshare -pf true 2>/dev/null; then
-	# Without --mount-proc, /proc shows other processes with the numbers of this name space.
+	# Without --mount-proc, /proc shows other processes with the numbers of this namespace.
 	unshare -pf sh -c 'sleep 100 & exec "$0" attach -p $! -d 1ms -o foreign.ptl' "$posixtrace" >out 2>err
-	check "a foreign /proc is not taken for this name space's" test $? -eq 1
-	check "and is the reason" has err '/proc .*belongs to another name space of process IDs$'
+	check "a foreign /proc is not taken for this namespace's" test $? -eq 1
+	check "and is the reason" has err '/proc .*belongs to another namespace of process IDs$'
 	# This shell has no number there, although /proc shows it.
 	unshare -pf "$posixtrace" attach -p $$ -d 1ms -o foreign.ptl >out 2>err
-	check "a process outside of a name space is not attached to" test $? -eq 1
-	check "/proc is the reason for the wrong number" has err '/proc shows the numbers of another name space'
+	check "a process outside of a namespace is not attached to" test $? -eq 1
+	check "/proc is the reason for the wrong number" has err '/proc shows the numbers of another namespace'
 fi
 if test "$(id -u)" -eq 0 && unshare -Ur true 2>/dev/null &&
 	test "$(stat -Lc %i /proc/self/ns/user)" = 4026531837; then
 	start sleep 100
 	unshare -Ur "$posixtrace" attach -p $pid -d 1ms -o foreign.ptl >out 2>err
-	check "a process outside of a user name space is not attached to" test $? -eq 1
-	check "the name space is the reason" has err 'this is a user name space'
+	check "a process outside of a user namespace is not attached to" test $? -eq 1
+	check "the namespace is the reason" has err 'this is a user namespace'
 	check "or a capability that root lacks inside" has err 'one inside needs .*CAP_SYS_PTRACE'
 	check "no log remains" test ! -e foreign.ptl
 	kill $pid
 	wait $pid 2>/dev/null
-	# Inside of a user name space, from outside of it.
+	# Inside of a user namespace, from outside of it.
 	start unshare -Ur sh -c 'while :; do test -e /nonexistent; sleep 0.02; done'
 	tries=100
 	until test "$(readlink /proc/$pid/ns/user)" != "$(readlink /proc/self/ns/user)" ||
 		test $((tries -= 1)) -eq 0; do sleep 0.05; done
 	run 0 attach -p $pid -d 1s -o inside.ptl
 	run 0 dump -e file.stat inside.ptl
-	check "a process inside of a user name space is traced" has out '/nonexistent'
+	check "a process inside of a user namespace is traced" has out '/nonexistent'
 	kill $pid
 	wait $pid 2>/dev/null
 fi

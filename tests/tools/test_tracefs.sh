@@ -188,7 +188,7 @@ wait $keeper
 run 0 doctor
 check "doctor removes it" has_none $killed
 check "that of a living one remains" has_instance $lives
-# Nothing is known about the process 1 of another PID name space.
+# Nothing is known about the process 1 of another PID namespace.
 if mkdir "$tracing/instances/posixtrace-1-1-1" 2>/dev/null; then
 	run 0 doctor
 	check "an instance with an unknown owner remains" test -d "$tracing/instances/posixtrace-1-1-1"

@@ -200,9 +200,9 @@ scenes() {
 	is_counted running.ptl 10
 	test -z "$probes" || check "$label: probes" test "$("$posixtrace" dump --raw -e plug:worked running.ptl | wc -l)" -eq 10
 
-	# In another mount name space the path is that of another file.
+	# In another mount namespace the path is that of another file.
 	if unshare -m true 2>/dev/null; then
-		label="$folder: another name space"
+		label="$folder: another namespace"
 		begin unshare -m sh -c 'mount --bind deep/er/next.so deep/er/far.so && exec "$0"' "./$host"
 		say "open ./near.so" opened
 		"$posixtrace" attach -p $host_id -o other.ptl --force --function 'plug_*@far.so' >out 2>trace.err &

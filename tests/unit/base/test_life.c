@@ -201,7 +201,7 @@ START_TEST(an_id_that_means_another_process_by_now_is_a_dead_ones)
 END_TEST
 
 /*
- * A child in another time name space reports its start time, and this process reads the same time.
+ * A child in another time namespace reports its start time, and this process reads the same time.
  */
 START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
 {

@@ -34,8 +34,8 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
 
 /*
- * Returns whether /proc belongs to another name space of process IDs than this process. In this
- * case /proc/PID is another process, which has the number PID in the other name space. Returns
+ * Returns whether /proc belongs to another namespace of process IDs than this process. In this
+ * case /proc/PID is another process, which has the number PID in the other namespace. Returns
  * false if /proc is not mounted.
  */
 bool procfile_is_foreign(void);

@@ -318,7 +318,7 @@ static void examine_proc(doctor_report *report)
 	ssize_t n = readlink("/proc/self", self, sizeof(self) - 1);
 
 	/*
-	 * If /proc belongs to another PID name space, the link /proc/self is missing or has another
+	 * If /proc belongs to another PID namespace, the link /proc/self is missing or has another
 	 * number.
 	 */
 	self[n > 0 ? n : 0] = '\0';
@@ -334,8 +334,8 @@ static void examine_proc(doctor_report *report)
 			   "not mounted: posixtrace cannot find out which processes live");
 	else if (atol(self) != (long)getpid())
 		doctor_say(report, "/proc", DOCTOR_LIMITED,
-			   "mount it in this name space: unshare --mount-proc",
-			   "it belongs to another PID name space");
+			   "mount it in this namespace: unshare --mount-proc",
+			   "it belongs to another PID namespace");
 	else
 		doctor_say(report, "/proc", hides ? DOCTOR_LIMITED : DOCTOR_WORKS, NULL,
 			   hides ? "it hides the processes of other users (hidepid)" :

@@ -28,7 +28,7 @@ static bool examine_existence(pid_t pid, doctor_report *report)
 	/* /proc would show another process with this number. */
 	if (procfile_is_foreign()) {
 		doctor_say(report, "process", DOCTOR_UNKNOWN, NULL,
-			   "%d: /proc belongs to another PID name space", (int)pid);
+			   "%d: /proc belongs to another PID namespace", (int)pid);
 		return false;
 	}
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
@@ -113,7 +113,7 @@ static void examine_streams(pid_t pid, doctor_report *report)
 }
 
 /*
- * Returns 1 if the process and this process are in the same name space of this kind, 0 if they are
+ * Returns 1 if the process and this process are in the same namespace of this kind, 0 if they are
  * not, or -1 if this is not known.
  */
 static int shares_space(pid_t pid, const char *kind)
@@ -131,8 +131,8 @@ static int shares_space(pid_t pid, const char *kind)
 }
 
 /*
- * Reports whether the process is in other name spaces than this process, for example because the
- * process is in a container. Some features do not work across name spaces.
+ * Reports whether the process is in other namespaces than this process, for example because the
+ * process is in a container. Some features do not work across namespaces.
  */
 static void examine_spaces(pid_t pid, doctor_report *report)
 {
@@ -149,11 +149,11 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 				 *list ? ", " : "", kinds[i]);
 	}
 	if (*list)
-		doctor_say(report, "name spaces", DOCTOR_LIMITED,
+		doctor_say(report, "namespaces", DOCTOR_LIMITED,
 			   "posixtrace(7), section PROCESSES, has what works across containers",
 			   "the process has others of its own: %s", list);
 	else
-		doctor_say(report, "name spaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS, NULL,
+		doctor_say(report, "namespaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS, NULL,
 			   unknown ? "not all can be compared" : "the same as here");
 }
 

@@ -274,8 +274,8 @@ static bool has_descriptor(const struct target *target, const struct stopped *th
 	    word[2] != base)
 		return false;
 	/*
-	 * If the process is in another name space of process ids, the descriptor has the number of
-	 * the thread in that name space.
+	 * If the process is in another namespace of process ids, the descriptor has the number of
+	 * the thread in that namespace.
 	 */
 	id = (int32_t)stop_inner_id(thread);
 	for (size_t at = DESCRIPTOR_BEGIN; at + 4 <= sizeof(word); at += 4)

@@ -135,7 +135,7 @@ static void stop_deliver(pid_t tid, int signal)
 
 /*
  * Reads a thread's status file. Returns false if the thread has ended. The process may be in
- * another name space of process ids; pid and tid are the numbers in the name space of this process.
+ * another namespace of process ids; pid and tid are the numbers in the namespace of this process.
  */
 static bool read_status(pid_t pid, pid_t tid, char text[PROCFILE_BYTES])
 {
@@ -226,9 +226,9 @@ bool stop_has_signal(const struct stopped *thread)
 }
 
 /*
- * The line NSpid has the thread's numbers in all name spaces from this one to its own, which is the
- * innermost. If the kernel does not write this line, the function returns the number in this name
- * space.
+ * The line NSpid has the thread's numbers in all namespaces from this one to its own, which is the
+ * innermost. If the kernel does not write this line, the function returns the number in this
+ * namespace.
  */
 pid_t stop_inner_id(const struct stopped *thread)
 {

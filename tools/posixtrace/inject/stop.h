@@ -82,7 +82,7 @@ void stop_end(struct stopped *thread);
  */
 char stop_state(pid_t pid, pid_t tid);
 
-/* Returns the number that the thread has in its own name space of process ids. */
+/* Returns the number that the thread has in its own namespace of process ids. */
 pid_t stop_inner_id(const struct stopped *thread);
 
 /*

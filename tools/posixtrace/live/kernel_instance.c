@@ -13,11 +13,11 @@
 #include "base/procfile.h"
 
 #define NAME_FORMAT "posixtrace-%d-%llu-%llu"
-#define FIRST_SPACE 0xeffffffcULL /* the number of the first PID name space, a constant of Linux */
+#define FIRST_SPACE 0xeffffffcULL /* the number of the first PID namespace, a constant of Linux */
 
 enum owner { OWNER_ALIVE, OWNER_DEAD, OWNER_UNKNOWN };
 
-/* Returns the number of this process's PID name space, or 0 if it is not known. */
+/* Returns the number of this process's PID namespace, or 0 if it is not known. */
 static unsigned long long own_space(void)
 {
 	struct stat space;
@@ -37,7 +37,7 @@ static unsigned long long start_of(pid_t pid)
 }
 
 /*
- * Finds out whether the owner of an instance is alive. An owner in another PID name space is
+ * Finds out whether the owner of an instance is alive. An owner in another PID namespace is
  * unknown, since its number names another process here. A process that has the owner's number, but
  * another start time, is a later process, so the owner has ended.
  */
@@ -104,7 +104,7 @@ struct kernel_swept kernel_instance_sweep(void)
 /*
  * libtracefs would mount tracefs if it is not mounted. This tool must not change the system, so it
  * first asks whether tracefs is mounted. The kernel's list of threads has numbers of the first PID
- * name space, so this process must be in that name space.
+ * namespace, so this process must be in that namespace.
  */
 const char *kernel_instance_refusal(void)
 {
@@ -118,7 +118,7 @@ const char *kernel_instance_refusal(void)
 		return errno == EACCES || errno == EPERM ? "no permission" :
 		       errno == EROFS ? "it is read-only" : "it has no instances";
 	if (own_space() != FIRST_SPACE)
-		return "this is not the first PID name space";
+		return "this is not the first PID namespace";
 	return NULL;
 }
 

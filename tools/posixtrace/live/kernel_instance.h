@@ -3,7 +3,7 @@
  * kernel_instance.h - the instances of the kernel's tracing (tracefs) that this tool makes.
  *
  * The name of an instance describes its owner: posixtrace-PID-START-SPACE has the process, its
- * start in clock ticks after boot, and its PID name space. The owner removes the instance. If the
+ * start in clock ticks after boot, and its PID namespace. The owner removes the instance. If the
  * owner was killed, the next recording or doctor removes it; an instance whose owner may be alive
  * always remains.
  */

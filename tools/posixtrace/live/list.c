@@ -82,7 +82,7 @@ static void put_lost(struct out *out, const struct streams_one *one)
 
 /*
  * Writes the creator. The creator may have ended, or its number may be unknown because the creator
- * is in another PID name space.
+ * is in another PID namespace.
  */
 static void put_creator(struct out *out, const struct streams_one *one)
 {

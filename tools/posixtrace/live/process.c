@@ -103,10 +103,10 @@ bool process_executed(pid_t pid, char *path, size_t bytes)
 	return *path || procfile_program(pid, path, bytes);
 }
 
-/* The number of the first user name space, a constant of Linux. */
+/* The number of the first user namespace, a constant of Linux. */
 #define FIRST_USER_SPACE 0xeffffffdULL
 
-/* Returns whether the rights of this process, also the rights of root, end at a user name space. */
+/* Returns whether the rights of this process, also the rights of root, end at a user namespace. */
 static bool is_in_user_space(void)
 {
 	struct stat space;
@@ -132,7 +132,7 @@ static void say_refused(pid_t pid)
 		    "not have",
 		    (int)pid);
 		say(is_in_user_space() ?
-			    "this is a user name space, as in a container: a process outside of "
+			    "this is a user namespace, as in a container: a process outside of "
 			    "it is traced from outside; one inside needs the capability "
 			    "CAP_SYS_PTRACE" :
 			    "the capability CAP_SYS_PTRACE is needed: try as root");
@@ -152,8 +152,8 @@ static void say_refused(pid_t pid)
 }
 
 /*
- * Explains ENOTSUP for a process that exists: /proc is missing or belongs to another PID name
- * space, or the process's clock cannot be read.
+ * Explains ENOTSUP for a process that exists: /proc is missing or belongs to another PID namespace,
+ * or the process's clock cannot be read.
  */
 static void say_unsupported(pid_t pid)
 {
@@ -163,7 +163,7 @@ static void say_unsupported(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st) || procfile_is_foreign()) {
 		say("process %d: /proc does not show it", (int)pid);
-		say("/proc is not mounted, or belongs to another name space of process IDs");
+		say("/proc is not mounted, or belongs to another namespace of process IDs");
 		return;
 	}
 	say("process %d: its trace clock cannot be read here, or the system refuses a call that "
@@ -213,7 +213,7 @@ int process_say_why(pid_t pid, int err)
 			break;
 		say("process %d: no such process", (int)pid);
 		if (procfile_is_foreign())
-			say("/proc shows the numbers of another name space of process IDs: run "
+			say("/proc shows the numbers of another namespace of process IDs: run "
 			    "posixtrace there");
 		break;
 	case EPERM:

@@ -45,7 +45,7 @@ struct process_row {
 	enum end end;
 	bool has_event;            /* the log has the end */
 	bool is_forked;            /* the parent has recorded the call that made the process */
-	/* its number is of an inner name space, so /proc shows another process, or none */
+	/* its number is of an inner namespace, so /proc shows another process, or none */
 	bool is_inner;
 	bool is_unseen;            /* it is not known whether it runs */
 	bool has_code;
@@ -166,9 +166,9 @@ static void set_program(struct process_row *row, const struct seen *seen, const 
 }
 
 /*
- * Returns whether a process that begins has the numbers of an inner name space of process IDs.
+ * Returns whether a process that begins has the numbers of an inner namespace of process IDs.
  * There the first process has the number 1 and no visible parent. The descendants of this process
- * are in the same name space, or in a name space inside of it.
+ * are in the same namespace, or in a namespace inside of it.
  */
 static bool begins_inner(int64_t pid, int64_t parent, const struct process_row *from)
 {

@@ -41,7 +41,7 @@ static void put_process(struct out *out, pid_t pid)
 }
 
 /*
- * Prints when and by which process the stream was created. A creator in another PID name space is
+ * Prints when and by which process the stream was created. A creator in another PID namespace is
  * not visible.
  */
 static void print_origin(struct out *out, const struct streams_one *one)
@@ -141,7 +141,7 @@ static void print_family(struct out *out, const struct streams_one *one, pid_t p
 			out_printf(out, "from process %d, which has ended\n", (int)one->is.pid);
 		else if (one->is.ended)
 			out_printf(out, "from process %d, which cannot be seen from here; it may "
-				   "have ended, or be in another name space of process IDs\n",
+				   "have ended, or be in another namespace of process IDs\n",
 				   (int)one->is.pid);
 		else
 			put_parent(out, one->is.pid);

@@ -75,7 +75,7 @@ static void visit_stream(void *arg, const struct posix_trace_stream_np *stream)
 	if (!copy_members(one) || !copy_names(one))
 		streams->no_memory = true;
 	/*
-	 * If the process has ended, or is one of another name space, /proc may have the name of
+	 * If the process has ended, or is one of another namespace, /proc may have the name of
 	 * another process with the same number.
 	 */
 	process_name(one->program, stream->pid);

@@ -167,8 +167,8 @@ static void trap_file(struct trap_late *late, pid_t pid, int64_t begin_ns, const
 /*
  * Considers a file that a process has mapped. A child may execute any program, so in a child only a
  * pattern that names the module selects a file, as in patch_late.c. The process may have ended, or
- * may have replaced the file, before this process looks. If the process has another mount name
- * space or root directory, the path may lead to another file here. Only the low halves of the
+ * may have replaced the file, before this process looks. If the process has another mount namespace
+ * or root directory, the path may lead to another file here. Only the low halves of the
  * inodes are compared: with overlayfs and btrfs, the device of a mapping is not the device in
  * stat(2), and overlayfs may add upper bits to the inode.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * etw_guid5.c - the class of an event type by its name: a UUID of version 5 (RFC 9562, section
- * 5.5), which is SHA-1 of a name space and the name. SHA-1 is good enough, because no secret
+ * 5.5), which is SHA-1 of a namespace and the name. SHA-1 is good enough, because no secret
  * depends on it.
  */
 #include <string.h>
@@ -17,7 +17,7 @@
 void etw_guid_of_name(const char *name, size_t len, unsigned char guid[ETW_GUID_BYTES])
 {
 	/*
-	 * The name space of posixtrace. It must never change, because a change would change the
+	 * The namespace of posixtrace. It must never change, because a change would change the
 	 * GUIDs of all classes.
 	 */
 	static const unsigned char space[] = { 0x8f, 0x6d, 0x2c, 0x1e, 0x5b, 0x1a, 0x4c, 0x57,
