@@ -24,7 +24,7 @@
  *	start TIME [NAME]...                 a start, with these types in the filter
  *	filter TIME [NAME]...                a change from the filter before to these types
  *	lost NAME COUNT [CAUSE [PID TID]]    events that are not there; CAUSE: a number, without it
- *	                                     the stream was full
+ *	                                     the stream was full; NAME -: of unknown type
  *	status WORD...                       the last status of the stream: running, full, overrun,
  *	                                     flushing, error=ERRNO, log-full, log-overrun
  *	repeat COUNT LINE                    the line, so many times; its times should begin with +
@@ -300,7 +300,8 @@ static void lost(void)
 	}
 	must(posix_trace_compose_lost_np(composer,
 					 cause ? atoi(cause) : POSIX_TRACE_LOST_STREAM_FULL_NP,
-					 count, type_of(name)->id, pid && tid ? &thread : NULL),
+					 count, strcmp(name, "-") ? type_of(name)->id : 0,
+					 pid && tid ? &thread : NULL),
 	     name);
 }
 

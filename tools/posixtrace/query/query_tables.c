@@ -50,9 +50,27 @@ static void bind_ledger(sqlite3_stmt *row, int column, const struct posix_trace_
 	sqlite3_bind_int64(row, column + 2, (int64_t)equation_lost(ledger));
 }
 
+/* Inserts a row of losses for each cause by which events of the type were lost. */
+static int fill_losses(sqlite3_stmt *losses, const struct logfile *log, const char *name,
+		       const struct posix_trace_ledger_np *ledger)
+{
+	int err = SQLITE_OK;
+
+	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
+		if (!ledger->lost[cause])
+			continue;
+		query_bind_text(losses, 1, name);
+		query_bind_text(losses, 2, posix_trace_lost_name_np(cause));
+		sqlite3_bind_int64(losses, 3, (int64_t)ledger->lost[cause]);
+		query_bind_text(losses, 4, log->path);
+		err = query_insert_row(losses);
+	}
+	return err;
+}
+
 /*
- * Inserts a row of types, and a row of losses for each cause by which events of the type were lost.
- * "role" may be NULL. If a type does not begin or end a span, its columns role and span are NULL.
+ * Inserts a row of types, and the rows of losses of the type. "role" may be NULL. If a type does
+ * not begin or end a span, its columns role and span are NULL.
  */
 static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct logfile *log,
 		     const struct log_type *type, const struct role *role,
@@ -72,26 +90,19 @@ static int fill_type(sqlite3_stmt *types, sqlite3_stmt *losses, const struct log
 	query_bind_text(types, 9, type->schema_text);
 	query_bind_text(types, 10, log->path);
 	err = query_insert_row(types);
-	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
-		if (!ledger->lost[cause])
-			continue;
-		query_bind_text(losses, 1, type->name);
-		query_bind_text(losses, 2, posix_trace_lost_name_np(cause));
-		sqlite3_bind_int64(losses, 3, (int64_t)ledger->lost[cause]);
-		query_bind_text(losses, 4, log->path);
-		err = query_insert_row(losses);
-	}
-	return err;
+	return err ? err : fill_losses(losses, log, type->name, ledger);
 }
 
 /*
  * Inserts the rows of all types. It also stores the number of events of each type in events_of,
  * because query_plan.c needs this number to decide how often the log is read. If the ledger has no
- * line for a type, all numbers of the type are 0.
+ * line for a type, all numbers of the type are 0. The losses of events of unknown type get the
+ * empty name, as in the table ledger, so that the losses of all rows are those of the log.
  */
 static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_log *query_log)
 {
 	struct logfile *log = &query_log->file;
+	struct posix_trace_ledger_np unknown;
 	struct pairing pairing;
 	int err = SQLITE_OK;
 
@@ -105,6 +116,8 @@ static int fill_types(sqlite3_stmt *types, sqlite3_stmt *losses, struct query_lo
 		err = fill_type(types, losses, log, log->list[i], roles_of(&pairing, log->list[i]),
 				&ledger);
 	}
+	if (!err && !posix_trace_get_ledger_type_np(log->trid, 0, &unknown))
+		err = fill_losses(losses, log, "", &unknown);
 	pairing_fini(&pairing);
 	return err;
 }

@@ -210,6 +210,33 @@ static void print_sampled(struct out *out, const struct tally *tally)
 }
 
 /*
+ * Prints a row for the lost events whose type is not known, if there are any. Only the total of the
+ * ledger counts them.
+ */
+static void print_unknown(struct out *out, const struct tally *tally)
+{
+	struct posix_trace_ledger_np rest = { 0 };
+	const struct tally_count none = { 0 };
+	bool any = false;
+
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
+		const uint64_t all = tally->ledger.lost[cause];
+		uint64_t known = 0;
+
+		for (size_t i = 0; i < tally->types; i++)
+			known += tally->type[i].ledger.lost[cause];
+		rest.lost[cause] = all > known ? all - known : 0;
+		any |= rest.lost[cause] != 0;
+	}
+	if (!any)
+		return;
+	count_columns(out, tally, &none, &rest);
+	out_str(out, "  of unknown type");
+	equation_causes(out, &rest);
+	out_char(out, '\n');
+}
+
+/*
  * Prints the types in the order of their number of events. Types without events are only counted.
  * There may be many, because a log lists all types that its program declared.
  */
@@ -231,6 +258,7 @@ static void print_types(struct out *out, const struct tally *tally)
 		equation_causes(out, &type->ledger);
 		out_char(out, '\n');
 	}
+	print_unknown(out, tally);
 	if (silent)
 		out_printf(out, "and %zu event type%s without events\n", silent,
 			   text_plural(silent));

@@ -180,6 +180,28 @@ static int write_loss(const struct parquet_sink *sink, struct parquet *file,
 }
 
 /*
+ * Writes the losses of events of unknown type, with the empty name. Only the total of the ledger
+ * counts them.
+ */
+static int write_unknown(const struct parquet_sink *sink, const struct fmt_end *end,
+			 struct parquet_table *table)
+{
+	static const struct fmt_type unknown = { .name = "" };
+	int err = 0;
+
+	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
+		uint64_t known = 0;
+
+		for (size_t i = 0; i < end->types; i++)
+			known += end->type[i].ledger.lost[cause];
+		if (end->ledger.lost[cause] > known)
+			err = write_loss(sink, &table->file, &unknown, cause,
+					 end->ledger.lost[cause] - known);
+	}
+	return err;
+}
+
+/*
  * Writes the losses of the ledger. Without a ledger, writes the counted losses that the source has
  * passed.
  */
@@ -194,6 +216,8 @@ static int write_losses(const struct parquet_sink *sink, const struct fmt_end *e
 			if (end->type[i].ledger.lost[cause])
 				err = write_loss(sink, &table->file, end->type[i].type, cause,
 						 end->type[i].ledger.lost[cause]);
+	if (!err && end->has_ledger)
+		err = write_unknown(sink, end, table);
 	for (size_t i = 0; !err && !end->has_ledger && i < counts->losses; i++)
 		err = write_loss(sink, &table->file, counts->loss[i].type, counts->loss[i].cause,
 				 counts->loss[i].count);

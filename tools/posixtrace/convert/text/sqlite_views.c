@@ -83,13 +83,18 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 	append_counts(sql, "thread");
 	sqlite3_str_appendf(sql, ", %Q AS log FROM thread;", log);
 	/*
-	 * The view losses shows the losses of the ledger. Without a ledger, it shows the counted
-	 * losses of the trace.
+	 * The view losses shows the losses of the ledger. The total of the ledger also counts
+	 * events of unknown type, which get the empty name. Without a ledger, the view shows the
+	 * counted losses of the trace.
 	 */
 	sqlite3_str_appendf(
 		sql,
 		"CREATE VIEW losses AS SELECT type.name AS name, cause, ledger.lost AS lost, "
 		"%Q AS log FROM ledger JOIN type ON type.id = ledger.type WHERE cause IS NOT NULL "
+		"UNION ALL SELECT '', cause, lost - known, %Q FROM (SELECT cause, lost, (SELECT "
+		"coalesce(sum(lost), 0) FROM ledger AS part WHERE part.type IS NOT NULL AND "
+		"part.cause = ledger.cause) AS known FROM ledger WHERE type IS NULL AND "
+		"thread IS NULL AND cause IS NOT NULL) WHERE lost > known "
 		"UNION ALL SELECT (SELECT name FROM type WHERE type.id = lost.type), cause, "
 		"sum(count), %Q FROM lost WHERE count IS NOT NULL AND NOT EXISTS "
 		"(SELECT 1 FROM ledger) "
@@ -100,7 +105,7 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 		 * An object of the kind CHILD is only a note about a process. It has no name to
 		 * show, so it has no row.
 		 */
-		log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
+		log, log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
 	text = sqlite3_str_finish(sql);
 	err = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(text);
