@@ -186,6 +186,9 @@ struct plan shim_clone_before(int (*function)(void *), const void *stack, int fl
 		flags &= ~CLONE_SETTLS;
 		kept_errno = errno + 1;
 	}
+	/* The child of a guest would change the thread-local memory of a thread that runs. */
+	if (is_vfork_like(flags) && shim_is_guest())
+		return plan;
 	share_memory((uint32_t)flags);
 	plan.begin = begin_of(is_vfork_like(flags) ? PROCESS_VFORK : PROCESS_FORK, caller);
 	if (is_vfork_like(flags) || !(flags & SHIM_NO_COPY))

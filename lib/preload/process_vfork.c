@@ -33,13 +33,29 @@ _Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec"))
 static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
 
 /* The assembly below calls these functions. */
-__attribute__((used)) void shim_vfork_before(void);
+__attribute__((used)) bool shim_vfork_before(void);
 __attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller);
+__attribute__((used)) pid_t shim_vfork_of_guest(long result);
 
-/* Runs before the system call, in the parent. */
-void shim_vfork_before(void)
+/*
+ * Runs before the system call, in the parent. Returns whether the parent is a guest (self.h). The
+ * owner of the thread-local memory runs meanwhile, so the call then has no event and stores
+ * nothing there.
+ */
+bool shim_vfork_before(void)
 {
+	if (shim_is_guest())
+		return true;
 	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
+	return false;
+}
+
+/* Runs after the system call of a guest, in the child and in the parent. */
+pid_t shim_vfork_of_guest(long result)
+{
+	if (result < 0)
+		errno = (int)-result;
+	return result < 0 ? -1 : (pid_t)result;
 }
 
 /*
@@ -108,6 +124,7 @@ __asm__(
 	"	call shim_vfork_before\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
+	"	movzbl %al, %r9d\n" /* which the system call does not change */
 	"	popq %rdi\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	.cfi_register %rip, %rdi\n"
@@ -118,6 +135,8 @@ __asm__(
 	"	.cfi_offset %rip, -8\n"
 	"	subq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset 8\n"
+	"	testl %r9d, %r9d\n"
+	"	jne 2f\n"
 	"	testq %rax, %rax\n"
 	"	je 1f\n"
 	"	movq %rdi, %rsi\n"
@@ -129,6 +148,12 @@ __asm__(
 	"	.cfi_adjust_cfa_offset 8\n"
 	"1:	call shim_vfork_child\n"
 	"	xorl %eax, %eax\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"2:	movq %rax, %rdi\n"
+	"	call shim_vfork_of_guest\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	ret\n"

@@ -13,9 +13,9 @@
  * thread that has waited very long continues without its turn: otherwise a thread that was killed
  * in its turn would block all others.
  *
- * A child of vfork() has its own signal actions, but uses its parent's memory. So the shim does not
- * trace handlers that the child sets. It also does not see handlers that the program sets by other
- * functions than those of this file.
+ * A child of vfork() has its own signal actions, but uses its parent's memory, and so does a guest
+ * (self.h). So the shim does not trace handlers that these children set. It also does not see
+ * handlers that the program sets by other functions than those of this file.
  */
 #include <sched.h>
 #include <signal.h>
@@ -71,6 +71,10 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 	 */
 	if (!handler)
 		return;
+	if (shim_is_guest()) {
+		handler(number, info, context);
+		return;
+	}
 	if (*shim_switch[SIGNAL_ENTER]) {
 		if (word & HAS_INFO) {
 			data.code = info->si_code;
@@ -145,6 +149,15 @@ static bool is_function(plain_handler handler)
 	       handler != SIG_ERR;
 }
 
+/*
+ * Returns whether to replace this handler. A child of vfork() or a guest (self.h) shares the table
+ * with its parent, but its actions are its own: if it stored its handler, the parent would call it.
+ */
+static bool replaces_handler(plain_handler handler)
+{
+	return is_function(handler) && !shim_is_vfork_child && !shim_is_guest();
+}
+
 SHIM_NEXT(sigaction, shim_no_number);
 
 /* sigaction(2). */
@@ -158,7 +171,7 @@ SHIM_WRAPPER int sigaction(int number, const struct sigaction *action, struct si
 
 	if (!takes_part(number, shim_caller()))
 		return next(sigaction)(number, action, old);
-	changes = action && is_function(action->sa_handler) && !shim_is_vfork_child;
+	changes = action && replaces_handler(action->sa_handler);
 	lock_action(&turn, number);
 	word = atomic_load_explicit(&handlers[number], memory_order_relaxed);
 	if (changes) {
@@ -204,7 +217,7 @@ SHIM_ALIAS(__sigaction, sigaction);
 	{ \
 		if (!takes_part(number, shim_caller())) \
 			return next(name)(number, handler); \
-		bool changes = is_function(handler) && !shim_is_vfork_child; \
+		bool changes = replaces_handler(handler); \
 		struct turn turn; \
 		plain_handler result; \
 		lock_action(&turn, number); \

@@ -281,6 +281,57 @@ static int process_shares(int argc, char **argv)
 	return 0;
 }
 
+static volatile sig_atomic_t own_signals, other_signals;
+
+static void count_own(int number)
+{
+	(void)number;
+	own_signals++;
+}
+
+static void count_other(int number)
+{
+	(void)number;
+	other_signals++;
+}
+
+/* Sets a handler, which is not that of the parent, and gets a signal. */
+static int sets_a_handler(void *argument)
+{
+	MUST(kill(getpid(), SIGUSR1) == 0 && own_signals == 1);
+	MUST(signal(SIGUSR1, count_other) == count_own);
+	return *(const int *)argument;
+}
+
+static int makes_a_child(void *argument)
+{
+	pid_t child = vfork();
+
+	if (child == 0)
+		END_WITH(5);
+	wait_for(child, 5);
+	return *(const int *)argument;
+}
+
+/* Children that use the thread-local memory of this thread beside it. */
+static int process_guests(int argc, char **argv)
+{
+	static int (*const functions[])(void *) = { sets_a_handler, makes_a_child };
+	static _Alignas(16) char stack[65536];
+	int status = 6;
+
+	(void)argc, (void)argv;
+	signal(SIGUSR1, count_own);
+	for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
+		wait_for(clone(functions[i], stack + sizeof stack, CLONE_VM | SIGCHLD, &status),
+			 status);
+		MUST(open("/no/such/file", O_RDONLY) == -1);
+	}
+	MUST(own_signals == 1 && other_signals == 0);
+	MUST(raise(SIGUSR1) == 0 && own_signals == 2 && other_signals == 0);
+	return 0;
+}
+
 /* Children that fork() does not make, and the calls of pidfd_open(2), by syscall(2). */
 static int process_clone(int argc, char **argv)
 {
@@ -338,5 +389,6 @@ const struct probe probes_process[] = {
 	{ "vfork", process_vfork },
 	{ "clone", process_clone },
 	{ "shares", process_shares },
+	{ "guests", process_guests },
 	{ 0 }
 };

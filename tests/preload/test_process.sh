@@ -110,6 +110,15 @@ check "a clone with flags that fail" \
 check "the calls of the child in shared memory are counted" \
 	shows 'shim_lost early=0 unnamed=[1-9][0-9]* holds=0 early_alloc=0'
 
+# A child in the thread-local memory of its parent changes nothing of the parent's.
+shim process,io,signal "$probe" guests
+check "children in the memory of a thread leave the program as it was" exits 0
+me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
+check "the calls of the parent are recorded" shows "^$me .* io.open .* error=2 .*path=/no/such/file\$" 2
+check "and have its process" shows 'process.v(child|fork) ' 0
+check "a handler of the parent is recorded" shows "^$me .* signal.enter " 1
+check "and none of a child" shows 'signal.enter ' 1
+
 # A child that inherits no stream has an arena of its own; it shares the descriptors nevertheless.
 LD_PRELOAD=$shim "$posixtrace" record --no-follow --trace process,io -q -o "$log" "$probe" shares >"$tmp/out" 2>"$tmp/err"
 status=$?
