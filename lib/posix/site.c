@@ -48,24 +48,39 @@ static void make_name(char *name, const char *base, const char *suffix, int vari
 }
 
 /*
+ * Returns the reason why a schema is not valid, or NULL. An empty schema is no mistake: the event
+ * has no fields. The parsed schema has 9 KiB. So this is a function of its own, which ends before
+ * the next one parses a schema: the line may be in a thread or signal handler with a small stack.
+ */
+static __attribute__((noinline)) const char *fault_of(const char *schema)
+{
+	struct posix_trace_schema_np parsed;
+
+	return *schema ? ptx_schema_parse(schema, &parsed) : NULL;
+}
+
+/*
  * Describes a type whose schema is not valid by a message with the reason, so that a reader of the
  * log finds the mistake. The compiler cannot find each mistake in the words of a line, such as a
- * blank in the name of a value. An empty schema is no mistake: the event has no fields.
+ * blank in the name of a value.
  */
 static void describe_fault(trace_event_id_t type, const char *schema)
 {
 	static const char begin[] = "@format \"the line has invalid words: ";
-	struct posix_trace_schema_np parsed;
-	const char *why = *schema ? ptx_schema_parse(schema, &parsed) : NULL;
-	char text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
+	const char *why = fault_of(schema);
+	char text[256], *to = text + strlen(begin);
 
+	if (!why)
+		return;
+	strcpy(text, begin);
 	/* The reasons are constants of the parser, and shorter than 100 bytes. */
-	if (why) {
-		strcpy(text, begin);
-		strcat(text, why);
-		strcat(text, "\"");
-		posix_trace_eventid_describe_np(type, text);
+	while (*why) {
+		if (*why == '"')
+			*to++ = '\\';
+		*to++ = *why++;
 	}
+	strcpy(to, "\"");
+	posix_trace_eventid_describe_np(type, text);
 }
 
 /*

@@ -165,15 +165,20 @@ check "words that only the library refuses compile" $CC $warnings -I"$include" -
 		POSIX_TRACE_EVENT_NP(blank, (s32, x, argc, "0=not found"));
 		POSIX_TRACE_EVENT_NP(digit, (s32, 3d, argc));
 		POSIX_TRACE_EVENT_NP(right, (s32, x, argc), (level, 3));
+		static struct posix_trace_site_np quote = {
+			.name = "quote", .schema = "@format x", .size = sizeof(quote)
+		};
+		posix_trace_event(posix_trace_site_open_np(&quote), NULL, 0);
 		return posix_trace_shutdown(trid);
 	}
 END
 check "a program with them runs" "$tmp/faults" "$tmp/faults.ptl"
-shown "$tmp/faults.ptl" | sed 's/invalid words: .*/invalid words: .../' >"$tmp/shown"
+shown "$tmp/faults.ptl" | sed '/^quote/!s/invalid words: .*/invalid words: .../' >"$tmp/shown"
 check "their messages are reasons" diff - "$tmp/shown" <<-END
 	blank	"the line has invalid words: ...
 	digit	"the line has invalid words: ...
 	right	x=2
+	quote	"the line has invalid words: a format has no '\"' before it"
 END
 
 # --- refused
