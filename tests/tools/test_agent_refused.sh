@@ -122,6 +122,10 @@ for removed in logs flight control lock everything folder; do
 		;;
 	esac
 	check "$removed was removed: every log is sound" all_sound
+	# Only flight/ was removed before these.
+	case $removed in
+	control | lock) check "$removed was removed: the recording continues" has_logs error 1 ;;
+	esac
 done
 mkdir -m 777 "$tmp/open"
 # The agent makes a missing folder again at each search.

@@ -171,6 +171,14 @@ void store_close(struct store *store)
 	*store = (struct store){ .dir = -1, .lock = -1, .flight = -1, .logs = -1 };
 }
 
+/* Returns whether both descriptors have the same folder. */
+static bool is_same_folder(int fd, int other)
+{
+	struct stat a, b;
+
+	return !fstat(fd, &a) && !fstat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 /*
  * Returns whether the path, which is relative to "dir", leads to the file with the descriptor. If
  * this is unknown, for example because a permission is lacking, returns true.
@@ -211,11 +219,12 @@ static bool renew_folder(struct store *store, const char *name, int *fd, bool is
 /*
  * Opens the whole store again. The former store keeps its lock until the new one is locked, so that
  * no other agent can use one of them meanwhile. A failure is printed once. "name" is the part that
- * was removed.
+ * was removed. If only the lock was removed, flight/ is the same, and the recorders can continue.
  */
 static enum store_change renew_store(struct store *store, const char *name)
 {
 	struct store made;
+	bool is_same;
 	int status;
 
 	if (!store->is_missing)
@@ -229,10 +238,12 @@ static enum store_change renew_store(struct store *store, const char *name)
 	made.removed = store->removed;
 	made.expired = store->expired;
 	made.refused = store->refused;
+	is_same = is_same_folder(store->dir, made.dir) &&
+		  is_same_folder(store->flight, made.flight);
 	store_close(store);
 	*store = made;
 	say("%s%s was made again", store->folder, name);
-	return STORE_NEW_FOLDER;
+	return is_same ? STORE_SAME : STORE_NEW_FOLDER;
 }
 
 enum store_change store_check(struct store *store)
