@@ -89,6 +89,21 @@ void stuck_sort_looks(struct history *history)
 		qsort(history->look, history->looks, sizeof(*history->look), by_look);
 }
 
+/*
+ * Returns whether a call of the thread ended in the second half of the time in which the recorder
+ * saw the thread blocked. The recorder then saw this call, and needed more time to find out how
+ * the thread was blocked. The first half may begin before the wait.
+ */
+static bool is_late(const struct history *history, const struct stuck_look *look)
+{
+	const struct history_thread *thread = &history->thread[look->thread];
+	const size_t after = history_piece_at(history, thread, look->at_ns);
+	const uint64_t blocked_ns = (uint64_t)look->at_ns - (uint64_t)look->from_ns;
+
+	return after > thread->piece &&
+	       history->piece[after - 1].end_ns > look->at_ns - (int64_t)(blocked_ns / 2);
+}
+
 const struct stuck_look *stuck_look(const struct history *history, uint32_t thread,
 				    int64_t from_ns, int64_t to_ns)
 {
@@ -105,7 +120,8 @@ const struct stuck_look *stuck_look(const struct history *history, uint32_t thre
 			high = middle;
 	}
 	look = low ? &history->look[low - 1] : NULL;
-	return look && look->thread == thread && look->at_ns > from_ns && look->call ? look : NULL;
+	return look && look->thread == thread && look->at_ns > from_ns && look->call &&
+	       !is_late(history, look) ? look : NULL;
 }
 
 bool stuck_holds(const struct stuck *stuck, uint64_t lock)
