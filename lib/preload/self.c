@@ -152,11 +152,11 @@ void shim_share_memory(void)
  */
 bool shim_is_guest(void)
 {
-	if (!owner || shim_is_quiet())
+	if (!owner)
 		return false;
 	if (!atomic_load_explicit(&wiped.pid, memory_order_relaxed))
 		owner = 0;
-	return owner && owner != (pid_t)syscall(SYS_gettid);
+	return owner && (shim_is_quiet() || owner != (pid_t)syscall(SYS_gettid));
 }
 
 /*

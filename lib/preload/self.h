@@ -43,7 +43,8 @@ void shim_share_memory(void);
 
 /*
  * Returns whether the caller is such a child, which must record no event. It asks the kernel only
- * if the memory has an owner. In a quiet process the result is false.
+ * if the memory has an owner. A quiet process must not ask. The result is then true for the owner,
+ * too, so that neither of the two damages the rings of the other.
  */
 bool shim_is_guest(void);
 

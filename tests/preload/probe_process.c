@@ -3,13 +3,16 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <linux/filter.h>
 #include <linux/sched.h>
+#include <linux/seccomp.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -313,6 +316,18 @@ static int makes_a_child(void *argument)
 	return *(const int *)argument;
 }
 
+/* Installs a filter that permits all system calls. */
+static int restricts_itself(void *argument)
+{
+	struct sock_filter all[] = { BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW) };
+	struct sock_fprog filter = { 1, all };
+
+	MUST(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0);
+	MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0);
+	MUST(open("/no/such/folder/file", O_RDONLY) == -1);
+	return *(const int *)argument;
+}
+
 /* Children that use the thread-local memory of this thread beside it. */
 static int process_guests(int argc, char **argv)
 {
@@ -329,6 +344,8 @@ static int process_guests(int argc, char **argv)
 	}
 	MUST(own_signals == 1 && other_signals == 0);
 	MUST(raise(SIGUSR1) == 0 && own_signals == 2 && other_signals == 0);
+	wait_for(clone(restricts_itself, stack + sizeof stack, CLONE_VM | SIGCHLD, &status),
+		 status);
 	return 0;
 }
 

@@ -118,6 +118,8 @@ check "the calls of the parent are recorded" shows "^$me .* io.open .* error=2 .
 check "and have its process" shows 'process.v(child|fork) ' 0
 check "a handler of the parent is recorded" shows "^$me .* signal.enter " 1
 check "and none of a child" shows 'signal.enter ' 1
+check "nor the calls of a child with a filter" shows 'io.open .*path=/no/such/folder/file$' 0
+check "which are counted" shows 'shim_lost early=0 unnamed=[1-9][0-9]* holds=0 early_alloc=0'
 
 # A child that inherits no stream has an arena of its own; it shares the descriptors nevertheless.
 LD_PRELOAD=$shim "$posixtrace" record --no-follow --trace process,io -q -o "$log" "$probe" shares >"$tmp/out" 2>"$tmp/err"
