@@ -65,7 +65,8 @@ static double tick_ns(const struct kernel *kernel)
 
 /*
  * Measures the clocks several times and uses the fastest measurement, since the thread may lose its
- * processor between two readings. error_ns keeps the greatest error of all looks.
+ * processor between two readings. The width of a measurement includes the readings of both other
+ * clocks. error_ns keeps the greatest error of all looks.
  */
 static void take_anchor(struct kernel *kernel)
 {
@@ -76,8 +77,8 @@ static void take_anchor(struct kernel *kernel)
 		struct kernel_anchor anchor = { .ticks = read_ticks(kernel) };
 
 		anchor.realtime_ns = clock_ns(CLOCK_REALTIME);
-		anchor.width = read_ticks(kernel) - anchor.ticks;
 		anchor.monotonic_ns = clock_ns(CLOCK_MONOTONIC);
+		anchor.width = read_ticks(kernel) - anchor.ticks;
 		anchor.ticks += anchor.width / 2;
 		if (anchor.width < best.width)
 			best = anchor;

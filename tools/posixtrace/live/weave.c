@@ -135,6 +135,31 @@ static int put_until(struct weave *weave, int64_t time_ns)
 	return err ? err : weave->reader.err;
 }
 
+/*
+ * Returns whether the recorder stopped the stream by this event for the last time. `stops` is the
+ * number of STOP events that the log still has.
+ */
+static bool is_end(const struct posix_trace_event_np *event, uint64_t stops)
+{
+	int is_automatic = 1; /* the log was full */
+
+	if (event->data_len >= sizeof(is_automatic))
+		memcpy(&is_automatic, event->data, sizeof(is_automatic));
+	return event->info.posix_event_id == POSIX_TRACE_STOP && stops == 1 && !is_automatic;
+}
+
+/*
+ * Appends the rest of the kernel's records before the last STOP. The kernel had stopped recording
+ * before the recorder stopped the stream. So a record with a later time is no event after the STOP:
+ * CLOCK_REALTIME was set meanwhile. Its event gets the time of the STOP (weave_put()).
+ */
+static int put_rest(struct weave *weave, const struct posix_trace_event_np *stop)
+{
+	weave->is_ending = true;
+	weave->end_ns = stop->time_ns;
+	return put_until(weave, INT64_MAX);
+}
+
 /* Appends the functions that had not returned, and that are not in the log yet. */
 static int put_calls(struct weave *weave)
 {
@@ -151,23 +176,29 @@ static int put_calls(struct weave *weave)
 /* Copies the events of the old log, with the kernel's events between them. */
 static int copy_events(struct weave *weave)
 {
+	struct posix_trace_ledger_np stops;
 	struct posix_trace_event_np event;
-	int end = 0, err = kernel_reader_begin(&weave->reader, &weave->kernel->store);
+	int end = 0, err = posix_trace_get_ledger_type_np(weave->from, POSIX_TRACE_STOP, &stops);
 
+	if (!err)
+		err = kernel_reader_begin(&weave->reader, &weave->kernel->store);
 	while (!err && !(err = posix_trace_getnext_np(weave->from, &event, &end)) && !end) {
 		/*
 		 * If the event is late, put_until() appends nothing, because the kernel's events up
 		 * to its time have been appended.
 		 */
-		err = put_until(weave, event.time_ns);
+		err = is_end(&event, stops.reported) ? put_rest(weave, &event) :
+						       put_until(weave, event.time_ns);
 		if (!err)
 			err = weave_stacked(weave, &event);
 		if (err)
 			return err;
 		if (event.info.posix_event_id == POSIX_TRACE_START)
 			weave->runs = true;
-		else if (event.info.posix_event_id == POSIX_TRACE_STOP)
+		else if (event.info.posix_event_id == POSIX_TRACE_STOP) {
 			weave->runs = false;
+			stops.reported--;
+		}
 	}
 	/*
 	 * Some calls may end later than the last event, because the stream may have ended before

@@ -39,6 +39,8 @@ struct weave {
 	struct kernel_reader reader;
 	struct examination *examination; /* in weave_calls.c; NULL: no system calls */
 	bool runs;         /* the stream runs */
+	bool is_ending;    /* the recorder has stopped the stream for ever, at end_ns */
+	int64_t end_ns;
 	bool has_clock;
 	bool has_lost;     /* events of the kernel are lost */
 	trace_event_id_t lost_call; /* the type for which lost system calls count */

@@ -105,6 +105,8 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
 		.tid = record->tid, .time_ns = record->time_ns, .data = data, .data_len = len,
 	};
 
+	if (weave->is_ending && event.time_ns > weave->end_ns)
+		event.time_ns = weave->end_ns;
 	return posix_trace_compose_event_np(weave->to, &event);
 }
 
