@@ -66,15 +66,17 @@ void shim_child_begins(const void *caller)
 		shim_put(PROCESS_CHILD, data, sizeof data, caller);
 }
 
-/* The event of the parent. It keeps errno, which is that of the call. */
-static void put_fork(uint64_t begin, pid_t child, const void *caller)
+void shim_put_fork(uint64_t begin, uint64_t flags, long result, int error, const void *caller)
 {
-	const struct shim_fork data = {
-		.time = shim_now() - begin,
-		.child = child,
-		.error = child < 0 ? errno : 0,
+	struct shim_fork data = {
+		.child = result < 0 ? -1 : (int32_t)result,
+		.error = result < 0 ? error : 0,
+		.flags = flags,
 	};
 
+	if (!begin)
+		return;
+	data.time = shim_now() - begin;
 	shim_put(PROCESS_FORK, &data, sizeof data, caller);
 }
 
@@ -97,7 +99,7 @@ SHIM_WRAPPER pid_t fork(void)
 	if (child == 0)
 		shim_child_begins(shim_caller());
 	else
-		put_fork(begin, child, shim_caller());
+		shim_put_fork(begin, 0, child, errno, shim_caller());
 	return child;
 }
 
@@ -111,16 +113,15 @@ SHIM_NEXT(_Fork, shim_no_number);
  */
 SHIM_WRAPPER pid_t _Fork(void)
 {
-	const bool is_on = shim_on(PROCESS_FORK);
-	const uint64_t begin = is_on ? shim_now() : 0;
+	const uint64_t begin = shim_on(PROCESS_FORK) ? shim_now() : 0;
 	pid_t child = next(_Fork)();
 
 	if (child == 0) {
 		shim_self_forked();
 		shim_after_copy();
 		shim_child_begins(shim_caller());
-	} else if (is_on) {
-		put_fork(begin, child, shim_caller());
+	} else {
+		shim_put_fork(begin, 0, child, errno, shim_caller());
 	}
 	return child;
 }
@@ -144,7 +145,7 @@ SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
 	if (child == 0)
 		shim_child_begins(shim_caller());
 	else
-		put_fork(begin, child, shim_caller());
+		shim_put_fork(begin, 0, child, errno, shim_caller());
 	return child;
 }
 

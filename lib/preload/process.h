@@ -19,6 +19,12 @@ struct shim_fork {
 void shim_child_begins(const void *caller);
 
 /*
+ * Records process.fork in the parent. `result` is the id of the child, or negative; `error` is the
+ * error number of the call. `begin` is 0 if the call has no event. errno is unchanged.
+ */
+void shim_put_fork(uint64_t begin, uint64_t flags, long result, int error, const void *caller);
+
+/*
  * Called first in a child that has a copy of the memory and for which no fork handler has run.
  * Resets the shim and records process.child. It is async-signal-safe.
  */
@@ -44,6 +50,32 @@ pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *c
  * does. `a` and `b` are its first two arguments. Called before such a call by the program.
  */
 bool shim_forks(long number, long a, long b);
+
+#if defined __x86_64__
+/*
+ * For the assembly of a wrapper. The first macro makes a frame of 56 bytes, which aligns the stack
+ * for a call, and stores the arguments that are in registers in its first 48 bytes. The second one
+ * loads them again and removes the frame.
+ */
+#define SHIM_SAVE_ARGUMENTS \
+	"	subq $56, %rsp\n" \
+	"	.cfi_adjust_cfa_offset 56\n" \
+	"	movq %rdi, (%rsp)\n" \
+	"	movq %rsi, 8(%rsp)\n" \
+	"	movq %rdx, 16(%rsp)\n" \
+	"	movq %rcx, 24(%rsp)\n" \
+	"	movq %r8, 32(%rsp)\n" \
+	"	movq %r9, 40(%rsp)\n"
+#define SHIM_LOAD_ARGUMENTS \
+	"	movq (%rsp), %rdi\n" \
+	"	movq 8(%rsp), %rsi\n" \
+	"	movq 16(%rsp), %rdx\n" \
+	"	movq 24(%rsp), %rcx\n" \
+	"	movq 32(%rsp), %r8\n" \
+	"	movq 40(%rsp), %r9\n" \
+	"	addq $56, %rsp\n" \
+	"	.cfi_adjust_cfa_offset -56\n"
+#endif
 
 typedef long shim_syscall_function(long number, ...);
 

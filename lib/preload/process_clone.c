@@ -38,20 +38,6 @@ void shim_copy_begins(const void *caller)
 		shim_child_begins(caller);
 }
 
-/* The event of the parent, if the call began while its type was traced. errno is unchanged. */
-static void put_fork(uint64_t begin, uint64_t flags, long result, int error, const void *caller)
-{
-	const struct shim_fork data = {
-		.time = shim_now() - begin,
-		.child = result < 0 ? -1 : (int32_t)result,
-		.error = result < 0 ? error : 0,
-		.flags = flags,
-	};
-
-	if (begin)
-		shim_put(PROCESS_FORK, &data, sizeof data, caller);
-}
-
 /* Returns the time if the type is traced, and else 0. */
 static uint64_t begin_of(enum shim_type type, const void *caller)
 {
@@ -114,7 +100,7 @@ long shim_fork_call(shim_syscall_function *call, long number, const long *a, con
 	if (result == 0)
 		shim_copy_begins(caller);
 	else
-		put_fork(begin, flags, result, errno, caller);
+		shim_put_fork(begin, flags, result, errno, caller);
 	return result;
 }
 
@@ -216,7 +202,7 @@ int shim_clone_after(int flags, long result, uint64_t begin, const void *caller)
 		return shim_vfork_ends(begin, (uint32_t)flags, result, caller);
 	if (result < 0)
 		errno = (int)-result;
-	put_fork(begin, (uint32_t)flags, result, (int)-result, caller);
+	shim_put_fork(begin, (uint32_t)flags, result, (int)-result, caller);
 	return result < 0 ? -1 : (int)result;
 }
 
@@ -241,14 +227,7 @@ __asm__(
 	"clone:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"
-	"	subq $56, %rsp\n"
-	"	.cfi_adjust_cfa_offset 56\n"
-	"	movq %rdi, (%rsp)\n"
-	"	movq %rsi, 8(%rsp)\n"
-	"	movq %rdx, 16(%rsp)\n"
-	"	movq %rcx, 24(%rsp)\n"
-	"	movq %r8, 32(%rsp)\n"
-	"	movq %r9, 40(%rsp)\n"
+	SHIM_SAVE_ARGUMENTS
 	"	movq 56(%rsp), %rcx\n" /* the return address */
 	"	movq %r9, %r8\n"
 	"	call shim_clone_before\n"
@@ -311,14 +290,8 @@ __asm__(
 	"	.cfi_endproc\n"
 	"	.cfi_startproc\n"
 	"	.cfi_def_cfa_offset 64\n"
-	"4:	movq (%rsp), %rdi\n"
-	"	movq 8(%rsp), %rsi\n"
-	"	movq 16(%rsp), %rdx\n"
-	"	movq 24(%rsp), %rcx\n"
-	"	movq 32(%rsp), %r8\n"
-	"	movq 40(%rsp), %r9\n"
-	"	addq $56, %rsp\n"
-	"	.cfi_def_cfa_offset 8\n"
+	"4:\n"
+	SHIM_LOAD_ARGUMENTS
 	"	jmp *shim_clone_next(%rip)\n"
 	"	.cfi_endproc\n"
 	"	.size clone, . - clone\n"
@@ -366,7 +339,7 @@ SHIM_WRAPPER int clone(int (*function)(void *), void *stack, int flags, void *ar
 		return next(clone)(function, stack, flags, argument, parent, local, child);
 	begin = begin_of(PROCESS_FORK, call.caller);
 	result = next(clone)(clone_begins, stack, flags, &call, parent, local, child);
-	put_fork(begin, (uint32_t)flags, result, errno, call.caller);
+	shim_put_fork(begin, (uint32_t)flags, result, errno, call.caller);
 	return result;
 }
 
