@@ -171,12 +171,17 @@ void store_close(struct store *store)
 	*store = (struct store){ .dir = -1, .lock = -1, .flight = -1, .logs = -1 };
 }
 
+static bool is_same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Returns whether both descriptors have the same folder. */
 static bool is_same_folder(int fd, int other)
 {
 	struct stat a, b;
 
-	return !fstat(fd, &a) && !fstat(other, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+	return !fstat(fd, &a) && !fstat(other, &b) && is_same_file(&a, &b);
 }
 
 /*
@@ -189,8 +194,7 @@ static bool leads_to(int dir, const char *path, int fd)
 
 	if (fstatat(dir, path, &st, 0))
 		return errno != ENOENT && errno != ENOTDIR && errno != ELOOP;
-	return fstat(fd, &opened) ||
-	       (st.st_dev == opened.st_dev && st.st_ino == opened.st_ino);
+	return fstat(fd, &opened) || is_same_file(&st, &opened);
 }
 
 /*
