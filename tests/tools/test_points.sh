@@ -35,6 +35,22 @@ shown() {
 	"$posixtrace" dump -x 'posix_trace_*' --fields event,data "$1"
 }
 
+# begin(PATH): the stream of a program whose log is PATH
+cat >"$tmp/begin.h" <<-'END'
+	#include <fcntl.h>
+	#include <stdlib.h>
+	#include <trace.h>
+	static trace_id_t begin(const char *path)
+	{
+		trace_id_t trid;
+		int log = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
+			exit(2);
+		return trid;
+	}
+END
+
 # --- events
 
 standards='c11 gnu11 c17 gnu2x'
@@ -121,20 +137,17 @@ check "and the second one" has out ' queue load$'
 
 # --- names that are macros
 
-check "words that are macros are names" $CC -std=gnu11 $warnings -I"$include" -x c -o "$tmp/names" - \
+check "words that are macros are names" $CC -std=gnu11 $warnings -I"$include" -I"$tmp" -x c -o "$tmp/names" - \
 	-L"$libs" -lposixtrace <<-'END'
 	#include <errno.h>
-	#include <fcntl.h>
 	#include <trace_point_np.h>
+	#include "begin.h"
 	#define small 1
 	#define part replaced
 	int main(int argc, char **argv)
 	{
-		trace_id_t trid;
-		int log = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		trace_id_t trid = begin(argv[1]);
 
-		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
-			return 2;
 		POSIX_TRACE_EVENT_NP(errno, (s32, linux, argc), (u32, small, 4u));
 		POSIX_TRACE_EVENT_NP(small.part, (errno, errno, 0));
 		POSIX_TRACE_EVENT_NP(keys, (u8, a, 1), (u8, errno, 2), (u8, linux, 3), (u8, small, 4),
@@ -151,17 +164,14 @@ check "only a macro behind a dot is replaced" diff - "$tmp/shown" <<-END
 	keys	a=1 errno=2 linux=3 small=4
 END
 # The compiler cannot find these mistakes, so the event has the reason as its message.
-check "words that only the library refuses compile" $CC $warnings -I"$include" -x c -o "$tmp/faults" - \
+check "words that only the library refuses compile" $CC $warnings -I"$include" -I"$tmp" -x c -o "$tmp/faults" - \
 	-L"$libs" -lposixtrace <<-'END'
-	#include <fcntl.h>
 	#include <trace_point_np.h>
+	#include "begin.h"
 	int main(int argc, char **argv)
 	{
-		trace_id_t trid;
-		int log = open(argv[1], O_RDWR | O_CREAT | O_TRUNC, 0600);
+		trace_id_t trid = begin(argv[1]);
 
-		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
-			return 2;
 		POSIX_TRACE_EVENT_NP(blank, (s32, x, argc, "0=not found"));
 		POSIX_TRACE_EVENT_NP(digit, (s32, 3d, argc));
 		POSIX_TRACE_EVENT_NP(right, (s32, x, argc), (level, 3));
@@ -303,9 +313,8 @@ sed 's/(OWN, /(s32, one, /' "$tmp/plugin.c" >"$tmp/one.c"
 sed 's/(OWN, /(u64, two, (unsigned long)/' "$tmp/plugin.c" >"$tmp/two.c"
 cat >"$tmp/loader.c" <<-'END'
 	#include <dlfcn.h>
-	#include <fcntl.h>
 	#include <string.h>
-	#include <trace.h>
+	#include "begin.h"
 	static void *call(void *handle, int i)
 	{
 		void *found = dlsym(handle, "plugin");
@@ -317,13 +326,10 @@ cat >"$tmp/loader.c" <<-'END'
 	}
 	int main(int argc, char **argv)
 	{
-		trace_id_t trid;
-		int log = open(argv[3], O_RDWR | O_CREAT | O_TRUNC, 0600);
 		void *two = dlopen(argv[2], RTLD_NOW);
+		trace_id_t trid = begin(argv[3]);
 
 		(void)argc;
-		if (posix_trace_create_withlog(0, NULL, log, &trid) || posix_trace_start(trid))
-			return 2;
 		for (int i = 0; i < 3; i++)
 			dlclose(call(dlopen(argv[1], RTLD_NOW), i));
 		call(two, 7);
