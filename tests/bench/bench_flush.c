@@ -61,7 +61,7 @@ static uint64_t produce(double rate, double duration_ns, double *took_ns)
 {
 	double begin = bench_now_ns(), now = begin, due = begin, gap_ns;
 	static uint64_t data[PAYLOAD_MAX / sizeof(uint64_t)];
-	/* A batch has at most an eighth of the stream. */
+	/* A batch of large events has at most 64 KiB, a small part of the stream. */
 	int batch = payload > sizeof(uint64_t) ? LARGE_BATCH : BATCH;
 	uint64_t n = 0;
 
@@ -142,13 +142,25 @@ static struct outcome best_of(int tries, double rate, double duration_ns, bool *
 	return best;
 }
 
+/* Keeps the rate for a longer time, and a lower rate each time that events are lost. */
+static struct outcome prove(double rate, double factor, bool *law)
+{
+	struct outcome outcome;
+
+	for (int i = 0; i < 10; i++, rate *= factor) {
+		outcome = best_of(TRIES, rate, PROVE_NS, law);
+		if (!outcome.lost)
+			break;
+	}
+	return outcome;
+}
+
 static struct outcome lossless(const struct outcome *at_full_speed, bool *law)
 {
 	double low = 1e6, high = at_full_speed->rate;
-	struct outcome outcome = *at_full_speed;
 
-	if (!outcome.lost)
-		return outcome; /* no search is necessary */
+	if (!at_full_speed->lost)
+		return *at_full_speed; /* no search is necessary */
 	for (int i = 0; low < high && i < SEARCH_STEPS; i++) {
 		double middle = (low + high) / 2;
 
@@ -157,12 +169,7 @@ static struct outcome lossless(const struct outcome *at_full_speed, bool *law)
 		else
 			low = middle;
 	}
-	for (int i = 0; i < 10; i++, low *= 0.9) {
-		outcome = best_of(TRIES, low, PROVE_NS, law);
-		if (!outcome.lost)
-			break;
-	}
-	return outcome;
+	return prove(low, 0.9, law);
 }
 
 /* The bytes per second of write(2) alone to a new file, the best of a few tries. */
@@ -194,7 +201,6 @@ static double write_rate(void)
 static struct outcome lossless_below(double high, bool *law)
 {
 	double low = high / 64;
-	struct outcome outcome;
 
 	for (int i = 0; i < 2 * SEARCH_STEPS; i++) {
 		double middle = sqrt(low * high);
@@ -206,12 +212,7 @@ static struct outcome lossless_below(double high, bool *law)
 		if (high / low < 1.02)
 			break;
 	}
-	for (int i = 0; i < 10; i++, low *= 0.95) {
-		outcome = best_of(TRIES, low, PROVE_NS, law);
-		if (!outcome.lost)
-			break;
-	}
-	return outcome;
+	return prove(low, 0.95, law);
 }
 
 /* beside: the texts BYTES=RATE */
@@ -278,19 +279,9 @@ static struct compressed flush_compressed(int level)
 	struct compressed result = { .seconds = 0 };
 	struct posix_trace_ledger_np line;
 	int fd = new_file(), err;
-	trace_attr_t attr;
-	trace_id_t trid;
+	trace_id_t trid = bench_stream_compressed(POSIX_TRACE_UNTIL_FULL, BENCH_BUFFER_BYTES, level,
+						  fd);
 
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setstreamsize(&attr, BENCH_BUFFER_BYTES);
-	posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_UNTIL_FULL);
-	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
-	err = posix_trace_attr_setlogcompression_np(&attr, level);
-	if (!err)
-		err = posix_trace_create_withlog(0, &attr, fd, &trid);
-	if (err)
-		bench_die("a compressed log", err);
-	posix_trace_attr_destroy(&attr);
 	posix_trace_start(trid);
 	for (uint64_t n = 0; n < COMPRESSED_EVENTS; n++) {
 		double begin;
@@ -345,15 +336,17 @@ int main(int argc, char **argv)
 	struct outcome full, best;
 	bool law = true;
 
-	if (argc >= 3 && (!strcmp(argv[1], "--payloads") || !strcmp(argv[1], "--tmpfs"))) {
-		directory = argv[2];
-		type = bench_type("bench_flush");
-		flush_payloads(strcmp(argv[1], "--tmpfs") ? argv + 3 : NULL);
+	type = bench_type("bench_flush");
+	directory = argc > 2 ? argv[2] : NULL;
+	if (argc > 2 && !strcmp(argv[1], "--payloads")) {
+		flush_payloads(argv + 3);
+		return bench_status();
+	}
+	if (argc == 3 && !strcmp(argv[1], "--tmpfs")) {
+		flush_payloads(NULL);
 		return bench_status();
 	}
 	if (argc == 3 && !strcmp(argv[1], "--compressed")) {
-		directory = argv[2];
-		type = bench_type("bench_flush");
 		flush_by_level();
 		return bench_status();
 	}
@@ -368,7 +361,6 @@ int main(int argc, char **argv)
 		beside_rate = atof(argv[2]);
 		beside_lost = atof(argv[3]);
 	}
-	type = bench_type("bench_flush");
 	run(FULL_SPEED, TRY_NS); /* warms up */
 	full = best_of(2 * TRIES, FULL_SPEED, PROVE_NS, &law);
 	lost_percent = 100.0 * full.lost / full.calls;

@@ -15,12 +15,8 @@ trace_event_id_t bench_type(const char *name)
 	return id;
 }
 
-trace_id_t bench_stream(int policy, size_t size_bytes, int log_fd)
-{
-	return bench_stream_of(policy, size_bytes, 0, log_fd);
-}
-
-trace_id_t bench_stream_of(int policy, size_t size_bytes, size_t data_bytes, int log_fd)
+static trace_id_t create_stream(int policy, size_t size_bytes, size_t data_bytes, int level,
+				int log_fd)
 {
 	trace_attr_t attr;
 	trace_id_t trid;
@@ -32,12 +28,30 @@ trace_id_t bench_stream_of(int policy, size_t size_bytes, size_t data_bytes, int
 		posix_trace_attr_setmaxdatasize(&attr, data_bytes);
 	posix_trace_attr_setstreamfullpolicy(&attr, policy);
 	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+	err = level ? posix_trace_attr_setlogcompression_np(&attr, level) : 0;
+	if (err)
+		bench_die("a compressed log", err);
 	err = log_fd < 0 ? posix_trace_create(0, &attr, &trid) :
 			   posix_trace_create_withlog(0, &attr, log_fd, &trid);
 	posix_trace_attr_destroy(&attr);
 	if (err)
 		bench_die("creating a stream", err);
 	return trid;
+}
+
+trace_id_t bench_stream(int policy, size_t size_bytes, int log_fd)
+{
+	return create_stream(policy, size_bytes, 0, 0, log_fd);
+}
+
+trace_id_t bench_stream_of(int policy, size_t size_bytes, size_t data_bytes, int log_fd)
+{
+	return create_stream(policy, size_bytes, data_bytes, 0, log_fd);
+}
+
+trace_id_t bench_stream_compressed(int policy, size_t size_bytes, int level, int log_fd)
+{
+	return create_stream(policy, size_bytes, 0, level, log_fd);
 }
 
 uint64_t bench_lost(const struct posix_trace_ledger_np *ledger)

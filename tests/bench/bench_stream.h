@@ -21,6 +21,9 @@ trace_id_t bench_stream(int policy, size_t size_bytes, int log_fd);
 /* The same with this max-data-size; 0 means the default. */
 trace_id_t bench_stream_of(int policy, size_t size_bytes, size_t data_bytes, int log_fd);
 
+/* The same as bench_stream(), with a log that is compressed at this level; 0: not compressed. */
+trace_id_t bench_stream_compressed(int policy, size_t size_bytes, int level, int log_fd);
+
 /*
  * Returns whether the equation holds for the type's line with this number as called, and for the
  * total.

@@ -53,21 +53,9 @@ static bool law_of_total(uint64_t calls)
 
 static void open_stream(int policy, size_t bytes, int fd)
 {
-	trace_attr_t attr;
-	int err;
-
-	posix_trace_attr_init(&attr);
-	posix_trace_attr_setstreamsize(&attr, bytes);
-	posix_trace_attr_setmaxdatasize(&attr, CURVE_DATA_MAX);
-	posix_trace_attr_setstreamfullpolicy(&attr, policy);
-	posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
-	err = fd < 0 ? posix_trace_create(0, &attr, &stream[streams]) :
-		       posix_trace_create_withlog(0, &attr, fd, &stream[streams]);
-	posix_trace_attr_destroy(&attr);
-	if (!err)
-		err = posix_trace_start(stream[streams]);
-	if (err)
-		bench_die("creating a stream", err);
+	stream[streams] = bench_stream_of(policy, bytes, CURVE_DATA_MAX, fd);
+	if (posix_trace_start(stream[streams]))
+		bench_die("starting a stream", EINVAL);
 	streams++;
 }
 
