@@ -5,10 +5,29 @@
 #				or header:FILE for the C compiler
 #	want PACKAGE WHAT	the same, but without it the build and the tests have fewer parts
 #	install_missing
+#
+# A script without arguments calls `no_arguments "$@"` before it changes anything.
 
 fail() {
 	echo "$0: $*" >&2
 	exit 1
+}
+
+# no_arguments ARGUMENT...: the script has no arguments. Prints the comment at its beginning for --help,
+# and refuses everything else. The caller has changed to the top folder, and $root is its name.
+no_arguments() {
+	case ${1-} in
+	-h | --help)
+		echo "usage: sh tools/${0##*/}"
+		sed -n '3,/^[^#]/s/^# //p' "$root/tools/${0##*/}"
+		exit 0
+		;;
+	esac
+	[ $# -eq 0 ] || {
+		echo "usage: sh tools/${0##*/}" >&2
+		echo "$0: it has no arguments: $1" >&2
+		exit 2
+	}
 }
 
 is_there() {

@@ -10,6 +10,10 @@
 # DEB_BUILD_OPTIONS is for dpkg-buildpackage(1). The default skips make check and
 # uses all processors.
 set -eu
+[ $# -eq 3 ] && [ -f "$1/NEWS" ] || {
+	echo "usage: $0 SOURCE FOLDER VERSION (see make deb)" >&2
+	exit 2
+}
 source=$1 folder=$2 version=$3
 packaging=$(cd "$(dirname "$0")" && pwd)
 
