@@ -200,7 +200,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  */
 #define POSIX_TRACE_EVENT_NP(...) \
 	do \
-		POSIX_TRACE_LINE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, ) \
+		POSIX_TRACE_LINE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), no_quotes_##__VA_ARGS__, ) \
 	while (0)
 
 /*
@@ -209,7 +209,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  * line. The event NAME.end is recorded when the program leaves the block in any way.
  */
 #define POSIX_TRACE_SCOPE_NP(...) \
-	POSIX_TRACE_SCOPE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), P_##__VA_ARGS__, )
+	POSIX_TRACE_SCOPE_(, POSIX_TRACE_FIRST_(__VA_ARGS__, ), no_quotes_##__VA_ARGS__, )
 
 /*
  * Traces a message: LOG(FORMAT, VALUE...), a statement, with a format of printf() that is a string
@@ -263,16 +263,21 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 		}) }
 
 /*
- * The argument "name" begins with P_, so &(name)[2] is the name of the event. The argument "bytes"
- * is the number of bytes that the fields need: see POSIX_TRACE_VARIES_().
+ * The argument "name" begins with no_quotes_, which is not a part of the event's name. The compiler
+ * prints this prefix if the program quotes the name, because a prefix of a string is an error. The
+ * argument "bytes" is the number of bytes that the fields need: see POSIX_TRACE_VARIES_().
  */
+#define POSIX_TRACE_PREFIX_() (sizeof("no_quotes_") - 1)
 #define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
 	{ \
 		static struct posix_trace_site_np posix_trace_site_ = { \
-			&(name)[2], schema, (unsigned)sizeof(struct posix_trace_site_np), \
+			&(name)[POSIX_TRACE_PREFIX_()], schema, (unsigned)sizeof(struct posix_trace_site_np), \
 			kind, 0, 0, 0, 0, 0, { 0 } \
 		}; \
-		POSIX_TRACE_ASSERT_(sizeof(name) - 3 <= TRACE_EVENT_NAME_MAX, \
+		POSIX_TRACE_ASSERT_(sizeof(name) - 1 > POSIX_TRACE_PREFIX_(), \
+				    "an event has a name"); \
+		POSIX_TRACE_ASSERT_(sizeof(name) - 1 - POSIX_TRACE_PREFIX_() <= \
+					    TRACE_EVENT_NAME_MAX, \
 				    "the name of an event has at most 63 bytes"); \
 		POSIX_TRACE_ASSERT_(sizeof(schema) - 1 <= POSIX_TRACE_SCHEMA_MAX_NP, \
 				    "the fields of an event have too long names"); \

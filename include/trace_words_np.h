@@ -17,7 +17,7 @@
  * The preprocessor must not expand a word before it selects the macro of the word: errno and bool
  * are macros, and a field may have the name of a macro. The preprocessor does not expand an operand
  * of ##. All lists are therefore passed as e##__VA_ARGS__, where `e` is an empty argument. For the
- * same reason the name of the event gets the prefix P_. The pointer to the name skips the prefix.
+ * same reason the name of the event gets the prefix no_quotes_. The pointer to the name skips it.
  */
 #ifndef _TRACE_WORDS_NP_H
 #define _TRACE_WORDS_NP_H
@@ -199,7 +199,20 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_IS_POINTER_(x) (POSIX_TRACE_CLASS_(x) == 5)
 #define POSIX_TRACE_ASSERT_(is_true, text) _Static_assert(is_true, text)
 /* The comma makes a value of a bit-field, from which a compiler does not deduce a type. */
-#define POSIX_TRACE_VARIABLE_(x, value)    __extension__ __auto_type x = ((void)0, (value));
+#define POSIX_TRACE_VARIABLE_(x, value) \
+	__extension__ __auto_type x = ((void)0, POSIX_TRACE_POINTER_(value));
+/*
+ * In C23, nullptr has a type of its own, which is no pointer and cannot become an integer. A field
+ * of type str, ptr or bytes has a null pointer instead. gcc 12 and clang 15 do not know nullptr,
+ * although their __STDC_VERSION__ for C23 is the same as that of newer versions.
+ */
+#if __STDC_VERSION__ > 201710L && \
+	(defined __clang__ ? __clang_major__ >= 16 : __GNUC__ >= 13)
+#define POSIX_TRACE_POINTER_(value) \
+	_Generic((value), __typeof__(nullptr): (char *)0, default: (value))
+#else
+#define POSIX_TRACE_POINTER_(value) (value)
+#endif
 #endif
 
 /* The text for the names of values, which a field may have as its last item. */

@@ -77,5 +77,9 @@ void wrong(int number, const char *text, double real, struct thing *thing)
 #define FOUR(p) (u8, p##1, 1), (u8, p##2, 2), (u8, p##3, 3), (u8, p##4, 4)
 	POSIX_TRACE_EVENT_NP(event, FOUR(a), FOUR(b), FOUR(c), FOUR(d), FOUR(e), FOUR(f), FOUR(g),
 			     FOUR(h), (u8, x, 33));
+#elif WRONG == 31
+	POSIX_TRACE_EVENT_NP("event", (s32, x, number));
+#elif WRONG == 32
+	POSIX_TRACE_EVENT_NP();
 #endif
 }

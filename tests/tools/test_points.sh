@@ -135,6 +135,28 @@ check "the fields of a word counter are counters" has out \
 	' 2  *3  *3.000  *3  *3  queue length$'
 check "and the second one" has out ' queue load$'
 
+# --- nullptr of C23
+
+nulls='extern int x; void *p = nullptr;'
+for compiler in "$CC" gcc gcc-13 gcc-14 gcc-15 gcc-16 clang clang-16 clang-17 clang-18 clang-19; do
+	echo "$nulls" | $compiler -std=c2x -x c -fsyntax-only - 2>/dev/null || continue
+	check "nullptr is a null pointer with $compiler" $compiler -std=c2x $warnings $strict \
+		-I"$include" -I"$tmp" -x c -o "$tmp/nulls" - -L"$libs" -lposixtrace <<-'END'
+		#include <trace_point_np.h>
+		#include "begin.h"
+		int main(int argc, char **argv)
+		{
+			trace_id_t trid = begin(argv[argc - 1]);
+
+			POSIX_TRACE_EVENT_NP(nulls, (str, s, nullptr), (ptr, p, nullptr),
+					     (bytes, b, nullptr, 0));
+			return posix_trace_shutdown(trid);
+		}
+	END
+	check "it runs" "$tmp/nulls" "$tmp/nulls.ptl"
+	check "its values" test "$(shown "$tmp/nulls.ptl")" = 'nulls	s="" p=0x0 b=""'
+done
+
 # --- names that are macros
 
 check "words that are macros are names" $CC -std=gnu11 $warnings -I"$include" -I"$tmp" -x c -o "$tmp/names" - \
@@ -199,7 +221,7 @@ for compiler in "$CC" "$CXX"; do
 	test "$compiler" = "$CC" || language=c++
 	test "$compiler" = "$CC" || standard=c++11
 	wrong=0
-	while test $wrong -le 30; do
+	while test $wrong -le 32; do
 		$compiler -x $language -std=$standard -Wall -Wextra -Wpedantic -Werror \
 			-I"$include" -DWRONG=$wrong -fsyntax-only "$points/wrong.c" \
 			>"$tmp/said" 2>&1
@@ -223,6 +245,8 @@ for compiler in "$CC" "$CXX"; do
 		27 | 28) check "$compiler: a key" grep -q 'two keys, or a key but no' "$tmp/said" ;;
 		29) check "$compiler: a scope" grep -q 'a scope has no begin' "$tmp/said" ;;
 		30) check "$compiler: too many words" grep -q 'more_than_32' "$tmp/said" ;;
+		31) check "$compiler: quotes" grep -q 'no_quotes_' "$tmp/said" ;;
+		32) check "$compiler: no name" grep -q 'an event has a name' "$tmp/said" ;;
 		esac
 		wrong=$((wrong + 1))
 	done
