@@ -271,8 +271,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 #define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
 	{ \
 		static struct posix_trace_site_np posix_trace_site_ = { \
-			&(name)[POSIX_TRACE_PREFIX_()], schema, (unsigned)sizeof(struct posix_trace_site_np), \
-			kind, 0, 0, 0, 0, 0, { 0 } \
+			&(name)[POSIX_TRACE_PREFIX_()], schema, \
+			(unsigned)sizeof(struct posix_trace_site_np), kind, 0, 0, 0, 0, 0, { 0 } \
 		}; \
 		POSIX_TRACE_ASSERT_(sizeof(name) - 1 > POSIX_TRACE_PREFIX_(), \
 				    "an event has a name"); \
