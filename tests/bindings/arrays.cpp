@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arrays.cpp - reads all elements of an array from a log of the program itself, and records texts of
- * different types. Usage: arrays LOG
+ * arrays.cpp - reads all elements of an array from a log of the program itself, records texts of
+ * different types, and traces a child. Usage: arrays LOG
  */
 #include <posixtrace.hpp>
 
 #include <iostream>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* A type of a program that converts to a text, as those of some libraries do. */
 class label {
@@ -29,13 +31,19 @@ int main(int, char **argv)
 
 	posixtrace::check(posix_trace_eventid_open("sizes", &id), "open");
 	{
-		posixtrace::stream stream(argv[1]);
+		posixtrace::stream stream(argv[1], 0, true);
 
 		posixtrace::check(posix_trace_eventid_describe_np(id, "u16[3] size"), "schema");
 		stream.start();
 		posix_trace_event(id, three, sizeof(three));
 		posix_trace_event(id, three, 4); /* the last element is missing */
 		text({ {}, nullptr, "room", std::string_view("parts").substr(0, 4) });
+		if (const pid_t child = fork()) {
+			waitpid(child, nullptr, 0);
+		} else {
+			text({ {}, nullptr, "of", "child" });
+			_exit(0);
+		}
 		stream.shutdown();
 	}
 	for (const auto &event : posixtrace::log(argv[1])) {

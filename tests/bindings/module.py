@@ -105,6 +105,39 @@ with posixtrace.Stream() as live:
     read = [e.name for e in live]
 assert read == ["posix_trace_start", "method.begin", "method.end", "posix_trace_stop"], read
 
+# Children of fork: an inherited stream traces them, and only its own process controls it.
+who = posixtrace.Event("who", "s32 number")
+for inherited in (False, True):
+    with posixtrace.Stream(path, inherited=inherited) as stream:
+        who(1)
+        child = os.fork()
+        if not child:
+            with posixtrace.Stream():  # a stream of the child alone
+                who(2)
+            fails(OSError, stream.stop)
+            stream.__exit__(None, None, None)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        who(3)
+    pids = {e.fields["number"]: e.pid for e in posixtrace.Log(path) if e.name == "who"}
+    assert pids == ({1: os.getpid(), 2: child, 3: os.getpid()} if inherited else
+                    {1: os.getpid(), 3: os.getpid()}), pids
+
+# An interpreter with a lock of its own refuses the module with an ImportError.
+if sys.version_info >= (3, 12):
+    try:
+        import _interpreters as interpreters
+    except ImportError:
+        import _xxsubinterpreters as interpreters
+    try:
+        failed = interpreters.run_string(
+            interpreters.create(),
+            "try:\n import posixtrace\nexcept ImportError as error: assert '_posixtrace' in str(error)"
+            "\nelse: raise AssertionError('imported')")
+        assert failed is None, failed
+    except RuntimeError as error:
+        raise AssertionError(error)
+
 try:
     import pandas
 except ImportError:

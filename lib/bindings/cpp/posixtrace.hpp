@@ -382,8 +382,11 @@ class stream {
 public:
 	explicit stream(pid_t pid = 0) { check(posix_trace_create(pid, nullptr, &trid_), "create"); }
 
-	/* A stream with a log in a new file. The log grows without a limit (POSIX_TRACE_APPEND). */
-	explicit stream(const std::string &path, pid_t pid = 0)
+	/*
+	 * A stream with a log in a new file. The log grows without a limit (POSIX_TRACE_APPEND). If
+	 * `inherited`, the stream also traces the children that the process creates after that.
+	 */
+	explicit stream(const std::string &path, pid_t pid = 0, bool inherited = false)
 		: file_(file(path, O_RDWR | O_CREAT | O_TRUNC))
 	{
 		trace_attr_t attr;
@@ -391,6 +394,8 @@ public:
 
 		if (!err)
 			err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+		if (!err && inherited)
+			err = posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
 		if (!err)
 			err = posix_trace_create_withlog(pid, &attr, file_->fd(), &trid_);
 		posix_trace_attr_destroy(&attr);

@@ -58,10 +58,13 @@ class Span(_Span):
 
 
 class Stream(_Stream):
-    """Stream(path=None, pid=0): a stream that traces this process, or the process pid.
+    """Stream(path=None, pid=0, *, inherited=False): a stream that traces this process, or the
+    process pid.
 
     With a path, the stream writes its events into a log in this file. Without a path, each call of
-    read(timeout) returns one event. Methods: start, stop, flush, clear, shutdown, level(1 to 5),
+    read(timeout) returns one event. With inherited=True, the stream also traces the children that
+    the process creates by fork after that, as os.fork() and multiprocessing do. Only the process that made the stream
+    controls it: in a child, shutdown does nothing, and the other methods raise OSError. Methods: start, stop, flush, clear, shutdown, level(1 to 5),
     exclude("io.*,!io.read") and read(timeout). As a context manager, the object starts the stream
     and shuts it down.
     """

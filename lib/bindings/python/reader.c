@@ -18,6 +18,7 @@ typedef struct {
 	PyObject_HEAD
 	trace_id_t trid;
 	int fd;
+	pid_t owner; /* the process that made the reader: its children do not control its stream */
 	bool is_log; /* an opened log, not an active stream */
 	struct type type[TYPES];
 } Reader;
@@ -208,6 +209,7 @@ static Reader *reader_new(PyTypeObject *type, const char *path, int flags, bool 
 	if (!reader)
 		return NULL;
 	reader->is_log = is_log;
+	reader->owner = getpid();
 	reader->fd = path ? open(path, flags | O_CLOEXEC, 0666) : -1;
 	if (path && reader->fd < 0) {
 		ptx_fail(errno, path);
@@ -291,13 +293,14 @@ PyTypeObject ptx_log_type = {
 
 static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
 {
-	static char *names[] = { "path", "pid", NULL };
+	static char *names[] = { "path", "pid", "inherited", NULL };
 	PyObject *given = Py_None, *path = NULL;
 	Reader *reader;
 	trace_attr_t attr;
-	int pid = 0, err;
+	int pid = 0, is_inherited = false, err;
 
-	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|Oi", names, &given, &pid))
+	if (!PyArg_ParseTupleAndKeywords(args, keywords, "|Oi$p", names, &given, &pid,
+					 &is_inherited))
 		return NULL;
 	if (given != Py_None && !PyUnicode_FSConverter(given, &path))
 		return NULL;
@@ -307,6 +310,8 @@ static PyObject *stream_new(PyTypeObject *type, PyObject *args, PyObject *keywor
 		err = posix_trace_attr_init(&attr);
 		if (!err && path)
 			err = posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND);
+		if (!err && is_inherited)
+			err = posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED);
 		if (!err)
 			err = path ? posix_trace_create_withlog(pid, &attr, reader->fd,
 								&reader->trid) :
@@ -344,6 +349,7 @@ STREAM_METHOD(stop)
 STREAM_METHOD(flush)
 STREAM_METHOD(clear)
 
+/* In a child of fork, the end of the block that made the stream is no error. */
 static PyObject *stream_shutdown(PyObject *self, PyObject *none)
 {
 	Reader *reader = (Reader *)self;
@@ -352,7 +358,7 @@ static PyObject *stream_shutdown(PyObject *self, PyObject *none)
 
 	(void)none;
 	reader->trid = 0;
-	if (trid) {
+	if (trid && reader->owner == getpid()) {
 		Py_BEGIN_ALLOW_THREADS
 		err = posix_trace_shutdown(trid);
 		Py_END_ALLOW_THREADS
