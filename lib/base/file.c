@@ -99,8 +99,9 @@ int ptx_file_duplicate(int fd, int *duplicate)
 	*duplicate = fcntl(fd, F_DUPFD_CLOEXEC, PTX_FILE_FD_MIN);
 	if (*duplicate < 0) /* the limit of open files is too low, or all high numbers are in use */
 		*duplicate = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	/* The kernel returns EINVAL instead of EMFILE if the limit of open files is 0. */
 	if (*duplicate < 0)
-		err = errno;
+		err = errno == EINVAL ? EMFILE : errno;
 	errno = saved;
 	return err;
 }

@@ -15,8 +15,11 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/futex.h"
 #include "base/io.h"
 #include "base/proc.h"
 #include "base/timespace.h"
@@ -26,6 +29,9 @@
  * and its number.
  */
 #define PIDFS_MAGIC 0x50494446
+
+/* Without a pidfd, a thread that waits for a process sleeps this time between two questions. */
+#define NAP_NS INT64_C(1000000)
 
 /* Returns a pidfd, or -1 with *err. */
 static int open_pidfd(uint32_t pid, int *err)
@@ -250,4 +256,53 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 	default:
 		return PTX_LIFE_UNKNOWN;
 	}
+}
+
+/* Uses CLOCK_MONOTONIC, because a deadline must not move when the administrator sets the clock. */
+static int64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
+}
+
+/*
+ * The pidfd may be that of a later process with the same id. Each round asks after the opening: if
+ * the process lives now, it also lived when the descriptor was made, so the descriptor is its own.
+ */
+bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns)
+{
+	const int64_t until = monotonic_ns() + ns;
+	int saved = errno, err, pidfd = open_pidfd(pid, &err);
+	_Atomic uint32_t never = 0;
+	enum ptx_life life;
+	int64_t left;
+
+	while ((life = ptx_life_of_one(pid, identity)) != PTX_DEAD &&
+	       (left = until - monotonic_ns()) > 0) {
+		struct pollfd end = { .fd = pidfd, .events = POLLIN };
+		struct timespec limit = { left / PTX_NS_PER_S, left % PTX_NS_PER_S };
+
+		/* If the system refuses to wait, the nap keeps the loop from using a processor. */
+		if (pidfd < 0 || life == PTX_LIFE_UNKNOWN ||
+		    syscall(SYS_ppoll, &end, 1, &limit, NULL, 0) < 0)
+			ptx_futex_nap(&never, 0, NAP_NS);
+	}
+	if (pidfd >= 0)
+		ptx_io_close(pidfd);
+	errno = saved;
+	return life == PTX_DEAD;
+}
+
+void ptx_life_kill(uint32_t pid, const struct ptx_identity *identity)
+{
+	int saved = errno, err, pidfd = open_pidfd(pid, &err);
+
+	/* As above, the process must live after the opening. */
+	if (pidfd >= 0 && ptx_life_of_one(pid, identity) == PTX_ALIVE)
+		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
+	if (pidfd >= 0)
+		ptx_io_close(pidfd);
+	errno = saved;
 }

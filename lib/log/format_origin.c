@@ -8,35 +8,17 @@
  * base/life.h).
  */
 #include <errno.h>
-#include <poll.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/futex.h"
 #include "base/io.h"
 #include "base/life.h"
 #include "base/proc.h"
 #include "log/format_origin.h"
-
-/* If a reader can get no pidfd, it sleeps this time between two checks of the process. */
-#define NS_PER_MS INT64_C(1000000)
-#define NAP_NS    NS_PER_MS
-
-/* Uses CLOCK_MONOTONIC, because a deadline must not move when the administrator sets the clock. */
-static int64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
-}
 
 /* Returns the value of a hexadecimal digit in lower case, which the kernel prints, or -1. */
 static int hex_digit(char c)
@@ -186,38 +168,11 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	       ptx_life_of_one(writer->pid, &then) != PTX_DEAD;
 }
 
-/*
- * Waits for POLLIN of a pidfd. Where the kernel has no pidfds, or the process has no descriptor to
- * spare, the function sleeps for short times instead and asks again.
- */
 bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns)
 {
-	const int64_t until = now_ns() + ns;
-	int saved = errno, process = (int)syscall(SYS_pidfd_open, writer->pid, 0);
-	_Atomic uint32_t never = 0;
-	bool runs;
+	const struct ptx_identity then = { .start = writer->start };
 
-	/*
-	 * The pidfd may be that of a later process with the same id. Each round checks after the
-	 * opening: if the writer runs now, it also ran when the descriptor was made, so the
-	 * descriptor is the writer's.
-	 */
-	while ((runs = ptx_log_writer_may_run(writer)) && now_ns() < until) {
-		struct pollfd end = { .fd = process, .events = POLLIN };
-		const int64_t left = until - now_ns();
-
-		/*
-		 * poll() returns at the end of the process or at the deadline, rounded up to 1 ms.
-		 */
-		if (process >= 0)
-			poll(&end, 1, (int)(left / NS_PER_MS) + 1);
-		else
-			ptx_futex_nap(&never, 0, NAP_NS);
-	}
-	if (process >= 0)
-		ptx_io_close(process);
-	errno = saved;
-	return !runs;
+	return !ptx_log_writer_may_run(writer) || ptx_life_ends(writer->pid, &then, ns);
 }
 
 /*

@@ -28,6 +28,14 @@
 void ptx_guard_start(struct ptx_stream *stream);
 
 /*
+ * Waits until the guardian of a stream that was shut down has ended. Until then the guardian has
+ * the log open, so the file system cannot be unmounted. Called by shutdown, when the stream's
+ * attachment is free. The wait takes four seconds at most: a guardian that does not end by itself,
+ * for example because it was stopped, is killed after half of this time.
+ */
+void ptx_guard_end(const struct ptx_stream *stream);
+
+/*
  * The whole work of the guardian's program. same_ids: the ids in the arena mean the same processes
  * for the guardian. Returns 0 or an error number.
  */

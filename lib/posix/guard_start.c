@@ -8,6 +8,8 @@
  * exited when ptx_guard_start() returns, and init adopts the guardian. The two processes do not
  * copy the creator, which may be large. They use the creator's memory, with all signals blocked,
  * until the grandchild executes the program. Before that they only arrange descriptors.
+ *
+ * At the end of the stream the creator waits for the guardian's end.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +24,7 @@
 #include <unistd.h>
 
 #include "arena/attachment.h"
+#include "base/clock.h"
 #include "base/libc.h"
 #include "base/life.h"
 #include "flush/flush.h"
@@ -31,6 +34,9 @@
 /* Bytes of the stack of each of the two processes. They make only system calls. */
 #define STACK_BYTES 16384
 #define HIGH_FD     400 /* above the numbers that the guardian gets */
+
+/* How long shutdown waits for a guardian's end, before and after it kills the guardian. */
+#define END_NS (2 * PTX_NS_PER_S)
 
 /* The arguments of the two processes, in the creator's frame. */
 struct start {
@@ -156,6 +162,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	char *stack;
 	pid_t child;
 
+	stream->guardian = 0;
 	start.program = program_of();
 	/*
 	 * Without the creator's lock a guardian could not recognize the creator's death, and would
@@ -194,10 +201,28 @@ void ptx_guard_start(struct ptx_stream *stream)
 	 * alive.
 	 */
 	began = start.guardian > 0 ? ptx_identity_start((uint32_t)start.guardian) : 0;
-	if (began)
-		ptx_flush_guarded(stream->flush, (uint32_t)start.guardian, began);
+	if (began) {
+		stream->guardian = (uint32_t)start.guardian;
+		stream->guardian_start = began;
+		ptx_flush_guarded(stream->flush, stream->guardian, began);
+	}
 out:
 	free(stack);
 	if (start.log_fd >= 0)
 		close(start.log_fd);
+}
+
+/*
+ * The guardian has nothing left to do, so it may be killed. This is necessary not only if it was
+ * stopped: another controller may have got the place of the stream, and with it the lock, before
+ * the guardian did. The guardian would then wait until that stream ends, too.
+ */
+void ptx_guard_end(const struct ptx_stream *stream)
+{
+	const struct ptx_identity guardian = { .start = stream->guardian_start };
+
+	if (!stream->guardian || ptx_life_ends(stream->guardian, &guardian, END_NS))
+		return;
+	ptx_life_kill(stream->guardian, &guardian);
+	ptx_life_ends(stream->guardian, &guardian, END_NS);
 }

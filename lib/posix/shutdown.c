@@ -19,6 +19,7 @@
 #include "point/view.h"
 #include "posix/call.h"
 #include "posix/control.h"
+#include "posix/guard.h"
 #include "posix/status.h"
 
 /* The identity of the caller, for the FLUSH events of a flush by call. */
@@ -132,6 +133,9 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	}
 	/* The target's trace points no longer find the stream (SHUT-09). */
 	ptx_view_destroy(stream->view);
+	/* SHUT-02: the guardian has the log open. It ends when the stream's place is free. */
+	if (stream->flush)
+		ptx_guard_end(stream);
 	ptx_drain_destroy(stream->drain);
 	free(stream->load_records);
 	ptx_target_release(&stream->target);

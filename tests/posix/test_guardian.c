@@ -18,6 +18,8 @@
 #include "support/log.h"
 #include "support/puppet.h"
 
+#define GUARDIAN_AT (3584 + 200) /* guardian_pid in the header of a log (FORMAT 2.2) */
+
 /* EXIT-01, EXEC-06, EXEC-07 */
 START_TEST(a_log_is_completed_after_exit_and_exec_too)
 {
@@ -315,6 +317,35 @@ START_TEST(a_guardian_may_be_missing)
 }
 END_TEST
 
+/*
+ * SHUT-02. A file system cannot be unmounted while a guardian has a log open there. The guardian is
+ * a child of the test, which is a subreaper.
+ */
+START_TEST(after_a_shutdown_the_guardian_has_ended)
+{
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	for (int round = 0; round < 30; round++) {
+		const bool is_stopped = round == 29;
+		int fd = log_file();
+		trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL);
+		siginfo_t info = { 0 };
+		uint32_t guardian;
+
+		ck_assert_int_eq(pread(fd, &guardian, sizeof(guardian), GUARDIAN_AT),
+				 sizeof(guardian));
+		ck_assert_uint_ne(guardian, 0);
+		if (is_stopped)
+			ck_assert_int_eq(kill((pid_t)guardian, SIGSTOP), 0);
+		shut(trid);
+		ck_assert_int_eq(waitid(P_PID, guardian, &info, WEXITED | WNOHANG), 0);
+		ck_assert_uint_eq(info.si_pid, guardian);
+		ck_assert_int_eq(info.si_code, is_stopped ? CLD_KILLED : CLD_EXITED);
+		assert_log_whole(fd);
+		close(fd);
+	}
+}
+END_TEST
+
 SUITE_NEEDS("exec stat pidfd guardian");
 
 SUITE_MAIN("the guardian of a log",
@@ -324,4 +355,5 @@ SUITE_MAIN("the guardian of a log",
 	   events_cleared_before_a_death_are_counted,
 	   a_guardian_leaves_a_damaged_log_as_it_is,
 	   no_process_waits_for_a_guardian,
-	   a_guardian_may_be_missing)
+	   a_guardian_may_be_missing,
+	   after_a_shutdown_the_guardian_has_ended)

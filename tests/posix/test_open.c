@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -211,8 +212,30 @@ START_TEST(attributes_types_and_status_are_there_before_the_first_event)
 }
 END_TEST
 
+/* GEN-04: where descriptors are missing, nothing is wrong with the file. */
+START_TEST(a_process_without_a_descriptor_gets_emfile)
+{
+	struct rlimit all, none;
+	trace_id_t trid;
+	int fd = log_of(1), other = log_file();
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &all), 0);
+	for (rlim_t limit = 0; limit < 3; limit += 2) {
+		none = (struct rlimit){ limit, all.rlim_max };
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+		FAILS(EMFILE, posix_trace_open(fd, &trid));
+		FAILS(EMFILE, posix_trace_create_withlog(0, NULL, other, &trid));
+		ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &all), 0);
+	}
+	log_close(log_open(fd));
+	close(fd);
+	close(other);
+}
+END_TEST
+
 SUITE_MAIN("posix_trace_open", an_opened_log_is_read_from_its_oldest_event_to_its_end,
 	   a_file_that_is_no_log_is_refused,
 	   a_log_can_be_open_many_times_each_with_its_own_position,
 	   the_descriptor_stays_the_callers, a_childs_copy_of_the_identifier_is_invalid,
-	   attributes_types_and_status_are_there_before_the_first_event)
+	   attributes_types_and_status_are_there_before_the_first_event,
+	   a_process_without_a_descriptor_gets_emfile)
