@@ -9,7 +9,8 @@
 #	            was not started
 #	none        the program has no probes
 #
-# PTX_PROGRAMS="redis nginx" tries some of them. Those of servers.sh are tried only if they are here.
+# PTX_PROGRAMS="redis nginx" tries some of them, and installs nothing. The programs of servers.sh and
+# daemons.sh are tried only if they are installed.
 PACKAGES='postgresql /usr/lib/postgresql
 mariadb-server mariadbd
 nginx-light /usr/sbin/nginx
@@ -22,6 +23,7 @@ golang-go go
 busybox-static /bin/busybox
 firefox-esr firefox-esr
 curl curl'
+test -z "$PTX_PROGRAMS" || PACKAGES=
 . "${0%/*}/lib.sh"
 
 PATH=/usr/sbin:/usr/bin:/bin # the programs of the distribution
@@ -74,7 +76,10 @@ work_postgres() {
 		$as_postgres "$pg/psql" -h "$tmp/pg" -At postgres -c "set client_min_messages = error;
 			drop table if exists t;
 			create table t as select i, i * i as q from generate_series(1, 5000) i;
-			create index on t (q); select sum(q), count(*) from t where q % 3 = 0" 2>&1
+			create index on t (q); select sum(q), count(*) from t where q % 3 = 0;
+			set parallel_setup_cost = 0; set parallel_tuple_cost = 0;
+			set min_parallel_table_scan_size = 0;
+			select sum(a.q + b.q) from t a join t b on a.i + 1 = b.i" 2>&1
 	done
 }
 stop_postgres() { $as_postgres "$pg/pg_ctl" -D "$tmp/pg/data" -m fast -s stop; }
@@ -271,6 +276,7 @@ start_go() {
 }
 
 . "$here/servers.sh"
+. "$here/daemons.sh"
 
 set_busybox() {
 	test -x /bin/busybox || return
@@ -426,8 +432,9 @@ try_probes() {
 }
 
 servers="sshd memcached haproxy varnish squid mosquitto vsftpd named dnsmasq rsyslog dbus phpfpm"
+daemons="exim proftpd dovecot slapd rsyncd lighttpd apache gunicorn uwsgi nsd unbound gitd smbd"
 for each in ${PTX_PROGRAMS:-postgres mariadb nginx redis java node python go busybox firefox \
-	$servers perl ruby tmux sudo}; do
+	$servers $daemons perl ruby tmux sudo}; do
 	function= binary= probe= size=16M
 	if ! set_"$each"; then
 		echo "SKIP: $each is not here"
