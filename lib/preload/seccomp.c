@@ -55,7 +55,11 @@ static struct shim_change of_prctl(int option, unsigned long value, unsigned lon
 	return change;
 }
 
-/* Determines the effect of a system call that a program makes through syscall(). */
+/*
+ * Determines the effect of a system call that a program makes through syscall(). libseccomp asks for
+ * strict mode with a flag, only to find out whether the kernel has the call. The kernel refuses
+ * strict mode with a flag or an argument.
+ */
 struct shim_change shim_change_of(long number, long a, long b, long c)
 {
 	struct shim_change change = { LIMIT_NONE, 0 };
@@ -65,7 +69,7 @@ struct shim_change shim_change_of(long number, long a, long b, long c)
 	if (number != SYS_seccomp)
 		return change;
 	change.flags = (uint32_t)b;
-	if (a == SECCOMP_SET_MODE_STRICT)
+	if (a == SECCOMP_SET_MODE_STRICT && !change.flags && !c)
 		change.limit = LIMIT_STRICT;
 	else if (a == SECCOMP_SET_MODE_FILTER && c)
 		change.limit = LIMIT_FILTER;

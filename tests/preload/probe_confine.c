@@ -264,6 +264,25 @@ static int strict_fails(int argc, char **argv)
 	return 3;
 }
 
+/* libseccomp finds out in this way which calls the kernel has. The calls restrict nothing. */
+static int asks(int argc, char **argv)
+{
+	int fd = null(), status;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 1, NULL) == -1 && errno == EINVAL);
+	MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_STRICT, 0, &fd) == -1 && errno == EINVAL);
+	MUST(syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, NULL) == -1);
+	touch(fd, 100);
+	child = vfork();
+	MUST(child >= 0);
+	if (!child)
+		_exit(4);
+	MUST(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 4);
+	return 3;
+}
+
 #if defined __x86_64__
 /* Neither the thread nor the threads that it creates may read the counter. Then they may again. */
 static int no_counter(int argc, char **argv)
@@ -317,6 +336,7 @@ const struct probe probes_confine[] = {
 	{ "strict", strict },
 	{ "strict-thread", strict_thread },
 	{ "strict-fails", strict_fails },
+	{ "asks", asks },
 	{ "no-counter", no_counter },
 	{ "bare", bare },
 	{ NULL, NULL }

@@ -74,6 +74,12 @@ for families in '' all; do
 		check "a call that fails ends nothing" writes 1000
 		check "a call that fails loses nothing" test "$(lost)" -eq 0
 	fi
+	if confined 3 asks; then
+		check "a question: no mode is reported" shows process.seccomp 0
+		check "a question: all are there" writes 100
+		# A process with a filter must not find out the id.
+		check "a question: the child of vfork() has its id" shows 'process.vchild pid=0 ' 0
+	fi
 	if confined 3 no-counter; then
 		check "who may read the counter again is traced again" writes 500
 		check "what came between is counted" grep -q 'io.write (no place for the thread 300)' "$tmp/stat"
