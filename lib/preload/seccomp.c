@@ -56,8 +56,8 @@ static struct shim_change of_prctl(int option, unsigned long value, unsigned lon
 }
 
 /*
- * Determines the effect of a system call that a program makes through syscall(). libseccomp asks for
- * strict mode with a flag, only to find out whether the kernel has the call. The kernel refuses
+ * Determines the effect of a system call that a program makes through syscall(). libseccomp asks
+ * for strict mode with a flag, only to find out whether the kernel has the call. The kernel refuses
  * strict mode with a flag or an argument.
  */
 struct shim_change shim_change_of(long number, long a, long b, long c)
