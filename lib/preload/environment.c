@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "preload/filter.h"
 #include "preload/image.h"
 #include "preload/self.h"
 #include "preload/shim.h"
@@ -150,14 +151,18 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 		int32_t pid;
 		char text[SHIM_TEXT];
 	} data;
-	/*
-	 * A quiet process cannot check: its filter may refuse the system calls that read the
-	 * file.
-	 */
 	bool keeps = false;
-	const char *why = shim_is_quiet() ? NULL : reason_against(program, &keeps);
+	const char *why = NULL;
 	size_t len;
 
+	/*
+	 * A quiet process cannot examine the program: its filter may refuse the system calls that
+	 * read the file. It only examines the filter, which stays in force for the program.
+	 */
+	if (!shim_is_quiet())
+		why = reason_against(program, &keeps);
+	else if (shim_filter_forbids_start())
+		why = "seccomp filter";
 	if (!why && is_bare)
 		why = "executed without LD_PRELOAD";
 	if (!why)

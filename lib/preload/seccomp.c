@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "preload/call.h"
+#include "preload/filter.h"
 #include "preload/seccomp.h"
 #include "preload/shim.h"
 #include "preload/text.h"
@@ -40,12 +41,12 @@ enum limit { LIMIT_NONE, LIMIT_FILTER, LIMIT_STRICT, LIMIT_CLOCK, LIMIT_CLOCK_NO
  */
 static struct shim_change of_prctl(int option, unsigned long value, unsigned long filter)
 {
-	struct shim_change change = { LIMIT_NONE, 0 };
+	struct shim_change change = { .limit = LIMIT_NONE };
 
 	if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_STRICT)
 		change.limit = LIMIT_STRICT;
 	else if (option == PR_SET_SECCOMP && value == SECCOMP_MODE_FILTER && filter)
-		change.limit = LIMIT_FILTER;
+		change = (struct shim_change){ .limit = LIMIT_FILTER, .filter = filter };
 	else if (option == PR_SET_SYSCALL_USER_DISPATCH && value)
 		change.limit = LIMIT_FILTER;
 	else if (option == PR_SET_TSC && value == PR_TSC_SIGSEGV)
@@ -62,17 +63,19 @@ static struct shim_change of_prctl(int option, unsigned long value, unsigned lon
  */
 struct shim_change shim_change_of(long number, long a, long b, long c)
 {
-	struct shim_change change = { LIMIT_NONE, 0 };
+	struct shim_change change = { .limit = LIMIT_NONE };
 
 	if (number == SYS_prctl)
 		return of_prctl((int)a, (unsigned long)b, (unsigned long)c);
 	if (number != SYS_seccomp)
 		return change;
 	change.flags = (uint32_t)b;
-	if (a == SECCOMP_SET_MODE_STRICT && !change.flags && !c)
+	if (a == SECCOMP_SET_MODE_STRICT && !change.flags && !c) {
 		change.limit = LIMIT_STRICT;
-	else if (a == SECCOMP_SET_MODE_FILTER && c)
+	} else if (a == SECCOMP_SET_MODE_FILTER && c) {
 		change.limit = LIMIT_FILTER;
+		change.filter = (uintptr_t)c;
+	}
 	return change;
 }
 
@@ -131,6 +134,9 @@ void shim_after_change(struct shim_change change, long result, const void *calle
 	if ((change.limit == LIMIT_CLOCK_NO_MORE && !failed) ||
 	    ((change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK) && failed))
 		shim_blind(false);
+	/* The kernel has read and checked the filter, so the shim can read it, too. */
+	if (change.filter && !failed)
+		shim_filter_installed((const struct sock_fprog *)change.filter);
 	if (change.limit == LIMIT_FILTER || (change.limit == LIMIT_STRICT && failed))
 		put_seccomp(change, failed ? errno : 0, caller);
 }

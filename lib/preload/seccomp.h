@@ -10,10 +10,14 @@
 
 #include <stdint.h>
 
-/* The effect of a call, for seccomp.c; `flags` are those of seccomp(2). */
+/*
+ * The effect of a call, for seccomp.c; `flags` are those of seccomp(2). `filter` is the address of
+ * the filter, which may be invalid until the kernel has accepted it; 0: no filter.
+ */
 struct shim_change {
 	int limit;
 	uint32_t flags;
+	uintptr_t filter;
 };
 
 /* Determines the effect of a system call that the program makes through syscall(). */

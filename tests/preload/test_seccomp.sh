@@ -58,6 +58,20 @@ for families in '' all; do
 			check "refused $how: all are there" writes 20000
 		fi
 	done
+	# A program that is executed under a filter does not load the library if this would end it.
+	for how in prctl syscall seccomp; do
+		for action in kill trap; do
+			if confined 0 filter-few $how $action /bin/echo here; then
+				"$posixtrace" dump -e process.untraced "$log" >"$tmp/untraced"
+				check "few calls $how $action: the log says why" \
+					has untraced '"seccomp filter".*/bin/echo'
+			fi
+		done
+	done
+	if confined 0 filter-exec /bin/echo here; then
+		check "a filter that permits the library: the program is traced" \
+			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
+	fi
 	for how in prctl syscall; do
 		if confined 3 strict $how; then
 			check "strict $how: those before are there" writes 100

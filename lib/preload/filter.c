@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/filter.c - executes a seccomp filter for the system calls with which the shim begins.
+ *
+ * The arguments of these calls are not known here. Each call is tried with all bits of its
+ * arguments 0 and with all bits 1. A filter that examines arguments seldom permits both, so in
+ * doubt the program is executed without the shim.
+ */
+#include <linux/audit.h>
+#include <linux/seccomp.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "preload/filter.h"
+
+#if defined __x86_64__
+#define OWN_ARCH AUDIT_ARCH_X86_64
+#elif defined __aarch64__
+#define OWN_ARCH AUDIT_ARCH_AARCH64
+#else
+#define OWN_ARCH 0
+#endif
+
+/* The calls of the shim and of the dynamic linker that loads it, in an executed program. */
+static const int start_calls[] = {
+	SYS_close, SYS_fcntl, SYS_fstat, SYS_fstatfs, SYS_ftruncate, SYS_futex, SYS_geteuid,
+	SYS_getpid, SYS_getppid, SYS_getrandom, SYS_gettid, SYS_madvise, SYS_membarrier,
+	SYS_memfd_create, SYS_mmap, SYS_mprotect, SYS_munmap, SYS_newfstatat, SYS_openat,
+	SYS_pidfd_open, SYS_ppoll, SYS_prctl, SYS_pread64, SYS_read, SYS_rt_sigprocmask,
+#ifdef SYS_readlink
+	SYS_readlink,
+#else
+	SYS_readlinkat,
+#endif
+};
+
+static atomic_bool forbids_start;
+
+/* The state of a filter that is being executed: classic BPF with 32-bit words. */
+struct machine {
+	const unsigned char *data; /* a struct seccomp_data */
+	uint32_t a, x, memory[BPF_MEMWORDS];
+};
+
+/* The operand of an arithmetic instruction or of a jump. */
+static uint32_t operand_of(const struct machine *machine, const struct sock_filter *at)
+{
+	return BPF_SRC(at->code) == BPF_X ? machine->x : at->k;
+}
+
+static uint32_t load_value(const struct machine *machine, const struct sock_filter *at)
+{
+	uint32_t value = 0;
+
+	switch (BPF_MODE(at->code)) {
+	case BPF_IMM:
+		return at->k;
+	case BPF_MEM:
+		return machine->memory[at->k % BPF_MEMWORDS];
+	case BPF_ABS:
+		if (at->k <= sizeof(struct seccomp_data) - sizeof(value))
+			memcpy(&value, machine->data + at->k, sizeof(value));
+		return value;
+	default: /* BPF_LEN */
+		return sizeof(struct seccomp_data);
+	}
+}
+
+/* The kernel refuses shifts by 32 or more that are constants; for others any result is right. */
+static uint32_t compute_value(const struct machine *machine, const struct sock_filter *at)
+{
+	const uint32_t a = machine->a, b = operand_of(machine, at);
+
+	switch (BPF_OP(at->code)) {
+	case BPF_ADD:
+		return a + b;
+	case BPF_SUB:
+		return a - b;
+	case BPF_MUL:
+		return a * b;
+	case BPF_DIV:
+		return b ? a / b : 0;
+	case BPF_OR:
+		return a | b;
+	case BPF_AND:
+		return a & b;
+	case BPF_XOR:
+		return a ^ b;
+	case BPF_LSH:
+		return a << (b & 31);
+	case BPF_RSH:
+		return a >> (b & 31);
+	default: /* BPF_NEG */
+		return -a;
+	}
+}
+
+static bool is_jump_taken(const struct machine *machine, const struct sock_filter *at)
+{
+	const uint32_t b = operand_of(machine, at);
+
+	switch (BPF_OP(at->code)) {
+	case BPF_JEQ:
+		return machine->a == b;
+	case BPF_JGT:
+		return machine->a > b;
+	case BPF_JGE:
+		return machine->a >= b;
+	default: /* BPF_JSET */
+		return (machine->a & b) != 0;
+	}
+}
+
+/* Executes the filter for one call and returns its answer. Without a valid end: KILL. */
+static uint32_t execute_filter(const struct sock_fprog *program, const struct seccomp_data *call)
+{
+	struct machine machine = { .data = (const unsigned char *)call };
+
+	for (uint32_t i = 0; i < program->len; i++) {
+		const struct sock_filter *at = &program->filter[i];
+
+		switch (BPF_CLASS(at->code)) {
+		case BPF_LD:
+			machine.a = load_value(&machine, at);
+			break;
+		case BPF_LDX:
+			machine.x = load_value(&machine, at);
+			break;
+		case BPF_ST:
+			machine.memory[at->k % BPF_MEMWORDS] = machine.a;
+			break;
+		case BPF_STX:
+			machine.memory[at->k % BPF_MEMWORDS] = machine.x;
+			break;
+		case BPF_ALU:
+			machine.a = compute_value(&machine, at);
+			break;
+		case BPF_JMP:
+			if (BPF_OP(at->code) == BPF_JA)
+				i += at->k;
+			else
+				i += is_jump_taken(&machine, at) ? at->jt : at->jf;
+			break;
+		case BPF_RET:
+			return BPF_RVAL(at->code) == BPF_A ? machine.a : at->k;
+		default: /* BPF_MISC */
+			if (BPF_MISCOP(at->code) == BPF_TAX)
+				machine.x = machine.a;
+			else
+				machine.a = machine.x;
+		}
+	}
+	return SECCOMP_RET_KILL_PROCESS;
+}
+
+/*
+ * Returns whether the answer ends an executed program. A refused call does not: the shim goes on
+ * without it. After execve() the program has no handler of SIGSYS.
+ */
+static bool is_fatal(uint32_t answer)
+{
+	const uint32_t action = answer & SECCOMP_RET_ACTION_FULL;
+
+	return action == SECCOMP_RET_KILL_PROCESS || action == SECCOMP_RET_KILL_THREAD ||
+	       action == SECCOMP_RET_TRAP;
+}
+
+void shim_filter_installed(const struct sock_fprog *program)
+{
+	for (unsigned i = 0; i < sizeof(start_calls) / sizeof(start_calls[0]); i++) {
+		struct seccomp_data call = { .nr = start_calls[i], .arch = OWN_ARCH };
+		bool ends = is_fatal(execute_filter(program, &call));
+
+		memset(call.args, 0xff, sizeof(call.args));
+		if (ends || is_fatal(execute_filter(program, &call)))
+			atomic_store_explicit(&forbids_start, true, memory_order_relaxed);
+	}
+}
+
+bool shim_filter_forbids_start(void)
+{
+	return atomic_load_explicit(&forbids_start, memory_order_relaxed);
+}

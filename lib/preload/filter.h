@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/filter.h - whether programs that are executed under the process's seccomp filters may
+ * load the shim.
+ *
+ * A filter remains in force after execve(). A program that the process executes makes the system
+ * calls of its dynamic linker and its own; the shim adds others when it begins. If a filter ends
+ * the process because of one of them, the program must be executed without the shim.
+ *
+ * Threads   all functions may run concurrently.
+ * Signals   async-signal-safe. No system call is made.
+ */
+#ifndef PTX_PRELOAD_FILTER_H
+#define PTX_PRELOAD_FILTER_H
+
+#include <linux/filter.h>
+#include <stdbool.h>
+
+/*
+ * Notes that the kernel has installed this filter. The kernel has checked the program, so the
+ * memory is readable and each jump leads forward within the program.
+ */
+void shim_filter_installed(const struct sock_fprog *program);
+
+/* Returns whether one of the filters ends a process that loads the shim. */
+bool shim_filter_forbids_start(void);
+
+#endif
