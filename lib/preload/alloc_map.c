@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <sys/mman.h>
 
+#include "preload/lock.h"
 #include "preload/shim.h"
 
 /*
@@ -29,7 +30,11 @@ static void *no_map(void)
 	SHIM_WRAPPER void *name(void *address, size_t size, int protection, int flags, int fd, \
 				off_t offset) \
 	{ \
-		/* This check comes first, so that an untraced call costs little. */ \
+		/* The library's own streams are shared memory without semaphores. */ \
+		if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && \
+		    !shim_is_own(shim_caller())) \
+			shim_shares_memory(); \
+		/* This check precedes the data, so that an untraced call costs little. */ \
 		if (!shim_on_alone(ALLOC_MMAP)) \
 			return next(name)(address, size, protection, flags, fd, offset); \
 		struct { \

@@ -25,7 +25,7 @@
  */
 #define DEFAULT \
 	(BIT(SHIM) | BIT(LOCK) | BIT(IO) | BIT(FILE) | BIT(NET) | BIT(THREAD) | BIT(PROCESS) | \
-	 BIT(TIME) | BIT(DL))
+	 BIT(TIME) | BIT(IPC) | BIT(DL))
 
 /*
  * Internally, lock-hold is a family of its own (HOLD), because it needs an event for each lock that
@@ -46,6 +46,7 @@ static const struct {
 	{ "process", BIT(PROCESS) },
 	{ "signal", BIT(SIGNAL) },
 	{ "time", BIT(TIME) },
+	{ "ipc", BIT(IPC) },
 	{ "dl", BIT(DL) },
 	{ "func", BIT(FUNC) },
 	{ "all", ~0u },

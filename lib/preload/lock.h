@@ -55,6 +55,12 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held, const
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
 /*
+ * Notes that the process has memory that it shares with other processes. Such memory may have
+ * semaphores.
+ */
+void shim_shares_memory(void);
+
+/*
  * SHIM_LOCK() wraps a function that waits for a lock, and SHIM_LOCK_TIMED() a function that waits
  * with a time limit. try_ is an expression that tries to acquire the lock without waiting; its
  * value is EBUSY if the lock is in use. A wait with a time limit ends in any case, so it has no

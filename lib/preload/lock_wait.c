@@ -113,6 +113,16 @@ static _Atomic int sem_waiters[SEM_NUMBERS];
 /* Whether the process has a semaphore for which threads of other processes may wait. */
 static _Atomic bool has_shared_sem;
 
+/*
+ * The flag is written once: the threads of a process that maps much shared memory would otherwise
+ * compete for its cache line.
+ */
+void shim_shares_memory(void)
+{
+	if (!atomic_load_explicit(&has_shared_sem, memory_order_relaxed))
+		atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
+}
+
 /* Semaphores that follow each other in an array have different numbers. */
 static _Atomic int *sem_waiters_of(const sem_t *semaphore)
 {
@@ -226,7 +236,7 @@ SHIM_NEXT(sem_init, shim_no_number);
 SHIM_WRAPPER int sem_init(sem_t *semaphore, int is_shared, unsigned value)
 {
 	if (is_shared)
-		atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
+		shim_shares_memory();
 	return next(sem_init)(semaphore, is_shared, value);
 }
 
@@ -246,7 +256,7 @@ SHIM_WRAPPER sem_t *sem_open(const char *name, int flags, ...)
 		value = va_arg(list, unsigned);
 		va_end(list);
 	}
-	atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
+	shim_shares_memory();
 	if (!shim_on_alone(LOCK_SEM_OPEN))
 		return next(sem_open)(name, flags, mode, value);
 	SHIM_TRACE(sem_t *, LOCK_SEM_OPEN, next(sem_open)(name, flags, mode, value),

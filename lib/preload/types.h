@@ -513,6 +513,48 @@
 	  "ns time; errno error; x32 flags{|0=0,1=TIMER_ABSTIME}; s64 asked; s64 interval; str by")
 
 /* If dlopen() does not return to the shim, it has only the first of these events. */
+/*
+ * Objects of System V. `id` is the number of the object, which is the same in all processes; -1:
+ * none. The low bits of the flags, the permissions of a new object, are the field `mode`.
+ */
+#define SHIM_IPC_GET \
+	"x32 flags{|0=0,0x200=IPC_CREAT,0x400=IPC_EXCL}; o32 mode"
+#define SHIM_TYPES_IPC(X) \
+	X(IPC_SEMGET, IPC, "ipc.semget", \
+	  "ns time; errno error; s32 id; x32 key{0=IPC_PRIVATE}; s32 count; " SHIM_IPC_GET) \
+	/* \
+	 * The first of `operations` operations. If its change is less than 0, the call waits \
+	 * until the value is great enough; if it is 0, the call waits until the value is 0. \
+	 */ \
+	X(IPC_SEMOP, IPC, "ipc.semop", \
+	  "ns time; errno error; s32 id; s32 semaphore; s32 change; " \
+	  "x32 flags{|0=0,0x800=IPC_NOWAIT,0x1000=SEM_UNDO}; u32 operations") \
+	X(IPC_SEMCTL, IPC, "ipc.semctl", \
+	  "ns time; errno error; s32 id; s32 semaphore; s32 command{0=IPC_RMID,1=IPC_SET," \
+	  "2=IPC_STAT,3=IPC_INFO,11=GETPID,12=GETVAL,13=GETALL,14=GETNCNT,15=GETZCNT,16=SETVAL," \
+	  "17=SETALL,18=SEM_STAT,19=SEM_INFO,20=SEM_STAT_ANY}; s32 value") \
+	X(IPC_MSGGET, IPC, "ipc.msgget", \
+	  "ns time; errno error; s32 id; x32 key{0=IPC_PRIVATE}; " SHIM_IPC_GET) \
+	/* `type` is the type of the message; 0: there is none. */ \
+	X(IPC_MSGSND, IPC, "ipc.msgsnd", \
+	  "ns time; errno error; s32 id; x32 flags{|0=0,0x800=IPC_NOWAIT}; u64 size; s64 type") \
+	X(IPC_MSGRCV, IPC, "ipc.msgrcv", \
+	  "ns time; errno error; s32 id; x32 flags{|0=0,0x800=IPC_NOWAIT,0x1000=MSG_NOERROR," \
+	  "0x2000=MSG_EXCEPT,0x4000=MSG_COPY}; u64 size; s64 asked; s64 type; s64 result") \
+	X(IPC_MSGCTL, IPC, "ipc.msgctl", \
+	  "ns time; errno error; s32 id; s32 command{0=IPC_RMID,1=IPC_SET,2=IPC_STAT,3=IPC_INFO," \
+	  "11=MSG_STAT,12=MSG_INFO,13=MSG_STAT_ANY}; s32 result") \
+	X(IPC_SHMGET, IPC, "ipc.shmget", \
+	  "ns time; errno error; s32 id; x32 key{0=IPC_PRIVATE}; x32 flags{|0=0,0x200=IPC_CREAT," \
+	  "0x400=IPC_EXCL,0x800=SHM_HUGETLB,0x1000=SHM_NORESERVE}; o32 mode; u64 size") \
+	X(IPC_SHMAT, IPC, "ipc.shmat", \
+	  "ns time; errno error; s32 id; x32 flags{|0=0,0x1000=SHM_RDONLY,0x2000=SHM_RND," \
+	  "0x4000=SHM_REMAP,0x8000=SHM_EXEC}; ptr address") \
+	X(IPC_SHMDT, IPC, "ipc.shmdt", "ns time; errno error; ptr address") \
+	X(IPC_SHMCTL, IPC, "ipc.shmctl", \
+	  "ns time; errno error; s32 id; s32 command{0=IPC_RMID,1=IPC_SET,2=IPC_STAT,3=IPC_INFO," \
+	  "11=SHM_LOCK,12=SHM_UNLOCK,13=SHM_STAT,14=SHM_INFO,15=SHM_STAT_ANY}; s32 result")
+
 #define SHIM_TYPES_DL(X) \
 	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
@@ -705,6 +747,7 @@
 	SHIM_TYPES_PROCESS(X) \
 	SHIM_TYPES_NET(X) \
 	SHIM_TYPES_TIME(X) \
+	SHIM_TYPES_IPC(X) \
 	SHIM_TYPES_DL(X) \
 	SHIM_TYPES_SIGNAL(X) \
 	SHIM_TYPES_FUNC(X)

@@ -13,7 +13,7 @@
 static const struct probe *const all[] = {
 	probes_alloc, probes_calls, probes_confine, probes_content, probes_context, probes_dl,
 	probes_file, probes_func,
-	probes_io, probes_lock, probes_net, probes_process, probes_signal, probes_stack,
+	probes_io, probes_ipc, probes_lock, probes_net, probes_process, probes_signal, probes_stack,
 	probes_thread,
 	probes_wide
 };

@@ -49,7 +49,8 @@ struct capture_plan {
 
 /* Patterns of the event types of the shim, which shells offer for --event. */
 #define CAPTURE_PATTERNS \
-	"alloc.* dl.* file.* func.* io.* lock.* net.* process.* signal.* stdio.* thread.* time.*"
+	"alloc.* dl.* file.* func.* io.* ipc.* lock.* net.* process.* signal.* stdio.* thread.* " \
+	"time.*"
 
 #define CAPTURE_COMPRESS_HELP \
 	"compress the log by zstd; level 1 (the default) to 19, the smallest, or -1 to -20, the " \

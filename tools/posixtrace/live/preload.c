@@ -80,7 +80,7 @@ static bool is_family(const char *name, size_t len)
 {
 	static const char *const names[] = {
 		"alloc", "lock", "lock-hold", "io", "file", "stdio", "net", "thread", "process",
-		"signal", "time", "dl", "func", "all", "default", "none",
+		"signal", "time", "ipc", "dl", "func", "all", "default", "none",
 	};
 
 	if (len && *name == '-') {
@@ -101,7 +101,7 @@ bool preload_families(const char *option, const char *families)
 
 		if (!is_family(p, len)) {
 			say("%s %s: no such family; there are alloc, lock, lock-hold, io, file, "
-			    "stdio, net, thread, process, signal, time, dl and func, and all, "
+			    "stdio, net, thread, process, signal, time, ipc, dl and func, and all, "
 			    "default and none",
 			    option, text_given(families));
 			return false;

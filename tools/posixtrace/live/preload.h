@@ -12,7 +12,8 @@
 
 /* The words that --trace accepts, for option_row.choices. */
 #define PRELOAD_FAMILIES \
-	"alloc lock lock-hold io file stdio net thread process signal time dl func all default none"
+	"alloc lock lock-hold io file stdio net thread process signal time ipc dl func all " \
+	"default none"
 
 /*
  * Returns the path of the library. The path is from POSIXTRACE_PRELOAD, or is the library of the

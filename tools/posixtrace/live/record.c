@@ -53,8 +53,8 @@ static const struct option_row option_rows[] = {
 	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "trace", OPT_TRACE, "FAMILIES",
 		"the families of C library calls to trace: alloc, lock, lock-hold, io, file, "
-		"stdio, net, thread, process, signal, time, dl, func, separated by commas; all, "
-		"default, none; a minus before a name excludes it; may be repeated",
+		"stdio, net, thread, process, signal, time, ipc, dl, func, separated by commas; "
+		"all, default, none; a minus before a name excludes it; may be repeated",
 		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "data", OPT_DATA, "BYTES", PRELOAD_DATA_HELP },
 	{ "function", OPT_FUNCTION, "PATTERN",

@@ -247,6 +247,7 @@ int history_arrange(struct history *history)
 
 		if (cause == CAUSE_READ || cause == CAUSE_WRITE || cause == CAUSE_BARRIER ||
 		    cause == CAUSE_POST || cause == CAUSE_KILL || cause == CAUSE_TIMER ||
+		    (cause == CAUSE_SEM && call->has_id) ||
 		    (cause == CAUSE_PEER && !strcmp(call->type->name, "net.connect")))
 			history->transfer[history->transfers++] = (uint32_t)i;
 	}

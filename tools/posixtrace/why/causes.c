@@ -116,6 +116,14 @@ static void lock_text(const struct division *division, const struct call *call, 
 				      call->end_ns, &object);
 	const char *kind = strchr(call->type->name, '.');
 
+	if (call->has_id && call->object)
+		snprintf(text, size, "%ssemaphore %u of the System V set %u",
+			 call->other ? "" : "the value 0 of ", call->object - 1,
+			 (unsigned)call->key);
+	else if (call->has_id)
+		snprintf(text, size, "semaphores of the System V set %u", (unsigned)call->key);
+	if (call->has_id)
+		return;
 	kind = kind ? kind + 1 : call->type->name;
 	if (!name && call->text)
 		name = history->text[call->text - 1];
@@ -221,21 +229,23 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 
 /*
  * Adds the threads that held the lock. The caller sets the lock and the process in 'wait'. is_guess
- * is true if the holds may be of another lock.
+ * is true if the holds may be of another lock. Returns whether a thread was added.
  */
-static void add_holders(struct division *division, uint32_t node, const struct call *call,
+static bool add_holders(struct division *division, uint32_t node, const struct call *call,
 			const struct holds *holds, struct hold wait, bool is_guess, int64_t from_ns,
 			int64_t to_ns)
 {
 	struct holds_walk walk;
 	const struct hold *hold;
 	int64_t begin_ns, end_ns;
+	bool has_found = false;
 
 	wait.thread = call->thread;
 	wait.begin_ns = call->begin_ns;
 	wait.end_ns = call->end_ns;
 	walk = holds_walk(holds, &wait, from_ns, to_ns);
-	/* Locks of a file are of ranges, which the log does not have. */
+	/* Holds of other locks may be among these: locks of a file are of ranges, which the log
+	 * does not have. */
 	walk.may_overlap = is_guess;
 	walk.steps_most = is_guess ? LOOK_AT : 0;
 	while ((hold = holds_next(holds, &walk, &begin_ns, &end_ns))) {
@@ -245,10 +255,38 @@ static void add_holders(struct division *division, uint32_t node, const struct c
 		 */
 		division->steps += walk.steps;
 		walk.steps = 0;
+		has_found = true;
 		add_thread_part(division, node, is_guess ? "probably held by" : "held by",
 				hold->thread, is_guess, begin_ns, end_ns);
 	}
 	division->steps += walk.steps;
+	return has_found;
+}
+
+/*
+ * Adds the threads that held a mutex or a read-write lock. If no thread of the process held it, the
+ * lock is in memory that the process shares. A child has the shared memory of its parent at the
+ * same address, so holds of this address by other processes are probable causes.
+ */
+static void add_lock_holders(struct division *division, uint32_t node, const struct call *call,
+			     int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	struct hold wait = { .pid = history->thread[call->thread].pid, .lock = call->key };
+
+	if (add_holders(division, node, call, &history->holds, wait, false, from_ns, to_ns))
+		return;
+	for (size_t i = 0; i < history->threads && division->steps < WHY_STEPS; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		division->steps++;
+		if (thread->tid != thread->pid || thread->first_ns > to_ns ||
+		    thread->last_ns < from_ns ||
+		    thread->pid == history->thread[call->thread].pid)
+			continue;
+		wait.pid = thread->pid;
+		add_holders(division, node, call, &history->holds, wait, true, from_ns, to_ns);
+	}
 }
 
 /*
@@ -296,7 +334,11 @@ static const char *how_ended(const struct call *call, const struct call *partner
 		return "read by";
 	case CAUSE_BARRIER:
 		return "last to arrive:";
+	case CAUSE_SEM:
+		return "changed by";
 	case CAUSE_POST:
+		if (call->has_id)
+			return (int64_t)partner->other > 0 ? "posted by" : "changed by";
 		return strcmp(call->type->name, "lock.futex") ? "posted by" : "woken by";
 	case CAUSE_KILL:
 		return call->cause == CAUSE_POLL ? "woken by a signal of" : "sent by";
@@ -469,8 +511,10 @@ static bool is_vain_wait(const struct call *call)
 	const bool has_limit = call->cause == CAUSE_SEM || call->cause == CAUSE_COND ||
 			       call->fd_kind == FD_QUEUE;
 
+	/* semtimedop() has another error number than the functions of POSIX. */
 	return is_vain_signal(call) ||
-	       (has_limit && call->error == ETIMEDOUT && !call->is_resumed);
+	       (has_limit && call->error == (call->has_id ? EAGAIN : ETIMEDOUT) &&
+		!call->is_resumed);
 }
 
 /* Returns whether a call waited for a timer that is a descriptor. */
@@ -555,9 +599,12 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 	case CAUSE_BARRIER:
 	case CAUSE_COND:
 	case CAUSE_JOIN:
+		key = hash_number(key, call->has_id ? (uint64_t)call->object << 1 | !call->other :
+				       0);
 		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
-		key = hash_number(hash_number(key, call->object), call->client);
+		/* The object of a message is its type. A queue is one part. */
+		key = hash_number(hash_number(key, call->has_id ? 0 : call->object), call->client);
 		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
 		key = hash_number(key, call->peer || call->cause == CAUSE_PEER ?
 				       (uint64_t)call->error << 1 | call->is_empty : 0);
@@ -699,6 +746,10 @@ static void label_call(struct division *division, struct why_node *node, const s
 	else if (call->fd_kind == FD_CLIENT && call->client)
 		division_label(division, node, "%s to the client %s%s", verb,
 			       history->text[call->client - 1], caller);
+	else if (call->has_id)
+		division_label(division, node, "waiting for %s the System V message queue %u in "
+			       "%s()%s", call->cause == CAUSE_READ ? "a message of" : "room in",
+			       (unsigned)call->key, verb, caller);
 	else if (text && call->fd_kind == FD_QUEUE)
 		division_label(division, node, "waiting %sfor %s message queue %s in %s()%s%s",
 			       is_vain_wait(call) ? "in vain " : "",
@@ -838,9 +889,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		 * so it is used only if the log has no holds.
 		 */
 		if (history->holds.count)
-			add_holders(division, node, call, &history->holds,
-				    (struct hold){ .pid = pid, .lock = call->key }, false, from_ns,
-				    to_ns);
+			add_lock_holders(division, node, call, from_ns, to_ns);
 		else
 			causes_add_waker(division, node, waker, from_ns, to_ns);
 		break;

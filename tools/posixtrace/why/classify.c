@@ -53,6 +53,10 @@ static const struct {
 	{ "net.epoll_", CAUSE_PEER, "fd", NULL }, /* no waits: epoll_create, epoll_ctl */
 	{ "net.epoll", CAUSE_POLL, NULL, NULL },
 	{ "net.", CAUSE_PEER, "fd", NULL },
+	{ "ipc.semop", CAUSE_SEM, "id", "change" },
+	{ "ipc.semctl", CAUSE_CALL, "id", NULL },
+	{ "ipc.msgsnd", CAUSE_WRITE, "id", NULL },
+	{ "ipc.msgrcv", CAUSE_READ, "id", NULL },
 	{ "time.sleep", CAUSE_SLEEP, NULL, NULL },
 	{ "time.timer", CAUSE_TIMER, NULL, "asked" },
 	{ "thread.join", CAUSE_JOIN, "thread", NULL },
@@ -167,8 +171,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
 			       .flags = -1, .child = -1,
-			       .by = { -1, -1 }, .more = -1, .command = -1, .sender = -1,
-			       .target = { -1, -1 } };
+			       .by = { -1, -1 }, .more = -1, .part = -1, .command = -1,
+			       .sender = -1, .target = { -1, -1 } };
 	/* The event of a function explains nothing, so its duration is ignored. The calls inside
 	 * the function may explain the time. */
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)
@@ -201,7 +205,13 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			plan->other = field_of(type, rows[i].other);
 			break;
 		}
-	if (plan->cause == CAUSE_SIGNAL) {
+	plan->has_id = classify_begins(type->name, "ipc.") && plan->key >= 0;
+	if (plan->has_id) {
+		plan->command = field_of(type, "command");
+		plan->part = field_of(type, plan->cause == CAUSE_READ ||
+				      plan->cause == CAUSE_WRITE ? "type" : "semaphore");
+		plan->more = field_of(type, "operations");
+	} else if (plan->cause == CAUSE_SIGNAL) {
 		plan->command = field_of(type, "code");
 		plan->sender = field_of(type, "sender");
 	} else if (plan->cause == CAUSE_KILL) {

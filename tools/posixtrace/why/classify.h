@@ -28,15 +28,18 @@ struct plan {
 	int flags;      /* field with the flags or the mode of the new descriptors, -1: none */
 	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
 	int by[2]; /* process and thread that woke this thread or got its CPU */
-	int more;                           /* rate of samples, or state of a blocked thread */
+	/* 'more': rate of samples, state of a blocked thread, or number of semop's operations */
+	int more;
+	int part;                           /* semaphore of a set, or type of a message */
 	/*
-	 * 'command': command of a file lock, or reason of a signal. 'sender': sender of a signal.
-	 * 'target': target of a signal, as a tid and a pthread_t; or, in target[0], the type of a
-	 * file lock.
+	 * 'command': command of a file lock or of semctl(), or reason of a signal. 'sender': sender
+	 * of a signal. 'target': target of a signal, as a tid and a pthread_t; or, in target[0],
+	 * the type of a file lock.
 	 */
 	int command, sender, target[2];
 	int child;                          /* field of fork() with the new process */
 	enum fd_kind fd_kind;               /* of the new descriptors */
+	bool has_id;                        /* 'key' is the number of an object of System V */
 	bool has_path;                      /* the call gives the new descriptor a path */
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_GAP, PLAN_PARENT, PLAN_NAME,
 	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT, PLAN_CONNECTING,

@@ -536,9 +536,9 @@ static void add_killed(struct division *division, uint32_t node,
 }
 
 /*
- * Adds a time in which the thread was blocked in a call that has no event, such as semop(), or in a
- * call that the C library makes itself, such as the write() of printf(). The recorder has seen it
- * from outside. 'is_known' is true if the log has the state of the thread.
+ * Adds a time in which the thread was blocked in a call that has no event, because the shim has no
+ * wrapper of it, or because the C library makes it itself, such as the write() of printf(). The
+ * recorder has seen it from outside. 'is_known' is true if the log has the state of the thread.
  */
 static void add_looked(struct division *division, uint32_t node, const struct stuck_look *look,
 		       bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)

@@ -15,6 +15,8 @@
 /* the greatest error of the times of different threads */
 #define ENDER_AFTER_NS INT64_C(1000000)
 
+#define PAGE 4096 /* the smallest page of all processors of Linux */
+
 /* A wait whose partner is searched. */
 struct wait {
 	const struct history *history; /* NULL: there is none, and 'pid' is not set */
@@ -67,22 +69,33 @@ static size_t transfers_until(const struct transfers *transfers, int64_t time_ns
 /*
  * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two sockets of a pair
  * have one object, and a read from one socket receives what was written to the other. In one
- * process, locks without a name are the same if their addresses are equal. In two processes, equal
- * addresses prove nothing.
+ * process, locks without a name are the same if their addresses are equal. In two processes, they
+ * may be one lock in shared memory if their places in a page are equal.
  */
 static int same_object(const struct wait *wait, const struct call *other)
 {
 	const struct history_thread *thread;
 	pid_t pid;
 
+	if (wait->call->has_id || other->has_id) {
+		if (wait->call->has_id != other->has_id || other->key != wait->call->key)
+			return 0;
+		/* A message of any type makes room in a full queue when it is read. */
+		if (wait->wanted == CAUSE_READ)
+			return 1;
+		if (!wait->object || !other->object)
+			return -1;
+		return wait->object == other->object;
+	}
 	switch (wait->wanted) {
 	case CAUSE_BARRIER:
 	case CAUSE_POST:
 		if (wait->object || other->object)
 			return wait->object == other->object;
-		if (other->key != wait->call->key)
-			return 0;
-		return wait->history->thread[other->thread].pid == wait->pid ? 1 : -1;
+		if (wait->history->thread[other->thread].pid == wait->pid)
+			return other->key == wait->call->key;
+		/* Processes may map shared memory at different addresses, but only whole pages. */
+		return (other->key ^ wait->call->key) % PAGE ? 0 : -1;
 	case CAUSE_KILL:
 		thread = &wait->history->thread[wait->call->thread];
 		pid = wait->history->thread[other->thread].pid;
@@ -117,6 +130,18 @@ static int same_object(const struct wait *wait, const struct call *other)
 }
 
 /*
+ * Returns whether a call may end waits for a semaphore of System V. A call of semop() with several
+ * operations has the cause CAUSE_SEM, because it may also wait. A wait for the value 0 ends when
+ * the semaphore is decreased.
+ */
+static bool is_semaphore_change(const struct wait *wait, const struct call *other)
+{
+	if (other->cause != CAUSE_SEM || !other->has_id)
+		return false;
+	return !other->object || (!wait->call->other && (int64_t)other->other < 0);
+}
+
+/*
  * Returns true if a call of another thread may have ended this wait, because the two calls overlap
  * in time. A call with a path reads or writes a file, and so does not wake a thread that waits for
  * a pipe or socket. Only a queue also has a path.
@@ -126,7 +151,10 @@ static bool is_partner(const struct wait *wait, const struct call *other)
 	const struct call *call = wait->call;
 
 	if (other->thread == call->thread || other->begin_ns > call->end_ns ||
-	    other->end_ns <= call->begin_ns || other->cause != wait->wanted)
+	    other->end_ns <= call->begin_ns)
+		return false;
+	if (other->cause != wait->wanted &&
+	    !(call->cause == CAUSE_SEM && call->has_id && is_semaphore_change(wait, other)))
 		return false;
 	/* A call that failed has changed nothing, except a connect that continues. */
 	if (other->error && wait->wanted != CAUSE_BARRIER && !other->is_begun)
@@ -139,8 +167,10 @@ static bool is_partner(const struct wait *wait, const struct call *other)
 
 /*
  * Returns true if the call 'other' is a better partner than 'found', which may be NULL. A call with
- * the same object is better than any other call. For a read or write, a call with the same number
- * of bytes, its member 'other', is better. Among equals, the call that began last is better.
+ * the same object is better than any other call. For a semaphore, a call with the same address is
+ * better: a child has the shared memory of its parent at the same address. For a read or
+ * write, a call with the same number of bytes, its member 'other', is better. Among equals, the
+ * call that began last is better.
  */
 static bool is_better(const struct wait *wait, const struct call *other, const struct call *found)
 {
@@ -150,6 +180,9 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
 		return true;
 	if ((same_object(wait, other) > 0) != (same_object(wait, found) > 0))
 		return same_object(wait, other) > 0;
+	if (wait->wanted == CAUSE_POST && (other->key == wait->call->key) !=
+					  (found->key == wait->call->key))
+		return other->key == wait->call->key;
 	if (wait->has_bytes && (other->other == bytes) != (found->other == bytes))
 		return other->other == bytes;
 	return other->begin_ns > found->begin_ns;

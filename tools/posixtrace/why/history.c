@@ -505,6 +505,37 @@ static void add_file_lock(struct history *history, const struct plan *plan,
 		objects_lock_file(history, call, is_unlock);
 }
 
+/* The commands of semctl() that may end waits, on all processors of Linux. */
+enum { SEMCTL_REMOVES = 0, SEMCTL_SETS = 16, SEMCTL_SETS_ALL = 17 };
+
+/*
+ * Completes a call on an object of System V. semop() ends waits of others if it increases one
+ * semaphore. With several operations it may wait and also end waits of others.
+ */
+static void add_ipc(const struct plan *plan, const struct log_type *type,
+		    const struct posix_trace_event_np *event, struct call *call)
+{
+	const uint64_t command = classify_number(type, event, plan->command);
+	const bool has_several = plan->more >= 0 && classify_number(type, event, plan->more) > 1;
+
+	call->has_id = true;
+	call->key = (uint32_t)call->key;
+	if (plan->cause == CAUSE_READ || plan->cause == CAUSE_WRITE) {
+		call->object = (uint32_t)classify_number(type, event, plan->part);
+		return;
+	}
+	if (plan->cause == CAUSE_SEM) {
+		call->other = classify_number(type, event, plan->other);
+		if ((int64_t)call->other > 0 && !has_several)
+			call->cause = CAUSE_POST;
+	} else if (command == SEMCTL_SETS || command == SEMCTL_SETS_ALL ||
+		   command == SEMCTL_REMOVES) {
+		call->cause = CAUSE_POST;
+	}
+	if (!has_several && (plan->cause == CAUSE_SEM || command == SEMCTL_SETS))
+		call->object = (uint32_t)classify_number(type, event, plan->part) + 1;
+}
+
 /*
  * Adds a call with a duration. It is a call of the thread that recorded the event. An event without
  * a duration is handled too if it opens or closes a descriptor, because objects_follow() needs it.
@@ -549,7 +580,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 	 * This look-up comes after objects_follow(), which has removed the path of a descriptor
 	 * that the call closed: so a close has no path.
 	 */
-	if (plan->key >= 0)
+	if (plan->has_id)
+		add_ipc(plan, type, event, &call);
+	else if (plan->key >= 0)
 		objects_find(history, thread->pid, &call);
 	if (plan->cause == CAUSE_SIGNAL || plan->cause == CAUSE_KILL || plan->cause == CAUSE_TIMER)
 		add_signal(plan, type, event, &call);
@@ -559,7 +592,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 	 * Two kinds of calls explain nothing and are not kept: calls without a duration, and calls
 	 * that are not known to wait and took less than a microsecond.
 	 */
-	if (plan->cause == CAUSE_NONE || (plan->cause == CAUSE_CALL && time < 1000))
+	if (call.cause == CAUSE_NONE || (call.cause == CAUSE_CALL && time < 1000))
 		return;
 	/*
 	 * A call past the limit is dropped. The text output contains the number of dropped calls,

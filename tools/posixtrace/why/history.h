@@ -64,7 +64,7 @@ struct call {
 	uint64_t key;          /* lock, thread, child, signal or file descriptor */
 	/*
 	 * mutex of a condition variable, accepted descriptor, transferred bytes; of a signal: the
-	 * process to which it was sent; of a timer: its first interval
+	 * process to which it was sent; of a timer: its first interval; of semop(): the change
 	 */
 	uint64_t other;
 	/* address of the call in the program; of CAUSE_KILL: the pthread_t of the target, or 0 */
@@ -78,7 +78,8 @@ struct call {
 	/*
 	 * the identity of the pipe, queue or named semaphore; of CAUSE_KILL: the number of the
 	 * target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index in
-	 * history.text + 1; 0: unknown
+	 * history.text + 1; with has_id: the number of the semaphore + 1, or the type of the
+	 * message; 0: unknown, or several semaphores
 	 */
 	uint32_t object;
 	int32_t error;         /* the error number; 0: none */
@@ -95,6 +96,8 @@ struct call {
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
 	bool is_empty : 1;     /* a read without error and without data: the end */
 	bool is_open : 1;      /* it did not return before the thread or the log ended */
+	/* key is the number of an object of System V, which is the same in all processes */
+	bool has_id : 1;
 	bool is_stuck : 1;     /* it did not return, and history.stuck has its facts */
 };
 

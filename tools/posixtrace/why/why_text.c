@@ -505,10 +505,9 @@ static void put_next_step(const struct page *page, const struct why_causes *caus
 	if (causes->count && causes->cause[0].kind == WHY_UNKNOWN && history->has_states &&
 	    !history->wakers && !history->gaps)
 		out_str(page->out, "\nBlocked without an event: the preload library does not see "
-			"semop(), nor waits inside of the\nC library, such as those of printf() "
-			"and malloc(). 'record --sched' of a privileged user with\n"
-			"POSIXTRACE_KERNEL=tracefs also records the thread that ends such a "
-			"wait.\n");
+			"waits inside of the C library,\nsuch as those of printf() and malloc(). "
+			"'record --sched' of a privileged user with\nPOSIXTRACE_KERNEL=tracefs "
+			"also records the thread that ends such a wait.\n");
 }
 
 void why_text(struct out *out, const struct why *why, const struct window *window,
