@@ -108,7 +108,8 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
 				size_t len, const void *address);
 
 /*
- * Prepares a process or a thread for a limit on its system calls (seccomp, prctl(PR_SET_TSC)).
+ * Prepares a process or a thread for a limit on its system calls (seccomp, prctl(PR_SET_TSC)), or
+ * for a task that shares the memory of the thread.
  *
  * PROCESS  The library immediately acquires everything that it may need later. After that, events
  *          make no system call in this process and in the children that it forks. The library
@@ -118,14 +119,21 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
  * THREAD   The calling thread records no more events and reads no clock for them. The library
  *          counts these events as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP.
  * NOT      Ends the effect of THREAD: the calling thread records events again.
+ * SHARED   A task that clone(2) makes with CLONE_VM, and with neither CLONE_VFORK nor CLONE_SETTLS,
+ *          will use the thread-local memory of the calling thread beside the thread. From now on,
+ *          only the calling thread records events. To distinguish the two, the library makes a
+ *          system call at each of their events. The library counts the events of the other task as
+ *          lost, cause POSIX_TRACE_LOST_NO_SLOT_NP. Together with PROCESS or ALL it counts the
+ *          events of both. The effect does not end, but children of fork() do not have it.
  *
- * Returns 0, or EINVAL if `what` has another value. THREAD and NOT are async-signal-safe, PROCESS
- * and ALL are not.
+ * Returns 0, or EINVAL if `what` has another value. THREAD and NOT are async-signal-safe, the
+ * others are not.
  */
 #define POSIX_TRACE_CONFINE_NOT_NP     0
 #define POSIX_TRACE_CONFINE_PROCESS_NP 1
 #define POSIX_TRACE_CONFINE_THREAD_NP  2
 #define POSIX_TRACE_CONFINE_ALL_NP     3
+#define POSIX_TRACE_CONFINE_SHARED_NP  4
 
 int posix_trace_confine_np(int what);
 

@@ -443,7 +443,7 @@ static void record_payload(const void *frame, const struct payload *payload)
 	/* A thread that must not read the clock (PR_SET_TSC) cannot stamp events. */
 	if (ptx_unlikely(ptx_thread_is_blind)) {
 		if (is_mapped(type))
-			lose_everywhere(ptx_thread_blind_object(), type, PTX_WRITER_NO_SLOT);
+			lose_everywhere(ptx_thread_object(), type, PTX_WRITER_NO_SLOT);
 		return;
 	}
 	/*
@@ -452,8 +452,12 @@ static void record_payload(const void *frame, const struct payload *payload)
 	 */
 	if (!is_mapped(type))
 		return;
-	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
-	if (ptx_thread_is_left(thread))
+	if (ptx_unlikely(ptx_thread_is_shared) && !ptx_thread_is_owner()) {
+		lose_everywhere(NULL, type, PTX_WRITER_NO_SLOT);
+		return;
+	}
+	thread = ptx_thread_object();
+	if (!thread && !ptx_thread_is_shared)
 		thread = ptx_thread_make();
 	if (!thread) {
 		lose_everywhere(NULL, type, PTX_WRITER_NO_MEMORY);
@@ -504,8 +508,11 @@ void ptx_record_join(const void *frame)
 
 	if (ptx_process_is_child())
 		ptx_process_child();
-	thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
-	if (ptx_thread_is_left(thread))
+	/* In both states, the thread records no event in a quiet process. */
+	if (ptx_thread_is_blind || ptx_thread_is_shared)
+		return;
+	thread = ptx_thread_object();
+	if (!thread)
 		thread = ptx_thread_make();
 	/*
 	 * If level 0 is in use, a handler has interrupted a trace point: the thread has its rings

@@ -207,52 +207,93 @@ struct ptx_thread *ptx_thread_make(void)
 }
 
 /*
- * The kernel has wiped the object. Frames that the fork interrupted may still use it, so the thread
- * gets another object with its next event.
- */
-void ptx_thread_leave(void)
-{
-	ptx_objects_leave(atomic_load_explicit(&ptx_thread_self, memory_order_relaxed));
-	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
-}
-
-/*
- * True if PR_TSC_SIGSEGV is set for the thread. Each thread has its own mode, so also its own flag.
+ * ptx_thread_is_blind is true if PR_TSC_SIGSEGV is set for the thread. Each thread has its own
+ * mode, so also its own flag.
  */
 _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
-static _Thread_local struct ptx_thread *blind_object __attribute__((tls_model("initial-exec")));
+_Thread_local bool ptx_thread_is_shared __attribute__((tls_model("initial-exec")));
+/* The thread's object while ptx_thread_self is ptx_thread_nobody, or NULL. */
+static _Thread_local struct ptx_thread *hidden_object __attribute__((tls_model("initial-exec")));
+/* The task that records events in the memory of a shared thread; 0: none. */
+static _Thread_local uint32_t owner __attribute__((tls_model("initial-exec")));
 
-void ptx_thread_blind(bool is_blind)
+/*
+ * The flag of the state is stored before, so that a handler that uses record.c finds the flag and
+ * makes no object.
+ */
+static void hide_object(void)
 {
 	struct ptx_thread *self = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
 
+	if (!ptx_thread_is_left(self))
+		hidden_object = self;
+	atomic_signal_fence(memory_order_seq_cst);
+	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
+}
+
+/* The object is used again, with its rings and its slot, unless a fork has wiped it. */
+static void show_object(void)
+{
+	if (hidden_object && !ptx_thread_is_left(hidden_object))
+		atomic_store_explicit(&ptx_thread_self, hidden_object, memory_order_relaxed);
+	hidden_object = NULL;
+	atomic_signal_fence(memory_order_seq_cst);
+}
+
+void ptx_thread_blind(bool is_blind)
+{
 	if (ptx_thread_is_blind == is_blind)
 		return;
-	/*
-	 * The flag is stored first, so that a handler that uses record.c finds the flag and makes
-	 * no object.
-	 */
 	if (is_blind) {
-		blind_object = ptx_thread_is_left(self) ? NULL : self;
 		ptx_thread_is_blind = true;
-		atomic_signal_fence(memory_order_seq_cst);
-		atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
+		hide_object();
 	} else {
-		/*
-		 * The former object is used again, with its rings and its slot, unless a fork has
-		 * wiped it.
-		 */
-		if (blind_object && !ptx_thread_is_left(blind_object))
-			atomic_store_explicit(&ptx_thread_self, blind_object, memory_order_relaxed);
-		atomic_signal_fence(memory_order_seq_cst);
+		if (!ptx_thread_is_shared)
+			show_object();
 		ptx_thread_is_blind = false;
 	}
 	ptx_clock_is_forbidden = is_blind;
 }
 
-struct ptx_thread *ptx_thread_blind_object(void)
+/* The object is made now: while the thread is shared, two tasks might make one at the same time. */
+void ptx_thread_share(void)
 {
-	return blind_object && !ptx_thread_is_left(blind_object) ? blind_object : NULL;
+	int saved = errno;
+
+	if (!ptx_thread_is_shared && !ptx_thread_object() && !ptx_thread_is_blind)
+		ptx_thread_make();
+	owner = ptx_is_quiet() ? 0 : (uint32_t)syscall(SYS_gettid);
+	ptx_thread_is_shared = true;
+	hide_object();
+	errno = saved;
+}
+
+bool ptx_thread_is_owner(void)
+{
+	return !ptx_is_quiet() && owner && owner == (uint32_t)syscall(SYS_gettid);
+}
+
+struct ptx_thread *ptx_thread_object(void)
+{
+	struct ptx_thread *thread =
+		hidden_object ? hidden_object
+			      : atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+
+	return ptx_thread_is_left(thread) ? NULL : thread;
+}
+
+/*
+ * The kernel has wiped the object. Frames that the fork interrupted may still use it, so the thread
+ * gets another object with its next event.
+ */
+void ptx_thread_leave(void)
+{
+	ptx_objects_leave(hidden_object ? hidden_object
+					: atomic_load_explicit(&ptx_thread_self,
+							       memory_order_relaxed));
+	hidden_object = NULL;
+	ptx_thread_is_shared = false;
+	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 }
 
 /*

@@ -133,14 +133,25 @@ ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 }
 
 /*
- * A blind thread must not read the clock. Its events are not recorded and are counted as lost.
- * Its object is ptx_thread_nobody, so that each event goes through record.c.
- * ptx_thread_blind_object() returns the object that the thread had before, or NULL. The losses
- * are counted for that object.
+ * A blind thread must not read the clock. Its events are not recorded and are counted as lost. The
+ * losses are counted for its object.
+ *
+ * The memory of a shared thread is also used by a task that clone(2) made with CLONE_VM and
+ * without CLONE_SETTLS. Two writers would damage the thread's rings. So only the owner records
+ * events, which is the last caller of ptx_thread_share(). The events of all other tasks are counted
+ * as lost. ptx_thread_is_owner() makes a system call. A quiet process makes none, and then has no
+ * owner. In a child with a copy of the memory, the thread is no longer shared.
+ *
+ * In both states ptx_thread_self is ptx_thread_nobody, so that each event goes through record.c.
  */
 extern _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
+extern _Thread_local bool ptx_thread_is_shared __attribute__((tls_model("initial-exec")));
 void ptx_thread_blind(bool is_blind);
-struct ptx_thread *ptx_thread_blind_object(void);
+void ptx_thread_share(void);
+bool ptx_thread_is_owner(void);
+
+/* Returns the object of the thread in all states, or NULL if it has none. */
+struct ptx_thread *ptx_thread_object(void);
 
 /*
  * Returns a level for a trace point whose stack pointer is `frame`; PTX_LEVELS if all levels are in

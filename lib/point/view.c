@@ -348,11 +348,10 @@ void ptx_view_before_fork(void)
 	 * The address space of the child is a copy, so the frames on its stack are those of this
 	 * thread. If the object belongs to a parent, no frame of this process uses it.
 	 */
-	const struct ptx_thread *thread =
-		atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	const struct ptx_thread *thread = ptx_thread_object();
 	bool outside = true;
 
-	for (int level = 0; !ptx_thread_is_left(thread) && level < PTX_LEVELS; level++)
+	for (int level = 0; thread && level < PTX_LEVELS; level++)
 		outside = outside && !atomic_load_explicit(&thread->frame[level],
 							   memory_order_relaxed);
 	atomic_store_explicit(&is_outside, outside, memory_order_relaxed);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * posix/confine.c - posix_trace_confine_np(): prepares a process or a thread for a limit on its
- * system calls.
+ * system calls, or for a task that shares the thread's memory.
  */
 #include <errno.h>
 
@@ -34,8 +34,8 @@ static void end_flushers(void)
 }
 
 /*
- * The shim calls this function before prctl() and seccomp(). It does not touch the cancellation
- * state, and preserves errno.
+ * The shim calls this function before prctl(), seccomp() and clone(). It does not touch the
+ * cancellation state, and preserves errno.
  */
 PTX_EXPORT int posix_trace_confine_np(int what)
 {
@@ -66,6 +66,10 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 	case POSIX_TRACE_CONFINE_NOT_NP:
 		/* The thread's new mode permits it to read the counter again. */
 		ptx_thread_blind(false);
+		break;
+	case POSIX_TRACE_CONFINE_SHARED_NP:
+		/* A task that clone(2) makes will use this thread's memory beside the thread. */
+		ptx_thread_share();
 		break;
 	default:
 		err = EINVAL;

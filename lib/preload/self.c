@@ -38,7 +38,10 @@ static _Alignas(PAGE) union {
 static pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
-/* The thread that owns the thread-local memory, or 0 if no other task may use this memory. */
+/*
+ * The thread that owns the thread-local memory, -1 if it is unknown, or 0 if no other task may use
+ * this memory.
+ */
 static _Thread_local pid_t owner __attribute__((tls_model("initial-exec")));
 
 /*
@@ -85,6 +88,16 @@ void shim_self_forked(void)
 	keep_pid(pid ? pid : getpid());
 }
 
+/*
+ * Makes the caller the owner, for the shim and for the trace points of the program. A quiet process
+ * cannot find out who calls: then no task is the owner.
+ */
+static void own_memory(void)
+{
+	owner = shim_is_quiet() ? -1 : (pid_t)syscall(SYS_gettid);
+	posix_trace_confine_np(POSIX_TRACE_CONFINE_SHARED_NP);
+}
+
 /* The owner that sleeps until its child has executed a program or ended, or 0. */
 static _Thread_local pid_t lender __attribute__((tls_model("initial-exec")));
 
@@ -96,7 +109,7 @@ void shim_self_vforked(void)
 		return;
 	if (!lender)
 		lender = owner;
-	owner = (pid_t)syscall(SYS_gettid);
+	own_memory();
 }
 
 /* Called in the parent. The child may have been the parent of another one. */
@@ -104,7 +117,7 @@ void shim_self_vfork_ends(void)
 {
 	if (!lender)
 		return;
-	owner = (pid_t)syscall(SYS_gettid);
+	own_memory();
 	if (owner == lender)
 		lender = 0;
 }
@@ -139,10 +152,8 @@ pid_t shim_parent(void)
 /* From now on every wrapper asks shim_is_guest(). A guest that makes a child is not the owner. */
 void shim_share_memory(void)
 {
-	if (shim_is_quiet())
-		return;
 	if (!owner)
-		owner = (pid_t)syscall(SYS_gettid);
+		own_memory();
 	shim_some_are_blind();
 }
 

@@ -89,7 +89,7 @@ void shim_some_are_blind(void);
 /*
  * Returns whether to trace the call, in all states but SHIM_READY. Before the shim has begun, the
  * function starts the shim, or counts the call as lost. In a thread that must not read the clock,
- * it returns false, and the library counts the call as lost.
+ * and in a guest (self.h), it returns false, and the library counts the call as lost.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 

@@ -354,14 +354,9 @@ bool shim_unusual_call(enum shim_type type, const void *caller)
 {
 	if (atomic_load_explicit(&shim_is_ready, memory_order_acquire) == SHIM_NOT_READY)
 		return early_call(type, caller);
-	if (shim_is_guest()) {
-		if (!shim_is_own(caller))
-			shim_lose_unnamed();
-		return false;
-	}
-	if (!shim_is_blind)
+	if (!shim_is_blind && !shim_is_guest())
 		return true;
-	/* The library counts the event as lost by its type and thread, and reads no clock. */
+	/* The library counts the event as lost by its type, and reads no clock. */
 	if (!shim_is_own(caller) && id_of(type))
 		posix_trace_event_at_np(id_of(type), NULL, 0, caller);
 	return false;

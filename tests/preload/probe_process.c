@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -328,6 +329,66 @@ static int restricts_itself(void *argument)
 	return *(const int *)argument;
 }
 
+/* The library of the shim has the program's trace points. Without the shim, they do nothing. */
+static void records_many(const char *name)
+{
+	int (*const open_type)(const char *, unsigned *) =
+		(int (*)(const char *, unsigned *))dlsym(RTLD_DEFAULT, "posix_trace_eventid_open");
+	void (*const record)(unsigned, const void *, size_t) =
+		(void (*)(unsigned, const void *, size_t))dlsym(RTLD_DEFAULT, "posix_trace_event");
+	unsigned type;
+
+	if (!open_type || !record || open_type(name, &type))
+		return;
+	for (int i = 0; i < 20000; i++)
+		record(type, &i, sizeof i);
+}
+
+static int records_beside(void *argument)
+{
+	records_many("probe.guest");
+	return *(const int *)argument;
+}
+
+/* Both this thread and a child that uses its thread-local memory pass trace points. */
+static int process_records_beside(int argc, char **argv)
+{
+	static _Alignas(16) char stack[65536];
+	int status = 6;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	records_many("probe.first");
+	child = clone(records_beside, stack + sizeof stack, CLONE_VM | SIGCHLD, &status);
+	records_many("probe.own");
+	wait_for(child, status);
+	child = vfork();
+	if (child == 0)
+		END_WITH(5);
+	wait_for(child, 5);
+	records_many("probe.last");
+	return 0;
+}
+
+static int opens_nothing(void *argument)
+{
+	MUST(open("/no/such/folder/file", O_RDONLY) == -1);
+	return *(const int *)argument;
+}
+
+/* Such a child of a process that has a filter. */
+static int process_filtered_guest(int argc, char **argv)
+{
+	static _Alignas(16) char stack[65536];
+	int status = 6;
+
+	(void)argc, (void)argv;
+	MUST(open("/no/such/file", O_RDONLY) == -1);
+	MUST(restricts_itself(&status) == status);
+	wait_for(clone(opens_nothing, stack + sizeof stack, CLONE_VM | SIGCHLD, &status), status);
+	return 0;
+}
+
 /* Children that use the thread-local memory of this thread beside it. */
 static int process_guests(int argc, char **argv)
 {
@@ -407,5 +468,7 @@ const struct probe probes_process[] = {
 	{ "clone", process_clone },
 	{ "shares", process_shares },
 	{ "guests", process_guests },
+	{ "filtered-guest", process_filtered_guest },
+	{ "records-beside", process_records_beside },
 	{ 0 }
 };
