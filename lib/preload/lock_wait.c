@@ -4,8 +4,8 @@
  *
  * Waiting on a condition variable always records an event: the thread always waits. The wrapper of
  * sem_wait() first tries to acquire the semaphore, as the wrapper of a lock does. The wrapper of
- * sem_post() records an event only if a thread may wait. So there are no events of a semaphore for
- * which no thread ever waits.
+ * sem_post() records an event only if a thread may wait, and so do pthread_cond_signal() and
+ * pthread_cond_broadcast(). So there are no events of an object for which no thread ever waits.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -14,6 +14,27 @@
 
 #include "preload/call.h"
 #include "preload/lock.h"
+
+/*
+ * The numbers of threads of this process that wait for a semaphore or a condition variable in a
+ * wrapper, by the address of the object. Several addresses share a number. If a handler leaves the
+ * wait by siglongjmp(), the number stays too great. The same is true in the child if the process
+ * forks while other threads wait. sem_post() and pthread_cond_signal() then record more events, and
+ * nothing else changes.
+ */
+#define WAITER_NUMBERS 64
+static _Atomic int waiter_numbers[WAITER_NUMBERS];
+
+/* Semaphores that follow each other in an array have different numbers. */
+static _Atomic int *waiters_of(const void *object)
+{
+	return &waiter_numbers[(uintptr_t)object / sizeof(sem_t) % WAITER_NUMBERS];
+}
+
+static void wait_is_over(_Atomic int *const *waiters)
+{
+	atomic_fetch_sub_explicit(*waiters, 1, memory_order_relaxed);
+}
 
 /* The fields of lock.cond; the padding at its end is not part of the event. */
 struct cond_data {
@@ -58,6 +79,11 @@ static void hold_again(struct meanwhile *meanwhile)
 			.lock = (uint64_t)(uintptr_t)cond, .mutex = (uint64_t)(uintptr_t)mutex, \
 			.error = ECANCELED \
 		}; \
+		/* The number is increased before the mutex is released, so that a thread that \
+		 * changes the condition sees it. */ \
+		_Atomic int *const waiters __attribute__((cleanup(wait_is_over))) = \
+			waiters_of(cond); \
+		atomic_fetch_add_explicit(waiters, 1, memory_order_relaxed); \
 		if (*shim_switch[HOLD_MUTEX]) \
 			shim_hold_end(mutex, HOLD_MUTEX, shim_caller()); \
 		struct meanwhile meanwhile \
@@ -76,6 +102,31 @@ COND(pthread_cond_timedwait,
 COND(pthread_cond_clockwait,
      (pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
      (cond, mutex, clock, until))
+
+/*
+ * The functions that wake threads from a condition variable. They have an event only if a thread of
+ * the process may wait. A woken thread may free the memory of the variable, so nothing in this
+ * memory is read after the call.
+ */
+#define COND_WAKE(name, is_all) \
+	SHIM_NEXT(name, shim_no_error); \
+	SHIM_WRAPPER int name(pthread_cond_t *cond) \
+	{ \
+		if (!shim_on(LOCK_COND_SIGNAL) || \
+		    !atomic_load_explicit(waiters_of(cond), memory_order_relaxed) || \
+		    !shim_records(LOCK_COND_SIGNAL)) \
+			return next(name)(cond); \
+		struct { \
+			uint64_t time, lock; \
+			int32_t error, all; \
+		} data = { .lock = (uint64_t)(uintptr_t)cond, .all = (is_all) }; \
+		SHIM_CALL(LOCK_COND_SIGNAL, data); \
+		data.error = next(name)(cond); \
+		return data.error; \
+	}
+
+COND_WAKE(pthread_cond_signal, 0)
+COND_WAKE(pthread_cond_broadcast, 1)
 
 SHIM_NEXT(pthread_barrier_wait, shim_no_error);
 
@@ -102,14 +153,6 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return result;
 }
 
-/*
- * The numbers of threads of this process that wait for a semaphore in a wrapper, by the address of
- * the semaphore. Several addresses share a number. If a handler leaves the wait by siglongjmp(),
- * the number stays too great. The same is true in the child if the process forks while other
- * threads wait. sem_post() then records more events, and nothing else changes.
- */
-#define SEM_NUMBERS 64
-static _Atomic int sem_waiters[SEM_NUMBERS];
 /* Whether the process has a semaphore for which threads of other processes may wait. */
 static _Atomic bool has_shared_sem;
 
@@ -121,17 +164,6 @@ void shim_shares_memory(void)
 {
 	if (!atomic_load_explicit(&has_shared_sem, memory_order_relaxed))
 		atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
-}
-
-/* Semaphores that follow each other in an array have different numbers. */
-static _Atomic int *sem_waiters_of(const sem_t *semaphore)
-{
-	return &sem_waiters[(uintptr_t)semaphore / sizeof(sem_t) % SEM_NUMBERS];
-}
-
-static void sem_is_over(_Atomic int *const *waiters)
-{
-	atomic_fetch_sub_explicit(*waiters, 1, memory_order_relaxed);
 }
 
 SHIM_NEXT(sem_trywait, shim_no_number);
@@ -168,8 +200,8 @@ static bool sem_is_ours(sem_t *semaphore)
 			return next(name) args; \
 		if ((may_try_) && sem_is_ours(semaphore)) \
 			return 0; \
-		_Atomic int *const waiters __attribute__((cleanup(sem_is_over))) = \
-			sem_waiters_of(semaphore); \
+		_Atomic int *const waiters __attribute__((cleanup(wait_is_over))) = \
+			waiters_of(semaphore); \
 		atomic_fetch_add_explicit(waiters, 1, memory_order_relaxed); \
 		if (!shim_records(LOCK_SEM)) \
 			return next(name) args; \
@@ -203,7 +235,7 @@ static bool sem_may_wake(sem_t *semaphore)
 {
 	int value;
 
-	if (atomic_load_explicit(sem_waiters_of(semaphore), memory_order_relaxed))
+	if (atomic_load_explicit(waiters_of(semaphore), memory_order_relaxed))
 		return true;
 	return atomic_load_explicit(&has_shared_sem, memory_order_relaxed) &&
 	       sem_getvalue(semaphore, &value) == 0 && value <= 0;

@@ -601,6 +601,9 @@
 	  "ns time; ptr lock; errno error; x32 operation" SHIM_FUTEX_OPERATIONS "; s32 result") \
 	/* This is a wait for a condition variable. It includes the wait for the mutex. */ \
 	X(LOCK_COND, LOCK, "lock.cond", "ns time; ptr lock; ptr mutex; errno error") \
+	/* pthread_cond_signal(), or with `all` pthread_cond_broadcast(), while a thread waits. */ \
+	X(LOCK_COND_SIGNAL, LOCK, "lock.cond_signal", \
+	  "ns time; ptr lock; errno error; s32 all{0=signal,1=broadcast}") \
 	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
 
 /*

@@ -15,6 +15,7 @@ check "the post for it" shows 'lock.sem_post time=[0-9]+ lock=0x[0-9a-f]+ error=
 check "a barrier, by both" shows 'lock.barrier .* error=0 last=[01]$' 2
 check "one of them was the last" shows 'lock.barrier .* last=1$' 1
 check "a condition" shows 'lock.cond time=[0-9]{3,} lock=0x[0-9a-f]+ mutex=0x[0-9a-f]+ error=0$'
+check "the signal of it" shows 'lock.cond_signal time=[0-9]+ lock=0x[0-9a-f]+ error=0 all=0$' 1
 check "how long locks were held is another family" shows '_held' 0
 
 shim lock "$probe" uncontended

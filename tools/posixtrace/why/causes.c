@@ -290,10 +290,10 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 }
 
 /*
- * Adds the thread that has probably signalled a condition variable: the thread that last released
- * the mutex of the variable, because a program changes the condition while it holds the mutex.
- * call->other is this mutex. The search goes backwards from the end of the wait, at most LOOK_AT
- * holds.
+ * Adds the thread that has probably signalled a condition variable, if no event of a signal shows
+ * it: the thread that last released the mutex of the variable, because a program changes the
+ * condition while it holds the mutex. call->other is this mutex. The search goes backwards from the
+ * end of the wait, at most LOOK_AT holds.
  */
 static void add_signaller(struct division *division, uint32_t node, const struct call *call,
 			  int64_t from_ns, int64_t to_ns)
@@ -339,6 +339,8 @@ static const char *how_ended(const struct call *call, const struct call *partner
 	case CAUSE_POST:
 		if (call->has_id)
 			return (int64_t)partner->other > 0 ? "posted by" : "changed by";
+		if (call->cause == CAUSE_COND)
+			return "signalled by";
 		return strcmp(call->type->name, "lock.futex") ? "posted by" : "woken by";
 	case CAUSE_KILL:
 		return call->cause == CAUSE_POLL ? "woken by a signal of" : "sent by";
@@ -922,7 +924,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 			call = tries_last(history, call);
 		else if (causes_add_waker(division, node, waker, from_ns, to_ns))
 			break;
-		add_signaller(division, node, call, from_ns, to_ns);
+		if (!add_partner(division, node, call, NULL, from_ns, to_ns))
+			add_signaller(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_SLEEP:
 		/* The events have no ranges of bytes: another lock may have refused the attempt. */

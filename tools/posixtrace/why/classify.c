@@ -28,6 +28,7 @@ static const struct {
 } rows[] = {
 	{ "lock.mutex_held", CAUSE_HELD, "lock", NULL },
 	{ "lock.rwlock_held", CAUSE_HELD, "lock", NULL },
+	{ "lock.cond_signal", CAUSE_POST, "lock", NULL },
 	{ "lock.cond", CAUSE_COND, "lock", "mutex" },
 	{ "lock.sem_post", CAUSE_POST, "lock", NULL },
 	{ "lock.sem_open", CAUSE_CALL, "lock", NULL },

@@ -216,6 +216,7 @@ static enum cause wanted_of(const struct call *call, const struct call *through)
 	case CAUSE_WRITE:
 		return CAUSE_READ;
 	case CAUSE_SEM:
+	case CAUSE_COND:
 		return CAUSE_POST;
 	case CAUSE_SIGNAL:
 		return CAUSE_KILL;
