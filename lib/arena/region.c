@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * arena/region.c - allocates the memory of a stream's region, and makes it present. Memory is
- * present if the kernel has allocated it, so that an access cannot fail. If memory were not present
- * when a writer stores an event, the traced program could get SIGBUS. So the creator makes the
- * tables and the first chunks present. It gets ENOMEM if the machine has less memory available than
- * the stream's size. Writers make further chunks present before they use them (ring/pool.c), and
- * count the event as lost if that fails.
+ * present if the kernel has allocated it, so that an access cannot fail. If memory were not
+ * present when a writer stores an event, the traced program could get SIGBUS. So the creator makes
+ * the tables and the first chunks present. It gets ENOMEM if the machine, or the control group of
+ * a container, has less memory available than the stream's size. Writers make further chunks
+ * present before they use them (ring/pool.c), and count the event as lost if that fails.
  *
  * During a system call that makes memory present or gives memory back, the kernel locks the arena's
  * file, and the calls of other streams wait for this lock. So one call makes only a part of a large
@@ -24,6 +24,7 @@
 #include <unistd.h>
 
 #include "arena/arena.h"
+#include "base/memory.h"
 #include "base/quiet.h"
 
 /*
@@ -33,32 +34,25 @@
 #define SLICE       (UINT64_C(64) << 20)
 #define LARGE_ARENA (UINT64_C(1) << 44)
 
+/* The least size of a stream for which the limits of control groups are examined. */
+#define GROUPS_FROM (UINT64_C(1) << 20)
+
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
 /*
- * Returns true if the machine has this much memory available. Linux may grant memory that it does
- * not have, and later kill a process. So the function reads the available memory from
- * /proc/meminfo.
+ * Returns true if this process can use this much memory. If the available memory is unknown, only
+ * sizes that could overflow are refused. The limits of control groups cost more system calls, so
+ * they are not examined for small streams.
  */
 static bool is_available(size_t bytes)
 {
-	char text[4096], *at;
-	int fd = open("/proc/meminfo", O_RDONLY | O_CLOEXEC);
-	ssize_t n;
+	const uint64_t machine = ptx_memory_of_machine();
 
-	/*
-	 * Without /proc the available memory is unknown. Only sizes that could overflow are
-	 * refused.
-	 */
-	if (fd < 0)
-		return bytes < SIZE_MAX / 4;
-	n = read(fd, text, sizeof text - 1);
-	close(fd);
-	text[n < 0 ? 0 : n] = '\0';
-	at = strstr(text, "MemAvailable:");
-	return !at || bytes / 1024 < strtoull(at + strlen("MemAvailable:"), NULL, 10);
+	if (machine == UINT64_MAX ? bytes >= SIZE_MAX / 4 : bytes >= machine)
+		return false;
+	return bytes < GROUPS_FROM || bytes < ptx_memory_of_groups();
 }
 
 /*

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * base/memory.h - how much memory this process may still use.
+ *
+ * Linux may grant memory that it does not have, and later kill a process. Two limits decide: the
+ * memory of the machine, and the memory limit of the process's control groups, as in a container.
+ *
+ * Threads   all functions may run concurrently; no state is kept.
+ * Errors    none: a limit that cannot be read does not count. errno is preserved.
+ */
+#ifndef PTX_BASE_MEMORY_H
+#define PTX_BASE_MEMORY_H
+
+#include <stdint.h>
+
+/*
+ * Returns the memory that is available on the machine, in bytes; UINT64_MAX: unknown. It costs
+ * three system calls.
+ */
+uint64_t ptx_memory_of_machine(void);
+
+/*
+ * Returns the memory that the control groups of this process leave to it, in bytes; UINT64_MAX: no
+ * limit is known. It costs up to ten system calls for each group from the process's own to the
+ * root.
+ */
+uint64_t ptx_memory_of_groups(void);
+
+/*
+ * Does the same for the groups of `groups`, the text of /proc/PID/cgroup. The folder `mount` has
+ * the file systems of the groups. Both versions of groups are known. For tests; the function above
+ * calls it.
+ */
+uint64_t ptx_memory_of_groups_in(const char *groups, const char *mount);
+
+#endif
