@@ -321,6 +321,12 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
  */
 void ptx_region_remove_late(const struct ptx_rings *rings);
 
+/*
+ * Removes the pages of a region from the page tables of this process. The memory and its content
+ * remain. So the memory of the streams of other processes does not count as memory of a controller.
+ */
+void ptx_region_forget(const struct ptx_rings *rings);
+
 /* Unmaps a region and its far part. Async-signal-safe. */
 void ptx_region_unmap(const struct ptx_rings *rings);
 

@@ -350,6 +350,18 @@ static void remove_pages(void *memory, size_t bytes)
 }
 
 /*
+ * The memory stays in the arena's file, and an access maps its page again. The kernel refuses
+ * MADV_DONTNEED for locked memory, which then stays mapped.
+ */
+void ptx_region_forget(const struct ptx_rings *rings)
+{
+	int saved = errno;
+
+	madvise(rings->region, rings->geometry.bytes, MADV_DONTNEED);
+	errno = saved;
+}
+
+/*
  * The creator gives the memory of its stream back when it destroys the stream. A late writer of
  * another process may then store in the region again, so that the file gets pages again. The
  * process of the late writer calls this function to give these pages back.

@@ -142,6 +142,7 @@ struct ptx_drain {
 	 * any pool
 	 */
 	uint64_t claims_left;
+	size_t touched;     /* bytes that were claimed since the last ptx_region_forget() */
 	bool held_back;     /* a buffer has a record that is younger than the watermark */
 	/*
 	 * ptx_drain_refill() left a ring before its end, because writers overwrote chunks as fast

@@ -38,6 +38,8 @@
  * within this time.
  */
 #define NO_BARRIER_NS 2000000u
+/* After this number of bytes, a controller forgets the pages of another process's stream. */
+#define TOUCHED_MOST  (256u << 10)
 
 /*
  * Doubles the room for sources, in both arrays. If the second allocation fails, the first array is
@@ -226,6 +228,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 		if (source->end < reader->bytes)
 			count_damage(drain);
 		source->records += records;
+		drain->touched += reader->bytes;
 		if (!drain->is_snapshot && last > ptx_clock_now() + ptx_clock_ticks(FUTURE_NS)) {
 			count_future(drain, index, records);
 			continue;
@@ -414,6 +417,14 @@ void ptx_drain_pass(struct ptx_drain *drain)
 	if (drain->is_snapshot) {
 		pass_still(drain);
 		return;
+	}
+	/*
+	 * The records in the buffers of the sources are copies. In its own arena a process keeps
+	 * the pages, because its threads write there.
+	 */
+	if (drain->touched >= TOUCHED_MOST && drain->arena != &ptx_arena_self) {
+		ptx_region_forget(drain->rings);
+		drain->touched = 0;
 	}
 	ptx_drain_missed(drain);
 	pass_live(drain);

@@ -293,6 +293,9 @@ static int create_stream(pid_t pid, const trace_attr_t *requested, enum ptx_stre
 	 * stream is still SUSPENDED (CREATE-05).
 	 */
 	ptx_view_attach(stream->view, &stream->target, &stream->attr, kind == PTX_STREAM_LOGGED);
+	/* The chunks are memory of the target, which maps them itself. */
+	if (stream->target.arena != &ptx_arena_self)
+		ptx_region_forget(&stream->view->rings);
 	/*
 	 * A stream with log gets a guardian. Without a guardian, only the completion of the log
 	 * after a kill is missing.

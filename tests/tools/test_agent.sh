@@ -158,6 +158,8 @@ kill -HUP "$agent"
 until_true has_logs reload 1
 check "one that is gone leaves a log" reason_in "$(log_of reload)" 'the configuration has changed'
 until_true records "$target"
+"$posixtrace" agent -c "$conf" --snapshot other >"$tmp/path"
+check "the time between the two recordings is a gap" reason_in "$(cat "$tmp/path")" 'gap.*nothing was recorded for 0[.]'
 end_puppet
 until_true has_logs any 1
 check "a normal end can be a trigger" reason_in "$(log_of any)" 'exited with 0'

@@ -29,7 +29,7 @@ start_shell() {
 line() { echo x >&5; }
 
 write_conf "textfile = $textfile" 'listen = 127.0.0.1:0' '[record shell]' "executable = $tmp/shell" 'durations = yes' \
-	'[record none]' "executable = $tmp/other" \
+	'size = 8M' '[record none]' "executable = $tmp/other" \
 	'[trigger slow]' 'when = span io.read > 200ms' 'hold-off = 1h' \
 	'[trigger long]' 'when = span io.read > 1h' \
 	'[trigger errors]' 'when = errors io.open > 3 per 1h' 'hold-off = 1h' \
@@ -40,6 +40,8 @@ umask 022
 start_shell
 until_true records "$target"
 check "a process with the preloaded library is recorded" records "$target"
+shared=$(sed -n 's/^RssShmem:[[:space:]]*\([0-9]*\) kB/\1/p' "/proc/$agent/status")
+check "its stream of 8 MB is not memory of the agent: $shared kB" test "$shared" -lt 3000
 
 # Errors: three are allowed.
 line; line; line

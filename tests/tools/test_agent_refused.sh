@@ -182,4 +182,22 @@ c, _ = s.accept(); c.close()' "$store"
 	check "an agent that ends before it answers" has err \
 		"^posixtrace: $store: the agent has ended without an answer; its messages say why\$"
 fi
+# A process that cannot be recorded: --status and the metrics say why not.
+cp "$(command -v sleep)" "$tmp/foreign" || exit 99
+write_conf "textfile = $tmp/agent.prom" '[record foreign]' "executable = $tmp/foreign"
+start_agent
+start "$tmp/foreign" 1000
+is_refused() { "$posixtrace" agent -c "$conf" --status | grep -q "^not recorded: process $pid "; }
+until_true is_refused
+run 0 agent -c "$conf" --status
+check "the status has the reason and the time of the next attempt" has out \
+	"^not recorded: process $pid ($tmp/foreign) of record foreign: it does not use libposixtrace, and its section lacks inject = yes; tried again "
+until_true grep -q '^posixtrace_processes_refused{record="foreign",reason="library"} 1$' "$tmp/agent.prom"
+check "the metrics count it" grep -q '^posixtrace_processes_refused{record="foreign",reason="library"} 1$' "$tmp/agent.prom"
+kill "$pid"
+is_accepted() { ! is_refused; }
+until_true is_accepted
+run 0 agent -c "$conf" --status
+check "a process that has ended is not refused" lacks out '^not recorded'
+end_agent TERM 0
 finish

@@ -19,12 +19,37 @@
 #include "agent/store.h"
 #include "base/until.h"
 
-/* A process that could not be recorded. The agent tries again later, in growing intervals. */
-struct agent_failure {
+#define AGENT_REASON 400
+
+/* The kinds of reasons why a process that the configuration names is not recorded. */
+enum agent_refusal {
+	AGENT_NO_LIBRARY,
+	AGENT_NO_STREAM,
+	AGENT_NO_DESCRIPTOR,
+	AGENT_ERROR,
+	AGENT_REFUSALS
+};
+
+/* The names of the reasons in the metrics. */
+extern const char *const agent_refusal_name[AGENT_REFUSALS];
+
+/* A process that could not be recorded. The agent tries again later. */
+struct agent_refused {
 	pid_t pid;
 	uint64_t start;
 	char *executable;
+	char record[CONFIG_NAME_MAX + 1];
+	enum agent_refusal why;
+	char reason[AGENT_REASON];
 	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
+	uint64_t search;	   /* the last search that found the process */
+};
+
+/* The end of a recording whose process lives. */
+struct agent_end {
+	pid_t pid;
+	uint64_t start;
+	int64_t ms; /* since 1970 */
 };
 
 /*
@@ -44,8 +69,13 @@ struct agent {
 	struct store store;
 	struct recorder **recorder;
 	size_t recorders;
-	struct agent_failure *failure;
-	size_t failures;
+	struct agent_refused *refused;
+	size_t refuseds;
+	struct agent_end *end;
+	size_t ends_noted;
+	uint64_t searches; /* the number of searches for processes */
+	/* During this search a process has found no free stream, or no free descriptors. */
+	bool lacks_streams, lacks_descriptors;
 	struct agent_fired *fired;
 	size_t fireds;
 	bool has_leftovers;	     /* flight/ may have logs that no recorder uses */
@@ -103,11 +133,30 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 void agent_leftovers(struct agent *agent);
 
 /*
- * Returns the time in milliseconds since the stream of an earlier agent for this process ended.
- * Returns -1 if no earlier agent recorded the process, or if that stream still runs. The caller
- * must call this function before agent_leftovers() moves the logs.
+ * Returns the time in milliseconds since an earlier recording of this process ended, by this agent
+ * or by an earlier one. Returns -1 if the process was not recorded before, or if an earlier stream
+ * still runs.
  */
-int64_t agent_gap_ms(const struct agent *agent, const struct found *found);
+int64_t agent_gap_ms(struct agent *agent, const struct found *found);
+/*
+ * Notes that a recording ends now, or ended at a time in milliseconds since 1970, while its process
+ * lives. agent_gap_ms() uses the note for the next recording of the process.
+ */
+void agent_note_end(struct agent *agent, pid_t pid, uint64_t start, int64_t ms);
+/* Forgets the notes of processes that have ended. */
+void agent_forget_ends(struct agent *agent);
+
+/* In agent_refused.c: the processes that are not recorded. */
+
+/* Notes that the process found by this search could not be recorded. Prints a new reason. */
+void agent_note_refused(struct agent *agent, const struct found *found, enum agent_refusal why,
+			const char *reason);
+/* Returns whether the time of the next attempt to record the process has not arrived yet. */
+bool agent_must_wait(struct agent *agent, const struct found *found);
+/* Forgets the refusal of a process that is recorded now. */
+void agent_forget_recorded(struct agent *agent, const struct found *found);
+/* Forgets the processes that the last search has not found, or all. */
+void agent_forget_refused(struct agent *agent, bool all);
 
 /* In agent_control.c: the socket by which agent --snapshot and --status speak to the agent. */
 int agent_control_open(struct agent *agent);

@@ -98,29 +98,50 @@ static void put_safe(FILE *to, const char *text)
 	free(out);
 }
 
+/* Writes why a process is not recorded, and when the agent tries again. */
+static void put_refused(const struct agent_refused *refused, FILE *answer)
+{
+	int64_t wait_ns = refused->again_ns - until_now_ns();
+	const char *reason = refused->reason;
+	int pid, len = 0;
+
+	/* The line has the process already. */
+	if (sscanf(reason, "process %d: %n", &pid, &len) == 1 && pid == (int)refused->pid)
+		reason += len;
+	fprintf(answer, "not recorded: process %d (", (int)refused->pid);
+	put_safe(answer, refused->executable);
+	fprintf(answer, ") of record %s: %s; tried again ", refused->record, reason);
+	if (wait_ns > 0)
+		fprintf(answer, "in %lld s\n", (long long)(wait_ns + 999999999) / 1000000000);
+	else
+		fprintf(answer, "at the next search\n");
+}
+
 /*
  * Writes a line for each recorder with its section, process, program and the account of its stream.
- * Lines for the triggers and for the logs follow.
+ * Lines for the processes that are not recorded, the triggers and the logs follow.
  */
 static int answer_status(struct agent *agent, FILE *answer)
 {
+	recorder_count_all(agent->recorder, agent->recorders);
 	for (size_t i = 0; i < agent->recorders; i++) {
 		const struct recorder *recorder = agent->recorder[i];
-		struct metrics_record counts;
+		const struct metrics_record *seen = &recorder->seen;
 		uint64_t lost = 0;
 
-		recorder_count(recorder, &counts);
 		for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
 			if (cause != POSIX_TRACE_LOST_OVERWRITTEN_NP)
-				lost += counts.lost[cause];
+				lost += seen->lost[cause];
 		fprintf(answer, "record %s: process %d (", recorder->record->name,
 			(int)recorder->pid);
 		put_safe(answer, recorder->executable);
 		fprintf(answer, "): %llu event%s, %llu overwritten, %llu lost\n",
-			(unsigned long long)counts.events, text_plural(counts.events),
-			(unsigned long long)counts.lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
+			(unsigned long long)seen->events, text_plural(seen->events),
+			(unsigned long long)seen->lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
 			(unsigned long long)lost);
 	}
+	for (size_t i = 0; i < agent->refuseds; i++)
+		put_refused(&agent->refused[i], answer);
 	for (size_t i = 0; i < agent->fireds; i++)
 		fprintf(answer, "trigger %s: record %s: %llu written, %llu held off\n",
 			agent->fired[i].trigger, agent->fired[i].record,

@@ -137,6 +137,8 @@ static void end_recorder(struct agent *agent, size_t index, const char *trigger,
 	char *path;
 
 	forget_recorder(agent, index);
+	/* The end is a little later, so the gap that a log states is never too short. */
+	agent_note_end(agent, recorder->pid, recorder->start, store_now_ms());
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
 		     last_ns, &path);
 	/* A log that was not moved to logs/ may remain in flight/. */

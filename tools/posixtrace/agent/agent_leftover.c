@@ -21,6 +21,7 @@
 
 #include "agent/agent.h"
 #include "base/say.h"
+#include "base/vec.h"
 #include "base/when.h"
 
 #define PATIENCE_NS INT64_C(60000000000) /* a guardian needs milliseconds */
@@ -84,12 +85,57 @@ static bool is_in_use(const struct agent *agent, const char *name)
 	return false;
 }
 
+/*
+ * Returns when the process began, in milliseconds since 1970. "start" is in clock ticks since the
+ * boot. The result can be wrong by a few clock ticks.
+ */
+static int64_t process_began_ms(uint64_t start)
+{
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return store_now_ms() - when_timespec(&boot) / 1000000 +
+	       (int64_t)(start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
+void agent_note_end(struct agent *agent, pid_t pid, uint64_t start, int64_t ms)
+{
+	for (size_t i = 0; i < agent->recorders; i++)
+		if (agent->recorder[i]->pid == pid && agent->recorder[i]->start == start)
+			return;
+	if (!start || !vec_grow(&agent->end, agent->ends_noted, 1))
+		return;
+	agent->end[agent->ends_noted++] = (struct agent_end){ pid, start, ms };
+}
+
+void agent_forget_ends(struct agent *agent)
+{
+	for (size_t i = agent->ends_noted; i-- > 0;)
+		if (find_start(agent->end[i].pid) != agent->end[i].start)
+			agent->end[i] = agent->end[--agent->ends_noted];
+}
+
+/* Removes the notes about a process. Returns the latest end, or -1. */
+static int64_t take_end(struct agent *agent, const struct found *found)
+{
+	int64_t ms = -1;
+
+	for (size_t i = agent->ends_noted; i-- > 0;)
+		if (agent->end[i].pid == found->pid && agent->end[i].start == found->start) {
+			if (agent->end[i].ms > ms)
+				ms = agent->end[i].ms;
+			agent->end[i] = agent->end[--agent->ends_noted];
+		}
+	return ms;
+}
+
 /* Handles one file of flight/. Returns true if the file must be handled again later. */
 static bool treat_leftover(struct agent *agent, const char *name)
 {
 	const char *suffix = strrchr(name, '.');
 	struct store_flight flight;
 	enum store_result result;
+	struct stat st;
 	char *path;
 
 	/*
@@ -112,6 +158,11 @@ static bool treat_leftover(struct agent *agent, const char *name)
 		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
 		return true;
 	}
+	/* If the attempt to record the process has failed, the gap lasts until a later search. */
+	if (!fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	    process_began_ms(find_start(flight.pid)) <= flight.ms + CLOCK_STEP_MS)
+		agent_note_end(agent, flight.pid, find_start(flight.pid),
+			       when_timespec(&st.st_mtim) / 1000000);
 	result = store_keep(&agent->store, agent->config, name, &flight, "restart", &path);
 	if (result == STORE_KEPT && path)
 		say("%s: moved from flight/, where a log remains if its agent is killed, or if it "
@@ -121,28 +172,15 @@ static bool treat_leftover(struct agent *agent, const char *name)
 }
 
 /*
- * Returns when the process began, in milliseconds since 1970. "start" is in clock ticks since the
- * boot. The result can be wrong by a few clock ticks.
- */
-static int64_t process_began_ms(uint64_t start)
-{
-	struct timespec boot;
-
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return store_now_ms() - when_timespec(&boot) / 1000000 +
-	       (int64_t)(start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
-}
-
-/*
  * The guardian completes the log right after it has stopped the stream. So the time of the file's
  * last change is the time of the stop. A log that began before the process began belongs to a
  * former process with the same number. The comparison tolerates a difference of CLOCK_STEP_MS,
  * because the clock may have been set between the two times.
  */
-int64_t agent_gap_ms(const struct agent *agent, const struct found *found)
+int64_t agent_gap_ms(struct agent *agent, const struct found *found)
 {
-	DIR *folder = store_flights(&agent->store);
-	int64_t began = process_began_ms(found->start), ended = -1;
+	DIR *folder = agent->has_leftovers ? store_flights(&agent->store) : NULL;
+	int64_t began = process_began_ms(found->start), ended = take_end(agent, found);
 	struct store_flight flight;
 	struct dirent *entry;
 	struct stat st;

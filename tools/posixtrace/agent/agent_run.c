@@ -20,9 +20,6 @@
 #include "base/tool.h"
 #include "base/vec.h"
 
-/* AGAIN_NS: the time between the first and the second attempt to record a process */
-#define AGAIN_NS     INT64_C(1000000000)
-#define AGAIN_MAX_NS INT64_C(300000000000)
 /* descriptors that must be free before a process is recorded: for it, and for logs and clients */
 #define DESCRIPTORS  32
 
@@ -39,85 +36,11 @@ static bool is_recorded(const struct agent *agent, const struct found *found)
 	return false;
 }
 
-/* Returns the failure of this process, or NULL if no attempt to record it has failed. */
-static struct agent_failure *failure_of(struct agent *agent, const struct found *found)
-{
-	for (size_t i = 0; i < agent->failures; i++) {
-		struct agent_failure *failure = &agent->failure[i];
-
-		if (failure->pid == found->pid && failure->start == found->start)
-			return failure;
-	}
-	return NULL;
-}
-
 /*
- * Removes one failure. The last failure replaces it, so a loop that removes failures must run
- * backwards.
+ * Writes a note if an earlier stream of the process ended before this stream began. No ledger
+ * counts the calls between the two streams, because the process had no stream at that time.
  */
-static void forget_failure(struct agent *agent, size_t index)
-{
-	free(agent->failure[index].executable);
-	agent->failure[index] = agent->failure[--agent->failures];
-}
-
-/* Removes the failures of processes that have ended. If "all" is true, removes all failures. */
-static void forget_failures(struct agent *agent, bool all)
-{
-	for (size_t i = agent->failures; i-- > 0;)
-		if (all || find_start(agent->failure[i].pid) != agent->failure[i].start)
-			forget_failure(agent, i);
-}
-
-/*
- * Notes that a process could not be recorded. The agent makes the next attempt only after wait_ns,
- * which doubles after each failure.
- */
-static void note_failure(struct agent *agent, const struct found *found)
-{
-	struct agent_failure *failure = failure_of(agent, found);
-
-	if (!failure) {
-		char *executable = strdup(found->executable);
-
-		if (!executable || !vec_grow(&agent->failure, agent->failures, 1)) {
-			free(executable);
-			return;
-		}
-		failure = &agent->failure[agent->failures++];
-		*failure = (struct agent_failure){ .pid = found->pid,
-						   .start = found->start,
-						   .executable = executable,
-						   .wait_ns = AGAIN_NS };
-	}
-	failure->again_ns = until_now_ns() + failure->wait_ns;
-	failure->wait_ns =
-		failure->wait_ns < AGAIN_MAX_NS / 2 ? 2 * failure->wait_ns : AGAIN_MAX_NS;
-}
-
-/*
- * Returns whether the time of the next attempt to record the process has not arrived yet. If the
- * process now executes another program, the function forgets the failure and returns false, so that
- * the agent tries the process immediately.
- */
-static bool must_wait(struct agent *agent, const struct found *found)
-{
-	struct agent_failure *failure = failure_of(agent, found);
-
-	if (!failure)
-		return false;
-	if (strcmp(failure->executable, found->executable)) {
-		forget_failure(agent, (size_t)(failure - agent->failure));
-		return false;
-	}
-	return until_now_ns() < failure->again_ns;
-}
-
-/*
- * Writes a note if the stream of an earlier agent ended before the stream of this agent began. No
- * ledger counts the calls between the two streams, because the process had no stream at that time.
- */
-static void note_gap(const struct agent *agent, const struct recorder *recorder,
+static void note_gap(struct agent *agent, const struct recorder *recorder,
 		     const struct found *found)
 {
 	int64_t gap = agent_gap_ms(agent, found);
@@ -149,48 +72,89 @@ static bool has_descriptors(int fd)
 	return good;
 }
 
+/*
+ * Tests what can be tested before an attempt to record the process. Returns true if the attempt
+ * would fail, and stores why.
+ */
+static bool has_obstacle(struct agent *agent, const struct found *found, enum agent_refusal *why,
+			 char reason[AGENT_REASON])
+{
+	const int pid = (int)found->pid;
+
+	if (!found->record->injects && !find_uses_library(found->pid)) {
+		/* It may get the library later, for example by execve(). */
+		*why = AGENT_NO_LIBRARY;
+		snprintf(reason, AGENT_REASON, "process %d: it does not use libposixtrace, and its "
+			 "section lacks inject = yes", pid);
+		return true;
+	}
+	if (agent->lacks_descriptors || !has_descriptors(agent->signals.signals)) {
+		*why = AGENT_NO_DESCRIPTOR;
+		snprintf(reason, AGENT_REASON, "process %d: not recorded, because the agent needs "
+			 "%d free descriptors to record it and to write logs; see ulimit -n", pid,
+			 DESCRIPTORS);
+		return true;
+	}
+	*why = AGENT_NO_STREAM;
+	snprintf(reason, AGENT_REASON, "process %d: not recorded, because the %d streams that a "
+		 "user can have are in use; 'posixtrace list' shows them", pid, TRACE_SYS_MAX);
+	return agent->lacks_streams;
+}
+
+/*
+ * Begins to record the process. On failure stores the messages in "reason" as one line. In other
+ * cases prints them.
+ */
+static enum recorder_begun begin_recorder(struct agent *agent, const struct found *found,
+					  struct recorder **recorder, char reason[AGENT_REASON])
+{
+	char messages[AGENT_REASON];
+	enum recorder_begun begun;
+
+	say_keep(messages, sizeof(messages));
+	begun = recorder_begin(recorder, agent->config, &agent->store, found);
+	say_keep(NULL, 0);
+	for (char *end; (end = strchr(messages, '\n'));)
+		*end = ';';
+	if (begun == RECORDER_FAILED)
+		memcpy(reason, messages, sizeof(messages));
+	else if (begun == RECORDER_BEGUN && *messages)
+		say("%s", messages);
+	return begun;
+}
+
 /* find_processes() calls this function for each process that the configuration names. */
 static void visit_process(void *arg, const struct found *found)
 {
 	struct agent *agent = arg;
+	char reason[AGENT_REASON];
+	enum agent_refusal why;
 	struct recorder *recorder;
 
-	if (is_recorded(agent, found) || must_wait(agent, found))
+	if (is_recorded(agent, found) || agent_must_wait(agent, found))
 		return;
-	/*
-	 * The process may get the library later, for example by execve(), so the agent will try the
-	 * process again.
-	 */
-	if (!found->record->injects && !find_uses_library(found->pid)) {
-		note_failure(agent, found);
+	if (has_obstacle(agent, found, &why, reason)) {
+		agent_note_refused(agent, found, why, reason);
 		return;
 	}
 	if (!vec_grow(&agent->recorder, agent->recorders, 1)) {
 		say("%s", strerror(ENOMEM));
 		return;
 	}
-	if (!has_descriptors(agent->signals.signals)) {
-		say("process %d: not recorded, because the agent needs %d free descriptors to "
-		    "record it and to write logs; see ulimit -n", (int)found->pid, DESCRIPTORS);
-		note_failure(agent, found);
-		return;
-	}
-	/*
-	 * An attempt may fail because memory or a permission is lacking. The agent then repeats the
-	 * attempt. The time between two attempts doubles, so that their messages do not fill the
-	 * journal.
-	 */
-	switch (recorder_begin(&recorder, agent->config, &agent->store, found)) {
+	switch (begin_recorder(agent, found, &recorder, reason)) {
 	case RECORDER_BEGUN:
 		agent->recorder[agent->recorders++] = recorder;
+		agent_forget_recorded(agent, found);
 		recorder_watch(recorder, agent->config, &agent->metrics);
 		say("record %s: process %d (%s) is recorded", found->record->name, (int)found->pid,
 		    found->executable);
-		if (agent->has_leftovers)
-			note_gap(agent, recorder, found);
+		note_gap(agent, recorder, found);
+		break;
+	case RECORDER_FULL:
+		agent_note_refused(agent, found, AGENT_NO_STREAM, reason);
 		break;
 	case RECORDER_FAILED:
-		note_failure(agent, found);
+		agent_note_refused(agent, found, AGENT_ERROR, reason);
 		break;
 	case RECORDER_GONE:
 		break;
@@ -269,8 +233,11 @@ static void search_processes(struct agent *agent)
 {
 	keep_folders(agent);
 	look_at_recorders(agent);
-	forget_failures(agent, false);
-	find_processes(agent->config, visit_process, agent);
+	agent->searches++;
+	agent->lacks_streams = agent->lacks_descriptors = false;
+	if (find_processes(agent->config, visit_process, agent))
+		agent_forget_refused(agent, false);
+	agent_forget_ends(agent);
 	if (agent->has_leftovers)
 		agent_leftovers(agent);
 	store_tidy(&agent->store, agent->config);
@@ -342,7 +309,7 @@ static void reload_config(struct agent *agent)
 	if (metrics_listen(agent))
 		say("listen %s: the agent tries again at each search for processes",
 		    config->listen);
-	forget_failures(agent, true);
+	agent_forget_refused(agent, true);
 	agent->search_ns = 0;
 	say("%s: loaded", agent->path);
 }
@@ -516,8 +483,9 @@ static void end_agent(struct agent *agent)
 	 */
 	metrics_remove(agent);
 	metrics_fini(&agent->metrics);
-	forget_failures(agent, true);
-	free(agent->failure);
+	agent_forget_refused(agent, true);
+	free(agent->refused);
+	free(agent->end);
 	free(agent->fired);
 	free(agent->recorder);
 }
@@ -538,6 +506,17 @@ static void raise_limit(void)
 }
 
 /*
+ * By default glibc raises the size from which an allocation has a mapping of its own. Large tables
+ * would then be taken from the heap, and calloc() would write zeros into all of their memory.
+ */
+static void limit_memory(void)
+{
+#ifdef __GLIBC__
+	mallopt(M_MMAP_THRESHOLD, 128 * 1024);
+#endif
+}
+
+/*
  * The function performs all steps that can fail before it records the first process. Afterwards
  * only a signal ends the agent.
  */
@@ -555,6 +534,7 @@ int agent_serve(const char *path)
 	if (!agent.config)
 		return TOOL_FAILURE;
 	raise_limit();
+	limit_memory();
 	status = store_open(&agent.store, agent.config->folder);
 	if (!status)
 		status = begin_signals(&agent);

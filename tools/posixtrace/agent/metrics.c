@@ -154,6 +154,25 @@ static void put_processes(FILE *out, const struct agent *agent)
 	}
 }
 
+/* Writes for each section the number of processes that are not recorded, by the kind of reason. */
+static void put_refused(FILE *out, const struct agent *agent)
+{
+	put_head(out, "posixtrace_processes_refused", "gauge",
+		 "Processes that the configuration names and that are not recorded now.");
+	for (size_t i = 0; i < agent->config->records; i++)
+		for (int why = 0; why < AGENT_REFUSALS; why++) {
+			const char *name = agent->config->record[i]->name;
+			size_t count = 0;
+
+			for (size_t k = 0; k < agent->refuseds; k++)
+				count += (int)agent->refused[k].why == why &&
+					 !strcmp(agent->refused[k].record, name);
+			fprintf(out,
+				"posixtrace_processes_refused{record=\"%s\",reason=\"%s\"} %zu\n",
+				name, agent_refusal_name[why], count);
+		}
+}
+
 /*
  * Writes the event types and spans of the sections with durations.
  *
@@ -239,6 +258,7 @@ char *metrics_text(struct agent *agent, size_t *len)
 
 	if (!out)
 		return NULL;
+	recorder_count_all(agent->recorder, agent->recorders);
 	for (size_t i = 0; i < agent->recorders; i++)
 		recorder_add_counts(agent->recorder[i], &agent->metrics);
 	put_head(out, "posixtrace_agent_start_time_seconds", "gauge",
@@ -248,6 +268,7 @@ char *metrics_text(struct agent *agent, size_t *len)
 		 "When these values were collected, since 1970.");
 	fprintf(out, "posixtrace_agent_update_time_seconds %lld\n", (long long)time(NULL));
 	put_processes(out, agent);
+	put_refused(out, agent);
 	put_records(out, &agent->metrics);
 	put_series(out, &agent->metrics);
 	put_logs(out, agent);

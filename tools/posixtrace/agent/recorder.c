@@ -103,7 +103,7 @@ static struct recorder *recorder_new(struct config *config, const struct store *
  * process before it creates the stream. So the event types have their names before the first event,
  * and the filter can choose the types by name.
  */
-static bool open_stream(struct recorder *recorder, const struct store *store)
+static enum recorder_begun open_stream(struct recorder *recorder, const struct store *store)
 {
 	bool begun;
 
@@ -114,7 +114,7 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
 	    preload_inject(&recorder->inject, recorder->pid, recorder->plan.families))
-		return false;
+		return RECORDER_FAILED;
 	recorder->fd = store_create(store, recorder->name);
 	begun = recorder->fd >= 0 &&
 		!capture_begin(&recorder->capture, &recorder->plan, recorder->fd);
@@ -123,7 +123,9 @@ static bool open_stream(struct recorder *recorder, const struct store *store)
 			store_drop(store, recorder->name);
 		inject_end(&recorder->inject);
 	}
-	return begun;
+	if (begun)
+		return RECORDER_BEGUN;
+	return recorder->capture.err == EAGAIN ? RECORDER_FULL : RECORDER_FAILED;
 }
 
 /*
@@ -134,6 +136,7 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 				   const struct store *store, const struct found *found)
 {
 	struct recorder *recorder = recorder_new(config, store, found);
+	enum recorder_begun begun;
 	char reason[TEXT_BYTES];
 
 	if (!recorder) {
@@ -144,9 +147,10 @@ enum recorder_begun recorder_begin(struct recorder **result, struct config *conf
 		recorder_free(recorder);
 		return RECORDER_GONE;
 	}
-	if (!open_stream(recorder, store)) {
+	begun = open_stream(recorder, store);
+	if (begun != RECORDER_BEGUN) {
 		recorder_free(recorder);
-		return RECORDER_FAILED;
+		return begun;
 	}
 	/*
 	 * If this agent is killed, the stream continues for RECORDER_LINGER_MS. So an agent that
@@ -187,8 +191,8 @@ bool recorder_look_budget(struct recorder *recorder)
 
 /* The argument of count_stream(). */
 struct count {
-	const struct recorder *recorder;
-	struct metrics_record *counts;
+	struct recorder *const *recorder;
+	size_t recorders;
 };
 
 /*
@@ -202,34 +206,43 @@ static bool is_own_stream(const struct recorder *recorder,
 }
 
 /*
- * posix_trace_observe_np() calls this function for each stream of the process. Some causes of loss
- * are known only to a reader. Their counts are 0, because this stream has no reader.
+ * posix_trace_observe_np() calls this function for each stream of the host. Some causes of loss are
+ * known only to a reader. Their counts are 0, because this stream has no reader.
  */
 static void count_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	const struct count *count = arg;
+	struct metrics_record *seen = NULL;
 
-	if (!is_own_stream(count->recorder, stream))
+	for (size_t i = 0; !seen && i < count->recorders; i++)
+		if (count->recorder[i]->pid == stream->pid &&
+		    is_own_stream(count->recorder[i], stream))
+			seen = &count->recorder[i]->seen;
+	if (!seen)
 		return;
 	/*
 	 * stream->recorded includes the events that were overwritten. Events that were lost for
 	 * other causes were never recorded, so their number is added.
 	 */
-	count->counts->events = stream->recorded;
+	seen->events = stream->recorded;
 	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
-		count->counts->lost[cause] = stream->lost[cause];
+		seen->lost[cause] = stream->lost[cause];
 		if (cause != POSIX_TRACE_LOST_OVERWRITTEN_NP)
-			count->counts->events += stream->lost[cause];
+			seen->events += stream->lost[cause];
 	}
 }
 
-/* An observer does not change the stream or its content, and does not delay writers. */
-void recorder_count(const struct recorder *recorder, struct metrics_record *counts)
+/*
+ * An observer does not change the stream or its content, and does not delay writers. To find the
+ * streams of one process, an observer searches the files of all processes. So the function examines
+ * all streams in one search.
+ */
+void recorder_count_all(struct recorder *const *recorder, size_t recorders)
 {
-	struct count count = { recorder, counts };
+	struct count count = { recorder, recorders };
 
-	*counts = (struct metrics_record){ .events = 0 };
-	posix_trace_observe_np(recorder->pid, count_stream, &count);
+	if (recorders)
+		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, count_stream, &count);
 }
 
 /*
@@ -260,10 +273,7 @@ static void add_to_metrics(struct recorder *recorder, struct metrics *metrics,
 
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics)
 {
-	struct metrics_record now;
-
-	recorder_count(recorder, &now);
-	add_to_metrics(recorder, metrics, &now);
+	add_to_metrics(recorder, metrics, &recorder->seen);
 	if (recorder->watch)
 		watch_add_counts(recorder->watch);
 }

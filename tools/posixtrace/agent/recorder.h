@@ -54,12 +54,12 @@ struct recorder {
 	struct capture capture;
 	struct inject inject;
 	struct watch *watch;	       /* NULL: none */
-	/* the counts of this recorder that have been added to the metrics */
-	struct metrics_record counted;
+	/* the counts at the last recorder_count_all(), and those that the metrics have */
+	struct metrics_record seen, counted;
 };
 
-/* The result of recorder_begin(). */
-enum recorder_begun { RECORDER_BEGUN, RECORDER_FAILED, RECORDER_GONE };
+/* The result of recorder_begin(). RECORDER_FULL: the user has no stream left, see TRACE_SYS_MAX. */
+enum recorder_begun { RECORDER_BEGUN, RECORDER_FAILED, RECORDER_FULL, RECORDER_GONE };
 
 /*
  * Begins to record a process. If the library must be loaded into the process, this may take
@@ -85,11 +85,11 @@ bool recorder_look(struct recorder *recorder);
 bool recorder_look_budget(struct recorder *recorder);
 
 /*
- * Stores the account of the stream, as an observer reads it. If the process has ended, all counts
- * are 0. The function is an observer, because the functions for the creator of a stream would read
- * its events, and these events would be lost if the agent were killed (lib/flush/checkpoint.h).
+ * Stores the account of each stream, as an observer reads it, in the member seen. The function is
+ * an observer, because the functions for the creator of a stream would read its events, and these
+ * events would be lost if the agent were killed (lib/flush/checkpoint.h).
  */
-void recorder_count(const struct recorder *recorder, struct metrics_record *counts);
+void recorder_count_all(struct recorder *const *recorder, size_t recorders);
 
 /* Records an event RECORDER_EVENT in the stream. */
 void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
@@ -110,7 +110,7 @@ bool recorder_snapshot(struct recorder *recorder, struct store *store, const str
 void recorder_watch(struct recorder *recorder, const struct config *config,
 		    struct metrics *metrics);
 
-/* Adds the counts since the last call to the metrics. */
+/* Adds the growth of the member seen, and of the watch, since the last call to the metrics. */
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);
 
 /*

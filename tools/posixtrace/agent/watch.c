@@ -20,6 +20,8 @@
  * reads.
  */
 #define EVENTS_AT_ONCE 200000
+/* The greatest number of open spans. It bounds the agent's memory for each process. */
+#define OPEN_MOST      8191
 
 /* Returns whether a trigger needs the events of a process. */
 static bool reads_events(const struct config_trigger *trigger)
@@ -268,6 +270,7 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 		watch->metrics = metrics;
 		watch->admit.choose = choose;
 		pairing_init(&watch->pairing, take_span, watch);
+		watch->pairing.most = OPEN_MOST;
 		err = watch->pairing.err;
 		if (!err && !make_rules(watch, config, record))
 			err = ENOMEM;

@@ -67,11 +67,14 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 }
 
 /*
- * Prints the reason why the stream cannot be created. For errors of the library, the message names
- * the option that causes them.
+ * Stores and prints the reason why the stream cannot be created. For errors of the library, the
+ * message names the option that causes them.
  */
-static int capture_say_why(const struct capture_plan *plan, int err)
+static int capture_say_why(struct capture *capture, int err)
 {
+	const struct capture_plan *plan = capture->plan;
+
+	capture->err = err;
 	switch (err) {
 	case EINVAL:
 		say("--log-size %zu: too small for this --policy and --log-policy",
@@ -114,14 +117,14 @@ static int capture_create(struct capture *capture, trace_attr_t *attr, int fd)
 	if (!err)
 		err = posix_trace_create_withlog(plan->pid, attr, fd, &capture->trid);
 	if (err)
-		return capture_say_why(plan, err);
+		return capture_say_why(capture, err);
 	/* The filter must be complete before the first event. */
 	err = admit_begin(&capture->admit, capture->trid);
 	if (!err)
 		err = posix_trace_start(capture->trid);
 	if (err) {
 		posix_trace_shutdown(capture->trid);
-		return capture_say_why(plan, err);
+		return capture_say_why(capture, err);
 	}
 	return TOOL_OK;
 }
@@ -134,7 +137,7 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
 				     .admit.known = plan->known };
 	if (err)
-		return capture_say_why(plan, err);
+		return capture_say_why(capture, err);
 	/*
 	 * budget_begin() measures in a child. It is called before the stream exists, because the
 	 * child would otherwise inherit the stream's descriptors.

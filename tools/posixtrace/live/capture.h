@@ -87,6 +87,7 @@ struct capture {
 	struct admit admit;
 	trace_id_t trid;
 	struct budget *budget; /* NULL: no limit */
+	int err;	       /* if capture_begin() failed: the error of the stream, or 0 */
 	bool log_failed; /* the log cannot be written; the error was printed */
 };
 

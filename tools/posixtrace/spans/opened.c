@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * opened.c - keeps the open spans in a pool of fixed size. Each open span is in the chain of its
- * hash value and in a list by age. Both are linked by indices. All operations take constant time,
- * except for the search in a chain.
+ * opened.c - keeps the open spans in a pool. Each open span is in the chain of its hash value and
+ * in a list by age. Both are linked by indices. All operations take constant time, except for the
+ * search in a chain, and for the growth of the pool.
  */
 #include "spans/opened.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
+#include "base/vec.h"
+
 /*
- * Entry 0 is not used, so that the index 0 can mean "none", and a pool of zeros is empty. Entries
- * from the index fresh on were never used. They need no memory yet, because the kernel provides
- * memory at the first use. Few traces have many open spans.
+ * Entry 0 is not used, so that the index 0 can mean "none". The pool is an array that grows, and
+ * has the entries below the index fresh. So its memory is that of the most open spans so far.
  */
 #define NONE  0
 #define FIRST 1
 #define HEADS 256 /* the first number of heads, which add_heads() doubles */
 
-_Static_assert((PAIRING_OPEN & (PAIRING_OPEN - 1)) == 0, "a key's place is cut out of its hash");
-
 bool opened_init(struct pairing *pairing)
 {
-	pairing->open = calloc(FIRST + PAIRING_OPEN, sizeof(*pairing->open));
+	pairing->most = PAIRING_OPEN;
 	pairing->heads = HEADS;
 	pairing->head = calloc(HEADS, sizeof(*pairing->head));
 	pairing->fresh = FIRST;
-	return pairing->open && pairing->head;
+	return pairing->head && vec_grow(&pairing->open, 0, FIRST);
 }
 
 void opened_fini(struct pairing *pairing)
@@ -113,13 +113,17 @@ struct pairing_open *opened_add(struct pairing *pairing, uint64_t key)
 	 * A full pool drops its oldest entry, because the end of that span was probably lost or
 	 * excluded by a filter.
 	 */
-	struct series *dropped = pairing->opened == PAIRING_OPEN ? opened_drop(pairing) : NULL;
+	struct series *dropped = pairing->opened == pairing->most ? opened_drop(pairing) : NULL;
 
 	if (dropped)
 		dropped->dropped++;
 	/* opened_drop() has made room, unless memory was lacking before. */
-	if (pairing->opened == PAIRING_OPEN || pairing->err)
+	if (pairing->opened == pairing->most || pairing->err)
 		return NULL;
+	if (pairing->free == NONE && !vec_grow(&pairing->open, pairing->fresh, 1)) {
+		pairing->err = ENOMEM;
+		return NULL;
+	}
 	if (pairing->opened == pairing->heads)
 		add_heads(pairing);
 	if (pairing->free != NONE) {

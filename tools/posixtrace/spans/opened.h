@@ -31,7 +31,7 @@ void opened_fini(struct pairing *pairing);
 /*
  * Adds an entry with this key and returns it. The caller sets the members from series to has_cpu.
  * If the pool is full, the function drops the oldest entry and counts that in the dropped entry's
- * series. Returns NULL if memory was lacking.
+ * series. Returns NULL if memory was lacking. The pointer is valid until the next call.
  */
 struct pairing_open *opened_add(struct pairing *pairing, uint64_t key);
 

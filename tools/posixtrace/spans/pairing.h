@@ -24,8 +24,8 @@
  * were lost, all open spans are cut. A cut span is dropped without an end, because its end may be
  * among the lost events.
  *
- * The memory is limited. If more than PAIRING_OPEN spans are open, the oldest is dropped and
- * counted. If there are PAIRING_SERIES series, a type that would need a further series makes no
+ * The memory is limited. If more spans are open than the member most permits, the oldest is dropped
+ * and counted. If there are PAIRING_SERIES series, a type that would need a further series makes no
  * spans and is counted. One thread uses a pairing at a time.
  */
 #ifndef POSIXTRACE_SPANS_PAIRING_H
@@ -98,6 +98,7 @@ struct pairing {
 	size_t heads;                /* a power of two */
 	uint32_t free, fresh, oldest, youngest; /* indices in open; see opened.c */
 	size_t opened;
+	size_t most; /* the greatest number of open spans, at first PAIRING_OPEN */
 	void (*take)(void *arg, const struct span *span, const struct posix_trace_event_np *end);
 	void *arg;
 	/* a by_name_find; NULL: types are not paired by their names */

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * agent_refused.c - the processes that the configuration names and that could not be recorded: why
+ * not, and when the agent tries again.
+ *
+ * An attempt may fail because memory, a descriptor, a stream or a permission is lacking. The agent
+ * prints a reason only if it is new for the process, so that repeated attempts do not fill the
+ * journal.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/agent.h"
+#include "base/say.h"
+#include "base/vec.h"
+
+/* the time between the first and the second attempt, which then doubles */
+#define AGAIN_NS	INT64_C(1000000000)
+#define AGAIN_MOST_NS	INT64_C(10000000000)
+/* An attempt to load the library may take ten seconds, in which the agent does nothing else. */
+#define INJECT_MOST_NS	INT64_C(300000000000)
+
+const char *const agent_refusal_name[AGENT_REFUSALS] = {
+	[AGENT_NO_LIBRARY] = "library",
+	[AGENT_NO_STREAM] = "streams",
+	[AGENT_NO_DESCRIPTOR] = "descriptors",
+	[AGENT_ERROR] = "error",
+};
+
+/* Returns the refused process, or NULL if no attempt to record the process has failed. */
+static struct agent_refused *refused_of(struct agent *agent, const struct found *found)
+{
+	for (size_t i = 0; i < agent->refuseds; i++) {
+		struct agent_refused *refused = &agent->refused[i];
+
+		if (refused->pid == found->pid && refused->start == found->start)
+			return refused;
+	}
+	return NULL;
+}
+
+/*
+ * Removes one element. The last element replaces it, so a loop that removes elements must run
+ * backwards.
+ */
+static void forget_refused(struct agent *agent, size_t index)
+{
+	free(agent->refused[index].executable);
+	agent->refused[index] = agent->refused[--agent->refuseds];
+}
+
+void agent_forget_refused(struct agent *agent, bool all)
+{
+	for (size_t i = agent->refuseds; i-- > 0;)
+		if (all || agent->refused[i].search != agent->searches)
+			forget_refused(agent, i);
+}
+
+void agent_forget_recorded(struct agent *agent, const struct found *found)
+{
+	struct agent_refused *refused = refused_of(agent, found);
+
+	if (refused)
+		forget_refused(agent, (size_t)(refused - agent->refused));
+}
+
+/* Returns the greatest time between two attempts. */
+static int64_t most_ns(enum agent_refusal why, const struct found *found)
+{
+	/* The next search costs little: it ends at the first process that lacks the same thing. */
+	if (why == AGENT_NO_STREAM || why == AGENT_NO_DESCRIPTOR)
+		return 0;
+	return why == AGENT_ERROR && found->record->injects ? INJECT_MOST_NS : AGAIN_MOST_NS;
+}
+
+/* Returns the element of the process, and makes it if it is missing. NULL: memory is lacking. */
+static struct agent_refused *have_refused(struct agent *agent, const struct found *found)
+{
+	struct agent_refused *refused = refused_of(agent, found);
+	char *executable;
+
+	if (refused)
+		return refused;
+	executable = strdup(found->executable);
+	if (!executable || !vec_grow(&agent->refused, agent->refuseds, 1)) {
+		free(executable);
+		return NULL;
+	}
+	refused = &agent->refused[agent->refuseds++];
+	*refused = (struct agent_refused){ .pid = found->pid, .start = found->start,
+					   .executable = executable, .wait_ns = AGAIN_NS };
+	return refused;
+}
+
+void agent_note_refused(struct agent *agent, const struct found *found, enum agent_refusal why,
+			const char *reason)
+{
+	struct agent_refused *refused = have_refused(agent, found);
+	const int64_t limit_ns = most_ns(why, found);
+	/*
+	 * A section without inject may name many programs that do not use the library. This is no
+	 * error, so only --status shows it. --status also shows all processes without a stream.
+	 */
+	bool is_said = why == AGENT_ERROR || (why == AGENT_NO_STREAM && !agent->lacks_streams) ||
+		       (why == AGENT_NO_DESCRIPTOR && !agent->lacks_descriptors);
+
+	agent->lacks_streams |= why == AGENT_NO_STREAM;
+	agent->lacks_descriptors |= why == AGENT_NO_DESCRIPTOR;
+	if (is_said && (!refused || strcmp(refused->reason, reason)))
+		say("%s", reason);
+	if (!refused)
+		return;
+	snprintf(refused->record, sizeof(refused->record), "%s", found->record->name);
+	snprintf(refused->reason, sizeof(refused->reason), "%s", reason);
+	refused->why = why;
+	refused->search = agent->searches;
+	if (refused->wait_ns > limit_ns)
+		refused->wait_ns = limit_ns;
+	refused->again_ns = until_now_ns() + refused->wait_ns;
+	refused->wait_ns = refused->wait_ns ? 2 * refused->wait_ns : AGAIN_NS;
+}
+
+/*
+ * If the process now executes another program, the function forgets the refusal, so that the agent
+ * tries the process immediately. If a process of this search has found no free stream, the next
+ * processes would not find one either.
+ */
+bool agent_must_wait(struct agent *agent, const struct found *found)
+{
+	struct agent_refused *refused = refused_of(agent, found);
+
+	if (refused && strcmp(refused->executable, found->executable)) {
+		forget_refused(agent, (size_t)(refused - agent->refused));
+		refused = NULL;
+	}
+	if (refused)
+		refused->search = agent->searches;
+	if (!refused)
+		return false;
+	if ((refused->why == AGENT_NO_STREAM && agent->lacks_streams) ||
+	    (refused->why == AGENT_NO_DESCRIPTOR && agent->lacks_descriptors))
+		return true;
+	return until_now_ns() < refused->again_ns;
+}
