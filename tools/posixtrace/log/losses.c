@@ -153,3 +153,17 @@ uint64_t losses_count(const struct posix_trace_ledger_np *ledger)
 			return UINT64_MAX;
 	return sum;
 }
+
+uint64_t losses_of_type(trace_id_t trid, trace_event_id_t id)
+{
+	struct posix_trace_ledger_np line;
+
+	return posix_trace_get_ledger_type_np(trid, id, &line) ? 0 : losses_count(&line);
+}
+
+void losses_subtract(struct posix_trace_ledger_np *left, const struct posix_trace_ledger_np *line)
+{
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		left->lost[cause] -= line->lost[cause] < left->lost[cause] ? line->lost[cause] :
+				     left->lost[cause];
+}

@@ -45,4 +45,16 @@ int losses_ledger(struct losses *losses, trace_id_t trid);
  */
 uint64_t losses_count(const struct posix_trace_ledger_np *ledger);
 
+/*
+ * Does the same for the line of an event type. Type 0 has the events whose type is not known, such
+ * as those of overwritten chunks, which may be of any type. Without a line, the result is 0.
+ */
+uint64_t losses_of_type(trace_id_t trid, trace_event_id_t id);
+
+/*
+ * Subtracts the losses of a line from the total of a ledger, cause by cause. After all lines, the
+ * losses of events whose type is not known are left. A damaged ledger gives 0.
+ */
+void losses_subtract(struct posix_trace_ledger_np *left, const struct posix_trace_ledger_np *line);
+
 #endif

@@ -19,20 +19,11 @@ static uint64_t add_saturated(uint64_t a, uint64_t b)
 
 int lost_take(struct lost *lost, const struct logfile *log)
 {
-	struct posix_trace_ledger_np ledger;
-	uint64_t known = 0, all;
 	unsigned kinds = 0;
-	/*
-	 * The total of the ledger also counts lost events of unknown types. The lines of the types
-	 * do not count them.
-	 */
-	int err = posix_trace_get_ledger_np(log->trid, &ledger);
+	int err = shimloss_read(&lost->shim, log);
 
-	if (!err)
-		err = shimloss_read(&lost->shim, log);
 	if (err)
 		return err;
-	all = losses_count(&ledger); /* the events that the program cleared are not counted */
 	lost->types = log->types;
 	/* one element more, so that the size is never 0 */
 	lost->type = calloc(log->types + 1, sizeof(*lost->type));
@@ -41,17 +32,11 @@ int lost_take(struct lost *lost, const struct logfile *log)
 	for (size_t i = 0; i < log->types; i++) {
 		if (log->list[i]->chosen)
 			kinds |= shimloss_kinds(log->list[i]->name);
-		/* If the ledger has no line for a type, no event of the type was lost. */
-		if (posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
-			continue;
-		lost->type[i] = losses_count(&ledger);
-		known = add_saturated(known, lost->type[i]);
+		lost->type[i] = losses_of_type(log->trid, log->list[i]->id);
 		if (log->list[i]->chosen)
 			lost->total = add_saturated(lost->total, lost->type[i]);
 	}
-	/* The rest of the losses are events of unknown types, such as the events of overwritten
-	 * chunks. */
-	lost->of_no_type = all > known ? all - known : 0;
+	lost->of_no_type = losses_of_type(log->trid, 0);
 	lost->total = add_saturated(lost->total, lost->of_no_type);
 	lost->total = add_saturated(lost->total, shimloss_of(&lost->shim, kinds));
 	return 0;

@@ -7,6 +7,7 @@
 #include "base/out.h"
 #include "base/text.h"
 #include "log/equation.h"
+#include "log/losses.h"
 #include "log/policy.h"
 
 /*
@@ -219,15 +220,11 @@ static void print_unknown(struct out *out, const struct tally *tally)
 	const struct tally_count none = { 0 };
 	bool any = false;
 
-	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
-		const uint64_t all = tally->ledger.lost[cause];
-		uint64_t known = 0;
-
-		for (size_t i = 0; i < tally->types; i++)
-			known += tally->type[i].ledger.lost[cause];
-		rest.lost[cause] = all > known ? all - known : 0;
+	memcpy(rest.lost, tally->ledger.lost, sizeof(rest.lost));
+	for (size_t i = 0; i < tally->types; i++)
+		losses_subtract(&rest, &tally->type[i].ledger);
+	for (int cause = 0; cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
 		any |= rest.lost[cause] != 0;
-	}
 	if (!any)
 		return;
 	count_columns(out, tally, &none, &rest);

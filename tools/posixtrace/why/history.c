@@ -897,16 +897,17 @@ static void name_programs(struct history *history)
 	}
 }
 
-/* Returns the number of lost events of types whose names begin with a text. */
+/*
+ * Returns an upper bound for the number of lost events of types whose names begin with a text. A
+ * lost event of unknown type may be of any type.
+ */
 static uint64_t count_lost(const struct logfile *log, const char *begin)
 {
-	struct posix_trace_ledger_np ledger;
-	uint64_t count = 0;
+	uint64_t count = losses_of_type(log->trid, 0);
 
 	for (size_t i = 0; i < log->types; i++)
-		if (!strncmp(log->list[i]->name, begin, strlen(begin)) &&
-		    !posix_trace_get_ledger_type_np(log->trid, log->list[i]->id, &ledger))
-			count += losses_count(&ledger);
+		if (!strncmp(log->list[i]->name, begin, strlen(begin)))
+			count += losses_of_type(log->trid, log->list[i]->id);
 	return count;
 }
 

@@ -10,6 +10,7 @@
 #include "base/vec.h"
 #include "convert/parquet/parquet.h"
 #include "log/equation.h"
+#include "log/losses.h"
 
 int parquet_counts_lost(struct parquet_counts *counts, const struct fmt_lost *lost)
 {
@@ -187,17 +188,14 @@ static int write_unknown(const struct parquet_sink *sink, const struct fmt_end *
 			 struct parquet_table *table)
 {
 	static const struct fmt_type unknown = { .name = "" };
+	struct posix_trace_ledger_np rest = end->ledger;
 	int err = 0;
 
-	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++) {
-		uint64_t known = 0;
-
-		for (size_t i = 0; i < end->types; i++)
-			known += end->type[i].ledger.lost[cause];
-		if (end->ledger.lost[cause] > known)
-			err = write_loss(sink, &table->file, &unknown, cause,
-					 end->ledger.lost[cause] - known);
-	}
+	for (size_t i = 0; i < end->types; i++)
+		losses_subtract(&rest, &end->type[i].ledger);
+	for (int cause = 0; !err && cause < POSIX_TRACE_LOST_CAUSES_NP; cause++)
+		if (rest.lost[cause])
+			err = write_loss(sink, &table->file, &unknown, cause, rest.lost[cause]);
 	return err;
 }
 
