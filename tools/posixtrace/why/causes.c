@@ -25,6 +25,7 @@
 #include "why/answers.h"
 #include "why/divide.h"
 #include "why/ender.h"
+#include "why/nagle.h"
 #include "why/circles.h"
 #include "why/stuck.h"
 #include "why/tries.h"
@@ -834,6 +835,39 @@ static void label_part(struct division *division, struct why_node *node, const s
 	}
 }
 
+/*
+ * Adds the delay of TCP as the cause of a wait for an answer. The time after the arrival of the
+ * data belongs to the thread that answered. Returns false if there was no such delay.
+ */
+static bool add_delay(struct division *division, uint32_t node, const struct call *call,
+		      const struct call *read, int64_t from_ns, int64_t to_ns)
+{
+	struct nagle_delay delay;
+	const struct ender found = read && read->is_small ?
+				   ender_find(division->history, call, read == call ? NULL : read) :
+				   (struct ender){ .call = NULL };
+	char label[240];
+
+	if (!nagle_delayed(division->history, call, read, found.call, &delay))
+		return false;
+	snprintf(label, sizeof(label), "%s delayed by TCP (Nagle's algorithm): several small writes "
+		 "before the read, TCP_NODELAY is not set on descriptor %d%s",
+		 delay.is_measured ? "probably" : "possibly", (int)read->key, delay.is_measured ?
+		 ", and the peer received the last one late" :
+		 ", and the wait is as long as a delayed acknowledgement");
+	if (delay.until_ns > to_ns)
+		delay.until_ns = to_ns;
+	if (delay.until_ns > from_ns)
+		add_outside(division, node, UINT64_C(1) << 33 | (uint32_t)read->key << 1 |
+			    delay.is_measured, label, true, from_ns, delay.until_ns);
+	else
+		delay.until_ns = from_ns;
+	if (found.call)
+		add_thread_part(division, node, "probably written by", found.call->thread, true,
+				delay.until_ns, to_ns);
+	return true;
+}
+
 /* Returns how a thread is related to a call that did not return. */
 static const char *owner_text(const struct division *division, const struct call *call,
 			      uint32_t who, int64_t from_ns, int64_t to_ns)
@@ -955,6 +989,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 	case CAUSE_WRITE:
 		/* A time limit ended a read in vain, so no thread is the cause. */
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
+		    !add_delay(division, node, call, call, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
 		    (!call->text || call->fd_kind == FD_QUEUE) &&
 		    !add_partner(division, node, call, NULL, from_ns, to_ns))
@@ -962,6 +997,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_POLL:
 		if (!call->is_in_vain && !is_timer_read(through) &&
+		    !add_delay(division, node, call,
+			       through ? through : ender_through(history, call), from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_partner(division, node, call, through, from_ns, to_ns);
 		break;

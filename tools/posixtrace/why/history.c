@@ -21,6 +21,7 @@
 #include "log/program.h"
 #include "why/answers.h"
 #include "why/classify.h"
+#include "why/nagle.h"
 #include "why/objects.h"
 #include "why/lives.h"
 #include "why/stops.h"
@@ -584,6 +585,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		add_ipc(plan, type, event, &call);
 	else if (plan->key >= 0)
 		objects_find(history, thread->pid, &call);
+	nagle_note(history, plan, type, event, thread->pid, &call);
 	if (plan->cause == CAUSE_SIGNAL || plan->cause == CAUSE_KILL || plan->cause == CAUSE_TIMER)
 		add_signal(plan, type, event, &call);
 	if ((plan->cause == CAUSE_FILE_LOCK || plan->target[0] >= 0) && plan->cause != CAUSE_KILL)
@@ -1142,6 +1144,7 @@ void history_fini(struct history *history)
 	table_fini(&history->of_text);
 	objects_fini(history);
 	lives_fini(history);
+	nagle_fini(history);
 	free(history->ended);
 	free(history->stuck);
 	free(history->look);

@@ -98,6 +98,7 @@ struct call {
 	bool is_open : 1;      /* it did not return before the thread or the log ended */
 	/* key is the number of an object of System V, which is the same in all processes */
 	bool has_id : 1;
+	bool is_small : 1;     /* a read after small writes over TCP: why/nagle.h */
 	bool is_stuck : 1;     /* it did not return, and history.stuck has its facts */
 };
 
@@ -264,6 +265,14 @@ struct history {
 	} *fd;
 	size_t fds;
 	struct table of_fd;
+	struct tcp_socket {    /* of a process: why/nagle.h */
+		pid_t pid;
+		int32_t fd;
+		uint32_t writes;  /* small writes since the last read */
+		bool is_tcp, has_nodelay;
+	} *tcp;
+	size_t tcps;
+	struct table of_tcp;
 	uint32_t objects;      /* the last number that an object got */
 	/* locks of files that were set and not removed yet; file_holds has the times of all locks
 	 * of files */
