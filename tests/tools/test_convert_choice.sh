@@ -76,4 +76,29 @@ check "a name that no type has is told" has err 'no event type of'
 run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl
 run 0 convert --fail-on-loss -e posix_trace_stop "$tmp/overrun.log" --to jsonl
 
+# A sink that needs facts reads the log twice. The schemas of the second reading have the addresses of
+# others that the first reading freed.
+"${top_builddir:-..}/tests/tools/compose" "$tmp/twice.log" <<'END' || exit 99
+type req.b u32 id; str who; @begin req; @key id
+type req.e u32 id; errno e; @end req; @key id
+type part.e @end part
+type call ns time; str what
+type lock.mutex ns time; ptr lock; errno error
+type q s32 len; @counter len
+type -cmd str s
+type "\xff\xfe" str s
+type "=1+1" str s; bytes b
+-cmd 20 21 +1us ""
+q 10 11 +7ns -2147483648
+part.e 10 10 +0 @late
+req.b 20 20 +1s 1 "=cmd"
+-cmd 10 12 +1 "-2"
+END
+for sink in ctf otlp parquet; do
+	"$posixtrace" convert --list | grep -q "^$sink " || continue
+	rm -rf "$tmp/chosen"
+	run 0 convert "$tmp/twice.log" --where 'len < 0' --to $sink -o "$tmp/chosen"
+	check "$sink has the event of the second reading" lacks err 'no event is selected'
+done
+
 finish

@@ -58,6 +58,12 @@ static struct value where_unknown(void)
 
 /* ------------------------------------------------------------------ fields */
 
+static struct where_place *cache_place(struct where *where,
+				       const struct posix_trace_schema_np *schema)
+{
+	return &where->place[(uintptr_t)schema / 64 % WHERE_CACHE];
+}
+
 /*
  * Returns the indices that the fields of the expression have in a schema. A direct-mapped cache
  * keeps the indices, so that names need not be compared for each event. Most logs have far fewer
@@ -67,7 +73,7 @@ static struct value where_unknown(void)
 static const struct where_place *place_of(struct where *where,
 					  const struct posix_trace_schema_np *schema)
 {
-	struct where_place *place = &where->place[(uintptr_t)schema / 64 % WHERE_CACHE];
+	struct where_place *place = cache_place(where, schema);
 
 	if (place->schema == schema)
 		return place;
@@ -104,6 +110,11 @@ static bool has_value_name(const struct posix_trace_schema_np *schema, const cha
 
 void where_mark_names(struct where *where, const struct posix_trace_schema_np *schema)
 {
+	struct where_place *place = cache_place(where, schema);
+
+	/* A schema that was freed may have had the same address, with other fields. */
+	if (place->schema == schema)
+		place->schema = NULL;
 	for (unsigned i = 0; i < where->fields; i++) {
 		if (where->field[i].known)
 			continue;

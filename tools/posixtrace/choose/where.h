@@ -55,8 +55,9 @@ struct where *where_parse_at(const char *place, size_t column, const char *raw, 
 void where_free(struct where *where);
 
 /*
- * Evaluates the expression for an event. The schema must keep its address while the expression is
- * used, since its address is the key of the cache.
+ * Evaluates the expression for an event. The schema's address is the key of the cache. If a schema
+ * is freed while the expression is used, the caller must call where_mark_names() for each later
+ * schema, because a later schema may have the same address.
  */
 enum where_answer { WHERE_UNKNOWN = -1, WHERE_NO, WHERE_YES };
 enum where_answer where_match(struct where *where, const struct where_event *event);
