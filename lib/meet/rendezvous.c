@@ -35,7 +35,7 @@
 /*
  * how often a controller tries to make a link if other processes remove the folder at the same time
  */
-#define TRIES     4
+#define TRIES     100
 /* Bounds the number of ancestors that are examined, because /proc may change meanwhile. */
 #define ANCESTORS 32
 
@@ -430,12 +430,20 @@ enum link_result { LINKED, NAME_IN_USE, NO_FOLDER };
 static enum link_result link_in(int folder, const char *name, int fd)
 {
 	char path[PTX_RENDEZVOUS_PATH], text[PTX_RENDEZVOUS_PATH];
+	bool is_linked;
 
-	rendezvous_clean(folder);
 	own_path(path, fd);
-	if (symlinkat(path, folder, name) == 0)
-		return LINKED;
+	is_linked = symlinkat(path, folder, name) == 0;
 	/* Another process has removed the folder since it was opened. */
+	if (!is_linked && errno == ENOENT)
+		return NO_FOLDER;
+	/*
+	 * The folder is cleaned after the link was made, because no process removes a folder with a
+	 * link. A link that had the name may be gone then.
+	 */
+	rendezvous_clean(folder);
+	if (is_linked || symlinkat(path, folder, name) == 0)
+		return LINKED;
 	if (errno == ENOENT)
 		return NO_FOLDER;
 	return read_link(folder, name, text) && strcmp(text, path) == 0 ? LINKED : NAME_IN_USE;
@@ -451,7 +459,10 @@ static enum link_result rendezvous_link(const char *which, uint32_t uid, const c
 {
 	enum link_result result = NO_FOLDER;
 
-	/* Another process may remove the folder while it is empty. */
+	/*
+	 * Another process may remove the folder while it is empty. So after each failure another
+	 * process has gone on, as in a lock-free algorithm.
+	 */
 	for (int i = 0; result == NO_FOLDER && i < TRIES; i++) {
 		int folder = ptx_folder_open_in(uid, which, true);
 

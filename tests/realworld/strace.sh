@@ -110,6 +110,34 @@ cat >script.php <<'EOF'
 exec("exit 3", $lines, $status); echo $status; copy("p", "q"); unlink("p"); rename("q", "p");
 print_r(scandir("tree")); var_dump(@file_get_contents("nofile")); exit(7);
 EOF
+cat >script.lisp <<'EOF'
+(write (with-output-to-string (s) (sb-ext:run-program "/bin/echo" '("text") :output s)))
+(write (probe-file "nofile"))
+(write (sb-thread:join-thread (sb-thread:make-thread (lambda () 7))))
+(sb-ext:exit :code 4)
+EOF
+cat >script.ml <<'EOF'
+let () = if Unix.fork () = 0 then exit 3 else match Unix.wait () with
+  | _, Unix.WEXITED n -> print_int n; Unix.rename "big" "other"; ignore (Sys.readdir "tree");
+    (try ignore (Unix.stat "nofile") with Unix.Unix_error _ -> print_endline "none")
+  | _ -> ()
+EOF
+cat >script.exp <<'EOF'
+spawn sh -c {read a; echo got $a; exit 3}
+send "text\r"
+expect eof
+exit [lindex [wait] 3]
+EOF
+cat >script.tcl <<'EOF'
+puts [exec echo text | cat]; puts [file exists nofile]; after 10 {set x 1}; vwait x; exit 4
+EOF
+cat >build.ninja <<'EOF'
+rule copy
+  command = cp $in $out
+build x1: copy a.c
+build x2: copy x1
+build x3: copy a.c
+EOF
 mkdir perl
 echo "use ExtUtils::MakeMaker; WriteMakefile(NAME => 'A', VERSION => 1);" >perl/Makefile.PL
 printf 'for f in /nonexist/1 /nonexist/2; do test -e $f || cat $f; done; ls -l a.c\n' >script
@@ -211,6 +239,18 @@ beside cmake cmake -S cmake -B built
 beside rustc rustc a.rs
 beside tmux sh -c 'tmux -S socket -f /dev/null new-session -d "echo text >out"
 	while tmux -S socket has-session 2>/dev/null; do sleep 0.1; done; cat out'
+beside sbcl sbcl --script script.lisp
+beside ocaml ocaml unix.cma script.ml
+beside expect expect script.exp
+beside tcl tclsh script.tcl
+beside lua lua5.4 -e 'print(io.popen("echo text"):read("a"), io.open("nofile")) os.exit(5)'
+beside script sh -c 'script -q -c "echo text; exit 3" out; echo $?; grep -c text out'
+beside screen sh -c 'screen -dmS x$$ sh -c "echo text >out"; until test -s out; do sleep 0.1; done'
+beside ninja ninja -j2
+beside ccache sh -c 'CCACHE_DIR=$PWD/c ccache gcc -c a.c && CCACHE_DIR=$PWD/c ccache gcc -c a.c'
+beside mold gcc -fuse-ld=mold a.c -o a
+beside lld gcc -fuse-ld=lld a.c -o a
+beside gdb gdb -batch -nx -ex run /bin/echo
 test -x start/several && beside several sh -c ./several
 test -x start/walks && beside walks sh -c 'exec ./walks'
 PATH=$PATH:/usr/sbin

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,19 @@
 #include "support/support.h"
 
 static char folder[] = "/tmp/posixtrace-test.XXXXXX", traced[64];
+
+/* The number of calls of symlinkat() before which another process removes the empty folder. */
+static int removals;
+
+/* The library calls this function. */
+int symlinkat(const char *text, int at, const char *name)
+{
+	if (removals > 0) {
+		removals--;
+		ck_assert_int_eq(rmdir(traced), 0);
+	}
+	return (int)syscall(SYS_symlinkat, text, at, name);
+}
 
 static void choose(void)
 {
@@ -224,7 +238,23 @@ START_TEST(only_links_of_dead_processes_are_removed)
 }
 END_TEST
 
+/* Many recorders that begin and end at the same time make and remove the folder. */
+START_TEST(a_folder_that_others_remove_is_made_again)
+{
+	struct ptx_rendezvous_target target = self();
+
+	choose();
+	removals = 50;
+	ptx_rendezvous_link(&target, 0, false);
+	ck_assert_int_eq(removals, 0);
+	ck_assert_int_eq(found(), 1);
+	ptx_rendezvous_remove(&target, false);
+	clean_up();
+}
+END_TEST
+
 SUITE_MAIN("unit/arena/rendezvous", a_link_to_a_descriptor_is_followed_and_no_other,
 	   links_of_all_processes_are_the_last,
 	   links_of_ancestors_are_found_among_many_others,
-	   only_links_of_dead_processes_are_removed)
+	   only_links_of_dead_processes_are_removed,
+	   a_folder_that_others_remove_is_made_again)
