@@ -65,7 +65,7 @@ clock_nanosleep
 EVENTS = {}
 for row in """
 io.open open open64 openat openat64 creat creat64 __open __open64 __open_2 __open64_2 __openat_2
-  __openat64_2 posix_openpt syscall_openat2
+  __openat64_2 posix_openpt getpt syscall_openat2
 io.close close __close
 io.read read __read __read_chk eventfd_read
 io.write write __write eventfd_write
@@ -456,10 +456,23 @@ def kind_of_clone(call):
     return "vfork" if shares(call, "CLONE_VM", "CLONE_VFORK") else "clone"
 
 
+def by_program(frames):
+    """A wrapper that the program called. Its malloc() may have been called by libposixtrace."""
+    files = [f[0] for f in frames]
+    while files and files[0].startswith("libc.so"):
+        files.pop(0)
+    if not files or not files[0].startswith("libposixtrace-preload"):
+        return False
+    while files and files[0].startswith("libposixtrace-preload"):
+        files.pop(0)
+    return bool(files) and not files[0].startswith(("libposixtrace", "libc.so", "ld-linux"))
+
+
 def classify(call, wrapped, traced):
     """Returns the class, and the function of the C library."""
     frames = call.frames
-    if any(f[0].startswith("libposixtrace.so") or f[0] in RECORDER for f in frames):
+    if any(f[0] in RECORDER for f in frames) or \
+            any(f[0].startswith("libposixtrace.so") for f in frames) and not by_program(frames):
         return "tracer", ""
     if not frames:
         return "unknown", ""

@@ -234,8 +234,12 @@ make_cgi() {
 	mkdir -p "$1"
 	chmod 755 "$1"
 	seq 5000 >"$1/file"
-	printf '#!/bin/sh\nprintf "Content-Type: text/plain\\r\\n\\r\\n"; cksum; test -e /nonexist || echo "$QUERY_STRING"\n' \
-		>"$1/a.cgi"
+	cat >"$1/a.cgi" <<'END'
+#!/bin/sh
+printf "Content-Type: text/plain\r\n\r\n"
+cksum
+test -e /nonexist || echo "$QUERY_STRING"
+END
 	chmod 755 "$1/a.cgi"
 }
 # The argument is the address.

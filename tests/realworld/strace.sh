@@ -250,7 +250,7 @@ beside ninja ninja -j2
 beside ccache sh -c 'CCACHE_DIR=$PWD/c ccache gcc -c a.c && CCACHE_DIR=$PWD/c ccache gcc -c a.c'
 beside mold gcc -fuse-ld=mold a.c -o a
 beside lld gcc -fuse-ld=lld a.c -o a
-beside gdb gdb -batch -nx -ex run /bin/echo
+beside gdb sh -c 'gdb -batch -nx -ex run /bin/echo | sed "s/process [0-9]*//"'
 test -x start/several && beside several sh -c ./several
 test -x start/walks && beside walks sh -c 'exec ./walks'
 PATH=$PATH:/usr/sbin
