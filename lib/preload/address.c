@@ -16,6 +16,7 @@
 #endif
 
 #include <netinet/in.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -30,7 +31,12 @@
  */
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes)
 {
-	return address && bytes && shim_is_readable(bytes) ? *bytes : 0;
+	/* A length that is not aligned may be in two pages. */
+	return address && bytes && shim_is_readable(bytes) &&
+			       ((uintptr_t)bytes % sizeof(*bytes) == 0 ||
+				shim_is_readable((const char *)(bytes + 1) - 1)) ?
+		       *bytes :
+		       0;
 }
 #endif
 

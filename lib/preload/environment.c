@@ -180,6 +180,52 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 	return !keeps;
 }
 
+/* The kernel maps memory page by page. */
+#define PAGE 4096
+
+/* Returns whether the byte can be read. *page is the last page that was found to be readable. */
+static bool may_read(const void *at, uintptr_t *page)
+{
+	const uintptr_t own = (uintptr_t)at / PAGE;
+
+	if (own != *page && !shim_is_readable(at))
+		return false;
+	*page = own;
+	return true;
+}
+
+/* Returns whether a string can be read up to its NUL. */
+static bool is_text(const char *text, uintptr_t *page)
+{
+	for (; may_read(text, page); text++)
+		if (!*text)
+			return true;
+	return false;
+}
+
+/*
+ * Returns whether an environment can be read up to its end. With an environment that cannot be
+ * read, the call fails, and so does not need another environment. The process's own environment is
+ * not checked: the C library reads it without a check, too.
+ */
+static bool is_environment(char *const envp[])
+{
+	uintptr_t vector = UINTPTR_MAX, text = UINTPTR_MAX; /* no page */
+
+	if (envp == environ || !envp)
+		return true;
+	for (size_t i = 0;; i++) {
+		/* A vector that is not aligned may have a pointer in two pages. */
+		if (!may_read(&envp[i], &vector) ||
+		    !may_read((const char *)&envp[i + 1] - 1, &vector))
+			return false;
+		if (!envp[i])
+			return true;
+		if (!is_text(envp[i], &text))
+			return false;
+	}
+}
+
 /*
  * The function examines the environment first. Often it need not examine the file of the program.
  */
@@ -187,6 +233,8 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 {
 	size_t count = 0, bytes = 0;
 
+	if (!is_environment(envp))
+		return 0;
 	for (; envp && envp[count]; count++)
 		if (has_shim(envp[count]))
 			bytes += strlen(envp[count]) + 1;

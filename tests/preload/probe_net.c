@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/select.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -99,7 +100,11 @@ static int net(int argc, char **argv)
  */
 static int net_faults(int argc, char **argv)
 {
-	const uintptr_t bad[2] = { 8, (uintptr_t)-4096 };
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char *map = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+			 0);
+	/* The last one begins in a readable page. */
+	const uintptr_t bad[3] = { 8, (uintptr_t)-4096, (uintptr_t)map + page - 1 };
 	struct sockaddr_un from, name = { .sun_family = AF_UNIX };
 	socklen_t bytes = sizeof name;
 	int pair[2], listener = socket(AF_UNIX, SOCK_STREAM, 0),
@@ -107,11 +112,12 @@ static int net_faults(int argc, char **argv)
 	char byte;
 
 	(void)argc, (void)argv;
+	MUST(map != MAP_FAILED && mprotect(map + page, page, PROT_NONE) == 0);
 	MUST(socketpair(AF_UNIX, SOCK_DGRAM, 0, pair) == 0);
 	MUST(bind(listener, (struct sockaddr *)&name, sizeof name.sun_family) == 0 &&
 	     !listen(listener, 7));
 	MUST(getsockname(listener, (struct sockaddr *)&name, &bytes) == 0);
-	for (int i = 0; i < 2; i++) {
+	for (int i = 0; i < 3; i++) {
 		MUST(send(pair[0], "x", 1, 0) == 1 && send(pair[0], "x", 1, 0) == 1);
 		MUST(recvfrom(pair[1], &byte, 1, 0, NULL, (socklen_t *)bad[i]) == 1);
 		MUST(recvfrom(pair[1], &byte, 1, 0, (struct sockaddr *)&from,

@@ -73,8 +73,18 @@ static int process(int argc, char **argv)
 /* Executes one program after another in the same process. */
 static int process_exec(int argc, char **argv)
 {
+	char *invalid = (char *)(uintptr_t)8, *half[] = { *environ, invalid, NULL };
+	char **vectors[] = { (char **)invalid, (char **)(uintptr_t)-8, half };
+	pid_t child;
+
 	MUST(argc >= 1);
-	MUST(execve((const char *)(uintptr_t)8, argv, environ) == -1 && errno == EFAULT);
+	MUST(execve(invalid, argv, environ) == -1 && errno == EFAULT);
+	for (int i = 0; i < 3; i++) {
+		MUST(execve("/bin/true", argv, vectors[i]) == -1 && errno == EFAULT);
+		MUST(execve("/bin/true", vectors[i], environ) == -1 && errno == EFAULT);
+		MUST(execve("/bin/true", vectors[i], vectors[i]) == -1 && errno == EFAULT);
+		MUST(posix_spawn(&child, "/bin/true", NULL, NULL, argv, vectors[i]) == EFAULT);
+	}
 	execlp(argv[0], argv[0], "a b", "c", (char *)NULL);
 	return 1;
 }

@@ -198,7 +198,7 @@ shim process "$probe" exec "$probe"
 check "each program of a process has its log" test -s "$log.2"
 check "the first tells of the second" shows "process.exec .* path=$probe arguments=$probe a b c\$" 1
 check "memory that is not there is not looked at" shows 'process.exec pid=[0-9]+ fd=-1 path= arguments=' 1
-check "nor executed" shows 'process.exec_failed .* error=14$' 1
+check "nor executed" shows 'process.exec_failed .* error=14$' 10
 
 # Programs that run at once and share a name of a log have a log each.
 rm -f "$log"*
