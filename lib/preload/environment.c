@@ -140,12 +140,24 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 }
 
 /*
- * Checks whether the program will be traced, and records process.untraced if it will not. Returns
- * whether the shim must be removed from its environment. is_bare: the environment does not have the
- * shim. This is so with env -i, after sudo(8), and in a process that was already running when
- * tracing began.
+ * Returns the reason why an environment without the shim leaves a program untraced. There may be no
+ * LD_PRELOAD, as with env -i, after sudo(8), and in a process that was already running when tracing
+ * began. Or the program has replaced the list by its own one.
  */
-static bool is_untraced(const struct shim_program *program, const void *caller, bool is_bare)
+static const char *reason_without_shim(char *const envp[])
+{
+	for (; envp && *envp; envp++)
+		if (!strncmp(*envp, NAME, strlen(NAME)) && (*envp)[strlen(NAME)])
+			return "executed with another LD_PRELOAD";
+	return "executed without LD_PRELOAD";
+}
+
+/*
+ * Checks whether the program will be traced, and records process.untraced if it will not. Returns
+ * whether the shim must be removed from its environment. `lack` is the reason of
+ * reason_without_shim(), or NULL if the environment has the shim.
+ */
+static bool is_untraced(const struct shim_program *program, const void *caller, const char *lack)
 {
 	struct {
 		int32_t pid;
@@ -163,8 +175,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 		why = reason_against(program, &keeps);
 	else if (shim_filter_forbids_start())
 		why = "seccomp filter";
-	if (!why && is_bare)
-		why = "executed without LD_PRELOAD";
+	if (!why)
+		why = lack;
 	if (!why)
 		return false;
 	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller)) {
@@ -241,11 +253,11 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 	/* No variable has the shim, so the file of the program is needed only for the event. */
 	if (!bytes) {
 		if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))
-			is_untraced(&program, caller, true);
+			is_untraced(&program, caller, reason_without_shim(envp));
 		return 0;
 	}
 	/* The room is for the pointers, their NULL, and the changed variables. */
-	return is_untraced(&program, caller, false) ? (count + 1) * sizeof(*envp) + bytes : 0;
+	return is_untraced(&program, caller, NULL) ? (count + 1) * sizeof(*envp) + bytes : 0;
 }
 
 /*
@@ -286,8 +298,10 @@ void shim_environment_for_shell(const void *caller)
 
 	for (char **variable = environ; variable && *variable; variable++)
 		if (has_shim(*variable)) {
-			if (is_untraced(&shell, caller, false))
+			if (is_untraced(&shell, caller, NULL))
 				copy_without(*variable + strlen(NAME), *variable + strlen(NAME));
 			return;
 		}
+	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))
+		is_untraced(&shell, caller, reason_without_shim(environ));
 }

@@ -655,8 +655,11 @@
 	  "ns time; s32 child; errno error; str path; str arguments") \
 	/* process.exec is recorded before the call, which does not return if it succeeds. */ \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
-	/* A program is executed into which the shim is not loaded; `why` has the reason. */ \
-	X(PROCESS_UNTRACED, PROCESS, "process.untraced", "s32 pid; str why; str program") \
+	/* \
+	 * A program is executed into which the shim is not loaded; `why` has the reason. This \
+	 * report of the shim does not depend on the family process. \
+	 */ \
+	X(PROCESS_UNTRACED, SHIM, "process.untraced", "s32 pid; str why; str program") \
 	X(PROCESS_EXEC_FAILED, PROCESS, "process.exec_failed", "s32 pid; errno error") \
 	/* `status` is valid if `known` is 1. */ \
 	X(PROCESS_WAIT, PROCESS, "process.wait", \

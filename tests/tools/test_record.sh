@@ -131,6 +131,23 @@ if has_shim; then
 	run 0 record sh -c 'env -i /bin/echo a; sh -c "exit 0"; exit 0'
 	check "a program without the library in its environment is reported" has err \
 		': programs that cannot be traced: /bin/echo (executed without LD_PRELOAD); --syscalls=unseen records their system calls$'
+	for chosen in --trace=io '-eio.*' --event=process.end; do
+		run 0 record "$chosen" env LD_PRELOAD=libc.so.6 sort numbers
+		check "$chosen: so is one that gets another list of libraries" has err \
+			': programs that cannot be traced: [a-z/]*sort (executed with another LD_PRELOAD); --syscalls'
+	done
+	run 0 record -x process.untraced env LD_PRELOAD=libc.so.6 sort numbers
+	check "unless the user excludes the event" lacks err 'cannot be traced'
+	if echo 'int main(int n, char **v) { n > 1 ? setenv("LD_PRELOAD", v[1], 1) : unsetenv("LD_PRELOAD");
+		return system("exit 0") || pclose(popen("exit 0", "r")); }' |
+		${CC:-cc} -w -include stdlib.h -include stdio.h -x c -o shells - 2>/dev/null; then
+		run 0 record ./shells
+		check "shells of system() and popen() are reported, too" has err \
+			': programs that cannot be traced: /bin/sh (executed without LD_PRELOAD, 2 times); --syscalls'
+		run 0 record ./shells libc.so.6
+		check "with another list of libraries" has err \
+			': programs that cannot be traced: /bin/sh (executed with another LD_PRELOAD, 2 times); --syscalls'
+	fi
 	run 0 record env
 	check "the program finds the library" has out "^LD_PRELOAD=$shim$"
 	LD_PRELOAD=libc.so.6 "$posixtrace" record -q --trace=process,-dl env >out

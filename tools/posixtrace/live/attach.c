@@ -15,6 +15,7 @@
 #include "live/enter.h"
 #include "live/families.h"
 #include "live/preload.h"
+#include "live/untraced.h"
 #include "log/equation.h"
 
 extern const struct tool_command attach_command;
@@ -234,6 +235,10 @@ static int attach_run(int argc, char **argv)
 	if (plan.content && !preload_add_data(&plan.families, plan.content))
 		return TOOL_FAILURE;
 	if (kernel.stack.globs && !stack_add(&kernel.stack, &plan.families, &plan))
+		return TOOL_FAILURE;
+	/* With --trace=none, no library in the process could record these events. */
+	if (plan.choose.include.count && !(plan.families && !strcmp(plan.families, "none")) &&
+	    !capture_take_event(&plan, UNTRACED_EVENT))
 		return TOOL_FAILURE;
 	if (plan.budget && plan.choose.include.count && !capture_take_event(&plan, BUDGET_EVENT))
 		return TOOL_FAILURE;

@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "live/preload.h"
+#include "live/untraced.h"
 #include "log/preload_types.h"
 
 #include "../../../lib/preload/choose.c"
@@ -25,7 +26,8 @@
  */
 static bool is_own(const char *glob)
 {
-	return !strncmp(glob, "posixtrace_", 11) || !strncmp(glob, "crash.", 6);
+	return !strncmp(glob, "posixtrace_", 11) || !strncmp(glob, "crash.", 6) ||
+	       !strcmp(glob, UNTRACED_EVENT);
 }
 
 /*

@@ -19,6 +19,7 @@
 #include "live/image.h"
 #include "live/preload.h"
 #include "live/process.h"
+#include "live/untraced.h"
 #include "log/preload_types.h"
 
 extern const struct tool_command record_command;
@@ -411,8 +412,9 @@ static int record_run_command(int argc, char **argv)
 		    !prepare_functions(argv + optind))
 			return RECORD_FAILURE;
 	}
-	if (record.plan.budget && record.plan.choose.include.count &&
-	    !capture_take_event(&record.plan, BUDGET_EVENT))
+	if (record.plan.choose.include.count &&
+	    (!capture_take_event(&record.plan, UNTRACED_EVENT) ||
+	     (record.plan.budget && !capture_take_event(&record.plan, BUDGET_EVENT))))
 		return RECORD_FAILURE;
 	/* find_preload() removes the list "none", because nothing is preloaded then. */
 	record.plan.families = wants_none ? "none" : record.launch.families;

@@ -467,7 +467,7 @@ static void note_untraced(struct run *run)
 		       kernel_has_calls(&run->kernel.plan) ?
 		       "; system calls by kernel tracing" : "", '\0',
 		       run->record->launch.argv[0]);
-	capture_note(&run->capture, "process.untraced", "s32 pid; str why; str program", data,
+	capture_note(&run->capture, UNTRACED_EVENT, "s32 pid; str why; str program", data,
 		     (size_t)len + 5);
 }
 

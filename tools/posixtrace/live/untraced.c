@@ -98,7 +98,7 @@ static unsigned read_programs(struct program *program, trace_id_t trid, bool is_
 	unsigned others = 0;
 	int unavailable;
 
-	if (!find_type(trid, "process.untraced", &id, &schema))
+	if (!find_type(trid, UNTRACED_EVENT, &id, &schema))
 		return 0;
 	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
 		if (event.info.posix_event_id != id)

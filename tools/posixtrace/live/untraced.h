@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* The type of the events. No pattern of --event excludes them, because they explain a gap. */
+#define UNTRACED_EVENT "process.untraced"
+
 /*
  * Prints one line with the number of such programs and the first of them, with the reasons, if the
  * log has any. fd is the complete log and stays open. is_first_known is true if the first one was
