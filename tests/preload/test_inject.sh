@@ -210,9 +210,18 @@ if test -n "$linker" && ${CC:-cc} -w -o "$tmp/second" "$tmp/emulator.c" 2>/dev/n
 fi
 if test -n "$linker" && ${CC:-cc} -w -static -o "$tmp/emulator" "$tmp/emulator.c" 2>/dev/null; then
 	emulates "$tmp/emulator"
-	refused "an emulator" 'it is statically linked'
+	refused "an emulator" 'it is a static program that has another program in its memory, as an emulator has'
 	exec 8>&-
 	check "an emulator goes on" until_true grep -q alive "$tmp/emulated"
+fi
+if command -v valgrind >/dev/null && valgrind --tool=none true 2>"$tmp/can"; then
+	emulates valgrind --tool=none -q "$tmp/second"
+	refused "valgrind" 'it runs under valgrind, .*; record it from its start instead: posixtrace record valgrind PROGRAM'
+	exec 8>&-
+	check "the program under valgrind goes on" until_true grep -q alive "$tmp/emulated"
+	run 0 record --force -o "$log" valgrind --tool=none -q cat /dev/null
+	check "a recording from the start has its calls" test "$("$posixtrace" dump -e io.open "$log" |
+		grep -c /dev/null)" -eq 1
 fi
 # A program of another word size is not said to be static.
 if echo 'void _start(void) { for (;;) __asm__ volatile("int $0x80" : : "a"(29) : "memory"); }' | # pause

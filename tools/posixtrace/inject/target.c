@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -208,6 +209,29 @@ static void find_shim(struct target *target)
 }
 
 /*
+ * Returns the reason why the shim cannot be loaded into a static program. An emulator has the
+ * linker and the C library of another program in its memory. It executes a translation of their
+ * code, so a thread cannot call them. valgrind passes LD_PRELOAD to its program, so that a
+ * recording from the start succeeds.
+ */
+static const char *reason_of_static(const struct target *target)
+{
+	char path[40], exe[512];
+	ssize_t len;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)target->pid);
+	len = readlink(path, exe, sizeof(exe) - 1);
+	exe[len < 0 ? 0 : len] = '\0';
+	if (has_mapped(target, "vgpreload_core") || !fnmatch("*/valgrind/*-linux", exe, 0))
+		return "it runs under valgrind, which executes a translation of its code; record "
+		       "it from its start instead: posixtrace record valgrind PROGRAM";
+	if (has_mapped(target, "ld-linux") || has_mapped(target, "libc.so.6"))
+		return "it is a static program that has another program in its memory, as an "
+		       "emulator has; record that program without the emulator";
+	return "it is statically linked";
+}
+
+/*
  * Returns the reason why there is no C library that could load the shim. Bytes 4 and 18 of the ELF
  * header of the executed file are the word size and the processor of the process.
  */
@@ -226,7 +250,7 @@ static const char *reason_without_libc(const struct target *target)
 	if (n == sizeof(elf) && (elf[4] != 2 || elf[18] != EM_X86_64))
 		return "it is for another processor, or of another word size";
 	if (target->is_static)
-		return "it is statically linked";
+		return reason_of_static(target);
 	if (has_mapped(target, "ld-musl") || has_mapped(target, "libc.musl"))
 		return "its C library is another one than glibc (musl)";
 	if (!has_mapped(target, "ld-") && !has_mapped(target, "ld.so"))
