@@ -25,6 +25,10 @@ check "the path of the log is printed" has out "^$store/logs/.*Z-doll-$target-co
 log=$(cat "$tmp/out")
 check "the log has the events" test "$(count_of u)" -eq 3
 check "and the reason" reason_in "$log" 'command.*agent --snapshot'
+run 0 stat "$log"
+check "stat has the reason" has out '^agent  *snapshot, trigger command: agent --snapshot$'
+run 0 stat --json "$log"
+check "stat --json has it, too" has out '"agent":{"what":"snapshot","trigger":"command","reason":"agent --snapshot"}'
 tell e
 run 0 agent -c "$conf" --snapshot "$target"
 log=$(cat "$tmp/out")

@@ -79,9 +79,12 @@ make_logs
 cd "$tmp/logs" || exit 99
 "$compose" rare.ptl <<'END' || exit 99
 type tick ns time; u32 n; @span tick
+type posixtrace_agent str what; str trigger; str reason
 tick 7 7 1s 5 1
 repeat 9000 tick 7 7 +1us 5 1
+posixtrace_agent 7 7 +1us snapshot crash killed
 lost tick 3 10
+lost - 2
 END
 changed rare.ptl bad.ptl 4097 XXXX || exit 99
 "$posixtrace" dump --json --limit 1 rare.ptl bad.ptl >>"$tmp/dump" 2>/dev/null

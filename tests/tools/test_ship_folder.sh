@@ -93,6 +93,7 @@ rm -rf "$tmp/lake"
 )
 check "a full disk fails" test $? -eq 1
 check "and no table is there" test "$(files)" -eq 0
+check "nor anything else" test -z "$(left)"
 run 0 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
 check "then the log arrives" equal "$tmp/big.ptl" "$host"
 head -c 9000 "$tmp/logs/spans.ptl" >"$tmp/cut.ptl"

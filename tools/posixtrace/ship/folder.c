@@ -220,10 +220,38 @@ static int ship_tables(const struct folder *folder, uint64_t events)
 }
 
 /*
- * Ships the log while it locks the log's identity, so that only one process ships the log. The
- * function removes the file with the lock when the log is shipped. Another process may have opened
- * this file before, and lock it afterwards. That process finds the file of the ledger and ships
- * nothing.
+ * Locks the file with this name, and makes it if it is missing. The process that had the lock may
+ * have removed the file meanwhile, so that a third process could make and lock another one. So a
+ * file without a name is not used. Returns -1 and errno after an error, EWOULDBLOCK if another
+ * process has the lock.
+ */
+static int acquire_lock(const struct folder *folder, const char *lock)
+{
+	struct stat held, named;
+
+	for (;;) {
+		int fd = openat(folder->fd, lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600), err;
+
+		if (fd < 0)
+			return -1;
+		if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &held)) {
+			if (!fstatat(folder->fd, lock, &named, AT_SYMLINK_NOFOLLOW) &&
+			    held.st_dev == named.st_dev && held.st_ino == named.st_ino)
+				return fd;
+			close(fd);
+			continue;
+		}
+		err = errno;
+		close(fd);
+		errno = err;
+		return -1;
+	}
+}
+
+/*
+ * Ships the log while it locks the log's identity, so that only one process ships the log. The file
+ * with the lock is removed in any case. Only a killed process leaves it, and the next shipment of
+ * the log removes it.
  */
 static int ship_locked(const struct folder *folder, uint64_t events, bool is_last,
 		       enum shipment_state *state)
@@ -232,19 +260,17 @@ static int ship_locked(const struct folder *folder, uint64_t events, bool is_las
 	int fd, status;
 
 	snprintf(lock, sizeof(lock), "%s.lock", folder->made);
-	fd = openat(folder->fd, lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	fd = acquire_lock(folder, lock);
+	if (fd < 0 && errno == EWOULDBLOCK)
+		return shipment_busy(folder->path, is_last, state);
 	if (fd < 0) {
 		say_failure(folder, lock);
+		*state = SHIPMENT_MORE;
 		return TOOL_FAILURE;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB)) {
-		close(fd);
-		return shipment_busy(folder->path, is_last, state);
 	}
 	status = ship_tables(folder, events);
 	*state = status == TOOL_FAILURE ? SHIPMENT_MORE : SHIPMENT_ENDED;
-	if (*state == SHIPMENT_ENDED)
-		unlinkat(folder->fd, lock, 0);
+	unlinkat(folder->fd, lock, 0);
 	close(fd);
 	return status;
 }

@@ -6,6 +6,7 @@
 #ifndef POSIXTRACE_STAT_STAT_H
 #define POSIXTRACE_STAT_STAT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/when.h"
@@ -37,6 +38,19 @@ struct stat_report {
  */
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form);
 void stat_json(struct out *out, const struct stat_report *report);
+
+#define STAT_REASON_BYTES 512
+
+/* The texts of the last event of the agent. They end with a NUL and may have unsafe characters. */
+struct stat_reason {
+	char what[STAT_REASON_BYTES], trigger[STAT_REASON_BYTES], text[STAT_REASON_BYTES];
+};
+
+/*
+ * Finds why the agent has written the log. Returns false if the log is not from the agent. Changes
+ * the reading position of the log.
+ */
+bool stat_find_reason(const struct stat_report *report, struct stat_reason *reason);
 
 /*
  * Returns the number of events in 'count' per second of the log's time. Returns 0 if all events of

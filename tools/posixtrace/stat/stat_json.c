@@ -160,6 +160,20 @@ static void thread_object(struct json *json, const struct stat_report *report,
 	json_end_object(json);
 }
 
+/* Writes why the agent has written the log. */
+static void agent_member(struct json *json, const struct stat_report *report)
+{
+	struct stat_reason reason;
+
+	if (!stat_find_reason(report, &reason))
+		return;
+	json_object(json, "agent");
+	text_member(json, "what", reason.what, sizeof(reason.what));
+	text_member(json, "trigger", reason.trigger, sizeof(reason.trigger));
+	text_member(json, "reason", reason.text, sizeof(reason.text));
+	json_end_object(json);
+}
+
 /*
  * Types and threads are two arrays. Both are in the order of the number of events, as in the text.
  */
@@ -167,16 +181,22 @@ void stat_json(struct out *out, const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
 	struct json json = json_begin(out);
+	struct posix_trace_ledger_np unknown;
 
 	json_object(&json, NULL);
 	json_string_member(&json, "log", report->log->path);
 	origin_members(&json, report);
+	agent_member(&json, report);
 	status_member(&json, &report->status);
 	/* The number of damaged parts that the library skipped while the events were counted. */
 	json_unsigned(&json, "damaged_parts", tally->gaps);
 	count_members(&json, tally, &tally->total);
 	equation_json(&json, "ledger", &tally->ledger);
 	shimloss_json(&json, "shim_lost", &report->shim);
+	/* Type 0 has the events whose type is not known. */
+	if (!posix_trace_get_ledger_type_np(report->log->trid, 0, &unknown) &&
+	    equation_lost(&unknown))
+		equation_json(&json, "unknown_type", &unknown);
 	json_array(&json, "types");
 	for (size_t i = 0; i < tally->types; i++)
 		type_object(&json, tally, &tally->type[i]);

@@ -65,6 +65,24 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 		   when_span_string(when, when_timespec(&attr->resolution)));
 }
 
+/* Prints why the agent has written the log. A log that is not from the agent has no such line. */
+static void print_reason(struct out *out, const struct stat_report *report)
+{
+	struct stat_reason reason;
+
+	if (!stat_find_reason(report, &reason))
+		return;
+	put_label(out, "agent");
+	text_safe(out, reason.what, strlen(reason.what));
+	if (*reason.trigger) {
+		out_str(out, ", trigger ");
+		text_safe(out, reason.trigger, strlen(reason.trigger));
+	}
+	out_str(out, ": ");
+	text_safe(out, reason.text, strlen(reason.text));
+	out_char(out, '\n');
+}
+
 /*
  * Prints policies and sizes. With the policy APPEND the size limit of the log has no effect, so
  * "(not used)" is printed behind it.
@@ -408,6 +426,7 @@ static void print_threads(struct out *out, const struct stat_report *report)
 void stat_text(struct out *out, const struct stat_report *report, enum when_form form)
 {
 	print_origin(out, report, form);
+	print_reason(out, report);
 	print_attributes(out, report);
 	print_status(out, &report->status);
 	print_total(out, &report->tally, &report->shim, form);
