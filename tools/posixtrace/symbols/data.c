@@ -245,6 +245,21 @@ const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, in
 	return object->name;
 }
 
+const char *data_text(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
+		      const char *kind, const char *otherwise, char *text, size_t size)
+{
+	struct posix_trace_object_np object;
+	const char *name = data_name(log, pid, pointer, time_ns, &object);
+
+	if (!name)
+		name = otherwise;
+	if (name)
+		snprintf(text, size, "%s \"%s\"", kind, name);
+	else
+		snprintf(text, size, "%s 0x%llx", kind, (unsigned long long)pointer);
+	return text;
+}
+
 /* Returns the distance of an address from the begin of its function; 0: the begin is not known. */
 static uint64_t distance_in(const struct logfile *log, pid_t pid, uint64_t address,
 			    int64_t time_ns)

@@ -20,6 +20,13 @@ const char *data_name(const struct logfile *log, pid_t pid, uint64_t pointer, in
 		      struct posix_trace_object_np *object);
 
 /*
+ * Writes a kind and the name of an object: KIND "NAME". If data_name() finds none, the name is
+ * 'otherwise'; if that is NULL, writes KIND 0xPOINTER. Returns the text.
+ */
+const char *data_text(const struct logfile *log, pid_t pid, uint64_t pointer, int64_t time_ns,
+		      const char *kind, const char *otherwise, char *text, size_t size);
+
+/*
  * Returns the name of the variable or function at an address of a process, with +0xOFFSET if the
  * address is inside of it; NULL: no file was mapped there. The text is valid until the next call.
  * A command that shows symbols stores this function in value_symbol (log/value.h).

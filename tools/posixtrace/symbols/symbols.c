@@ -310,6 +310,8 @@ void symbols_place(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns
 	if (symbol && symbol->file && symbol->line)
 		snprintf(text, size, "%s (%s:%u)", symbol->name, path_last(symbol->file),
 			 symbol->line);
+	else if (symbol && symbol->is_function && symbol->module)
+		snprintf(text, size, "%s of %s", symbol->name, path_last(symbol->module));
 	else if (symbol)
 		snprintf(text, size, "%s", symbol->whole);
 }

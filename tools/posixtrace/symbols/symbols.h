@@ -94,8 +94,8 @@ char *symbols_source_name(const char *name);
 
 /*
  * Writes "FUNCTION (FILE:LINE)" of an address of a process, with the last part of the file's path.
- * If the line is unknown, writes only the member 'whole' of the symbol. If there is no symbol,
- * writes nothing. The parameters are those of symbols_at().
+ * If the line is unknown, writes "FUNCTION of MODULE", or without a function the member 'whole' of
+ * the symbol. If there is no symbol, writes nothing. The parameters are those of symbols_at().
  */
 void symbols_place(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns, bool is_exact,
 		   char *text, size_t size);

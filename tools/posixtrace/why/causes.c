@@ -51,25 +51,13 @@
 static void caller_text(const struct division *division, const struct call *call, char *text,
 			size_t size)
 {
-	const struct history_thread *thread = &division->history->thread[call->thread];
-	struct posix_trace_event_np event = {
-		.info.posix_pid = thread->pid,
-		.info.posix_prog_address = (void *)(uintptr_t)call->address,
-		.time_ns = call->end_ns,
-	};
-	const struct symbol *symbol = call->address ?
-				      symbols_of(division->history->log, &event) : NULL;
+	const struct history *history = division->history;
+	char place[600] = "";
 
-	*text = '\0';
-	if (!symbol)
-		return;
-	if (symbol->file && symbol->line)
-		snprintf(text, size, " in %s (%s:%u)", symbol->name, path_last(symbol->file),
-			 symbol->line);
-	else if (symbol->is_function && symbol->module)
-		snprintf(text, size, " in %s of %s", symbol->name, path_last(symbol->module));
-	else
-		snprintf(text, size, " in %s", symbol->whole);
+	if (call->address)
+		symbols_place(history->log->trid, history->thread[call->thread].pid, call->address,
+			      call->end_ns, false, place, sizeof(place));
+	snprintf(text, size, "%s%s", *place ? " in " : "", place);
 }
 
 /*
@@ -112,9 +100,6 @@ static void lock_text(const struct division *division, const struct call *call, 
 		      size_t size)
 {
 	const struct history *history = division->history;
-	struct posix_trace_object_np object;
-	const char *name = data_name(history->log, history->thread[call->thread].pid, call->key,
-				      call->end_ns, &object);
 	const char *kind = strchr(call->type->name, '.');
 
 	if (call->has_id && call->object)
@@ -123,15 +108,10 @@ static void lock_text(const struct division *division, const struct call *call, 
 			 (unsigned)call->key);
 	else if (call->has_id)
 		snprintf(text, size, "semaphores of the System V set %u", (unsigned)call->key);
-	if (call->has_id)
-		return;
-	kind = kind ? kind + 1 : call->type->name;
-	if (!name && call->text)
-		name = history->text[call->text - 1];
-	if (name)
-		snprintf(text, size, "%s \"%s\"", kind, name);
 	else
-		snprintf(text, size, "%s 0x%llx", kind, (unsigned long long)call->key);
+		data_text(history->log, history->thread[call->thread].pid, call->key, call->end_ns,
+			  kind ? kind + 1 : call->type->name,
+			  call->text ? history->text[call->text - 1] : NULL, text, size);
 }
 
 /*
@@ -850,8 +830,8 @@ static bool add_delay(struct division *division, uint32_t node, const struct cal
 
 	if (!nagle_delayed(division->history, call, read, found.call, &delay))
 		return false;
-	snprintf(label, sizeof(label), "%s delayed by TCP (Nagle's algorithm): several small writes "
-		 "before the read, TCP_NODELAY is not set on descriptor %d%s",
+	snprintf(label, sizeof(label), "%s delayed by TCP (Nagle's algorithm): several small "
+		 "writes before the read, TCP_NODELAY is not set on descriptor %d%s",
 		 delay.is_measured ? "probably" : "possibly", (int)read->key, delay.is_measured ?
 		 ", and the peer received the last one late" :
 		 ", and the wait is as long as a delayed acknowledgement");

@@ -34,6 +34,7 @@ struct nagle_delay {
 bool nagle_delayed(const struct history *history, const struct call *call, const struct call *read,
 		   const struct call *answer, struct nagle_delay *delay);
 
+/* Frees the memory. */
 void nagle_fini(struct history *history);
 
 #endif

@@ -433,8 +433,6 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 			    char *text, size_t size)
 {
 	const struct history_thread *of = &history->thread[thread];
-	struct posix_trace_object_np object;
-	const char *name = data_name(history->log, of->pid, lock, of->last_ns, &object);
 	const char *kind = "lock";
 
 	/* The kind is from an event of this lock. */
@@ -446,11 +444,7 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 		else if (history->stuck[i].lock == lock && history->stuck[i].object)
 			kind = text_of(history, history->stuck[i].object);
 	}
-	if (name)
-		snprintf(text, size, "%s \"%s\"", kind, name);
-	else
-		snprintf(text, size, "%s 0x%llx", kind, (unsigned long long)lock);
-	return text;
+	return data_text(history->log, of->pid, lock, of->last_ns, kind, NULL, text, size);
 }
 
 /* Writes the processes that could end a read of a pipe. */
