@@ -4,23 +4,36 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
-#include "base/until.h"
 #include "base/vec.h"
 
-/* Limits of one search, so that a machine with many descriptors does not delay the recording. */
+/*
+ * Limits of one search, so that a machine with many descriptors does not delay the recording. The
+ * time is CPU time: on a loaded machine a search takes longer, but finds the same.
+ */
 #define WRITERS_MOST 65536
 #define SEARCH_NS    INT64_C(100000000)
 #define LOOKS_AT     256 /* the time is examined after so many descriptors */
 
 #define FORBIDDEN  "the recorder may not examine the descriptors of all processes"
 #define TOO_MANY   "there are too many descriptors to find each process that could write"
+
+/* Returns the CPU time of this thread. */
+static int64_t spent_ns(void)
+{
+	struct timespec spent = { 0 };
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+	return (int64_t)spent.tv_sec * 1000000000 + spent.tv_nsec;
+}
 
 static int by_pipe(const void *a, const void *b)
 {
@@ -49,7 +62,7 @@ static bool add_process(struct pipe_writers *writers, pid_t pid, int64_t end_ns,
 	while (good && folder && (entry = readdir(folder))) {
 		snprintf(path, sizeof(path), "/proc/%d/fd/%s", (int)pid, entry->d_name);
 		if (++*looks % LOOKS_AT == 0)
-			good = until_now_ns() < end_ns;
+			good = spent_ns() < end_ns;
 		len = readlink(path, text, sizeof(text) - 1);
 		text[len > 0 ? len : 0] = '\0';
 		/* The mode of the link, and not the mode of the pipe, shows how the pipe was
@@ -88,7 +101,7 @@ static bool has_none(struct pipe_writers *writers, pid_t pid)
 
 static void fill_writers(struct pipe_writers *writers)
 {
-	const int64_t end_ns = until_now_ns() + SEARCH_NS;
+	const int64_t end_ns = spent_ns() + SEARCH_NS;
 	const struct dirent *entry;
 	DIR *folder = opendir("/proc");
 	unsigned looks = 0;

@@ -6,17 +6,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A call that begins at most this long after the last one of its thread continues the wait. */
+/*
+ * A call that begins at most this long after the last one of its thread continues the wait, or at
+ * most this part of the last call's duration.
+ */
 #define AGAIN_NS INT64_C(1000000)
+#define AGAIN_PART 8
+
+/*
+ * Returns the time that a thread ran between two times. A thread without states of this time has
+ * run the whole time. A thread that was woken may wait for a CPU for any time on a loaded machine.
+ */
+static int64_t ran_between(const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
+{
+	size_t i = history_stay_at(thread, from_ns);
+	int64_t ran_ns = 0;
+
+	if (i == thread->stays || thread->has_gaps)
+		return to_ns - from_ns;
+	for (; i < thread->stays && thread->stay[i].from_ns < to_ns; i++) {
+		const struct stay *stay = &thread->stay[i];
+		const int64_t begin_ns = stay->from_ns > from_ns ? stay->from_ns : from_ns;
+		const int64_t end_ns = i + 1 < thread->stays && stay[1].from_ns < to_ns ?
+				       stay[1].from_ns : to_ns;
+
+		if (stay->state != STATE_READY)
+			ran_ns += end_ns - begin_ns;
+	}
+	return ran_ns;
+}
 
 /* Returns whether a call begins directly after another call of its thread. */
-static bool follows_directly(const struct call *next, const struct call *call)
+static bool follows_directly(const struct history *history, const struct call *next,
+			     const struct call *call)
 {
-	int64_t between_ns;
+	int64_t between_ns, lasted_ns;
 
-	return next->begin_ns >= call->end_ns &&
-	       !__builtin_sub_overflow(next->begin_ns, call->end_ns, &between_ns) &&
-	       between_ns <= AGAIN_NS;
+	if (next->begin_ns < call->end_ns ||
+	    __builtin_sub_overflow(next->begin_ns, call->end_ns, &between_ns) ||
+	    __builtin_sub_overflow(call->end_ns, call->begin_ns, &lasted_ns))
+		return false;
+	return between_ns <= AGAIN_NS || between_ns <= lasted_ns / AGAIN_PART ||
+	       ran_between(&history->thread[call->thread], call->end_ns, next->begin_ns) <=
+	       AGAIN_NS;
 }
 
 /* Returns whether a wait for a condition or a semaphore reached its time limit. */
@@ -26,10 +58,11 @@ static bool is_timed_out(const struct call *call)
 }
 
 /* Returns whether a thread waits again for the same object, directly after a time limit. */
-static bool is_again(const struct call *next, const struct call *call)
+static bool is_again(const struct history *history, const struct call *next,
+		     const struct call *call)
 {
 	return next->cause == call->cause && next->key == call->key && next->type == call->type &&
-	       follows_directly(next, call);
+	       follows_directly(history, next, call);
 }
 
 /* Returns whether another process has a lock that the call tried to set on a file. */
@@ -55,7 +88,8 @@ static void mark_waits(struct history *history, uint32_t *seen)
 
 		if (is_between(call))
 			continue;
-		call->is_resumed = next && is_timed_out(call) && is_again(next, call) &&
+		call->is_resumed = next && is_timed_out(call) &&
+				   is_again(history, next, call) &&
 				   (!is_timed_out(next) || next->is_resumed);
 		if (call->is_resumed)
 			call->code = next->is_resumed ? next->code : (int32_t)at - 1;
@@ -79,7 +113,7 @@ static void mark_attempt(struct history *history, struct tried *tried, size_t in
 	const struct call *last = tried->refused ? &history->call[tried->refused - 1] : NULL;
 	struct call *sleep = tried->asleep ? &history->call[tried->asleep - 1] : NULL;
 
-	if (sleep && last->text == call->text && follows_directly(call, sleep)) {
+	if (sleep && last->text == call->text && follows_directly(history, call, sleep)) {
 		sleep->object = last->text;
 		sleep->is_second = !strcmp(last->type->name, "io.flock");
 	}
@@ -99,7 +133,7 @@ static void mark_sleeps(struct history *history, struct tried *tried)
 		if (call->is_attempt)
 			mark_attempt(history, of, i);
 		else if (of->refused && call->cause == CAUSE_SLEEP &&
-			 follows_directly(call, &history->call[of->refused - 1]))
+			 follows_directly(history, call, &history->call[of->refused - 1]))
 			of->asleep = (uint32_t)i + 1;
 	}
 }
