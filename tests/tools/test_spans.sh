@@ -230,4 +230,48 @@ check "perfetto: names are there, too" test "$(strings "$tmp/spans.perfetto" | g
 check "speedscope: a track for each of the two threads" test \
 	"$(grep -c '"type":"evented"' "$tmp/spans.speedscope")" -eq 2
 check "chrome: bytes that a schema explains are not there in hexadecimal" lacks spans.chrome '"hex"'
+
+# The choice of events may exclude the events that show a stop, a loss or the end of a span. The spans
+# of the tables are those of latency.
+{ echo "$types"; cat <<'END'; } | log excluded
+start 50
+part.begin 1 7 100
+posix_trace_stop 1 7 110 @hex 00000000
+start 120
+part.end 1 7 130
+part.begin 1 7 140
+posix_trace_overflow 0 0 150
+posix_trace_resume 0 0 160
+part.end 1 7 170
+part.begin 1 7 180
+part.end 1 7 190
+req.open 1 7 200 1
+req.done 1 7 210 1
+req.open 1 7 220 2
+req.done 1 7 320 2
+req.done 1 7 330 1
+call 1 7 340 60
+END
+for choice in "-x posix_trace_*" "-e part.*" "-e req.* -e call" "--where duration>50"; do
+	# shellcheck disable=SC2086 # words
+	run 0 latency --json "$tmp/excluded.log" $choice
+	summary "$tmp/out" >"$tmp/wanted"
+	check "$choice: there are spans" test -s "$tmp/wanted"
+	for sink in perfetto chrome; do
+		# shellcheck disable=SC2086
+		run 0 convert "$tmp/excluded.log" $choice --to $sink --force -o "$tmp/spans.$sink"
+		spans_of $sink "$tmp/spans.$sink" >"$tmp/found"
+		check "$choice: $sink has the spans of latency" diff "$tmp/wanted" "$tmp/found"
+	done
+	if "$posixtrace" convert --list | grep -q '^sqlite '; then
+		# shellcheck disable=SC2086
+		run 0 convert "$tmp/excluded.log" $choice --force -o "$tmp/spans.db"
+		python3 -c '
+import sqlite3, sys
+for row in sqlite3.connect(sys.argv[1]).execute(
+	"SELECT span, count(*), sum(duration) FROM spans GROUP BY span ORDER BY span"):
+	print(*row)' "$tmp/spans.db" >"$tmp/found"
+		check "$choice: sqlite has the spans of latency" diff "$tmp/wanted" "$tmp/found"
+	fi
+done
 finish

@@ -154,8 +154,10 @@ bool fmt_event(struct fmt_flow *flow, struct fmt_event *event)
 	/* The choice gets every event, because an unwanted event may begin or end a span. */
 	if (flow->choice) {
 		flow->is_wanted = choice_event(flow->choice, event);
-		if (flow->stopped || (!flow->is_wanted && !flow->sees_unwanted))
-			return !flow->stopped;
+		if (flow->stopped)
+			return false;
+		if (!flow->is_wanted && !flow->sees_unwanted)
+			return TELL(unwanted, event);
 	}
 	err = flow->plan ? planned_event(flow, event) : flow->to->event(flow->context, event);
 	if (__builtin_expect(err, 0))

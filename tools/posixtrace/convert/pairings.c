@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "choose/function_names.h"
+#include "choose/wanted.h"
 #include "convert/flow.h"
 
 int pairings_init(struct pairings *pairings, struct fmt_flow *flow,
@@ -23,6 +24,8 @@ int pairings_init(struct pairings *pairings, struct fmt_flow *flow,
 
 		log->name = fmt_input_name(input);
 		err = paired_init(&log->paired, flow, take, arg);
+		if (flow->choice)
+			log->paired.pairing.takes_back = wanted_uses_duration(flow->wanted);
 	}
 	return err;
 }
@@ -34,7 +37,7 @@ void pairings_fini(struct pairings *pairings)
 	free(pairings->log);
 }
 
-int pairings_event(struct pairings *pairings, const struct fmt_event *event)
+int pairings_event(struct pairings *pairings, const struct fmt_event *event, bool is_wanted)
 {
 	struct paired *paired = &pairings->log[event->source].paired;
 	const struct log_type *type = paired_type(paired, event->type);
@@ -49,7 +52,7 @@ int pairings_event(struct pairings *pairings, const struct fmt_event *event)
 		function_names(&paired->pairing, paired->flow->logs[event->source]);
 	pairings->at = event;
 	paired_event(event, type, &with);
-	pairing_event(&paired->pairing, type, &with, 0, true);
+	pairing_event(&paired->pairing, type, &with, 0, is_wanted);
 	return paired->pairing.err;
 }
 

@@ -27,8 +27,11 @@ int pairings_init(struct pairings *pairings, struct fmt_flow *flow,
 		  void *arg);
 void pairings_fini(struct pairings *pairings);
 
-/* Passes an event to the pairing of its log. Returns 0 or ENOMEM. */
-int pairings_event(struct pairings *pairings, const struct fmt_event *event);
+/*
+ * Passes an event to the pairing of its log. An event that is not wanted makes no span, but a loss
+ * before it cuts spans. Returns 0 or ENOMEM.
+ */
+int pairings_event(struct pairings *pairings, const struct fmt_event *event, bool is_wanted);
 
 /*
  * Must be called where events of this log are missing. Drops the open spans of the log, which get

@@ -201,7 +201,7 @@ static int parquet_event(void *context, const struct fmt_event *event)
 	put_event(sink, event);
 	err = parquet_end_row(&sink->events.file);
 	if (!err)
-		err = pairings_event(&sink->pairings, event);
+		err = pairings_event(&sink->pairings, event, true);
 	if (!err)
 		err = sink->spans.file.err;
 	/*
@@ -211,6 +211,14 @@ static int parquet_event(void *context, const struct fmt_event *event)
 	if (!err && !parquet_has_logs(sink))
 		threads_of(&sink->counts.threads, event->pid, event->tid, event->thread);
 	return err;
+}
+
+static int parquet_unwanted(void *context, const struct fmt_event *event)
+{
+	struct parquet_sink *sink = context;
+	int err = pairings_event(&sink->pairings, event, false);
+
+	return err ? err : sink->spans.file.err;
 }
 
 static int parquet_object(void *context, const struct fmt_object *object)
@@ -261,6 +269,7 @@ const struct format format_parquet = {
 	.type = parquet_type,
 	.object = parquet_object,
 	.event = parquet_event,
+	.unwanted = parquet_unwanted,
 	.lost = parquet_lost,
 	.end = parquet_end,
 	.close = parquet_close,

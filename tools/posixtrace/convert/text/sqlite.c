@@ -587,7 +587,15 @@ static int sqlite_event(void *context, const struct fmt_event *event)
 	if (rows_end(rows))
 		err = insert_rows(base, base->new_events, INSERT_EVENT);
 	if (!err)
-		err = pairings_event(&base->pairings, event);
+		err = pairings_event(&base->pairings, event, true);
+	return err ? err : base->err;
+}
+
+static int sqlite_unwanted(void *context, const struct fmt_event *event)
+{
+	struct base *base = context;
+	int err = pairings_event(&base->pairings, event, false);
+
 	return err ? err : base->err;
 }
 
@@ -741,6 +749,7 @@ const struct format format_sqlite = {
 	.thread = sqlite_thread,
 	.object = sqlite_object,
 	.event = sqlite_event,
+	.unwanted = sqlite_unwanted,
 	.lost = sqlite_lost,
 	.end = sqlite_end,
 	.close = sqlite_close,
