@@ -57,6 +57,7 @@ RESULT.select, if there is one, has a table and a fault that meets each SELECT o
     same        all texts are the same text
     none-of     there are no rows
     typeless    the rows of the first type with losses are missing
+    older       the rows of losses with the empty name are missing, as an older ship has sent them
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
@@ -312,6 +313,10 @@ def select_rows(sql):
     if fault == "typeless":
         where = ("name <> (SELECT min(name) FROM ledger_rows WHERE substr(term, 1, 5) = 'lost:' AND name <> '') AND " +
                  where)
+    if fault == "older":
+        where = "name <> '' AND " + where
+    if fault_of("losses_rows") == "older":
+        where = where.replace("FROM losses_rows WHERE name = ''", "FROM losses_rows WHERE 0")
     plain = "SELECT %s FROM %s WHERE %s" % (found[1], table, where)
     plain = re.sub(r"\b\d{19,20}\b", signed, plain)
     plain = re.sub(r"'((?:[^'\\]|\\.)*)'", literal, plain, flags=re.S)

@@ -225,6 +225,17 @@ if has_command query; then
 	echo "losses_rows none-of" >"$tmp/result.select"
 	run 3 query --at "$url" "select sum(lost) from losses"
 	check "query, no losses: a warning" has err 'the table losses of the database lacks rows'
+	# Losses of unknown type, which an older version has sent in the ledger only.
+	rm "$tmp/result.select"
+	printf '%s\n' 'type tick u32 n' 'tick 7 7 1s 5' 'lost tick 3' 'lost - 4' | "$compose" "$tmp/odd.ptl" || exit 99
+	run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/odd.ptl"
+	run 0 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/odd.ptl'"
+	check "losses of unknown type have rows" has out '^7$'
+	check "and are no reason for a message" is_empty err
+	echo "losses_rows older" >"$tmp/result.select"
+	run 0 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/odd.ptl'"
+	check "an older version has sent none" has out '^3$'
+	check "which is no lack, but said" has err 'the table losses lacks [0-9]* lost events of unknown type of [0-9]* logs* that an older version of ship has sent; the table ledger has them'
 	echo "types_rows none-of" >"$tmp/result.select"
 	run 3 query --at "$url" "select name from types"
 	check "query, no types: a warning" has err 'the table types of the database lacks rows'

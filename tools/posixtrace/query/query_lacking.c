@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "query/fleet.h"
 #include "query/query_schema.h"
@@ -62,7 +63,10 @@ static void put_sums(const char *database, const char *table, const char *column
 	bytes_add(sql, "", 1);
 }
 
-/* Fetches the sums, in the order of their sources. Returns false after it printed an error. */
+/*
+ * Adds the sums of the table, and sorts all sums by their sources. Returns false after it printed
+ * an error.
+ */
 static bool fetch_sums(struct server *server, const char *table, const char *column,
 		       const char *condition, struct sums *sums)
 {
@@ -97,19 +101,23 @@ static bool fetch_sums(struct server *server, const char *table, const char *col
 	return good;
 }
 
-/* Counts the logs whose sum is less than in their summary. Both arrays are sorted. */
+/*
+ * Counts the logs whose sum is less than in their summary. Both arrays are sorted. If "found" has
+ * several sums of a log, they are added up.
+ */
 static size_t count_lacking(const struct sums *wanted, const struct sums *found, uint64_t *lacking)
 {
 	size_t at = 0, logs = 0;
 
+	*lacking = 0;
 	for (size_t i = 0; i < wanted->count; i++) {
 		const struct sum *want = &wanted->sum[i];
-		uint64_t value;
+		uint64_t value = 0;
 
 		while (at < found->count && found->sum[at].source < want->source)
 			at++;
-		value = at < found->count && found->sum[at].source == want->source ?
-			found->sum[at].value : 0;
+		while (at < found->count && found->sum[at].source == want->source)
+			value += found->sum[at++].value;
 		if (value < want->value) {
 			*lacking += want->value - value;
 			logs++;
@@ -118,12 +126,24 @@ static size_t count_lacking(const struct sums *wanted, const struct sums *found,
 	return logs;
 }
 
+/*
+ * An older version of ship sent no rows of losses with the empty name, for lost events of unknown
+ * type. It sent these losses in the ledger only. Adds the losses of such logs to "found". Returns
+ * false after it printed an error.
+ */
+static bool add_older(struct server *server, struct sums *found)
+{
+	return fetch_sums(server, query_schema[QUERY_LEDGER].name, "count",
+			  " AND name = '' AND term LIKE 'lost: %' AND row_source NOT IN "
+			  "(SELECT row_source FROM losses_rows WHERE name = '')", found);
+}
+
 bool query_lacks(struct server *server, int table)
 {
 	const struct comparison *of = table < QUERY_TABLES ? &comparisons[table] : NULL;
 	struct sums wanted = { NULL, 0 }, found = { NULL, 0 };
-	uint64_t lacking = 0;
-	size_t logs = 0;
+	uint64_t lacking = 0, older;
+	size_t logs = 0, older_logs;
 	bool good;
 
 	if (!of || !of->column)
@@ -132,6 +152,17 @@ bool query_lacks(struct server *server, int table)
 	       fetch_sums(server, query_schema[table].name, of->expression, of->condition, &found);
 	if (good)
 		logs = count_lacking(&wanted, &found, &lacking);
+	if (logs && table == QUERY_LOSSES) {
+		older = lacking;
+		older_logs = logs;
+		good = add_older(server, &found);
+		logs = good ? count_lacking(&wanted, &found, &lacking) : 0;
+		if (good && !logs)
+			say("the table losses lacks %" PRIu64
+			    " lost event%s of unknown type of %zu log%s that an older version of ship has sent; the table ledger has "
+			    "them, with the empty name", older, text_plural(older), older_logs,
+			    text_plural(older_logs));
+	}
 	if (!good)
 		say_warning("it is not known whether the table %s of the database has all its rows",
 			    query_schema[table].name);
