@@ -322,6 +322,15 @@ int shim_image_is_missing(const char *path)
 	if (fd < 0)
 		return err == ENOENT || err == ENOTDIR || err == EACCES || err == ELOOP;
 	syscall(SYS_close, fd);
+	/*
+	 * A process that has changed its user can still have capabilities that it loses when it
+	 * executes the program. access(2) ignores these capabilities.
+	 */
+#ifdef SYS_access
+	err = syscall(SYS_access, path, R_OK) ? errno : 0;
+#else
+	err = syscall(SYS_faccessat, AT_FDCWD, path, R_OK) ? errno : 0;
+#endif
 	errno = saved;
-	return 0;
+	return err == EACCES;
 }

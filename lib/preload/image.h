@@ -6,8 +6,8 @@
  * The shim calls these functions before execve(), and posixtrace record calls them before it starts
  * a program. Children of vfork() call them, too. The functions therefore allocate no memory, are no
  * cancellation points and call no function that a sanitizer replaces. Files are read by openat(2),
- * fstat(2), pread(2) and close(2), which every dynamic linker calls as well. Further system calls
- * are made only for programs that are set-user-ID or set-group-ID.
+ * fstat(2), pread(2), close(2) and access(2), which every dynamic linker calls as well. Further
+ * system calls are made only for programs that are set-user-ID or set-group-ID.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.
@@ -48,8 +48,8 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 				char loader[SHIM_LOADER_BYTES]);
 
 /*
- * Returns whether the file cannot be opened because it does not exist or is not reachable. Returns
- * 0 also if that is unknown.
+ * Returns whether a program that this process executes cannot open the file, because the file does
+ * not exist or is not reachable for its user. Returns 0 also if that is unknown.
  */
 int shim_image_is_missing(const char *path);
 

@@ -238,4 +238,23 @@ else
 	check "in another root: system() does not hand it on" lacks out 'LD_PRELOAD=.'
 	check "in another root: system() says nothing" is_empty err
 fi
+
+# A user who may not read the library. setpriv has all capabilities until it executes the program.
+user='setpriv --reuid 65534 --regid 65534 --clear-groups'
+chmod 755 "$tmp"
+mkdir -m 700 hidden && cp "$shim" "${shim%/*}"/libposixtrace.so.1 hidden
+$user ./plain >out 2>/dev/null
+if test $? -eq 9 && ! $user cat "$tmp/hidden/${shim##*/}" >/dev/null 2>&1; then
+	POSIXTRACE_PRELOAD=$tmp/hidden/${shim##*/}
+	export POSIXTRACE_PRELOAD
+	traced 9 $user ./plain
+	check "another user: the program does not have the library" lacks out LD_PRELOAD
+	check "another user: nothing is said" is_empty err
+	check "another user: the log says why" untraced '"no library there"'
+	traced 9 $user sh -c './plain; exit $?'
+	check "another user: nor do its children say something" is_empty err
+	unset POSIXTRACE_PRELOAD
+else
+	echo "no other user to be had: not tested"
+fi
 finish
