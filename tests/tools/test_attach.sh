@@ -42,6 +42,27 @@ tracer=$!
 until_true test -s "$tmp/b.log"
 finish_attach 0 INT
 
+# The options of record.
+for option in -q --quiet; do
+	attach $option --no-follow --follow --exclude 'nothing.*' -e '!other.*'
+	finish_attach 0 TERM
+	check "$option: the log is sound" is_sound "$log"
+	check "$option: nothing is printed" is_empty out
+	check "$option: nothing is wrong" is_empty err
+done
+attach -q --json
+finish_attach 0 TERM
+check "an object of JSON is printed nevertheless" has_lines out 1
+rm -f "$log"
+run 4 attach -q -p "$target" -o "$log" -d 300ms -s 64K --policy until-full --fail-on-loss
+check "and losses, too" has out ' lost (stream full [0-9]*), '
+rm -f "$log"
+run 0 attach -q -p "$target" -o "$log" -d 300ms -s 64K --loop --log-policy loop --log-size 64K
+check "--loop is a policy" sh -c "'$posixtrace' stat '$log' | grep -q '^policies .*stream loop'"
+rm -f "$log"
+run 0 record --inherit -q -p "$target" -o "$log" -d 100ms
+check "record --inherit" is_sound "$log"
+
 # No log is overwritten by mistake.
 attach -d 100ms
 finish_attach 0

@@ -17,6 +17,7 @@
 #include "live/preload.h"
 #include "live/untraced.h"
 #include "log/equation.h"
+#include "log/losses.h"
 
 extern const struct tool_command attach_command;
 
@@ -54,7 +55,9 @@ enum {
 	OPT_ARGS,
 	OPT_PROBE,
 	OPT_POLICY,
+	OPT_LOOP,
 	OPT_INHERIT,
+	OPT_NO_FOLLOW,
 	OPT_LOG_POLICY,
 	OPT_LOG_SIZE,
 	OPT_COMPRESS,
@@ -86,15 +89,22 @@ static const struct option_row option_rows[] = {
 		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
 	{ .rows = kernel_rows },
 	{ "event", 'e', "GLOB",
-		"only event types whose name matches; may be repeated",
+		"only event types whose name matches; may be repeated; with a ! before the "
+		"pattern: only those that do not match",
+		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ "exclude", 'x', "GLOB",
+		"no event types whose name matches; may be repeated",
 		OPTION_EVENT, CAPTURE_PATTERNS },
 	{ "budget", OPT_BUDGET, "PERCENT", BUDGET_HELP },
 	{ "policy", OPT_POLICY, "POLICY",
 		"when the stream is full: flush (the default), until-full, loop",
 		OPTION_CHOICE, "flush until-full loop" },
+	{ "loop", OPT_LOOP, NULL, "the same as --policy loop: the log has the end of the trace" },
 	{ "size", 's', "BYTES", "size of the stream: 4M, or another number with K, M or G" },
 	{ "inherit", OPT_INHERIT, NULL,
 		"also trace the children that it has from now on, until they end" },
+	{ "follow", OPT_INHERIT, NULL, "the same as --inherit" },
+	{ "no-follow", OPT_NO_FOLLOW, NULL, "trace the process alone; the default" },
 	{ "log-policy", OPT_LOG_POLICY, "POLICY",
 		"when the log is full: append (never full, the default), until-full, loop",
 		OPTION_CHOICE, "append until-full loop" },
@@ -102,6 +112,7 @@ static const struct option_row option_rows[] = {
 		"the size at which the log is full: 1M, or another number with K, M or G" },
 	{ "compress", OPT_COMPRESS, "[=LEVEL]", CAPTURE_COMPRESS_HELP },
 	{ "json", OPT_JSON, NULL, "print a JSON object at the end" },
+	{ "quiet", 'q', NULL, "print errors and losses only" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
 	OPTION_HELP,
 	OPTION_END
@@ -125,7 +136,12 @@ static bool take_option(int option)
 	case 'd':
 		return quantity_span("--duration", optarg, &plan.duration_ns);
 	case 'e':
-		return capture_take_event(&plan, optarg);
+		return capture_take_pattern(&plan, optarg);
+	case 'x':
+		return capture_take_exclude(&plan, optarg);
+	case 'q':
+		plan.quiet = true;
+		return true;
 	case 's':
 		return quantity_bytes("--size", optarg, &plan.stream_size);
 	case OPT_TRACE:
@@ -146,8 +162,12 @@ static bool take_option(int option)
 		return true;
 	case OPT_POLICY:
 		return capture_take_policy(&plan, optarg);
+	case OPT_LOOP:
+		plan.stream_policy = POSIX_TRACE_LOOP;
+		return true;
 	case OPT_INHERIT:
-		plan.inherit = true;
+	case OPT_NO_FOLLOW:
+		plan.inherit = option == OPT_INHERIT;
 		return true;
 	case OPT_LOG_POLICY:
 		return capture_take_log_policy(&plan, optarg);
@@ -252,9 +272,11 @@ static int attach_run(int argc, char **argv)
 	if (result.capture.bytes) { /* there is a log; without a log all counts are 0 */
 		if (json) {
 			result_json(&plan, &result);
-		} else {
+		} else if (!plan.quiet || losses_count(&result.capture.ledger) ||
+			   (fail_on_loss && capture_has_lost(&result.capture))) {
 			capture_result_text(&out_stdout, plan.path, &result.capture);
-			processes_text(&out_stdout, &result.processes);
+			if (!plan.quiet)
+				processes_text(&out_stdout, &result.processes);
 		}
 	}
 	processes_fini(&result.processes);

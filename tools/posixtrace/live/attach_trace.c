@@ -61,11 +61,13 @@ static int follow_trace(struct capture *capture, struct patches *functions,
 	if (!kernel->syscalls)
 		capture_say_waiting(capture->plan->pid);
 	if (kernel->traps && functions->traps.is_forced)
-		trap_late_begin(&trap_late, functions, kernel, capture, false);
+		trap_late_begin(&trap_late, functions, kernel, capture,
+				capture->plan->quiet);
 	if (trap_late.plan)
 		until->wake = trap_late.mapped.wake;
 	if (patch_is_wanted(functions) && !functions->traps.is_forced) {
-		patch_late_begin(&late, functions, capture->plan->pid, false, false);
+		patch_late_begin(&late, functions, capture->plan->pid, false,
+				 capture->plan->quiet);
 		if (until->look_ms > PATCH_LATE_LOOK_MS)
 			until->look_ms = PATCH_LATE_LOOK_MS;
 	}
@@ -157,7 +159,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	if (capture_grows(plan))
 		open_calls_read(&open, functions->open_file - 1);
 	processes_complete(&result->processes, &capture, file->fd);
-	if (capture.budget)
+	if (capture.budget && !plan->quiet)
 		budget_say(capture.budget);
 	status = tool_worse(status, capture_finish(&capture));
 	open_calls_pass(&open, kernel, file->fd);
@@ -165,7 +167,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The result is read from the log, which now also has the events of the last flush. */
 	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
-	if (result->capture.bytes) {
+	if (result->capture.bytes && !plan->quiet) {
 		untraced_say(file->fd, false, kernel_has_calls(&kernel->plan));
 		if (!plan->inherit)
 			untraced_say_children(file->fd);
@@ -205,7 +207,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 */
 		status = enter_process(&inject, plan, &kernel_wish, functions);
 		if (!status && patch_is_wanted(functions))
-			status = patch_process(functions, plan->pid, false);
+			status = patch_process(functions, plan->pid, plan->quiet);
 		if (status)
 			outfile_drop(&file);
 		else

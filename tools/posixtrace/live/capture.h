@@ -27,6 +27,7 @@ struct capture_plan {
 	const char *const *known;
 	const char *families; /* of --trace, for a running process; NULL: the default */
 	bool inherit;
+	bool quiet;          /* print errors, warnings and losses only */
 	bool looks_at_blocked; /* see live/blocked.h */
 	int64_t duration_ns; /* 0: no limit */
 	int stream_policy, log_policy;
@@ -61,6 +62,8 @@ struct capture_plan {
  * capture_is_possible() checks the options together.
  */
 bool capture_take_event(struct capture_plan *plan, const char *glob);
+/* The pattern of --event, which excludes types if it begins with "!". */
+bool capture_take_pattern(struct capture_plan *plan, const char *glob);
 bool capture_take_exclude(struct capture_plan *plan, const char *glob);
 bool capture_take_policy(struct capture_plan *plan, const char *name);
 bool capture_take_log_policy(struct capture_plan *plan, const char *name);

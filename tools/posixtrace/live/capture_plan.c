@@ -76,6 +76,12 @@ bool capture_take_exclude(struct capture_plan *plan, const char *glob)
 	return add_pattern(&plan->choose.exclude, glob);
 }
 
+bool capture_take_pattern(struct capture_plan *plan, const char *glob)
+{
+	return *glob == '!' ? capture_take_exclude(plan, glob + 1) :
+			      capture_take_event(plan, glob);
+}
+
 bool capture_take_policy(struct capture_plan *plan, const char *name)
 {
 	return find_policy("--policy", stream_policies, name, &plan->stream_policy);

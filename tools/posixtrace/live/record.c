@@ -76,6 +76,7 @@ static const struct option_row option_rows[] = {
 		"no event types whose name matches; may be repeated",
 		OPTION_EVENT, CAPTURE_PATTERNS },
 	{ "follow", OPT_FOLLOW, NULL, "also trace its children; the default" },
+	{ "inherit", OPT_FOLLOW, NULL, "the same as --follow" },
 	{ "no-follow", OPT_NO_FOLLOW, NULL, "trace the program alone" },
 	{ "wait", OPT_WAIT, NULL, "continue until its children have ended, too" },
 	{ "duration", 'd', "TIME",
@@ -154,14 +155,13 @@ static bool take_option(int option)
 	case 'd':
 		return quantity_span("--duration", optarg, &record.plan.duration_ns);
 	case 'e':
-		return *optarg == '!' ? capture_take_exclude(&record.plan, optarg + 1) :
-					capture_take_event(&record.plan, optarg);
+		return capture_take_pattern(&record.plan, optarg);
 	case 'x':
 		return capture_take_exclude(&record.plan, optarg);
 	case 's':
 		return quantity_bytes("--size", optarg, &record.plan.stream_size);
 	case 'q':
-		record.quiet = true;
+		record.plan.quiet = true;
 		return true;
 	case OPT_CRASH:
 		record.crash = true;
@@ -294,12 +294,12 @@ static void drop_preload_if_foreign(const char *program)
 	case SHIM_IMAGE_STATIC:
 		record.untraced = "it is statically linked";
 		subject = "its own calls";
-		is_said = !record.quiet;
+		is_said = !record.plan.quiet;
 		break;
 	case SHIM_IMAGE_RIGHTS:
 		record.untraced = "it is set-user-ID or set-group-ID";
 		subject = "its own calls";
-		is_said = !record.quiet;
+		is_said = !record.plan.quiet;
 		break;
 	/*
 	 * If the program is unknown or missing, nothing is done here, because execvp() reports the
@@ -310,7 +310,7 @@ static void drop_preload_if_foreign(const char *program)
 		return;
 	}
 	why = enter_by_kernel(&record.plan, &record.kernel);
-	if (!why && !record.quiet)
+	if (!why && !record.plan.quiet)
 		say("%s: system calls by kernel tracing: %s", program, record.untraced);
 	else if (why && is_said)
 		say("%s: %s cannot be traced: %s; no kernel tracing: %s", program, subject,
@@ -334,7 +334,7 @@ static bool prepare_functions(char *const argv[])
 		}
 		record.functions.traps.is_forced = true;
 	}
-	return patch_plan(&record.functions, argv, record.quiet, &record.launch.patch);
+	return patch_plan(&record.functions, argv, record.plan.quiet, &record.launch.patch);
 }
 
 /*

@@ -27,7 +27,6 @@ struct record {
 	struct patches functions;     /* the plan of --function and --probe */
 	struct kernel_plan kernel;
 	bool wait_for_children;
-	bool quiet;
 	bool fail_on_loss;
 	const char *untraced;      /* why the program cannot load the library; NULL: it can */
 	bool crash;                /* record the stacks of a program that crashes */

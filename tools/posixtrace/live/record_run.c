@@ -105,7 +105,7 @@ static void take_snapshot(struct run *run)
 	progress_clear(&run->progress);
 	if (err)
 		say("%s: no snapshot: %s", run->plan->path, say_strerror(err));
-	else if (++run->snapshots && !run->record->quiet)
+	else if (++run->snapshots && !run->plan->quiet)
 		say("%s: snapshot %u", run->plan->path, run->snapshots);
 }
 
@@ -273,12 +273,12 @@ static int follow_trace(struct run *run)
 		run->until.look_ms = BUDGET_LOOK_MS;
 	if (run->kernel.traps && run->functions->traps.is_forced)
 		trap_late_begin(&run->trap_late, run->functions, &run->kernel, &run->capture,
-				run->record->quiet);
+				run->plan->quiet);
 	if (run->trap_late.plan)
 		run->until.wake = run->trap_late.mapped.wake;
 	if (patch_is_wanted(run->functions) && !run->functions->traps.is_forced) {
 		patch_late_begin(&run->late, run->functions, run->plan->pid, has_program(run),
-				 run->record->quiet);
+				 run->plan->quiet);
 		if (run->until.look_ms > PATCH_LATE_LOOK_MS)
 			run->until.look_ms = PATCH_LATE_LOOK_MS;
 	}
@@ -378,7 +378,7 @@ static int complete_log(struct run *run)
 	processes_complete(&run->processes, &run->capture, run->file.fd);
 	run->has_stream = false;
 	run->crash.capture = NULL;
-	if (run->capture.budget && !run->record->quiet)
+	if (run->capture.budget && !run->plan->quiet)
 		budget_say(run->capture.budget);
 	status = capture_finish(&run->capture);
 	open_calls_pass(&open, &run->kernel, run->file.fd);
@@ -389,14 +389,14 @@ static int complete_log(struct run *run)
 	 * With --quiet the result is printed only if events were lost, or if a loss makes the
 	 * command exit with 4.
 	 */
-	if (result.bytes && (!run->record->quiet || losses_count(&result.ledger) ||
+	if (result.bytes && (!run->plan->quiet || losses_count(&result.ledger) ||
 			     (run->record->fail_on_loss && capture_has_lost(&result)))) {
 		end_text(run, result.end, sizeof(result.end));
 		out_str(&err, "posixtrace: ");
 		capture_result_text(&err, run->plan->path, &result);
 		out_flush(&err);
 	}
-	if (result.bytes && !run->record->quiet) {
+	if (result.bytes && !run->plan->quiet) {
 		untraced_say(run->file.fd, run->record->untraced,
 			     kernel_has_calls(&run->kernel.plan));
 		if (is_loop(run))
@@ -488,7 +488,7 @@ static int trace_to_end(struct run *run)
 		capture_say_waiting(run->plan->pid);
 	run->has_stream = true;
 	note_untraced(run);
-	progress_begin(&run->progress, !run->record->quiet);
+	progress_begin(&run->progress, !run->plan->quiet);
 	status = follow_trace(run);
 	status = tool_worse(status, complete_log(run));
 	outfile_close(&run->file);
@@ -540,7 +540,7 @@ static int trace_process(struct run *run)
 				       run->functions);
 		if (!status && patch_is_wanted(&run->record->functions))
 			status = patch_process(run->functions, run->plan->pid,
-					       run->record->quiet);
+					       run->plan->quiet);
 		if (!status)
 			status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
