@@ -232,6 +232,36 @@ if echo 'void _start(void) { for (;;) __asm__ volatile("int $0x80" : : "a"(29) :
 	if until_true is_narrow; then refused "another word size" 'another processor, or of another word size'; fi
 	kill_target
 fi
+# A limit that leaves no room is named, with each reason for which the load then fails.
+if command -v prlimit >/dev/null; then
+	memory() { sed -n "s/^$1:[^0-9]*\([0-9]*\) kB/\1/p" "/proc/$target/status"; }
+	limited() {
+		prlimit --pid "$target" "--$1:"
+		refused "$1" "$2"
+		check "$1: how to raise it" has err "'prlimit --pid $target --${1%%=*}=[a-z0-9]*:' raises the limit\$"
+		prlimit --pid "$target" "--${1%%=*}=$3:"
+	}
+	begin allocate
+	for more in 0 1024; do
+		limited "as=$((($(memory VmSize) + more) * 1024))" \
+			'; its limit of address space (RLIMIT_AS, [0-9]* bytes) leaves [0-9]* bytes; ' unlimited
+	done
+	limited "data=$(($(memory VmData) * 1024))" '; its limit of data (RLIMIT_DATA, [0-9]* bytes) leaves ' unlimited
+	free=0
+	while test -L "/proc/$target/fd/$free"; do free=$((free + 1)); done
+	limited "nofile=$free" ": its limit of open files ($free) leaves 0 descriptors, but the library needs" 1024
+	limited "nofile=$((free + 1))" ": its limit of open files ($((free + 1))) leaves [01] descriptor" 1024
+	prlimit --pid "$target" "--as=$((($(memory VmSize) + 65536) * 1024)):"
+	rm -f "$log"
+	run 0 attach -p "$target" -o "$log" -d 300ms --trace alloc -s 256M
+	check "a limit that has room for the library only" has err \
+		"^posixtrace: process $target: events were lost for lack of memory; its limit of address space .* raises the limit\$"
+	prlimit --pid "$target" --as=unlimited:
+	rm -f "$log"
+	run 0 attach -p "$target" -o "$log" -d 100ms --trace alloc
+	check "it is traced without the limits" test "$(count 'alloc.*')" -gt 0
+	end_reading limited
+fi
 begin seccomp
 refused "seccomp" 'seccomp'
 end_reading seccomp

@@ -256,6 +256,15 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 /* The result of a try with one thread, or of a round of tries. */
 enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
 
+/* Returns the text of an error, with the limit that may be its cause. */
+static const char *with_limit(pid_t pid, const char *error)
+{
+	static char text[400];
+
+	snprintf(text, sizeof(text), "%s%s", error, target_short_limit(pid, TARGET_LOAD_ROOM));
+	return text;
+}
+
 /*
  * Prints the outcome of a call, unless the caller must try the call again. The function runs in the
  * child.
@@ -280,15 +289,16 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 			     result->value == -EEXIST ?
 				     "it has no room for more event types, or it keeps other "
 				     "types that an earlier trace has given to a probe" :
-				     say_strerror((int)-result->value));
+				     with_limit(pid, say_strerror((int)-result->value)));
 		return PROGRESS_FAILED;
 	case CALL_FAILED:
-		say("process %d: its calls cannot be traced: it cannot load the library: %s",
-		    (int)pid, *result->message ? result->message : work->library);
+		say("process %d: its calls cannot be traced: it cannot load the library: %s%s",
+		    (int)pid, *result->message ? result->message : work->library,
+		    target_short_limit(pid, TARGET_LOAD_ROOM));
 		return PROGRESS_FAILED;
 	case CALL_REFUSED:
 		say("process %d: its calls cannot be traced: it gets no memory for code: %s",
-		    (int)pid, say_strerror((int)-result->value));
+		    (int)pid, with_limit(pid, say_strerror((int)-result->value)));
 		return PROGRESS_FAILED;
 	case CALL_NO_ROOM:
 		return PROGRESS_AGAIN;

@@ -30,6 +30,8 @@
 #define START_PAUSE_NS 5000000
 /* The library makes no smaller file for the memory of its streams (lib/arena/arena.c). */
 #define LEAST_FILE (UINT64_C(2) << 20)
+/* The library keeps one descriptor, and opens another one while it maps a stream. */
+#define LEAST_DESCRIPTORS 2
 
 /* Prints why calls cannot be traced. */
 static enum target_verdict target_refuse(pid_t pid, const char *why)
@@ -76,42 +78,135 @@ static const char *reason_in_status(pid_t pid, const char *status)
 	return NULL;
 }
 
+/* A limit of a process: soft is UINT64_MAX if there is none. */
+struct limit {
+	uint64_t soft, hard;
+};
+
+/* Reads the limit with this name from the text of the file /proc/PID/limits. */
+static struct limit read_limit(const char *limits, const char *name)
+{
+	struct limit limit = { UINT64_MAX, UINT64_MAX };
+	const char *text = procfile_field(limits, name);
+	char *next;
+
+	/* The columns are the soft and the hard limit, each a number or the word "unlimited". */
+	if (!text || *text < '0' || *text > '9')
+		return limit;
+	limit.soft = strtoull(text, &next, 10);
+	next += strspn(next, " ");
+	if (*next >= '0' && *next <= '9')
+		limit.hard = strtoull(next, NULL, 10);
+	return limit;
+}
+
+/*
+ * Writes how the user can raise a limit to "needed". "option" is its name for prlimit(1), and
+ * "letter" the one for ulimit.
+ */
+static void put_advice(char *to, size_t bytes, pid_t pid, const char *option, char letter,
+		       struct limit limit, uint64_t needed)
+{
+	if (limit.hard < needed)
+		snprintf(to, bytes, "start it with a higher limit (ulimit -%c)", letter);
+	else if (limit.hard == UINT64_MAX)
+		snprintf(to, bytes, "'prlimit --pid %d --%s=unlimited:' raises the limit", (int)pid,
+			 option);
+	else
+		snprintf(to, bytes, "'prlimit --pid %d --%s=%llu:' raises the limit", (int)pid,
+			 option, (unsigned long long)limit.hard);
+}
+
+/* Returns how many descriptors the process can still open, or SIZE_MAX if that is unknown. */
+static size_t free_descriptors(pid_t pid, struct limit limit)
+{
+	struct dirent *entry;
+	size_t used = 0;
+	char path[40];
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+	folder = limit.soft == UINT64_MAX ? NULL : opendir(path);
+	if (!folder)
+		return SIZE_MAX;
+	/* Descriptors above the limit, which was lowered later, have no effect. */
+	while ((entry = readdir(folder)))
+		used += *entry->d_name != '.' && strtoull(entry->d_name, NULL, 10) < limit.soft;
+	closedir(folder);
+	return limit.soft - used;
+}
+
 /*
  * Returns the reason for a refusal if the library would find no room for a stream, or NULL. The
  * memory of streams is a file without a name. A file that is larger than the process's limit would
- * raise SIGXFSZ in the process, so the library does not make the file.
+ * raise SIGXFSZ in the process, so the library does not make the file. Without two descriptors it
+ * would load, but could not open the stream.
  */
 static const char *reason_in_limits(pid_t pid)
 {
 	static char why[300];
-	char path[40], limits[PROCFILE_BYTES];
-	const char *limit;
-	char *next;
-	unsigned long long bytes, most;
-	int len;
+	char path[40], limits[PROCFILE_BYTES], advice[120];
+	struct limit size, files;
+	size_t left;
 
 	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
-	limit = procfile_read(path, limits, sizeof(limits)) ?
-			procfile_field(limits, "Max file size") : NULL;
-	if (!limit || *limit < '0' || *limit > '9')
+	if (!procfile_read(path, limits, sizeof(limits)))
 		return NULL;
-	bytes = strtoull(limit, &next, 10);
-	if (bytes >= LEAST_FILE)
+	size = read_limit(limits, "Max file size");
+	if (size.soft < LEAST_FILE) {
+		put_advice(advice, sizeof(advice), pid, "fsize", 'f', size, LEAST_FILE);
+		snprintf(why, sizeof(why),
+			 "its limit of the size of files (%llu bytes) leaves no room for the "
+			 "memory of a stream; %s", (unsigned long long)size.soft, advice);
+		return why;
+	}
+	files = read_limit(limits, "Max open files");
+	left = free_descriptors(pid, files);
+	if (left >= LEAST_DESCRIPTORS)
 		return NULL;
-	/* The second column is the hard limit, which is a number or the word "unlimited". */
-	next += strspn(next, " ");
-	most = *next >= '0' && *next <= '9' ? strtoull(next, NULL, 10) : LEAST_FILE;
-	len = snprintf(why, sizeof(why),
-		       "its limit of the size of files (%llu bytes) leaves no room for the memory "
-		       "of a stream; ", bytes);
-	if (most >= LEAST_FILE)
-		snprintf(why + len, sizeof(why) - (size_t)len,
-			 "'prlimit --pid %d --fsize=%.*s:' raises the limit", (int)pid,
-			 (int)strcspn(next, " "), next);
-	else
-		snprintf(why + len, sizeof(why) - (size_t)len,
-			 "start it with a higher limit (ulimit -f)");
+	put_advice(advice, sizeof(advice), pid, "nofile", 'n', files,
+		   files.soft + LEAST_DESCRIPTORS - left);
+	snprintf(why, sizeof(why),
+		 "its limit of open files (%llu) leaves %zu descriptor%s, but the library needs "
+		 "%d; %s", (unsigned long long)files.soft, left, left == 1 ? "" : "s",
+		 LEAST_DESCRIPTORS, advice);
 	return why;
+}
+
+const char *target_short_limit(pid_t pid, uint64_t room)
+{
+	static const struct {
+		const char *name, *usage, *text, *option;
+		char letter;
+	} rows[] = {
+		{ "Max address space", "VmSize:", "address space", "as", 'v' },
+		{ "Max data size", "VmData:", "data", "data", 'd' },
+	};
+	static char why[300];
+	char path[40], limits[PROCFILE_BYTES], status[PROCFILE_BYTES], advice[120];
+
+	snprintf(path, sizeof(path), "/proc/%d/limits", (int)pid);
+	if (!procfile_read(path, limits, sizeof(limits)))
+		return "";
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	if (!procfile_read(path, status, sizeof(status)))
+		return "";
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct limit limit = read_limit(limits, rows[i].name);
+		uint64_t used = procfile_number(status, rows[i].usage, 10, 0) << 10;
+
+		if (limit.soft == UINT64_MAX || (used < limit.soft &&
+						 limit.soft - used >= room))
+			continue;
+		put_advice(advice, sizeof(advice), pid, rows[i].option, rows[i].letter,
+			   limit, used + room);
+		snprintf(why, sizeof(why),
+			 "; its limit of %s (RLIMIT_%s, %llu bytes) leaves %llu bytes; %s",
+			 rows[i].text, i ? "DATA" : "AS", (unsigned long long)limit.soft,
+			 (unsigned long long)(used < limit.soft ? limit.soft - used : 0), advice);
+		return why;
+	}
+	return "";
 }
 
 /* Returns whether a process shares its memory with its parent, as a child of vfork() does. */

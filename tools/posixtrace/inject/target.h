@@ -65,6 +65,13 @@ enum target_verdict {
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
 
+/*
+ * Returns "; its limit of ...", with the limit of memory that leaves less than "room" bytes, or an
+ * empty text. It follows a message about a lack of memory. The next call overwrites the text.
+ */
+#define TARGET_LOAD_ROOM (UINT64_C(32) << 20) /* the library needs less */
+const char *target_short_limit(pid_t pid, uint64_t room);
+
 /* Returns the reason in a message of the form "process N: its calls cannot be traced: REASON". */
 const char *target_reason(const char *message);
 

@@ -16,6 +16,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "inject/target.h"
 #include "live/ended.h"
 #include "live/families.h"
 #include "live/process.h"
@@ -266,6 +267,20 @@ static int read_complete(const struct capture_plan *plan, int fd, struct shimlos
 }
 
 /* The result has the counts of the log's ledger. A log without a ledger is damaged. */
+/*
+ * Names the limit because of which the process may have had no memory for a stream. If the process
+ * has ended, there is no limit to be read.
+ */
+static void say_limit(const struct capture_plan *plan, const struct posix_trace_ledger_np *ledger)
+{
+	const char *limit = "";
+
+	if (ledger->lost[POSIX_TRACE_LOST_NO_MEMORY_NP])
+		limit = target_short_limit(plan->pid, TARGET_LOAD_ROOM + 2 * plan->stream_size);
+	if (*limit)
+		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
+}
+
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
@@ -285,6 +300,7 @@ int capture_read_back(const struct capture_plan *plan, int fd, struct capture_re
 		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
 		return TOOL_DAMAGED;
 	}
+	say_limit(plan, &result->ledger);
 	/*
 	 * Events of the log count the calls that the shim could not trace. Only a complete log has
 	 * all of them.
