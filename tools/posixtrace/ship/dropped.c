@@ -192,26 +192,23 @@ static int ship_account(struct shipment *shipment, sqlite3 *db, bool is_last)
 }
 
 /*
- * Ships the account of one log. This account may be a part of a merged account. If tables are made
- * meanwhile, stores true in *again.
+ * Ships the account of one log; a shipment_once. This account may be a part of a merged account.
  */
-static int ship_part(const struct ship_options *options, struct link *link, const char *path,
-		     size_t part, size_t *parts, bool is_last, enum shipment_state *state,
-		     bool *again)
+static int ship_part(const struct shipment_plan *plan, enum shipment_state *state, bool *again)
 {
-	struct shipment shipment = { .options = options, .link = link, .made = link->made,
-				     .state = SHIPMENT_MORE };
+	struct shipment shipment = { .options = plan->options, .link = plan->link,
+				     .made = plan->link->made, .state = SHIPMENT_MORE };
 	struct posix_trace_loginfo_np info;
 	int status = TOOL_FAILURE;
 	sqlite3 *db = NULL;
 
 	shipment.log = &shipment.only.file;
-	shipment.log->path = path;
+	shipment.log->path = plan->path;
 	shipment.position.state.fd = -1;
 	*state = SHIPMENT_FAULTY;
-	if (account_read(path, part, parts, &db, &info)) {
+	if (account_read(plan->path, plan->part, plan->parts, &db, &info)) {
 		shipment_identify(&shipment, &info);
-		status = ship_account(&shipment, db, is_last);
+		status = ship_account(&shipment, db, plan->is_last);
 		*state = shipment.state;
 	}
 	sqlite3_close(db);
@@ -261,14 +258,10 @@ int dropped_run(const struct ship_options *options, struct link *link, const cha
 		return TOOL_FAILURE;
 	}
 	for (size_t part = 1; part <= parts && !ship_stopped; part++) {
+		const struct shipment_plan plan = { options, link, path, is_last, part, &parts };
 		enum shipment_state of_part;
-		bool again;
-		int now;
+		int now = shipment_repeat(&plan, ship_part, &of_part);
 
-		do {
-			now = ship_part(options, link, path, part, &parts, is_last, &of_part,
-					&again);
-		} while (again && now == TOOL_FAILURE && of_part == SHIPMENT_MORE);
 		status = tool_worse(status, now);
 		if (of_part != SHIPMENT_ENDED)
 			*state = of_part;

@@ -178,6 +178,26 @@ struct shipment {
 	int64_t bytes;
 };
 
+/* The log, or the account of a dropped log, that one run ships. */
+struct shipment_plan {
+	const struct ship_options *options;
+	struct link *link;
+	const char *path;
+	bool is_last;
+	/* the number of the log in a merged account, and their number, which the run stores */
+	size_t part, *parts;
+};
+
+/* Ships it once. If tables are made meanwhile, stores true in *again. Returns an exit status. */
+typedef int (*shipment_once)(const struct shipment_plan *plan, enum shipment_state *state,
+			     bool *again);
+
+/*
+ * Calls "once" until no tables were made meanwhile, because the new tables lack earlier events.
+ */
+int shipment_repeat(const struct shipment_plan *plan, shipment_once once,
+		    enum shipment_state *state);
+
 /*
  * Ships all events that the log has now. Returns an exit status. After a failure with a state other
  * than SHIPMENT_FAULTY, the reason is in the database or in the folder of positions. So other logs

@@ -390,12 +390,24 @@ static int ship_events(struct shipment *shipment, bool is_last)
 	return TOOL_OK;
 }
 
-/* Ships the log once. If tables are made meanwhile, stores true in *again. */
-static int run_once(const struct ship_options *options, struct link *link, const char *path,
-		    bool is_last, enum shipment_state *state, bool *again)
+int shipment_repeat(const struct shipment_plan *plan, shipment_once once,
+		    enum shipment_state *state)
 {
-	struct shipment shipment = { .options = options, .link = link,
-				     .made = link ? link->made : 0 };
+	bool again = false;
+	int status;
+
+	do {
+		status = once(plan, state, &again);
+	} while (again && status == TOOL_FAILURE && *state == SHIPMENT_MORE);
+	return status;
+}
+
+/* Ships the log once; a shipment_once. */
+static int run_once(const struct shipment_plan *plan, enum shipment_state *state, bool *again)
+{
+	struct shipment shipment = { .options = plan->options, .link = plan->link,
+				     .made = plan->link ? plan->link->made : 0 };
+	const bool is_last = plan->is_last;
 	int status;
 
 	shipment.log = &shipment.only.file;
@@ -404,7 +416,7 @@ static int run_once(const struct ship_options *options, struct link *link, const
 	 * a log may still be incomplete.
 	 */
 	say_nothing(!is_last);
-	status = logfile_open(shipment.log, path, NULL);
+	status = logfile_open(shipment.log, plan->path, NULL);
 	say_nothing(false);
 	*state = SHIPMENT_FAULTY;
 	if (status)
@@ -427,11 +439,7 @@ static int run_once(const struct ship_options *options, struct link *link, const
 int shipment_run(const struct ship_options *options, struct link *link, const char *path,
 		 bool is_last, enum shipment_state *state)
 {
-	bool again = false;
-	int status;
+	const struct shipment_plan plan = { options, link, path, is_last, 1, NULL };
 
-	do {
-		status = run_once(options, link, path, is_last, state, &again);
-	} while (again && status == TOOL_FAILURE && *state == SHIPMENT_MORE);
-	return status;
+	return shipment_repeat(&plan, run_once, state);
 }
