@@ -158,9 +158,9 @@ bool query_lacks(struct server *server, int table)
 		good = add_older(server, &found);
 		logs = good ? count_lacking(&wanted, &found, &lacking) : 0;
 		if (good && !logs)
-			say("the table losses lacks %" PRIu64 " lost event%s of unknown type of %zu "
-			    "log%s that an older version of ship has sent; the table ledger has "
-			    "them, with the empty name", older, text_plural(older), older_logs,
+			say("the table losses lacks %" PRIu64 " lost event%s of unknown type of "
+			    "%zu log%s that an older version of ship has sent; the table ledger "
+			    "has them, with the empty name", older, text_plural(older), older_logs,
 			    text_plural(older_logs));
 	}
 	if (!good)
