@@ -364,12 +364,13 @@ static bool add_partner(struct division *division, uint32_t node, const struct c
 /*
  * Adds the process whose end probably ended a wait for data: a read without data finds the end of a
  * pipe or connection after the last process that could write has ended. A shell waits in this way
- * for the output of a command.
+ * for the output of a command. 'read' is the read that found the end: the wait, or a read after the
+ * poll that is the wait; NULL: there is none.
  */
 static void add_end(struct division *division, uint32_t node, const struct call *call,
-		    int64_t from_ns, int64_t to_ns)
+		    const struct call *read, int64_t from_ns, int64_t to_ns)
 {
-	const uint32_t child = call->is_empty ? ender_child(division->history, call, 0) :
+	const uint32_t child = read && read->is_empty ? ender_child(division->history, call, 0) :
 			       HISTORY_NONE;
 
 	if (child != HISTORY_NONE)
@@ -712,8 +713,8 @@ static void label_call(struct division *division, struct why_node *node, const s
 		division_label(division, node, "waiting for io_uring to complete a request, in "
 			       "%s()%s", text ? text : verb, caller);
 	else if (!strcmp(call->type->name, "net.getaddrinfo") && text)
-		division_label(division, node, "looking up the address of %s in %s()%s", text, verb,
-			       caller);
+		division_label(division, node, "looking up %sthe address of %s in %s()%s",
+			       call->error ? "in vain " : "", text, verb, caller);
 	else if (is_timer_read(call))
 		division_label(division, node, "sleeping until a timer expires in %s() of %s%s",
 			       verb, descriptor_text(call, fd, sizeof(fd)), caller);
@@ -772,6 +773,12 @@ static void label_part(struct division *division, struct why_node *node, const s
 	case CAUSE_BARRIER:
 	case CAUSE_COND:
 		lock_text(division, call, lock, sizeof(lock));
+		/*
+		 * A wait that reached its time limit is a sleep. Each thread may have an object of
+		 * its own for its sleeps, as in Java; without the addresses, they are one cause.
+		 */
+		if (is_vain_wait(call) && !call->has_id && !strchr(lock, '"'))
+			snprintf(lock, sizeof(lock), "an unnamed %s", verb);
 		division_label(division, node, "waiting %sfor %s%s%s%s", is_vain_wait(call) ?
 			       "in vain " : "", call->cause == CAUSE_COND ? "a signal of " : "",
 			       lock, is_vain_wait(call) ? " until a time limit" : "", caller);
@@ -973,14 +980,15 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
 		    (!call->text || call->fd_kind == FD_QUEUE) &&
 		    !add_partner(division, node, call, NULL, from_ns, to_ns))
-			add_end(division, node, call, from_ns, to_ns);
+			add_end(division, node, call, call, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
 		if (!call->is_in_vain && !is_timer_read(through) &&
 		    !add_delay(division, node, call,
 			       through ? through : ender_through(history, call), from_ns, to_ns) &&
-		    !causes_add_waker(division, node, waker, from_ns, to_ns))
-			add_partner(division, node, call, through, from_ns, to_ns);
+		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
+		    !add_partner(division, node, call, through, from_ns, to_ns))
+			add_end(division, node, call, through, from_ns, to_ns);
 		break;
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:

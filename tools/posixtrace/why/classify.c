@@ -229,6 +229,9 @@ void classify_type(const struct log_type *type, struct plan *plan)
 		plan->child = field_of(type, "child");
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
+	/* A look-up may fail without an error number. */
+	if (!strcmp(type->name, "net.getaddrinfo"))
+		plan->error = field_of(type, "result");
 	if (!strcmp(type->name, "net.connect"))
 		plan->result = field_of(type, "error");
 }
