@@ -309,6 +309,9 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 			found->fd = rows[i].fd < 0 ? -1 : (int32_t)call.argument[rows[i].fd];
 			break;
 		}
+	if (!strncmp(found->call, "sem", 3) || !strncmp(found->call, "msg", 3))
+		snprintf(found->object, sizeof(found->object), "System V %s %d",
+			 found->call[0] == 's' ? "set" : "queue", (int)call.argument[0]);
 	if (call.number == SYS_futex) {
 		lock = futex_lock_find(thread->pid, &call, has_numbers);
 		found->lock = lock.lock;

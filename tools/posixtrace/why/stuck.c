@@ -469,7 +469,7 @@ static void writers_text(const struct history *history, const struct call *call,
 		snprintf(text, size, "; process %.60s could have written into the pipe", names);
 }
 
-/* Writes " on descriptor 3 (/dev/null)", or nothing. */
+/* Writes " on descriptor 3 (/dev/null)", " of the System V set 5", or nothing. */
 static void descriptor_text(const struct history *history, const struct call *call, char *text,
 			    size_t size)
 {
@@ -477,6 +477,8 @@ static void descriptor_text(const struct history *history, const struct call *ca
 	const char *object = text_of(history, stuck->object);
 
 	*text = '\0';
+	if (!strncmp(object, "System V ", 9))
+		snprintf(text, size, " of the %.200s", object);
 	if (stuck->fd < 0)
 		return;
 	if (call->peer)
@@ -531,7 +533,10 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 			 call->cause == CAUSE_POLL ? "input" :
 			 call->cause == CAUSE_SIGNAL ? "a signal" :
 			 call->cause == CAUSE_FILE_LOCK ? "the lock of a file" :
-			 !strncmp(name, "accept", 6) ? "a client" : "the end of the call", name);
+			 !strncmp(name, "accept", 6) ? "a client" :
+			 !strncmp(name, "sem", 3) ? "a semaphore" :
+			 !strcmp(name, "msgrcv") ? "a message" :
+			 !strcmp(name, "msgsnd") ? "room" : "the end of the call", name);
 		division_label(division, node, "%s%s%s%s%s", what, text, caller, until, who);
 	}
 }
