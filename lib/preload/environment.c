@@ -8,9 +8,11 @@
  */
 #include "preload/environment.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/filter.h"
@@ -153,6 +155,22 @@ static const char *reason_without_shim(char *const envp[])
 }
 
 /*
+ * Returns whether the file does not exist, so that its execution fails. Many programs execute their
+ * name in each folder of PATH in turn. The system call also checks the pointer to the path.
+ */
+static bool is_missing(const struct shim_program *program)
+{
+	const int saved = errno;
+	bool missing = false;
+
+	if (program->folder == AT_FDCWD && !program->is_searched &&
+	    syscall(SYS_faccessat, AT_FDCWD, program->path, F_OK))
+		missing = errno == ENOENT || errno == ENOTDIR;
+	errno = saved;
+	return missing;
+}
+
+/*
  * Checks whether the program will be traced, and records process.untraced if it will not. Returns
  * whether the shim must be removed from its environment. `lack` is the reason of
  * reason_without_shim(), or NULL if the environment has the shim.
@@ -179,7 +197,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 		why = lack;
 	if (!why)
 		return false;
-	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller)) {
+	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller) &&
+	    (shim_is_quiet() || !is_missing(program))) {
 		data.pid = shim_pid();
 		/*
 		 * The reason has half of the room at most. The pointer to the program's path may be

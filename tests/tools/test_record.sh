@@ -138,6 +138,13 @@ if has_shim; then
 	done
 	run 0 record -x process.untraced env LD_PRELOAD=libc.so.6 sort numbers
 	check "unless the user excludes the event" lacks err 'cannot be traced'
+	if echo 'int main(int n, char **v) { char *none[] = { 0 }; execve("/nonexistent/echo", v, none);
+		execve("./shells/echo", v, none); return execve("/bin/true", v, none); }' |
+		${CC:-cc} -w -include unistd.h -x c -o shells - 2>/dev/null; then
+		run 0 record ./shells
+		check "a program that does not exist is not reported" has err \
+			': programs that cannot be traced: /bin/true (executed without LD_PRELOAD); --syscalls'
+	fi
 	if echo 'int main(int n, char **v) { n > 1 ? setenv("LD_PRELOAD", v[1], 1) : unsetenv("LD_PRELOAD");
 		return system("exit 0") || pclose(popen("exit 0", "r")); }' |
 		${CC:-cc} -w -include stdlib.h -include stdio.h -x c -o shells - 2>/dev/null; then
