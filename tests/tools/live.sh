@@ -50,6 +50,11 @@ findings() {
 		/^[a-z]/ { is = 0; for (i = 1; i <= n; i++) is = is || index($0, " " name[i] "  ") }
 		is'
 }
+# may_trace_all: this process has CAP_SYS_PTRACE in the first user namespace.
+may_trace_all() {
+	test "$(stat -Lc %i /proc/self/ns/user)" = 4026531837 && capabilities=$(sed -n 's/^CapEff:.*\(.....\)$/\1/p' /proc/self/status) &&
+		test $((0x$capabilities >> 19 & 1)) -eq 1
+}
 can_refuse() { "$refuse" 'kcmp EPERM' -- true; }
 has_kernel() {
 	"$posixtrace" doctor >"$tmp/can"
@@ -110,6 +115,13 @@ own_streams() { "$posixtrace" list | grep "^ *$target " | sed 's/  */ /g; s/^ //
 stop_target() {
 	kill -STOP "$target"
 	until_true grep -q '^State:.T' "/proc/$target/status"
+}
+# has_children PID: it has started a process.
+has_children() { test -n "$(cat "/proc/$1/task/$1/children")"; }
+# has_child: the target has one, whose number is in $child.
+has_child() {
+	child=$(cat "/proc/$target/task/$target/children")
+	test -n "$child"
 }
 go() { echo >&5; }
 

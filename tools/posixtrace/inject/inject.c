@@ -13,7 +13,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/openat2.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,12 +39,15 @@
 #include "inject/change.h"
 #include "inject/safe.h"
 #include "inject/target.h"
+#include "inject/waits.h"
 
 /* the child ends after this time if no thread is at a safe place */
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
+#define SIGNAL_LOOK_MS 50             /* between two looks for a signal, while the child works */
+#define CANCEL_NS INT64_C(500000000)  /* time in which a cancelled child can end by itself */
 #define ATTACH   "posixtrace_shim_attach"
 #define DETACH   "posixtrace_shim_detach"
 #define PLAN     "posixtrace_shim_plan"
@@ -57,6 +62,8 @@ struct work {
 	bool is_last;
 	/* NULL, or memory shared with the child, which receives the value of the call */
 	int64_t *value;
+	/* shared with the child: a signal asked the command to end, so the child tries no more */
+	atomic_bool *is_cancelled;
 };
 
 enum work_exit {
@@ -388,7 +395,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 	int64_t begin_ns = until_now_ns(), now_ns = begin_ns;
 	enum progress progress = PROGRESS_AGAIN;
 
-	while (progress == PROGRESS_AGAIN && now_ns - begin_ns < TRY_NS) {
+	while (progress == PROGRESS_AGAIN && now_ns - begin_ns < TRY_NS &&
+	       !atomic_load(work->is_cancelled)) {
 		struct candidate *candidates = NULL;
 		int err;
 		size_t count = list_candidates(work->pid, &candidates, &err);
@@ -441,8 +449,11 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 		/* The command will report the end of the process when it creates the stream. */
 		return WORK_LEAVE;
 	case PROGRESS_AGAIN:
+		if (atomic_load(work->is_cancelled))
+			break;
 		say_why(work->pid, stop_state(work->pid, work->pid) == 'T' ?
 					   TARGET_STOPPED :
+			      (why = waits_reason(work->pid)) ? why :
 					   "no thread of it was at a place where it can load a "
 					   "library; try it again, or, if it hangs, record by "
 					   "--trace none --sched in which calls it is blocked");
@@ -465,10 +476,13 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 #endif
 
 /*
- * The size of shared memory for the messages of a child. The command may keep messages
- * (say_keep()), and messages in memory of the child alone would be lost.
+ * Memory that the child shares with the command. The command may keep messages (say_keep()), and
+ * messages in memory of the child alone would be lost.
  */
-#define MESSAGES_BYTES ((size_t)4096)
+struct shared {
+	atomic_bool is_cancelled;
+	char messages[4096];
+};
 
 /* Prints or keeps the messages of the child, each with the prefix of say(). */
 static void repeat_messages(char *text)
@@ -481,29 +495,99 @@ static void repeat_messages(char *text)
 	}
 }
 
+/* The signals by which a user ends the command. */
+static const int ending_signals[] = { SIGINT, SIGQUIT, SIGHUP, SIGTERM };
+
+#define ENDING_SIGNALS (sizeof(ending_signals) / sizeof(ending_signals[0]))
+
+/*
+ * Returns a pending signal that asks the command to end, or 0. The signals are blocked. A signal
+ * that the command ignores, for example because of nohup(1), does not count. The signal remains
+ * pending, so that the command ends as after any other work.
+ */
+static int pending_signal(void)
+{
+	struct sigaction action;
+	sigset_t pending;
+
+	if (sigpending(&pending))
+		return 0;
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		if (sigismember(&pending, ending_signals[i]) == 1 &&
+		    !sigaction(ending_signals[i], NULL, &action) &&
+		    action.sa_handler != SIG_IGN)
+			return ending_signals[i];
+	return 0;
+}
+
+/*
+ * Waits for the child, and cancels its work at a signal that asks the command to end. If the child
+ * does not end soon, the function kills it, which does no harm to the process (DESIGN 3). A
+ * restoration is not cancelled, because its time is limited, and the process should become as it
+ * was. Returns the signal, or 0. Stores the status of the child, or -1 after an error.
+ */
+static int await_child(pid_t child, const struct work *work, int *status)
+{
+	const bool restores = work->kind == WORK_RESTORE ||
+			      (work->symbol && !strcmp(work->symbol, DETACH));
+	/* If there is no pidfd, poll() only sleeps. */
+	struct pollfd end = { .fd = (int)syscall(SYS_pidfd_open, child, 0), .events = POLLIN };
+	int64_t kill_ns = 0;
+	int signal = 0;
+	pid_t got;
+
+	while (!(got = waitpid(child, status, WNOHANG)) || (got < 0 && errno == EINTR)) {
+		if (!signal && !restores && (signal = pending_signal())) {
+			atomic_store(work->is_cancelled, true);
+			kill_ns = until_now_ns() + CANCEL_NS;
+		}
+		if (signal && until_now_ns() > kill_ns)
+			kill(child, SIGKILL);
+		poll(&end, 1, SIGNAL_LOOK_MS);
+	}
+	if (got < 0)
+		*status = -1;
+	if (end.fd >= 0)
+		close(end.fd);
+	return signal;
+}
+
+/* Prints that a signal has cancelled the work, and what the process still does. */
+static void say_cancelled(const struct work *work, int signal, int status)
+{
+	say("process %d: its %s: this command received signal %d (%s)%s", (int)work->pid,
+	    work->kind == WORK_CALL ? "calls cannot be traced" :
+				      "functions and probes cannot be traced",
+	    signal, strsignal(signal),
+	    WIFSIGNALED(status) && work->kind == WORK_CALL ?
+		    "; the process completes the load of the library later, without this command" :
+		    "");
+}
+
 /*
  * Does the work in a child, and waits for it. During this time, signals by which a user ends the
- * command, such as SIGINT, are blocked, so that they do not end the child. The time of the child's
- * work is limited. If the child is killed, this function prints a message, and the work has failed.
+ * command, such as SIGINT, are blocked, so that they do not end the child. They cancel the work.
+ * The time of the child's work is limited, too. If the child is killed, this function prints a
+ * message, and the work has failed.
  */
-static enum work_exit work_in_child(const struct work *work, struct target *target)
+static enum work_exit work_in_child(struct work *work, struct target *target)
 {
 	pid_t child, parent = getpid();
-	char *text = mmap(NULL, MESSAGES_BYTES, PROT_READ | PROT_WRITE,
-			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct shared *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	enum work_exit done = WORK_FAILED;
+	int status = -1, signal = 0, err = 0;
 	sigset_t set, mask;
-	int status;
 
-	if (text == MAP_FAILED) {
+	if (shared == MAP_FAILED) {
 		say("process %d: its calls cannot be traced: no memory for messages: %s",
 		    (int)work->pid, say_strerror(errno));
 		return WORK_FAILED;
 	}
+	work->is_cancelled = &shared->is_cancelled;
 	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGQUIT);
-	sigaddset(&set, SIGHUP);
-	sigaddset(&set, SIGTERM);
+	for (size_t i = 0; i < ENDING_SIGNALS; i++)
+		sigaddset(&set, ending_signals[i]);
 	sigprocmask(SIG_BLOCK, &set, &mask);
 	child = fork();
 	if (child == 0) {
@@ -512,28 +596,32 @@ static enum work_exit work_in_child(const struct work *work, struct target *targ
 		 * process would end a trace that the child begins.
 		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		say_keep(text, MESSAGES_BYTES);
+		say_keep(shared->messages, sizeof(shared->messages));
 		_exit(getppid() == parent ? do_work(work, target) : WORK_FAILED);
 	}
-	while (child > 0 && waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			child = -1;
-	if (child < 0)
+	if (child > 0)
+		signal = await_child(child, work, &status);
+	if (child < 0 || status == -1)
+		err = errno;
+	shared->messages[sizeof(shared->messages) - 1] = '\0';
+	repeat_messages(shared->messages);
+	if (err)
 		say("process %d: its calls cannot be traced: this command cannot start a process: "
-		    "%s", (int)work->pid, say_strerror(errno));
+		    "%s", (int)work->pid, say_strerror(err));
+	else if (WIFEXITED(status))
+		done = (enum work_exit)WEXITSTATUS(status);
+	if (!err && signal && done == WORK_FAILED && !*shared->messages)
+		say_cancelled(work, signal, status);
+	else if (!err && WIFSIGNALED(status))
+		say("process %d: its %s: a helper process of this command was killed by signal %d "
+		    "(%s); try it again", (int)work->pid, work->kind == WORK_CALL ?
+		    "calls cannot be traced" : "functions and probes cannot be changed",
+		    WTERMSIG(status), strsignal(WTERMSIG(status)));
+	munmap(shared, sizeof(*shared));
+	work->is_cancelled = NULL;
+	/* A pending signal may end this command here, so the messages were printed before. */
 	sigprocmask(SIG_SETMASK, &mask, NULL);
-	text[MESSAGES_BYTES - 1] = '\0';
-	repeat_messages(text);
-	munmap(text, MESSAGES_BYTES);
-	if (child < 0)
-		return WORK_FAILED;
-	if (WIFEXITED(status))
-		return (enum work_exit)WEXITSTATUS(status);
-	say("process %d: its %s: a helper process of this command was killed by signal %d (%s); "
-	    "try it again", (int)work->pid, work->kind == WORK_CALL ?
-	    "calls cannot be traced" : "functions and probes cannot be changed",
-	    WTERMSIG(status), strsignal(WTERMSIG(status)));
-	return WORK_FAILED;
+	return done;
 }
 
 /*
@@ -575,7 +663,7 @@ bool inject_is_needed(pid_t pid)
  */
 static void inject_recover(const struct work *attach, struct target *target)
 {
-	const struct work work = { .pid = attach->pid, .library = attach->library,
+	struct work work = { .pid = attach->pid, .library = attach->library,
 				   .symbol = DETACH };
 	struct shim_jumps jumps;
 
@@ -631,7 +719,7 @@ void inject_look(pid_t pid)
 
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
 {
-	const struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
+	struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
 				   .argument = families };
 	struct target target;
 	enum target_verdict verdict = target_examine(&target, pid, false);
@@ -646,6 +734,8 @@ int inject_begin(struct inject *inject, pid_t pid, const char *library, const ch
 		done = work_in_child(&work, &target);
 	} else if (verdict == TARGET_LEAVE) {
 		done = WORK_LEAVE;
+		if (target.err == EACCES || target.err == EPERM)
+			inject->refused = target.err;
 	}
 	if (target.content && done != WORK_FAILED)
 		say_content(&target, families);
@@ -674,7 +764,7 @@ static bool is_unknown(const struct target *target)
 
 void inject_end(struct inject *inject)
 {
-	const struct work work = { .pid = inject->pid, .library = inject->library,
+	struct work work = { .pid = inject->pid, .library = inject->library,
 				   .symbol = DETACH };
 	enum target_verdict verdict;
 	struct target target;

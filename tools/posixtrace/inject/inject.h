@@ -17,6 +17,8 @@
 struct inject {
 	pid_t pid;
 	bool is_attached;    /* inject_end() must detach the library */
+	/* EACCES or EPERM: the kernel refuses to show the process, so nothing is known; else 0 */
+	int refused;
 	const char *library;
 };
 
@@ -28,9 +30,10 @@ bool inject_is_needed(pid_t pid);
 
 /*
  * Loads the library and redirects the calls of these families, a list as for record --trace. Does
- * nothing if the process uses libposixtrace already, linked or preloaded. Returns TOOL_OK. After a
- * failure, prints the reason, leaves the process unchanged and returns TOOL_FAILURE. "library" is
- * an absolute path. Both strings must exist until inject_end().
+ * nothing if the process uses libposixtrace already, linked or preloaded. If the kernel refuses to
+ * show the process, sets inject->refused and prints nothing. Returns TOOL_OK. After a failure,
+ * prints the reason, leaves the process unchanged and returns TOOL_FAILURE. "library" is an
+ * absolute path. Both strings must exist until inject_end().
  */
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
 

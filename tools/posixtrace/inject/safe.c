@@ -82,7 +82,8 @@ static bool has_children(pid_t pid, pid_t tid)
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)pid, (int)tid);
 	file = fopen(path, "re");
-	has = file && fgetc(file) != EOF;
+	/* A kernel without CONFIG_PROC_CHILDREN has no such file. Other errors leave it unknown. */
+	has = file ? fgetc(file) != EOF : errno != ENOENT;
 	if (file)
 		fclose(file);
 	return has;

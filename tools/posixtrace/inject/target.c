@@ -21,6 +21,7 @@
 #include "base/procfile.h"
 #include "base/say.h"
 #include "inject/own.h"
+#include "inject/waits.h"
 
 /*
  * A process that has just started is examined again and again for a second, because it may need
@@ -209,12 +210,17 @@ const char *target_short_limit(pid_t pid, uint64_t room)
 	return "";
 }
 
-/* Returns whether a process shares its memory with its parent, as a child of vfork() does. */
+/*
+ * Returns whether a process shares its memory with its parent, as a child of vfork() does. If the
+ * kernel does not answer, the process may share the memory if a thread of its parent waits as in
+ * vfork().
+ */
 static bool shares_memory(pid_t pid, const char *status)
 {
 	long parent = (long)procfile_number(status, "PPid:", 10, 0);
+	long result = parent > 0 ? syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0) : 1;
 
-	return parent > 0 && syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0) == 0;
+	return result == 0 || (result < 0 && errno != ESRCH && waits_in_vfork((pid_t)parent));
 }
 
 static bool target_begins(const char *text, const char *with)
@@ -411,8 +417,8 @@ static const char *find_place(struct target *target)
 /*
  * Handles the error of reading the mappings or of opening the memory. Prints a message if Yama may
  * be the reason, or if this process failed for another reason than a refusal or the end of the
- * process. Otherwise prints nothing, because the creation of the stream reports the error
- * (TARGET_LEAVE).
+ * process. Otherwise prints nothing (TARGET_LEAVE). The command then explains the refusal, or
+ * the creation of the stream reports the end of the process.
  */
 static enum target_verdict refuse_access(pid_t pid, int err)
 {

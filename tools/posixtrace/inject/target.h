@@ -47,8 +47,8 @@ enum target_verdict {
 	TARGET_OK,
 	TARGET_REFUSED, /* a message was printed */
 	/*
-	 * The process uses the library already, does not exist, or may not be examined. If this is
-	 * an error, the command reports it when it creates the stream.
+	 * The process uses the library already, does not exist, or may not be examined. In the last
+	 * case the member err is EACCES or EPERM. If this is an error, the command reports it.
 	 */
 	TARGET_LEAVE
 };

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,6 +69,26 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 }
 
 /*
+ * The library reports ENOMEM also if a filter of system calls refuses the file for the memory of
+ * the stream. So this function tries to make such a file.
+ */
+void capture_say_no_memory(pid_t pid, size_t bytes)
+{
+	const int file = memfd_create("posixtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const int err = errno;
+
+	if (file >= 0) {
+		close(file);
+		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid, bytes);
+		return;
+	}
+	say("process %d: the memory of the stream cannot be made: memfd_create(2): %s", (int)pid,
+	    say_strerror(err));
+	if (err == EPERM || err == EACCES || err == ENOSYS)
+		say("a filter of system calls, as in a container, can refuse this call");
+}
+
+/*
  * Stores and prints the reason why the stream cannot be created. For errors of the library, the
  * message names the option that causes them.
  */
@@ -82,8 +103,7 @@ static int capture_say_why(struct capture *capture, int err)
 		    plan->log_size);
 		break;
 	case ENOMEM:
-		say("process %d: no memory for a stream of %zu bytes; see --size", (int)plan->pid,
-		    plan->stream_size);
+		capture_say_no_memory(plan->pid, plan->stream_size);
 		break;
 	case EAGAIN:
 		say("process %d: there are too many streams; 'posixtrace list' shows them",

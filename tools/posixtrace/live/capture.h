@@ -153,6 +153,9 @@ struct capture_own {
 };
 struct capture_own capture_look_at_own(void);
 
+/* Prints why there is no memory for a stream of this size: a lack of memory, or a refused call. */
+void capture_say_no_memory(pid_t pid, size_t bytes);
+
 /*
  * Prints a message if the process of the stream does not use the library, so that no event can
  * arrive.

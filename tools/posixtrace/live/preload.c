@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "inject/inject.h"
+#include "live/process.h"
 #include "../../../lib/preload/types.h" /* the option of --data */
 
 /* configure defines the path of the installed library. */
@@ -186,5 +187,7 @@ int preload_inject(struct inject *inject, pid_t pid, const char *families)
 	path = preload_path();
 	if (!path)
 		return TOOL_FAILURE;
-	return inject_begin(inject, pid, path, families ? families : "default");
+	if (inject_begin(inject, pid, path, families ? families : "default"))
+		return TOOL_FAILURE;
+	return inject->refused ? process_say_why(pid, inject->refused) : TOOL_OK;
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +115,29 @@ static bool is_in_user_space(void)
 	return !stat("/proc/self/ns/user", &space) && space.st_ino != FIRST_USER_SPACE;
 }
 
+/* Returns whether this process may trace all processes of its user namespace. */
+static bool has_trace_capability(void)
+{
+	char status[PROCFILE_BYTES];
+
+	return procfile_read("/proc/self/status", status, sizeof(status)) &&
+	       (procfile_number(status, "CapEff:", 16, 0) >> CAP_SYS_PTRACE & 1);
+}
+
+/*
+ * Explains a refusal that no user, group or capability causes. The reason may be a security module,
+ * or a filter of system calls that applies to this process.
+ */
+static void say_refused_by_system(pid_t pid)
+{
+	say("process %d: not permitted: the system refuses access to its memory, although this "
+	    "command has the capability CAP_SYS_PTRACE",
+	    (int)pid);
+	say("a security module such as SELinux or AppArmor can be the reason: "
+	    "/sys/kernel/security/lsm lists the modules; --trace=none records the program's own "
+	    "trace points alone");
+}
+
 /* Explains EPERM by the owner of the process, with the next step. */
 static void say_refused(pid_t pid)
 {
@@ -124,6 +148,10 @@ static void say_refused(pid_t pid)
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	if (stat(path, &st)) {
 		say("process %d: %s", (int)pid, strerror(EPERM));
+		return;
+	}
+	if (has_trace_capability() && !is_in_user_space()) {
+		say_refused_by_system(pid);
 		return;
 	}
 	/* The kernel does not only compare the user, but also capabilities and groups. */
@@ -216,6 +244,7 @@ int process_say_why(pid_t pid, int err)
 			say("/proc shows the numbers of another namespace of process IDs: run "
 			    "posixtrace there");
 		break;
+	case EACCES:
 	case EPERM:
 		say_refused(pid);
 		break;

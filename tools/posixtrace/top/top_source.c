@@ -15,6 +15,7 @@
 #include "base/until.h"
 #include "base/vec.h"
 #include "base/when.h"
+#include "live/capture.h"
 #include "live/preload.h"
 #include "live/process.h"
 #include "log/equation.h"
@@ -69,8 +70,7 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 	err = begin_stream(pid, stream_size, &source->trid);
 	/* The message names the option that changes the size. */
 	if (err == ENOMEM)
-		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid,
-		    stream_size);
+		capture_say_no_memory(pid, stream_size);
 	else if (err)
 		process_say_why(pid, err);
 	if (err) {
