@@ -109,7 +109,8 @@ static bool has_same_bytes(int one, int other)
  * Opens the file that has this path in the process for reading, if it is a regular file. The
  * process may have made the path. So the function follows symbolic links within the root folder of
  * the process, and opens nothing that could be a device. On failure, returns -1 and sets errno;
- * ENOENT also if the file is of another type.
+ * ENOENT also if the file is of another type, and ESRCH if the process has no root folder any more,
+ * because it has ended.
  */
 static int open_as_seen(pid_t pid, const char *path)
 {
@@ -121,8 +122,10 @@ static int open_as_seen(pid_t pid, const char *path)
 
 	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
 	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0)
+	if (root < 0) {
+		errno = errno == ENOENT ? ESRCH : errno;
 		return -1;
+	}
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	/*
 	 * Kernels before 5.6, and seccomp filters that do not know openat2(2), refuse the call.
@@ -150,41 +153,6 @@ static int open_as_seen(pid_t pid, const char *path)
 }
 
 /*
- * Returns the reason why the process cannot load this library, or NULL. The process may have
- * another root folder or namespace of mounts, as in a container. In this case the process must
- * have the same file at the same path, because this command relies on the interface of its own
- * version of the library.
- */
-static const char *why_unseen(pid_t pid, const char *library)
-{
-	static char why[5000];
-	int here, there, err;
-	bool is_same;
-
-	here = open(library, O_RDONLY | O_CLOEXEC);
-	err = here < 0 ? errno : 0;
-	there = open_as_seen(pid, library);
-	if (!err && there < 0 && errno != ENOENT && errno != ENOTDIR)
-		err = errno;
-	is_same = here >= 0 && there >= 0 && has_same_bytes(here, there);
-	if (err)
-		snprintf(why, sizeof(why), "%s cannot be examined as the process sees it: %s",
-			 library, say_strerror(err));
-	else
-		snprintf(why, sizeof(why),
-			 "it has another root folder, as in a container, %s %s; install the same "
-			 "version of posixtrace there",
-			 there < 0 ? "and does not see the file" :
-				     "with another version of the file",
-			 library);
-	if (here >= 0)
-		close(here);
-	if (there >= 0)
-		close(there);
-	return is_same ? NULL : why;
-}
-
-/*
  * Returns whether the process has ended. A child of this command that has ended remains a zombie
  * until this command collects it. A main thread that has ended before other threads is a zombie,
  * too, but its process has not ended.
@@ -202,6 +170,43 @@ static bool has_ended(pid_t pid)
 	state = procfile_field(status, "State:");
 	return state && (*state == 'Z' || *state == 'X') &&
 	       procfile_number(status, "Threads:", 10, 0) <= 1;
+}
+
+/*
+ * Returns the reason why the process cannot load this library, or NULL. The process may have
+ * another root folder or namespace of mounts, as in a container. In this case the process must
+ * have the same file at the same path, because this command relies on the interface of its own
+ * version of the library. If the process has ended, its end is reported later.
+ */
+static const char *why_unseen(pid_t pid, const char *library)
+{
+	static char why[5000];
+	int here, there, err;
+	bool is_same;
+
+	here = open(library, O_RDONLY | O_CLOEXEC);
+	err = here < 0 ? errno : 0;
+	there = open_as_seen(pid, library);
+	if (!err && there < 0 && errno != ENOENT && errno != ENOTDIR)
+		err = errno;
+	is_same = here >= 0 && there >= 0 && has_same_bytes(here, there);
+	if (err == ESRCH && has_ended(pid))
+		is_same = true;
+	else if (err)
+		snprintf(why, sizeof(why), "%s cannot be examined as the process sees it: %s",
+			 library, say_strerror(err));
+	else
+		snprintf(why, sizeof(why),
+			 "it has another root folder, as in a container, %s %s; install the same "
+			 "version of posixtrace there",
+			 there < 0 ? "and does not see the file" :
+				     "with another version of the file",
+			 library);
+	if (here >= 0)
+		close(here);
+	if (there >= 0)
+		close(there);
+	return is_same ? NULL : why;
 }
 
 #if defined __x86_64__
