@@ -7,11 +7,11 @@
  *	bench_flush --tmpfs DIRECTORY                              the same in memory
  *	bench_flush --compressed DIRECTORY                         events of 8 bytes, by zstd
  *
- * The rate of larger events is also compared with the least work of a recorder whose flusher runs on
- * another processor than its producer: of_least. One thread stores the same events into a ring
- * without any header or check. Another thread writes this ring to a new file of the same folder, in
- * blocks of the log's size. write_MB_per_s is the rate of write(2) for a block that stays in the
- * cache of one processor, which no such recorder reaches.
+ * The rate of larger events is also compared with the least work of a recorder whose producer and
+ * flusher run on two processors: of_least. One thread stores the same events into a ring without
+ * any header or check. Another thread writes this ring to a new file of the same folder, in blocks
+ * of the log's size. write_MB_per_s is the rate of write(2) for a block that stays in the cache of
+ * one processor, which no such recorder reaches.
  *
  * There are two figures of the events of 8 bytes: the share of events lost when the producer traces
  * without a pause, and the highest rate at which no event is lost. The producer keeps a rate by

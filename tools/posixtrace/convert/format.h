@@ -280,8 +280,8 @@ struct format {
 	int (*object)(void *context, const struct fmt_object *object);
 	int (*event)(void *context, const struct fmt_event *event);
 	/*
-	 * Receives each event that is not selected, for a sink that finds spans itself: such an event
-	 * may show a loss, which cuts spans.
+	 * Receives each event that is not selected, for a sink that finds spans itself. Such an
+	 * event may show a loss, which cuts spans.
 	 */
 	int (*unwanted)(void *context, const struct fmt_event *event);
 	int (*lost)(void *context, const struct fmt_lost *lost);
