@@ -27,6 +27,7 @@
 #include "base/clock.h"
 #include "base/libc.h"
 #include "base/life.h"
+#include "base/quiet.h"
 #include "flush/flush.h"
 #include "point/view.h"
 #include "posix/guard.h"
@@ -45,6 +46,7 @@ struct start {
 	char *stack; /* the upper end of the grandchild's stack */
 	int arena_fd, log_fd;
 	int guardian; /* its process id; 0: there is none */
+	int child;    /* the id of its parent, in the namespace of that process */
 	struct flock guard;
 };
 
@@ -110,6 +112,13 @@ static int UNSEEN leave_guardian(void *argument)
 {
 	struct start *start = argument;
 
+	start->child = (int)syscall(SYS_getpid);
+	/*
+	 * The creator has called unshare(CLONE_NEWPID), and this process is the first one of the
+	 * new namespace. When it ends, the kernel kills all processes there.
+	 */
+	if (start->child == 1)
+		end_process(1);
 	/* The memory is shared until the guardian's execve(), so no sanitizer may see this call. */
 	start->guardian = ptx_libc_clone(become_guardian, start->stack,
 					 CLONE_VM | CLONE_VFORK | SIGCHLD, argument);
@@ -198,9 +207,11 @@ void ptx_guard_start(struct ptx_stream *stream)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/*
 	 * The start time identifies the guardian when the flusher later checks whether it is
-	 * alive.
+	 * alive. If the guardian is in another namespace of process ids, its id there would be that
+	 * of another process here. It remains unknown then.
 	 */
-	began = start.guardian > 0 ? ptx_identity_start((uint32_t)start.guardian) : 0;
+	began = start.guardian > 0 && start.child == child ?
+			ptx_identity_start((uint32_t)start.guardian) : 0;
 	if (began) {
 		stream->guardian = (uint32_t)start.guardian;
 		stream->guardian_start = began;
@@ -215,13 +226,15 @@ out:
 /*
  * The guardian has nothing left to do, so it may be killed. This is necessary not only if it was
  * stopped: another controller may have got the place of the stream, and with it the lock, before
- * the guardian did. The guardian would then wait until that stream ends, too.
+ * the guardian did. The guardian would then wait until that stream ends, too. A process with a
+ * seccomp filter does not wait, because the filter may forbid these calls.
  */
 void ptx_guard_end(const struct ptx_stream *stream)
 {
 	const struct ptx_identity guardian = { .start = stream->guardian_start };
 
-	if (!stream->guardian || ptx_life_ends(stream->guardian, &guardian, END_NS))
+	if (!stream->guardian || ptx_is_quiet() ||
+	    ptx_life_ends(stream->guardian, &guardian, END_NS))
 		return;
 	ptx_life_kill(stream->guardian, &guardian);
 	ptx_life_ends(stream->guardian, &guardian, END_NS);

@@ -5,10 +5,12 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -346,6 +348,69 @@ START_TEST(after_a_shutdown_the_guardian_has_ended)
 }
 END_TEST
 
+/* Returns the status of the first process of a new namespace, or -1 if there is no privilege. */
+static int run_first(int (*first)(void))
+{
+	int status;
+	pid_t keeper = fork();
+
+	if (keeper == 0) {
+		pid_t child;
+
+		if (unshare(CLONE_NEWPID | CLONE_NEWNS))
+			_exit(77);
+		child = fork();
+		if (child == 0)
+			_exit(first());
+		if (waitpid(child, &status, 0) != child)
+			_exit(78);
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 79);
+	}
+	ck_assert_int_eq(waitpid(keeper, &status, 0), keeper);
+	ck_assert(WIFEXITED(status));
+	return WEXITSTATUS(status) == 77 ? -1 : WEXITSTATUS(status);
+}
+
+/*
+ * The guardian would be process 2 of the second namespace. In the namespace of its creator, process
+ * 2 is another process.
+ */
+static int shut_down_beside_process_2(void)
+{
+	pid_t other;
+	trace_id_t trid;
+	int fd;
+
+	if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("proc", "/proc", "proc", 0, NULL))
+		return 77;
+	other = fork();
+	if (other == 0) {
+		for (;;)
+			pause();
+	}
+	if (other != 2 || unshare(CLONE_NEWPID))
+		return 77;
+	fd = log_file();
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_UNTIL_FULL);
+	shut(trid);
+	if (waitpid(other, NULL, WNOHANG))
+		return 1;
+	assert_log_whole(fd);
+	return 0;
+}
+
+START_TEST(a_guardian_in_another_namespace_is_not_mistaken)
+{
+	int status = run_first(shut_down_beside_process_2);
+
+	if (status < 0)
+		printf("no privileges for namespaces: nothing to test\n");
+	else
+		ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 SUITE_NEEDS("exec stat pidfd guardian");
 
 SUITE_MAIN("the guardian of a log",
@@ -356,4 +421,5 @@ SUITE_MAIN("the guardian of a log",
 	   a_guardian_leaves_a_damaged_log_as_it_is,
 	   no_process_waits_for_a_guardian,
 	   a_guardian_may_be_missing,
-	   after_a_shutdown_the_guardian_has_ended)
+	   after_a_shutdown_the_guardian_has_ended,
+	   a_guardian_in_another_namespace_is_not_mistaken)
