@@ -580,6 +580,8 @@ static void end_thread(void *object)
 	struct ptx_thread *thread = object;
 
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
+	/* Another thread may get the object while destructors of this thread still run. */
+	hidden_object = NULL;
 	atomic_signal_fence(memory_order_seq_cst);
 	if (thread->pid == 0)
 		return; /* the object was the parent's and is wiped */
