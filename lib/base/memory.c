@@ -2,8 +2,9 @@
 /*
  * base/memory.c - reads the limits of memory from /proc/meminfo and from the control groups.
  *
- * A group's memory includes the pages of files that its processes have read. The kernel frees such
- * pages before it kills a process, so the inactive ones count as available, as in MemAvailable.
+ * A group's memory includes the pages of files that its processes have read, and caches of the
+ * kernel. The kernel frees them before it kills a process, so they count as available. This is more
+ * than MemAvailable counts: a stream that might fit is made.
  */
 #include "base/memory.h"
 
@@ -16,15 +17,20 @@
 
 #define PATH_ROOM   1024
 #define GROUPS_ROOM 4096
+#define STAT_ROOM   4096
 
-/* A version of control groups: names of files and of a row of memory.stat. */
+#define ROWS 3
+
+/* A version of control groups: names of files and of rows of memory.stat. */
 struct version {
-	const char *limit, *usage, *reclaimable;
+	const char *limit, *usage, *reclaimable[ROWS];
 };
 
 static const struct version versions[2] = {
-	{ "memory.limit_in_bytes", "memory.usage_in_bytes", "\ntotal_inactive_file " },
-	{ "memory.max", "memory.current", "\ninactive_file " },
+	{ "memory.limit_in_bytes", "memory.usage_in_bytes",
+	  { "\ntotal_inactive_file ", "\ntotal_active_file " } },
+	{ "memory.max", "memory.current",
+	  { "\ninactive_file ", "\nactive_file ", "\nslab_reclaimable " } },
 };
 
 uint64_t ptx_memory_of_machine(void)
@@ -53,14 +59,19 @@ static bool read_number(const char *folder, const char *name, uint64_t *number)
 
 static uint64_t reclaimable_bytes(const char *folder, const struct version *version)
 {
-	char path[PATH_ROOM + 32], text[2048];
-	const char *at;
+	char path[PATH_ROOM + 32], text[STAT_ROOM];
+	uint64_t bytes = 0;
 
 	snprintf(path, sizeof path, "%s/memory.stat", folder);
 	if (!ptx_io_read_text(path, text, sizeof text))
 		return 0;
-	at = strstr(text, version->reclaimable);
-	return at ? strtoull(at + strlen(version->reclaimable), NULL, 10) : 0;
+	for (unsigned i = 0; i < ROWS && version->reclaimable[i]; i++) {
+		const char *at = strstr(text, version->reclaimable[i]);
+
+		if (at)
+			bytes += strtoull(at + strlen(version->reclaimable[i]), NULL, 10);
+	}
+	return bytes;
 }
 
 /* Returns the memory that one group leaves. */

@@ -79,6 +79,9 @@ START_TEST(the_least_room_of_all_groups_counts)
 	/* Pages of files make room. */
 	put("a", "memory.stat", "anon 5\nworkingset_inactive_file 9\ninactive_file 40\nslab 3");
 	ck_assert_uint_eq(room(SECOND), 40);
+	put("a", "memory.stat",
+	    "anon 5\ninactive_file 40\nactive_file 30\nslab_reclaimable 7\nslab 9\n");
+	ck_assert_uint_eq(room(SECOND), 77);
 	end();
 }
 END_TEST
@@ -92,6 +95,9 @@ START_TEST(groups_of_version_1_count_too)
 	ck_assert_uint_eq(room(FIRST), 4000);
 	put("memory/a", "memory.stat", "cache 1\ninactive_file 7\ntotal_inactive_file 100\n");
 	ck_assert_uint_eq(room(FIRST), 4100);
+	put("memory/a", "memory.stat",
+	    "active_file 7\ntotal_active_file 50\ntotal_inactive_file 1\n");
+	ck_assert_uint_eq(room(FIRST), 4051);
 	ck_assert_uint_eq(room("3:memoryless:/a\n"), UINT64_MAX);
 	end();
 }
