@@ -512,7 +512,6 @@
 	X(TIME_TIMER, TIME, "time.timer", \
 	  "ns time; errno error; x32 flags{|0=0,1=TIMER_ABSTIME}; s64 asked; s64 interval; str by")
 
-/* If dlopen() does not return to the shim, it has only the first of these events. */
 /*
  * Objects of System V. `id` is the number of the object, which is the same in all processes; -1:
  * none. The low bits of the flags, the permissions of a new object, are the field `mode`.
@@ -555,6 +554,7 @@
 	  "ns time; errno error; s32 id; s32 command{0=IPC_RMID,1=IPC_SET,2=IPC_STAT,3=IPC_INFO," \
 	  "11=SHM_LOCK,12=SHM_UNLOCK,13=SHM_STAT,14=SHM_INFO,15=SHM_STAT_ANY}; s32 result")
 
+/* If dlopen() does not return to the shim, it has only the first of these events. */
 #define SHIM_TYPES_DL(X) \
 	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
