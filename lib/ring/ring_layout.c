@@ -176,20 +176,13 @@ static bool has_useful_half(size_t room, size_t most)
 
 /*
  * Returns the size of a large chunk. If chunks were smaller, writers would change them often. If
- * they were larger, each ring would keep more memory. The tables and the slack of a small stream
- * are larger than its chunks, so there a chunk may be a sixteenth of the stream, up to a page. With
- * a sixty-fourth, an event of 64 bytes in a stream of 64 KiB cost a fifth more. But fewer rings
- * have large chunks (few_for()): 23 instead of 44. A large chunk holds four of the largest records
- * if these are small, and one at least.
+ * they were larger, each ring would keep more memory. A large chunk holds four of the largest
+ * records if these are small, and one at least.
  */
 static size_t chunk_for(size_t stream_size, size_t most)
 {
 	size_t chunk = power_of_two(stream_size / 64);
 
-	if (chunk < PAGE) {
-		chunk = power_of_two(stream_size / 16);
-		chunk = chunk > PAGE ? PAGE : chunk;
-	}
 	chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk;
 	while (chunk < 4 * most)
 		chunk *= 2;
