@@ -56,6 +56,33 @@ if test -n "$browser"; then
 	check "rows are filtered" answers '1'
 	in_browser "$tmp/stacks.html" '(document.querySelector("button.figure").click(), [posixtrace.state.mark > posixtrace.state.from, posixtrace.state.mark < posixtrace.state.to])'
 	check "a figure leads to its span" answers '[true,true]'
+	# A day, and its parts down to 20 ns at the end, where a label has 15 digits: no label touches the
+	# next one or the edge.
+	printf 'a 1 1 5s\na 1 1 +86400s\n' | "$compose" "$tmp/day"
+	run 0 html "$tmp/day" -o "$tmp/day.html"
+	cat >"$tmp/axis.js" <<-'END'
+		(() => {
+			const pen = CanvasRenderingContext2D.prototype, fill = pen.fillText, wrong = [];
+			const end = posixtrace.state.to, width = document.getElementById("view").clientWidth;
+			let drawn = [], labels = 0;
+			pen.fillText = function (text, x) {
+				if (text[0] === "+") drawn.push([x, x + this.measureText(text).width]);
+				fill.apply(this, arguments);
+			};
+			for (let size = end; size >= 20; size /= 1.7) {
+				drawn = [];
+				posixtrace.show(end - size, end);
+				posixtrace.drawView();
+				labels += drawn.length;
+				drawn.push([width, width]);
+				for (let i = 1; i < drawn.length; i++)
+					if (drawn[i - 1][1] > drawn[i][0]) wrong.push(size);
+			}
+			return [labels > 100, wrong.length];
+		})()
+	END
+	in_browser "$tmp/day.html" "$(tr -d '\n' <"$tmp/axis.js")"
+	check "labels of the axis never collide" answers '[true,0]'
 	in_browser "$tmp/page.html" 'posixtrace.levels.map(level => level.rows.reduce((sum, row) => sum + row.points.reduce((a, b) => a + b, 0), 0))'
 	check "every level of the pyramid has every event" answers "[$events,$events,$events,$events,$events]"
 	in_browser "$tmp/page.html" '[posixtrace.inRange(0, posixtrace.meta.length_ns).total, posixtrace.inRange(0, posixtrace.meta.length_ns).took.map(of => of.length)]'

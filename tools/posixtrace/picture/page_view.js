@@ -109,19 +109,23 @@ function drawBands() {
 
 /*
  * Returns the distance of the marks on the axis: the least of 1, 2, 5, 10 ... nanoseconds at which
- * they are not too close.
+ * they are at least `room` pixels apart.
  */
-function step(perPixel) {
+function step(perPixel, room) {
 	let size = 1;
-	for (let i = 0; size / perPixel < 90; i++)
+	for (let i = 0; size / perPixel < room; i++)
 		size *= i % 3 === 1 ? 2.5 : 2;
 	return size;
 }
 
 function drawAxis(perPixel) {
-	const by = step(perPixel);
 	const [name, unit] = [[" s", 1e9], [" ms", 1e6], [" µs", 1e3], [" ns", 1]].find(it => state.to >= it[1]) || [" ns", 1];
-	const digits = Math.max(0, Math.ceil(Math.log10(unit / by) - 1e-9));
+	const digits = by => Math.max(0, Math.ceil(Math.log10(unit / by) - 1e-9));
+	const label = (t, by) => "+" + (t / unit).toFixed(digits(by)) + name;
+	let by = step(perPixel, 90);
+
+	/* A label with many digits needs more room. A greater distance never needs more digits. */
+	by = step(perPixel, Math.max(90, pen.measureText(label(state.to, by)).width + 12));
 
 	pen.fillStyle = colours.panel;
 	pen.fillRect(0, 0, width, AXIS);
@@ -133,7 +137,9 @@ function drawAxis(perPixel) {
 		const x = Math.round(xOf(t)) + 0.5;
 		pen.moveTo(x, AXIS - 6);
 		pen.lineTo(x, height);
-		pen.fillText("+" + (t / unit).toFixed(digits) + name, x + 3, AXIS / 2);
+		/* The last label is not cut at the edge. */
+		if (x + 3 + pen.measureText(label(t, by)).width <= width)
+			pen.fillText(label(t, by), x + 3, AXIS / 2);
 	}
 	pen.stroke();
 	pen.beginPath();
