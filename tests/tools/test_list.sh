@@ -92,7 +92,7 @@ assert ours["stream_full_policy"] == "flush" and ours["log_full_policy"] == "app
 assert 0 < ours["chunks_taken"] <= ours["chunks"], ours
 assert ours["lost"] == sum(ours["lost_by_cause"].values()), ours
 assert ours["filter"] == [] and ours["members"] == [], ours
-assert ours["event_types"] == 12, ours
+assert ours["event_types"] == 13, ours
 PY
 fi
 finish_attach 0 TERM
