@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "functions/libraries.h"
 #include "live/blocked.h"
 #include "live/crash.h"
 #include "live/enter.h"
@@ -318,6 +319,21 @@ static void drop_preload_if_foreign(const char *program)
 }
 
 /*
+ * Returns false after it printed why the kernel would not execute the program, or why its libraries
+ * are unknown. This comes first: for such a program, a reason why its calls or functions cannot be
+ * traced would mislead.
+ */
+static bool has_libraries(const char *program)
+{
+	struct libraries libraries;
+	bool has = libraries_of_program(&libraries, program);
+
+	if (has)
+		libraries_fini(&libraries);
+	return has;
+}
+
+/*
  * Plans the functions and probes. Returns false after it printed an error. It is an error if no
  * function can be traced, because a user who names functions does not want a trace without them.
  */
@@ -405,6 +421,8 @@ static int record_run_command(int argc, char **argv)
 		     (record.crash && !capture_take_event(&record.plan, CRASH_EVENTS))))
 			return RECORD_FAILURE;
 		if (!find_preload())
+			return RECORD_FAILURE;
+		if (patch_is_wanted(&record.functions) && !has_libraries(argv[optind]))
 			return RECORD_FAILURE;
 		if (record.launch.preload)
 			drop_preload_if_foreign(argv[optind]);
