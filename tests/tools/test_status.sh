@@ -25,7 +25,7 @@ check "its size is not less than asked for" test \
 	"$(sed -n 's/^limits      stream \([0-9]*\) bytes, data of an event 1024 bytes$/\1/p' "$tmp/out")" -ge 100000
 check "its status is told" has out '^status      running, not full, no overrun; [0-9]*% of its memory taken ([0-9]* of [0-9]* parts)$'
 check "its events are told" has out '^events      4 recorded, 0 lost$'
-check "its filter is told" has out '^filtered    1 of 10 event types: posix_trace_unnamed_userevent$'
+check "its filter is told" has out '^filtered    1 of 11 event types: posix_trace_unnamed_userevent$'
 check "it has no members" lacks out '^members'
 check "nothing is wrong" is_empty err
 run 0 status --utc "$target"
@@ -35,7 +35,7 @@ check "or a number" has out '^created     [0-9]* by '
 
 # A name that does not match is filtered out a moment later.
 tell n
-is_filtered() { "$posixtrace" status "$target" | grep -q -x 'filtered    2 of 11 event types: posix_trace_unnamed_userevent, v'; }
+is_filtered() { "$posixtrace" status "$target" | grep -q -x 'filtered    2 of 12 event types: posix_trace_unnamed_userevent, v'; }
 check "a new name is looked at" until_true is_filtered
 
 # The family.

@@ -125,7 +125,9 @@ const char *waits_reason(pid_t pid)
 		return NULL;
 	if (waits.place == PROCFILE_IN_CALL && is_vfork(&waits.call)) {
 		child = find_child(pid, waits.tid);
-		snprintf(number, sizeof(number), child ? " %d" : "", (int)child);
+		number[0] = '\0';
+		if (child)
+			snprintf(number, sizeof(number), " %d", (int)child);
 		snprintf(why, sizeof(why),
 			 "it waits in vfork() until its child%s executes a program or ends; try it "
 			 "again after that", number);
