@@ -166,7 +166,9 @@ wait $tracer
 check "the last of two tracers has removed them" test "$before" = "$(code)"
 "$posixtrace" attach -p $pid -o "$tmp/both.3" --trace none --function 'fib*' 2>"$tmp/both.err.3" &
 tracer=$!
-until test -s "$tmp/both.3" || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
+# Until the log names its guardian: without a guardian, a killed recorder's stream does not end.
+guarded() { od -An -tu4 -j 3784 -N 4 "$tmp/both.3" 2>/dev/null | grep -q '[1-9]'; }
+until guarded || ! kill -0 $tracer 2>/dev/null; do sleep 0.02; done
 kill -KILL $tracer
 wait $tracer 2>/dev/null
 check "its stream ends" ended_stream
