@@ -99,7 +99,8 @@ void nagle_note(struct history *history, const struct plan *plan, const struct l
 			     false, false);
 		return;
 	}
-	if (!history->tcps || plan->key < 0)
+	/* The number of an object of System V is no descriptor. */
+	if (!history->tcps || plan->key < 0 || plan->has_id)
 		return;
 	socket = socket_of(history, pid, (int32_t)call->key, false);
 	if (!socket || !socket->is_tcp)
