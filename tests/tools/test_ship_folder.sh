@@ -96,6 +96,12 @@ check "and no table is there" test "$(files)" -eq 0
 check "nor anything else" test -z "$(left)"
 run 0 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
 check "then the log arrives" equal "$tmp/big.ptl" "$host"
+file=$(find "$tmp/lake/ledger" -name '*.parquet')
+rm -rf "$tmp/lake" && mkdir "$tmp/lake"
+ln -s nowhere "$tmp/lake/.$(basename "$file" .parquet).lock"
+run 1 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
+check "a link is no lock" has err '\.lock: Too many levels of symbolic links'
+check "and is not followed" test ! -e "$tmp/lake/nowhere"
 head -c 9000 "$tmp/logs/spans.ptl" >"$tmp/cut.ptl"
 run 3 ship --to "parquet:$tmp/lake" "$tmp/cut.ptl"
 check "a log that is not complete is not shipped" has err 'a folder gets a log when it is complete'

@@ -227,16 +227,16 @@ static int ship_tables(const struct folder *folder, uint64_t events)
  */
 static int acquire_lock(const struct folder *folder, const char *lock)
 {
-	struct stat held, named;
+	struct stat held;
 
 	for (;;) {
-		int fd = openat(folder->fd, lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600), err;
+		int fd = openat(folder->fd, lock, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
+		int err;
 
 		if (fd < 0)
 			return -1;
 		if (!flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &held)) {
-			if (!fstatat(folder->fd, lock, &named, AT_SYMLINK_NOFOLLOW) &&
-			    held.st_dev == named.st_dev && held.st_ino == named.st_ino)
+			if (held.st_nlink)
 				return fd;
 			close(fd);
 			continue;
