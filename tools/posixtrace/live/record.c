@@ -266,13 +266,28 @@ static bool find_preload(void)
 }
 
 /*
+ * Returns false after it printed why the kernel would not execute the program, or why its libraries
+ * are unknown. For such a program, a reason why its calls or functions cannot be traced would
+ * mislead. patch_plan() makes the same check for all other programs.
+ */
+static bool has_libraries(const char *program)
+{
+	struct libraries libraries;
+	bool has = libraries_of_program(&libraries, program);
+
+	if (has)
+		libraries_fini(&libraries);
+	return has;
+}
+
+/*
  * Removes the library from the plan if the program's dynamic linker would fail or complain because
  * of it. Notes the reason why the library cannot enter the program. Such a reason also applies to a
  * program that ignores the library because it is static or runs with the rights of another user. A
  * message reports that the kernel records the system calls, or that only the program's own trace
- * points are recorded.
+ * points are recorded. Returns false after it printed that the program cannot be executed.
  */
-static void drop_preload_if_foreign(const char *program)
+static bool drop_preload_if_foreign(const char *program)
 {
 	char loader[SHIM_LOADER_BYTES];
 	const char *subject = "its calls", *why;
@@ -308,29 +323,17 @@ static void drop_preload_if_foreign(const char *program)
 	 */
 	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
-		return;
+		return true;
 	}
+	if (patch_is_wanted(&record.functions) && !has_libraries(program))
+		return false;
 	why = enter_by_kernel(&record.plan, &record.kernel);
 	if (!why && !record.plan.quiet)
 		say("%s: system calls by kernel tracing: %s", program, record.untraced);
 	else if (why && is_said)
 		say("%s: %s cannot be traced: %s; no kernel tracing: %s", program, subject,
 		    record.untraced, why);
-}
-
-/*
- * Returns false after it printed why the kernel would not execute the program, or why its libraries
- * are unknown. This comes first: for such a program, a reason why its calls or functions cannot be
- * traced would mislead.
- */
-static bool has_libraries(const char *program)
-{
-	struct libraries libraries;
-	bool has = libraries_of_program(&libraries, program);
-
-	if (has)
-		libraries_fini(&libraries);
-	return has;
+	return true;
 }
 
 /*
@@ -422,10 +425,8 @@ static int record_run_command(int argc, char **argv)
 			return RECORD_FAILURE;
 		if (!find_preload())
 			return RECORD_FAILURE;
-		if (patch_is_wanted(&record.functions) && !has_libraries(argv[optind]))
+		if (record.launch.preload && !drop_preload_if_foreign(argv[optind]))
 			return RECORD_FAILURE;
-		if (record.launch.preload)
-			drop_preload_if_foreign(argv[optind]);
 		if (patch_is_wanted(&record.functions) &&
 		    !prepare_functions(argv + optind))
 			return RECORD_FAILURE;
