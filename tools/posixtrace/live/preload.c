@@ -79,18 +79,17 @@ const char *preload_find(void)
 /* Returns true if "name" is a family, or a minus and a family, which excludes the family. */
 static bool is_family(const char *name, size_t len)
 {
-	static const char *const names[] = {
-		"alloc", "lock", "lock-hold", "io", "file", "stdio", "net", "thread", "process",
-		"signal", "time", "ipc", "dl", "func", "all", "default", "none",
-	};
-
 	if (len && *name == '-') {
 		name++;
 		len--;
 	}
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strlen(names[i]) == len && !memcmp(names[i], name, len))
+	for (const char *word = PRELOAD_FAMILIES; *word; word += strspn(word, " ")) {
+		const size_t bytes = strcspn(word, " ");
+
+		if (bytes == len && !memcmp(word, name, len))
 			return true;
+		word += bytes;
+	}
 	return false;
 }
 
