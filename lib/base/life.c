@@ -258,29 +258,20 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 	}
 }
 
-/* Uses CLOCK_MONOTONIC, because a deadline must not move when the administrator sets the clock. */
-static int64_t monotonic_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * PTX_NS_PER_S + now.tv_nsec;
-}
-
 /*
  * The pidfd may be that of a later process with the same id. Each round asks after the opening: if
  * the process lives now, it also lived when the descriptor was made, so the descriptor is its own.
  */
 bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns)
 {
-	const int64_t until = monotonic_ns() + ns;
+	const int64_t until = (int64_t)ptx_clock_monotonic() + ns;
 	int saved = errno, err, pidfd = open_pidfd(pid, &err);
 	_Atomic uint32_t never = 0;
 	enum ptx_life life;
 	int64_t left;
 
 	while ((life = ptx_life_of_one(pid, identity)) != PTX_DEAD &&
-	       (left = until - monotonic_ns()) > 0) {
+	       (left = until - (int64_t)ptx_clock_monotonic()) > 0) {
 		struct pollfd end = { .fd = pidfd, .events = POLLIN };
 		struct timespec limit = { left / PTX_NS_PER_S, left % PTX_NS_PER_S };
 
