@@ -388,12 +388,7 @@ start_nsd() {
 	server=$!
 	until_true dig +short @127.0.0.1 -p $((port + 17)) a.x.test
 }
-work_nsd() {
-	for i in $(seq 10); do
-		dig +short +tries=5 @127.0.0.1 -p $((port + 17)) a.x.test
-		dig +short +tries=5 +tcp @127.0.0.1 -p $((port + 17)) a.x.test
-	done
-}
+work_nsd() { look_up $((port + 17)) a.x.test a.x.test; }
 stop_nsd() { kill "$(cat "$tmp/nsd/pid")"; }
 pid_nsd() { cat "$tmp/nsd/pid"; }
 
@@ -421,12 +416,7 @@ start_unbound() {
 	server=$!
 	until_true dig +short @127.0.0.1 -p $((port + 18)) a.x.test
 }
-work_unbound() {
-	for i in $(seq 10); do
-		dig +short +tries=5 @127.0.0.1 -p $((port + 18)) a.x.test
-		dig +short +tries=5 +tcp @127.0.0.1 -p $((port + 18)) a.x.test
-	done
-}
+work_unbound() { look_up $((port + 18)) a.x.test a.x.test; }
 stop_unbound() { kill "$(cat "$tmp/unbound/pid")"; }
 pid_unbound() { cat "$tmp/unbound/pid"; }
 

@@ -28,6 +28,15 @@ ask() { python3 "$tmp/ask.py" "$@"; }
 is_open() { ask "$1" </dev/null; }
 pid_of_server() { newest "$server"; }
 
+# look_up PORT NAME NAME: asks a name server of this machine ten times for the first name by UDP, and
+# for the second one by TCP
+look_up() {
+	for i in $(seq 10); do
+		dig +short +tries=5 @127.0.0.1 -p "$1" "$2"
+		dig +short +tries=5 +tcp @127.0.0.1 -p "$1" "$3"
+	done
+}
+
 # A login by a key: the listener executes itself for each connection, and a child with a seccomp
 # filter has the unprivileged part.
 set_sshd() {
@@ -237,12 +246,7 @@ start_named() {
 	server=$!
 	until_true dig +short @127.0.0.1 -p $((port + 7)) b.x.test
 }
-work_named() {
-	for i in $(seq 10); do
-		dig +short +tries=5 @127.0.0.1 -p $((port + 7)) b.x.test
-		dig +short +tries=5 +tcp @127.0.0.1 -p $((port + 7)) a.x.test
-	done
-}
+work_named() { look_up $((port + 7)) b.x.test a.x.test; }
 stop_named() { kill "$(cat "$tmp/named/pid")"; }
 pid_named() { cat "$tmp/named/pid"; }
 
