@@ -669,7 +669,7 @@ bool inject_is_needed(pid_t pid)
 static void inject_recover(const struct work *attach, struct target *target)
 {
 	struct work work = { .pid = attach->pid, .library = attach->library,
-				   .symbol = DETACH };
+			     .symbol = DETACH };
 	struct shim_jumps jumps;
 
 	if (target->shim == SHIM_ATTACHED && target->jumps &&
@@ -725,7 +725,7 @@ void inject_look(pid_t pid)
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
 {
 	struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
-				   .argument = families };
+			     .argument = families };
 	struct target target;
 	enum target_verdict verdict = target_examine(&target, pid, false);
 	enum work_exit done = WORK_FAILED;
@@ -770,7 +770,7 @@ static bool is_unknown(const struct target *target)
 void inject_end(struct inject *inject)
 {
 	struct work work = { .pid = inject->pid, .library = inject->library,
-				   .symbol = DETACH };
+			     .symbol = DETACH };
 	enum target_verdict verdict;
 	struct target target;
 	bool failed;

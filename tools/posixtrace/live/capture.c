@@ -286,7 +286,6 @@ static int read_complete(const struct capture_plan *plan, int fd, struct shimlos
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
-/* The result has the counts of the log's ledger. A log without a ledger is damaged. */
 /*
  * Names the limit because of which the process may have had no memory for a stream. If the process
  * has ended, there is no limit to be read.
@@ -301,6 +300,7 @@ static void say_limit(const struct capture_plan *plan, const struct posix_trace_
 		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
 }
 
+/* The result has the counts of the log's ledger. A log without a ledger is damaged. */
 int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
