@@ -2,8 +2,8 @@
 /*
  * ring/overwrite.c - a writer of a LOOP stream overwrites the oldest chunk.
  *
- * The writer counts the lost records one by one, exactly by type and by thread. An event that the
- * reader claims in time needs no such count. If the writer is killed, or a handler leaves by
+ * The writer counts the lost records one by one, exactly by type and by thread. It does not count
+ * the records that the reader has claimed. If the writer is killed, or a handler leaves by
  * longjmp(), the next writer of the ring or the reader completes the count (ptx_ring_mend). No
  * record is counted twice, and records of at most one chunk may stay uncounted.
  */
@@ -28,7 +28,7 @@
 
 /*
  * Writers race to raise a time. The loop ends: each failure means that another writer has raised
- * the word, and no writer lowers it. A hostile process could prolong it only by storing at every
+ * the word, and no writer lowers it. A hostile process can prolong the loop only by a store at each
  * try.
  */
 void ptx_raise(_Atomic uint64_t *word, uint64_t value, memory_order order)
@@ -56,8 +56,8 @@ static void overwrite_lower(_Atomic uint64_t *word, uint64_t value)
 
 /*
  * The parameter `slot` has a generation and an index, as ptx_slot_claim() returned them. A writer
- * that counts for an overwritten chunk has the slot from a record in shared memory, so the index is
- * checked here.
+ * that overwrites a chunk reads the slot from the chunk's records in shared memory. So the function
+ * checks the index.
  */
 void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, unsigned type,
 			 uint32_t slot, uint64_t count)
@@ -69,8 +69,9 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 		    slot >> 16)
 		index = 0; /* another thread has the slot by now */
 	/*
-	 * The writer counts the type, and so the total, before the thread. After a kill between the
-	 * two, the loss belongs to no thread. The remainder keeps a hostile type inside the table.
+	 * The writer counts the loss by type first, and then by thread. The total is the sum of the
+	 * types. So if the writer is killed between the two, the total includes the loss, and no
+	 * thread has it. The remainder keeps a hostile type inside the table.
 	 */
 	atomic_fetch_add_explicit(&rings->region->lost_type[loss][type % PTX_TYPE_MAX], count,
 				  memory_order_relaxed);
@@ -301,8 +302,9 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 	const struct ptx_chunk *chunk = ptx_ring_chunk(rings, number);
 
 	/*
-	 * In a stream that is not LOOP the chunk was free. So the log has its records, whatever the
-	 * claimed word contains (ptx_ring_settle).
+	 * In a stream that is not LOOP the chunk was FREE, and a chunk is freed after its records
+	 * are delivered or in the log (ptx_ring_settle). So no record is lost, whatever the claimed
+	 * word contains.
 	 */
 	if (!rings->loop)
 		return;
@@ -319,8 +321,8 @@ void ptx_overwrite_finish(struct ptx_rings *rings, uint32_t number)
 			claimed = marked;
 	}
 	/*
-	 * A chunk that was given back unused has a claimed word of an older generation, and nothing
-	 * to count. If the mark is missing, the count is complete.
+	 * If a chunk was returned unused, its claimed word has an older generation, and there is
+	 * nothing to count. If the mark is missing, the count is complete.
 	 */
 	if (claimed >> 32 != generation || !(claimed & UNCOUNTED))
 		return;

@@ -14,14 +14,17 @@
 #include "record/attr.h"
 #include "ring/ring_write.h"
 
-/* a chunk becomes present in steps; each is twice the previous step, but not larger than STEP */
+/* a chunk becomes present in steps; each step is twice the previous one, but at most STEP bytes */
 #define STEP        65536u
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
-/* the same limit for a pool with small chunks, which is examined rarely */
+/* the same limit for a pool with small chunks, whose chunks are examined less often */
 #define SEARCHED    65536u
 /* The most pairs of searches that a writer makes if chunks change their owners during each pair. */
 #define TRIES       3
-/* A number of chunks. A flush of fewer chunks would write blocks that are mostly headers. */
+/*
+ * The least number of chunks for a flush. A flush of fewer chunks would write blocks that are
+ * mostly headers.
+ */
 #define FILLING_MIN 3u
 
 /*
@@ -62,8 +65,8 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
  * before. The function requests whole pages, because the blocks of a file may be smaller.
  *
  * The address in `backed` is private to the process, so no other process can make this process
- * assume that a page is present. Threads that make different pages present at the same time replace
- * each other's address, which costs one call.
+ * assume that a page is present. If two threads make different pages present at the same time, one
+ * address replaces the other. This costs one further call.
  */
 static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_t at, size_t bytes)
 {
@@ -161,8 +164,8 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
  * Makes the entries of the numbers `from` to `number` present in the tables of chunks. The entries
  * for the chunks of the first rings are present from the start. The first small chunk may pass over
  * numbers of large chunks. Those numbers need entries too, because searches look at each number.
- * Several writers may prepare the same number. The exchange of region->chunks decides between them.
- * Returns false without memory.
+ * Several writers may prepare the same number. The exchange of region->chunks decides which of them
+ * adds it. Returns false without memory.
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {
@@ -257,10 +260,10 @@ static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, 
 }
 
 /*
- * Heads and claims only grow while a chunk has one owner. So the heads of a first search minus the
- * claims of a second search are at most the bytes that were unread between the two searches, if no
- * chunk changed its owner. The result is then no more than the stream really holds, and the stream
- * is never reported full too early.
+ * Heads and claims only grow while a chunk has one owner. Let H be the sum of the heads in a first
+ * search, and C the sum of the claims in a second search. If no chunk changed its owner, H - C is
+ * at most the number of bytes that were unread between the two searches. So the function never
+ * counts more bytes than the stream really holds, and never reports a stream as full too early.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings)
 {
@@ -316,9 +319,9 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 
 /*
  * Returns true if the stream holds as many bytes of events as its size promises. Then it does not
- * need the chunk with this number. The answer needs a search of all chunks. In a stream with small
- * chunks, which are added often, a writer asks only when the memory that the attributes ask for is
- * used up.
+ * need the chunk with this number. The answer needs a search of all chunks. Writers add small
+ * chunks often. So for a small chunk, a writer searches only when the pool has the memory that the
+ * stream's size grants (ptx_pool_has_its_memory()).
  */
 static bool is_full(const struct ptx_rings *rings, uint32_t number)
 {
@@ -329,9 +332,9 @@ static bool is_full(const struct ptx_rings *rings, uint32_t number)
 }
 
 /*
- * A writer whose ring has no chunk does not ask whether the stream is full. So a thread always has
- * room for a record. The other writers ask at each try, because a reader may have made the stream
- * less full.
+ * A writer whose ring has no chunk does not check whether the stream is full. So a thread always
+ * has room for a record. The other writers check at each try, because a reader may have consumed
+ * events since the last try.
  */
 uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_loss *loss)
 {
@@ -389,13 +392,14 @@ static size_t closed_bytes(const struct ptx_rings *rings, uint32_t chunks)
 }
 
 /*
- * The flusher and writers that wake it call this function. The counts are of slightly different
- * moments. An error of one chunk makes a flush early or late, and no event is lost by it.
+ * The flusher and writers that wake it call this function. The function loads the counts one after
+ * the other, so the sum may be wrong by one chunk. Such an error makes a flush early or late, and
+ * loses no event.
  *
  * Only closed chunks are considered: a flush cannot free an open chunk, so a stream with only open
  * chunks would be flushed again and again. If the rings are few, each has one large chunk open. If
  * they are many, an open chunk may be small or large. The function then assumes at first that all
- * open chunks are small, and adds up the closed chunks if this estimate is enough.
+ * open chunks are small. Only if this estimate is enough, it adds up the closed chunks.
  */
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part)
 {

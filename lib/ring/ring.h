@@ -57,12 +57,12 @@
 #define PTX_CACHE_LINE  64
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
- * PTX_RINGS is the largest number of rings in a stream, and also the largest number of slots. So it
- * is also the number of threads whose losses are counted separately at a time. PTX_RINGS_FEW is the
- * largest number of rings for a stream in a file, where address space is scarce (arena/region.c).
- * The chunks of the first PTX_RINGS_FEW rings are near: in the mapping that every process has. The
- * chunks of further rings are far: in a second mapping, which a process makes when it first needs
- * these chunks.
+ * PTX_RINGS is the largest number of rings in a stream, and also the largest number of slots. A
+ * slot counts the losses of one thread. So the losses of at most PTX_RINGS threads are counted
+ * separately at a time. PTX_RINGS_FEW is the largest number of rings for a stream in a file, where
+ * address space is scarce (arena/region.c). The chunks of the first PTX_RINGS_FEW rings are near:
+ * in the mapping that every process has. The chunks of further rings are far: in a second mapping,
+ * which a process makes when it first needs these chunks.
  *
  * The first geometry.few_rings rings get large chunks. A stream with more rings than
  * geometry.few_rings has "many" rings. The further rings get small chunks, so that the open chunk
@@ -155,8 +155,8 @@ struct ptx_region {
 	/* futex: 1 = the flusher sleeps; a writer wakes it when half of the pool is taken */
 	_Atomic uint32_t flusher_asleep;
 	/*
-	 * types with a greater level are filtered out, also types that are described later; 0 = no
-	 * limit
+	 * types with a greater level are filtered out, even if the program describes them later; 0
+	 * = no limit
 	 */
 	_Atomic uint32_t max_level;
 
@@ -185,7 +185,7 @@ struct ptx_region {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are overwritten */
 	/* time of the first overwritten event, UINT64_MAX = none */
 	_Atomic uint64_t first_overwritten;
-	/* up to this time chunks may be overwritten, also if the pool can grow: spare.c */
+	/* chunks up to this time may be overwritten although the pool can still grow: spare.c */
 	_Atomic uint64_t spare;
 	/* where the next search for a spare chunk begins: a chunk's number, modulo their number */
 	_Atomic uint32_t spare_looks;
@@ -221,7 +221,7 @@ struct ptx_region {
 struct ptx_chunk {
 	/* Written by the ring's writer at every event. */
 	_Atomic uint64_t head;   /* records 32 | offset of the first free byte 32 */
-	_Atomic uint64_t window; /* the head at which the writer last went to read the clock */
+	_Atomic uint64_t window; /* the head when the writer last began to read the clock */
 	/* Written by the ring's writer while OPENING or when it closes. */
 	_Atomic uint64_t next;   /* the ring's next chunk: generation 32 | number + 1 */
 	_Atomic uint64_t last;   /* time of the last record */

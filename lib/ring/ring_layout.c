@@ -2,17 +2,19 @@
 /*
  * ring/ring_layout.c - how large a region is and where its parts lie.
  *
- * The promise (SIZE-10): events whose computed maximum sizes add up to no more than the stream size
- * are all recorded. A writer fails, or overwrites, only when every chunk is taken. Let R be the
- * number of rings.
+ * The promise (SIZE-10): if the computed maximum sizes of some events add up to no more than the
+ * stream size, the stream records all these events. A writer loses or overwrites events only when
+ * no chunk is free. So this comment computes how many bytes the chunks hold at that moment. Let R
+ * be the number of rings.
  *
  * Few rings have large chunks. A chunk that is not a ring's open chunk was closed because the next
- * record, with an IDENT record before it, did not fit. So the chunk holds at least
+ * record, with an IDENT record before it, did not fit. So the chunk holds at least this number of
+ * bytes of events:
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
- * bytes of events, and so does the open chunk of the writer that needs another chunk. Only these
- * chunks may hold less:
+ * The open chunk of the writer that needs another chunk holds as much. Only these chunks may hold
+ * less:
  *
  *	1. the open chunks of the other rings, R - 1;
  *	2. of each ring, one chunk: the chunk that was open when the reader last looked, if the
@@ -28,11 +30,11 @@
  * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
  * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, the
  * events of these N chunks, together with the event that finds no room or is overwritten, are
- * larger than the promise. The pool can grow to N + 3 R chunks, which is R + 1 more. One is for
- * deaths (see below). R are for hints that are out of order where the queues change (hint.c). R is
- * not known beforehand: the pool begins with N chunks, and each ring lets it grow by
- * PTX_RING_CHUNKS. A writer that finds no chunk adds one, unless the stream already holds all that
- * it promises (pool.c, spare.c).
+ * larger than the promise. The pool can grow to N + 3 R chunks, which is R + 1 more. One of these
+ * is for a dead writer (see "Deaths" below). The other R are for hints that are out of order
+ * because the number of rings selects another queue (hint.c). R is not known beforehand. So the
+ * pool begins with N chunks, and may grow by PTX_RING_CHUNKS chunks for each ring. A writer that
+ * finds no chunk adds one, unless the stream already holds all that it promises (pool.c, spare.c).
  *
  * Each ring keeps an open chunk. So if a stream has many rings, they get small chunks. A small
  * chunk has room for an IDENT record and one of the largest records. For small chunks the argument
@@ -48,33 +50,33 @@
  * and 2. at most 2 R - 1 of M small chunks are not closed, unread and above the cut. Thus a stream
  * that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
  *
- * The large chunks help if R is small beside N. By 1. and 2. at most 2 R - 1 large chunks hold less
- * than `useful`, and R + 1 more may if their hints are out of order. Each of the other large chunks
- * holds `useful`. So the small chunks need to hold only S bytes, where S = min(size, 3 R useful),
- * and the pool can grow to
+ * If R is small compared with N, the large chunks hold most of what is promised. By 1. and 2. at
+ * most 2 R - 1 large chunks hold less than `useful`, and R + 1 more may if their hints are out of
+ * order. So all large chunks but 3 R hold `useful`, and the small chunks need to hold only S =
+ * min(size, 3 R useful) bytes. The pool can grow to this number of small chunks:
  *
  *	M = ceil(2 S / room) + 4 R
  *
- * small chunks: 3 R - 2 by the sum above, R for hints that are out of order, and two for deaths.
- * Large chunks may be in any ring; no number of them can break this promise.
+ * In 4 R, 3 R - 2 are from the sum above, R are for hints that are out of order, and two are for
+ * deaths. Large chunks may be in any ring; no number of them can break this promise.
  *
- * The large chunks of a stream with large records would be so large that less than half of one
- * would be useful. In such a stream all chunks are tight: the large chunks have the size of small
- * chunks, too. With N = ceil(2 size / room) chunks and 4 R more, the sum above is the promise for
- * each R.
+ * In a stream with large records, less than half of a large chunk would be useful. Such a stream is
+ * tight: its large chunks have the size of small chunks. With N = ceil(2 size / room) chunks and 4
+ * R more, the sum above is the promise for each R.
  *
  * Deaths. A writer of a LOOP stream may be killed, or leave by longjmp(), after it closed a chunk F
  * and before it added the hint. F is out of order then: it is not overwritten before the chunks
  * that were closed later, although its events are below the cut. While no thread continues in the
- * ring, F costs nothing, whatever the number of such rings is. If F's events are below the cut, its
- * ring needs one chunk less than the sum has for it: the chunk that was open when X was closed is
- * either F itself, or the chunk that is open now. The sum counts the open chunk both in 1. and in
- * 2. If a thread continues in the ring, after a longjmp() or because the ring was taken from a dead
- * process, the ring needs one chunk more until a writer finds F. A writer finds F within one round
- * through the pool, because take_forgotten() (ring_write.c) examines each chunk once in a round. So
- * within one round there may be one such F among the large chunks, and two among the small chunks.
- * Each further F reduces the promise by `useful` bytes, or by half of a small chunk's room, for the
- * rest of the round. A further F needs another kill between the same two instructions.
+ * ring, the promise holds with F, however many such rings there are. If F's events are below the
+ * cut, its ring needs one chunk less than the sum has for it: the chunk that was open when X was
+ * closed is either F itself, or the chunk that is open now. The sum counts the open chunk both in
+ * 1. and in 2. If a thread continues in the ring, after a longjmp() or because the ring was taken
+ * from a dead process, the ring needs one chunk more until a writer finds F. A writer finds F
+ * within one round through the pool, because take_forgotten() (ring_write.c) examines each chunk
+ * once in a round. So within one round there may be one such F among the large chunks, and two
+ * among the small chunks. Each further F reduces the promise by `useful` bytes, or by half of a
+ * small chunk's room, for the rest of the round. A further F needs another kill between the same
+ * two instructions.
  *
  * The IDENT record in `useful` is for an IDENT record that no event follows in its chunk, because
  * the thread was killed, or left by longjmp(), before it recorded the event. The computed sizes of
@@ -106,11 +108,14 @@
  * their first use.
  */
 #define PRESENT_MAX  (4u << 20)
-/* Limit of the far part's address space, so that the file does not run out of address space. */
+/*
+ * Limit of the far part's size. A region uses a range of offsets in the arena's file that no later
+ * region uses. Without the limit, a few streams could use up the offsets.
+ */
 #define FAR_MAX      (UINT64_C(8) << 30)
 /*
- * A stream may use twice its size and 256 KiB. MEMORY_SLACK is the part of the 256 KiB that chunks
- * may use. Tables may use what remains.
+ * A stream may use twice its size plus 256 KiB of memory. MEMORY_SLACK is the part of the 256 KiB
+ * that chunks may use. Tables may use what remains.
  */
 #define MEMORY_SLACK (64u << 10)
 /*
@@ -190,9 +195,10 @@ static size_t chunk_for(size_t stream_size, size_t most)
 }
 
 /*
- * Returns the number of rings that get large chunks. Each may keep two large chunks: a chunk that
- * it fills and a chunk that a reader is in. Together with the chunks that the stream's size
- * requires, these chunks may need twice the size and FEW_SLACK.
+ * Returns the number of rings that get large chunks. Each of these rings may keep two large chunks:
+ * a chunk that its writer fills and a chunk that a reader is in. The limit for these chunks,
+ * together with the chunks that the stream's size requires, is twice the stream's size plus
+ * FEW_SLACK.
  */
 static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
 {
@@ -294,9 +300,9 @@ static void place_hints(struct ptx_geometry *g, size_t *end)
 }
 
 /*
- * Lays out the tables, and behind them the chunks. A table that is mostly unused has its used part
- * at its beginning, so the rest stays address space. Rings, slots, the checkpoint and the chunks
- * each begin at a page.
+ * Lays out the tables, and behind them the chunks. The entries of a table are used from its
+ * beginning on. The unused rest of a table is address space without memory. Rings, slots, the
+ * checkpoint and the chunks each begin at a page.
  */
 static void lay_out(struct ptx_geometry *g)
 {
@@ -382,15 +388,18 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 	g->memory = 2 * stream_size + MEMORY_SLACK;
 	g->ring_memory = record + PTX_IDENT_RECORD_BYTES;
 	g->ring_memory = g->ring_memory > RING_TABLES ? g->ring_memory - RING_TABLES : 0;
-	/* Small chunks of 65,536 rings would need more address space than the file may have. */
+	/*
+	 * If the small chunks of 65,536 rings need too much address space, the stream gets fewer
+	 * rings.
+	 */
 	if (rings > PTX_RINGS_FEW && far_bytes_for(g, rings) > FAR_MAX)
 		rings = PTX_RINGS_FEW;
 	g->rings = rings;
 	g->near_chunks = ptx_ring_most_chunks(g, PTX_RINGS_FEW);
 	g->chunks_max = ptx_ring_most_chunks(g, rings);
 	/*
-	 * Tight chunks have twice the bytes that the size asks for. So no chunk is present from the
-	 * start; each chunk becomes present when it is used.
+	 * The chunks of a tight stream have together twice the bytes of the stream's size. So no
+	 * chunk is present from the start; each chunk becomes present when it is used.
 	 */
 	g->present = g->is_tight ? 0 : g->chunks;
 	if (g->present > PRESENT_MAX / g->chunk_bytes)
@@ -451,10 +460,7 @@ void ptx_ring_view(struct ptx_rings *rings, void *memory, const struct ptx_geome
 	rings->loop = loop;
 }
 
-/*
- * Called by the creator before another process can see the region, so the order of the stores is
- * free.
- */
+/* Called by the creator before another process can see the region, so the stores need no order. */
 void ptx_ring_init(struct ptx_rings *rings)
 {
 	struct ptx_region *region = rings->region;

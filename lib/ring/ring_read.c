@@ -76,8 +76,8 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 
 /*
  * Records a chunk that the reader has left, without freeing it. Returns false without memory, or if
- * as many chunks are recorded as can exist. So many debts mean that a hostile process has made the
- * chain of chunks a circle. The caller breaks the circle by freeing the chunk.
+ * as many chunks are recorded as can exist. A list of so many debts shows that a hostile process
+ * has made the chain of chunks a circle. The caller then frees the chunk, and so breaks the circle.
  */
 static bool ring_read_owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {
@@ -227,9 +227,9 @@ static bool ring_read_claims(const struct ptx_reader *reader, uint32_t end)
 }
 
 /*
- * The reader has all bytes of the chunk and goes on to the next chunk. If there is no memory for a
- * debt, it frees the chunk immediately. A guardian might then miss these events, but the chunk is
- * not lost to the writers.
+ * Leaves a chunk of which the reader has all bytes. If there is no memory for a debt, the function
+ * frees the chunk immediately. If the controller is then killed, the guardian misses these events.
+ * But the writers can use the chunk again.
  */
 static void ring_read_leave(const struct ptx_reader *reader, uint64_t word)
 {
@@ -284,7 +284,10 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
 	if (!ring_read_enter(reader))
 		return PTX_CLAIM_NOTHING;
-	/* No more steps than there are chunks, as above: this reader does not break a circle. */
+	/*
+	 * The loop has as many steps as there are chunks, as above. This reader frees no chunk, so
+	 * it cannot break a circle.
+	 */
 	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
 		uint64_t word, next;
 		const struct ptx_chunk *chunk = chunk_of(reader, &word);
@@ -443,7 +446,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 	uint32_t at = 0, count = 0, counts = 0;
 	size_t size = 0;
 
-	/* Records in a row mostly have the same first word, and then the same size. */
+	/* Successive records mostly have the same first word, and then the same size. */
 	while (at + sizeof(struct ptx_record) <= length) {
 		const unsigned char *record = bytes + at;
 		uint64_t first = ptx_record_first(record), stamp = ptx_record_time(record);

@@ -34,8 +34,8 @@ static uint32_t chunk_number(const struct ptx_rings *rings, const struct ptx_chu
 	uintptr_t at = (uintptr_t)chunk - (uintptr_t)rings->chunk;
 
 	/*
-	 * Unless the geometry is tight (is_tight), large chunks have a power of two as size. A
-	 * shift costs less than a division.
+	 * Unless the geometry is tight (is_tight), the size of a large chunk is a power of two. The
+	 * function then shifts, because a shift costs less than a division.
 	 */
 	if (ptx_likely(at < (size_t)g->large * g->chunk_bytes))
 		return (uint32_t)(g->chunk_bytes & (g->chunk_bytes - 1) ?
@@ -92,7 +92,7 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 
 /*
  * Lowers the counts of free chunks. The caller has changed the chunk's word before. So the counts
- * are too high for a moment, which may cause a search.
+ * are too high for a moment, and another writer may search for a chunk that is not free.
  */
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
@@ -159,8 +159,8 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * is not worth its cost. The count stays too high if a writer is killed in took_free(). A search
  * that finds no chunk stores the count as the surplus (free_surplus). Until the count exceeds the
  * surplus by more than LOST_MIN, writers omit this search. The surplus is too large if writers and
- * a reader are busy during the search. That costs memory and no event: the pool grows instead, and
- * take_free() searches all words before an event is lost.
+ * a reader are busy during the search. Then writers overlook free chunks, and the pool grows
+ * instead. No event is lost, because take_free() searches all words before that.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -222,9 +222,9 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	uint32_t number = PTX_NONE;
 
 	/*
-	 * free_chunks is never too low, so 0 means that the queues of free chunks have no true
-	 * hint. If a reader frees a chunk now, this search may miss it. The result is as if the
-	 * reader had freed it later.
+	 * free_chunks is never too low. So if it is 0, no hint in the queues of free chunks is
+	 * true. If a reader frees a chunk during this search, the search may miss the chunk. The
+	 * result is as if the reader had freed the chunk later.
 	 */
 	if (atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) != 0)
 		number = take_by_hint(rings, ring);
@@ -237,8 +237,8 @@ static uint32_t take_free(struct ptx_rings *rings, uint32_t ring, enum ptx_write
 	if (number != PTX_NONE)
 		return number;
 	/*
-	 * In a LOOP stream the writer can overwrite instead. If no chunk is free, it omits the
-	 * search.
+	 * In a LOOP stream the writer can overwrite a chunk. So if no chunk is free, it does not
+	 * search for a free one.
 	 */
 	if (rings->loop &&
 	    atomic_load_explicit(&rings->region->free_chunks, memory_order_relaxed) == 0)
@@ -359,13 +359,11 @@ static uint32_t ring_write_take(struct ptx_rings *rings, uint32_t ring, enum ptx
 /*
  * Makes a chunk FREE that the writer holds and will not use. The function raises free_chunks before
  * it stores the word, so that the count is never too low. If a handler leaves by longjmp() between
- * the two stores, the count is one too high, which costs one search.
+ * the two stores, the count is one too high. One later search then finds no chunk.
  */
 static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 {
-	/*
-	 * A chunk that was never present was never used. It has no memory, and no head to reset.
-	 */
+	/* A chunk without present memory was never used, so its head needs no reset. */
 	if (atomic_load_explicit(&rings->present[number], memory_order_relaxed))
 		atomic_store_explicit(&ptx_ring_chunk(rings, number)->head, 0,
 				      memory_order_release); /* (O) with (P) in ring_read.c */
@@ -379,8 +377,8 @@ static void drop_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 }
 
 /*
- * The chunk is OPEN in the end and belongs to no chain yet. If the writer is killed before it
- * stores the link, ptx_rings_mend() finds a chunk that belongs to the ring and is not the ring's
+ * The function returns an OPEN chunk that belongs to no chain yet. If the writer is killed before
+ * it stores the link, ptx_rings_mend() finds a chunk that belongs to the ring and is not the ring's
  * current chunk, and frees it.
  */
 struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
@@ -417,14 +415,14 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	atomic_store_explicit(&chunk->window, UINT64_MAX, memory_order_relaxed);
 	atomic_store_explicit(&chunk->next, 0, memory_order_relaxed);
 	/*
-	 * No record of the chunk can have an earlier time, because of the fence behind the reading.
-	 * The thread that opened the ring's previous chunk has passed such a fence before this
-	 * reading. If that was another thread, this thread has also passed the fence of
-	 * claim_hold(). Threads of the controller do not claim its ring again; there
-	 * prepare_record() in posix/control.c has the fence. So a ring's chunks are in the order of
-	 * their times. The processor may read the counter early. The time is then smaller, and it
-	 * remains a lower bound.
-	 * A fence before the reading would wait for the records that this chunk had.
+	 * ptx_clock_begin() has a fence behind the reading. So no record of the chunk has an
+	 * earlier time than `opened`. A ring's chunks are in the order of their times, too: the
+	 * thread that opened the ring's previous chunk has passed such a fence. If it was another
+	 * thread, this thread has also passed the fence of claim_hold(). The threads of the
+	 * controller claim its ring only once; for that ring, prepare_record() in posix/control.c
+	 * has the fence. There is no fence before the reading, because the writer would then wait
+	 * for its loads of the chunk's former records. So the processor may read the counter early.
+	 * The time is then smaller, and it remains a lower bound.
 	 */
 	ptx_store_word(&chunk->opened, ptx_clock_begin());
 	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);
@@ -439,9 +437,9 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 
 /*
  * Returns the time of the last record, or of the opening if there is none. The window is normally
- * the last record's offset. If the writer has given up a later record, the window is at the end of
- * the records instead, and the function examines the records one by one. Offsets are checked, since
- * any process may have stored them.
+ * the last record's offset. If the writer began a further record and discarded it, the window is at
+ * the end of the records. Then the function examines the records one by one. Offsets are checked,
+ * since any process may have stored them.
  */
 static uint64_t last_time(const struct ptx_rings *rings, const struct ptx_chunk *chunk)
 {
@@ -476,9 +474,9 @@ static uint32_t records_so_far(const struct ptx_chunk *chunk)
 }
 
 /*
- * Makes the chunk CLOSED, with the link to the next chunk. A second call, after a handler left the
- * first call by longjmp(), changes nothing, because it stores absolute values and adds nothing. The
- * hint comes last, so that it never names a chunk that is still OPEN.
+ * Makes the chunk CLOSED, with the link to the next chunk. The function may be called again after a
+ * handler left it by longjmp(). The second call stores the same values, because the function adds
+ * nothing to an old value. The hint comes last, so that it never names a chunk that is still OPEN.
  */
 static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32_t number,
 			uint32_t ring, uint64_t next)
@@ -487,8 +485,8 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 	uint32_t generation = ptx_word_generation(word);
 	/*
 	 * The member `published` has 64 bits, and the number from the header has 32. Their
-	 * difference modulo 2^32 is the number of this chunk's records, or 0 if `published` already
-	 * includes these records.
+	 * difference modulo 2^32 is the number of this chunk's records. It is 0 if a call that was
+	 * interrupted has already added them to `published`.
 	 */
 	uint64_t published = atomic_load_explicit(&rings->ring[ring].published,
 						  memory_order_relaxed);
@@ -592,8 +590,8 @@ static void mend_chunk(struct ptx_rings *rings, uint32_t ring, uint32_t i, uint6
 }
 
 /*
- * One walk serves all rings, because each ring would need the same walk. For a ring whose number is
- * below `first`, the difference wraps and is then at least `count`.
+ * A walk for one ring visits the chunks of all rings, so one walk serves all rings. For a ring
+ * whose number is below `first`, the difference wraps and is then at least `count`.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held)

@@ -5,7 +5,7 @@
  *
  * Each sum is a lower bound of the bytes that the stream holds. A chunk counts as empty if it gets
  * another owner during the search, if this process cannot access it, or if its content is not
- * plausible. So an error can only keep a chunk that could be overwritten; the pool then grows
+ * plausible. So an error can only make the search miss a spare chunk, and the pool then grows
  * instead. No error causes the loss of events that the size promises.
  *
  * Any process of the arena may write to the chunks. So no offset may exceed the room of its chunk.
@@ -21,7 +21,10 @@
 #include "ring/ring_read.h"
 #include "ring/ring_write.h"
 
-/* limits of take_known(), which runs before a search of all chunks: closed chunks, and all words */
+/*
+ * limits of take_known(), which runs before a search of all chunks: the closed chunks that it
+ * compares, and the words that it loads
+ */
 #define KNOWN_LOOKS 16
 #define KNOWN_WORDS 256
 /* number of periods into which a search divides the time since the oldest chunk */
@@ -70,11 +73,10 @@ static uint32_t end_of_older(const struct ptx_chunk *chunk, uint32_t end, uint64
 
 /*
  * Returns a lower bound for the computed sizes of the events in the chunk from offset `from` on. A
- * chunk may have one IDENT record without an event, which is subtracted. The computed sizes of
- * events include all other IDENT records. The computed size of an event has room for an IDENT
- * record even if the event needed none. So in a whole chunk of small events, the computed sizes may
- * add up to more than the bytes. If the number of records is too large to be true, only the bytes
- * are used.
+ * chunk may have one IDENT record without an event, which is subtracted. All other IDENT records
+ * are covered: the computed size of an event has room for one IDENT record, even if the event
+ * needed none. So in a whole chunk of small events, the computed sizes may add up to more than the
+ * bytes. If the number of records is too large to be true, only the bytes are used.
  */
 static uint32_t computed_sizes(uint64_t head, uint32_t from)
 {
@@ -140,8 +142,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 /*
  * Adds up all chunks. Moves holding->base to the beginning of the latest period for which the
  * events from its beginning on fill the stream's capacity. Returns false if there is no such
- * period. *total becomes the bytes that are younger than the old base, and *held those that are
- * younger than the new base.
+ * period. *total becomes the number of bytes that are younger than the old base, and *held the
+ * number of bytes that are younger than the new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)
@@ -184,14 +186,16 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 	const uint32_t chunks = ptx_ring_chunks(rings);
 	const uint64_t capacity = rings->geometry.capacity;
 	/*
-	 * This is the smallest computed size of an event. The sum includes it for the event that
-	 * would be lost first. The sum excludes the event that the writer is about to record: the
-	 * writer may be killed before it records the event, and other writers use the result.
+	 * `more` is the smallest computed size of an event. It is added for the event that would be
+	 * overwritten first. Nothing is added for the event that the writer is about to record,
+	 * because other writers use the result, and this writer may be killed before it records the
+	 * event.
 	 */
 	const uint64_t more = PTX_IDENT_RECORD_BYTES + sizeof(struct ptx_record);
 	/*
-	 * The chunks that are examined include the open chunks of threads that rest. Without this
-	 * minimum, each change of chunks would need a search if there are many such threads.
+	 * The search also examines the open chunks of threads that record nothing. If there are
+	 * many such threads, the search finds few spare bytes. Without this minimum, each change of
+	 * chunks would then need a search.
 	 */
 	const uint64_t least = chunks > FEW_CHUNKS ? (uint64_t)chunks * SPARE_BYTES : 0;
 	const uint64_t enough = least > capacity / PERIODS ? least : capacity / PERIODS;
@@ -206,8 +210,8 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 	if (!add_up(&holding, rings, &total, &held) && total + holding.rest + more <= capacity)
 		return false;
 	/*
-	 * Many chunks may belong to one period. Then the search is repeated with shorter periods,
-	 * until it finds half of the spare bytes, and the least that is worth a search.
+	 * Many chunks may belong to one period. Then the search is repeated with shorter periods.
+	 * It ends when it has found half of the spare bytes, and at least `least`.
 	 */
 	while (total >= capacity + enough &&
 	       (2 * (total - held) < total - capacity || total - held < least) &&
@@ -217,9 +221,10 @@ static bool spare_look(struct ptx_rings *rings, uint64_t time)
 			break;
 	}
 	/*
-	 * If holding->base has hardly moved, the result would serve few changes of chunks. In a
-	 * large pool a search costs too much for that, so the pool grows instead. Then writers
-	 * examine at most one chunk in a successful search for each SPARE_BYTES that they record.
+	 * If holding->base has hardly moved, only few changes of chunks can use the result. In a
+	 * large pool a search costs too much for that, so the pool grows instead. Because of this
+	 * rule, a successful search examines at most one chunk for each SPARE_BYTES that writers
+	 * can then record.
 	 */
 	if (chunks > FEW_CHUNKS && (holding.base == time || total - held < least))
 		return false;
@@ -299,7 +304,10 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 				oldest = PTX_NONE;
 		}
 		number = oldest;
-		/* Chunks of one age are mostly neighbours: take_known() continues there. */
+		/*
+		 * Chunks of one age are mostly neighbours, so take_known() begins at the chunk
+		 * behind this one.
+		 */
 		if (number != PTX_NONE)
 			atomic_store_explicit(&region->spare_looks, number + 1,
 					      memory_order_relaxed);
