@@ -46,8 +46,8 @@ struct count {
 	/* time in ticks: events up to this time count as overwritten; 0: no event does */
 	uint64_t cut;
 	/*
-	 * number of records that were stamped while the stream was stopped, and so are no called
-	 * events
+	 * number of records that were stamped while the stream was stopped; they do not count as
+	 * called
 	 */
 	uint64_t not_running;
 };
@@ -155,8 +155,8 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * A callback of ptx_ring_reap(). A process whose state is unknown counts as alive, because it may
- * still be counting the records of its chunk.
+ * A callback of ptx_ring_reap(). A process counts as alive if its state is unknown. If it does
+ * live, it may still be counting the records of a chunk, and a second count would count them twice.
  */
 static bool is_dead(uint32_t pid)
 {

@@ -68,7 +68,7 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 		uint64_t key = source ? source->key : UINT64_MAX;
 
 		/*
-		 * A mark that is later than the limit is applied, too, if no buffer has an older
+		 * A mark that is later than the limit is applied, too, unless a buffer has an older
 		 * record. So at the end the drain has the state of the last mark.
 		 */
 		if (mark && mark->ticks <= key) {

@@ -105,8 +105,8 @@ bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 		return false;
 	if (phase == PTX_PHASE_FULL) {
 		/*
-		 * The record's writer saw the stream running, but at the time of the record another
-		 * writer had already found the stream full.
+		 * The record's writer saw the stream running. But another writer had found the
+		 * stream full before the time of the record.
 		 */
 		atomic_store_explicit(&drain->rings->region->overrun, 1, memory_order_relaxed);
 		ptx_step_book(drain, PTX_LOST_STREAM_FULL);
@@ -139,9 +139,9 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->queued)
 			return true;
 		/*
-		 * After RESUME the survivor must follow. It is in a private buffer, and so remains
-		 * valid even if a writer overwrites its chunk. The cut is not applied here, because
-		 * it could drop the survivor.
+		 * The event behind RESUME must be the survivor. It is in a private buffer, and so
+		 * remains valid even if a writer overwrites its chunk. Until the survivor is
+		 * delivered, the cut is not applied, because it could drop the survivor.
 		 */
 		if (drain->loop && !drain->after_gap)
 			ptx_loop_cut_apply(drain);
@@ -171,8 +171,8 @@ static bool find_next(struct ptx_drain *drain)
 		if (drain->gap && !drain->after_gap) {
 			/*
 			 * Writers may have raised the cut since the reader noticed the gap. In this
-			 * case the loop begins again and applies the new cut first, so that no
-			 * remaining event is older than the cut.
+			 * case the loop begins again and applies the new cut, so that no event
+			 * older than the cut remains.
 			 */
 			if (atomic_load_explicit(&drain->rings->region->cut,
 						 memory_order_acquire) != drain->cut &&
@@ -296,8 +296,9 @@ void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 	ptx_step_book(drain, cause);
 	if (drain->loop) {
 		/*
-		 * A LOOP stream is not full any more when an event was read. The reader stores only
-		 * a changed value, because each store takes the cache line from the writers.
+		 * After an event was read, a LOOP stream is not full any more. The reader stores
+		 * only a changed value, because each store removes the cache line from the caches
+		 * of the writers.
 		 */
 		if (atomic_load_explicit(&region->looped, memory_order_relaxed))
 			atomic_store_explicit(&region->looped, 0, memory_order_relaxed);

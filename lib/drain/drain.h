@@ -12,8 +12,8 @@
  *           moments are exact, and the drain need not wait for writers.
  * Loss      the events that writers of a LOOP stream have overwritten are a gap: the drain delivers
  *           OVERFLOW and RESUME in place of them. The cut is the time up to which events are
- *           overwritten. The drain drops all events up to the cut. So after the cut no event is
- *           missing.
+ *           overwritten. The drain drops all events up to the cut. So the events that it delivers
+ *           behind a gap are complete.
  * Account   every event ends in one column of the ledger.
  *
  * Owner     the stream; the caller of each function holds the stream's lock.
@@ -96,12 +96,12 @@ struct ptx_source {
 
 #define PTX_DRAIN_QUEUE 4
 /*
- * how often, in one ring, a chunk may be overwritten during one refill or one census; then the
- * reader leaves the ring, because its writer is too fast
+ * If writers overwrite chunks of one ring so often during one refill or one census, the reader
+ * leaves the ring, because its writers are too fast.
  */
 #define PTX_LOSSES_MOST 16
 
-#define PTX_SOURCES_FIRST 64 /* number of sources for which there is room at first */
+#define PTX_SOURCES_FIRST 64 /* number of sources for which a new drain has room */
 
 struct ptx_drain {
 	struct ptx_rings *rings;
@@ -222,8 +222,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
  * For callers that must not wait, after ptx_drain_peek() has returned false. Finds the oldest event
  * that was complete at the time of that peek, even if a writer that is suspended in a trace point
  * may still publish an older event. The older event is then LATE. The caller calls ptx_drain_peek()
- * twice before. At the second peek, each writer that is not suspended has left the trace point in
- * which the first peek saw it, and so does not hold events back.
+ * twice before. A writer that is not suspended leaves its trace point between the two peeks. So at
+ * the second peek only suspended writers hold events back.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 

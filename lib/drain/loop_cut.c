@@ -46,7 +46,8 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 
 	/*
 	 * This function is called for each event, and an exchange takes the cache line from the
-	 * writers. So a load first tests whether a writer has stored a time.
+	 * writers. So the function loads the time first, and exchanges it only if a writer has
+	 * stored one.
 	 */
 	if (atomic_load_explicit(&region->first_overwritten, memory_order_relaxed) != UINT64_MAX)
 		first = atomic_exchange_explicit(&region->first_overwritten, UINT64_MAX,

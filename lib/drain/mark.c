@@ -15,7 +15,10 @@
 #include "arena/arena.h"
 #include "drain/drain.h"
 
-/* A writer may read the clock up to this time before it loads the state of the stream. */
+/*
+ * A processor may execute a writer's clock reading earlier than the load of the stream's state, by
+ * at most this time.
+ */
 #define EARLY_NS 1000u
 #define TICK_TRIES 1000
 

@@ -24,9 +24,9 @@ void ptx_drain_missed(struct ptx_drain *drain)
 	ptx_ring_count_loss(drain->rings, PTX_WRITER_NO_MEMORY, 0, 0, missed); /* type 0, slot 0 */
 	atomic_store_explicit(&region->overrun, 1, memory_order_relaxed);
 	/*
-	 * If the reader is killed here, the next reader counts these losses twice, but no loss is
-	 * missing. Processes may add to the word meanwhile. Therefore the word is decreased and not
-	 * set to 0.
+	 * If the reader is killed here, the next reader counts these losses a second time. That is
+	 * better than a missing loss. Processes may add to the word meanwhile. Therefore the word
+	 * is decreased and not set to 0.
 	 */
 	atomic_fetch_sub_explicit(drain->missed, missed, memory_order_relaxed);
 }

@@ -3,14 +3,13 @@
  * drain/pass.c - a pass over all rings: claims new records and computes the watermark. The
  * watermark is the time up to which no older event can still appear.
  *
- * A writer announces by a store of its window that it is about to read the clock. It reads the
- * clock and publishes the record by a store of the head. The reader reads the clock, runs the
- * barrier, and then loads the window and the head. For the writer, the barrier falls between two
- * instructions. If the store of the window is before the barrier, the reader sees that the writer
- * is inside its window, and lowers the watermark. If the store is after the barrier, the writer
- * reads the clock later than the reader. So if no writer is inside its window, all events that are
- * older than the reader's clock reading are visible. ring/DESIGN 5 has the argument, and
- * tests/model/order.pml has the model.
+ * A writer stores its window before it reads the clock. Afterwards it publishes the record by a
+ * store of the head. The reader reads the clock, runs the barrier, and then loads the window and
+ * the head. The barrier acts between two instructions of the writer. If the store of the window is
+ * before the barrier, the reader sees that the writer is inside its window, and lowers the
+ * watermark. If the store is after the barrier, the writer reads the clock later than the reader.
+ * So if no writer is inside its window, all events that are older than the reader's clock reading
+ * are visible. ring/DESIGN 5 has the argument, and tests/model/order.pml has the model.
  *
  * Rings, heads, links and records may be hostile. ring/ring_read.h checks them, and this file
  * bounds how often it reads them. The functions do not sleep. The caller has the stream's lock.
@@ -109,8 +108,8 @@ static uint32_t used_rings(const struct ptx_drain *drain, uint32_t rings)
 }
 
 /*
- * After a failure the sources that were made remain, and the next pass tries again. Sources are
- * never removed, because a ring is used again: a thread that ends leaves its ring to another
+ * If there is no memory for a source, the sources that were added before remain, and the next pass
+ * tries again. Sources are never removed, because a thread that ends leaves its ring to another
  * thread.
  */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings)
@@ -134,8 +133,8 @@ static void count_damage(struct ptx_drain *drain)
 
 /*
  * Counts the records of a batch as damaged, by type and thread. One of them has a time in the
- * future, which no writer can have read from the clock. Otherwise the drain would hold this record
- * and all later records of the ring back until the clock reaches that time.
+ * future, which no writer can have read from the clock. If this record were not dropped, the drain
+ * would hold it and all later records of the ring back until the clock reaches that time.
  */
 static void count_future(struct ptx_drain *drain, uint32_t index, uint32_t records)
 {
@@ -187,8 +186,9 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 	source->key = UINT64_MAX;
 	/*
 	 * Two numbers bound the loop: drain->claims_left for all rings until the next pass, and
-	 * `losses` for this ring. If one of these bounds is reached, all records that the last pass
-	 * saw have been claimed or overwritten, and some writer is as fast as the reader.
+	 * `losses` for this ring. If a bound is reached, all records that the last pass saw have
+	 * been claimed or overwritten, and a writer records as fast as the reader reads. So the
+	 * reader may stop.
 	 */
 	for (unsigned losses = 0; drain->claims_left && losses < PTX_LOSSES_MOST;
 	     drain->claims_left--) {
@@ -297,11 +297,11 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_since = now;
 		/*
 		 * If the reader last saw the writer outside at this same position, the writer has
-		 * entered its window after that pass. If the writer is at the beginning of a chunk,
-		 * it has opened the chunk and then read the clock; the comparison with `now`
-		 * excludes a hostile time. Otherwise the writer's clock reading is not earlier than
-		 * the time of its last record, so the reader uses the time of the last record that
-		 * it has claimed.
+		 * entered its window after that pass, so its event is not older than that pass. If
+		 * the writer is at the beginning of a chunk, its event is not older than the
+		 * opening of the chunk. The comparison with `now` excludes a hostile time.
+		 * Otherwise the writer's clock reading is not earlier than the time of its last
+		 * record, so the reader uses the time of the last record that it has claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;
@@ -374,7 +374,7 @@ static void pass_live(struct ptx_drain *drain)
 	 */
 	ptx_drain_sources(drain, rings);
 	drain->now = drain->certain = now;
-	/* As long as this time is recent, writers do not examine whether the reader is alive. */
+	/* As long as this time is recent, writers do not check whether the reader is alive. */
 	atomic_store_explicit(&drain->rings->region->looked_at, now, memory_order_relaxed);
 	/* 4 for each chunk, because a chunk may be claimed in parts */
 	drain->claims_left = 4 * ptx_drain_chunks(drain);

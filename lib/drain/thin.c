@@ -19,7 +19,7 @@
 #include "drain/loop_cut.h"
 
 #define THIN_LEAST 256 /* the least number of marks for an examination */
-#define THIN_BYTES 4096 /* for each such part of the stream's size, one more mark is allowed */
+#define THIN_BYTES 4096 /* bytes of the stream's size for which one more mark is allowed */
 
 /* An examination in progress. */
 struct thinning {
