@@ -204,9 +204,9 @@ void ptx_checkpoint_enable(struct ptx_drain *drain)
 	if (drain->rings->back)
 		drain->rings->back(checkpoint_at(drain, 0), PTX_CHECKPOINT_BASE);
 	/*
-	 * If this reader continues a log, one of the two checkpoints is valid, and stays so until
-	 * the first flush. A new stream gets a checkpoint for an empty log, in case the controller
-	 * is killed before the first flush.
+	 * If this reader continues a log, one of the two checkpoints is valid, and remains valid
+	 * until the first flush. A new stream gets a checkpoint for an empty log, in case the
+	 * controller is killed before the first flush.
 	 */
 	if (atomic_load_explicit(&checkpoint_at(drain, 0)->events, memory_order_relaxed) == 0 &&
 	    atomic_load_explicit(&checkpoint_at(drain, 1)->events, memory_order_relaxed) == 0)
@@ -229,8 +229,9 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	checkpoint_fill(checkpoint_at(drain, drain->checkpoint), drain, events);
 	/*
 	 * If both checkpoints had the same number of events, a reader could not choose between
-	 * them. This would happen at the end of each flush, and if no event was added. In this case
-	 * the newer checkpoint is right, so the other checkpoint becomes not valid.
+	 * them. This would happen at the end of each flush, and after a flush that added no event.
+	 * In these cases the newer checkpoint is right, so this function makes the other one
+	 * invalid.
 	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
