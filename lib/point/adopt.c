@@ -153,7 +153,10 @@ struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing)
 	bool is_attached = ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED;
 	int saved = errno;
 
-	/* Only this process destroys the streams that it created, so their views need no check. */
+	/*
+	 * Only this process removes the streams that it created, so the views of these streams need
+	 * no check.
+	 */
 	if (view && (!view->adopted || (is_attached && view->generation == generation)))
 		return view;
 	if (view)
@@ -198,8 +201,8 @@ struct ptx_view *ptx_view_find(unsigned bit)
 /*
  * Returns true if the stream would have recorded the event, or counted it as lost, if its region
  * were mapped here. It reads the state and the filter from the arena's file by pread(). If it
- * cannot read them, it returns true: a loss that is counted too often is better than a loss that is
- * not counted.
+ * cannot read them, it returns true: a loss that is counted without need is better than a loss that
+ * is not counted.
  */
 static bool would_get(unsigned bit, unsigned type)
 {

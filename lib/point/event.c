@@ -14,10 +14,10 @@
  * 	check that this is still the same process, then publish by one release store per stream;
  * 	release the level.
  *
- * Reading the clock needs most of the time. The processor executes the instructions before the
- * reading in parallel with it, if they are few. This file therefore has the usual case only.
- * record.c has all other cases: a handler in a trace point, a new thread, a full chunk, a change of
- * state or filter, a full stream.
+ * Most of the time of a trace point is the clock reading. If the instructions before the reading
+ * are few, the processor executes them in parallel with it. This file therefore has the usual case
+ * only. record.c has all other cases: a handler in a trace point, a new thread, a full chunk, a
+ * change of state or filter, a full stream.
  *
  * Claim and word     view.c unmaps a view when no thread is inside a trace point. Therefore a trace
  *                    point loads the control page's word again after the claim, and the thread that
@@ -25,15 +25,16 @@
  *                    claims.
  * Window and clock   A signal fence keeps the compiler from moving the reading of the clock before
  *                    the window's store. The processor needs no fence: (K) and (L) in ring.h.
- * Child              A handler may fork between any two instructions. The kernel zeroes the thread
- *                    object in the child (MADV_WIPEONFORK), so that the child's trace point finds
- *                    its claim gone and publishes nothing into its parent's stream.
+ * Child A handler may fork between any two instructions. The kernel zeroes the thread object in the
+ *                    child (MADV_WIPEONFORK). So the interrupted trace point finds in the child
+ *                    that its claim is gone, and publishes nothing into the parent's stream.
  *
  * An event with a duration has the same path. Its data begins with the duration, which ends at the
  * time of the event and is therefore stored between the reading of the clock and the publication.
  * The parameter `since` of the functions below points to the stamp of the beginning, or is NULL for
  * an event without a duration. The compiler makes a copy of the functions for each of the two
- * cases. The length includes the duration, and `data` is the rest.
+ * cases. The parameter `len` includes the bytes of the duration, but `data` points to the data
+ * behind the duration.
  */
 #include "base/clock.h"
 #include "base/export.h"
@@ -53,8 +54,8 @@
 
 /*
  * The exported variable is a pointer to the byte, and not the byte itself. A program that refers to
- * an exported variable may get a copy of it in its own data (copy relocation). A copy of the
- * pointer still leads to the byte, but a copy of the byte would never change.
+ * an exported variable may use a copy of the variable in its own data (copy relocation). A copy of
+ * the pointer still points to the byte. A copy of the byte would never change.
  */
 PTX_EXPORT const volatile unsigned char *const posix_trace_active_np =
 	(const volatile unsigned char *)&ptx_own_control.streams;
@@ -82,8 +83,8 @@ ptx_inline const void *stack_pointer(void)
 }
 
 /*
- * A record that is written but not published. The members are copies, because the lane may be
- * wiped or changed after they are read.
+ * A record that is written but not published. The members are copies, because a fork may wipe the
+ * lane, or another thread may change it, after they are read.
  */
 struct pending {
 	struct ptx_region *region;
@@ -97,10 +98,10 @@ struct pending {
 };
 
 /*
- * Loads the lane's chunk. This load must be before the load of the lane's byte in enabled[]: in a
- * child of fork() the lane is wiped at some point, and a wiped lane enables no type. The fence
- * keeps the compiler from exchanging the two loads. The fork happens in a handler of the same
- * thread, so the processor needs no fence.
+ * Loads the lane's chunk. This load must be before the load of the lane's byte in enabled[]. A fork
+ * in between wipes the lane in the child, and a wiped lane enables no type. So the child does not
+ * use the chunk that it has loaded. The fence keeps the compiler from exchanging the two loads. The
+ * fork happens in a handler of the same thread, so the processor needs no fence.
  */
 ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {
@@ -112,8 +113,9 @@ ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 
 /*
  * Copies the data behind a duration. The caller has usually just stored the data by two stores, of
- * 8 bytes and of 4 bytes. A load that includes both would have to wait until both stores are in the
- * cache. The size of a record is a multiple of 8 bytes, so the last word has room.
+ * 8 bytes and of 4 bytes. A single load of all these bytes would have to wait until both stores are
+ * in the cache. So the function loads the two parts separately. The size of a record is a multiple
+ * of 8 bytes, so the last word has room.
  */
 ptx_inline void copy_behind_span(unsigned char *to, const unsigned char *data, size_t len)
 {
@@ -207,7 +209,7 @@ ptx_inline void leave_level(struct ptx_thread *thread)
 
 /*
  * Hands an event with a duration to record.c. The duration ends now, a little before the time of
- * the event. A thread that may not read the clock has no duration.
+ * the event. The duration is 0 if the thread may not read the clock.
  */
 static void __attribute__((noinline))
 record_since(const void *frame, unsigned type, const uint64_t *since, const void *data, size_t len,
@@ -304,8 +306,8 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 		struct ptx_chunk *chunk = chunk_of(lane);
 
 		/*
-		 * For a full stream no type is enabled, but each refused event is counted. Events
-		 * of types that a stream skips are counted, too.
+		 * If the stream is full, no type is enabled, but each event counts as lost. Events
+		 * of types that the stream skips are counted, too.
 		 */
 		if (!lane->enabled[type]) {
 			if (ptx_unlikely(lane->refuses))
@@ -358,9 +360,9 @@ refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
 
 /*
  * Records one word into `lanes` lanes, a constant, if all of them record the type. The compiler
- * unrolls the loops and keeps the pending records in registers. Returns false, and has changed
- * nothing that a reader sees, if record_lanes() must record the event. In a child of fork() the
- * lanes are wiped, and the event belongs to the parent: then nothing is left to do.
+ * unrolls the loops and keeps the pending records in registers. Returns false if record_lanes()
+ * must record the event; readers see no change then. In a child of fork() the lanes are wiped, and
+ * the event belongs to the parent, so the function returns true without a record.
  */
 ptx_inline bool record_few(struct ptx_thread *thread, const void *frame, unsigned type,
 			   const void *data, uint64_t address, const unsigned lanes)
@@ -427,7 +429,10 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 			give_up(thread, frame, type, since, data, len, address);
 		return;
 	}
-	/* word_one is valid only if max_data is at least PTX_SHORT. record.c truncates the data. */
+	/*
+	 * word_one is valid only if max_data is at least PTX_SHORT, so short data need no
+	 * comparison with max_data. If the data are too long, record.c truncates them.
+	 */
 	if ((len > PTX_SHORT && ptx_unlikely(len > lane->max_data)) ||
 	    !prepare_record(lane, chunk, type, since, data, len, address, &pending)) {
 		give_up(thread, frame, type, since, data, len, address);
@@ -585,9 +590,9 @@ PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, c
 }
 
 /*
- * Counts an event that a wrapper has not prepared. The stream may have stopped skipping the type
- * after the wrapper read the byte. The event is counted as skipped even then, because the wrapper
- * has prepared no data for it.
+ * Counts an event for which a wrapper has prepared no data, because the byte showed that the stream
+ * skips the type. If the stream has stopped skipping the type since, the event still counts as
+ * skipped, because there is no data to record.
  */
 PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 {
@@ -617,9 +622,9 @@ PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 }
 
 /*
- * Makes the first stamp when there is a stream: from then on this process uses the clock of the
- * arena, and its rate is measured. Before that each stamp is 0, because the clock of a later stream
- * is not known.
+ * Makes the first stamp after a stream was attached. From then on this process uses the clock of
+ * the arena and knows the clock's rate. Before that each stamp is 0, because the clock of a later
+ * stream is not known.
  */
 static uint64_t __attribute__((noinline)) first_stamp(void)
 {

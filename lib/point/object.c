@@ -27,8 +27,8 @@
 #define POP_TRIES     64
 
 /*
- * Claims an object. acquire: pairs with the release in ptx_object_free(), so that the former
- * owner's stores are done.
+ * Claims an object. The acquire pairs with the release in ptx_object_free(), so that this thread
+ * sees all stores of the former owner.
  */
 static bool take_object(struct ptx_thread *thread)
 {
@@ -81,9 +81,10 @@ static unsigned char *map_objects(unsigned count)
 }
 
 /*
- * Returns how many objects of a pool are unused. The last POOL_FRAMES are never used: a child of a
- * child, each forked within a trace point, would otherwise reach the objects of its ancestors'
- * interrupted frames.
+ * Returns how many objects of a pool are unused. The last POOL_FRAMES objects are never used. The
+ * pool is circular, and in a child it begins behind the object of the interrupted frame. So after
+ * several forks within trace points, the last objects of the pool belong to the interrupted frames
+ * of the ancestors.
  */
 static unsigned left_in(int i)
 {

@@ -41,7 +41,7 @@ struct payload {
 	uint64_t address;
 	/* the data are items; data that is too long is truncated between two items */
 	bool is_items;
-	bool is_short;  /* items are missing already */
+	bool is_short;  /* some items are missing already: the caller had no room for them */
 	bool is_skipped; /* there are no data: the event is only counted */
 };
 
@@ -73,8 +73,9 @@ static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigne
 }
 
 /*
- * Counts an event as skipped. A skipped event is no overrun, because the controller has requested
- * the skip. Without memory for the counts, the event counts as lost for lack of memory.
+ * Counts an event as skipped. The function does not set the flag `overrun`, because the controller
+ * has requested the skip. Without memory for the counts, the event counts as lost for lack of
+ * memory.
  */
 static void skip_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {
@@ -325,9 +326,9 @@ static bool prepare_record(struct ptx_thread *thread, unsigned level, unsigned b
 						 &loss);
 	}
 	/*
-	 * If there is no memory for more of this chunk, another chunk may have memory already. If
-	 * the chunk is empty, the thread does not leave it, because another chunk would probably
-	 * have no memory either.
+	 * If there is no memory to extend this chunk, the thread tries another chunk, which may
+	 * have memory already. If this chunk is empty, the thread keeps it, because another chunk
+	 * would probably have no memory either.
 	 */
 	if (!pending->record &&
 	    (loss == PTX_WRITER_STREAM_FULL || ptx_head_offset(pending->head) != 0))
@@ -369,7 +370,8 @@ static bool is_ours(struct ptx_thread *thread, unsigned level, const void *frame
 
 /*
  * Records the event into every attached stream, in batches that share a time stamp. Returns false
- * if a handler has forked and this is the child, which must touch nothing.
+ * if a handler has forked and this is the child. The child must not change the streams of its
+ * parent.
  */
 static bool record_all(struct ptx_thread *thread, unsigned level, const void *frame,
 		       const struct payload *payload)

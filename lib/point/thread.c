@@ -83,9 +83,9 @@ static uint32_t own_tid(void)
  * Returns the id of this process, in a child for which ptx_process_child() has not run yet.
  *
  * If a handler forks between two instructions here, the function returns the parent's id in the
- * child of that fork, and ptx_process_child() calls it again. One fault remains in a quiet process.
- * If a child of _Fork() calls raw clone() before it has recorded an event, the new process uses the
- * id of that child.
+ * child of that fork. ptx_process_child() recognizes this and calls the function again. One fault
+ * remains in a quiet process. If a child of _Fork() calls raw clone() before it has recorded an
+ * event, the new process uses the id of that child.
  */
 uint32_t ptx_thread_child_pid(void)
 {
@@ -123,8 +123,9 @@ void ptx_thread_before_fork(void)
  * Writes the thread's identity into its new object. pid is the process in which the object was
  * taken. Returns false in a child if a handler has forked since then, which wiped the object.
  *
- * The first check is necessary because another thread of the child may have found and taken the
- * object. If a handler forks after this check, no other thread of the child can reach the object.
+ * The first check is necessary because another thread of the child may have found and claimed the
+ * wiped object. If a handler forks after this check, no other thread of the child can find the
+ * object.
  */
 static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
@@ -218,8 +219,8 @@ static _Thread_local struct ptx_thread *hidden_object __attribute__((tls_model("
 static _Thread_local uint32_t owner __attribute__((tls_model("initial-exec")));
 
 /*
- * The flag of the state is stored before, so that a handler that uses record.c finds the flag and
- * makes no object.
+ * The caller has stored the flag of the state before (blind or shared). So a handler that uses
+ * record.c finds the flag and makes no object.
  */
 static void hide_object(void)
 {
@@ -396,8 +397,9 @@ bool ptx_thread_holds(struct ptx_cell *cell, const struct ptx_view *view)
 }
 
 /*
- * The rings of this level may have an open window or a chunk that is being opened. Without this
- * call, readers would wait for an event that is never published.
+ * A handler has left a trace point of this level. So the rings of this level may have an open
+ * window or a chunk that is being opened. Without this call, readers would wait for an event that
+ * is never published.
  */
 void ptx_thread_mend(struct ptx_thread *thread, unsigned level)
 {

@@ -41,7 +41,7 @@ static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
 /* True between the fork handlers if the thread that forks is not in a trace point. */
 static atomic_bool is_outside;
 
-/* Adds a view to the retired views. Async-signal-safe. */
+/* Adds a view to the retired views, the views that wait to be freed. Async-signal-safe. */
 static void retire_view(struct ptx_view *view)
 {
 	struct ptx_view *first = atomic_load_explicit(&retired, memory_order_relaxed);
@@ -187,7 +187,10 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		err = make_region(view, geometry, max_data_size, &memory);
 	if (err)
 		goto undo_claim;
-	/* Cells that threads kept of an earlier stream at this bit have another serial. */
+	/*
+	 * A thread may keep the cell of an earlier stream with this bit. The new serial makes such
+	 * a cell invalid.
+	 */
 	view->serial = ptx_view_serial();
 	ptx_ring_view(&view->rings, memory, &planned, max_data_size, loop);
 	view->rings.back = backing ? ptx_backing_extend : ptx_region_back;
@@ -284,7 +287,10 @@ static void destroy_own(struct ptx_view *view)
 	in_use = !ptx_barrier() || ptx_threads_busy(NULL);
 	if (view->backed)
 		ptx_backing_end(view->bit);
-	/* The memory is given back now. The addresses stay mapped until the view is freed. */
+	/*
+	 * The memory is given back now. The addresses remain mapped until the view is freed,
+	 * because a late writer may store there.
+	 */
 	ptx_region_destroy(view->arena, &view->rings, view->offset, in_use);
 	if (in_use)
 		retire_view(view);
