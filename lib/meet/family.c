@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * meet/family.c - determines which streams of an arena trace this process, and how a program that
- * this process executes finds the arena again. A process owns a stream, here, if the stream traces
- * it.
+ * this process executes finds the arena again.
  *
  * A stream traces this process if this process has inherited the stream, or if the facts in the
  * stream's attachment name this process as the target. The inherited streams are noted in two
@@ -10,9 +9,9 @@
  * members in the control page remains after execve(). Each inherited stream is noted with its
  * generation, so that a later stream at the same place is not mistaken for it.
  *
- * Every process of the arena may write to the control page. A hostile process can at most make this
- * process record into other regions of the same arena. Loops are bounded by PTX_STREAMS and
- * PTX_MEMBERS.
+ * Every process of the arena may write to the control page. The worst effect of a hostile process
+ * is that this process records into other regions of the same arena. Loops are bounded by
+ * PTX_STREAMS and PTX_MEMBERS.
  */
 #include "meet/family.h"
 
@@ -52,13 +51,14 @@ static struct {
 	int guard;      /* a second descriptor of the arena, see guard_locks(); 0: none */
 	/*
 	 * 2 * inode of the arena, + 1 if the arena's descriptor stays open at execve(). While a
-	 * thread changes FD_CLOEXEC of the descriptor, the number of its attempt, with the bit
-	 * ATTEMPT.
+	 * thread changes FD_CLOEXEC of the descriptor, the value is the number of this attempt,
+	 * with the bit ATTEMPT.
 	 */
 	_Atomic uint64_t cloexec_state;
 	/*
 	 * The generation of the inherited stream at each place; 0: none. If the word of the place
-	 * has another generation, the place has a later stream, which this process did not inherit.
+	 * has another generation, the place now belongs to a later stream, which this process did
+	 * not inherit.
 	 */
 	uint64_t generation[PTX_STREAMS];
 } self;
@@ -81,8 +81,8 @@ static uint64_t load_answer(const _Atomic uint64_t *known)
 }
 
 /*
- * Reading the start time needs several system calls, so the start time is read only if the kernel
- * does not return an inode for the process.
+ * The start time needs several system calls, so the function reads it only if the kernel does not
+ * return an inode for the process.
  */
 void ptx_family_identify_self(void)
 {
@@ -116,10 +116,10 @@ static enum ptx_same compare_self(const struct ptx_identity *other)
 }
 
 /*
- * Returns whether the facts name this process as the target. If a process has created a stream for
- * itself, the facts have no identity, because such a stream ends when the process executes a
- * program. Another creator may replace the facts meanwhile. So the caller loads the word of the
- * place again afterwards.
+ * Returns whether the facts name this process as the target. A stream that a process has created
+ * for itself ends when the process executes a program. So the facts of such a stream have no
+ * identity, and the process id is enough. Another creator may replace the facts meanwhile. So the
+ * caller loads the word of the place again afterwards.
  */
 static enum ptx_same is_target(const struct ptx_attachment *attachment)
 {
@@ -147,9 +147,9 @@ enum ptx_same ptx_family_traces_self(unsigned bit, uint64_t generation)
 
 /*
  * Returns the places of the streams that children of the process `pid` inherit, one bit for each,
- * and stores their generations. Such a stream is ATTACHED and has the attribute inherited. Its
- * target is `pid`, or `pid` has inherited the stream; `more` has the bits of the streams that `pid`
- * has inherited. The generations of other places are unchanged.
+ * and stores their generations. Such a stream is ATTACHED and has the attribute inherited. The
+ * process `pid` is the target of the stream, or has inherited it; `more` has the bits of the
+ * streams that `pid` has inherited. The generations of other places are unchanged.
  */
 static uint64_t family_inheritable(const struct ptx_control *control, uint32_t pid, uint64_t more,
 				   uint64_t *generation)
@@ -203,8 +203,8 @@ static uint64_t bits_of(struct ptx_control *control, uint32_t pid)
 
 /*
  * Returns true only if the kernel reports that the process is dead. A quiet process makes no system
- * call. If members are in different pid namespaces, an id may belong to another process. In both
- * cases the result is false.
+ * call. If members are in different pid namespaces, the id may belong to another process. So the
+ * result is false in a quiet process, and if the members have different namespaces.
  */
 static bool is_dead(const struct ptx_control *control, uint32_t pid)
 {
@@ -219,9 +219,10 @@ bool ptx_family_is_dead(uint32_t pid)
 }
 
 /*
- * Stores which program the member runs: if `parent` is not 0, the program of its parent with this
- * process id; if `parent` is 0, another program, which begins now. since_ns is stored first. So an
- * observer that loads `parent` (acquire) then loads the time that belongs to it.
+ * Stores which program the member runs. If `parent` is a process id, the member runs the program of
+ * this parent. If `parent` is 0, the member runs another program, which begins now. since_ns is
+ * stored first. So an observer that loads `parent` (acquire) then loads the time that belongs to
+ * it.
  */
 static void store_program(struct ptx_member *member, uint32_t parent)
 {
@@ -233,9 +234,9 @@ static void store_program(struct ptx_member *member, uint32_t parent)
 }
 
 /*
- * Adds the process to the table of members: in a free entry, in the entry that has its process id
- * already, or in an entry whose process is dead according to is_free(). If there is no such entry,
- * returns false. The process is then traced only until it executes a program.
+ * Adds the process to the table of members. The function uses a free entry, the entry that has its
+ * process id already, or an entry whose process is dead according to is_free(). If there is no such
+ * entry, it returns false. The process is then traced only until it executes a program.
  *
  * A process that removes a stream changes the word of the place and then clears the bit in all
  * members. This process stores its bits and then loads the words. All these accesses are
@@ -244,7 +245,7 @@ static void store_program(struct ptx_member *member, uint32_t parent)
  *
  * If the process is killed in this function, the entry keeps the process id with the flag
  * BEING_WRITTEN, and member_of() does not find the entry. When the table is full, another process
- * reuses the entry, because its process is dead.
+ * finds that the process of this entry is dead, and reuses the entry.
  */
 static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t parent, uint64_t bits,
 			 const uint64_t *generation,
@@ -270,7 +271,7 @@ static bool family_enrol(struct ptx_control *control, uint32_t pid, uint32_t par
 		store_program(member, parent);
 		atomic_store_explicit(&member->bits, bits, memory_order_seq_cst);
 		atomic_store_explicit(&member->pid, pid, memory_order_release);
-		/* If a place has another stream by now, the bit must not remain set. */
+		/* If a place belongs to another stream by now, its bit must not remain set. */
 		for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
 			if ((bits >> bit & 1) &&
 			    atomic_load_explicit(&control->attachment[bit].word,
@@ -335,7 +336,7 @@ static void guard_locks(int fd)
 }
 
 /*
- * Called in a child. The child has none of its parent's locks, so closing its copy of the second
+ * Called in a child. A child does not inherit record locks, so the close of its copy of the second
  * descriptor releases no lock. The descriptor is closed only if it is still that of the arena,
  * since its number may belong to another file by now. A child that may share the parent's table of
  * descriptors closes nothing.
@@ -404,8 +405,8 @@ void ptx_family_begin(void)
 
 /*
  * The time is stored even if it is unknown whether this process is the target. Observers use this
- * time only to distinguish programs. Without the time an observer would attribute addresses of this
- * program to the former program.
+ * time only to distinguish the programs of a process. Without the time an observer would attribute
+ * addresses of this program to the former program.
  */
 bool ptx_family_store_executed(struct ptx_control *control)
 {
@@ -465,9 +466,9 @@ static bool step_to_parent(uint32_t *number, uint32_t *pid)
 }
 
 /*
- * Needed because a member of the family may have closed the arena's descriptor before it executed
- * this program, and because ancestors may have ended. If members are in different pid namespaces,
- * equal ids do not show that a process is a member.
+ * The function is needed in two cases: a member of the family has closed the arena's descriptor
+ * before it executed this program, or ancestors have ended. If members are in different pid
+ * namespaces, equal ids do not show that a process is a member.
  */
 bool ptx_family_rejoin(struct ptx_control *control)
 {
@@ -549,9 +550,9 @@ static enum arena_kind examine_descriptor(int fd)
 }
 
 /*
- * Keeps the first arena in which this program is traced, and closes other arenas. If they stayed
- * open, the memory of families that have ended would stay in use. Descriptors of other files belong
- * to the program and stay open.
+ * Keeps the first arena in which this program is traced, and closes other arenas, because an open
+ * descriptor keeps the memory of a family that has ended. Descriptors of other files belong to the
+ * program and stay open.
  */
 int ptx_family_find(void)
 {

@@ -5,13 +5,13 @@
  *
  * The functions run under the lock of peer_arenas.h, in a thread of the controller and never in a
  * trace point. So they may allocate memory, sleep for about a second and read /proc. The target's
- * pidfd is open meanwhile. So if the target still lives at the end, its process id has meant the
- * same process in each step.
+ * pidfd is open meanwhile. So if the target still lives at the end, its process id has belonged to
+ * the same process in each step.
  *
  * The first search is among the descriptors of the target, because a process with an arena has its
- * file open. If an error may have hidden the arena, the search fails: the controller must not make
- * a second arena, because the target would not use it. If the target has no arena, the controller
- * makes one, and leaves a link for the target (rendezvous.h).
+ * file open. If an error may have hidden the arena, the search fails. The controller must not make
+ * a second arena then, because the target would not use it. If the target has no arena, the
+ * controller makes one, and leaves a link for the target (rendezvous.h).
  */
 #include "meet/find.h"
 
@@ -89,8 +89,8 @@ enum match { NOT_ITS, NOT_YET, ITS };
 
 /*
  * Returns whether the target uses an arena that it has open. `pid` is the target's id in its own
- * namespace. The target does not use an arena that was made for it and that it has not found
- * (WAITS), or that it has left (LEFT).
+ * namespace. The target does not use an arena that it has not found yet (WAITS), or that it has
+ * left (LEFT).
  */
 static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 {
@@ -116,9 +116,9 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 /*
  * Returns 0 if this process may read the links in the target's folder of descriptors, else EPERM.
  * The kernel permits this only if all user and group ids are the same and the target is dumpable,
- * as for ptrace(2). To list the folder needs fewer rights. Without this check, a link that the
- * kernel refuses would seem to be a descriptor of another file than an arena. The function reads
- * the link to the program (exe), because a target may have no descriptor.
+ * as for ptrace(2). To list the folder needs fewer rights. Without this check, the search would
+ * mistake a link that it may not read for the descriptor of some other file. The function reads the
+ * link to the program (exe), because a target may have no descriptor.
  */
 static int check_links_readable(const char *files)
 {
@@ -450,8 +450,8 @@ static int find_other_process(pid_t pid, struct ptx_target *target)
 	}
 	if (!err) {
 		/*
-		 * A link is left even if the target uses the arena already, because a program that
-		 * the target executes needs the link.
+		 * The controller leaves a link even if the target uses the arena already, because a
+		 * program that the target executes needs the link.
 		 */
 		target->link_owner =
 			ptx_link_owner_add(target->arena, &link_target, target->inherited);

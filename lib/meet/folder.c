@@ -169,9 +169,9 @@ static int open_below(char path[PATH_BYTES], uint32_t uid, const char *name)
 }
 
 /*
- * Each program that starts calls this function with `make` false, and usually there is no folder.
- * So this case must cost only one system call for each place. `name` is a constant of at most
- * NAME_BYTES.
+ * Each program calls this function at its start, with `make` false, and usually there is no folder.
+ * So in this case the function makes only one system call for each place. `name` is a constant of
+ * at most NAME_BYTES.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make)
 {

@@ -245,8 +245,9 @@ void ptx_peer_arenas_unlock(void)
 
 /*
  * Opens the file, and calls `look` with a structure for it. Precondition: this process does not
- * have the file open as an arena. Otherwise closing the new descriptor would release this process's
- * locks on the file. The file is not mapped: `look` reads by pread(), which cannot raise SIGBUS.
+ * have the file open as an arena. If it did, the close of the new descriptor would release this
+ * process's locks on the file. The file is not mapped: `look` reads by pread(), which cannot raise
+ * SIGBUS.
  */
 static int peek_at(int file, const struct stat *st,
 		   void (*look)(void *arg, const struct ptx_arena *arena), void *arg)

@@ -5,7 +5,7 @@
  * The functions run in the traced program: in the constructor, in the fork handler, or in a trace
  * point of a child that is not set up. So they use no stdio, allocate no memory, and keep errno. An
  * error does not end the set-up. If there is no file, the arena is anonymous memory. If this memory
- * cannot be mapped either, the static page stays the control page.
+ * cannot be mapped either, the static page remains the control page.
  *
  * The process makes its own arena visible to others before it searches for an arena that a
  * controller has made for it. meet/DESIGN 2 shows why a controller and this process then choose the
@@ -95,13 +95,13 @@ static bool is_arena(const struct ptx_control *control)
 }
 
 /*
- * Returns true if this process must use the arena: the arena was made for this process, or this
- * process has used it before it executed the program, or it is the arena of a family (family.h) to
- * which this process belongs. `control` is mapped and has passed is_arena(). An arena that was made
- * for this process id and WAITS becomes CHOSEN by a compare-and-swap. If it is CHOSEN already, this
- * process has used it before it executed the program, or a controller has chosen it for this
- * process. If `is_others` is true, the arena was found by a link for another process, so its
- * process id may be that of a former process.
+ * Returns true if this process must use the arena. There are three cases: the arena was made for
+ * this process, this process has used it before it executed the program, or it is the arena of a
+ * family (family.h) to which this process belongs. `control` is mapped and has passed is_arena().
+ * If the arena was made for this process id and its state is WAITS, a compare-and-swap makes it
+ * CHOSEN. If it is CHOSEN already, this process has used it before it executed the program, or a
+ * controller has chosen it for this process. If `is_others` is true, the arena was found by a link
+ * for another process, so its process id may be that of a former process.
  */
 static bool choose_arena(struct ptx_control *control, bool is_others)
 {
@@ -132,8 +132,8 @@ static bool set_owner(enum ptx_arena_owner from, enum ptx_arena_owner to)
 
 /*
  * Replaces this process's new arena by the arena in fd, if choose_arena() permits it; `is_others`
- * is as there. Otherwise returns false. The caller then still owns fd, and the process's own arena
- * is SETTLING, or CHOSEN if a controller has chosen it.
+ * has the same meaning as in that function. Otherwise returns false. The caller then still owns fd,
+ * and the process's own arena is SETTLING, or CHOSEN if a controller has chosen it.
  *
  * The order matters. First the names are merged, because an event type that the program has already
  * must keep its number. Second, the own arena becomes LEFT, so that no controller attaches a stream
@@ -155,8 +155,8 @@ static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
 	if (is_arena(control))
 		lists = map_lists(fd);
 	/*
-	 * The change to LEFT fails if a controller has not waited any longer and has made the own
-	 * arena CHOSEN.
+	 * The change to LEFT fails if a controller has ended its wait and has made the own arena
+	 * CHOSEN.
 	 */
 	if (!lists || !ptx_names_merge(&lists->names, arena->names) ||
 	    !set_owner(PTX_ARENA_SETTLING, PTX_ARENA_LEFT) || !choose_arena(control, is_others) ||
@@ -189,8 +189,9 @@ static bool change_to(struct ptx_arena *arena, int fd, bool is_others)
  * Follows links (rendezvous.h) to an arena that a controller has made for this process or an
  * ancestor, or that this process has used before it executed the program. If there is none, the own
  * arena becomes CHOSEN. The own arena is visible already, and a controller makes its link before it
- * searches for the own arena. So the controller finds the own arena, or this process finds the
- * link, or both. The controller waits until this process has chosen one of the two arenas.
+ * searches for the own arena. So at least one of two searches succeeds: the controller finds the
+ * own arena, or this process finds the link. The controller waits until this process has chosen one
+ * of the two arenas.
  */
 static void use_linked_arena(struct ptx_arena *arena, bool is_program)
 {
@@ -231,8 +232,8 @@ static bool use_inherited_arena(struct ptx_arena *arena)
 /*
  * Makes an arena of this process's own, with the names that this process has already. Then searches
  * for an arena that a controller has made for this process. `is_program` is false in a child of
- * fork(), which runs its parent's program. Such a child does not search for links for ancestors: if
- * there was such a link, the parent has found its arena, and the child has inherited that arena.
+ * fork(), which runs its parent's program. Such a child does not search for links for ancestors. If
+ * there was such a link, the parent has found the arena, and the child has inherited it.
  *
  * A child that may share its parent's table of descriptors opens no file and closes none, because
  * both would change the parent's table. Its arena is anonymous memory, so no other process can
@@ -299,13 +300,13 @@ static void inherit_objects(struct ptx_objects *objects, uint32_t parent, uint32
 
 /*
  * Sets up the process at its start. The function calls functions of the C library that the shim
- * wraps. Such a call may start the shim, which opens its event types. Then ptx_process_child()
- * calls this function again, and the inner call does the whole work before the outer call
- * continues.
+ * wraps. Such a call may start the shim, which opens its event types. Opening a type calls
+ * ptx_process_child(), which calls this function again. The inner call does the whole work before
+ * the outer call continues.
  *
- * The program may have replaced one of these functions by a function that opens a type. The inner
- * call then calls that function, too. The third call does nothing, because otherwise the calls
- * would have no end; the type has no id yet.
+ * The program may have replaced one of these functions of the C library by a function that opens a
+ * type. The inner call then calls that function, too, and so causes a third call. The third call
+ * does nothing, because otherwise the recursion would have no end; the type has no id yet.
  */
 static void set_up_program(void)
 {
@@ -410,9 +411,9 @@ static _Atomic uint32_t attempts;
  *
  * A handler may also fork. The child of this fork continues in this function with the pid of its
  * parent. fork() has zeroed ptx_private.attempt, so the child recognizes this and begins again.
- * However, the child first stores its parent's pid and then loads the attempt. If a handler
- * interrupts the child between these two instructions and records an event, the event has the
- * parent's pid.
+ * However, the child first stores its parent's pid and then loads the attempt. One fault remains:
+ * if a handler interrupts the child between these two instructions and records an event, the event
+ * has the parent's pid.
  */
 void ptx_process_child(void)
 {

@@ -125,8 +125,8 @@ static bool lacks_start(const struct ptx_rendezvous *walk, uint64_t start)
 
 /*
  * Begins the search for the links for an ancestor, at the beginning of the folder. `number` is the
- * ancestor's number in /proc. The function is called for each ancestor at the start of each
- * program, so it reads the ids of the ancestor only if there may be a link. Returns false if /proc
+ * ancestor's number in /proc. Each program calls the function at its start for each ancestor. So
+ * the function reads the ids of the ancestor only if there may be a link. Returns false if /proc
  * does not show the ancestor, or if the folder cannot be read again.
  */
 static bool begin_ancestor(struct ptx_rendezvous *walk, uint32_t number)
@@ -389,10 +389,10 @@ static bool is_closed(const char *path)
 }
 
 /*
- * Removes links to closed descriptors. Controllers that were killed have left such links. If /proc
- * were not mounted, all descriptors would seem to be closed. So before each step the function
- * checks that /proc shows an open descriptor of this process. closedir() closes the descriptor of
- * the folder, so the function uses a copy.
+ * Removes links to closed descriptors. Controllers that were killed have left such links. Without a
+ * mounted /proc, all descriptors would seem to be closed. So before each step the function checks
+ * that /proc shows an open descriptor of this process. closedir() closes the descriptor of the
+ * folder, so the function uses a copy.
  */
 static void rendezvous_clean(int folder)
 {
@@ -460,8 +460,8 @@ static enum link_result rendezvous_link(const char *which, uint32_t uid, const c
 	enum link_result result = NO_FOLDER;
 
 	/*
-	 * Another process may remove the folder while it is empty. So after each failure another
-	 * process has gone on, as in a lock-free algorithm.
+	 * The call fails only if another process has removed the empty folder meanwhile. So each
+	 * failure means that another process has made progress, as in a lock-free algorithm.
 	 */
 	for (int i = 0; result == NO_FOLDER && i < TRIES; i++) {
 		int folder = ptx_folder_open_in(uid, which, true);
