@@ -29,7 +29,8 @@
 #include "observe/snapshot_private.h"
 
 /*
- * Bounds for the case that the writers never let the copy succeed, or that the memory is hostile.
+ * These limits end the attempts if writers overwrite the events again and again, or if the memory
+ * is hostile.
  *
  * TRIES is the number of attempts to copy the stream, with pauses of TRY_NAP_NS, for at most
  * TRIES_NS_MAX. COUNT_TRIES is the number of attempts to copy the counts.
@@ -38,8 +39,8 @@
  * it holds the moment back by more than HELD_BACK_NS, the copy waits for the writer: at most
  * INSIDE_NAPS pauses of INSIDE_NAP_NS, and INSIDE_NS_MAX in total.
  *
- * Without a barrier the moment is NO_BARRIER_NS earlier. Stores do not stay in a processor's buffer
- * for such a time.
+ * Without a barrier the moment is NO_BARRIER_NS earlier, because a store leaves a processor's
+ * buffer within this time.
  */
 #define TRIES         200
 #define COUNT_TRIES   10
@@ -77,7 +78,7 @@ static uint32_t rings_of(const struct ptx_taking *taking)
  * Returns the time of the last published record of a chunk. The head of the chunk gives the end of
  * the records. The head and the length of each record are bounded by the room of a chunk. If there
  * is no memory for a copy, the result is the time when the chunk was opened. This time is earlier,
- * so the moment becomes earlier than necessary, but not wrong.
+ * so the moment becomes earlier than necessary, and is still right.
  */
 static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
 			  uint32_t room, const struct ptx_chunk *chunk)
@@ -112,7 +113,7 @@ static uint64_t last_time(const struct ptx_taking *taking, uint64_t at,
  * Returns a time. The ring's writer will not publish an event that is older than this time. If the
  * writer is outside of a trace point, the result is `now`. Otherwise it is the time of the writer's
  * last record, because the times of one writer do not decrease. While the writer is inside of a
- * trace point, the window of its chunk is not less than the head (ring/ring.h).
+ * trace point, the window of its chunk is equal to the head or greater (ring/ring.h).
  */
 static uint64_t bound_of(const struct ptx_taking *taking, uint32_t ring, uint64_t now)
 {
@@ -286,7 +287,7 @@ static void copy_chunk(struct ptx_taking *taking, uint32_t number)
 	 * records that the head counts.
 	 */
 	atomic_thread_fence(memory_order_acquire);
-	/* Chunks may overlap in a hostile file; together they cannot exceed the budget. */
+	/* In a hostile file chunks may overlap. The budget limits the sum of their sizes. */
 	if (!use_budget(taking, end))
 		no_such_chunk(taking, number, "more memory in use than there can be");
 	else if (!copy_part(taking, at + sizeof *chunk, end))
@@ -389,9 +390,9 @@ static bool is_unmoved(const struct ptx_taking *taking)
 /*
  * Copies the words again, then the cut, and then the counts. If a writer overwrites a chunk after
  * the words were copied, the chunk remains in the copy, although the counts may include its events
- * as lost. If a reader delivers events meanwhile, the counts are not of one moment, and the
- * function copies them again. After COUNT_TRIES attempts it accepts the counts as not exact
- * (is_even).
+ * as lost. If a reader delivers events meanwhile, the counts belong to different moments, and the
+ * function copies them again. After COUNT_TRIES attempts it sets is_even to false, which means that
+ * the counts are not exact.
  */
 static int copy_counts_again(struct ptx_taking *taking)
 {
@@ -531,8 +532,8 @@ static int snapshot_take(struct ptx_taking *taking, unsigned bit, uint64_t gener
 		if (err || !is_too_late(snapshot))
 			break;
 		/*
-		 * The pause helps on a busy machine: the scheduler lets a thread that has slept run
-		 * soon.
+		 * The pause helps on a busy machine, because the scheduler prefers a thread that
+		 * has slept.
 		 */
 		err = EAGAIN;
 		ptx_futex_nap(&never, 0, TRY_NAP_NS);

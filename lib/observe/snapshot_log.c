@@ -4,8 +4,8 @@
  *
  * The copy is the private region of a snapshot (snapshot.h), and has been checked. So the drain
  * reads it like any region. Time does not advance in the copy, so all events are delivered in one
- * pass. Afterwards the ledger is corrected, because the counts in the copy are not all of one
- * moment. The moment of the copy is the time up to which it has all events.
+ * pass. Afterwards the ledger is corrected, because the counts in the copy belong to slightly
+ * different moments. The moment of the copy is the time up to which it has all events.
  */
 #include "observe/snapshot_log.h"
 
@@ -69,7 +69,7 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 	drain->running = true;
 	/*
 	 * If the filter excludes START, no record shows when the stream started again after a STOP.
-	 * So the STOP records are not used either.
+	 * So the function does not use the STOP records either.
 	 */
 	if (ptx_region_admits(region, POSIX_TRACE_START))
 		err = ptx_checkpoint_starts(drain, buffer);
@@ -190,8 +190,8 @@ static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *even
 
 /*
  * Reads the events before since_ns and drops them. These events are not lost, because the stream
- * still has them. So no column of the ledger counts them, as if another reader had delivered them
- * before the copy. Returns the number of dropped events, including synthetic events.
+ * still has them. So the ledger treats them like events that another reader delivered before the
+ * copy: no column counts them. Returns the number of dropped events, including synthetic events.
  */
 static uint64_t drop_older(struct ptx_drain *drain, int64_t since_ns)
 {
@@ -275,11 +275,12 @@ static void lose_unread(struct ptx_ledger_line *line)
 }
 
 /*
- * Makes the equation of the ledger hold: called = reported + unread + lost. Writers count a loss by
- * type and then by thread, and continue while the copy is made, so the counts of the copy are not
- * of one moment. If is_even is true, the number of recorded events is exact. In a LOOP stream,
- * events that were recorded and are not in the copy were overwritten, so their number can be
- * computed. Their types and threads are known only as far as the writers have counted these events.
+ * Makes the equation of the ledger hold: called = reported + unread + lost. Writers continue while
+ * the copy is made, and count each loss first by type and then by thread. So the counts of the copy
+ * belong to different moments. If is_even is true, the number of recorded events is exact. In a
+ * LOOP stream, events that were recorded and are not in the copy were overwritten, so their number
+ * can be computed. Types and threads are known only for those of these events that the writers have
+ * counted.
  */
 static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {

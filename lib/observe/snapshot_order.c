@@ -111,9 +111,9 @@ static void snapshot_order_measure(const struct order *order, const struct ptx_c
 
 /*
  * Compares the number of valid records with the count in the head, and reports a difference as
- * damage. If a chunk has records that are younger than the moment, the count in the head is
- * greater, too, but this is no damage. If more records are counted than fit into a chunk, the count
- * itself is damaged, and is not used.
+ * damage. If a chunk has records that are younger than the moment, the count in the head includes
+ * them. Then the difference is no damage. If the head counts more records than fit into a chunk,
+ * the count itself is damaged, and is not used.
  */
 static void count_damage(struct order *order, uint32_t number, const struct ptx_chunk *chunk,
 			 const struct contents *contents)
