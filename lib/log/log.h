@@ -4,7 +4,7 @@
  *
  * The caller appends events in their final order. ptx_log_append() stores them in a block in memory
  * and does no I/O; ptx_log_write() sends blocks to the file. So the caller can hold a lock while it
- * appends, and none while it writes.
+ * appends, and release it while it writes.
  *
  * Owner     one caller at a time; the functions do not lock. ptx_log_is_full() alone may be called
  *           by any thread at any time.

@@ -3,9 +3,9 @@
  * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
  *
  * The checks are the rules H1 to H6 (header) and B1 to B5 (block header) of log/FORMAT, in this
- * order. The first rule that is broken determines the message for the user, because a user reacts
- * differently to a file that is no log, to a log of another machine, and to a damaged log. The
- * functions first copy all bytes and then check the copy.
+ * order. The first broken rule determines the message, so that the user can distinguish a file that
+ * is no log, a log of another machine, and a damaged log. The functions first copy all bytes and
+ * then check the copy.
  */
 #include <pthread.h>
 #include <string.h>
@@ -73,8 +73,8 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 }
 
 /*
- * Checks FORMAT H2. If a size differs, later fields are at other offsets. So such a log cannot be
- * read at all, even if its checksum is right.
+ * Checks FORMAT H2. If a size differs from that of this machine, later fields are at other offsets.
+ * So the log cannot be read, even if its checksum is right.
  */
 static const char *check_machine(const struct ptx_log_header *h)
 {
@@ -110,9 +110,9 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	/* The function checks a copy, which no other process can change after a check. */
 	memcpy(h, bytes, sizeof(*h));
 	/*
-	 * The byte order is compared before the checksum, which would be wrong as well. Such a log
-	 * is intact, but comes from another type of machine. So the message must not call the log
-	 * damaged.
+	 * The byte order is compared before the checksum. If the byte order differs, the checksum
+	 * seems wrong, too, although the log is intact and only comes from another type of machine.
+	 * The message must not call such a log damaged.
 	 */
 	if (h->byte_order == __builtin_bswap64(PTX_LOG_BYTE_ORDER))
 		return verdict_with_reason(PTX_LOG_WRONG, why, "the log has another byte order");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/read_payload.c - checks the payload of a block. The rules are B6 of log/FORMAT (the
+ * log/read_payload.c - checks the payload of a block. Of log/FORMAT, this file checks rule B6 (the
  * checksum), and those of the rules D, N, I, L and E that concern a single block.
  *
  * Each DATA block is checked once, after it was read: a plain block here, a packed block where it
@@ -62,7 +62,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	for (; left; at += size, left -= size, records++) {
 		const struct ptx_record *record = (const void *)at;
 
-		/* The head of the record must be inside the payload before its length is read. */
+		/* The header of the record must be inside the payload before its length is read. */
 		if (ptx_unlikely(left < sizeof(*record)))
 			return "a record's header runs past its block";
 		size = ptx_record_size(ptx_record_len(record->len_flags));
@@ -72,9 +72,9 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 		if (ptx_unlikely(why))
 			return why;
 		/*
-		 * FORMAT D2. Searches by time skip whole blocks by these bounds. Without this
-		 * check, the kind of search would decide whether a reader finds a record outside of
-		 * the bounds.
+		 * FORMAT D2. A search by time skips blocks by these bounds. Without this check,
+		 * such a search would miss a record outside of the bounds, and a sequential read
+		 * would find it.
 		 */
 		if (ptx_unlikely((int64_t)record->time < block->time_min ||
 				 (int64_t)record->time > block->time_max))
@@ -119,7 +119,7 @@ static const char *check_places(const struct ptx_log_block *block, const struct 
 	if (block->payload_bytes != (uint64_t)block->records * sizeof(*p))
 		return "a block of the index has another length than its count says";
 	for (uint32_t i = 0; i < block->records; i++, p++) {
-		/* The reader adds sizes to offsets: with 48 bits nothing overflows. */
+		/* The reader adds sizes to offsets. With offsets of 48 bits no sum overflows. */
 		if (p->offset & 7 || p->offset >= PTX_LOG_OFFSET_MAX)
 			return "an offset in the index is impossible";
 		if (i && p->time_top < p[-1].time_top)
@@ -176,8 +176,8 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
 }
 
 /*
- * The checksum comes first (FORMAT B6), so the other checks usually see the writer's own bytes. The
- * other checks are necessary all the same, because a forged log has correct checksums.
+ * The checksum is compared first (FORMAT B6). So damaged bytes do not reach the other checks. These
+ * are necessary because a forged log has correct checksums.
  */
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes)
 {
@@ -313,7 +313,7 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	ptx_ledger_fini(ledger);
 	/*
 	 * The lines are copied as they are: ptx_check_log() reports whether they add up. The line
-	 * of type 0 is at first the whole total, from which the lines of the types are subtracted.
+	 * of type 0 begins as the total. Then the lines of the other types are subtracted from it.
 	 */
 	ptx_log_line_load(&ledger->total, total);
 	ledger->type[0] = ledger->total;

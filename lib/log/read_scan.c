@@ -2,10 +2,10 @@
 /*
  * log/read_scan.c - reads parts of a log file into memory, and finds blocks in them.
  *
- * Lengths in the file are compared with the size of the file before memory is allocated for them.
- * So a hostile length costs at most as much memory as the file has bytes. Before each read the
- * library checks that the descriptor still leads to the file with which the window was opened: the
- * program may have closed the descriptor and opened another file with the same number.
+ * A length from the file is compared with the size of the file before memory is allocated. So a
+ * hostile length costs at most as much memory as the file has bytes. Before each read the library
+ * checks that the descriptor still leads to the file with which the window was opened: the program
+ * may have closed the descriptor and opened another file with the same number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -118,9 +118,9 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 }
 
 /*
- * The limit is that of an area or a slot, or of the file. If the block's header is longer than that
- * of this version, as in a later minor version, the function decodes it again with more bytes.
- * FORMAT B2 bounds the length, so the loop has at most two rounds.
+ * `limit` is the end of an area, of a slot or of the file. The header of a later minor version may
+ * be longer than that of this version. Then the function decodes it again with more bytes. FORMAT
+ * B2 bounds the length, so the loop has at most two rounds.
  */
 enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 				  uint64_t log_id, struct ptx_log_found *found, const char **why)
@@ -138,8 +138,8 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	do {
 		bytes = ptx_log_window_at(window, offset, len);
 			/*
-			 * The verdict is not SHORT, because the file is long enough. The part may
-			 * be readable later.
+			 * The file is long enough, so the verdict is not SHORT. This part of the
+			 * file may be readable later.
 			 */
 		if (!bytes) {
 			*why = "the file cannot be read here";
@@ -243,8 +243,8 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 
 /*
  * Returns true if a block with a valid header is at `offset`. If log_id is NULL, a block of any log
- * is accepted: the first attempt gives FOREIGN and the block's own id, and the second attempt uses
- * that id.
+ * is accepted. The first attempt then returns FOREIGN and the block's own id, and the second
+ * attempt uses that id.
  */
 static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		     const uint64_t *log_id, struct ptx_log_found *found)
@@ -259,9 +259,10 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 }
 
 /*
- * If the window has only zeros, returns the offset of the next data of the file, as far as the
- * system reports holes; otherwise returns the parameter `offset`. So the search of a sparse file of
- * a terabyte takes a moment only. The offset stays a multiple of 8 (FORMAT B1).
+ * If the window has only zeros, asks the system for the next data in the file, and returns its
+ * offset. Otherwise, or if the system reports no holes, returns the parameter `offset`. So the
+ * search of a sparse file of a terabyte needs little time. The offset stays a multiple of 8 (FORMAT
+ * B1).
  */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {

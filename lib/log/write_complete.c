@@ -4,9 +4,9 @@
  * completes it.
  *
  * The tail of a log has the index, all names and lists again, the ledger and the END block. So a
- * reader of a complete log need not search for them (FORMAT R2). If a write of the tail fails, the
- * closing area of the header still gets the status and the total (FORMAT R3). After an error the
- * functions continue, as long as the bytes in the file remain a valid log.
+ * reader of a complete log finds these parts without a search (FORMAT R2). If a write of the tail
+ * fails, the closing area of the header still gets the status and the total (FORMAT R3). After an
+ * error the functions continue, as long as the bytes in the file remain a valid log.
  */
 #include <errno.h>
 #include <string.h>
@@ -55,8 +55,8 @@ bool ptx_log_is_loop(const struct ptx_log *log)
 }
 
 /*
- * Only a LOOP log overwrites events. The drain has counted all appended events as reported,
- * although some are no longer in the file (FORMAT L3).
+ * Only a LOOP log overwrites events. The drain has counted all appended events as reported. Those
+ * that the log has overwritten become lost here (FORMAT L3).
  */
 void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger)
 {
@@ -240,7 +240,7 @@ static int send_lists(struct ptx_log *log, struct ptx_log_end *end)
 /*
  * Sends the tail, in the order of FORMAT 3.9. Each step needs the success of all steps before it,
  * because END may only name blocks that are in the file (FORMAT E2). After a failure the log has no
- * END, so for readers it is a log that was not completed, with the status of its closing area
+ * END. Readers treat it as a log that was not completed, and use the status of its closing area
  * (FORMAT R3).
  */
 static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)

@@ -70,15 +70,15 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 		return EBADF;
 	/* A pipe or a terminal can receive a sequence only; LOOP and UNTIL_FULL need a file. */
 	/*
-	 * Only regular files count as files that can seek, because devices may seek in their own
-	 * way.
+	 * Only a regular file counts as a file that can seek, because on a device a seek may have
+	 * another meaning.
 	 */
 	log->regular = log->positional = S_ISREG(st.st_mode);
 	if (!log->regular)
 		return log->policy == POSIX_TRACE_APPEND ? 0 : EINVAL;
 	/* An empty file may have O_APPEND: the log then begins at its end. */
 	if (flags & O_APPEND && st.st_size)
-		/* with O_APPEND a write goes to the end, but a log begins at offset 0 */
+		/* the log would begin at offset 0, but with O_APPEND each write goes to the end */
 		return EINVAL;
 	if (write_file_reopen(fd, &st, own) && flags & O_APPEND) {
 		/*
@@ -308,7 +308,10 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 		goto undo_new;
 	/* The log uses its own open file description, if there is one. */
 	log->fd = own >= 0 ? own : fd;
-	/* From the first write on, the log uses the descriptor only while it leads to this file. */
+	/*
+	 * Before each use of the descriptor, the log checks that the descriptor still leads to this
+	 * file.
+	 */
 	err = ptx_file_identify(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
 	if (err)
 		goto undo_own;

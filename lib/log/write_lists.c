@@ -4,8 +4,8 @@
  * write_mappings.c, the mappings of files.
  *
  * In a sequence these lists are written before the next block of events, as the names of event
- * types are. In a log of slots these lists have an area of their own, in which each block follows
- * the block before it. Entries that do not fit there remain in memory until the tail is written,
+ * types are. In a log of slots these lists have an area of their own, in which the blocks follow
+ * each other. Entries that do not fit there remain in memory until the writer writes the tail,
  * which has all entries. An entry of a list has three states: known, waiting in the metadata
  * buffer, and written. An entry that waits becomes written only when the block is in the file, so
  * that a failed write loses no entry.

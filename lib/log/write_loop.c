@@ -3,9 +3,9 @@
  * log/write_loop.c - the arrangement of slots, for LOOP: the log overwrites its oldest blocks when
  * it has reached log_size (FORMAT 2, W4).
  *
- * The newest blocks whose records together fit in log_size belong to the log. They are the blocks
- * that count. Each block's header has the number of the oldest block that counts. The writer writes
- * a block only into a slot whose block does not count. If a block has grown since it was last
+ * The newest blocks whose records together fit in log_size belong to the log. Such a block
+ * "counts". Each block's header has the number of the oldest block that counts. The writer writes a
+ * block only into a slot whose block does not count. If a block has grown since it was last
  * written, the writer writes it again into another slot. So the log needs one slot more than it has
  * blocks. If the writer is killed at any moment, the file shows either the state before a write or
  * the state after it.
@@ -136,8 +136,8 @@ static int write_loop_reserve(struct ptx_log_loop *loop)
 
 /*
  * Removes the oldest block: its events count as overwritten, and its slot becomes spare. The bytes
- * of the block remain in the slot until the slot is used again, but by the field `oldest` in newer
- * headers the block does not count.
+ * of the block remain in the slot until the slot is used again. The block does not count, because
+ * the field `oldest` in newer headers is greater than its number.
  */
 static void drop_oldest(struct ptx_log_loop *loop)
 {
@@ -212,7 +212,10 @@ static int write_loop_place(struct ptx_log *log)
 		loop->spares--;
 	else
 		loop->slots++;
-	/* The field `oldest` of the block that was just written already excludes these blocks. */
+	/*
+	 * These blocks no longer count, because of the field `oldest` in the block that was just
+	 * written.
+	 */
 	while (gone--) {
 		drop_oldest(loop);
 		/* A LOOP log is full when it overwrites for the first time. */
@@ -263,7 +266,7 @@ static int close_block(struct ptx_log *log)
 	block->time_max = loop->time_max;
 	block->slot = loop->slot;
 	block->contents = contents;
-	/* too_many() compares loop->bytes with log_size. */
+	/* loop->bytes is the sum that too_many() compares with log_size. */
 	loop->bytes += block->bytes;
 	log->block.first_record += block->records;
 	/* The new block has no slot yet. */

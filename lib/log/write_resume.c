@@ -3,14 +3,14 @@
  * log/write_resume.c - continues a log whose writer was killed (FORMAT W2).
  *
  * The state of the writer can be computed from the blocks. The guardian reads the log from its
- * beginning to its last whole block. The bytes behind this block are those that the writer was
- * writing when it was killed, so the guardian overwrites them. If the log is a sequence, the
- * guardian first truncates the file behind the last whole block. The dead writer may have written
- * valid blocks of the tail there, and readers would find these old blocks behind the new blocks,
- * until the new tail is written.
+ * beginning to its last whole block. The bytes behind this block belong to the write during which
+ * the writer was killed, so the guardian overwrites them. If the log is a sequence, the guardian
+ * first truncates the file behind the last whole block. The dead writer may have written valid
+ * blocks of the tail there, and readers would find these old blocks behind the new blocks, until
+ * the new tail is written.
  *
- * A killed writer leaves no events behind the last whole block. If the guardian finds events there,
- * the file was damaged in another way, and the guardian leaves the file unchanged.
+ * A killed writer leaves no whole block of events behind that block. If the guardian finds one
+ * there, the file was damaged in another way, and the guardian leaves the file unchanged.
  * posix_trace_open_np() can then salvage the events on both sides of the damage. The guardian
  * searches for such events only in the next SEARCH_BEYOND bytes.
  */
@@ -32,7 +32,7 @@
  */
 #define SEARCH_BEYOND (UINT64_C(16) << 20)
 
-/* Updates the sum and the index as the writer has done after it wrote this block. */
+/* Updates the sum and the index as the dead writer did after it wrote this block. */
 static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 			 const uint8_t *records, struct ptx_log_tally *tally)
 {
@@ -45,7 +45,10 @@ static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
-	/* The caller has compared first_record with the events so far, so the counts are right. */
+	/*
+	 * The caller has compared first_record with the number of events before this block, so the
+	 * counts are right.
+	 */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 	log->block.first_record = block->first_record + block->records;
@@ -83,7 +86,8 @@ static bool restore_block(struct ptx_log *log, struct ptx_log_window *window,
 	if (is_of_the_end(block) || (known && block->number != log->number[block->type]))
 		return false;
 	/*
-	 * If the header is valid and the payload is not, the write of this block was not finished.
+	 * A valid header with an invalid payload shows that the write of this block was not
+	 * finished.
 	 */
 	payload = ptx_log_payload(window, found, &why);
 	if (!payload)

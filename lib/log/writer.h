@@ -32,7 +32,7 @@
 #include "log/write_append.h"
 #include "log/write_encode.h"
 
-#define PTX_LOG_STOP_BYTES 32u /* the closing STOP: a record with an int */
+#define PTX_LOG_STOP_BYTES 32u /* bytes of the record of the closing STOP, whose data is an int */
 
 /* The block being filled. */
 struct ptx_log_filling {
