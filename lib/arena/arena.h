@@ -74,8 +74,8 @@ struct ptx_attachment {
 	/* events that could not be counted in the region, see point/adopt.c */
 	_Atomic uint64_t missed;
 	/*
-	 * not 0: the creator could not lock its byte, so a free lock does not show that the creator
-	 * is gone
+	 * not 0: the creator could not lock its byte, so a free lock does not show whether the
+	 * creator lives
 	 */
 	_Atomic uint32_t unlocked;
 	/*
@@ -107,8 +107,8 @@ struct ptx_control {
 	/*
 	 * Every trace point reads this word. Its upper 56 bits are the epoch, and its lower 8 bits
 	 * are the number of attached streams. Each change that may affect a trace point increases
-	 * the epoch. So a thread remembers its streams, and looks for streams again only if this
-	 * word has changed.
+	 * the epoch. So a thread remembers its streams and this word, and looks for streams again
+	 * only if the word has changed.
 	 */
 	union {
 		_Atomic uint64_t word;
@@ -315,9 +315,9 @@ void ptx_region_punch(const struct ptx_arena *arena, const struct ptx_geometry *
 		      uint64_t offset);
 
 /*
- * Gives back the pages that a region has got again, because writers of this process have stored in
- * it after the creator had given its memory back. The caller makes sure that no thread of this
- * process uses the region any more. Async-signal-safe.
+ * Gives pages of a region back a second time. Such pages exist if writers of this process have
+ * stored in the region after the creator had given its memory back. The caller makes sure that no
+ * thread of this process uses the region any more. Async-signal-safe.
  */
 void ptx_region_remove_late(const struct ptx_rings *rings);
 

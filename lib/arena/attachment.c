@@ -128,9 +128,9 @@ static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 
 /*
  * A place is an orphan if the creator's lock and the guardian's lock are free. F_GETLK does not
- * show a process's own locks, so the function returns false for places that this process has
- * claimed. It also returns false if the creator could not get the lock, or if this process has no
- * descriptor of the arena.
+ * show a process's own locks, so the function returns false for the places that this process has
+ * claimed. It also returns false if the creator has no lock (is_unlocked()), or if this process has
+ * no descriptor of the arena.
  */
 bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 {
@@ -150,8 +150,8 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 /*
  * Counts the bits in `attached`, stores the count in the word of the control page, and advances the
  * epoch (arena/DESIGN I4, I5). If a process is killed after it has changed a bit and before this
- * call, the count is wrong. So this function does not change the old count by one, but counts anew,
- * and the next call repairs a wrong count. The last exchange that succeeds has counted all bits
+ * call, the count is wrong. So this function counts all bits, and does not add 1 to the old count.
+ * The next call then repairs a wrong count. The last exchange that succeeds has counted all bits
  * that were set before.
  */
 static void count_anew(struct ptx_control *control)
@@ -291,8 +291,9 @@ static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked 
 		atomic_store_explicit(&arena->control->attachment[bit].unlocked,
 				      locked == REFUSED, memory_order_relaxed);
 		/*
-		 * If a process has read a fact of the new stream, and then reads the word, it finds
-		 * the new word (arena/DESIGN I2).
+		 * The fence orders the new word before the facts of the new stream. So a process
+		 * that has read one of these facts, and then reads the word, finds the new word
+		 * (arena/DESIGN I2).
 		 */
 		atomic_thread_fence(memory_order_release);
 		/*

@@ -49,7 +49,7 @@ static struct backing {
 
 /*
  * Becomes true before the first region of a backing file is stored, and remains true. So a program
- * without backing files need not look at all places each time it adds a type or a schema.
+ * without backing files does not search all places each time it adds a type or a schema.
  */
 static atomic_bool has_any;
 
@@ -139,10 +139,10 @@ static bool wait_until_free(const struct backing *backing)
 }
 
 /*
- * Because of O_EXCL and O_NOFOLLOW, the file is new: no other process has it open, and it is not
- * reached by a symbolic link to a file of another user. The lock of the file shows a recovering
- * process that the stream still lives. backing_extend() finds a file by the member `region` and
- * then uses the descriptor. So the descriptor is stored before `region`.
+ * Because of O_EXCL and O_NOFOLLOW, the file is new. So no other process has it open, and the path
+ * does not lead through a symbolic link to a file of another user. The lock of the file shows a
+ * recovering process that the stream still lives. backing_extend() finds a file by the member
+ * `region` and then uses the descriptor. So the descriptor is stored before `region`.
  */
 int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry *geometry,
 		       void **memory)

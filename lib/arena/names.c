@@ -122,8 +122,8 @@ static void drop_cell(struct ptx_names *names, uint32_t cell)
 /*
  * Searches the entries in order, and adds the name at the first empty entry. If another process
  * fills this entry first, the function compares the name of that entry like any other name, and
- * continues the search. So no name gets two types. If the exchange fails, the claimed cell is used
- * for the next empty entry.
+ * continues the search. So no name gets two types. If the exchange fails, the function uses the
+ * claimed cell for the next empty entry.
  */
 unsigned ptx_names_open(struct ptx_names *names, const char *name)
 {
