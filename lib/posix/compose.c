@@ -133,13 +133,19 @@ static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 
 		err = name ? bind_name(composer, type, name) : 0;
 	}
-	/* The incomplete log remains in the file. It can be opened only with salvage. */
+	/*
+	 * The incomplete log remains in the file. A reader can open it only if it salvages damaged
+	 * logs.
+	 */
 	if (err)
 		ptx_log_destroy(composer->log);
 	return err;
 }
 
-/* Makes a composer. After an error nothing remains but what the file contains. */
+/*
+ * Makes a composer. After an error no memory and no descriptor remains; only the file may have got
+ * bytes.
+ */
 static int make_composer(int file_desc, const trace_attr_t *attr,
 			 const struct posix_trace_origin_np *origin,
 			 struct posix_trace_composer_np **result)

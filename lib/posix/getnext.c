@@ -21,7 +21,7 @@
 
 /*
  * Nanoseconds that a reader sleeps while a suspended writer may hold back an event. A suspended
- * writer wakes no reader.
+ * writer wakes no reader, so the reader wakes by itself.
  */
 #define HELD_BACK_NAP_NS 1000000
 /*
@@ -221,7 +221,10 @@ static int check_deadline(const struct timespec *until)
 		return 0;
 	if (until->tv_nsec < 0 || until->tv_nsec >= PTX_NS_PER_S)
 		return EINVAL;
-	/* A negative tv_sec is in the past, too (TIMED-05), although the kernel would refuse it. */
+	/*
+	 * A time with a negative tv_sec is in the past (TIMED-05), although the kernel refuses such
+	 * a time.
+	 */
 	return is_past(until) ? ETIMEDOUT : 0;
 }
 
@@ -340,8 +343,8 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 	if (!is_valid(&to))
 		return get_waiting(0, &to, NULL, PTX_UNLOGGED);
 	/*
-	 * Reading an event of a log takes nanoseconds, so the call does not touch the cancellation
-	 * state. No call here is a cancellation point.
+	 * An event of a log is read in nanoseconds, so the function does not change the
+	 * cancellation state. No call here is a cancellation point.
 	 */
 	stream = ptx_registry_find(trid);
 	if (!stream || stream->kind != PTX_STREAM_STORED)
@@ -408,7 +411,10 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 {
 	const struct delivery to = { event, data, num_bytes, data_len, unavailable };
 
-	/* The conditions of is_valid(), one by one: each is a branch that is not taken. */
+	/*
+	 * These are the conditions of is_valid(), tested one by one: in the usual case no branch is
+	 * taken.
+	 */
 	if (ptx_likely(data) && ptx_likely(event) && ptx_likely(data_len) &&
 	    ptx_likely(unavailable) && ptx_likely(deliver_words(trid, &to)))
 		return 0;

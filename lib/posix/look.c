@@ -80,8 +80,8 @@ static uint32_t own_space(void)
 
 /*
  * Returns whether the target of an attachment from outside lives; the target is not among the
- * openers. If the id in the attachment is one of another namespace, it says nothing about the
- * processes of this one, unless the identity is the same.
+ * openers. The id in the attachment may belong to another pid namespace. Then a process with this
+ * id in this namespace is the target only if it has the same identity.
  */
 static int has_ended(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
 {
@@ -96,7 +96,7 @@ static int has_ended(const struct ptx_attachment *attachment, const struct ptx_i
 
 /*
  * Returns whether a process that traces itself lives; it is not among the openers. Such a process
- * holds the lock of its stream until it ends. Then its guardian may hold that lock.
+ * holds the lock of its stream until it ends. After its end, its guardian may hold the lock.
  */
 static int has_creator_ended(const struct ptx_look_stream *from)
 {
@@ -114,10 +114,10 @@ static int has_creator_ended(const struct ptx_look_stream *from)
 
 /*
  * Finds the traced process among the openers and stores its id in this namespace. If none of them
- * is the traced process, stores the id that is in the attachment. A process that does not use the
- * library, for example, holds no arena. The function then also stores whether the process has ended
- * or is expected to start using the library. The process of a file or a core dump may be one of
- * another machine.
+ * is the traced process, stores the id that is in the attachment. For example, a process that does
+ * not use the library holds no arena. The function then also stores whether the process has ended,
+ * or may still begin to use the library. If the stream is in a file or a core dump, its process may
+ * be one of another machine.
  */
 static void find_target(const struct looking *looking, const struct ptx_look_stream *from,
 			struct posix_trace_stream_np *stream)
@@ -175,8 +175,8 @@ static bool has_inherited(const struct ptx_control *control, uint32_t inner, uns
 }
 
 /*
- * Stores the processes that inherited the stream. An id in the table may be another process's by
- * now, so only processes that have the arena's file open are stored.
+ * Stores the processes that inherited the stream. An id in the table may belong to another process
+ * by now. So the function stores only processes that have the arena's file open.
  */
 static void find_members(const struct looking *looking, unsigned bit,
 			 struct posix_trace_stream_np *stream)
@@ -333,8 +333,9 @@ static void update_names(struct looking *looking)
 /*
  * Opens the arena through any of its openers: some may have ended. If none can be used, the arena
  * has no streams for this caller, which is no error. If this process lacks descriptors or memory,
- * returns that error, because the arena may have streams. For the same reason an arena that gives
- * EIO is remembered, but the arenas after it are still examined.
+ * the function returns that error, because the arena may have streams. After EIO the arena may have
+ * streams, too: the function notes that it is unreadable, and the caller continues with the next
+ * arena.
  */
 static int open_arena(struct looking *looking)
 {
@@ -456,10 +457,7 @@ static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 	/* 0 means the calling process, as for posix_trace_create() (CREATE-03). */
 	if (pid == 0 || alone)
 		pid = (pid_t)ptx_proc_own();
-	/*
-	 * If /proc does not number processes as this process does, its numbers are the ids of other
-	 * processes.
-	 */
+	/* If /proc belongs to another pid namespace, its numbers are ids of other processes. */
 	err = ptx_proc_is_ours();
 	if (!err && pid != POSIX_TRACE_EVERY_PROCESS_NP)
 		err = may_look_at(pid);
