@@ -11,8 +11,8 @@
  * system calls.
  *
  * Functions that differ only in the form of their arguments have one event type, so that a reader
- * finds all uses of a file without knowing the forms. The fields of the type are those of the most
- * general function, usually the function whose name ends in "at".
+ * finds all uses of a file by one event type. The fields of the type are those of the most general
+ * function, usually the function whose name ends in "at".
  *
  * Signals  the functions that POSIX calls async-signal-safe remain so: the wrappers neither lock
  *          nor allocate.

@@ -8,7 +8,7 @@
  *
  * The next function of a wrapper must be the definition that the program's own modules use. That is
  * the definition in the global scope. RTLD_NEXT would search the scope of the shim instead, and
- * miss an allocator that the program has preloaded.
+ * would not find an allocator that the program has preloaded.
  */
 #include "preload/inject.h"
 
@@ -64,9 +64,8 @@ static _Atomic int is_walking;
 static atomic_bool may_have_loaded;
 
 /*
- * The program and its libraries do not define these functions; only the C library and the shim do.
- * If the dynamic linker binds them to the shim, the shim is in front of the C library and was
- * preloaded.
+ * Only the C library and the shim define these functions. If the dynamic linker binds them to the
+ * shim, the shim precedes the C library in the search order, so it was preloaded.
  */
 bool shim_is_injected(void)
 {
@@ -401,8 +400,8 @@ long posixtrace_shim_detach(void)
 }
 
 /*
- * A relaxed load is sufficient. If the answer is out of date, a new module is not redirected, or
- * shim_inject_loaded() begins a walk, asks again and ends it.
+ * A relaxed load is sufficient. An answer that is out of date has one of two effects: a new module
+ * is not redirected, or shim_inject_loaded() begins a walk, checks again, and ends the walk.
  */
 bool shim_inject_is_attached(void)
 {

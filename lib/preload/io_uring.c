@@ -8,14 +8,14 @@
  * the last call of a wrapper, and records io.uring_complete for each. The program may already have
  * consumed some of the answers by inline functions. Such answers remain in the ring until the
  * kernel overwrites them. The event io.uring has the number of overwritten answers as `unseen`.
- * Since a wrapper reads the answers, the event of an answer has the time of the next call of
- * liburing, and not the time of the completion.
+ * A wrapper reads an answer at the next call of liburing. So the event of an answer has the time of
+ * that call, and not the time of the completion.
  *
  * The shim does not see rings that a program uses by its own system calls.
  *
- * A module may load liburing in such a way that liburing is not visible to the shim. The shim then
- * looks up the real function in all objects. If several objects define the function, the shim looks
- * it up through the object that contains the caller.
+ * A module may load liburing into a scope of its own (RTLD_LOCAL), where the shim does not find it
+ * by name. The shim then looks up the real function in all objects. If several objects define the
+ * function, the shim looks it up through the object that contains the caller.
  *
  * Threads   a program uses a ring in one thread at a time, or under a lock. If two threads read
  *           answers at the same time, the worst effect is that an answer has two events.
@@ -84,7 +84,7 @@ struct io_uring {
 /* For each ring, the next answer without an event. The address of its tail identifies a ring. */
 static struct {
 	_Atomic(const unsigned *) ring; /* NULL: the place is free */
-	_Atomic unsigned next;          /* counts up without end, as the tail does */
+	_Atomic unsigned next;          /* only grows, modulo 2^32, as the tail does */
 } rings[RINGS];
 
 /* The numbers of io.uring. */
@@ -155,7 +155,8 @@ static void *io_uring_recall(struct known *known, uintptr_t caller)
 }
 
 /*
- * Stores the function of the caller. If no entry is free, it replaces the entry of another caller.
+ * Stores the function of the caller. If no entry is free, the function replaces the entry of
+ * another caller.
  */
 static void io_uring_keep(struct known *known, uintptr_t caller, void *function)
 {
@@ -279,9 +280,9 @@ static void *io_uring_find(struct known *known, const char *name, const void *ca
 		if (is_unsure)
 			function = find_of_several(name, caller);
 		/*
-		 * If the caller seems to be the shim and several objects define the function, the
-		 * function is not stored: the next call with the same return address may need
-		 * another copy.
+		 * Several objects may define the function, and the caller may seem to be the shim.
+		 * Then the function is not stored, because the next call with the same return
+		 * address may need another copy.
 		 */
 		if (function && !(is_unsure && shim_is_own(caller)))
 			io_uring_keep(known, (uintptr_t)caller, function);
@@ -300,7 +301,7 @@ static bool is_inner(const void *function, const void *caller)
 
 /*
  * Returns the place of the ring in `rings`, or -1 if there is no room. Answers that the program has
- * consumed before the first call are not of interest: they are older than the recording.
+ * consumed before the first call get no event, because they are older than the recording.
  */
 static int place_of(const struct io_uring *of)
 {

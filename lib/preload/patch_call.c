@@ -4,10 +4,11 @@
  * slot.
  *
  * Each thread keeps the slot that it has used last, so that most calls need no list. All other free
- * slots are in lists. The first time that a thread needs a list, it gets the next list in turn, so
- * that threads seldom share a list. The head of a list has the number of the first slot and a count
- * of the list's changes. If another thread or a signal handler changes the list between the load
- * and the exchange of the head, the exchange fails. No function of this file waits.
+ * slots are in lists. When a thread needs a list for the first time, it gets the next list in a
+ * fixed rotation, so that threads seldom share a list. The head of a list has the number of the
+ * first slot and a count of the list's changes. If another thread or a signal handler changes the
+ * list between the load and the exchange of the head, the exchange fails. No function of this file
+ * waits.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -364,8 +365,8 @@ void shim_function_leaves(const unsigned char *at, const uint64_t *frame,
  * An exception leaves frames that never return. Addresses alone do not show which frames these are:
  * another stack may be at any address, and a library may have copied a part of this stack
  * elsewhere. Only the unwinder can find the frames. So at the throw, the slots of all frames are
- * marked. At the catch, a marked slot is freed if its frame is below the handler's frame. It cannot
- * be freed earlier, because the unwinder reads the return addresses until then.
+ * marked. At the catch, a marked slot is freed if its frame is below the handler's frame. The slot
+ * cannot be freed earlier, because the unwinder reads the return addresses until then.
  *
  * The unwinder is in libgcc_s.so.1. If this library cannot be loaded, such slots stay in use.
  */
@@ -406,8 +407,8 @@ static uintptr_t mark_frames(void)
 /*
  * Records the end of the functions whose marked frames are not above `place`, from the innermost
  * one outwards, and frees their slots. Removes all marks. At a catch, the handler has called
- * __cxa_begin_catch(), and `place` is where the return address of this call is. An earlier call
- * from the same frame, which the exception has left, may have had its return address there, too.
+ * __cxa_begin_catch(), and `place` is where the return address of this call is. A call from the
+ * same frame that the exception has left may have had its return address at the same place.
  */
 static void leave_frames(const void *place)
 {
@@ -454,7 +455,7 @@ static uintptr_t stack_pointer_of(const jmp_buf buffer)
 
 /*
  * longjmp() is about to leave frames of this stack, or to switch to another stack. After such a
- * switch the program may come back to this stack, so no frame counts as left.
+ * switch the program may return to this stack, so no frame counts as left.
  */
 static void patch_call_jump(const jmp_buf buffer)
 {

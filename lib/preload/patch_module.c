@@ -147,8 +147,8 @@ static const char *add_jump(struct shim_work *work, const struct shim_plan_site 
 	if (site->semaphore && !is_variable(loaded->object, base + site->semaphore))
 		return "its semaphore is not a variable";
 	/*
-	 * If the tool is killed between two pages, a jump that crosses their border would be half
-	 * written.
+	 * A late jump must not cross the border of two pages. If the tool were killed between its
+	 * writes to the two pages, half a jump would remain.
 	 */
 	if (work->is_late && !site->is_chained && !site->is_byte &&
 	    at / PAGE != (at + SHIM_PLAN_JUMP - 1) / PAGE)

@@ -41,7 +41,7 @@
 /* Marks the definition of a wrapper: all other functions of the shim are hidden. */
 #define SHIM_WRAPPER __attribute__((visibility("default")))
 
-#ifdef __clang__ /* it has no such warning */
+#ifdef __clang__ /* clang does not have this warning */
 # define SHIM_UNLIKE_ATTRIBUTES
 #else
 # define SHIM_UNLIKE_ATTRIBUTES _Pragma("GCC diagnostic ignored \"-Wmissing-attributes\"")
@@ -176,8 +176,8 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		posix_trace_event_at_np(id, data, len, caller);
 	else if (*shim_switch[type])
 		/*
-		 * The event is lost only if the type was chosen. The switch of a type that was not
-		 * chosen may have been on while the shim began, but is off now.
+		 * The event is lost only if the type was chosen. While the shim began, the switch
+		 * of each type was on, also that of a type that was not chosen.
 		 */
 		shim_put_unusual(type, data, len, caller);
 }

@@ -3,9 +3,10 @@
  * preload/start.c - starts the shim, opens the event types, and counts calls that came too early.
  *
  * The shim begins with the first call of a wrapper, because constructors of other libraries may run
- * before its own. But the dynamic linker allocates memory even before the C library is initialized.
- * The wrappers pass such calls on, and count them as lost. Calls are also not traced while another
- * thread, or the code that a signal handler has interrupted, is starting the shim.
+ * before the shim's own. But the dynamic linker allocates memory even before the C library is
+ * initialized. Such a call cannot start the shim. The wrapper only makes the real call, and counts
+ * it as lost. Calls are also not traced while another thread, or the code that a signal handler has
+ * interrupted, is starting the shim.
  */
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -54,9 +55,9 @@ _Atomic unsigned shim_unreported;
 static bool has_preinit;
 
 /*
- * Returns whether the shim may begin before its constructor. With MemorySanitizer it may not,
- * because MemorySanitizer starts at the first call of a function that it defines, and the shim may
- * call such a function.
+ * Returns whether the shim may begin before its constructor. It may not begin early with
+ * MemorySanitizer. MemorySanitizer starts at the first call of a function that it defines, and the
+ * shim may call such a function.
  */
 static bool may_begin(void)
 {
@@ -80,9 +81,9 @@ extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(vo
 /*
  * Returns whether the family alloc cannot be traced. If a program defines mmap(), as sanitizers do,
  * the calls of mmap() by libposixtrace reach that definition, too. These calls would be traced, and
- * recording them would call mmap() again. LeakSanitizer recognizes the dynamic linker's memory by
- * the address of the caller, which would be the wrapper. It would also find the address of leaked
- * memory in the event, and not report the leak.
+ * recording them would call mmap() again. There are two more reasons. LeakSanitizer recognizes the
+ * dynamic linker's memory by the address of the caller, and the caller would be the wrapper. And it
+ * would find the address of leaked memory in the event, and so not report the leak.
  */
 static bool has_own_memory(void)
 {
@@ -97,9 +98,9 @@ extern const struct shim_wrapped *const __stop_shim_wrapped[]
 /*
  * Returns whether a sanitizer defines a function of this type. If the library called the function,
  * the sanitizer would call the wrapper. The wrapper would trace the call as a call of the program,
- * and this could recurse without end. A statically linked sanitizer may export no name of its own,
- * but it defines fstat() and other functions that the library calls. So the first check also
- * examines these functions.
+ * and this could recurse without end. A statically linked sanitizer may export no function with a
+ * name of its own. But it defines fstat() and other functions that the library calls. So the first
+ * check also examines these functions.
  */
 static bool is_sanitized(enum shim_type type)
 {
@@ -438,8 +439,8 @@ static void after_fork_in_child(void)
 }
 
 /*
- * The constructor of a shim that was loaded into a running process. The variables in the process's
- * environment were not meant for this shim and are ignored. Before posixtrace_shim_attach(), no
+ * The constructor of a shim that was loaded into a running process. The environment of the process
+ * was not made for this shim, so its variables are ignored. Before posixtrace_shim_attach(), no
  * type is chosen, and no call of the program reaches a wrapper.
  */
 static void start_injected(void)
