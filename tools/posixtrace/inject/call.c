@@ -2,12 +2,12 @@
 /*
  * call.c - makes a call in a stopped thread, after which all registers of the thread are as before.
  *
- * The thread gets a signal frame below its stack, as the kernel would write it for a handler. After
- * each step, the thread would return by that frame if it ran on. The system calls that get memory
- * return to the restorer, whose address is at the frame, and the stub ends with rt_sigreturn(). So
- * if this process is killed, the thread returns by itself to the place where it was. If this
- * process is not killed, it stops the thread before the thread uses the frame, and sets the
- * registers by ptrace(). Only the tracer can restore an interrupted system call exactly.
+ * The thread gets a signal frame below its stack, as the kernel would write it for a handler. The
+ * frame is for the case that this process is killed. A system call that gets memory returns to the
+ * restorer, whose address is at the frame. The stub ends with rt_sigreturn(). So after each step a
+ * thread without a tracer uses the frame, and returns to the place where it was. If this process is
+ * not killed, it stops the thread before the thread uses the frame, and sets the registers by
+ * ptrace(), because only the tracer can restore an interrupted system call exactly.
  */
 #include "inject/call.h"
 
@@ -38,7 +38,7 @@
 #define FRAME_BYTES 440 /* a pointer, the kernel's ucontext, a siginfo */
 #define CONTEXT_BYTES 304
 #define MARGIN      256 /* bytes that stay free below the frame */
-/* invalid flags for sigaltstack(), so that rt_sigreturn() does not change the alternate stack */
+/* invalid flags of an alternate stack: rt_sigreturn() then changes no alternate stack */
 #define NO_STACK    0x40
 
 /* The results by which the kernel marks an interrupted system call. */
@@ -118,8 +118,8 @@ struct call {
 
 /*
  * Returns whether the kernel would restart the interrupted system call of the thread. The kernel
- * restarts a call only if orig_rax is the number of a system call, and rax is one of the marks
- * above.
+ * restarts a call only if orig_rax is the number of a system call, and rax is one of the results
+ * ERESTART above.
  */
 static bool is_restarted(const struct user_regs_struct *regs)
 {
@@ -138,9 +138,9 @@ static bool is_restarted(const struct user_regs_struct *regs)
 
 /*
  * Returns the number of the system call that was interrupted. If the kernel has restarted the call
- * before, orig_rax has the number of restart_syscall(), which has no effect after rt_sigreturn().
- * In this case the function reads the number from the code: the instruction before the system call
- * (b8 and four bytes) loads the number.
+ * before, orig_rax has the number of restart_syscall(). That call does nothing after
+ * rt_sigreturn(). In this case the function reads the number from the code: the instruction before
+ * the system call (b8 and four bytes) loads the number.
  */
 static uint64_t number_of(const struct call *call)
 {
@@ -158,9 +158,9 @@ static uint64_t number_of(const struct call *call)
 /*
  * Fills the kernel's context with the registers of the thread, so that it can continue. "state" is
  * the address of the vector state in the thread's stack. rt_sigreturn() does not restart system
- * calls. So if the kernel would restart the interrupted call, the function sets the registers so
- * that the thread executes the call again. DESIGN 4 describes the difference for the program if
- * this process is killed.
+ * calls. So for a call that the kernel would restart, the function sets the registers so that the
+ * thread executes the call again. DESIGN 4 describes the difference for the program if this process
+ * is killed.
  */
 static void fill_context(ucontext_t *context, const struct call *call, uint64_t state)
 {
@@ -268,8 +268,8 @@ static enum stop_kind run_to_system_call(struct call *call)
 			break;
 		case STOP_SIGNAL:
 			/*
-			 * si_code is positive for a signal that the kernel sends, as for a fault.
-			 * It is not positive for a signal that a process sends.
+			 * A signal with a positive si_code comes from the kernel, as for a fault.
+			 * Any other signal comes from a process.
 			 */
 			if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) || info.si_code > 0) {
 				call->crash = stop.signal;
@@ -326,8 +326,8 @@ static enum stop_kind remote_call(struct call *call, long number, uint64_t a, ui
 	regs.rip = call->place->system_call;
 	regs.rsp = call->frame;
 	/*
-	 * -1 means that the thread is not in a system call. With another value, the kernel could
-	 * restart the interrupted call with these registers.
+	 * The value -1 means that the thread is not in a system call. With any other value, the
+	 * kernel could restart the interrupted call with the new registers.
 	 */
 	regs.orig_rax = (uint64_t)-1;
 	/* clears the flags for single steps and for downward string instructions */
@@ -479,9 +479,9 @@ static enum stop_kind run_stub(struct call *call, uint64_t address, struct stub_
 }
 
 /*
- * Restores the thread by ptrace() and not by the frame. The thread is stopped at a system call.
- * This function first stops it by PTRACE_INTERRUPT instead, because after such a stop the kernel
- * decides whether to restart a system call.
+ * Restores the thread by ptrace() and not by the frame. At the call of this function, the thread is
+ * stopped at a system call. The function first makes it stop by PTRACE_INTERRUPT, because only
+ * after such a stop the kernel decides whether to restart a system call.
  */
 static void restore_thread(struct call *call)
 {

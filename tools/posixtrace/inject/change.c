@@ -7,8 +7,8 @@
  * releases all threads and tries again. Jumps lead to memory that is never unmapped, because a
  * thread may be in this memory when the code is restored.
  *
- * An interrupted system call that writes may return after it has written only a part. So this
- * process does not interrupt such a call, but waits for its end.
+ * If a system call that writes is interrupted, it may return after it has written only a part. So
+ * this process waits for the end of such a call, and does not interrupt it.
  */
 #include "inject/change.h"
 
@@ -89,7 +89,8 @@ static int by_begin(const void *a, const void *b)
 
 /*
  * Collects the addresses at which no thread may be. For each jump to be written, these are the
- * addresses of the replaced bytes except the first. A restoration has no such addresses.
+ * addresses of the replaced bytes except the first. A restoration needs no such addresses, because
+ * a thread may be anywhere in the jumps' memory.
  */
 static const char *collect_ranges(struct change *change)
 {
@@ -126,7 +127,7 @@ static bool is_replaced(const struct change *change, uint64_t address)
 /*
  * Returns whether a thread is among the replaced instructions, or its stack has an address among
  * them. Such an address on the stack may be the place at which a signal handler has interrupted the
- * thread. A number that only looks like such an address delays the change and does no harm.
+ * thread. The number may also look like such an address by chance. That only delays the change.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)
@@ -290,7 +291,8 @@ static enum pass stop_some(struct change *change, const char **why)
 
 /*
  * Returns whether any thread waits in a call that must not be interrupted. The caller calls this
- * function before it stops the first thread, so that it interrupts no other thread in vain.
+ * function before it stops the first thread. Otherwise it would interrupt other threads before it
+ * finds that it must wait.
  */
 static bool any_must_wait(const struct change *change)
 {
@@ -472,9 +474,9 @@ static const char *change_all(struct change *change)
 	const char *why = NULL;
 
 	/*
-	 * The changed places are traced. If some places were not changed, the function prints a
-	 * message only if the kernel refused to write. All other reasons are usual, for example
-	 * that a library was unloaded.
+	 * The changed places are traced. If some places were not changed, the usual reason is, for
+	 * example, that a library was unloaded. The function prints a message only if the kernel
+	 * refused to write.
 	 */
 	if (failed && change->writes && changed)
 		say("process %d: %zu of %zu places of its functions and probes are traced; the "
@@ -542,8 +544,8 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 		*why = collect_ranges(change);
 	if (!*why && !has_work(change)) {
 		/*
-		 * The shim has prepared the jumps to be written, but meanwhile another tracer has
-		 * marked them as not wanted.
+		 * Since the shim has prepared these jumps, another tracer has marked them as not
+		 * wanted.
 		 */
 		if (change->writes)
 			*why = "another tracer has restored its code; try it again";
@@ -596,8 +598,8 @@ const char *change_code(const struct target *target, bool writes, bool *is_stuck
 
 		/*
 		 * After an error, the function does not try again to write jumps. But it tries
-		 * again to restore the code, because the reason may be a debugger, which may leave.
-		 * If a thread does not stop, the function ends immediately.
+		 * again to restore the code: the reason may be a debugger, which may detach. If a
+		 * thread does not stop, the function ends immediately.
 		 */
 		if (why && (writes || change.is_stuck))
 			break;

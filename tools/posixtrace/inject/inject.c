@@ -3,8 +3,9 @@
  * inject.c - loads the library into a process, and detaches it. It chooses the threads, the number
  * of tries, and the messages.
  *
- * A child of this process does the work, because the kernel releases a traced thread when its
- * tracer ends. So a child that cannot continue its work simply ends, and this process continues.
+ * A child of this process does the work, as the tracer (ptrace) of the threads. If it cannot
+ * continue its work, it simply ends. The kernel then releases the traced thread, and this process
+ * continues.
  */
 #include "inject/inject.h"
 
@@ -41,7 +42,7 @@
 #include "inject/target.h"
 #include "inject/waits.h"
 
-/* the child ends after this time if no thread is at a safe place */
+/* the child gives up if no thread was at a safe place for this time */
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
@@ -58,7 +59,7 @@ struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
-	/* this is the last try to write or restore, so a thread that does not stop is an error */
+	/* true at the last try to write or restore: a thread that does not stop is then an error */
 	bool is_last;
 	/* NULL, or memory shared with the child, which receives the value of the call */
 	int64_t *value;
@@ -128,8 +129,9 @@ static int open_as_seen(pid_t pid, const char *path)
 	}
 	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	/*
-	 * Kernels before 5.6, and seccomp filters that do not know openat2(2), refuse the call.
-	 * After this error, the kernel follows links in the root folder of this process.
+	 * Kernels before 5.6 do not have openat2(2), and old seccomp filters refuse it. Then this
+	 * process opens the path by open(2), which follows links in the root folder of this
+	 * process.
 	 */
 	if (found < 0 && (errno == ENOSYS || errno == EPERM)) {
 		snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, path);
@@ -176,7 +178,8 @@ static bool has_ended(pid_t pid)
  * Returns the reason why the process cannot load this library, or NULL. The process may have
  * another root folder or namespace of mounts, as in a container. In this case the process must
  * have the same file at the same path, because this command relies on the interface of its own
- * version of the library. If the process has ended, its end is reported later.
+ * version of the library. If the process has ended, the function returns NULL, because the end is
+ * reported later.
  */
 static const char *why_unseen(pid_t pid, const char *library)
 {
@@ -413,8 +416,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 		}
 		for (size_t i = 0; i < count && progress == PROGRESS_AGAIN; i++)
 			/*
-			 * A running thread is tried only after CALM_NS, because it may soon wait,
-			 * and a waiting thread is a better choice.
+			 * A running thread is tried only after CALM_NS. It may soon wait, and a
+			 * waiting thread is a better choice.
 			 */
 			if (candidates[i].rank > SAFE_RUNNING || now_ns - begin_ns >= CALM_NS)
 				progress = try_thread(work, target, candidates[i].tid);
@@ -528,8 +531,8 @@ static int pending_signal(void)
 /*
  * Waits for the child, and cancels its work at a signal that asks the command to end. If the child
  * does not end soon, the function kills it, which does no harm to the process (DESIGN 3). A
- * restoration is not cancelled, because its time is limited, and the process should become as it
- * was. Returns the signal, or 0. Stores the status of the child, or -1 after an error.
+ * restoration is not cancelled: its time is limited, and without it the process would keep jumps in
+ * its code. Returns the signal, or 0. Stores the status of the child, or -1 after an error.
  */
 static int await_child(pid_t child, const struct work *work, int *status)
 {
@@ -597,8 +600,8 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 	child = fork();
 	if (child == 0) {
 		/*
-		 * If the command is killed, the kernel kills the child, too. Without this, no
-		 * process would end a trace that the child begins.
+		 * If the command is killed, the kernel kills the child, too. Without this, the
+		 * child could begin a trace that no process ends.
 		 */
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		say_keep(shared->messages, sizeof(shared->messages));
@@ -680,7 +683,8 @@ static void inject_recover(const struct work *attach, struct target *target)
 
 /*
  * Warns if the events of the process have more or fewer bytes of data than this tracer requests.
- * The number is a property of the process: record --data or the first tracer has set it.
+ * The number is the same for all tracers of a process: record --data or the first tracer has set
+ * it.
  */
 static void say_content(const struct target *target, const char *families)
 {
@@ -879,8 +883,8 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 }
 
 /*
- * After send_plan(), a second child writes the jumps while all threads are stopped. If it fails,
- * the code is unchanged, and the only effect is that the process has less free memory.
+ * After send_plan(), a second child writes the jumps while all threads are stopped. If that fails,
+ * the code is unchanged, and the only effect is that the process keeps the memory of the plan.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 {
