@@ -4,20 +4,21 @@
  *
  * The budget has a credit in nanoseconds. The share of the processor time that the program has used
  * is added to it, and the cost of the calls is subtracted. If the credit is negative, the stream
- * skips types. If the credit is enough to record a type from one look to the next, the stream
- * records that type again. The credit is limited to the budget of one second. Otherwise a program
- * that was idle could collect credit for minutes and spend it in one burst.
+ * skips types. A look is the regular examination of the counts. If the credit is enough to record a
+ * type until the next look, the stream records that type again. The credit is limited to the budget
+ * of one second. Otherwise a program that was idle could collect credit for minutes and spend it in
+ * one burst.
  *
  * A debt is limited, too. Otherwise the stream would skip types for hours after one burst. The
- * limit is the credit of DEBT_S seconds. A debt that a frequent type makes between two looks is
- * less, so it is repaid in full.
+ * limit is the credit of DEBT_S seconds. A frequent type makes a smaller debt between two looks, so
+ * such a debt is repaid in full.
  *
  * The number of recorded events is exact. Their types are known only from a sample of the newest
  * events, so the cost may be attributed to wrong types for a moment. The numbers of skipped calls
- * are exact, so the rate of a type is known while the stream skips it. No decision can save two
- * costs: a skipped call costs a few nanoseconds, and each start of a program loads the preload
- * library. At most half of the credit is used for these two costs, so that the other half remains
- * for events.
+ * are exact, so the rate of a type is known while the stream skips it. Two costs remain whatever
+ * the stream skips: a skipped call costs a few nanoseconds, and each start of a program loads the
+ * preload library. At most half of the credit is used for these two costs, so that the other half
+ * remains for events.
  *
  * The processor time of the process and its descendants is from /proc. If the kernel does not list
  * children, their time counts only when they have ended. Until then the budget is smaller than it
@@ -57,8 +58,8 @@
  */
 #define MANY	    64
 /*
- * The initial credit is the share of this processor time. With it, no type is turned off because of
- * the first events.
+ * The initial credit is the share of this processor time. Because of this credit, no type is turned
+ * off at the first events.
  */
 #define FIRST_NS    2e8
 
@@ -215,7 +216,8 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 }
 
 /*
- * Returns how many nanoseconds per second the program saves, or would save, if the type is skipped.
+ * Returns how many nanoseconds per second the program saves while the type is skipped, or would
+ * save if it were.
  */
 static double load_of(const struct budget *budget, const struct budget_type *type)
 {

@@ -29,9 +29,9 @@
 #include "log/integer.h"
 
 /*
- * The size of the kernel's memory for each CPU, and for all CPUs together. On a busy machine, a
- * look each 10 ms finds some hundred kilobytes. The rest of the memory is needed if the tracer gets
- * no CPU for a second.
+ * The size of the kernel's memory for each CPU, and for all CPUs together. On a busy machine, the
+ * tracer reads some hundred kilobytes every 10 ms. The rest of the memory is needed if the tracer
+ * gets no CPU for a second.
  */
 #define CPU_KB   8192
 #define ALL_KB   262144
@@ -206,8 +206,8 @@ static bool set_memory(struct kernel_trace *trace)
 	kb = kb > CPU_KB ? CPU_KB : kb < LEAST_KB ? LEAST_KB : kb;
 	snprintf(text, sizeof(text), "%ld", kb);
 	/*
-	 * The setting means that the kernel loses later records when the memory is full, so that
-	 * the earlier ones remain without a gap.
+	 * With this setting, the kernel discards new records when the memory is full. So the
+	 * earlier records remain without a gap.
 	 */
 	return tracefs_instance_file_write(trace->instance, "buffer_size_kb", text) > 0 &&
 	       tracefs_instance_file_write(trace->instance, "options/overwrite", "0") > 0;
@@ -236,8 +236,8 @@ static bool add_thread(struct kernel *kernel, pid_t tid)
 
 /*
  * Adds all threads of the process. The kernel adds the threads that these threads start from then
- * on. During the walk a thread that is not in the list yet may start another thread, which the walk
- * may not find. So the walk is repeated until it finds no new thread.
+ * on. During the walk, a thread that is not in the list yet may start another thread. The walk may
+ * miss this new thread. So the walk is repeated until it finds no new thread.
  */
 static bool add_threads(struct kernel *kernel)
 {
@@ -398,10 +398,10 @@ static void say_unknown(const char *glob, char **systems)
 		bool fits = false;
 
 		/*
-		 * If memory is lacking, the message has no hint. For each system, the loop offers
-		 * one more name behind the names of the events. For a pattern without a colon, it
-		 * is the name of the system. For a pattern with a colon, the user may have given a
-		 * wrong system. So if the rest of the pattern matches an event of this system, it
+		 * If memory is lacking, the message has no hint. The last round of the loop is for
+		 * a name behind those of the events. For a pattern without a colon, this is the
+		 * name of the system. For a pattern with a colon, the user may have given a wrong
+		 * system. So if the rest of the pattern matches an event of this system, the name
 		 * is the pattern with this system.
 		 */
 		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {

@@ -45,7 +45,10 @@ struct process_row {
 	enum end end;
 	bool has_event;            /* the log has the end */
 	bool is_forked;            /* the parent has recorded the call that made the process */
-	/* its number is of an inner namespace, so /proc shows another process, or none */
+	/*
+	 * its number belongs to an inner pid namespace, so /proc has another process with this
+	 * number, or none
+	 */
 	bool is_inner;
 	bool is_unseen;            /* it is not known whether it runs */
 	bool has_code;
@@ -117,10 +120,10 @@ static struct process_row *processes_add(struct processes *p, pid_t pid, int64_t
 
 /*
  * Returns the row of a process that an event mentions. If no event has mentioned it before, adds a
- * row. The process was created at since_ns or later. So if the row with this number began before
- * since_ns and has an end, it belongs to an earlier process, and a new row is added. Returns NULL
- * if memory is lacking, and for a number that no process can have, because a log may contain any
- * numbers.
+ * row. The process was created at since_ns or later. A row with this number that began before
+ * since_ns and has an end belongs to an earlier process. In this case a new row is added. Returns
+ * NULL if memory is lacking, and for a number that no process can have, because a log may contain
+ * any numbers.
  */
 static struct process_row *processes_mention(struct processes *p, int64_t pid, int64_t since_ns,
 					     int64_t time_ns)
@@ -212,8 +215,8 @@ static void on_begin(struct processes *p, const struct seen *seen)
 	row->parent = parent > 0 && parent <= INT32_MAX ? (pid_t)parent : 0;
 	from = processes_find(p, row->parent);
 	/*
-	 * Only the first event of a row decides. At a later exec(), the parent may have ended, and
-	 * the event then has the number of another parent.
+	 * Only the first event of a row decides. At a later exec(), the first parent may have
+	 * ended. The event then has the number of another parent.
 	 */
 	if (row->first_ns == time_ns)
 		row->is_inner = begins_inner(row->pid, parent, from);
@@ -336,12 +339,12 @@ static void on_ended(struct processes *p, const struct seen *seen)
 }
 
 /*
- * Handles a call that has waited for its child inside the C library. The caller has no event that
- * begins this child. If exactly one such child of this process began at begin_ns or later and has
- * no end yet, it is the child of the call. If there are several, because other threads or calls
- * made children, the child of the call is unknown. A hostile log may contain many calls that each
- * seem to begin before all processes. So after STEPS steps the children of further calls remain
- * unknown.
+ * Handles a call that has made a child inside the C library and has waited for it. No event of the
+ * caller shows the number of this child. If exactly one such child of this process began at
+ * begin_ns or later and has no end yet, it is the child of the call. If there are several, because
+ * other threads or calls made children, the child of the call is unknown. In a hostile log, many
+ * calls may seem to begin before all processes, so that each call must examine all rows. Therefore
+ * the function examines at most STEPS rows in total. The children of further calls remain unknown.
  */
 static void end_hidden(struct processes *p, const struct seen *seen, int64_t begin_ns)
 {
@@ -532,10 +535,9 @@ static bool makes_child(const char *type)
 }
 
 /*
- * Returns whether the stream has events that show other processes than the first one, or more
- * programs that were executed than programs that began. Functions without an event, such as
- * wordexp(), make children, too. If such a child executes a program, more programs began than the
- * recorded processes executed.
+ * Returns whether the stream shows other processes than the first one, or whether fewer programs
+ * began than were executed. Functions without an event, such as wordexp(), make children, too. If
+ * such a child executes a program, more programs began than the recorded processes executed.
  */
 static bool are_several(trace_id_t trid)
 {

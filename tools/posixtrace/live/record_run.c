@@ -133,11 +133,11 @@ static void note_end(struct run *run, pid_t pid, int status)
 }
 
 /*
- * Reaps every child that has ended: the program, whose status is kept, and orphans. If a traced
- * process becomes an orphan, it becomes a child of this process with --wait, or if this process is
- * the init process of a container. If no process reaped the orphan, it would remain a zombie, and a
- * program that waits for its disappearance would wait forever. Returns true if no children are
- * left.
+ * Reaps every child that has ended: the program, whose status is kept, and orphans. A traced
+ * process that becomes an orphan is a child of this process in two cases: with --wait, and if this
+ * process is the init process of a container. If no process reaped the orphan, it would remain a
+ * zombie, and a program that waits for its disappearance would wait forever. Returns true if no
+ * children are left.
  */
 static bool reap_children(struct run *run)
 {
@@ -171,7 +171,7 @@ static bool ends_by(struct run *run, int sig, bool sent)
 	}
 	if (!has_program(run))
 		return true;
-	/* when the program was reaped, another process may get its number */
+	/* after the program was reaped, another process may have its number */
 	if (sent && !run->reaped)
 		kill(run->plan->pid, sig);
 	if (sig != SIGTERM && sig != SIGHUP)
@@ -570,7 +570,7 @@ static int say_not_executed(const char *program, int err)
 
 /*
  * launch_execute() calls this function from time to time. With --crash, a signal that arrives
- * before the program begins stops the child, and reap_children() lets the child continue.
+ * before the program begins stops the child. Then reap_children() lets the child continue.
  */
 static void serve_stops(void *arg)
 {
