@@ -29,9 +29,9 @@ int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wan
 	threads_init(&choice->of_thread, true, 0);
 	choice->durations = calloc(flow->sources, sizeof(*choice->durations));
 	/*
-	 * Each log has its own durations, because a span never begins in one log and ends in
-	 * another. If keeps_begins is true, an event that begins a span is selected although the
-	 * duration of the span is not known yet.
+	 * Each log has its own durations, because no span begins in one log and ends in another. If
+	 * keeps_begins is true, an event that begins a span is selected, although the duration of
+	 * the span is not known yet.
 	 */
 	for (unsigned i = 0; choice->durations && i < flow->sources; i++) {
 		durations_begin_open(&choice->durations[i], wanted);

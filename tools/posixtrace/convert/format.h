@@ -13,7 +13,7 @@
  * 	fmt_finish	once
  *
  * Each fmt_ function calls the sink's function of the same name, if the sink has it; fmt_finish()
- * calls the sink's "end". The first function that the sink gets after "open" is "begin". All
+ * calls the sink's "end". The first function that is called after the sink's "open" is "begin". All
  * arguments are valid during the call only, except types, which exist as long as the flow.
  *
  * Errors    Input is hostile until checked. A source reports a fault by fmt_fault() with the offset
@@ -66,9 +66,15 @@ struct fmt_facts {
 	bool has_events;
 	uint64_t events;        /* number of events to come */
 	uint64_t data_max;      /* greatest number of data bytes of an event, if known */
-	/* Only a sink that scans gets the members below, because they need a first reading. */
+	/*
+	 * The members below are set only for a sink that scans (enum fmt_scans), because they need
+	 * a first reading.
+	 */
 	bool has_scan;
-	/* over all times of events and begins of spans; 0 if there are no events */
+	/*
+	 * the least and the greatest time of all events and begins of spans; 0 if there are no
+	 * events
+	 */
 	int64_t least_ns, greatest_ns;
 	/* number of later calls of fmt_lost() with an interval */
 	uint64_t gaps;
@@ -261,8 +267,8 @@ struct format {
 	 */
 	bool (*detect)(const struct fmt_head *head);
 	/*
-	 * Returns TOOL_OK also for a damaged input if a part of it was kept, because fmt_fault()
-	 * has recorded the damage.
+	 * If a part of a damaged input was kept, the result is TOOL_OK. The damage is not lost,
+	 * because fmt_fault() has recorded it.
 	 */
 	int (*import)(struct fmt_flow *flow, struct fmt_input *input);
 
@@ -281,7 +287,7 @@ struct format {
 	int (*event)(void *context, const struct fmt_event *event);
 	/*
 	 * Receives each event that is not selected, for a sink that finds spans itself. Such an
-	 * event may show a loss, which cuts spans.
+	 * event may report a loss, at which the sink must end the open spans.
 	 */
 	int (*unwanted)(void *context, const struct fmt_event *event);
 	int (*lost)(void *context, const struct fmt_lost *lost);
@@ -343,9 +349,9 @@ size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
 
 /*
- * For sinks: stores in *count the number of events that are missing in this gap. If a source counts
- * its losses only at the end, the number is known only if the trace has a single gap of that cause.
- * Returns false if the number is not known.
+ * For sinks: stores in *count the number of events that are missing in this gap. Some sources count
+ * their losses only at the end. Then the number is known only if the trace has a single gap of that
+ * cause. Returns false if the number is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 

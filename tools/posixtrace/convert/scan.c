@@ -50,7 +50,10 @@ struct scan { /* the context of the sink */
 	struct scan_lanes **lanes;
 	size_t lanes_count;
 	struct scan_names *names;
-	/* number of spans without lanes of a thread or group; each of them has a separate lane */
+	/*
+	 * number of spans whose thread or group has no lanes; each of these spans has a separate
+	 * lane
+	 */
 	unsigned crowd;
 	/* The current event, for the functions that pairing calls back. */
 	const struct fmt_event *event;
@@ -60,8 +63,8 @@ struct scan { /* the context of the sink */
 };
 
 /*
- * read_once() passes these arguments to open_scan() by variables, because open() has the same
- * parameters in every sink.
+ * read_once() passes these arguments to open_scan(). They are variables, because the parameters of
+ * open() are the same in every sink.
  */
 static struct plan *made;
 static const struct fmt_flow *known;
@@ -187,8 +190,9 @@ static int lane_of(struct scan *scan, const struct span *span, uint64_t begin, u
 }
 
 /*
- * Called for a span that is a call of the function with this name. Stores the number of the
- * function in the two records that precede the records of the span's beginning and end.
+ * Called for a span that is a call of the function with this name. The records of the span's
+ * beginning and end each follow a record for a function. Stores the number of the function in these
+ * two records.
  */
 static int name_span(struct scan *scan, const char *name, uint64_t begin)
 {
@@ -283,8 +287,8 @@ static struct plan_kind *kind_of(struct scan *scan, const struct fmt_type *from,
 	const struct role *role;
 
 	/*
-	 * The role of a kind does not change during a reading. A type without a role gets none
-	 * later, because its earlier events have no records.
+	 * The role of a kind does not change during a reading. A type that has no role now gets
+	 * none later in this reading, because its earlier events have no records.
 	 */
 	if (!kind || kind->use || kind->was_early)
 		return kind;
