@@ -169,7 +169,7 @@ static bool has_more(sqlite3 *db, const char *tail)
  * Returns true if SQLite executes an OR by several scans of a table. If two scans find the same
  * row, SQLite recognizes the row by its number. In the table "events", the number of a row is its
  * position in the scan. So a row has the same number in two scans only if both scans return all
- * rows. Therefore query->plain makes all scans ignore the conditions.
+ * rows. For such a statement query->plain is set, and all scans then ignore the conditions.
  */
 static bool scans_by_parts(sqlite3 *db, const char *sql)
 {

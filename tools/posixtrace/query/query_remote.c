@@ -4,9 +4,10 @@
  *
  * SQLite evaluates the statement here, as it does for logs, so that each statement has the same
  * answer in both cases. All tables are virtual, and each scan of a table sends one request to
- * ClickHouse. The request asks for the columns that the statement uses. It contains the conditions
- * of the statement that ClickHouse evaluates as SQLite does. If the statement only counts
- * (query_weighted.h), the request has a GROUP BY, and the server counts equal rows.
+ * ClickHouse. The request asks for the columns that the statement uses. It contains those
+ * conditions of the statement that have the same meaning in ClickHouse and in SQLite. If the
+ * statement only counts (query_weighted.h), the request has a GROUP BY, and the server counts equal
+ * rows.
  *
  * A cursor keeps the answer in memory until its next scan needs another request.
  */
@@ -41,8 +42,8 @@ enum { REMOTE_TABLES = REMOTE_VIEWS + FLEET_DURATIONS + 1 };
 enum { REMOTE_HOST = QUERY_COLUMNS, REMOTE_PID, REMOTE_FIELDS };
 
 /*
- * Each view has the column host. In a view, a minute is a number of nanoseconds, as all other times
- * are.
+ * Each view has the column host. In a view, a minute is the number of nanoseconds at its beginning,
+ * like all other times.
  */
 #define MINUTE "minute"
 static const struct query_schema views[] = {
@@ -96,8 +97,8 @@ struct remote {
 };
 
 /*
- * A row of an answer. When the rows are sorted, their values are not moved. So a row has a pointer
- * to its values.
+ * A row of an answer. A row has a pointer to its values, so that a sort of the rows does not move
+ * the values.
  */
 struct remote_row {
 	struct sqlvalue *value;       /* the values of the columns that the request asks for */
