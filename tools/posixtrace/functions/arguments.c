@@ -6,10 +6,9 @@
  * A function that other files can call gets its arguments by the System V ABI: the type of an
  * argument determines its registers. A compiler may change the convention of a function that is
  * called only in its own file, and of copies with names such as name.isra.0. For these functions
- * the debugging information has the place of each argument that is valid at the first instruction.
- * This is also the way for functions of Go, because Go has its own convention, in which a callee
- * preserves no registers. The debugging information describes the results of Go as parameters of
- * another kind.
+ * the debugging information has the place of each argument at the first instruction. Functions of
+ * Go are treated in the same way, because Go has its own convention, in which a callee preserves no
+ * registers. The debugging information describes the results of Go as parameters of another kind.
  */
 #include "functions/arguments.h"
 

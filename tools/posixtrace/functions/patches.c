@@ -26,8 +26,8 @@
 #include "symbols/shorten.h"
 
 /*
- * The module begins behind the last @, so that the glob itself may contain an @. The text of the
- * module is not copied, because it is a part of argv.
+ * The name of the module begins behind the last @, so that the glob may contain an @. The text of
+ * the module is not copied, because it is a part of argv.
  */
 bool patches_add(struct patches *plan, const char *text)
 {
@@ -202,9 +202,9 @@ static bool wants_nameless(const struct patches *plan, const char *path)
 /*
  * Plans the selected functions. Functions with the same address follow each other and have one
  * site. Functions that handle exceptions are patched for their hooks, even if they are not
- * selected. If such a patch is not safe, the trace lacks the ends of functions that an exception
- * leaves. If no function of the file can ever be patched, the function notes refusals only for
- * patterns that name the module. Returns false if memory is lacking.
+ * selected. If such a patch is not safe, the trace does not show the ends of functions that an
+ * exception leaves. If no function of the file can ever be patched, the function notes refusals
+ * only for patterns that name the module. Returns false if memory is lacking.
  */
 static bool patches_functions(struct patches *plan, struct binary_file *file,
 			      struct prototypes **prototypes)
