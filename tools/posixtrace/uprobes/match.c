@@ -4,8 +4,9 @@
  *
  * Records may be missing, because the kernel had no room for them, and the program may use its
  * stacks in unusual ways. So a single record does not prove that a call is over. A call that seems
- * to be over is kept as doubtful. It is reported only when a new call uses its place in the stack,
- * or at the end of its thread. If it returns before that, it was not over.
+ * to be over is kept as doubtful. If a return of this call is recorded later, the call was not
+ * over. Otherwise it is reported when a new call uses its place in the stack, or at the end of its
+ * thread.
  */
 #include "uprobes/match.h"
 
@@ -44,7 +45,7 @@ struct match_stack {
 	struct frame *frame;
 	/* number of frames; place_at never increases from one frame to the next */
 	size_t frames, room;
-	size_t active;        /* number of frames that have not jumped */
+	size_t active;        /* number of frames that have not jumped to another function */
 	/* sorted by place_at; of two equal places, the later call is behind the earlier call */
 	struct frame *doubtful;
 	size_t doubts, doubts_room;
