@@ -22,8 +22,8 @@ struct value {
 	/* of a REAL: the size in bytes of the field that has the value; 0: no field */
 	unsigned size;
 	/*
-	 * For a NAME: the name, which means a value of the field on the other side of the operator.
-	 * For a TEXT: its bytes.
+	 * For a NAME: the name of a value. It gets its number from the field on the other side of
+	 * the operator. For a TEXT: its bytes.
 	 */
 	const char *text;
 	size_t len;
