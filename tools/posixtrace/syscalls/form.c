@@ -84,8 +84,8 @@ static const char *next_word(const char *text, size_t *len)
 
 /*
  * Reads the parts of a row into the plan. A part may have no bytes, for example the part for --data
- * if this option is not given. Such a part keeps its place in the plan, so that the numbers in the
- * row remain the numbers of the pieces.
+ * if this option is not given. Such a part keeps its place in the plan, so that part i of the row
+ * is always piece i of a record.
  */
 static void plan_parts(const struct form_row *row, unsigned content, struct syscalls_plan *plan)
 {

@@ -68,7 +68,7 @@ struct syscalls_fetch {
 enum { SYSCALLS_NOTHING, SYSCALLS_TEXT, SYSCALLS_BYTES };
 
 #define SYSCALLS_WANTED   1u /* calls with this number are recorded */
-#define SYSCALLS_AT_ENTRY 2u /* a record is made also when the call begins */
+#define SYSCALLS_AT_ENTRY 2u /* a further record is made when the call begins */
 
 struct syscalls_plan {
 	uint32_t flags;
