@@ -58,8 +58,8 @@ struct ptx_mapped {
 };
 
 /*
- * Adds a note. Once there was no memory for a note, no further one is added: the log must not show
- * an old file for a range whose new file is unknown.
+ * Adds a note. After a note was lost for lack of memory, no further note is added. Otherwise the
+ * log could show an old file for a range whose new file is unknown.
  */
 static void mapped_note(void *to, const struct ptx_mapping *mapping)
 {
@@ -86,8 +86,8 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 
 /*
  * Looks at a process once, and makes the notes that follow from the look. This process looks at
- * itself through /proc if its dynamic linker may hang. The ids of another namespace mean other
- * processes here, so they are not used for a look.
+ * itself through /proc if its dynamic linker may hang. An id of another pid namespace belongs to
+ * another process in this namespace, so such an id is not used for a look.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
@@ -110,7 +110,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
 		/* This look is exact, because the linker counts loads and unloads. */
 		found = ptx_mapped_self(old, mapped->executable, &set);
-	/* The other processes are looked at only if their ids mean the same processes here. */
+	/* Another process is looked at only if its id is valid in this process's pid namespace. */
 	else if (mapped->same_ids || process->pid == ptx_proc_own())
 		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
 	switch (found) {
@@ -124,8 +124,7 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	case PTX_MAPPED_NEW:
 		/*
 		 * A child, or a process that has reported, may have changed its mappings since its
-		 * start. So the argument is 0, and the mappings of the process are noted as of the
-		 * look.
+		 * start. So the argument is 0: the notes then have the time of this look.
 		 */
 		if (old)
 			ptx_mapped_compare(&notes, old, &set);
@@ -377,7 +376,7 @@ static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
  */
 static void look_at_self(struct ptx_mapped *mapped)
 {
-	/* In another namespace this process's id means another process. */
+	/* In another pid namespace, this process's id belongs to another process. */
 	if (mapped->target != ptx_proc_own() && !mapped->same_ids)
 		return;
 	for (size_t i = 0; i < mapped->processes; i++)
@@ -401,8 +400,8 @@ void ptx_mapped_look(struct ptx_mapped *mapped, bool may_skip_others)
 }
 
 /*
- * If a note was lost, the log gets a last note that ends all mappings at the time of the lost note:
- * nothing is known from then on.
+ * If a note was lost, the mappings are not known from its time on. So the log gets a last note that
+ * ends all mappings at this time.
  */
 void ptx_mapped_store(struct ptx_mapped *mapped, struct ptx_log *log)
 {

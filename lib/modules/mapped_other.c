@@ -3,8 +3,9 @@
  * modules/mapped_other.c - looks at another process through /proc.
  *
  * That process and its files are not trusted: every number is checked, and every loop is bounded.
- * The build-id is read from the mapped memory, if that is permitted, or else from the file, if its
- * path still leads to the mapped file. The build-id is read once for each file that appears.
+ * The build-id is read from the mapped memory if that is permitted. Otherwise it is read from the
+ * file, if the path still leads to the mapped file. The build-id is read once for each file that
+ * appears.
  */
 #include <elf.h>
 #include <errno.h>
@@ -80,8 +81,8 @@ static char *path_of(char *text)
 	}
 	*to = '\0';
 	/*
-	 * A file name may really end like the mark. Such a name is shortened by mistake, which is
-	 * rare and harmless.
+	 * A file name may itself end with the text of the mark. Such a name is shortened by
+	 * mistake, which is rare and harmless.
 	 */
 	len = strlen(text);
 	if (len > sizeof deleted - 1 && !strcmp(text + len - (sizeof deleted - 1), deleted))
@@ -349,8 +350,8 @@ static struct line *mapped_other_split(char *text, size_t *count)
 }
 
 /*
- * Returns true if the process has the arena mapped. If it has not, another process has got the id
- * since.
+ * Returns true if the process has the arena mapped. Otherwise the id belongs to another process
+ * now.
  */
 static bool has_arena(const struct ptx_arena *arena, const struct line *line, size_t lines)
 {
@@ -474,8 +475,8 @@ static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old,
 }
 
 /*
- * The arena is searched in the same text that is used, so no other process can get the id in
- * between.
+ * The function finds the arena and the mappings in the same text. So both belong to one process,
+ * even if the id is reused.
  */
 enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 				       const struct ptx_arena *arena, uint32_t pid,
