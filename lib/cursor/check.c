@@ -22,7 +22,7 @@
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...)
 {
-	/* A reason is truncated to this length. No text of the file ever gets into a reason. */
+	/* A reason is truncated to this length. A reason contains no text from the file. */
 	char reason[200];
 	struct posix_trace_fault_np fault = { .offset = offset, .bytes = bytes, .reason = reason };
 	va_list args;
@@ -122,8 +122,8 @@ static void check_equations(struct ptx_check *check)
 	types = ledger->type[0];
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++) {
 		/*
-		 * The text is made for each line, although few lines are reported. The time does
-		 * not matter.
+		 * The text is made for each line, although few lines are reported. The check is not
+		 * frequent, so the time does not matter.
 		 */
 		snprintf(what, sizeof(what), "event type %u", type);
 		check_line(check, what, &ledger->type[type], false);
@@ -159,9 +159,9 @@ static int by_thread(const void *a, const void *b)
 /*
  * Checks FORMAT L3 by thread: a thread with a line of its own has as many events in the log as the
  * line reports. A line with process 0 may have the counts of several threads (FORMAT 3.7). So the
- * function compares the events of all threads that have no line with the sum of the lines with
- * process 0. The tally (the events of each thread in the log) is sorted first. Without this, a
- * hostile log could make the search take quadratic time.
+ * function adds up the events of all threads that have no line, and compares them with the sum of
+ * the lines with process 0. The tally (the events of each thread in the log) is sorted first.
+ * Without this, a hostile log could make the search take quadratic time.
  */
 static void check_threads(struct ptx_check *check)
 {
