@@ -235,9 +235,9 @@ static bool is_text(const char *text, uintptr_t *page)
 }
 
 /*
- * Returns whether an environment can be read up to its end. With an environment that cannot be
- * read, the call fails, and so does not need another environment. The process's own environment is
- * not checked: the C library reads it without a check, too.
+ * Returns whether an environment can be read up to its end. If the environment cannot be read, the
+ * call fails, so no other environment is needed. The process's own environment is not checked,
+ * because the C library reads it without a check, too.
  */
 static bool is_environment(char *const envp[])
 {
@@ -258,7 +258,8 @@ static bool is_environment(char *const envp[])
 }
 
 /*
- * The function examines the environment first. Often it need not examine the file of the program.
+ * The function examines the environment first. The result often makes an examination of the
+ * program's file unnecessary.
  */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller)
 {

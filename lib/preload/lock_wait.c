@@ -2,10 +2,10 @@
 /*
  * preload/lock_wait.c - family lock: condition variables, barriers, semaphores.
  *
- * Waiting on a condition variable always records an event: the thread always waits. The wrapper of
- * sem_wait() first tries to acquire the semaphore, as the wrapper of a lock does. The wrapper of
- * sem_post() records an event only if a thread may wait, and so do pthread_cond_signal() and
- * pthread_cond_broadcast(). So there are no events of an object for which no thread ever waits.
+ * A wait on a condition variable always records an event, because the thread always blocks. The
+ * wrapper of sem_wait() first tries to acquire the semaphore, as the wrapper of a lock does. The
+ * wrapper of sem_post() records an event only if a thread may wait, and so do pthread_cond_signal()
+ * and pthread_cond_broadcast(). So there are no events of an object for which no thread ever waits.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -153,12 +153,12 @@ SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 	return result;
 }
 
-/* Whether the process has a semaphore for which threads of other processes may wait. */
+/* True if the process may have a semaphore for which threads of other processes wait. */
 static _Atomic bool has_shared_sem;
 
 /*
- * The flag is written once: the threads of a process that maps much shared memory would otherwise
- * compete for its cache line.
+ * The flag is written only once. Otherwise the threads of a process that often maps shared memory
+ * would compete for its cache line.
  */
 void shim_shares_memory(void)
 {
@@ -228,8 +228,9 @@ SEM(sem_clockwait, (sem_t *semaphore, clockid_t clock, const struct timespec *un
 SHIM_NEXT(sem_post, shim_no_number);
 
 /*
- * A thread that waits has added itself to the number before it was blocked. A semaphore of several
- * processes has a waiting thread only if its value is 0.
+ * A thread that waits has increased the number before it blocked. For a semaphore that several
+ * processes share, the number is not enough. Such a semaphore has a waiting thread only if its
+ * value is 0.
  */
 static bool sem_may_wake(sem_t *semaphore)
 {

@@ -9,12 +9,12 @@
  * 	             jump behind the site
  * 	return       a slot: call shim_patch_return  records func.call, returns to the caller
  *
- * A slot is an address in the shim's text together with memory for one return address. The slot's
- * number follows from the address, so that it does not matter on which stack or in which thread the
- * function returns. For that reason, programs with coroutines need no special treatment. Call frame
- * information describes the slots, so that exceptions, cancellation and debuggers find the real
- * caller. If an exception or longjmp() has left a function, the shim closes the slot when it
- * notices that. Until then the slot is in use, but no function returns to it.
+ * A slot is an address in the shim's text together with memory for one return address. The address
+ * gives the slot's number. So the function may return on any stack and in any thread, and programs
+ * with coroutines need no special treatment. Call frame information describes the slots, so that
+ * exceptions, cancellation and debuggers find the real caller. If an exception or longjmp() has
+ * left a function, the shim closes the slot when it notices that. Until then the slot is in use,
+ * but no function returns to it.
  *
  * A probe of <sys/sdt.h> is a NOP at any place of a function. A jump there leads to a trampoline
  * that saves the flags, calls shim_patch_probe and jumps back (see patch_probe.c).

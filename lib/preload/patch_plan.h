@@ -76,8 +76,8 @@ struct shim_plan_head {
 	uint32_t modules, sites;  /* numbers of elements */
 	/*
 	 * The longest vector registers that code of the modules uses: enum shim_vectors. The hooks
-	 * need not save longer registers. A caller in another module must expect that every
-	 * function changes these registers, so it needs none of their values after a call.
+	 * need not save longer registers. A caller in another module assumes that each function
+	 * changes these registers, so it does not use their values after a call.
 	 */
 	uint32_t vectors;
 	/* numbers of elements, and bytes of the texts with their NULs */
@@ -157,7 +157,7 @@ struct shim_plan_argument {
 	uint8_t base, index;   /* registers; SHIM_PLAN_NO_REGISTER: none */
 	uint8_t shift;         /* bits */
 	uint8_t size;          /* bytes of the value in the program: 1, 2, 4 or 8 */
-	uint8_t is_signed;     /* the sign fills the event's additional bits */
+	uint8_t is_signed;     /* the value is sign-extended to the bytes of the event */
 	/* bytes of the value in the event; 0: the event has the text that the value points to */
 	uint8_t bytes;
 	uint8_t unused;
@@ -173,8 +173,8 @@ struct shim_plan_site {
 	uint8_t kind;          /* enum shim_site_kind */
 	uint8_t arguments;     /* number of arguments of a probe or function */
 	/*
-	 * Not 0: only the first byte of the jump is written. Its other bytes are the next bytes of
-	 * the program. These bytes do not change, so they determine the jump's target.
+	 * Not 0: only the first byte of the jump is written. The other bytes of the jump are bytes
+	 * of the program, which do not change. So they determine the jump's target.
 	 */
 	uint8_t is_byte;
 	/*

@@ -143,8 +143,9 @@ static bool is_vfork_like(int flags)
 /*
  * Returns whether the flags without CLONE_SETTLS are right for the child, because `local` is no
  * thread-local memory of the C library. A sandbox passes a null pointer, for example, so that its
- * child cannot change the errno of the parent. The wrappers that such a child calls would end it.
- * With the memory of its parent the child can call them, and shim_clone_after() restores errno.
+ * child cannot change the errno of the parent. Without thread-local memory, the first call of a
+ * wrapper would end the child. With the memory of its parent the child can call wrappers, and
+ * shim_clone_after() restores the parent's errno.
  */
 static bool needs_memory(int flags, const void *local)
 {
@@ -172,7 +173,10 @@ struct plan shim_clone_before(int (*function)(void *), const void *stack, int fl
 		flags &= ~CLONE_SETTLS;
 		kept_errno = errno + 1;
 	}
-	/* The child of a guest would change the thread-local memory of a thread that runs. */
+	/*
+	 * A guest uses the thread-local memory of a thread that runs, so a child of the guest would
+	 * change this memory.
+	 */
 	if (is_vfork_like(flags) && shim_is_guest())
 		return plan;
 	share_memory((uint32_t)flags);

@@ -155,7 +155,7 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	/* Only the C library has this function. */
 	if (!scope_contains(info, (uintptr_t)gnu_get_libc_version))
 		return 0;
-	/* A library that defines dlsym() may give other answers than these tables. */
+	/* A library that defines dlsym() may return other functions than these tables do. */
 	pass->is_whole = scope_contains(info, (uintptr_t)dlsym);
 	return 1;
 }

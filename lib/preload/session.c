@@ -136,8 +136,8 @@ static bool move_away(const char *path)
 	bool moved;
 
 	/*
-	 * With ENOENT, another process has just renamed the file. A file that is not readable is
-	 * not renamed.
+	 * After ENOENT the name is free, because another process has just renamed the file. After
+	 * any other error the file is not renamed.
 	 */
 	if (fd < 0)
 		return errno == ENOENT;
@@ -177,8 +177,8 @@ static int open_output(char *path, size_t bytes)
 	}
 	if (fd >= 0)
 		/*
-		 * On file systems without locks the call fails; on such file systems two processes
-		 * must not use the same name.
+		 * On file systems without locks the call fails. There, two processes must not use
+		 * the same name at the same time.
 		 */
 		(void)flock(fd, LOCK_EX | LOCK_NB);
 	return fd;

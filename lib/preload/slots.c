@@ -7,8 +7,9 @@
  * lock under which the dynamic linker relocates modules, and afterwards keeps the module loaded. So
  * each module is opened before its slots are read, and closed when they have been written.
  *
- * The slots of the C library and of the dynamic linker are not changed: calls between the two are
- * no calls of the program. The slots of the shim and of libposixtrace are not changed, either.
+ * The slots of the C library and of the dynamic linker are not changed, because calls between these
+ * two are not calls of the program. The slots of the shim and of libposixtrace are not changed,
+ * either.
  *
  * Most slots are in memory that the dynamic linker made read-only (RELRO). The page of a slot is
  * made writable for the store. Then it gets back the protection that it had according to
@@ -365,9 +366,9 @@ static bool open_page(struct open_page *open, const void *slot)
 enum direction { TO_WRAPPER, TO_REAL };
 
 /*
- * Returns whether the walk must change the slot, which now has this value. A walk back changes each
- * slot that leads to the wrapper. After that, a slot that was not bound before the redirection
- * leads to the real function, too.
+ * Returns whether the walk must change the slot, which now has this value. A walk back makes each
+ * slot that leads to the wrapper lead to the real function, also a slot that was not bound before
+ * the redirection.
  */
 static bool is_due(const struct shim_slots *slots, const struct module *module,
 		   const struct tables *tables, size_t symbol, const struct shim_wrapper *wrapper,
@@ -480,7 +481,10 @@ static long walk_modules(const struct shim_slots *slots, enum direction directio
 		const struct module *module = &walk->module[i];
 		void *handle;
 
-		/* The kernel's own module has no file, and calls no function. */
+		/*
+		 * The kernel's own module (vDSO) has no file, and calls no function of other
+		 * modules.
+		 */
 		if (is_done(module) || strstr(module->name, "linux-vdso"))
 			continue;
 		handle = hold_module(module);

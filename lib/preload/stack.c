@@ -6,8 +6,8 @@
  * frame. So the program only copies its registers and the bytes above the stack pointer. posixtrace
  * unwinds the copy after the trace.
  *
- * A read beyond the stack would end the program, and a system call that checks the memory is not
- * permitted. So the shim must find the end of the stack in memory that can be read:
+ * A read beyond the stack would end the program, and the shim must not make a system call to check
+ * the memory. So it finds the end of the stack in memory that is certainly readable:
  *
  * - The dynamic linker stores the end of the first thread's stack in __libc_stack_end. Below it,
  *   the kernel reserves 128 MiB or more for this stack alone.
@@ -74,7 +74,7 @@ void shim_stack_choose(const char *list)
 
 	atomic_store_explicit(&most_bytes, bytes ? bytes & ~7u : SHIM_STACK_BYTES,
 			      memory_order_relaxed);
-	/* Most lists have no pattern of stacks; then no name is compared. */
+	/* If the list has no pattern of stacks, as most lists, no name is compared. */
 	const bool has_pattern = SHIM_STACK_REGISTERS && list && strstr(list, SHIM_STACK_NAME);
 
 	for (enum shim_type type = 0; type < SHIM_TYPE_COUNT; type++)
@@ -91,7 +91,10 @@ bool shim_stack_is_chosen(enum shim_type type)
 
 #if SHIM_STACK_REGISTERS
 
-/* The first thread's stack is not larger than this, and nothing else is mapped so near its end. */
+/*
+ * The shim assumes that the first thread's stack is not larger than this. The kernel maps nothing
+ * else so near its end.
+ */
 #define FIRST_MOST   ((uintptr_t)64 << 20)
 /* The bytes of the stack that recording an event may need, and some more for a signal handler. */
 #define RESERVE      16384u
@@ -139,8 +142,8 @@ static uintptr_t find_lowest(uintptr_t self, uintptr_t sp)
 
 /*
  * Returns how many bytes from sp upwards can be read. Stores in *below how many bytes are free
- * below sp. On a stack of a coroutine or of sigaltstack(2) neither number is known, and both are 0:
- * such a stack may have only a few KiB, and the copy would be assembled on it.
+ * below sp. On a stack of a coroutine or of sigaltstack(2), neither number is known, and both are
+ * 0. Such a stack may have only a few KiB, so it may have no room for the copy.
  */
 static size_t stack_above(uintptr_t sp, size_t *below)
 {

@@ -24,9 +24,10 @@ struct start {
 };
 
 /*
- * Memory for the arguments of threads that are about to start. malloc() in the new thread would
- * give that thread a heap, which the program did not request. If all entries are in use, malloc()
- * in the creator provides one. 256 threads can be about to start at the same time without malloc().
+ * Memory for the arguments of threads that are about to start. If the new thread called malloc() or
+ * free(), the C library would give it a heap of its own, which the program did not request. If all
+ * entries are in use, malloc() in the creator provides one. 256 threads can be about to start at
+ * the same time without malloc().
  */
 #define STARTS 256
 static struct start starts[STARTS];
