@@ -5,7 +5,7 @@
  * The controller records START, STOP, FILTER and its own user events into the first ring of its
  * stream, which it claimed at the creation. The stream's lock lets only one thread of the
  * controller write there at a time. The state of a stream is one word with the time of its change;
- * writers change it, too, when they find the stream full.
+ * a writer that finds the stream full changes this word, too.
  */
 #include "posix/control.h"
 
@@ -117,8 +117,8 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 
 	/*
 	 * Several threads, and the guardian, record in this ring one after the other, and claim the
-	 * ring only once. Because of the fence, this thread opens a chunk later than the previous
-	 * thread has read its times, as ptx_chunk_open() requires.
+	 * ring only once. ptx_chunk_open() requires that this thread reads the clock after the
+	 * previous thread has read the times of its records. The fence makes sure of this.
 	 */
 	ptx_clock_fence();
 	if (!sign_records(stream, ident, loss))
@@ -283,8 +283,8 @@ static bool is_running(const struct ptx_stream *stream)
 /*
  * Some writers may have been suspended in a trace point when the stream stopped. This function
  * waits until they have published their events, but no longer than STOP_MOST_NS. A reader that does
- * not wait then finds these events in their order, and none behind the STOP. A stream with log does
- * not need this function, because a flush waits for writers itself.
+ * not wait then finds these events in their order, before the STOP. A stream with log does not need
+ * this function, because a flush waits for writers itself.
  */
 static void wait_for_writers(struct ptx_stream *stream)
 {

@@ -4,8 +4,8 @@
  *
  * The order of the steps is: attributes, target, place in TRACE_SYS_MAX, region, drain, control
  * ring, log, identifier, publication, guardian. In this order each step can be undone. If the
- * process is killed between two steps, later processes recognize everything that it leaves. The
- * target sees no part of the stream before ptx_view_attach().
+ * process is killed between two steps, later processes recognize and remove everything that it
+ * leaves. The target sees no part of the stream before ptx_view_attach().
  */
 #include <stdlib.h>
 #include <string.h>
@@ -297,8 +297,8 @@ static int create_stream(pid_t pid, const trace_attr_t *requested, enum ptx_stre
 	if (stream->target.arena != &ptx_arena_self)
 		ptx_region_forget(&stream->view->rings);
 	/*
-	 * A stream with log gets a guardian. Without a guardian, only the completion of the log
-	 * after a kill is missing.
+	 * A stream with log gets a guardian. If there is no guardian, the stream works, but the log
+	 * is not completed after a kill.
 	 */
 	if (kind == PTX_STREAM_LOGGED)
 		ptx_guard_start(stream);

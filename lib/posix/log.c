@@ -10,8 +10,9 @@
  * uses fetch the arguments by these types and pack them as any other fields. posix/message.c makes
  * the text when the event is read.
  *
- * If a schema cannot describe the format, or if the process has no name left for a type, the event
- * has the type log.other. The one field of that type is the text, which is then made here.
+ * If a schema cannot describe the format, or if no further name can be added, the event has the
+ * type log.other. The only field of that type is the text, which this file makes when the event is
+ * recorded.
  *
  * Signals  not async-signal-safe: the first use of a line, and each use of a line of log.other,
  *          because vsnprintf() may allocate memory.
@@ -60,8 +61,8 @@ struct scratch {
 };
 
 /*
- * The type of field for each type of argument. A long double has no type of its own: no reader
- * could print it, and a double has enough digits for a message.
+ * The type of field for each type of argument. No type of field fits a long double, so it is
+ * recorded as a double, which has enough digits for a message.
  */
 static const struct {
 	const char *name; /* in the schema */
