@@ -221,8 +221,8 @@ static void note_fcntl(struct descriptors *d, const struct seen *seen)
 
 /*
  * Returns the time when a call began. The event has the time when it ended. The begin is needed for
- * close(), because when close() returns, another thread may already have got the same number for a
- * new descriptor.
+ * close(): before close() returns, another thread may already get the same number for a new
+ * descriptor.
  */
 static int64_t begin_of(const struct posix_trace_event_np *event, int64_t duration_ns)
 {

@@ -325,8 +325,8 @@ static bool read_types(struct logfile *log)
 const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id)
 {
 	/*
-	 * the name of the type `unknown`, which represents a type whose id is out of range, and for
-	 * all types if memory is lacking
+	 * the name of the type `unknown`. This type is used for an id that is out of range, and for
+	 * an id whose type cannot be created because memory is lacking.
 	 */
 	static char shown[8 + PUT_PIECE] = "event#?";
 	static char members[20 + PUT_PIECE] = ",\"event\":\"event#?\"";

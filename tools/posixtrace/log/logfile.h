@@ -6,7 +6,7 @@
  * temporary file. The functions that return an exit status print errors on standard
  * error.
  *
- * One thread uses a logfile. Other threads may read its types only while this thread creates no
+ * One thread uses a logfile. Other threads may read its types while this thread does not create a
  * type.
  */
 #ifndef POSIXTRACE_LOG_LOGFILE_H
