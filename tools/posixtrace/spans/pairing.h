@@ -21,8 +21,8 @@
  * function's name.
  *
  * An end closes the youngest open begin that has the same key in the same process. Where events
- * were lost, all open spans are cut. A cut span is dropped without an end, because its end may be
- * among the lost events.
+ * were lost, all open spans are cut: they are dropped without an end, because the end may be among
+ * the lost events.
  *
  * The memory is limited. If more spans are open than the member most permits, the oldest is dropped
  * and counted. If there are PAIRING_SERIES series, a type that would need a further series makes no
@@ -56,7 +56,7 @@ struct series {
 	uint64_t no_begin, no_end;
 	uint64_t cut;          /* spans that were open where events were lost */
 	uint64_t dropped;      /* spans that were dropped because too many were open */
-	uint64_t backwards;    /* spans whose end is older than their begin */
+	uint64_t backwards;    /* spans whose end has an earlier time than their begin */
 };
 
 struct span {

@@ -153,8 +153,8 @@ static bool has_name(const void *array, uint32_t index, const void *name)
 }
 
 /*
- * Each event of a function needs a search for the series of this function. There may be thousands
- * of functions, so a hash table is used.
+ * For each event of a function, the series of this function is needed. There may be thousands of
+ * functions, so the series are in a hash table.
  */
 struct series *roles_function(struct pairing *pairing, const struct series *of, const char *name)
 {
