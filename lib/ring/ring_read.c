@@ -284,10 +284,7 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
 	if (!ring_read_enter(reader))
 		return PTX_CLAIM_NOTHING;
-	/*
-	 * The loop has as many steps as there are chunks, as above. This reader frees no chunk, so
-	 * it cannot break a circle.
-	 */
+	/* The loop is bounded as above. This reader frees no chunk, so it cannot break a circle. */
 	for (uint32_t i = 0; i <= reader->rings->geometry.chunks_max; i++) {
 		uint64_t word, next;
 		const struct ptx_chunk *chunk = chunk_of(reader, &word);
