@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # The scripts that people call refuse arguments that they do not have, before they install, build or
-# remove anything. The programs that would do so only note their names here.
+# remove anything. The programs that would do so only note their names here. tools/check shows why a
+# suite failed.
 : "${top_srcdir:=$(dirname "$0")/..}"
 . "$top_srcdir/tests/support/count.sh"
 
@@ -44,6 +45,34 @@ done
 calls 2 tools/debian/build.sh "$scratch/folder" "$scratch/folder" 1
 calls 2 tools/debian/build.sh --help "$scratch/folder" 1
 calls 2 tools/debian/build.sh a b c d
+
+# tools/check ends with the failing parts of logs.
+failing() {
+	LC_ALL=C awk -v LINES=4 -f "$top/tests/support/failing.awk" "$scratch/log" >"$scratch/out"
+}
+# shows LINE...: these lines and no others are printed.
+shows() {
+	printf '%s\n' "$@" | diff - "$scratch/out"
+}
+{
+	printf '%s\n' 'a check of a script' 'FAILED: the first' 'noise'
+	printf 'FAILED: the second\n\t-a\n\t+b\033\n\t c\n\t d\n\t e\n'
+	printf '%s\n' 'more noise' '50%: Checks: 4, Failures: 2, Errors: 0'
+} >"$scratch/log"
+failing
+check "the checks of a script that failed" shows 'FAILED: the first' 'FAILED: the second' '	-a' \
+	'	+b?' '	 c' '(2 lines more)'
+printf '%s\n' noise '66%: Checks: 3, Failures: 0, Errors: 1' \
+	'faults/test_x.c:12:E:x:name:0: (after this point) Test timeout expired' 'and more' >"$scratch/log"
+failing
+check "the tests of Check that failed" shows \
+	'faults/test_x.c:12:E:x:name:0: (after this point) Test timeout expired' 'and more'
+seq 9 >"$scratch/log"
+failing
+check "the end of the log of a suite that was ended" shows 6 7 8 9
+(echo 'FAILED: early'; seq 9) >"$scratch/log"
+failing
+check "with the checks that failed before" shows 'FAILED: early' 6 7 8 9
 
 # Others in the tools folder have no arguments, or are not for people.
 none "each script of tools/ is tried here" "$(cd "$top/tools" &&
