@@ -22,9 +22,10 @@ _Static_assert(PTX_LOST_CAUSES == POSIX_TRACE_LOST_CAUSES_NP, "the causes are th
 /*
  * Calls `look` with the ledger of a locked stream of any kind. Returns the result of `look`, or an
  * error number such as ENOMEM. An active stream is locked during the census. Writers continue to
- * record meanwhile, and the ledger is exact for one moment.
+ * record meanwhile, and the ledger is exact for one moment. `init` makes the ledger: a summary if
+ * `look` needs no line of a thread, because a stream may have had millions of threads.
  */
-static int with_ledger(trace_id_t trid,
+static int with_ledger(trace_id_t trid, void (*init)(struct ptx_ledger *ledger),
 		       int (*look)(const struct ptx_stream *stream, const struct ptx_ledger *ledger,
 				   void *argument),
 		       void *argument)
@@ -55,7 +56,7 @@ static int with_ledger(trace_id_t trid,
 		ledger = malloc(sizeof *ledger);
 		err = ENOMEM;
 		if (ledger) {
-			ptx_ledger_init(ledger);
+			init(ledger);
 			/*
 			 * The census consumes no event, so that the call does not disturb the
 			 * reader.
@@ -107,7 +108,7 @@ PTX_EXPORT int posix_trace_get_ledger_sized_np(trace_id_t trid,
 	 * The line is complete before it is stored, so that *ledger is unchanged after an error
 	 * (GEN-09).
 	 */
-	err = with_ledger(trid, look_total, &line);
+	err = with_ledger(trid, ptx_ledger_init_summary, look_total, &line);
 	if (!err)
 		ptx_sized_store(ledger, size, &line, sizeof(line));
 	return err;
@@ -154,7 +155,7 @@ PTX_EXPORT int posix_trace_get_ledger_type_sized_np(trace_id_t trid, trace_event
 
 	if (!ledger || size < PTX_FIRST_LEDGER)
 		return EINVAL;
-	err = with_ledger(trid, look_type, &query);
+	err = with_ledger(trid, ptx_ledger_init_summary, look_type, &query);
 	/* As above: *ledger is stored only on success. */
 	if (!err)
 		ptx_sized_store(ledger, size, &line, sizeof(line));
@@ -210,7 +211,7 @@ PTX_EXPORT int posix_trace_get_ledger_thread_sized_np(trace_id_t trid, size_t in
 		return EINVAL;
 	/* Padding and members of later versions are 0. */
 	memset(&found, 0, sizeof(found));
-	err = with_ledger(trid, look_thread, &query);
+	err = with_ledger(trid, ptx_ledger_init, look_thread, &query);
 	/* Both results are stored only if there is such a thread. */
 	if (err || *unavailable)
 		return err;

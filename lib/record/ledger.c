@@ -165,6 +165,8 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
 {
 	struct ptx_ledger_thread *entry, *nobody;
 
+	if (ledger->is_summary)
+		pid = 0;
 	if (!pid)
 		/*
 		 * All unknown threads share one line, so the tid and thread of their records are
@@ -192,6 +194,11 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
  */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 {
+	if (to->is_summary) {
+		to->total = from->total;
+		memcpy(to->type, from->type, sizeof(to->type));
+		return 0;
+	}
 	/* The new array must have the reserved entry, too. */
 	if (from->threads >= to->room && from->room > to->room) {
 		int saved_errno = errno;
@@ -293,6 +300,12 @@ void ptx_ledger_init(struct ptx_ledger *ledger)
 	memset(ledger, 0, sizeof(*ledger));
 	ledger->thread = ledger->few;
 	ledger->room = sizeof(ledger->few) / sizeof(ledger->few[0]);
+}
+
+void ptx_ledger_init_summary(struct ptx_ledger *ledger)
+{
+	ptx_ledger_init(ledger);
+	ledger->is_summary = true;
 }
 
 /* The ledger is usable again afterwards, and empty. */

@@ -16,6 +16,8 @@
 #ifndef PTX_RECORD_LEDGER_H
 #define PTX_RECORD_LEDGER_H
 
+#include <stdbool.h>
+
 #include <trace_ledger_np.h>
 
 #include "record/record.h"
@@ -62,6 +64,8 @@ struct ptx_ledger {
 	/* hash table of index + 1, 0 for an empty place; NULL: few threads, or no memory */
 	uint32_t *place;
 	size_t places;                    /* a power of two */
+	/* no lines of threads but that of pid 0, which then has a part of the events of all threads */
+	bool is_summary;
 };
 
 /*
@@ -72,7 +76,10 @@ struct ptx_ledger {
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
 
-/* Makes the initialized ledger `to` equal to `from`. After ENOMEM, `to` is unchanged. */
+/*
+ * Makes the initialized ledger `to` equal to `from`, without the lines of threads if `to` is a
+ * summary. After ENOMEM, `to` is unchanged.
+ */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
 
 /* Stores a line for a program: 0 in the columns and causes that the line does not have. */
@@ -92,8 +99,15 @@ uint64_t ptx_ledger_unattributed(const struct ptx_ledger_line *line);
  */
 void ptx_ledger_close(struct ptx_ledger *ledger);
 
-/* ptx_ledger_init() makes an empty ledger. ptx_ledger_fini() frees its memory. */
+/*
+ * ptx_ledger_init() makes an empty ledger. ptx_ledger_fini() frees its memory.
+ *
+ * ptx_ledger_init_summary() makes one for the total and the lines of types alone. It needs no memory
+ * but its own, and the time of a copy does not grow with the number of threads that have ever
+ * recorded.
+ */
 void ptx_ledger_init(struct ptx_ledger *ledger);
+void ptx_ledger_init_summary(struct ptx_ledger *ledger);
 void ptx_ledger_fini(struct ptx_ledger *ledger);
 
 #endif

@@ -24,7 +24,7 @@ can_attach() {
 	has_shim || return
 	"$posixtrace" record -q --crash --trace=io -o "$tmp/can.ptl" --force true 2>"$tmp/can"
 	sleep 100 &
-	until_true grep -q sleep "/proc/$!/comm"
+	until_true is_at_rest $! sleep
 	"$posixtrace" attach -p $! -d 1ms --trace io -o "$tmp/can.ptl" --force >/dev/null 2>>"$tmp/can"
 	kill -KILL $!
 	test ! -s "$tmp/can"
@@ -81,7 +81,7 @@ mask() {
 		-e 's/"fill_percent":[0-9]+/"fill_percent":N/' \
 		-e 's/[0-9]+ of [0-9]+ parts/N of N parts/; s/[0-9]+ bytes/SIZE bytes/g' \
 		-f "$tmp/names" \
-		-e 's/(["pt]id"?[=:]|process |thread |(killed by SIG[A-Z]+|exited with [0-9]+) \()[3-9][0-9]{2}($|[^0-9])/\1N\3/g' \
+		-e 's/(["pt]id"?[=:]|process |thread |(killed by SIG[A-Z]+|exited with [0-9]+|still running|ended with unknown status) \(([^ ()]+ )?)[3-9][0-9]{2}($|[^0-9])/\1N\4/g' \
 		-e 's/(^|[^0-9a-zA-Z.])[1-9][0-9]{3,}($|[^0-9a-z])/\1N\2/g'
 }
 
@@ -100,9 +100,17 @@ runs() {
 	start sh -c 'exec "$@" <"$0"' "$tmp/input" "$@"
 	target=$pid
 	exec 5>"$tmp/input"
-	name=${1##*/}
-	until_true grep -q -x -F "$name" "/proc/$target/comm"
+	until_true has_executed "$target" "${1##*/}"
+	until_true is_at_rest "$target"
 	name_process "$target" PID
+}
+# has_executed PID PROGRAM: the shell of runs has executed its program.
+has_executed() { test "$2" = sh || ! grep -q -x sh "/proc/$1/comm"; }
+# is_at_rest PID [NAME]: it sleeps in a call, such as read() or the wait for a child. The program NAME
+# was executed, and its dynamic linker, which never sleeps, has mapped all libraries.
+is_at_rest() {
+	{ test -z "$2" || grep -q -x -F "$2" "/proc/$1/comm"; } &&
+		{ grep -q '^State:.S' "/proc/$1/status" || has_children "$1"; }
 }
 # recorded NUMBER: returns when a stream has so many events of the process.
 recorded() { until_true has_recorded "$1"; }
@@ -115,6 +123,11 @@ own_streams() { "$posixtrace" list | grep "^ *$target " | sed 's/  */ /g; s/^ //
 stop_target() {
 	kill -STOP "$target"
 	until_true grep -q '^State:.T' "/proc/$target/status"
+}
+# takes_signals PID: SIGTERM no longer ends it at once.
+takes_signals() {
+	set -- "$(sed -n 's/^SigBlk:.*\(....\)$/\1/p' "/proc/$1/status")"
+	test $((0x${1:-0} & 0x4000)) -ne 0
 }
 # has_children PID: it has started a process.
 has_children() { test -n "$(cat "/proc/$1/task/$1/children")"; }

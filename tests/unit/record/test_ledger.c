@@ -136,6 +136,36 @@ START_TEST(a_copy_has_a_line_for_no_process_too)
 }
 END_TEST
 
+/* Its time and memory do not grow with the number of threads. */
+START_TEST(a_summary_has_the_total_and_the_types_but_no_threads)
+{
+	struct ptx_ledger summary;
+	int err;
+
+	ptx_ledger_init(&ledger);
+	ptx_ledger_init_summary(&summary);
+	for (uint32_t tid = 1; tid <= 1000; tid++)
+		one_event_of(tid);
+	ledger.total.reported = 1000;
+	ledger.type[7].reported = 1000;
+	memory_is_short = true;
+	err = ptx_ledger_copy(&summary, &ledger);
+	for (uint32_t tid = 900; tid <= 1100; tid++)
+		ptx_ledger_thread(&summary, 1, tid, 1000 + (uint64_t)tid)->unread++;
+	summary.total.unread = summary.type[7].unread = 201;
+	summary.total.called = 1201;
+	ptx_ledger_close(&summary);
+	memory_is_short = false;
+	ck_assert_int_eq(err, 0);
+	ck_assert_uint_eq(summary.threads, 1);
+	ck_assert_uint_eq(summary.total.reported, 1000);
+	ck_assert_uint_eq(summary.type[7].called, 1201);
+	ck_assert_uint_eq(ptx_ledger_unattributed(&summary.total), 0);
+	ptx_ledger_fini(&summary);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
 START_TEST(the_sum_has_every_column_but_called)
 {
 	struct ptx_ledger_line line = { .called = 1u << 20, .reported = 1, .unread = 2 };
@@ -156,6 +186,7 @@ static Suite *ledger_suite(void)
 	tcase_add_test(tc, all_events_without_a_thread_share_one_line);
 	tcase_add_loop_test(tc, without_memory_events_are_counted_in_the_line_of_no_process, 0, 41);
 	tcase_add_loop_test(tc, a_copy_has_a_line_for_no_process_too, 0, 20);
+	tcase_add_test(tc, a_summary_has_the_total_and_the_types_but_no_threads);
 	tcase_add_test(tc, the_sum_has_every_column_but_called);
 	return suite;
 }
