@@ -71,7 +71,7 @@ name_process() { printf '%s\n' "s/(^|[^0-9a-zA-Z.])$1($|[^0-9])/\\1$2\\2/g" >>"$
 # processes, because a count may equal one of them.
 mask() {
 	sed -E \
-		-e '/^[^ ]*golden\.sh: line [0-9]+: .* Killed /d' \
+		-e '/^[^ ]*golden\.sh: line [0-9]+: .* (Killed|Terminated) /d' \
 		-e "s,$programs/([^ ]*/)?,PROGRAMS/,g; s,${shim%/*}/,LIBRARIES/,g; s,$tmp/place/,PLACE/,g" \
 		-e "s/posixtrace-test\.[A-Za-z0-9]*/TEST/g" \
 		-e 's/[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z?/TIME/g; s/0x[0-9a-f]{6,}/ADDRESS/g' \
@@ -123,11 +123,6 @@ own_streams() { "$posixtrace" list | grep "^ *$target " | sed 's/  */ /g; s/^ //
 stop_target() {
 	kill -STOP "$target"
 	until_true grep -q '^State:.T' "/proc/$target/status"
-}
-# takes_signals PID: SIGTERM no longer ends it at once.
-takes_signals() {
-	set -- "$(sed -n 's/^SigBlk:.*\(....\)$/\1/p' "/proc/$1/status")"
-	test $((0x${1:-0} & 0x4000)) -ne 0
 }
 # has_children PID: it has started a process.
 has_children() { test -n "$(cat "/proc/$1/task/$1/children")"; }

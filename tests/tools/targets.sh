@@ -31,6 +31,14 @@ until_true() {
 	done
 }
 
+# takes_signals PID: SIGTERM no longer ends it at once, because it reads its signals.
+takes_signals() {
+	set -- "$(sed -n 's/^SigBlk:.*\(....\)$/\1/p' "/proc/$1/status")"
+	test $((0x${1:-0} & 0x4000)) -ne 0
+}
+# has_taken PID: no signal is pending that a second one of its kind would be merged with.
+has_taken() { grep -q '^ShdPnd:[[:space:]]*0*$' "/proc/$1/status"; }
+
 # start COMMAND...: in the background, its id in $pid; without the descriptors of a puppet.
 start() {
 	"$@" 5>&- 6<&- &

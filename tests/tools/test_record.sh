@@ -199,7 +199,12 @@ END
 	fi
 	run 0 record --loop sh -c 'sh -c "exit 7"; exit 0'
 	check "a loop has them too" has err ' 1 exited with 7 (sh [0-9]*)'
-	run 0 record -q -d 1ms sleep 0.5
+	mkfifo goes
+	start "$posixtrace" record -d 1ms sh -c 'read line <goes' >out 2>err
+	tracer=$pid
+	until_true has err ': program runs on: '
+	echo >goes
+	finish_attach 0
 	check "a program that runs on has not ended" test "$(count_of posixtrace_ended)" -eq 0
 	run 0 record -q --trace=process --trace=io --trace=-process cat numbers
 	check "--trace is one list, however often it is given" test "$(count_of 'io.*')" -gt 0
@@ -322,7 +327,12 @@ if test "$(id -u)" -eq 0 && unshare -Ur true 2>/dev/null &&
 	tries=100
 	until test "$(readlink /proc/$pid/ns/user)" != "$(readlink /proc/self/ns/user)" ||
 		test $((tries -= 1)) -eq 0; do sleep 0.05; done
-	run 0 attach -p $pid -d 1s -o inside.ptl
+	target=$pid log=$tmp/inside.ptl
+	attach
+	has_ten() { "$posixtrace" status $target | grep '^events  *[1-9][0-9]'; }
+	until_true has_ten
+	finish_attach 0 TERM
+	pid=$target log=$tmp/posixtrace.ptl
 	run 0 dump -e file.stat inside.ptl
 	check "a process inside of a user namespace is traced" has out '/nonexistent'
 	kill $pid
@@ -354,7 +364,7 @@ for signal in TERM:143 HUP:129 ${defaults:+INT:130 QUIT:131}; do
 done
 record_busy sh -c 'trap "" TERM; exec "$0" work 2 120' "$victim"
 kill -TERM $tracer
-sleep 0.2
+check "it passes the signal on" until_true has_taken $tracer
 check "a program that wants to live does" kill -0 $tracer
 program=$(program_of $tracer)
 started="$started $program"
@@ -368,14 +378,17 @@ if script -qec true /dev/null >/dev/null 2>&1 && test -n "$defaults"; then
 	script=$(printf %s "trap : INT; '$posixtrace' record --trace=none '$victim' work 1 120; echo status \$?")
 	rm -f "$log"
 	: >out
-	(until_true test -s "$log"; sleep 0.5; printf '\003'; until_true grep -q 'status [0-9]' out) |
+	has_payload() { test "$(count_of payload)" -gt 0; }
+	(until_true has_payload; printf '\003'; until_true grep -q 'status [0-9]' out) |
 		$defaults script -qec "$script" /dev/null >out 2>&1
 	check "an interrupt of the terminal's reaches the program" has out 'status 130'
 	check "and the log is sound" is_sound "$log"
 	rm -f "$log"
-	script -qec "'$posixtrace' record --trace=none -d 1500ms timeout --foreground 2 '$victim' work 1 20" \
-		/dev/null </dev/null >out 2>&1
-	check "a terminal is told how it gets on" has out '\[1s: [0-9]* events, [0-9]*/s, .*B, 0 lost\]'
+	line='\[[0-9]*s: [0-9]* events, [0-9]*/s, .*B, 0 lost\]'
+	: >out
+	(until_true has out "$line"; printf '\003'; until_true grep -q 'status [0-9]' out) |
+		$defaults script -qec "$script" /dev/null >out 2>&1
+	check "a terminal is told how it gets on" has out "$line"
 fi
 record_busy "$victim" work 1 120
 program=$(program_of $tracer)
@@ -413,9 +426,9 @@ check "that is sound" is_sound "$log"
 busy 0 --loop --snapshot-on crash
 check "without a crash there is nothing" test "$(count_of payload)" -eq 0
 check "that is told" has err '^posixtrace: posixtrace.ptl: no snapshot was taken$'
-record 139 --loop --snapshot-on crash -s 64K sh -c 'timeout 0.3 "$0" work 1 20; kill -SEGV $$' "$victim"
+record 139 --loop --snapshot-on crash -s 64K sh -c '"$0" burst 200; kill -SEGV $$' "$victim"
 check "a crash is a reason" test "$(count_of payload)" -gt 10
-record 143 --loop --snapshot-on crash -s 64K sh -c 'timeout 0.3 "$0" work 1 20; kill -TERM $$' "$victim"
+record 143 --loop --snapshot-on crash -s 64K sh -c '"$0" burst 200; kill -TERM $$' "$victim"
 check "to be terminated is none" test "$(count_of payload)" -eq 0
 record_busy --loop -s 64K --snapshot-on SIGUSR1 "$victim" work 1 120
 for n in 1 2; do
