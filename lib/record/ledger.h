@@ -64,7 +64,7 @@ struct ptx_ledger {
 	/* hash table of index + 1, 0 for an empty place; NULL: few threads, or no memory */
 	uint32_t *place;
 	size_t places;                    /* a power of two */
-	/* no lines of threads but that of pid 0, which then has a part of the events of all threads */
+	/* the line of pid 0 has a part of the events of all threads, and there is no other line */
 	bool is_summary;
 };
 
@@ -102,9 +102,8 @@ void ptx_ledger_close(struct ptx_ledger *ledger);
 /*
  * ptx_ledger_init() makes an empty ledger. ptx_ledger_fini() frees its memory.
  *
- * ptx_ledger_init_summary() makes one for the total and the lines of types alone. It needs no memory
- * but its own, and the time of a copy does not grow with the number of threads that have ever
- * recorded.
+ * ptx_ledger_init_summary() makes one for the total and the lines of types alone. It allocates no
+ * memory, and the time of a copy does not grow with the number of threads that have recorded.
  */
 void ptx_ledger_init(struct ptx_ledger *ledger);
 void ptx_ledger_init_summary(struct ptx_ledger *ledger);
