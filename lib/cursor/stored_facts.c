@@ -97,11 +97,13 @@ static void stored_facts_rebuild(struct ptx_stored *stored)
 	/* ptx_log_tally_report() replaces the ledger only if it succeeds. */
 	if (!count_events(stored, &tally) && !ptx_log_tally_report(&tally, &stored->ledger)) {
 		/*
-		 * FORMAT R3: the total of the closing area is used. It includes losses, but the
-		 * lines of types and threads do not.
+		 * FORMAT R3: the total of the closing area is used. It also has the losses. Their
+		 * types and threads are not known, so they belong to type 0 and process 0.
 		 */
-		if (stored->has_total)
+		if (stored->has_total) {
 			stored->ledger.total = total;
+			ptx_ledger_close(&stored->ledger);
+		}
 		stored->has_ledger = !stored->live;
 	}
 	ptx_log_tally_fini(&tally);

@@ -118,6 +118,45 @@ START_TEST(a_log_cut_at_any_byte_opens_up_to_its_last_whole_block)
 }
 END_TEST
 
+/*
+ * FORMAT R3: the blocks do not show the losses, but the total of the closing area does. They belong
+ * to no known type and thread, so that all lines add up to the total.
+ */
+START_TEST(losses_of_a_log_without_its_ledger_have_no_type)
+{
+	const struct ptx_ledger *ledger;
+	struct ptx_ledger_line lines = { 0 };
+	struct ptx_stored *stored;
+	struct sample sample;
+	struct marks marks;
+	int fd = sample_file();
+
+	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_APPEND, 0, 12), 0);
+	sample_add(&sample, 30);
+	sample_write(&sample);
+	sample.ledger.total.called += 7;
+	sample.ledger.total.lost[PTX_LOST_STREAM_FULL] += 7;
+	sample.ledger.type[64].called += 7;
+	sample.ledger.type[64].lost[PTX_LOST_STREAM_FULL] += 7;
+	ck_assert_int_eq(sample_end(&sample), 0);
+	find_marks(fd, &marks);
+	ck_assert_int_eq(ftruncate(fd, (off_t)marks.mark[marks.count - 1].end), 0);
+	stored = sample_open(fd, false);
+	ledger = ptx_stored_ledger(stored);
+	ck_assert_uint_eq(ledger->total.lost[PTX_LOST_STREAM_FULL], 7);
+	ck_assert_uint_eq(ledger->type[0].lost[PTX_LOST_STREAM_FULL], 7);
+	for (unsigned i = 0; i < PTX_TYPE_MAX; i++)
+		lines.called += ledger->type[i].called;
+	ck_assert_uint_eq(lines.called, ledger->total.called);
+	for (size_t i = 0; i < ledger->threads; i++)
+		lines.lost[PTX_LOST_STREAM_FULL] +=
+			ledger->thread[i].line.lost[PTX_LOST_STREAM_FULL];
+	ck_assert_uint_eq(lines.lost[PTX_LOST_STREAM_FULL], 7);
+	ptx_stored_close(stored);
+	close(fd);
+}
+END_TEST
+
 /* Bytes follow behind the end, as in a log that was captured together with other data. */
 START_TEST(bytes_behind_the_end_are_a_fault_but_no_hindrance)
 {
@@ -386,6 +425,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("cursor recover", &tc);
 
 	tcase_add_loop_test(tc, a_log_cut_at_any_byte_opens_up_to_its_last_whole_block, 0, 2);
+	tcase_add_test(tc, losses_of_a_log_without_its_ledger_have_no_type);
 	tcase_add_test(tc, bytes_behind_the_end_are_a_fault_but_no_hindrance);
 	tcase_add_loop_test(tc, a_log_opens_when_its_writer_is_dead_and_not_before, 0, 3);
 	tcase_add_test(tc, a_salvaged_log_that_grows_is_read_on);
