@@ -15,9 +15,9 @@
  * Linux delays an acknowledgement by 40 ms. A part of the delay may be before the wait. If the log
  * does not have the peer, the whole wait must be such a delay, with the time of the network.
  */
-#define DELAY_NS      INT64_C(30000000)
-#define ALONE_NS      INT64_C(38000000)
-#define ALONE_MOST_NS INT64_C(50000000)
+#define DELAY_NS      UINT64_C(30000000)
+#define ALONE_NS      UINT64_C(38000000)
+#define ALONE_MOST_NS UINT64_C(50000000)
 #define LOOK_AT 4 /* the most calls before the peer's answer that are examined */
 
 /* Values of the fields of net.socket and net.setsockopt, on all processors of Linux. */
@@ -120,13 +120,19 @@ void nagle_note(struct history *history, const struct plan *plan, const struct l
 	}
 }
 
+/* Returns the time between two times, of which a hostile log may have any. */
+static uint64_t nagle_ns(int64_t from_ns, int64_t to_ns)
+{
+	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;
+}
+
 /*
- * Returns how long a peer waited for data after a time, in the last wait before its answer, and the
- * end of this wait. Data that was already written arrives in microseconds, so the peer need not
- * wait.
+ * Returns whether a peer waited for data after a time, in the last wait before its answer, and
+ * stores the end of this wait. Data that was already written arrives in microseconds, so the peer
+ * need not wait.
  */
-static int64_t peer_waited(const struct history *history, const struct call *answer,
-			   int64_t since_ns, int64_t *until_ns)
+static bool peer_waited(const struct history *history, const struct call *answer,
+			int64_t since_ns, int64_t *until_ns)
 {
 	const struct history_thread *thread = &history->thread[answer->thread];
 	size_t i = history_piece_at(history, thread, answer->begin_ns);
@@ -136,20 +142,20 @@ static int64_t peer_waited(const struct history *history, const struct call *ans
 		const int64_t from_ns = call->begin_ns > since_ns ? call->begin_ns : since_ns;
 
 		if (call->end_ns <= since_ns)
-			return 0;
+			return false;
 		if ((call->cause == CAUSE_READ || call->cause == CAUSE_POLL) &&
-		    call->end_ns - from_ns >= DELAY_NS) {
+		    nagle_ns(from_ns, call->end_ns) >= DELAY_NS) {
 			*until_ns = call->end_ns;
-			return call->end_ns - from_ns;
+			return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 bool nagle_delayed(const struct history *history, const struct call *call, const struct call *read,
 		   const struct call *answer, struct nagle_delay *delay)
 {
-	const int64_t waited_ns = call->end_ns - call->begin_ns;
+	const uint64_t waited_ns = nagle_ns(call->begin_ns, call->end_ns);
 
 	if (!read || !read->is_small || waited_ns < DELAY_NS)
 		return false;
@@ -157,7 +163,7 @@ bool nagle_delayed(const struct history *history, const struct call *call, const
 	if (!answer)
 		return waited_ns >= ALONE_NS && waited_ns <= ALONE_MOST_NS;
 	delay->is_measured = true;
-	return peer_waited(history, answer, call->begin_ns, &delay->until_ns) > 0 &&
+	return peer_waited(history, answer, call->begin_ns, &delay->until_ns) &&
 	       delay->until_ns <= call->end_ns;
 }
 
