@@ -31,6 +31,7 @@ enum {
 #define THREAD_ROOM 64         /* most bytes from the number of a thread to its list of robust
 			        * mutexes */
 #define LIKENESS    "the memory looks like a lock of glibc, but the program may use it otherwise"
+#define SHARED      "another process could end a wait"
 #define TIME_LIMIT  "a wait has a time limit"
 
 static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
@@ -214,18 +215,17 @@ struct futex_lock futex_lock_find(pid_t pid, const struct procfile_call *call, b
 	const uint32_t expected = (uint32_t)call->argument[2];
 	struct futex_lock found = { .lock = call->argument[0], .kind = "futex" };
 
-	if (!has_numbers)
-		return found;
-	if (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2)
+	if (has_numbers && (operation == FUTEX_LOCK_PI || operation == FUTEX_LOCK_PI2))
 		find_inherited(pid, is_private, &found);
-	else if (operation != FUTEX_WAIT && operation != FUTEX_WAIT_BITSET)
-		return found;
-	else if (!find_thread(pid, is_private, expected, &found) &&
+	else if (has_numbers && (operation == FUTEX_WAIT || operation == FUTEX_WAIT_BITSET) &&
+		 !find_thread(pid, is_private, expected, &found) &&
 		 (find_mutex(pid, is_private, expected, &found) ||
 		  find_rwlock(pid, is_private, expected, &found)) &&
 		 !is_of_glibc(pid, call->place))
 		found.doubt = LIKENESS;
-	if (found.owner && call->argument[3])
+	if (call->argument[3])
 		found.doubt = TIME_LIMIT;
+	else if (!found.owner && !is_private)
+		found.doubt = SHARED;
 	return found;
 }

@@ -26,9 +26,13 @@
 struct group {
 	pid_t pid;
 	uint32_t life;
-	uint32_t known;     /* threads of which the log has events */
+	uint32_t known;     /* threads that have events and did not end */
 	uint32_t members;   /* threads in the set */
 	uint32_t first;     /* one of these members */
+	/* A member waits for any thread of the process. 'last' is the last member in the circle of
+	 * all of them, and 'count' is the number of members in this circle. */
+	bool is_stalled;
+	uint32_t last, count;
 	int64_t from_ns;    /* since this time all members have been blocked */
 };
 
@@ -165,6 +169,27 @@ static struct group *find_group(const struct search *search, const struct call *
 	return main == HISTORY_NONE ? NULL : group_of(search, pid, history->thread[main].life);
 }
 
+/* Returns whether any thread of the process could end the call: the wait is for no certain one. */
+static bool has_any_ender(const struct call *call)
+{
+	return call->cause == CAUSE_COND || call->cause == CAUSE_SEM ||
+	       call->cause == CAUSE_BARRIER;
+}
+
+/*
+ * Returns whether all threads of a process wait, and at least one of them for any other one. This
+ * proves no deadlock, because a signal handler could end a wait. If the recorder has a doubt,
+ * another process or a time limit could end the wait, too.
+ */
+static bool all_stay(const struct search *search, const struct call *call)
+{
+	const struct history_thread *thread = &search->history->thread[call->thread];
+	const struct group *group = group_of(search, thread->pid, thread->life);
+
+	return !search->is_strict && !search->history->stuck[call->thread].has_doubt && group &&
+	       group->known >= 2 && group->members >= group->known;
+}
+
 /*
  * Returns whether all enders of a call are in the set. All threads of a process are in the set if
  * the set has as many of them as the recorder saw.
@@ -181,6 +206,8 @@ static bool enders_stay(const struct search *search, const struct call *call)
 
 	if (search->is_strict && stuck->has_doubt)
 		return false;
+	if (has_any_ender(call))
+		return all_stay(search, call);
 	while (next_process(&text, &pid, &threads)) {
 		const struct group *group = find_group(search, call, pid);
 
@@ -302,6 +329,37 @@ static uint32_t circle_ender(const struct search *search, size_t thread)
 	return group && group->members ? group->first : HISTORY_NONE;
 }
 
+/*
+ * If all threads of a process wait, and one of them for any other one, each member waits for the
+ * next one, and the last for the first.
+ */
+static void close_stalls(struct search *search)
+{
+	struct history *history = search->history;
+
+	for (size_t i = 0; i < history->stucks; i++) {
+		struct group *group = group_of(search, history->thread[i].pid,
+					       history->thread[i].life);
+
+		if (group && history->stuck[i].state && has_any_ender(call_of(history, i)))
+			group->is_stalled = true;
+	}
+	for (size_t i = 0; i < history->stucks; i++) {
+		struct group *group = group_of(search, history->thread[i].pid,
+					       history->thread[i].life);
+
+		if (!group || !group->is_stalled || !history->stuck[i].state ||
+		    group->count == CIRCLES_MOST)
+			continue;
+		if (!group->count++)
+			group->first = (uint32_t)i;
+		else
+			history->stuck[group->last].next = (uint32_t)i + 1;
+		history->stuck[i].next = group->first + 1;
+		group->last = (uint32_t)i;
+	}
+}
+
 /* ------------------------------------------------------------------ all of them */
 
 /* Collects the processes of the threads, and sorts the threads by number. */
@@ -316,16 +374,17 @@ static bool begin_search(struct search *search)
 		return false;
 	for (size_t i = 0; i < history->threads; i++) {
 		search->by_tid[i] = (uint32_t)i;
-		search->group[i] = (struct group){ .pid = history->thread[i].pid,
-						   .life = history->thread[i].life,
-						   .known = 1, .from_ns = INT64_MIN };
+		search->group[i] = (struct group){
+			.pid = history->thread[i].pid, .life = history->thread[i].life,
+			.known = !history_ended_itself(&history->thread[i]), .from_ns = INT64_MIN,
+		};
 	}
 	compared = history;
 	qsort(search->by_tid, history->threads, sizeof(*search->by_tid), by_tid);
 	qsort(search->group, history->threads, sizeof(*search->group), by_process);
 	for (size_t i = 0; i < history->threads; i++) {
 		if (used && !by_process(&search->group[used - 1], &search->group[i]))
-			search->group[used - 1].known++;
+			search->group[used - 1].known += search->group[i].known;
 		else
 			search->group[used++] = search->group[i];
 	}
@@ -351,6 +410,7 @@ void circles_find(struct history *history)
 		for (size_t i = 0; i < history->stucks; i++)
 			if (history->stuck[i].state)
 				history->stuck[i].next = circle_ender(&search, i) + 1;
+		close_stalls(&search);
 		/* The certain deadlocks are among the possible ones. */
 		for (size_t i = 0; i < history->stucks; i++)
 			history->stuck[i].is_possible = history->stuck[i].state != CIRCLES_NONE;
@@ -390,6 +450,9 @@ const char *circles_doubt(const struct history *history, const uint32_t *member,
 			return stuck->doubt ? history->text[stuck->doubt - 1] :
 			       "the recorder was an earlier version, which did not prove it";
 	}
+	for (unsigned i = 0; i < count; i++)
+		if (has_any_ender(call_of(history, member[i])))
+			return "a signal handler, or a thread that made no call, could end a wait";
 	return "the log does not show all of these waits at the same time";
 }
 

@@ -4,8 +4,10 @@
  *
  * The enders of a wait are all threads that could end it: the holder of the lock, the awaited
  * thread, all threads of the awaited process, or all threads of the processes that could write into
- * the pipe. A set of threads is in a deadlock if all enders of each member are members. No member
- * can act before another member acts. So no member ever acts, unless a signal interrupts its wait.
+ * the pipe. A wait for a condition variable, a semaphore or a barrier may be ended by any thread of
+ * the process. A set of threads is in a deadlock if all enders of each member are members. No
+ * member can act before another member acts. So no member ever acts, unless a signal interrupts its
+ * wait.
  *
  * The deadlock is certain if, in addition, the recorder saw each fact while the enders were already
  * blocked, and has no doubt about the fact. Otherwise the deadlock is only possible.

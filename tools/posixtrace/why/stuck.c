@@ -489,12 +489,26 @@ static void descriptor_text(const struct history *history, const struct call *ca
 		 object, call->peer ? ", its peer" : "", *object ? ")" : "");
 }
 
+void stuck_wakeup_text(const struct history *history, const struct call *call, char *text,
+		       size_t size)
+{
+	char what[200];
+	const char *name;
+
+	stuck_lock_text(history, call->thread, call->key, what, sizeof(what));
+	/* The kind comes from the log, so it may fill 'what' and may have no blank. */
+	name = strchr(what, ' ');
+	snprintf(text, size, "%s %s", call->cause == CAUSE_COND ?
+		 "a signal of the condition variable" : call->cause == CAUSE_BARRIER ?
+		 "other threads at the barrier" : "a wake-up of the futex", name ? name + 1 : what);
+}
+
 void stuck_label(struct division *division, struct why_node *node, const struct call *call,
 		 const char *caller)
 {
 	const struct history *history = division->history;
 	const struct stuck *stuck = &history->stuck[call->thread];
-	const char *name = text_of(history, stuck->call), *lock;
+	const char *name = text_of(history, stuck->call);
 	char text[260], until[80], who[160] = "", what[260];
 
 	division_until_text(&history->thread[call->thread], until, sizeof(until));
@@ -508,13 +522,8 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 	case CAUSE_COND:
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:
-		stuck_lock_text(history, call->thread, call->key, what, sizeof(what));
-		/* The kind comes from the log, so it may fill 'what' and may have no blank. */
-		lock = strchr(what, ' ');
-		division_label(division, node, "waiting for %s %s%s%s",
-			       call->cause == CAUSE_COND ? "a signal of the condition variable" :
-			       call->cause == CAUSE_BARRIER ? "other threads at the barrier" :
-			       "a wake-up of the futex", lock ? lock + 1 : what, caller, until);
+		stuck_wakeup_text(history, call, what, sizeof(what));
+		division_label(division, node, "waiting for %s%s%s", what, caller, until);
 		return;
 	case CAUSE_JOIN:
 	case CAUSE_CHILD:

@@ -97,4 +97,11 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 const char *stuck_lock_text(const struct history *history, uint32_t thread, uint64_t lock,
 			    char *text, size_t size);
 
+/*
+ * Writes what ends a wait for a condition variable, a barrier, a semaphore or another futex, with
+ * its name or address.
+ */
+void stuck_wakeup_text(const struct history *history, const struct call *call, char *text,
+		       size_t size);
+
 #endif

@@ -15,6 +15,7 @@
 #include "why/why.h"
 
 #define DEADLOCKS 16 /* the most that are printed */
+#define MEMBERS   12 /* the most threads of one deadlock that are printed */
 #define PLACE     200
 
 /* Returns the call in which a member of a circle is blocked. */
@@ -39,6 +40,11 @@ static void wanted_text(const struct history *history, uint32_t thread, char *te
 		break;
 	case CAUSE_CHILD:
 		snprintf(text, size, "the end of process %d", (int)call->sender);
+		break;
+	case CAUSE_COND:
+	case CAUSE_SEM:
+	case CAUSE_BARRIER:
+		stuck_wakeup_text(history, call, text, size);
 		break;
 	default:
 		circles_processes(others ? history->text[others - 1] : "", names, sizeof(names));
@@ -95,7 +101,7 @@ static void make_role(const struct why *why, uint32_t thread, uint32_t before, p
 	division_thread_text(history, thread, pid, role->thread, sizeof(role->thread));
 	wanted_text(history, thread, role->waits, sizeof(role->waits));
 	place_text(why, thread, call->address, role->waits_at, sizeof(role->waits_at));
-	if (other->cause != CAUSE_LOCK)
+	if (other->cause != CAUSE_LOCK || circles_owner(history, other) != thread)
 		return;
 	wanted_text(history, before, role->holds, sizeof(role->holds));
 	place_text(why, thread, taken_at(history, thread, other->key), role->holds_at,
@@ -117,7 +123,7 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 	const bool is_certain = circles_state(history, member[0]) == CIRCLES_CERTAIN;
 
 	out_str(out, is_certain ? "Deadlock: " : "Possible deadlock: ");
-	for (unsigned i = 0; i < count; i++) {
+	for (unsigned i = 0; i < count && i < MEMBERS; i++) {
 		struct role role;
 
 		make_role(why, member[i], member[(i + count - 1) % count], pid, &role);
@@ -133,6 +139,8 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 		if (*role.waits_at)
 			put_safe(out, " in ", role.waits_at);
 	}
+	if (count > MEMBERS)
+		out_printf(out, "; and %u more threads wait", count - MEMBERS);
 	if (!is_certain)
 		put_safe(out, ". It is not certain: ", circles_doubt(history, member, count));
 	out_str(out, ".\n");
