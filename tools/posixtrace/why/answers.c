@@ -262,17 +262,6 @@ static void update_links(struct links *links, const struct call *call)
 		use_link(links, link, call);
 }
 
-/* Returns the time of the last event of a thread's process. */
-static int64_t last_of_process(const struct history *history, uint32_t thread)
-{
-	int64_t last_ns = INT64_MIN;
-
-	for (uint32_t i = 0; i < history->threads; i++)
-		if (lives_same(history, i, thread) && history->thread[i].last_ns > last_ns)
-			last_ns = history->thread[i].last_ns;
-	return last_ns;
-}
-
 /*
  * Ends the requests that have no answer at the end of the log. A thread whose last call was the
  * request probably waits for the answer in a call that has not returned.
@@ -282,11 +271,11 @@ static void end_links(struct links *links)
 	for (size_t i = 0; i < links->count && !links->err; i++) {
 		struct link *link = &links->link[i];
 
-		end_connect(links, link, last_of_process(links->history, link->thread),
+		end_connect(links, link, lives_last_ns(links->history, link->thread),
 			    ANSWER_NEVER);
 		link->has_read |= links->wrote[link->thread] == link->fd + 1;
 		if (link->is_waiting)
-			end_request(links, link, last_of_process(links->history, link->thread),
+			end_request(links, link, lives_last_ns(links->history, link->thread),
 				    ANSWER_NEVER, 0);
 	}
 }

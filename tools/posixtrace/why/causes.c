@@ -25,6 +25,7 @@
 #include "why/answers.h"
 #include "why/divide.h"
 #include "why/ender.h"
+#include "why/lives.h"
 #include "why/nagle.h"
 #include "why/circles.h"
 #include "why/stuck.h"
@@ -272,12 +273,12 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 
 /*
  * Adds the thread that has probably signalled a condition variable, if no event of a signal shows
- * it: the thread that last released the mutex of the variable, because a program changes the
- * condition while it holds the mutex. call->other is this mutex. The search goes backwards from the
- * end of the wait, at most LOOK_AT holds.
+ * it. This is the thread that last released the mutex of the variable, because a program changes
+ * the condition while it holds the mutex. call->other is this mutex. The search goes backwards from
+ * the end of the wait, at most LOOK_AT holds. Returns whether a thread was added.
  */
-static void add_signaller(struct division *division, uint32_t node, const struct call *call,
-			  int64_t from_ns, int64_t to_ns)
+static bool add_releaser(struct division *division, uint32_t node, const struct call *call,
+			 int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
 	pid_t pid = history->thread[call->thread].pid;
@@ -301,8 +302,9 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 			continue;
 		add_thread_part(division, node, "probably signalled by", held->thread, true,
 				from_ns, to_ns);
-		return;
+		return true;
 	}
+	return false;
 }
 
 /* ------------------------------------------------------------------ pipes, sockets, barriers */
@@ -362,6 +364,22 @@ static bool add_partner(struct division *division, uint32_t node, const struct c
 }
 
 /*
+ * Adds the thread that signalled a condition variable. The variable of a signal by another process
+ * is not known: only its place in a page is that of the awaited variable. So a thread of the same
+ * process that released the mutex is preferred.
+ */
+static void add_signaller(struct division *division, uint32_t node, const struct call *call,
+			  int64_t from_ns, int64_t to_ns)
+{
+	const struct ender found = ender_find(division->history, call, NULL);
+
+	if (found.call && lives_same(division->history, found.call->thread, call->thread))
+		add_partner(division, node, call, NULL, from_ns, to_ns);
+	else if (!add_releaser(division, node, call, from_ns, to_ns))
+		add_partner(division, node, call, NULL, from_ns, to_ns);
+}
+
+/*
  * Adds the process whose end probably ended a wait for data: a read without data finds the end of a
  * pipe or connection after the last process that could write has ended. A shell waits in this way
  * for the output of a command. 'read' is the read that found the end: the wait, or a read after the
@@ -393,7 +411,7 @@ static bool is_of_timer(const struct call *call)
 /* Returns whether a wait for a signal reached its time limit. */
 static bool is_vain_signal(const struct call *call)
 {
-	return call->cause == CAUSE_SIGNAL && call->error == EAGAIN;
+	return call->cause == CAUSE_SIGNAL && tries_timed_out(call);
 }
 
 /* Adds a cause that is no thread of the log. 'key' separates it from the other causes of a node. */
@@ -492,13 +510,7 @@ static bool is_vain_read(const struct call *call)
  * limit. */
 static bool is_vain_wait(const struct call *call)
 {
-	const bool has_limit = call->cause == CAUSE_SEM || call->cause == CAUSE_COND ||
-			       call->fd_kind == FD_QUEUE;
-
-	/* semtimedop() has another error number than the functions of POSIX. */
-	return is_vain_signal(call) ||
-	       (has_limit && call->error == (call->has_id ? EAGAIN : ETIMEDOUT) &&
-		!call->is_resumed);
+	return tries_timed_out(call);
 }
 
 /* Returns whether a call waited for a timer that is a descriptor. */
@@ -558,7 +570,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
  * same reason the number has the callers: the number of the call stack.
  */
 static uint64_t key_of(const struct call *call, const struct answer *request,
-		       const struct call *through)
+		       const struct call *through, const struct call *failed)
 {
 	uint64_t key = hash_number(hash_number(HASH_BEGIN + call->is_stuck, call->cause),
 				   call->stack);
@@ -567,6 +579,10 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 	case CAUSE_SLEEP:
 	case CAUSE_POLL:
 		key = hash_number(key, call->cause == CAUSE_SLEEP ? call->object : 0);
+		if (failed)
+			key = hash_number(hash_number(key, failed->type->id), failed->text ?
+					  UINT64_MAX - failed->text : failed->key) +
+			      (uint64_t)failed->error;
 		key = hash_number(key, call->address);
 		key = hash_number(key, call->is_in_vain);
 		key = hash_number(key, request ? (uint64_t)request->text * 2 + 2 +
@@ -590,8 +606,8 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 		/* The object of a message is its type. A queue is one part. */
 		key = hash_number(hash_number(key, call->has_id ? 0 : call->object), call->client);
 		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
-		key = hash_number(key, call->peer || call->cause == CAUSE_PEER ?
-				       (uint64_t)call->error << 1 | call->is_empty : 0);
+		key = hash_number(hash_number(key, (uint64_t)call->error), call->peer ?
+				  call->is_empty : 0);
 	}
 	return hash_number(hash_number(key, call->type->id), call->text);
 }
@@ -672,11 +688,36 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 	return text;
 }
 
+/* Labels a sleep between two attempts of a call. 'verb' is the function in which it slept. */
+static void label_retry(struct division *division, struct why_node *node,
+			const struct call *failed, const char *verb, const char *caller)
+{
+	char *const *text = division->history->text;
+	const char *name = strchr(failed->type->name, '.');
+	const uint32_t object = failed->text ? failed->text : failed->peer;
+	const char *error = errno_name(failed->error);
+	char fd[80] = "";
+
+	if (!object && failed->cause >= CAUSE_READ && failed->cause <= CAUSE_PEER &&
+	    !failed->has_id)
+		descriptor_text(failed, fd, sizeof(fd));
+	division_label(division, node, "sleeping in %s() before the next attempt: %s()%s%s failed "
+		       "with %s (%s)%s", verb, name ? name + 1 : failed->type->name,
+		       *fd ? " on " : !object ? "" : failed->cause == CAUSE_READ && failed->peer ?
+		       " from " : failed->peer || !strcmp(failed->type->name, "net.connect") ?
+		       " to " : " of ", object ? text[object - 1] : fd,
+		       error ? error : "an error", strerror(failed->error), caller);
+}
+
 /* Labels a poll that no request explains. A poll that a timerfd ended is labelled as a sleep. */
 static void label_poll(struct division *division, struct why_node *node, const struct call *call,
 		       const struct call *through, const char *verb, const char *caller)
 {
-	if (call->is_in_vain)
+	const struct call *failed = tries_failed(division->history, call);
+
+	if (failed)
+		label_retry(division, node, failed, verb, caller);
+	else if (call->is_in_vain)
 		division_label(division, node, "sleeping until a time limit in %s()%s", verb,
 			       caller);
 	else if (is_timer_read(through))
@@ -695,8 +736,10 @@ static void label_call(struct division *division, struct why_node *node, const s
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
-	char fd[80];
+	char fd[80], error[80] = "";
 
+	if (call->error && errno_name(call->error))
+		snprintf(error, sizeof(error), ", which failed (%s)", errno_name(call->error));
 	if (call->is_open)
 		division_label(division, node, "waiting in vain for the connection to %s in "
 			       "connect(): there was no answer%s", text, caller);
@@ -740,10 +783,10 @@ static void label_call(struct division *division, struct why_node *node, const s
 			       call->cause == CAUSE_READ ? "a message of" : "room in", text, verb,
 			       is_vain_wait(call) ? " until a time limit" : "", caller);
 	else if (text)
-		division_label(division, node, "%s of %s%s", verb, text, caller);
+		division_label(division, node, "%s of %s%s%s", verb, text, error, caller);
 	else
-		division_label(division, node, "%s on %s%s", verb,
-			       descriptor_text(call, fd, sizeof(fd)), caller);
+		division_label(division, node, "%s on %s%s%s", verb,
+			       descriptor_text(call, fd, sizeof(fd)), error, caller);
 }
 
 /*
@@ -791,7 +834,10 @@ static void label_part(struct division *division, struct why_node *node, const s
 		label_signal(division, node, call, text ? text : verb, caller);
 		break;
 	case CAUSE_SLEEP:
-		if (call->object)
+		if (call->is_retry)
+			label_retry(division, node, tries_failed(history, call),
+				    text ? text : "sleep", caller);
+		else if (call->object)
 			division_label(division, node, "waiting for the lock of %s: sleeping in "
 				       "%s() before the next attempt%s",
 				       history->text[call->object - 1], text ? text : "sleep",
@@ -873,19 +919,40 @@ static const char *owner_text(const struct division *division, const struct call
 	return is_lock ? "possibly a deadlock: held by" : "possibly a deadlock: waiting for";
 }
 
-void causes_add(struct division *division, uint32_t parent, const struct call *call, uint32_t waker,
-		int64_t from_ns, int64_t to_ns)
+/*
+ * Returns the last call of the wait to which a call belongs. The label and the cause of the wait
+ * are those of this call. Polls are one wait only if all of them waited for the same answer.
+ */
+static const struct call *whole_wait(const struct history *history, const struct call *call)
+{
+	const struct call *last = tries_last(history, call);
+	unsigned others;
+
+	if (call != last && request_of_poll(history, call, &others) !=
+			    request_of_poll(history, last, &others))
+		return call;
+	return last;
+}
+
+void causes_add(struct division *division, uint32_t parent, const struct call *piece,
+		uint32_t waker, int64_t from_ns, int64_t to_ns)
 {
 	const struct history *history = division->history;
+	const struct call *call = whole_wait(history, piece);
 	pid_t pid = history->thread[call->thread].pid;
 	unsigned others;
 	const struct answer *request = request_of_poll(history, call, &others);
 	const struct call *through = request ? NULL : ender_through(history, call);
 	bool is_new, is_flock;
-	struct why_node *part = division_child(division, parent, kind_of(call, request, through),
-					       key_of(call, request, through), &is_new);
+	struct why_node *part;
 	uint32_t node, who;
 
+	/* A timer has woken the thread, and the wait went on. */
+	if (call != piece)
+		waker = 0;
+	part = division_child(division, parent, kind_of(call, request, through),
+			      key_of(call, request, through, tries_failed(history, call)),
+			      &is_new);
 	if (!part)
 		return;
 	part->thread = call->thread;
@@ -893,8 +960,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		label_part(division, part, call, request, others, through);
 	division_add(division, part, from_ns, to_ns);
 	/* The bytes of a call are counted once, when its last piece is added. */
-	if (to_ns == call->end_ns && call->cause >= CAUSE_READ && call->cause <= CAUSE_FILE)
-		part->bytes += call->other;
+	if (to_ns == piece->end_ns && piece->cause >= CAUSE_READ && piece->cause <= CAUSE_FILE)
+		part->bytes += piece->other;
 	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
 	if (call->is_stuck) {
@@ -935,17 +1002,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		add_sender(division, node, call, waker, from_ns, to_ns);
 		break;
 	case CAUSE_COND:
-		if (is_vain_wait(call))
-			break;
-		/*
-		 * A timer woke a wait that went on. The thread that ended the whole wait is the
-		 * cause.
-		 */
-		if (call->is_resumed)
-			call = tries_last(history, call);
-		else if (causes_add_waker(division, node, waker, from_ns, to_ns))
-			break;
-		if (!add_partner(division, node, call, NULL, from_ns, to_ns))
+		if (!is_vain_wait(call) &&
+		    !causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_signaller(division, node, call, from_ns, to_ns);
 		break;
 	case CAUSE_SLEEP:
@@ -992,10 +1050,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *c
 		break;
 	case CAUSE_BARRIER:
 	case CAUSE_SEM:
-		if (call->is_resumed) {
-			call = tries_last(history, call);
-			add_partner(division, node, call, NULL, from_ns, to_ns);
-		} else if (!is_vain_wait(call) &&
+		if (!is_vain_wait(call) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns))
 			add_partner(division, node, call, NULL, from_ns, to_ns);
 		break;

@@ -291,40 +291,59 @@ const struct call *ender_among(const struct call *calls, size_t count, const str
 	return search_ender(&wait, &transfers).call;
 }
 
-const struct call *ender_through(const struct history *history, const struct call *call)
+/* The next calls of a thread after one of its calls. */
+struct later {
+	const struct history *history;
+	const struct call *call;
+	size_t at, end; /* indexes of history.piece */
+};
+
+/* Begins a walk along the next calls, which examines at most a number of pieces. */
+static struct later later_begin(const struct history *history, const struct call *call,
+				size_t most)
 {
 	const struct history_thread *thread = &history->thread[call->thread];
-	size_t i = history_piece_at(history, thread, call->end_ns);
+	const size_t at = history_piece_at(history, thread, call->end_ns);
+	const size_t left = thread->piece + thread->pieces - at;
 
-	if (call->cause != CAUSE_POLL || call->is_in_vain)
-		return NULL;
-	for (unsigned n = 0; n < NEXT && i < thread->piece + thread->pieces; n++, i++) {
-		const struct call *next = &history->call[history->piece[i].call];
+	return (struct later){ history, call, at, at + (left < most ? left : most) };
+}
 
-		/* An inner call of the poll, or the poll itself, is no use of the input. */
-		if (next->begin_ns < call->end_ns)
-			continue;
-		if (next->cause == CAUSE_POLL)
-			return NULL;
-		if (next->cause == CAUSE_READ ||
-		    (next->cause == CAUSE_PEER && !strcmp(next->type->name, "net.accept")))
+/* Returns the next call, or NULL. Skips the call itself, the calls in it and those around it. */
+static const struct call *later_next(struct later *later)
+{
+	while (later->at < later->end) {
+		const struct call *next =
+			&later->history->call[later->history->piece[later->at++].call];
+
+		if (next->begin_ns >= later->call->end_ns)
 			return next;
 	}
 	return NULL;
 }
 
-const struct call *ender_again(const struct history *history, const struct call *call)
+const struct call *ender_through(const struct history *history, const struct call *call)
 {
-	const struct history_thread *thread = &history->thread[call->thread];
-	size_t i = history_piece_at(history, thread, call->end_ns);
+	struct later later = later_begin(history, call, NEXT);
+	const struct call *next;
 
 	if (call->cause != CAUSE_POLL || call->is_in_vain)
 		return NULL;
-	for (unsigned n = 0; n < AGAIN && i < thread->piece + thread->pieces; n++, i++) {
-		const struct call *next = &history->call[history->piece[i].call];
+	while ((next = later_next(&later)) && next->cause != CAUSE_POLL)
+		if (next->cause == CAUSE_READ ||
+		    (next->cause == CAUSE_PEER && !strcmp(next->type->name, "net.accept")))
+			return next;
+	return NULL;
+}
 
-		if (next->begin_ns < call->end_ns)
-			continue;
+const struct call *ender_again(const struct history *history, const struct call *call)
+{
+	struct later later = later_begin(history, call, AGAIN);
+	const struct call *next;
+
+	if (call->cause != CAUSE_POLL || call->is_in_vain)
+		return NULL;
+	while ((next = later_next(&later))) {
 		if (next->cause == CAUSE_POLL)
 			return next->address == call->address && next->stack == call->stack ?
 			       next : NULL;

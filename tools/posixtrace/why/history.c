@@ -592,9 +592,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 		add_file_lock(history, plan, type, event, &call);
 	/*
 	 * Two kinds of calls explain nothing and are not kept: calls without a duration, and calls
-	 * that are not known to wait and took less than a microsecond.
+	 * that are not known to wait, did not fail, and took less than a microsecond.
 	 */
-	if (call.cause == CAUSE_NONE || (call.cause == CAUSE_CALL && time < 1000))
+	if (call.cause == CAUSE_NONE || (call.cause == CAUSE_CALL && time < 1000 && !call.error))
 		return;
 	/*
 	 * A call past the limit is dropped. The text output contains the number of dropped calls,

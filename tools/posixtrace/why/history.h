@@ -83,7 +83,8 @@ struct call {
 	 */
 	uint32_t object;
 	int32_t error;         /* the error number; 0: none */
-	/* of CAUSE_SIGNAL: reason of the signal; with is_resumed: index of the wait's last call */
+	/* of CAUSE_SIGNAL: reason of the signal; with is_resumed: index of the last call of the
+	 * wait; with is_retry: index of the failed call */
 	int32_t code;
 	pid_t sender;          /* of CAUSE_SIGNAL: the process that sent it; 0: unknown */
 	uint8_t cause;
@@ -92,6 +93,7 @@ struct call {
 	bool is_second : 1;
 	bool is_in_vain : 1;   /* a poll that reached its time limit */
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
+	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
 	bool is_attempt : 1;   /* it sets a lock of a file */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
 	bool is_empty : 1;     /* a read without error and without data: the end */

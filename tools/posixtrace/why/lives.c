@@ -135,6 +135,16 @@ bool lives_executed(const struct history *history, pid_t pid, int64_t since_ns, 
 	return process && process->executed_ns > since_ns && process->executed_ns <= at_ns;
 }
 
+int64_t lives_last_ns(const struct history *history, uint32_t thread)
+{
+	int64_t last_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < history->threads; i++)
+		if (lives_same(history, i, thread) && history->thread[i].last_ns > last_ns)
+			last_ns = history->thread[i].last_ns;
+	return last_ns;
+}
+
 void lives_fini(struct history *history)
 {
 	free(history->process);

@@ -7,15 +7,16 @@
 #include <string.h>
 
 /*
- * A call that begins at most this long after the last one of its thread continues the wait, or at
- * most this part of the last call's duration.
+ * A call continues the wait if its thread ran at most this long since the last call. If the states
+ * of the thread are not known, the thread may have waited for a CPU. The call then also continues
+ * the wait if the time between the calls is at most this part of the last call's duration.
  */
 #define AGAIN_NS INT64_C(1000000)
 #define AGAIN_PART 8
 
 /*
- * Returns the time that a thread ran between two times. A thread without states of this time has
- * run the whole time. A thread that was woken may wait for a CPU for any time on a loaded machine.
+ * Returns the time that a thread ran or was blocked between two times, or -1 if the log has no
+ * states of this time. A thread that was woken may wait for a CPU for any time on a loaded machine.
  */
 static int64_t ran_between(const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
 {
@@ -23,7 +24,7 @@ static int64_t ran_between(const struct history_thread *thread, int64_t from_ns,
 	int64_t ran_ns = 0;
 
 	if (i == thread->stays || thread->has_gaps)
-		return to_ns - from_ns;
+		return -1;
 	for (; i < thread->stays && thread->stay[i].from_ns < to_ns; i++) {
 		const struct stay *stay = &thread->stay[i];
 		const int64_t begin_ns = stay->from_ns > from_ns ? stay->from_ns : from_ns;
@@ -40,35 +41,48 @@ static int64_t ran_between(const struct history_thread *thread, int64_t from_ns,
 static bool follows_directly(const struct history *history, const struct call *next,
 			     const struct call *call)
 {
-	int64_t between_ns, lasted_ns;
+	int64_t between_ns, lasted_ns, ran_ns;
 
 	if (next->begin_ns < call->end_ns ||
 	    __builtin_sub_overflow(next->begin_ns, call->end_ns, &between_ns) ||
 	    __builtin_sub_overflow(call->end_ns, call->begin_ns, &lasted_ns))
 		return false;
-	return between_ns <= AGAIN_NS || between_ns <= lasted_ns / AGAIN_PART ||
-	       ran_between(&history->thread[call->thread], call->end_ns, next->begin_ns) <=
-	       AGAIN_NS;
+	ran_ns = ran_between(&history->thread[call->thread], call->end_ns, next->begin_ns);
+	if (ran_ns >= 0)
+		return ran_ns <= AGAIN_NS;
+	return between_ns <= AGAIN_NS || between_ns <= lasted_ns / AGAIN_PART;
 }
 
-/* Returns whether a wait for a condition or a semaphore reached its time limit. */
-static bool is_timed_out(const struct call *call)
+bool tries_timed_out(const struct call *call)
 {
-	return (call->cause == CAUSE_COND || call->cause == CAUSE_SEM) && call->error == ETIMEDOUT;
+	/* Some calls have another error number than ETIMEDOUT: semtimedop() and sigtimedwait(). */
+	if (call->cause == CAUSE_SIGNAL)
+		return call->error == EAGAIN;
+	return (call->cause == CAUSE_COND || call->cause == CAUSE_SEM ||
+		call->fd_kind == FD_QUEUE) &&
+	       call->error == (call->has_id ? EAGAIN : ETIMEDOUT);
 }
 
-/* Returns whether a thread waits again for the same object, directly after a time limit. */
+/* Returns whether a call of any kind reached its time limit. */
+static bool is_in_vain(const struct call *call)
+{
+	return call->cause == CAUSE_POLL ? call->is_in_vain : tries_timed_out(call);
+}
+
+/*
+ * Returns whether a thread waits again for the same object, directly after a time limit. The log
+ * does not have the descriptors of a poll, so its place in the program counts.
+ */
 static bool is_again(const struct history *history, const struct call *next,
 		     const struct call *call)
 {
-	return next->cause == call->cause && next->key == call->key && next->type == call->type &&
-	       follows_directly(history, next, call);
-}
-
-/* Returns whether another process has a lock that the call tried to set on a file. */
-static bool is_refused(const struct call *call)
-{
-	return call->is_attempt && call->text && (call->error == EAGAIN || call->error == EACCES);
+	if (call->cause == CAUSE_POLL &&
+	    (next->address != call->address || next->stack != call->stack))
+		return false;
+	/* A wait for a signal that reached its limit does not have the signal. */
+	return next->cause == call->cause && next->type == call->type &&
+	       (next->key == call->key || call->cause == CAUSE_SIGNAL) &&
+	       next->object == call->object && follows_directly(history, next, call);
 }
 
 /* Returns whether the locking of a mutex lies between two waits for a condition, and not more. */
@@ -88,53 +102,140 @@ static void mark_waits(struct history *history, uint32_t *seen)
 
 		if (is_between(call))
 			continue;
-		call->is_resumed = next && is_timed_out(call) &&
-				   is_again(history, next, call) &&
-				   (!is_timed_out(next) || next->is_resumed);
+		call->is_resumed = next && is_in_vain(call) && is_again(history, next, call) &&
+				   (!is_in_vain(next) || next->is_resumed);
 		if (call->is_resumed)
 			call->code = next->is_resumed ? next->code : (int32_t)at - 1;
 		seen[call->thread] = (uint32_t)i + 1;
 	}
 }
 
-/* For each thread: the index + 1 of a call; 0: there is none. */
+/* For each thread: indexes + 1 of calls; 0: there is none. */
 struct tried {
-	uint32_t refused; /* the last attempt to lock a file, if it was refused */
-	uint32_t asleep;  /* a sleep directly after it */
+	uint32_t failed;  /* the last failed call */
+	uint32_t refused; /* the last failed attempt to lock a file */
+	uint32_t asleep;  /* a sleep directly after one of them */
+	uint32_t before;  /* the one before the sleep: preferably the attempt to lock a file */
+	uint32_t again;   /* the last failed call that was an attempt after such a sleep */
+	bool has_others;  /* another call has failed since the sleep */
 };
 
-/*
- * Follows a call that tries to lock a file. A sleep before it was a wait for the lock only if an
- * attempt to lock the same file was refused before the sleep.
- */
-static void mark_attempt(struct history *history, struct tried *tried, size_t index)
+/* Returns whether a call failed such that a program may try it again later. */
+static bool has_failed(const struct call *call)
 {
-	const struct call *call = &history->call[index];
-	const struct call *last = tried->refused ? &history->call[tried->refused - 1] : NULL;
-	struct call *sleep = tried->asleep ? &history->call[tried->asleep - 1] : NULL;
-
-	if (sleep && last->text == call->text && follows_directly(history, call, sleep)) {
-		sleep->object = last->text;
-		sleep->is_second = !strcmp(last->type->name, "io.flock");
+	if (call->is_attempt && call->text)
+		return call->error == EAGAIN || call->error == EACCES;
+	switch (call->error) {
+	case 0:
+	case EINTR:
+	case ECANCELED:
+	case ENOTTY: /* isatty() of a file */
+	case ESPIPE: /* lseek() of a pipe */
+	case EINPROGRESS:
+	case EALREADY:
+	case EISCONN:
+		return false;
 	}
-	if (is_refused(call))
-		*tried = (struct tried){ .refused = (uint32_t)index + 1 };
-	else if (last && last->text == call->text)
-		*tried = (struct tried){ 0 };
+	return call->cause != CAUSE_SLEEP && call->cause != CAUSE_POLL && !tries_timed_out(call);
 }
 
-/* Marks the sleeps between attempts to lock a file. tried has zeros for each thread. */
+/* Returns whether two calls try the same. Without a path or address, the descriptor counts. */
+static bool is_same_attempt(const struct call *call, const struct call *other)
+{
+	if (call->is_attempt || other->is_attempt)
+		return call->is_attempt && other->is_attempt && call->text == other->text;
+	return call->type == other->type && call->text == other->text &&
+	       (call->text || call->key == other->key);
+}
+
+/* Marks a sleep after a failed call, before the next attempt. */
+static void mark_sleep(struct history *history, struct call *sleep, uint32_t index)
+{
+	const struct call *failed = &history->call[index];
+
+	if (sleep->cause == CAUSE_SLEEP && failed->is_attempt && failed->text) {
+		sleep->object = failed->text;
+		sleep->is_second = !strcmp(failed->type->name, "io.flock");
+	} else {
+		sleep->is_retry = true;
+		sleep->code = (int32_t)index;
+	}
+}
+
+/* Returns whether a call was a sleep: a poll that found nothing is one. */
+static bool is_sleep(const struct call *call)
+{
+	return call->cause == CAUSE_SLEEP ||
+	       (call->cause == CAUSE_POLL && call->is_in_vain && !call->is_resumed);
+}
+
+/* Returns whether a sleep directly follows a call, whose index + 1 is given; 0: there is none. */
+static bool is_after(const struct history *history, const struct call *sleep, uint32_t call)
+{
+	return call && follows_directly(history, sleep, &history->call[call - 1]);
+}
+
+/*
+ * Follows a sleep. It is a sleep between two attempts if the attempt before it was not the first
+ * one: a program that gives up after the sleep has slept for the same reason.
+ */
+static void follow_sleep(struct history *history, struct tried *of, size_t index)
+{
+	struct call *sleep = &history->call[index];
+
+	of->before = is_after(history, sleep, of->refused) ? of->refused :
+		     is_after(history, sleep, of->failed) ? of->failed : 0;
+	of->asleep = of->before ? (uint32_t)index + 1 : 0;
+	of->has_others = false;
+	if (of->before && of->before == of->again)
+		mark_sleep(history, sleep, of->before - 1);
+}
+
+/*
+ * Follows a call that is no sleep. A program that looks for several files which do not exist does
+ * not wait for one of them.
+ */
+static void follow_attempt(struct history *history, struct tried *of, size_t index)
+{
+	const struct call *call = &history->call[index];
+	struct call *sleep = of->asleep ? &history->call[of->asleep - 1] : NULL;
+	const struct call *before = sleep ? &history->call[of->before - 1] : NULL;
+	const bool is_again = sleep && is_same_attempt(before, call) &&
+			      !(before->error == ENOENT && of->has_others) &&
+			      follows_directly(history, call, sleep);
+
+	if (is_again) {
+		mark_sleep(history, sleep, of->before - 1);
+		of->asleep = 0;
+	}
+	if (has_failed(call)) {
+		of->failed = (uint32_t)index + 1;
+		of->has_others = true;
+		if (call->is_attempt)
+			of->refused = of->failed;
+		if (is_again)
+			of->again = of->failed;
+		return;
+	}
+	if (of->failed && is_same_attempt(&history->call[of->failed - 1], call))
+		of->failed = 0;
+	if (of->refused && is_same_attempt(&history->call[of->refused - 1], call))
+		of->refused = 0;
+}
+
+/*
+ * Marks the sleeps between attempts, for example to lock a file. An attempt must have failed
+ * directly before the sleep. tried has zeros for each thread.
+ */
 static void mark_sleeps(struct history *history, struct tried *tried)
 {
 	for (size_t i = 0; i < history->calls; i++) {
-		const struct call *call = &history->call[i];
-		struct tried *of = &tried[call->thread];
+		struct tried *of = &tried[history->call[i].thread];
 
-		if (call->is_attempt)
-			mark_attempt(history, of, i);
-		else if (of->refused && call->cause == CAUSE_SLEEP &&
-			 follows_directly(history, call, &history->call[of->refused - 1]))
-			of->asleep = (uint32_t)i + 1;
+		if (is_sleep(&history->call[i]))
+			follow_sleep(history, of, i);
+		else
+			follow_attempt(history, of, i);
 	}
 }
 
@@ -152,7 +253,12 @@ int tries_mark(struct history *history)
 	return seen && tried ? 0 : ENOMEM;
 }
 
+const struct call *tries_failed(const struct history *history, const struct call *call)
+{
+	return call->is_retry ? &history->call[call->code] : NULL;
+}
+
 const struct call *tries_last(const struct history *history, const struct call *call)
 {
-	return &history->call[call->code];
+	return call->is_resumed ? &history->call[call->code] : call;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * tries.h - waits that consist of several calls: a program that waits with a time limit, again and
- * again, and a program that sleeps between its attempts to lock a file.
+ * again, and a program that sleeps between its attempts to do something, such as to lock a file.
  */
 #ifndef POSIXTRACE_WHY_TRIES_H
 #define POSIXTRACE_WHY_TRIES_H
@@ -9,14 +9,24 @@
 #include "why/history.h"
 
 /*
- * Marks the calls of such waits. The members is_resumed, code, object and is_second of these
- * calls become valid. history_read() calls this function once. Returns 0 or ENOMEM.
+ * Marks the calls of such waits. The members is_resumed, is_retry, code, object and is_second of
+ * these calls become valid. history_read() calls this function once. Returns 0 or ENOMEM.
  */
 int tries_mark(struct history *history);
 
+/* Returns whether a wait for something other than input ended at a time limit of the call. */
+bool tries_timed_out(const struct call *call);
+
 /*
- * Returns the last call of a wait, the call that reached no time limit. 'call' has is_resumed.
+ * Returns the last call of the wait to which a call belongs: the call that reached no time limit.
+ * For most calls, this is the call itself.
  */
 const struct call *tries_last(const struct history *history, const struct call *call);
+
+/*
+ * Returns the call that failed before a sleep, and that the thread tried again after the sleep;
+ * NULL: there is none. For a lock of a file, the sleep has the file instead: see struct call.
+ */
+const struct call *tries_failed(const struct history *history, const struct call *call);
 
 #endif

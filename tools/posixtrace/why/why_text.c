@@ -19,6 +19,7 @@
 #define CHILDREN  12   /* the most children of one part that are printed */
 #define LINES     36   /* the most parts that are printed in all */
 #define CAUSES    6
+#define OFTEN     10   /* a cause that occurred at least so many times occurred often */
 #define LEAST     0.5  /* percent; smaller parts are added up in one line */
 
 /*
@@ -108,6 +109,26 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 }
 
 /*
+ * Writes how often a part of the thread's own time occurred, if it occurred often: many short waits
+ * need another remedy than a long one.
+ */
+static void put_often(struct out *out, const struct why_node *node)
+{
+	char text[BRIEF_BYTES];
+	uint64_t bytes;
+
+	if (node->parent || node->count < OFTEN || node->kind == WHY_RUN ||
+	    node->kind == WHY_READY || node->kind == WHY_FAULT)
+		return;
+	out_printf(out, " (%llu times, on average %s", (unsigned long long)node->count,
+		   brief_ns(text, (double)node->ns / (double)node->count));
+	bytes = (node->bytes + node->count / 2) / node->count;
+	if (node->bytes)
+		out_printf(out, " and %llu byte%s", (unsigned long long)bytes, text_plural(bytes));
+	out_char(out, ')');
+}
+
+/*
  * Writes the labels of the nodes from the root to the cause. A chain has at most two nodes for each
  * of WHY_DEPTH threads: the wait, and the thread that caused it. At its end it has at most a
  * running part and its functions.
@@ -124,6 +145,9 @@ static void put_chain(const struct page *page, uint32_t node)
 	while (count-- > 0) {
 		out_str(page->out, " -> ");
 		put_label(page->out, page->division->node[chain[count]].label);
+		/* The line "Cause" has the evidence of the last one. */
+		if (count)
+			put_often(page->out, &page->division->node[chain[count]]);
 	}
 }
 
@@ -260,17 +284,6 @@ static void put_load(const struct page *page, const struct window *window)
 		out_str(page->out, "No other thread accepts connections.\n");
 }
 
-/* Returns the time of the last event of a process. */
-static int64_t last_of(const struct history *history, pid_t pid)
-{
-	int64_t last_ns = INT64_MIN;
-
-	for (uint32_t i = 0; i < history->threads; i++)
-		if (history->thread[i].pid == pid && history->thread[i].last_ns > last_ns)
-			last_ns = history->thread[i].last_ns;
-	return last_ns;
-}
-
 /*
  * Returns the share of an event's time that is in the window. The event is about the time between
  * two looks of the recorder. The last look follows the end of the process, which was throttled
@@ -295,7 +308,7 @@ const char *why_limit(const struct why *why, const struct window *window, uint64
 {
 	const struct history *history = &why->history;
 	const pid_t pid = history->thread[window->thread].pid;
-	const int64_t last_ns = last_of(history, pid);
+	const int64_t last_ns = lives_last_ns(history, window->thread);
 	uint32_t path = 0;
 
 	*ns = *periods = 0;
@@ -352,6 +365,7 @@ static void put_summary(const struct page *page, const struct window *window,
 		   why_text_percent(page, causes->cause[0].ns),
 		   brief_ns(text, (double)causes->cause[0].ns));
 	put_cause(page, &causes->cause[0]);
+	put_often(page->out, &page->division->node[causes->cause[0].node]);
 	out_str(page->out, ".\nChain: ");
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
