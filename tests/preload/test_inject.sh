@@ -260,7 +260,14 @@ if command -v prlimit >/dev/null; then
 	rm -f "$log"
 	run 0 attach -p "$target" -o "$log" -d 100ms --trace alloc
 	check "it is traced without the limits" test "$(count 'alloc.*')" -gt 0
+	# The limit of a process that ends before attach does.
+	prlimit --pid "$target" "--as=$((($(memory VmSize) + 65536) * 1024)):"
+	rm -f "$log"
+	attach --trace alloc -s 256M
 	end_reading limited
+	finish_attach 0
+	check "the limit of a process that has ended" has err \
+		"^posixtrace: process $target: events were lost for lack of memory; its limit of address space "
 fi
 begin seccomp
 refused "seccomp" 'seccomp'

@@ -19,7 +19,8 @@
 #include "agent/store.h"
 #include "base/until.h"
 
-#define AGENT_REASON 400
+/* descriptors that must be free before a process is recorded: for it, and for logs and clients */
+#define AGENT_DESCRIPTORS 32
 
 /* The kinds of reasons why a process that the configuration names is not recorded. */
 enum agent_refusal {
@@ -40,7 +41,7 @@ struct agent_refused {
 	char *executable;
 	char record[CONFIG_NAME_MAX + 1];
 	enum agent_refusal why;
-	char reason[AGENT_REASON];
+	char reason[RECORDER_REASON];
 	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
 	uint64_t search;	   /* the last search that found the process */
 };
@@ -53,14 +54,14 @@ struct agent_end {
 };
 
 /*
- * The state of a trigger for a section: the time of its last log, and the number of logs that were
- * held off since then.
+ * The state of a trigger for a section: the time of its last log, the number of logs that were held
+ * off since then, and the numbers of all logs that were written, held off, or could not be written.
  */
 struct agent_fired {
 	char trigger[CONFIG_NAME_MAX + 1], record[CONFIG_NAME_MAX + 1];
 	int64_t last_ns; /* CLOCK_MONOTONIC */
 	bool has_fired, has_failed; /* has_failed: the last log could not be written */
-	uint64_t logs, held_off, held_off_since;
+	uint64_t logs, held_off, held_off_since, failed;
 };
 
 struct agent {
@@ -100,6 +101,12 @@ int agent_serve(const char *path);
 int agent_check(const char *path);
 
 /* In agent_fire.c: the triggers. */
+
+/*
+ * Begins the counts of all sections and triggers of the configuration with 0, so that the metrics
+ * have them before the first process and the first log.
+ */
+void agent_begin_counts(struct agent *agent);
 
 /*
  * Ends a recorder whose process has ended. If a trigger fires and is not held off, keeps the log of
@@ -157,6 +164,26 @@ bool agent_must_wait(struct agent *agent, const struct found *found);
 void agent_forget_recorded(struct agent *agent, const struct found *found);
 /* Forgets the processes that the last search has not found, or all. */
 void agent_forget_refused(struct agent *agent, bool all);
+
+/* Stores the reason why a process is not recorded or watched if the user has no stream left. */
+void agent_no_stream(char reason[RECORDER_REASON], pid_t pid);
+/*
+ * Returns whether enough descriptors are free to record one more process. If recorders used the
+ * last descriptors, the agent could not write logs.
+ */
+bool agent_has_descriptors(const struct agent *agent);
+/* Replaces the line ends in kept messages (say.h) by semicolons. Returns the text. */
+char *agent_one_line(char *messages);
+
+/* In agent_watch.c: the watches of recorders. */
+
+/*
+ * Begins, renews or ends the watch of a recorder, as the configuration of the agent requires. If
+ * the watch cannot begin, notes the reason in the recorder, and prints a new reason.
+ */
+void agent_watch(struct agent *agent, struct recorder *recorder);
+/* Tries again to begin the watches that could not begin. */
+void agent_watch_again(struct agent *agent);
 
 /* In agent_control.c: the socket by which agent --snapshot and --status speak to the agent. */
 int agent_control_open(struct agent *agent);

@@ -4,8 +4,9 @@
  *
  * A request is one message: "status", "snapshot NAME", or "last NS snapshot NAME". With "last NS",
  * the log has the events of the last NS nanoseconds. The answer is an exit status as a digit, and
- * then text. Only the user of the agent, and root, can use the folder of the socket, so a client
- * already has the rights of the agent. The agent waits for a client only for a limited time.
+ * then text. If the status is a failure, the last line of the text is a message. Only the user of
+ * the agent, and root, can use the folder of the socket, so a client already has the rights of the
+ * agent. The agent waits for a client only for a limited time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +21,7 @@
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/bytes.h"
 #include "base/out.h"
 #include "base/say.h"
 #include "base/text.h"
@@ -98,28 +100,70 @@ static void put_safe(FILE *to, const char *text)
 	free(out);
 }
 
-/* Writes why a process is not recorded, and when the agent tries again. */
-static void put_refused(const struct agent_refused *refused, FILE *answer)
+/* Writes the process and the section of a line about something that the agent lacks. */
+static void put_process(FILE *answer, const char *what, pid_t pid, const char *executable,
+			const char *record)
 {
-	int64_t wait_ns = refused->again_ns - until_now_ns();
-	const char *reason = refused->reason;
+	fprintf(answer, "%s: process %d (", what, (int)pid);
+	put_safe(answer, executable);
+	fprintf(answer, ") of record %s: ", record);
+}
+
+/* Writes the reason, and when the agent tries again. The line has the process already. */
+static void put_reason(FILE *answer, pid_t process, const char *reason, int64_t again_ns)
+{
+	int64_t wait_ns = again_ns - until_now_ns();
 	int pid, len = 0;
 
-	/* The line has the process already. */
-	if (sscanf(reason, "process %d: %n", &pid, &len) == 1 && pid == (int)refused->pid)
+	if (sscanf(reason, "process %d: %n", &pid, &len) == 1 && pid == (int)process)
 		reason += len;
-	fprintf(answer, "not recorded: process %d (", (int)refused->pid);
-	put_safe(answer, refused->executable);
-	fprintf(answer, ") of record %s: %s; tried again ", refused->record, reason);
+	put_safe(answer, reason);
 	if (wait_ns > 0)
-		fprintf(answer, "in %lld s\n", (long long)(wait_ns + 999999999) / 1000000000);
+		fprintf(answer, "; tried again in %lld s\n",
+			(long long)(wait_ns + 999999999) / 1000000000);
 	else
-		fprintf(answer, "at the next search\n");
+		fprintf(answer, "; tried again at the next search\n");
+}
+
+/* Writes the processes without a recorder, and the recorders without their watch. */
+static void put_lacks(const struct agent *agent, FILE *answer)
+{
+	for (size_t i = 0; i < agent->recorders; i++) {
+		const struct recorder *recorder = agent->recorder[i];
+
+		if (!*recorder->unwatched)
+			continue;
+		put_process(answer, "not watched", recorder->pid, recorder->executable,
+			    recorder->record->name);
+		fprintf(answer, "durations and triggers on events do not apply: ");
+		put_reason(answer, recorder->pid, recorder->unwatched, recorder->again_ns);
+	}
+	for (size_t i = 0; i < agent->refuseds; i++) {
+		const struct agent_refused *refused = &agent->refused[i];
+
+		put_process(answer, "not recorded", refused->pid, refused->executable,
+			    refused->record);
+		put_reason(answer, refused->pid, refused->reason, refused->again_ns);
+	}
+}
+
+/* Writes the counts of a trigger that has fired for the section. */
+static void put_fired(FILE *answer, const struct agent_fired *fired)
+{
+	if (!fired->logs && !fired->held_off && !fired->failed)
+		return;
+	fprintf(answer, "trigger %s: record %s: %llu written, %llu held off", fired->trigger,
+		fired->record, (unsigned long long)fired->logs,
+		(unsigned long long)fired->held_off);
+	if (fired->failed)
+		fprintf(answer, ", %llu not written; the agent's messages have the reasons",
+			(unsigned long long)fired->failed);
+	fprintf(answer, "\n");
 }
 
 /*
  * Writes a line for each recorder with its section, process, program and the account of its stream.
- * Lines for the processes that are not recorded, the triggers and the logs follow.
+ * Lines for the processes that are not recorded or watched, the triggers and the logs follow.
  */
 static int answer_status(struct agent *agent, FILE *answer)
 {
@@ -140,13 +184,9 @@ static int answer_status(struct agent *agent, FILE *answer)
 			(unsigned long long)seen->lost[POSIX_TRACE_LOST_OVERWRITTEN_NP],
 			(unsigned long long)lost);
 	}
-	for (size_t i = 0; i < agent->refuseds; i++)
-		put_refused(&agent->refused[i], answer);
+	put_lacks(agent, answer);
 	for (size_t i = 0; i < agent->fireds; i++)
-		fprintf(answer, "trigger %s: record %s: %llu written, %llu held off\n",
-			agent->fired[i].trigger, agent->fired[i].record,
-			(unsigned long long)agent->fired[i].logs,
-			(unsigned long long)agent->fired[i].held_off);
+		put_fired(answer, &agent->fired[i]);
 	fprintf(answer,
 		"logs: %llu of %llu bytes, %llu removed for the quota, %llu expired, "
 		"%llu refused\n",
@@ -158,7 +198,8 @@ static int answer_status(struct agent *agent, FILE *answer)
 
 /*
  * Writes logs and answers with their paths. If no recorder is selected, or if a log could not be
- * written, the status is TOOL_FAILURE, so that a script notices it.
+ * written, the status is TOOL_FAILURE, so that a script notices it. The last line of the answer is
+ * then a message.
  */
 static int answer_snapshot(struct agent *agent, const char *name, int64_t last_ns, FILE *answer)
 {
@@ -166,9 +207,8 @@ static int answer_snapshot(struct agent *agent, const char *name, int64_t last_n
 					      answer, &matched);
 
 	if (!matched) {
-		rewind(answer);
-		fprintf(answer, "%s: no process that is recorded now has this section or number\n",
-			name);
+		put_safe(answer, name);
+		fprintf(answer, ": no process that is recorded now has this section or number\n");
 	} else if (logs < matched) {
 		fprintf(answer,
 			"%zu of %zu logs were not written; the agent's messages have the "
@@ -209,6 +249,9 @@ static void answer_client(struct agent *agent, int client)
 	else if (sscanf(request, "last %" SCNd64 " snapshot %n", &last_ns, &name) == 1 && name &&
 		 last_ns > 0)
 		status = answer_snapshot(agent, request + name, last_ns, answer);
+	else
+		fprintf(answer, "the agent that runs does not know this request; if it has another "
+			"version, restart it\n");
 	/*
 	 * If the client has closed the connection or does not read, send() fails, and the answer is
 	 * dropped.
@@ -288,35 +331,60 @@ static int connect_agent(const char *folder)
 }
 
 /*
- * The function prints a message on standard error if the status is a failure and the message is one
- * line. It prints all other text on standard output.
+ * Receives the whole answer: the status, and the text with a NUL at its end. Returns false if the
+ * agent has ended without an answer, or if memory is lacking.
  */
+static bool receive_answer(int fd, int *status, struct bytes *text)
+{
+	char piece[4096], digit;
+	ssize_t n;
+
+	if (recv(fd, &digit, 1, 0) != 1)
+		return false;
+	*status = digit - '0';
+	while ((n = recv(fd, piece, sizeof(piece), 0)) > 0)
+		bytes_add(text, piece, (size_t)n);
+	bytes_add(text, "", 1);
+	return !text->failed;
+}
+
+/*
+ * Prints an answer on standard output. If the status is a failure, the last line of the text is a
+ * message, which is printed on standard error.
+ */
+static void print_answer(int status, char *text)
+{
+	char *message = text + strlen(text);
+
+	if (status && message > text) {
+		*--message = '\0';
+		while (message > text && message[-1] != '\n')
+			message--;
+	}
+	out_bytes(&out_stdout, text, (size_t)(message - text));
+	if (*message)
+		say("%s", message);
+}
+
 int agent_control_request(const char *path, const char *request)
 {
 	struct config *config = config_read(path);
-	char piece[4097], digit = '0' + TOOL_FAILURE;
-	ssize_t n;
-	int fd;
+	struct bytes text = { .at = NULL };
+	int fd, status = TOOL_FAILURE;
 
 	if (!config)
 		return TOOL_FAILURE;
 	fd = connect_agent(config->folder);
-	if (fd >= 0 &&
-	    (send(fd, request, strlen(request), MSG_NOSIGNAL) < 0 || recv(fd, &digit, 1, 0) != 1))
-		say("%s: the agent has ended without an answer; its messages say why",
-		    config->folder);
-	config_drop(config);
-	if (fd < 0)
-		return TOOL_FAILURE;
-	while ((n = recv(fd, piece, sizeof(piece) - 1, 0)) > 0) {
-		piece[n] = '\0';
-		if (digit == '0' || strchr(piece, '\n') != piece + n - 1) {
-			out_bytes(&out_stdout, piece, (size_t)n);
-		} else {
-			piece[n - 1] = '\0';
-			say("%s", piece);
-		}
+	if (fd >= 0) {
+		if (send(fd, request, strlen(request), MSG_NOSIGNAL) >= 0 &&
+		    receive_answer(fd, &status, &text))
+			print_answer(status, text.at);
+		else
+			say("%s: the agent has ended without an answer; its messages say why",
+			    config->folder);
+		close(fd);
 	}
-	close(fd);
-	return out_flush(&out_stdout) ? TOOL_FAILURE : digit - '0';
+	bytes_free(&text);
+	config_drop(config);
+	return out_flush(&out_stdout) ? TOOL_FAILURE : status;
 }

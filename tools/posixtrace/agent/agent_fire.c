@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* agent_fire.c - decides which trigger writes a log, and whether that log is held off. */
+#include <errno.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdio.h>
@@ -36,6 +37,20 @@ static struct agent_fired *fired_of(struct agent *agent, const char *trigger, co
 	return fired;
 }
 
+void agent_begin_counts(struct agent *agent)
+{
+	const struct config *config = agent->config;
+
+	for (size_t i = 0; i < config->records; i++) {
+		const char *record = config->record[i]->name;
+
+		metrics_record_of(&agent->metrics, record);
+		for (size_t k = 0; k < config->triggers; k++)
+			if (config_matches(&config->trigger[k]->record, record))
+				fired_of(agent, config->trigger[k]->name, record);
+	}
+}
+
 /* Adds to the reason of a log the number of logs that were held off before this log. */
 static void add_held_off(const struct agent_fired *fired, char reason[REASON_BYTES])
 {
@@ -56,9 +71,7 @@ static void add_last(int64_t last_ns, char reason[REASON_BYTES])
 			 (double)last_ns / 1e9);
 }
 
-/*
- * Begins the hold-off of a trigger. If the log of the trigger was written, counts the log.
- */
+/* Begins the hold-off of a trigger, and counts its log as written or failed. */
 static void count_fired(struct agent_fired *fired, bool is_written)
 {
 	fired->has_fired = true;
@@ -67,6 +80,8 @@ static void count_fired(struct agent_fired *fired, bool is_written)
 	if (is_written) {
 		fired->held_off_since = 0;
 		fired->logs++;
+	} else {
+		fired->failed++;
 	}
 }
 
@@ -231,17 +246,18 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 		       const struct watch_rule *rule)
 {
 	struct agent_fired *state = fired_of(agent, rule->trigger->name, recorder->record->name);
-	char reason[REASON_BYTES], *path;
+	struct recorder_log log = { .recorder = recorder };
+	char reason[REASON_BYTES];
 
 	if (!state || hold_off(state, rule->trigger->hold_off_ns))
 		return;
 	rule_reason(reason, recorder, rule);
 	add_held_off(state, reason);
 	add_last(rule->trigger->last_ns, reason);
-	count_fired(state, recorder_snapshot(recorder, &agent->store, agent->config,
-					     rule->trigger->name, reason, rule->trigger->last_ns,
-					     &path));
-	say_log(path, rule->trigger->name, reason);
+	recorder_snapshot(&log, 1, &agent->store, agent->config, rule->trigger->name, reason,
+			  rule->trigger->last_ns);
+	count_fired(state, log.is_written);
+	say_log(log.path, rule->trigger->name, reason);
 }
 
 /*
@@ -279,29 +295,30 @@ static bool is_selected(const struct recorder *recorder, const char *name)
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *why, int64_t last_ns, FILE *answer, size_t *matched)
 {
-	char reason[REASON_BYTES], *path;
+	struct recorder_log *list = calloc(agent->recorders + 1, sizeof(*list));
+	char reason[REASON_BYTES];
 	size_t logs = 0;
 
 	*matched = 0;
 	snprintf(reason, sizeof(reason), "%s", why);
 	add_last(last_ns, reason);
-	for (size_t i = 0; i < agent->recorders; i++) {
-		struct recorder *recorder = agent->recorder[i];
+	for (size_t i = 0; i < agent->recorders; i++)
+		if (is_selected(agent->recorder[i], name) && list)
+			list[(*matched)++].recorder = agent->recorder[i];
+	if (!list)
+		say("%s", strerror(ENOMEM));
+	recorder_snapshot(list, *matched, &agent->store, agent->config, trigger, reason, last_ns);
+	for (size_t i = 0; i < *matched; i++) {
 		struct agent_fired *state;
 
-		if (!is_selected(recorder, name))
-			continue;
-		++*matched;
-		if (!recorder_snapshot(recorder, &agent->store, agent->config, trigger, reason,
-				       last_ns, &path))
-			continue;
-		logs++;
-		state = fired_of(agent, trigger, recorder->record->name);
+		state = fired_of(agent, trigger, list[i].recorder->record->name);
 		if (state)
-			state->logs++;
-		if (answer && path)
-			fprintf(answer, "%s\n", path);
-		say_log(path, trigger, reason);
+			++*(list[i].is_written ? &state->logs : &state->failed);
+		logs += list[i].is_written;
+		if (answer && list[i].path)
+			fprintf(answer, "%s\n", list[i].path);
+		say_log(list[i].path, trigger, reason);
 	}
+	free(list);
 	return logs;
 }

@@ -7,9 +7,11 @@
  * prints a reason only if it is new for the process, so that repeated attempts do not fill the
  * journal.
  */
-#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <trace.h>
+#include <unistd.h>
 
 #include "agent/agent.h"
 #include "base/say.h"
@@ -27,6 +29,36 @@ const char *const agent_refusal_name[AGENT_REFUSALS] = {
 	[AGENT_NO_DESCRIPTOR] = "descriptors",
 	[AGENT_ERROR] = "error",
 };
+
+void agent_no_stream(char reason[RECORDER_REASON], pid_t pid)
+{
+	snprintf(reason, RECORDER_REASON, "process %d: the %d streams that a user can have are in "
+		 "use; 'posixtrace list' shows them; name fewer processes in the configuration, or "
+		 "remove durations and triggers on spans, errors and rules, which need a second "
+		 "stream for each process", (int)pid, TRACE_SYS_MAX);
+}
+
+bool agent_has_descriptors(const struct agent *agent)
+{
+	int copies[AGENT_DESCRIPTORS], count = 0;
+	bool good;
+
+	/* Any open descriptor can be copied. */
+	while (count < AGENT_DESCRIPTORS &&
+	       (copies[count] = fcntl(agent->signals.signals, F_DUPFD_CLOEXEC, 0)) >= 0)
+		count++;
+	good = count == AGENT_DESCRIPTORS;
+	while (count)
+		close(copies[--count]);
+	return good;
+}
+
+char *agent_one_line(char *messages)
+{
+	for (char *end = messages; (end = strchr(end, '\n'));)
+		*end = ';';
+	return messages;
+}
 
 /* Returns the refused process, or NULL if no attempt to record the process has failed. */
 static struct agent_refused *refused_of(struct agent *agent, const struct found *found)
@@ -93,6 +125,16 @@ static struct agent_refused *have_refused(struct agent *agent, const struct foun
 	return refused;
 }
 
+/* Returns whether this search has found no other process that is refused for the same lack. */
+static bool is_first(const struct agent *agent, const struct found *found, enum agent_refusal why)
+{
+	for (size_t i = 0; i < agent->refuseds; i++)
+		if (agent->refused[i].why == why && agent->refused[i].pid != found->pid &&
+		    agent->refused[i].search == agent->searches)
+			return false;
+	return true;
+}
+
 void agent_note_refused(struct agent *agent, const struct found *found, enum agent_refusal why,
 			const char *reason)
 {
@@ -102,8 +144,8 @@ void agent_note_refused(struct agent *agent, const struct found *found, enum age
 	 * A section without inject may name many programs that do not use the library. This is no
 	 * error, so only --status shows it. --status also shows all processes without a stream.
 	 */
-	bool is_said = why == AGENT_ERROR || (why == AGENT_NO_STREAM && !agent->lacks_streams) ||
-		       (why == AGENT_NO_DESCRIPTOR && !agent->lacks_descriptors);
+	bool is_said = why == AGENT_ERROR ||
+		       (why != AGENT_NO_LIBRARY && is_first(agent, found, why));
 
 	agent->lacks_streams |= why == AGENT_NO_STREAM;
 	agent->lacks_descriptors |= why == AGENT_NO_DESCRIPTOR;

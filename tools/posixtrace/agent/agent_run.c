@@ -4,7 +4,6 @@
  * of processes.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -19,9 +18,6 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "base/vec.h"
-
-/* descriptors that must be free before a process is recorded: for it, and for logs and clients */
-#define DESCRIPTORS  32
 
 /*
  * Returns whether the process has a recorder. A recorder with the same process number but another
@@ -56,48 +52,30 @@ static void note_gap(struct agent *agent, const struct recorder *recorder,
 }
 
 /*
- * Returns whether enough descriptors are free to record one more process. If recorders used the
- * last descriptors, the agent could not write logs. "fd" is any open descriptor.
- */
-static bool has_descriptors(int fd)
-{
-	int copies[DESCRIPTORS], count = 0;
-	bool good;
-
-	while (count < DESCRIPTORS && (copies[count] = fcntl(fd, F_DUPFD_CLOEXEC, 0)) >= 0)
-		count++;
-	good = count == DESCRIPTORS;
-	while (count)
-		close(copies[--count]);
-	return good;
-}
-
-/*
  * Tests what can be tested before an attempt to record the process. Returns true if the attempt
  * would fail, and stores why.
  */
 static bool has_obstacle(struct agent *agent, const struct found *found, enum agent_refusal *why,
-			 char reason[AGENT_REASON])
+			 char reason[RECORDER_REASON])
 {
 	const int pid = (int)found->pid;
 
 	if (!found->record->injects && !find_uses_library(found->pid)) {
 		/* It may get the library later, for example by execve(). */
 		*why = AGENT_NO_LIBRARY;
-		snprintf(reason, AGENT_REASON, "process %d: it does not use libposixtrace, and its "
-			 "section lacks inject = yes", pid);
+		snprintf(reason, RECORDER_REASON, "process %d: it does not use libposixtrace, and "
+			 "its section lacks inject = yes", pid);
 		return true;
 	}
-	if (agent->lacks_descriptors || !has_descriptors(agent->signals.signals)) {
+	if (agent->lacks_descriptors || !agent_has_descriptors(agent)) {
 		*why = AGENT_NO_DESCRIPTOR;
-		snprintf(reason, AGENT_REASON, "process %d: not recorded, because the agent needs "
-			 "%d free descriptors to record it and to write logs; see ulimit -n", pid,
-			 DESCRIPTORS);
+		snprintf(reason, RECORDER_REASON, "process %d: not recorded, because the agent "
+			 "needs %d free descriptors to record it and to write logs; see ulimit -n",
+			 pid, AGENT_DESCRIPTORS);
 		return true;
 	}
 	*why = AGENT_NO_STREAM;
-	snprintf(reason, AGENT_REASON, "process %d: not recorded, because the %d streams that a "
-		 "user can have are in use; 'posixtrace list' shows them", pid, TRACE_SYS_MAX);
+	agent_no_stream(reason, found->pid);
 	return agent->lacks_streams;
 }
 
@@ -106,16 +84,15 @@ static bool has_obstacle(struct agent *agent, const struct found *found, enum ag
  * cases prints them.
  */
 static enum recorder_begun begin_recorder(struct agent *agent, const struct found *found,
-					  struct recorder **recorder, char reason[AGENT_REASON])
+					  struct recorder **recorder, char reason[RECORDER_REASON])
 {
-	char messages[AGENT_REASON];
+	char messages[RECORDER_REASON];
 	enum recorder_begun begun;
 
 	say_keep(messages, sizeof(messages));
 	begun = recorder_begin(recorder, agent->config, &agent->store, found);
 	say_keep(NULL, 0);
-	for (char *end; (end = strchr(messages, '\n'));)
-		*end = ';';
+	agent_one_line(messages);
 	if (begun == RECORDER_FAILED)
 		memcpy(reason, messages, sizeof(messages));
 	else if (begun == RECORDER_BEGUN && *messages)
@@ -127,7 +104,7 @@ static enum recorder_begun begin_recorder(struct agent *agent, const struct foun
 static void visit_process(void *arg, const struct found *found)
 {
 	struct agent *agent = arg;
-	char reason[AGENT_REASON];
+	char reason[RECORDER_REASON];
 	enum agent_refusal why;
 	struct recorder *recorder;
 
@@ -145,7 +122,7 @@ static void visit_process(void *arg, const struct found *found)
 	case RECORDER_BEGUN:
 		agent->recorder[agent->recorders++] = recorder;
 		agent_forget_recorded(agent, found);
-		recorder_watch(recorder, agent->config, &agent->metrics);
+		agent_watch(agent, recorder);
 		say("record %s: process %d (%s) is recorded", found->record->name, (int)found->pid,
 		    found->executable);
 		note_gap(agent, recorder, found);
@@ -235,6 +212,7 @@ static void search_processes(struct agent *agent)
 	look_at_recorders(agent);
 	agent->searches++;
 	agent->lacks_streams = agent->lacks_descriptors = false;
+	agent_watch_again(agent);
 	if (find_processes(agent->config, visit_process, agent))
 		agent_forget_refused(agent, false);
 	agent_forget_ends(agent);
@@ -267,7 +245,7 @@ static bool is_kept(const struct config *config, const struct recorder *recorder
  */
 static void reload_config(struct agent *agent)
 {
-	struct config *config = config_read(agent->path);
+	struct config *config = config_read(agent->path), *former = agent->config;
 
 	/*
 	 * The folder cannot change, because the lock, the socket and the flight logs are in the old
@@ -298,13 +276,14 @@ static void reload_config(struct agent *agent)
 		else if (!keeps)
 			agent_end_recorder(agent, i, "reload", "the configuration has changed");
 	}
-	for (size_t i = 0; i < agent->recorders; i++)
-		recorder_watch(agent->recorder[i], config, &agent->metrics);
-	if (agent->config->textfile &&
-	    (!config->textfile || strcmp(config->textfile, agent->config->textfile)))
+	if (former->textfile && (!config->textfile || strcmp(config->textfile, former->textfile)))
 		metrics_remove(agent);
-	config_drop(agent->config);
+	/* The former watches use the former configuration until agent_watch() replaces them. */
 	agent->config = config;
+	agent_begin_counts(agent);
+	for (size_t i = 0; i < agent->recorders; i++)
+		agent_watch(agent, agent->recorder[i]);
+	config_drop(former);
 	agent->metrics.listen_err = 0;
 	if (metrics_listen(agent))
 		say("listen %s: the agent tries again at each search for processes",
@@ -544,6 +523,7 @@ int agent_serve(const char *path)
 		status = agent_control_open(&agent);
 	if (!status) {
 		agent.begin_ns = until_now_ns();
+		agent_begin_counts(&agent);
 		say("%s: ready: %zu section%s [record], logs in %s/logs", path,
 		    agent.config->records, text_plural(agent.config->records), agent.store.folder);
 		while (!agent.ends) {

@@ -154,6 +154,23 @@ static void put_processes(FILE *out, const struct agent *agent)
 	}
 }
 
+/* Writes for each section the number of recorded processes that lack their watch. */
+static void put_unwatched(FILE *out, const struct agent *agent)
+{
+	put_head(out, "posixtrace_processes_unwatched", "gauge",
+		 "Recorded processes without the durations and triggers on events that the "
+		 "configuration requires.");
+	for (size_t i = 0; i < agent->config->records; i++) {
+		const char *name = agent->config->record[i]->name;
+		size_t count = 0;
+
+		for (size_t k = 0; k < agent->recorders; k++)
+			count += *agent->recorder[k]->unwatched &&
+				 !strcmp(agent->recorder[k]->record->name, name);
+		fprintf(out, "posixtrace_processes_unwatched{record=\"%s\"} %zu\n", name, count);
+	}
+}
+
 /* Writes for each section the number of processes that are not recorded, by the kind of reason. */
 static void put_refused(FILE *out, const struct agent *agent)
 {
@@ -231,6 +248,12 @@ static void put_logs(FILE *out, const struct agent *agent)
 		fprintf(out, "posixtrace_logs_held_off_total{record=\"%s\",trigger=\"%s\"} %llu\n",
 			agent->fired[i].record, agent->fired[i].trigger,
 			(unsigned long long)agent->fired[i].held_off);
+	put_head(out, "posixtrace_logs_failed_total", "counter",
+		 "Logs of triggers that could not be written, or that the quota refused.");
+	for (size_t i = 0; i < agent->fireds; i++)
+		fprintf(out, "posixtrace_logs_failed_total{record=\"%s\",trigger=\"%s\"} %llu\n",
+			agent->fired[i].record, agent->fired[i].trigger,
+			(unsigned long long)agent->fired[i].failed);
 	put_head(out, "posixtrace_logs_removed_total", "counter",
 		 "Logs that were removed for the quota or for their age, or refused by the quota.");
 	fprintf(out, "posixtrace_logs_removed_total{reason=\"quota\"} %llu\n",
@@ -269,6 +292,7 @@ char *metrics_text(struct agent *agent, size_t *len)
 	fprintf(out, "posixtrace_agent_update_time_seconds %lld\n", (long long)time(NULL));
 	put_processes(out, agent);
 	put_refused(out, agent);
+	put_unwatched(out, agent);
 	put_records(out, &agent->metrics);
 	put_series(out, &agent->metrics);
 	put_logs(out, agent);

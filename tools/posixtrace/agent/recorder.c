@@ -99,6 +99,32 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 }
 
 /*
+ * Returns whether the user has a stream left: tries to create a stream for this process. The
+ * creation of another stream may have failed because too many streams trace its process and the
+ * family of the process, which does not concern other processes.
+ */
+static bool has_stream_left(void)
+{
+	trace_attr_t attr;
+	trace_id_t trid;
+	int err = posix_trace_attr_init(&attr);
+
+	if (err)
+		return false;
+	err = posix_trace_create(0, &attr, &trid);
+	posix_trace_attr_destroy(&attr);
+	if (!err)
+		posix_trace_shutdown(trid);
+	return err != EAGAIN;
+}
+
+/* Returns the result for the error of a stream that could not be created. */
+static enum recorder_begun failed_begun(int err)
+{
+	return err == EAGAIN && !has_stream_left() ? RECORDER_FULL : RECORDER_FAILED;
+}
+
+/*
  * Creates the stream. If the section has the key inject, the function loads the shim into the
  * process before it creates the stream. So the event types have their names before the first event,
  * and the filter can choose the types by name.
@@ -125,7 +151,7 @@ static enum recorder_begun open_stream(struct recorder *recorder, const struct s
 	}
 	if (begun)
 		return RECORDER_BEGUN;
-	return recorder->capture.err == EAGAIN ? RECORDER_FULL : RECORDER_FAILED;
+	return failed_begun(recorder->capture.err);
 }
 
 /*
@@ -302,15 +328,18 @@ static void add_last_counts(struct recorder *recorder, struct metrics *metrics)
  * A watch refers to the triggers of a configuration. So the function makes the watch again when the
  * agent has loaded a new configuration.
  */
-void recorder_watch(struct recorder *recorder, const struct config *config, struct metrics *metrics)
+enum recorder_begun recorder_watch(struct recorder *recorder, const struct config *config,
+				   struct metrics *metrics)
 {
 	const struct config_record *record = config_record_of(config, recorder->record->name);
+	int err = 0;
 
 	watch_end(recorder->watch);
 	recorder->watch = NULL;
 	if (record && watch_is_needed(config, record))
-		recorder->watch = watch_begin(recorder->pid, config, recorder->record,
-					      &recorder->plan.choose, metrics);
+		err = watch_begin(&recorder->watch, recorder->pid, config, recorder->record,
+				  &recorder->plan.choose, metrics);
+	return err ? failed_begun(err) : RECORDER_BEGUN;
 }
 
 /* Appends a text with its NUL. Returns the end of the appended bytes. */
@@ -360,6 +389,13 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 		copy->err = posix_trace_snapshot_since_np(stream, copy->fd, copy->since_ns, NULL);
 }
 
+/* Prints why the stream could not be copied. */
+static void say_no_copy(const struct recorder *recorder, const char *trigger, int err)
+{
+	say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger,
+	    say_strerror(err));
+}
+
 /*
  * Copies the stream into the new file "name" in flight/. If the recorded process has ended, only
  * the agent still has the stream's memory, so the function visits all streams that the agent can
@@ -381,38 +417,87 @@ static int copy_recorder(const struct recorder *recorder, const struct store *st
 		err = copy.err;
 	if (!err)
 		return copy.fd;
-	say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger, strerror(err));
+	say_no_copy(recorder, trigger, err);
 	close(copy.fd);
 	store_drop(store, name);
 	return -1;
 }
 
-/*
- * The copy is written in flight/ and is moved to logs/ when it is complete. Its name ends with
- * ".new", unlike the names of flight logs. If this agent is killed meanwhile, the next agent
- * recognizes the copy by this name and removes it.
- */
-bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
-		       const char *trigger, const char *reason, int64_t last_ns, char **path)
-{
-	char name[STORE_NAME_BYTES + 8];
-	enum store_result result;
-	int fd;
+/* The argument of keep_stream(): what recorder_snapshot() has to do. */
+struct snapshot {
+	struct recorder_log *list;
+	size_t count;
+	struct store *store;
+	const struct config *config;
+	const char *trigger, *reason;
+	int64_t since_ns;
+};
 
-	*path = NULL;
-	recorder_note(recorder, "snapshot", trigger, reason);
+/*
+ * Writes the log of one recorder. The copy is written in flight/ and is moved to logs/ when it is
+ * complete. Its name ends with ".new", unlike the names of flight logs. If this agent is killed
+ * meanwhile, the next agent recognizes the copy by this name and removes it.
+ */
+static void keep_copy(const struct snapshot *snapshot, struct recorder_log *log,
+		      const struct posix_trace_stream_np *stream)
+{
+	const struct recorder *recorder = log->recorder;
+	enum store_result result = STORE_FAILED;
+	char name[STORE_NAME_BYTES + 8];
+	int fd, err;
+
+	log->is_tried = true;
+	recorder_note(recorder, "snapshot", snapshot->trigger, snapshot->reason);
 	snprintf(name, sizeof(name), "%s.new", recorder->name);
-	fd = copy_recorder(recorder, store, name, trigger, last_ns, false);
+	fd = store_create(snapshot->store, name);
 	if (fd < 0)
-		return false;
-	result = store_keep(store, config, name, &recorder->flight, trigger, path);
+		return;
+	err = posix_trace_snapshot_since_np(stream, fd, snapshot->since_ns, NULL);
+	if (err)
+		say_no_copy(recorder, snapshot->trigger, err);
+	else
+		result = store_keep(snapshot->store, snapshot->config, name, &recorder->flight,
+				    snapshot->trigger, &log->path);
 	close(fd);
 	if (result == STORE_LATER)
 		say("process %d: the copy for trigger %s is removed without an account",
-		    (int)recorder->pid, trigger);
+		    (int)recorder->pid, snapshot->trigger);
 	if (result != STORE_KEPT)
-		store_drop(store, name);
-	return result == STORE_KEPT;
+		store_drop(snapshot->store, name);
+	log->is_written = result == STORE_KEPT;
+}
+
+/* posix_trace_observe_np() calls this function for each stream. */
+static void keep_stream(void *arg, const struct posix_trace_stream_np *stream)
+{
+	const struct snapshot *snapshot = arg;
+
+	for (size_t i = 0; i < snapshot->count; i++)
+		if (!snapshot->list[i].is_tried &&
+		    is_own_stream(snapshot->list[i].recorder, stream))
+			keep_copy(snapshot, &snapshot->list[i], stream);
+}
+
+/*
+ * To find the stream of one process, an observer searches the files of all processes. So one search
+ * finds the streams of all recorders.
+ */
+void recorder_snapshot(struct recorder_log *list, size_t count, struct store *store,
+		       const struct config *config, const char *trigger, const char *reason,
+		       int64_t last_ns)
+{
+	struct snapshot snapshot = { list, count, store, config, trigger, reason,
+				     when_since(last_ns) };
+	int err;
+
+	if (!count)
+		return;
+	err = posix_trace_observe_np(count == 1 ? list->recorder->pid
+						: POSIX_TRACE_EVERY_PROCESS_NP,
+				     keep_stream, &snapshot);
+	for (size_t i = 0; i < count; i++)
+		if (!list[i].is_tried)
+			say_no_copy(list[i].recorder, trigger, err ? err : ESRCH);
 }
 
 /*

@@ -38,6 +38,9 @@
  */
 #define RECORDER_LINGER_MS 10000
 
+/* bytes of the text why a process has no recorder or no watch */
+#define RECORDER_REASON 400
+
 struct recorder {
 	struct config *config; /* the configuration with which the recorder began */
 	const struct config_record *record;
@@ -54,11 +57,20 @@ struct recorder {
 	struct capture capture;
 	struct inject inject;
 	struct watch *watch;	       /* NULL: none */
+	/*
+	 * If the configuration requires a watch, and the watch could not begin: why not, and when
+	 * the agent tries again. Otherwise the text is empty.
+	 */
+	char unwatched[RECORDER_REASON];
+	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
 	/* the counts at the last recorder_count_all(), and those that the metrics have */
 	struct metrics_record seen, counted;
 };
 
-/* The result of recorder_begin(). RECORDER_FULL: the user has no stream left, see TRACE_SYS_MAX. */
+/*
+ * The result of recorder_begin() and recorder_watch(). RECORDER_FULL: the user has no stream left,
+ * see TRACE_SYS_MAX.
+ */
 enum recorder_begun { RECORDER_BEGUN, RECORDER_FAILED, RECORDER_FULL, RECORDER_GONE };
 
 /*
@@ -95,20 +107,29 @@ void recorder_count_all(struct recorder *const *recorder, size_t recorders);
 void recorder_note(const struct recorder *recorder, const char *what, const char *trigger,
 		   const char *reason);
 
+/* A recorder whose stream is written as a log, and the result. */
+struct recorder_log {
+	struct recorder *recorder;
+	bool is_tried, is_written;
+	char *path; /* of the log, or NULL; the caller frees it */
+};
+
 /*
- * Writes the content of the stream as a log in the store, and continues recording. The log has only
- * the events of the last last_ns nanoseconds, or all events if last_ns is 0. Stores the path of the
- * log in *path; the caller frees it. Returns false after it printed an error.
+ * Writes the content of the stream of each recorder in the list as a log in the store, and
+ * continues recording. The logs have only the events of the last last_ns nanoseconds, or all events
+ * if last_ns is 0. Sets the members is_written and path. Prints errors.
  */
-bool recorder_snapshot(struct recorder *recorder, struct store *store, const struct config *config,
-		       const char *trigger, const char *reason, int64_t last_ns, char **path);
+void recorder_snapshot(struct recorder_log *list, size_t count, struct store *store,
+		       const struct config *config, const char *trigger, const char *reason,
+		       int64_t last_ns);
 
 /*
  * Begins, renews or ends the watch of the process, as this configuration requires. If the watch
- * cannot begin, prints an error, and the recording continues without it.
+ * cannot begin, prints an error and returns RECORDER_FAILED or RECORDER_FULL. The recording then
+ * continues without the watch.
  */
-void recorder_watch(struct recorder *recorder, const struct config *config,
-		    struct metrics *metrics);
+enum recorder_begun recorder_watch(struct recorder *recorder, const struct config *config,
+				   struct metrics *metrics);
 
 /* Adds the growth of the member seen, and of the watch, since the last call to the metrics. */
 void recorder_add_counts(struct recorder *recorder, struct metrics *metrics);

@@ -12,6 +12,7 @@
 #include "base/say.h"
 #include "base/vec.h"
 #include "base/when.h"
+#include "live/capture.h"
 #include "live/process.h"
 
 #define STREAM_BYTES   ((size_t)1 << 20)
@@ -258,9 +259,9 @@ static void watch_free(struct watch *watch)
  * The rules are made before the stream, so that they apply to its first event, too. The process
  * already has the library, because its flight recorder exists.
  */
-struct watch *watch_begin(pid_t pid, const struct config *config,
-			  const struct config_record *record, const struct choose *choose,
-			  struct metrics *metrics)
+int watch_begin(struct watch **result, pid_t pid, const struct config *config,
+		const struct config_record *record, const struct choose *choose,
+		struct metrics *metrics)
 {
 	struct watch *watch = calloc(1, sizeof(*watch));
 	int err = ENOMEM;
@@ -282,12 +283,16 @@ struct watch *watch_begin(pid_t pid, const struct config *config,
 		}
 		watch->log.trid = watch->trid;
 	}
+	*result = err ? NULL : watch;
 	if (!err)
-		return watch;
-	process_say_why(pid, err);
+		return 0;
+	if (err == EAGAIN)
+		capture_say_too_many(pid);
+	else
+		process_say_why(pid, err);
 	if (watch)
 		watch_free(watch);
-	return NULL;
+	return err;
 }
 
 /*

@@ -71,12 +71,13 @@ struct watch {
 bool watch_is_needed(const struct config *config, const struct config_record *record);
 
 /*
- * Begins to watch a process that has the library. "choose" must exist until watch_end(). Returns
- * NULL after it printed an error.
+ * Begins to watch a process that has the library, and stores the watch in *result. "choose" must
+ * exist until watch_end(). Returns 0, or the error number of the stream after it printed an error.
+ * EAGAIN: there are too many streams.
  */
-struct watch *watch_begin(pid_t pid, const struct config *config,
-			  const struct config_record *record, const struct choose *choose,
-			  struct metrics *metrics);
+int watch_begin(struct watch **result, pid_t pid, const struct config *config,
+		const struct config_record *record, const struct choose *choose,
+		struct metrics *metrics);
 /* Ends the watch. "watch" may be NULL. */
 void watch_end(struct watch *watch);
 

@@ -166,7 +166,8 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	open_calls_fini(&open);
 	status = tool_worse(status, kernel_weave(kernel, file));
 	/* The result is read from the log, which now also has the events of the last flush. */
-	status = tool_worse(status, capture_read_back(plan, file->fd, &result->capture));
+	status = tool_worse(status, capture_read_back(plan, capture.limit, file->fd,
+						      &result->capture));
 	if (result->capture.bytes && !plan->quiet) {
 		untraced_say(file->fd, false, kernel_has_calls(&kernel->plan));
 		if (!plan->inherit)

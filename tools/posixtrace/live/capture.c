@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -88,6 +89,11 @@ void capture_say_no_memory(pid_t pid, size_t bytes)
 		say("a filter of system calls, as in a container, can refuse this call");
 }
 
+void capture_say_too_many(pid_t pid)
+{
+	say("process %d: there are too many streams; 'posixtrace list' shows them", (int)pid);
+}
+
 /*
  * Stores and prints the reason why the stream cannot be created. For errors of the library, the
  * message names the option that causes them.
@@ -106,8 +112,7 @@ static int capture_say_why(struct capture *capture, int err)
 		capture_say_no_memory(plan->pid, plan->stream_size);
 		break;
 	case EAGAIN:
-		say("process %d: there are too many streams; 'posixtrace list' shows them",
-		    (int)plan->pid);
+		capture_say_too_many(plan->pid);
 		break;
 	/* These errors are about the file of the log and not about the process. */
 	case ENOSPC:
@@ -150,13 +155,38 @@ static int capture_create(struct capture *capture, trace_attr_t *attr, int fd)
 	return TOOL_OK;
 }
 
+/* Returns whether the process has a limit of its memory. */
+static bool has_limit(pid_t pid)
+{
+	struct rlimit limit;
+
+	return (!prlimit(pid, RLIMIT_AS, NULL, &limit) && limit.rlim_cur != RLIM_INFINITY) ||
+	       (!prlimit(pid, RLIMIT_DATA, NULL, &limit) && limit.rlim_cur != RLIM_INFINITY);
+}
+
+/*
+ * Keeps the limit because of which the process may have no memory for a stream. The limit is read
+ * while the process lives, because afterwards its number may be another process's.
+ */
+static void note_limit(struct capture *capture)
+{
+	const struct capture_plan *plan = capture->plan;
+	const char *limit = "";
+
+	if (capture->has_limit)
+		limit = target_short_limit(plan->pid, TARGET_LOAD_ROOM + 2 * plan->stream_size);
+	if (*limit)
+		snprintf(capture->limit, sizeof(capture->limit), "%s", limit);
+}
+
 int capture_begin(struct capture *capture, const struct capture_plan *plan, int fd)
 {
 	trace_attr_t attr;
 	int err = posix_trace_attr_init(&attr);
 
 	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
-				     .admit.known = plan->known };
+				     .admit.known = plan->known,
+				     .has_limit = has_limit(plan->pid) };
 	if (err)
 		return capture_say_why(capture, err);
 	/*
@@ -175,6 +205,8 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 	if (err) {
 		budget_end(capture->budget);
 		capture->budget = NULL;
+	} else {
+		note_limit(capture);
 	}
 	return err;
 }
@@ -220,6 +252,7 @@ int capture_look(struct capture *capture)
 	struct posix_trace_status_info status;
 	int err;
 
+	note_limit(capture);
 	if (capture->budget && capture_look_budget(capture))
 		return TOOL_FAILURE;
 	err = admit_refresh(&capture->admit, capture->trid);
@@ -286,22 +319,9 @@ static int read_complete(const struct capture_plan *plan, int fd, struct shimlos
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
-/*
- * Names the limit because of which the process may have had no memory for a stream. If the process
- * has ended, there is no limit to be read.
- */
-static void say_limit(const struct capture_plan *plan, const struct posix_trace_ledger_np *ledger)
-{
-	const char *limit = "";
-
-	if (ledger->lost[POSIX_TRACE_LOST_NO_MEMORY_NP])
-		limit = target_short_limit(plan->pid, TARGET_LOAD_ROOM + 2 * plan->stream_size);
-	if (*limit)
-		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
-}
-
 /* The result has the counts of the log's ledger. A log without a ledger is damaged. */
-int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result)
+int capture_read_back(const struct capture_plan *plan, const char *limit, int fd,
+		      struct capture_result *result)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
 	trace_id_t trid;
@@ -320,7 +340,8 @@ int capture_read_back(const struct capture_plan *plan, int fd, struct capture_re
 		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
 		return TOOL_DAMAGED;
 	}
-	say_limit(plan, &result->ledger);
+	if (*limit && result->ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP])
+		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
 	/*
 	 * Events of the log count the calls that the shim could not trace. Only a complete log has
 	 * all of them.

@@ -92,6 +92,8 @@ struct capture {
 	struct budget *budget; /* NULL: no limit */
 	int err;	       /* if capture_begin() failed: the error of the stream, or 0 */
 	bool log_failed; /* the log cannot be written; the error was printed */
+	bool has_limit;  /* the process has a limit of its memory */
+	char limit[300]; /* of target_short_limit(): the last text that was not empty */
 };
 
 struct capture_result {
@@ -140,8 +142,13 @@ void capture_note_end(struct capture *capture, pid_t pid, const struct ended *en
  */
 int capture_finish(struct capture *capture);
 
-/* Reads the result from the log itself, so that later readers of the log find the same counts. */
-int capture_read_back(const struct capture_plan *plan, int fd, struct capture_result *result);
+/*
+ * Reads the result from the log itself, so that later readers of the log find the same counts. If
+ * events were lost for lack of memory, prints the limit of the process, the member of struct
+ * capture; it may be empty.
+ */
+int capture_read_back(const struct capture_plan *plan, const char *limit, int fd,
+		      struct capture_result *result);
 
 /*
  * Returns the state of this process's own stream as an observer sees it. The process creates at
@@ -155,6 +162,9 @@ struct capture_own capture_look_at_own(void);
 
 /* Prints why there is no memory for a stream of this size: a lack of memory, or a refused call. */
 void capture_say_no_memory(pid_t pid, size_t bytes);
+
+/* Prints why a stream for the process cannot be created if the error is EAGAIN. */
+void capture_say_too_many(pid_t pid);
 
 /*
  * Prints a message if the process of the stream does not use the library, so that no event can

@@ -384,7 +384,8 @@ static int complete_log(struct run *run)
 	open_calls_pass(&open, &run->kernel, run->file.fd);
 	open_calls_fini(&open);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
-	status = tool_worse(status, capture_read_back(run->plan, run->file.fd, &result));
+	status = tool_worse(status, capture_read_back(run->plan, run->capture.limit, run->file.fd,
+						      &result));
 	/*
 	 * With --quiet the result is printed only if events were lost, or if a loss makes the
 	 * command exit with 4.

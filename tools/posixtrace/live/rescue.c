@@ -145,7 +145,7 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 	 * A snapshot of damaged memory is a damaged log. It is kept, because its events may still
 	 * be useful.
 	 */
-	status = capture_read_back(&plan, file.fd, &result);
+	status = capture_read_back(&plan, "", file.fd, &result);
 	outfile_close(&file);
 	if (rescue->json)
 		put_json(&out_stdout, stream, path, &result, rescue->last_ns ? &older : NULL);
