@@ -58,6 +58,7 @@ RESULT.select, if there is one, has a table and a fault that meets each SELECT o
     none-of     there are no rows
     typeless    the rows of the first type with losses are missing
     older       the rows of losses with the empty name are missing, as an older ship has sent them
+    late        there are no rows, and conditions of other statements do not find them either
 
 RESULT, a file, gets a line for each table after each request: its name, the number of rows that
 count, and "whole" if their numbers (row_seq) are 0, 1, 2 ... for each log, each one once. A line
@@ -315,8 +316,12 @@ def select_rows(sql):
                  where)
     if fault == "older":
         where = "name <> '' AND " + where
+    if fault == "late":
+        where = "0"
     if fault_of("losses_rows") == "older":
         where = where.replace("FROM losses_rows WHERE name = ''", "FROM losses_rows WHERE 0")
+    if fault_of("losses_rows") == "late":
+        where = where.replace("FROM losses_rows WHERE", "FROM losses_rows WHERE 0 AND")
     plain = "SELECT %s FROM %s WHERE %s" % (found[1], table, where)
     plain = re.sub(r"\b\d{19,20}\b", signed, plain)
     plain = re.sub(r"'((?:[^'\\]|\\.)*)'", literal, plain, flags=re.S)

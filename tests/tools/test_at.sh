@@ -236,6 +236,13 @@ if has_command query; then
 	run 0 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/odd.ptl'"
 	check "an older version has sent none" has out '^3$'
 	check "which is no lack, but said" has err 'the table losses lacks [0-9]* lost events of unknown type of [0-9]* logs* that an older version of ship has sent; the table ledger has them'
+	# If no row of losses is there, the rows may be late.
+	printf '%s\n' 'type tick u32 n' 'tick 7 7 1s 5' 'lost - 4' | "$compose" "$tmp/unknown.ptl" || exit 99
+	run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/unknown.ptl"
+	echo "losses_rows late" >"$tmp/result.select"
+	run 3 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/unknown.ptl'"
+	check "late rows are a lack" has err '^WARNING: the table losses of the database lacks rows of [0-9]* logs*: '
+	check "late rows: the other table that has the losses" has err 'the table ledger has lost events of unknown type, with the empty name'
 	echo "types_rows none-of" >"$tmp/result.select"
 	run 3 query --at "$url" "select name from types"
 	check "query, no types: a warning" has err 'the table types of the database lacks rows'

@@ -130,12 +130,16 @@ static size_t count_lacking(const struct sums *wanted, const struct sums *found,
  * An older version of ship sent no rows of losses with the empty name, for lost events of unknown
  * type. It sent these losses in the ledger only. Adds the losses of such logs to "found". Returns
  * false after it printed an error.
+ *
+ * The rows of losses of a log arrive together. So if the server has none of them, they may be late,
+ * and the log is not added.
  */
 static bool add_older(struct server *server, struct sums *found)
 {
 	return fetch_sums(server, query_schema[QUERY_LEDGER].name, "count",
-			  " AND name = '' AND term LIKE 'lost: %' AND row_source NOT IN "
-			  "(SELECT row_source FROM losses_rows WHERE name = '')", found);
+			  " AND name = '' AND term LIKE 'lost: %' AND row_source IN "
+			  "(SELECT row_source FROM losses_rows WHERE name <> '') AND row_source "
+			  "NOT IN (SELECT row_source FROM losses_rows WHERE name = '')", found);
 }
 
 bool query_lacks(struct server *server, int table)
@@ -163,6 +167,9 @@ bool query_lacks(struct server *server, int table)
 			    "has them, with the empty name", older, text_plural(older), older_logs,
 			    text_plural(older_logs));
 	}
+	if (good && logs && table == QUERY_LOSSES)
+		say("the table ledger has lost events of unknown type, with the empty name, even "
+		    "if an older version of ship has sent the log");
 	if (!good)
 		say_warning("it is not known whether the table %s of the database has all its rows",
 			    query_schema[table].name);

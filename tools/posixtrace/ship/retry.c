@@ -36,11 +36,20 @@ void ship_pause(int64_t ns)
 
 static void say_reason(struct retry *retry, const char *reason, int64_t now_ns)
 {
-	if (!strcmp(retry->printed, reason) && now_ns - retry->printed_ns < SAY_AGAIN_NS)
+	struct retry_reason *printed = NULL;
+
+	for (size_t i = 0; i < RETRY_REASONS && !printed; i++)
+		if (!strcmp(retry->reason[i].text, reason))
+			printed = &retry->reason[i];
+	if (printed && now_ns - printed->printed_ns < SAY_AGAIN_NS)
 		return;
+	if (!printed) {
+		printed = &retry->reason[retry->oldest];
+		retry->oldest = (retry->oldest + 1) % RETRY_REASONS;
+	}
 	say("%s", reason);
-	snprintf(retry->printed, sizeof(retry->printed), "%s", reason);
-	retry->printed_ns = now_ns;
+	snprintf(printed->text, sizeof(printed->text), "%s", reason);
+	printed->printed_ns = now_ns;
 }
 
 void retry_succeeded(struct retry *retry)
@@ -49,7 +58,8 @@ void retry_succeeded(struct retry *retry)
 		say("the server answers again");
 	retry->failing_ns = 0;
 	retry->pause_ms = 0;
-	*retry->printed = '\0';
+	for (size_t i = 0; i < RETRY_REASONS; i++)
+		*retry->reason[i].text = '\0';
 }
 
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns)

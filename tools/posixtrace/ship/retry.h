@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define RETRY_REASON_BYTES 1024
+#define RETRY_REASONS	   16 /* at least ADDRESS_HOSTS */
 
 /* SIGINT and SIGTERM set ship_stopped to 1. The command then ends after the current request. */
 extern volatile sig_atomic_t ship_stopped;
@@ -22,8 +23,15 @@ struct retry {
 	int64_t give_up_ns;
 	/* the time of the first of the failures; 0: the last request succeeded */
 	int64_t failing_ns;
-	int64_t printed_ns; /* the time when the text in "printed" was last printed */
-	char printed[RETRY_REASON_BYTES];
+	/*
+	 * the last reasons and when each was printed; several, because each host has a reason of
+	 * its own
+	 */
+	struct retry_reason {
+		int64_t printed_ns;
+		char text[RETRY_REASON_BYTES];
+	} reason[RETRY_REASONS];
+	size_t oldest; /* index of the reason that a new one replaces */
 	bool has_given_up;             /* give_up_ns are over, so no further request is sent */
 	unsigned pause_ms;             /* length of the last pause before a repetition */
 	/* work to do before each pause, even while the receiver is absent; NULL: none */
