@@ -197,6 +197,9 @@ rm -rf "$tmp/state"
 ships 1 --give-up 300ms "$log"
 check "no connection: the reason" has err "http://$FAKE_ADDRESS:[0-9]*/: SELECT .*onnect"
 check "no connection: what follows" has err 'ship gives up; the next run continues from here'
+# The reasons of two hosts alternate, and each is printed once a minute.
+run 1 ship --state "$tmp/state" --to "clickhouse://$FAKE_ADDRESS:1,$FAKE_ADDRESS:2/fleet" --give-up 2s "$log"
+check "two absent hosts: two reasons, and the end" has_lines err 3
 serve
 FAKE_PORT=$port
 export FAKE_PORT
