@@ -9,8 +9,17 @@
  * of the manual. posixtrace(7) lists the choices of this implementation where the standard allows
  * several. Extensions are in <trace_np.h>.
  */
-#ifndef _TRACE_H
-#define _TRACE_H
+#ifndef _POSIX_TRACE_H
+#define _POSIX_TRACE_H
+
+/*
+ * A program of C++ may request warnings about casts in the style of C, and the macros have such
+ * casts. The pragma makes the compiler treat the header as one of the system, whatever folder it is
+ * in. All public headers have this pragma.
+ */
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
 
 #include <sys/types.h>
 #include <pthread.h>

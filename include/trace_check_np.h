@@ -12,9 +12,13 @@
 #ifndef _TRACE_CHECK_NP_H
 #define _TRACE_CHECK_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
 #include <stdint.h>
-#include <trace.h>
-#include <trace_ledger_np.h>
+#include "trace.h"
+#include "trace_ledger_np.h"
 
 #ifdef __cplusplus
 extern "C" {

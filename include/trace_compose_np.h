@@ -16,12 +16,16 @@
 #ifndef _TRACE_COMPOSE_NP_H
 #define _TRACE_COMPOSE_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
 #include <stdint.h>
-#include <trace.h>
-#include <trace_ledger_np.h>
-#include <trace_mapping_np.h>
-#include <trace_object_np.h>
-#include <trace_read_np.h>
+#include "trace.h"
+#include "trace_ledger_np.h"
+#include "trace_mapping_np.h"
+#include "trace_object_np.h"
+#include "trace_read_np.h"
 
 #ifdef __cplusplus
 extern "C" {

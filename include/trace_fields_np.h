@@ -15,10 +15,15 @@
 #ifndef _TRACE_FIELDS_NP_H
 #define _TRACE_FIELDS_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
+#include <stddef.h>
 #include <stdint.h>
-#include <trace.h>
-#include <trace_point_np.h>
-#include <trace_schema_np.h>
+#include "trace.h"
+#include "trace_point_np.h"
+#include "trace_schema_np.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -34,33 +39,33 @@ struct posix_trace_arg_np {
 	size_t len;
 };
 
-#define POSIX_TRACE_U8_NP(v)    { POSIX_TRACE_TYPE_U8_NP, 0, (uint8_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_U16_NP(v)   { POSIX_TRACE_TYPE_U16_NP, 0, (uint16_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_U32_NP(v)   { POSIX_TRACE_TYPE_U32_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_U64_NP(v)   { POSIX_TRACE_TYPE_U64_NP, 0, (uint64_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_S8_NP(v)    { POSIX_TRACE_TYPE_S8_NP, 0, (uint8_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_S16_NP(v)   { POSIX_TRACE_TYPE_S16_NP, 0, (uint16_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_S32_NP(v)   { POSIX_TRACE_TYPE_S32_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_S64_NP(v)   { POSIX_TRACE_TYPE_S64_NP, 0, (uint64_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_X8_NP(v)    { POSIX_TRACE_TYPE_X8_NP, 0, (uint8_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_X16_NP(v)   { POSIX_TRACE_TYPE_X16_NP, 0, (uint16_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_X32_NP(v)   { POSIX_TRACE_TYPE_X32_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_X64_NP(v)   { POSIX_TRACE_TYPE_X64_NP, 0, (uint64_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_F32_NP(v)   { POSIX_TRACE_TYPE_F32_NP, 0, 0, (double)(v), 0, 0 }
-#define POSIX_TRACE_F64_NP(v)   { POSIX_TRACE_TYPE_F64_NP, 0, 0, (double)(v), 0, 0 }
-#define POSIX_TRACE_BOOL_NP(v)  { POSIX_TRACE_TYPE_BOOL_NP, 0, (v) ? 1u : 0u, 0, 0, 0 }
-#define POSIX_TRACE_CHAR_NP(v)  { POSIX_TRACE_TYPE_CHAR_NP, 0, (uint8_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_PTR_NP(v)   { POSIX_TRACE_TYPE_PTR_NP, 0, (uint64_t)(uintptr_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_NS_NP(v)    { POSIX_TRACE_TYPE_NS_NP, 0, (uint64_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_TIME_NP(v)  { POSIX_TRACE_TYPE_TIME_NP, 0, (uint64_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_ERRNO_NP(v) { POSIX_TRACE_TYPE_ERRNO_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_O8_NP(v)    { POSIX_TRACE_TYPE_O8_NP, 0, (uint8_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_O16_NP(v)   { POSIX_TRACE_TYPE_O16_NP, 0, (uint16_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_O32_NP(v)   { POSIX_TRACE_TYPE_O32_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_O64_NP(v)   { POSIX_TRACE_TYPE_O64_NP, 0, (uint64_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_FD_NP(v)    { POSIX_TRACE_TYPE_FD_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_SIGNAL_NP(v) { POSIX_TRACE_TYPE_SIGNAL_NP, 0, (uint32_t)(v), 0, 0, 0 }
-#define POSIX_TRACE_WAIT_NP(v)  { POSIX_TRACE_TYPE_WAIT_NP, 0, (uint32_t)(v), 0, 0, 0 }
+#define POSIX_TRACE_U8_NP(v)    { POSIX_TRACE_TYPE_U8_NP, 0, (uint8_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_U16_NP(v)   { POSIX_TRACE_TYPE_U16_NP, 0, (uint16_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_U32_NP(v)   { POSIX_TRACE_TYPE_U32_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_U64_NP(v)   { POSIX_TRACE_TYPE_U64_NP, 0, (uint64_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_S8_NP(v)    { POSIX_TRACE_TYPE_S8_NP, 0, (uint8_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_S16_NP(v)   { POSIX_TRACE_TYPE_S16_NP, 0, (uint16_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_S32_NP(v)   { POSIX_TRACE_TYPE_S32_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_S64_NP(v)   { POSIX_TRACE_TYPE_S64_NP, 0, (uint64_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_X8_NP(v)    { POSIX_TRACE_TYPE_X8_NP, 0, (uint8_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_X16_NP(v)   { POSIX_TRACE_TYPE_X16_NP, 0, (uint16_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_X32_NP(v)   { POSIX_TRACE_TYPE_X32_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_X64_NP(v)   { POSIX_TRACE_TYPE_X64_NP, 0, (uint64_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_F32_NP(v)   { POSIX_TRACE_TYPE_F32_NP, 0, 0, (double)(v), NULL, 0 }
+#define POSIX_TRACE_F64_NP(v)   { POSIX_TRACE_TYPE_F64_NP, 0, 0, (double)(v), NULL, 0 }
+#define POSIX_TRACE_BOOL_NP(v)  { POSIX_TRACE_TYPE_BOOL_NP, 0, (v) ? 1u : 0u, 0, NULL, 0 }
+#define POSIX_TRACE_CHAR_NP(v)  { POSIX_TRACE_TYPE_CHAR_NP, 0, (uint8_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_PTR_NP(v)   { POSIX_TRACE_TYPE_PTR_NP, 0, (uint64_t)(uintptr_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_NS_NP(v)    { POSIX_TRACE_TYPE_NS_NP, 0, (uint64_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_TIME_NP(v)  { POSIX_TRACE_TYPE_TIME_NP, 0, (uint64_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_ERRNO_NP(v) { POSIX_TRACE_TYPE_ERRNO_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_O8_NP(v)    { POSIX_TRACE_TYPE_O8_NP, 0, (uint8_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_O16_NP(v)   { POSIX_TRACE_TYPE_O16_NP, 0, (uint16_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_O32_NP(v)   { POSIX_TRACE_TYPE_O32_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_O64_NP(v)   { POSIX_TRACE_TYPE_O64_NP, 0, (uint64_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_FD_NP(v)    { POSIX_TRACE_TYPE_FD_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_SIGNAL_NP(v) { POSIX_TRACE_TYPE_SIGNAL_NP, 0, (uint32_t)(v), 0, NULL, 0 }
+#define POSIX_TRACE_WAIT_NP(v)  { POSIX_TRACE_TYPE_WAIT_NP, 0, (uint32_t)(v), 0, NULL, 0 }
 /* A string; a null pointer is an empty string. */
 #define POSIX_TRACE_STR_NP(s)        { POSIX_TRACE_TYPE_STR_NP, 0, 0, 0, (s), 0 }
 #define POSIX_TRACE_BYTES_NP(p, n)   { POSIX_TRACE_TYPE_BYTES_NP, 0, 0, 0, (p), (size_t)(n) }

@@ -20,8 +20,12 @@
 #ifndef _TRACE_LEDGER_NP_H
 #define _TRACE_LEDGER_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
 #include <stdint.h>
-#include <trace.h>
+#include "trace.h"
 
 #ifdef __cplusplus
 extern "C" {

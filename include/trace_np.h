@@ -18,22 +18,26 @@
 #ifndef _TRACE_NP_H
 #define _TRACE_NP_H
 
-#include <trace.h>
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
 
-#include <trace_check_np.h>   /* verify a log */
-#include <trace_compose_np.h> /* write a log of events from elsewhere */
-#include <trace_fields_np.h>  /* record events with typed fields */
-#include <trace_ledger_np.h>  /* the loss ledger */
-#include <trace_mapping_np.h> /* files behind program addresses */
-#include <trace_object_np.h>  /* names of objects in memory */
-#include <trace_observe_np.h> /* look at active streams, recover streams */
-#include <trace_point_np.h>   /* trace points; limits on system calls */
-#include <trace_read_np.h>    /* read logs */
-#include <trace_schema_np.h>  /* schemas and values of events */
-#include <trace_sdt_np.h>     /* USDT probes of trace points, if POSIX_TRACE_SDT_NP is defined */
-#include <trace_stream_np.h>  /* attributes, limits and filters of streams */
-#include <trace_user_np.h>    /* events of typed items */
-#include <trace_weak_np.h>    /* no link with the library, if POSIX_TRACE_WEAK_NP is defined */
-#include <trace_words_np.h>   /* words of trace points in one line */
+#include "trace.h"
+
+#include "trace_check_np.h"   /* verify a log */
+#include "trace_compose_np.h" /* write a log of events from elsewhere */
+#include "trace_fields_np.h"  /* record events with typed fields */
+#include "trace_ledger_np.h"  /* the loss ledger */
+#include "trace_mapping_np.h" /* files behind program addresses */
+#include "trace_object_np.h"  /* names of objects in memory */
+#include "trace_observe_np.h" /* look at active streams, recover streams */
+#include "trace_point_np.h"   /* trace points; limits on system calls */
+#include "trace_read_np.h"    /* read logs */
+#include "trace_schema_np.h"  /* schemas and values of events */
+#include "trace_sdt_np.h"     /* USDT probes of trace points, if POSIX_TRACE_SDT_NP is defined */
+#include "trace_stream_np.h"  /* attributes, limits and filters of streams */
+#include "trace_user_np.h"    /* events of typed items */
+#include "trace_weak_np.h"    /* no link with the library, if POSIX_TRACE_WEAK_NP is defined */
+#include "trace_words_np.h"   /* words of trace points in one line */
 
 #endif

@@ -17,10 +17,14 @@
 #ifndef _TRACE_OBSERVE_NP_H
 #define _TRACE_OBSERVE_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
 #include <stdint.h>
-#include <trace.h>
-#include <trace_check_np.h>
-#include <trace_ledger_np.h>
+#include "trace.h"
+#include "trace_check_np.h"
+#include "trace_ledger_np.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -25,9 +25,13 @@
 #ifndef _TRACE_POINT_NP_H
 #define _TRACE_POINT_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
 #include <stdint.h>
-#include <trace.h>
-#include <trace_words_np.h>
+#include "trace.h"
+#include "trace_words_np.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -229,14 +233,14 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 #define POSIX_TRACE_LOG_LEVEL_NP(level, ...) POSIX_TRACE_LOG_(level, __VA_ARGS__)
 
 #ifdef POSIX_TRACE_WEAK_NP
-#include <trace_weak_np.h>
+#include "trace_weak_np.h"
 #else
 #define POSIX_TRACE_CALL_(function) (function)
 #define POSIX_TRACE_IS_ON_()        (*posix_trace_active_np)
 #endif
 
 #ifdef POSIX_TRACE_SDT_NP
-#include <trace_sdt_np.h>
+#include "trace_sdt_np.h"
 #else
 #define POSIX_TRACE_SDT_(...)
 #define POSIX_TRACE_EARLY_(declare)

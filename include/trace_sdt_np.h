@@ -11,7 +11,11 @@
 #ifndef _TRACE_SDT_NP_H
 #define _TRACE_SDT_NP_H
 
-#include <trace_words_np.h>
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
+#include "trace_words_np.h"
 
 #if defined POSIX_TRACE_SDT_NP && defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)

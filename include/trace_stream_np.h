@@ -13,7 +13,11 @@
 #ifndef _TRACE_STREAM_NP_H
 #define _TRACE_STREAM_NP_H
 
-#include <trace.h>
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
+#include "trace.h"
 
 #ifdef __cplusplus
 extern "C" {

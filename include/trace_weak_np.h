@@ -14,7 +14,11 @@
 #ifndef _TRACE_WEAK_NP_H
 #define _TRACE_WEAK_NP_H
 
-#include <trace.h>
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
+#include "trace.h"
 
 #if defined POSIX_TRACE_WEAK_NP && defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)

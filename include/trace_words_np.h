@@ -22,9 +22,13 @@
 #ifndef _TRACE_WORDS_NP_H
 #define _TRACE_WORDS_NP_H
 
+#if defined __cplusplus && defined __GNUC__
+#pragma GCC system_header
+#endif
+
 #include <stddef.h>
 #include <stdint.h>
-#include <trace_schema_np.h>
+#include "trace_schema_np.h"
 
 #if defined __GNUC__ && \
 	(defined __cplusplus ? __cplusplus >= 201103L : __STDC_VERSION__ >= 201112L)
@@ -600,14 +604,21 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_KEYS, \
 					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
 #define POSIX_TRACE_KEYS_(e, X, ...)   X(e##__VA_ARGS__)
-/* No list passes a name on without ##: the preprocessor would expand the name. */
-#define POSIX_TRACE_KEYS1(a)           (void)posix_trace_##a;
-#define POSIX_TRACE_KEYS2(a, b)        (void)posix_trace_##a; (void)posix_trace_F_##b;
+/*
+ * Declarations, because a program may request a warning about a declaration behind a statement. No
+ * list passes a name on without ##: the preprocessor would expand the name.
+ */
+#define POSIX_TRACE_IS_KEY_(variable) \
+	POSIX_TRACE_ASSERT_(sizeof(variable) > 0, "a key is a field");
+#define POSIX_TRACE_KEYS1(a) POSIX_TRACE_IS_KEY_(posix_trace_##a)
+#define POSIX_TRACE_KEYS2(a, b) \
+	POSIX_TRACE_IS_KEY_(posix_trace_##a) POSIX_TRACE_IS_KEY_(posix_trace_F_##b)
 #define POSIX_TRACE_KEYS3(a, b, c) \
-	(void)posix_trace_##a; (void)posix_trace_F_##b; (void)posix_trace_F_##c;
+	POSIX_TRACE_IS_KEY_(posix_trace_##a) POSIX_TRACE_IS_KEY_(posix_trace_F_##b) \
+	POSIX_TRACE_IS_KEY_(posix_trace_F_##c)
 #define POSIX_TRACE_KEYS4(a, b, c, d) \
-	(void)posix_trace_##a; (void)posix_trace_F_##b; (void)posix_trace_F_##c; \
-	(void)posix_trace_F_##d;
+	POSIX_TRACE_IS_KEY_(posix_trace_##a) POSIX_TRACE_IS_KEY_(posix_trace_F_##b) \
+	POSIX_TRACE_IS_KEY_(posix_trace_F_##c) POSIX_TRACE_IS_KEY_(posix_trace_F_##d)
 #define POSIX_TRACE_BYTES_T_key(...)   + POSIX_TRACE_KEYED_()
 #define POSIX_TRACE_PUT_T_key(...)
 #define POSIX_TRACE_PROBE_T_key(...)
@@ -619,13 +630,17 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_DECLARE_T_counter(...) \
 	POSIX_TRACE_KEYS_(, POSIX_TRACE_CAT_(POSIX_TRACE_COUNTERS, \
 					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
-#define POSIX_TRACE_COUNTERS1(a)       (void)(posix_trace_##a * 1);
-#define POSIX_TRACE_COUNTERS2(a, b)    (void)(posix_trace_##a * 1); (void)(posix_trace_F_##b * 1);
+#define POSIX_TRACE_IS_COUNTER_(variable) \
+	POSIX_TRACE_ASSERT_(sizeof(variable * 1) > 0, "a counter is a number");
+#define POSIX_TRACE_COUNTERS1(a) POSIX_TRACE_IS_COUNTER_(posix_trace_##a)
+#define POSIX_TRACE_COUNTERS2(a, b) \
+	POSIX_TRACE_IS_COUNTER_(posix_trace_##a) POSIX_TRACE_IS_COUNTER_(posix_trace_F_##b)
 #define POSIX_TRACE_COUNTERS3(a, b, c) \
-	(void)(posix_trace_##a * 1); (void)(posix_trace_F_##b * 1); (void)(posix_trace_F_##c * 1);
+	POSIX_TRACE_IS_COUNTER_(posix_trace_##a) POSIX_TRACE_IS_COUNTER_(posix_trace_F_##b) \
+	POSIX_TRACE_IS_COUNTER_(posix_trace_F_##c)
 #define POSIX_TRACE_COUNTERS4(a, b, c, d) \
-	(void)(posix_trace_##a * 1); (void)(posix_trace_F_##b * 1); (void)(posix_trace_F_##c * 1); \
-	(void)(posix_trace_F_##d * 1);
+	POSIX_TRACE_IS_COUNTER_(posix_trace_##a) POSIX_TRACE_IS_COUNTER_(posix_trace_F_##b) \
+	POSIX_TRACE_IS_COUNTER_(posix_trace_F_##c) POSIX_TRACE_IS_COUNTER_(posix_trace_F_##d)
 #define POSIX_TRACE_BYTES_T_counter(...)
 #define POSIX_TRACE_PUT_T_counter(...)
 #define POSIX_TRACE_PROBE_T_counter(...)

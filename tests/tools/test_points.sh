@@ -113,19 +113,65 @@ for compiler in $compilers; do
 	IFS=,
 done
 IFS=$IFS_default
-# With an installed header, whose casts in the style of C are no matter of the program.
-for weak in '' -DPOSIX_TRACE_WEAK_NP; do
-	check "a line of C++ has no warning $weak" $CXX -std=c++17 -O1 $warnings $strict -Wold-style-cast \
-		-Wzero-as-null-pointer-constant $weak -isystem "$include" -fsyntax-only -x c++ - <<-'END'
-		#include <trace_point_np.h>
-		void line(int fd, const char *name, long id);
-		void line(int fd, const char *name, long id)
-		{
-			POSIX_TRACE_SCOPE_NP(request, (s64, id, id));
-			POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, fd), (str, peer, name), (level, 4));
-			POSIX_TRACE_LOG_NP("took %d ms for %s", fd, name);
-		}
-	END
+# The headers are in a folder that the compiler does not know as one of the system.
+cat >"$tmp/strict.cpp" <<-'END'
+	#include <posixtrace.hpp>
+	#include <trace_user_np.h>
+	enum class kind : unsigned char { data, end };
+	struct thing { int number; std::string text; };
+	POSIXTRACE_FIELDS(thing, number, text)
+	void line(int fd, const char *name, long id, kind what);
+	void line(int fd, const char *name, long id, kind what)
+	{
+		static const posixtrace::event<thing> made("made");
+		const int list[] = { 1, 2, 3 };
+		POSIX_TRACE_SCOPE_NP(request, (s64, id, id));
+		POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, fd), (str, peer, name), (level, 4),
+			(bytes, raw, name, 2), (ptr, at, name), (u8, id, id), (f32, real, 0.5),
+			(array, s32, 3, list, list), (u8, what, what, "0=data,1=end"), (bool, is, true),
+			(begin, accept), (key, fd), (counter, fd, id));
+		POSIX_TRACE_LOG_NP("took %d ms for %s", fd, name);
+		posix_trace_fields_np(made.id(), POSIX_TRACE_U32_NP(id), POSIX_TRACE_STR_NP(name),
+			POSIX_TRACE_F64_NP(1.5f), POSIX_TRACE_PTR_NP(name), POSIX_TRACE_BOOL_NP(fd),
+			POSIX_TRACE_BYTES_NP(name, 2));
+		posix_trace_point_np(made.id(), name, 2);
+		made({ fd, name });
+	}
+END
+for compiler in g++ clang++; do
+	more=-Wuseless-cast
+	command -v $compiler >/dev/null || continue
+	test $compiler = g++ || more=
+	for weak in '' -DPOSIX_TRACE_WEAK_NP; do
+		check "a line of C++ has no warning with $compiler $weak" $compiler -std=c++20 $warnings \
+			$strict $more -Wold-style-cast -Wzero-as-null-pointer-constant $weak -I"$include" \
+			-I"$include/../lib/bindings/cpp" -fsyntax-only "$tmp/strict.cpp"
+	done
+done
+check "a line of C has no declaration behind a statement" $CC -std=c11 $warnings $strict \
+	-Wdeclaration-after-statement -I"$include" -fsyntax-only -x c - <<-'END'
+	#include <trace_np.h>
+	void line(int fd, const char *name);
+	void line(int fd, const char *name)
+	{
+		POSIX_TRACE_SCOPE_NP(request, (s32, fd, fd), (counter, fd));
+		POSIX_TRACE_EVENT_NP(net.accept, (s32, fd, fd), (str, peer, name), (level, 4),
+			(begin, accept), (key, fd, peer), (counter, fd));
+		POSIX_TRACE_LOG_NP("took %d ms for %s", fd, name);
+		posix_trace_fields_np(64, POSIX_TRACE_S32_NP(fd));
+	}
+END
+
+# Many programs have a header trace.h of their own.
+mkdir "$tmp/own"
+printf '#ifndef _TRACE_H\n#define _TRACE_H\nvoid trace(const char *);\n#endif\n' >"$tmp/own/trace.h"
+for order in 'trace.h trace_point_np.h' 'trace_np.h trace.h'; do
+	for header in $order; do
+		echo "#include <$header>"
+	done >"$tmp/own.c"
+	echo 'void line(void); void line(void) { trace("x"); POSIX_TRACE_EVENT_NP(line); }' >>"$tmp/own.c"
+	check "a program may have a trace.h of its own: $order" $CC -std=c11 $warnings \
+		-I"$tmp/own" -I"$include" -fsyntax-only "$tmp/own.c"
 done
 check "at least a compiler of each language was tried" test "$tried" -ge 6
 run 0 latency "$tmp/events.ptl"

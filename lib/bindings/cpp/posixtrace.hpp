@@ -15,6 +15,8 @@
 #ifndef POSIXTRACE_HPP
 #define POSIXTRACE_HPP
 
+#pragma GCC system_header /* as in <trace.h> */
+
 #include <trace_np.h>
 
 #include <fcntl.h>
