@@ -63,10 +63,10 @@ class Stream(_Stream):
 
     With a path, the stream writes its events into a log in this file. Without a path, each call of
     read(timeout) returns one event. With inherited=True, the stream also traces the children that
-    the process creates by fork after that, as os.fork() and multiprocessing do. Only the process that made the stream
-    controls it: in a child, shutdown does nothing, and the other methods raise OSError. Methods: start, stop, flush, clear, shutdown, level(1 to 5),
-    exclude("io.*,!io.read") and read(timeout). As a context manager, the object starts the stream
-    and shuts it down.
+    the process creates by fork after that, as os.fork() and multiprocessing do. Only the process
+    that made the stream controls it: in a child, shutdown does nothing, and the other methods raise
+    OSError. Methods: start, stop, flush, clear, shutdown, level(1 to 5), exclude("io.*,!io.read")
+    and read(timeout). As a context manager, the object starts the stream and shuts it down.
     """
 
     __slots__ = ()
