@@ -58,6 +58,8 @@ shown 0 'path + 1 == 1'
 shown 1 'n == 9 && event.len == 8 && event.pid > 0 && event.tid > 0 && event.time > 0'
 shown 1 'u8 == 1 && event.address != 0'
 shown 1 'n == 9K / 1024'
+shown 4 'event.level == 2'
+shown 0 'event.level > 2 || !(event.level > 0)'
 run 0 dump -e named --where 'op == 1' --limit 1 "$log"
 check "other choices hold too" has_lines out 1
 run 0 dump --where 'op == 1' --tail 1 "$log"

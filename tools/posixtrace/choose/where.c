@@ -462,7 +462,7 @@ static struct value evaluate_logical(const struct asking *asking, const struct w
 	return a < 0 || b < 0 ? where_unknown() : where_value_number(!deciding);
 }
 
-/* Returns a fact about the event that does not depend on a schema, such as event.pid. */
+/* Returns a fact about the event that is no field of its data, such as event.pid. */
 static struct value fact_value(const struct where_event *event, enum where_op op)
 {
 	switch (op) {
@@ -478,6 +478,10 @@ static struct value fact_value(const struct where_event *event, enum where_op op
 		return where_value_number(event->data_len);
 	case WHERE_DURATION:
 		return duration_value(event);
+	case WHERE_LEVEL:
+		/* The level 0 means that the schema has no @level. */
+		return event->schema && event->schema->level ?
+			       where_value_number(event->schema->level) : where_unknown();
 	default:
 		return where_value_number(event->address);
 	}
@@ -538,6 +542,7 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 	case WHERE_LEN:
 	case WHERE_ADDRESS:
 	case WHERE_DURATION:
+	case WHERE_LEVEL:
 		return fact_value(asking->event, node->op);
 	default:
 		break;

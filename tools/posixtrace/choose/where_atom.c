@@ -208,7 +208,7 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 	} facts[] = {
 		{ "name", WHERE_NAME }, { "pid", WHERE_PID }, { "tid", WHERE_TID },
 		{ "time", WHERE_TIME }, { "len", WHERE_LEN }, { "address", WHERE_ADDRESS },
-		{ "duration", WHERE_DURATION },
+		{ "duration", WHERE_DURATION }, { "level", WHERE_LEVEL },
 	};
 	size_t len;
 
@@ -222,7 +222,8 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		return where_add(reader, facts[i].op, node) != NULL;
 	}
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
-		     "the facts of an event are name, pid, tid, time, len, address and duration");
+		     "the facts of an event are name, pid, tid, time, len, address, level and "
+		     "duration");
 }
 
 static bool is_duration(const struct where_name *name)

@@ -284,7 +284,7 @@ static const char *option_hint(const struct where *where, const char *name)
 		{ "pid", "; --pid chooses a process" }, { "tid", "; --tid chooses a thread" },
 		{ "event", "; -e chooses event types" }, { "len", "; write event.len" },
 		{ "name", "; write event.name" }, { "time", "; write event.time" },
-		{ "address", "; write event.address" },
+		{ "address", "; write event.address" }, { "level", "; write event.level" },
 	};
 
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)
