@@ -80,7 +80,7 @@ done
 
 for header in $parts; do
 	test "$header" = trace_np.h || check "trace_np.h includes $header" \
-		grep -q "^#include <$header>" "$top_srcdir/include/trace_np.h"
+		grep -q "^#include \"$header\"" "$top_srcdir/include/trace_np.h"
 	check "$header is installed" grep -q "include/$header" "$top_srcdir/Makefile.am"
 done
 

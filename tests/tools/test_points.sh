@@ -360,6 +360,19 @@ for flags in '-fPIE -pie' '-fno-pie -no-pie'; do
 		check "and messages, $language $flags" grep -q 'i is 2' "$tmp/shown"
 	done
 done
+# The example of the page, without the header and the library, and with both.
+awk '/^\.\\" program: optional.c/ { on = 1; next } on && /^\.Ed/ { exit } on && !/^\.Bd/' \
+	"${top_srcdir:-${0%/*}/../..}/lib/man/trace_point_np.3" >"$tmp/optional.c"
+check "a program is built without the header" $CC -std=c11 -Wall -Wextra -Wpedantic -Werror \
+	-o "$tmp/optional" "$tmp/optional.c"
+check "and runs" env LD_LIBRARY_PATH= "$tmp/optional"
+check "it is built with the header" $CC -std=c11 $warnings $strict -I"$include" \
+	-o "$tmp/optional" "$tmp/optional.c"
+check "and runs without the library" env LD_LIBRARY_PATH= "$tmp/optional"
+if has_shim; then
+	POSIXTRACE_PRELOAD=$shim run 0 record -e 'work.*' -e 'log.*' -o "$tmp/optional.ptl" "$tmp/optional"
+	check "record finds its lines" test "$(shown "$tmp/optional.ptl" | grep -cE '^(work|log)')" -eq 3
+fi
 check "weak.c is linked with the library" $CC -O2 -I"$include" -o "$tmp/weak" "$points/weak.c" \
 	-Wl,--no-as-needed -L"$libs" -lposixtrace
 check "and finds it" test "$("$tmp/weak" "$tmp/weak.ptl")" = present
