@@ -11,6 +11,7 @@
 #              and prints something if it calls printf() or puts()
 #   format     posixtrace-log(5) has the fields of lib/log/FORMAT
 #   README     the first program is examples/first.c; README has at most 150 lines of 100 columns
+#   documents  releases and packages have the files of doc/
 #   headings   no word of a heading is a macro's name, which mdoc would call
 #   lint       mandoc prints no warning; no file has marks of a conflict
 : "${top_srcdir:=..}" "${top_builddir:=$top_srcdir}" "${CC:=cc}"
@@ -193,6 +194,16 @@ lines=$(wc -l <"$src/README")
 check "README has $lines lines, at most 150; a further line needs a shorter text elsewhere in it" \
 	test "$lines" -le 150
 none "no line of README is wider than 100 columns" "$(expand -t 8 "$src/README" | grep -n '.\{101,\}')"
+
+# --- documents
+
+for file in "$src"/doc/*; do
+	name=doc/${file##*/}
+	check "a release has $name; add it to EXTRA_DIST of Makefile.am" \
+		grep -q "[ 	]$name\( \|$\)" "$src/Makefile.am"
+	check "a package has $name; add it to tools/debian/libposixtrace-doc.docs" \
+		grep -qx "$name" "$src/tools/debian/libposixtrace-doc.docs"
+done
 
 # --- headings
 
