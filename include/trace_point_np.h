@@ -129,15 +129,20 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
  *          system call at each of their events. The library counts the events of the other task as
  *          lost, cause POSIX_TRACE_LOST_NO_SLOT_NP. Together with PROCESS or ALL it counts the
  *          events of both. The effect does not end, but children of fork() do not have it.
+ * VFORK    As PROCESS, for a child of vfork(), whose limit does not apply to its parent. The effect
+ *          is on the calling thread only, whose memory the child uses.
+ * VFORK_END  Ends the effect of VFORK. The parent calls it when vfork() has returned there.
  *
- * Returns 0, or EINVAL if `what` has another value. THREAD and NOT are async-signal-safe, the
- * others are not.
+ * Returns 0, or EINVAL if `what` has another value. THREAD, NOT and VFORK_END are
+ * async-signal-safe, the others are not.
  */
-#define POSIX_TRACE_CONFINE_NOT_NP     0
-#define POSIX_TRACE_CONFINE_PROCESS_NP 1
-#define POSIX_TRACE_CONFINE_THREAD_NP  2
-#define POSIX_TRACE_CONFINE_ALL_NP     3
-#define POSIX_TRACE_CONFINE_SHARED_NP  4
+#define POSIX_TRACE_CONFINE_NOT_NP       0
+#define POSIX_TRACE_CONFINE_PROCESS_NP   1
+#define POSIX_TRACE_CONFINE_THREAD_NP    2
+#define POSIX_TRACE_CONFINE_ALL_NP       3
+#define POSIX_TRACE_CONFINE_SHARED_NP    4
+#define POSIX_TRACE_CONFINE_VFORK_NP     5
+#define POSIX_TRACE_CONFINE_VFORK_END_NP 6
 
 int posix_trace_confine_np(int what);
 

@@ -102,6 +102,8 @@ struct ptx_member {
 
 #define PTX_MEMBERS 256
 
+#define PTX_QUIET_PROCESS (UINT32_C(1) << 31)
+
 /* The control page. Its layout is that of PTX_ARENA_VERSION; other versions are not used. */
 struct ptx_control {
 	/*
@@ -126,7 +128,8 @@ struct ptx_control {
 	_Atomic uint32_t mixed; /* not 0: the members have different pid namespaces */
 	/*
 	 * not 0: a process that records into this arena makes no system calls, so it wakes no
-	 * reader; sleeping readers wake by themselves after a while
+	 * reader; sleeping readers wake by themselves after a while. PTX_QUIET_PROCESS is set for
+	 * such a process; the rest is the number of threads whose child of vfork() is quiet.
 	 */
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];

@@ -7,22 +7,29 @@
  * calls. A sleeping reader wakes by itself after a while, and an event that would need memory from
  * the kernel is lost and counted.
  *
- * Threads   any thread may set the flag. It is never cleared, because a filter cannot be removed.
+ * A child of vfork() that installs a filter uses its parent's memory, and the parent has no filter.
+ * Such a child sets only the flag of its thread. The parent's thread clears the flag when it
+ * continues. Meanwhile the other threads of the parent are not quiet.
+ *
+ * Threads   any thread may set the flag of the process. It is never cleared, because a filter
+ *           cannot be removed.
  * Signals   async-signal-safe.
- * Fork      a child inherits both the filter and the flag.
+ * Fork      a child inherits the filter and both flags.
  */
 #ifndef PTX_BASE_QUIET_H
 #define PTX_BASE_QUIET_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdbool.h>
 
-/* Read it by ptx_is_quiet(). */
+/* The flags of the process and of the thread. Read them by ptx_is_quiet(). */
 extern atomic_bool ptx_quiet;
+extern _Thread_local bool ptx_quiet_lent __attribute__((tls_model("initial-exec")));
 
 static inline bool ptx_is_quiet(void)
 {
-	return atomic_load_explicit(&ptx_quiet, memory_order_relaxed);
+	return atomic_load_explicit(&ptx_quiet, memory_order_relaxed) || ptx_quiet_lent;
 }
 
 #endif

@@ -377,6 +377,19 @@ static void process_separate(void)
 }
 
 /*
+ * If a quiet child of vfork() forks, its child inherits the filter and has a copy of the memory. So
+ * the whole process is quiet.
+ */
+static void own_quiet(void)
+{
+	if (!ptx_quiet_lent)
+		return;
+	atomic_fetch_or_explicit(&ptx_own_control.quiet, PTX_QUIET_PROCESS, memory_order_seq_cst);
+	atomic_store_explicit(&ptx_quiet, true, memory_order_seq_cst);
+	ptx_quiet_lent = false;
+}
+
+/*
  * Sets up the child and returns its id. A signal handler that interrupts this function may record
  * an event and so call the function again. Therefore each step can be repeated with the same
  * result. If the process is quiet, a child that inherits no stream gets no arena of its own,
@@ -386,6 +399,7 @@ static uint32_t become_child(void)
 {
 	uint32_t pid = ptx_process_pid_of_child ? ptx_process_pid_of_child() : ptx_proc_own();
 
+	own_quiet();
 	ptx_descriptors_look(last_pid);
 	if (ptx_process_before_child)
 		ptx_process_before_child();

@@ -539,13 +539,9 @@ void ptx_record_join(const void *frame)
 	atomic_store_explicit(&thread->frame[0], NULL, memory_order_release);
 }
 
-void ptx_record_tell_quiet(void)
+/* Wakes all sleeping readers once, so that they examine the word `quiet` of the control page. */
+static void wake_sleepers(void)
 {
-	/*
-	 * Readers see the flag before they decide how long to sleep. Sleeping readers are woken
-	 * once, see the flag, and then sleep with a time limit.
-	 */
-	atomic_store_explicit(&ptx_own_control.quiet, 1, memory_order_seq_cst);
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_load_explicit(&ptx_private.view[bit],
 							     memory_order_acquire);
@@ -555,11 +551,38 @@ void ptx_record_tell_quiet(void)
 		wake_flusher(view->rings.region);
 		ptx_ring_wake(view->rings.region);
 	}
+}
+
+void ptx_record_tell_quiet(void)
+{
+	/*
+	 * Readers see the word before they decide how long to sleep. Sleeping readers are woken
+	 * once, see the word, and then sleep with a time limit.
+	 */
+	atomic_fetch_or_explicit(&ptx_own_control.quiet, PTX_QUIET_PROCESS, memory_order_seq_cst);
+	wake_sleepers();
 	/*
 	 * The flag of this process is stored last: from then on ptx_ring_wake() and wake_flusher()
 	 * make no system call.
 	 */
 	atomic_store_explicit(&ptx_quiet, true, memory_order_seq_cst);
+}
+
+void ptx_record_lend_quiet(void)
+{
+	if (ptx_quiet_lent)
+		return;
+	atomic_fetch_add_explicit(&ptx_own_control.quiet, 1, memory_order_seq_cst);
+	wake_sleepers();
+	ptx_quiet_lent = true;
+}
+
+void ptx_record_return_quiet(void)
+{
+	if (!ptx_quiet_lent)
+		return;
+	ptx_quiet_lent = false;
+	atomic_fetch_sub_explicit(&ptx_own_control.quiet, 1, memory_order_seq_cst);
 }
 
 void ptx_record(const void *frame, unsigned type, const void *data, size_t len, uint64_t address)

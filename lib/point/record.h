@@ -39,10 +39,14 @@ void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, 
 void ptx_record_join(const void *frame);
 
 /*
- * Makes this process quiet (base/quiet.h). Readers then see that its writers do not wake readers
- * any more.
+ * ptx_record_tell_quiet() makes this process quiet (base/quiet.h). Readers then see that its
+ * writers do not wake readers any more. ptx_record_lend_quiet() does the same in a child of
+ * vfork(), for the thread whose memory the child uses. This thread calls ptx_record_return_quiet()
+ * when it continues.
  */
 void ptx_record_tell_quiet(void);
+void ptx_record_lend_quiet(void);
+void ptx_record_return_quiet(void);
 
 /*
  * Both functions wake the sleeping readers of the stream. ptx_record_wake_and_leave() also releases

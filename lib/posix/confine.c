@@ -71,6 +71,17 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		/* A task that clone(2) makes will use this thread's memory beside the thread. */
 		ptx_thread_share();
 		break;
+	case POSIX_TRACE_CONFINE_VFORK_NP:
+		/*
+		 * A child of vfork() is about to install a filter, which does not apply to its
+		 * parent. The child records events as the parent's thread, which sleeps.
+		 */
+		ptx_record_join(__builtin_frame_address(0));
+		ptx_record_lend_quiet();
+		break;
+	case POSIX_TRACE_CONFINE_VFORK_END_NP:
+		ptx_record_return_quiet();
+		break;
 	default:
 		err = EINVAL;
 	}

@@ -38,6 +38,8 @@ static const int start_calls[] = {
 };
 
 static atomic_bool forbids_start;
+/* The same for filters of children that use this thread's memory. */
+static _Thread_local bool child_forbids_start __attribute__((tls_model("initial-exec")));
 
 /* The state of a filter that is being executed: classic BPF with 32-bit words. */
 struct machine {
@@ -168,19 +170,43 @@ static bool is_fatal(uint32_t answer)
 	       action == SECCOMP_RET_TRAP;
 }
 
-void shim_filter_installed(const struct sock_fprog *program)
+/* Returns whether the filter ends a process that makes the call with some arguments. */
+static bool ends_process(const struct sock_fprog *program, int number)
 {
-	for (unsigned i = 0; i < sizeof(start_calls) / sizeof(start_calls[0]); i++) {
-		struct seccomp_data call = { .nr = start_calls[i], .arch = OWN_ARCH };
-		bool ends = is_fatal(execute_filter(program, &call));
+	struct seccomp_data call = { .nr = number, .arch = OWN_ARCH };
 
-		memset(call.args, 0xff, sizeof(call.args));
-		if (ends || is_fatal(execute_filter(program, &call)))
-			atomic_store_explicit(&forbids_start, true, memory_order_relaxed);
-	}
+	if (is_fatal(execute_filter(program, &call)))
+		return true;
+	memset(call.args, 0xff, sizeof(call.args));
+	return is_fatal(execute_filter(program, &call));
+}
+
+void shim_filter_installed(const struct sock_fprog *program, bool is_of_child)
+{
+	bool ends = false;
+
+	for (unsigned i = 0; !ends && i < sizeof(start_calls) / sizeof(start_calls[0]); i++)
+		ends = ends_process(program, start_calls[i]);
+	if (ends && is_of_child)
+		child_forbids_start = true;
+	else if (ends)
+		atomic_store_explicit(&forbids_start, true, memory_order_relaxed);
+}
+
+void shim_filter_child_ends(void)
+{
+	child_forbids_start = false;
+}
+
+void shim_filter_own(void)
+{
+	if (child_forbids_start)
+		atomic_store_explicit(&forbids_start, true, memory_order_relaxed);
+	child_forbids_start = false;
 }
 
 bool shim_filter_forbids_start(void)
 {
-	return atomic_load_explicit(&forbids_start, memory_order_relaxed);
+	return child_forbids_start ||
+	       atomic_load_explicit(&forbids_start, memory_order_relaxed);
 }

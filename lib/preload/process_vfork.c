@@ -22,10 +22,10 @@
 #include "preload/vfork.h"
 
 /*
- * The child sets this variable, in memory that it shares with the parent. The parent clears it when
- * it continues.
+ * The child increases this variable, in memory that it shares with the parent. The parent decreases
+ * it when it continues.
  */
-_Thread_local bool shim_is_vfork_child __attribute__((tls_model("initial-exec")));
+_Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")));
 
 #if defined __x86_64__
 
@@ -66,7 +66,7 @@ __attribute__((used)) void shim_vfork_child(const void *caller)
 {
 	int32_t data[2];
 
-	shim_is_vfork_child = true;
+	shim_vfork_depth++;
 	shim_self_vforked();
 	if (!*shim_switch[PROCESS_VCHILD] || !shim_is_wanted(PROCESS_VCHILD, caller))
 		return;
@@ -86,8 +86,11 @@ pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *c
 				  .error = result < 0 ? (int32_t)-result : 0,
 				  .flags = flags };
 
-	shim_is_vfork_child = false;
-	shim_self_vfork_ends();
+	/* After an error there was no child. */
+	if (result >= 0) {
+		shim_vfork_depth--;
+		shim_self_vfork_ends();
+	}
 	if (result < 0)
 		errno = (int)-result;
 	if (since && *shim_switch[PROCESS_VFORK] && shim_is_wanted(PROCESS_VFORK, caller)) {
@@ -114,8 +117,12 @@ __asm__(
 	"	.type vfork, @function\n"
 	"	.globl __vfork\n"
 	"	.type __vfork, @function\n"
+	"	.globl shim_vfork\n" /* for syscall(SYS_vfork) */
+	"	.hidden shim_vfork\n"
+	"	.type shim_vfork, @function\n"
 	"	.p2align 4\n"
 	"__vfork:\n"
+	"shim_vfork:\n"
 	"vfork:\n"
 	"	.cfi_startproc\n"
 	"	endbr64\n"

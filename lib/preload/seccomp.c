@@ -19,6 +19,7 @@
 #include "preload/call.h"
 #include "preload/filter.h"
 #include "preload/seccomp.h"
+#include "preload/self.h"
 #include "preload/shim.h"
 #include "preload/text.h"
 
@@ -83,39 +84,55 @@ struct shim_change shim_change_of(long number, long a, long b, long c)
  * Records the change. It is called after a filter is installed, and before strict mode, in which
  * no event is possible.
  */
-static void put_seccomp(struct shim_change change, int error, const void *caller)
+static void put_seccomp(const struct shim_change *change, int error, const void *caller)
 {
 	/* The fields of process.seccomp. */
 	const struct {
 		int32_t mode;
 		uint32_t flags;
 		int32_t error;
-	} data = { change.limit == LIMIT_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER,
-		   change.flags, error };
+	} data = { change->limit == LIMIT_STRICT ? SECCOMP_MODE_STRICT : SECCOMP_MODE_FILTER,
+		   change->flags, error };
 
 	if (*shim_switch[PROCESS_SECCOMP] && shim_is_wanted(PROCESS_SECCOMP, caller))
 		shim_put(PROCESS_SECCOMP, &data, sizeof data, caller);
 }
 
 /*
+ * Makes the process quiet, or only the thread, if the caller is a child that uses the thread's
+ * memory: the filter does not apply to the parent and to its other threads.
+ */
+static void become_quiet(const struct shim_change *change)
+{
+	if (change->is_of_child) {
+		posix_trace_confine_np(POSIX_TRACE_CONFINE_VFORK_NP);
+		shim_quiet_lent = true;
+		return;
+	}
+	posix_trace_confine_np(change->flags & SECCOMP_FILTER_FLAG_TSYNC ?
+				       POSIX_TRACE_CONFINE_ALL_NP :
+				       POSIX_TRACE_CONFINE_PROCESS_NP);
+	atomic_store_explicit(&shim_quiet, true, memory_order_relaxed);
+}
+
+/*
  * Prepares the library before the call. If the call fails, the process remains quiet, because a
  * process never leaves the quiet state.
  */
-void shim_before_change(struct shim_change change, const void *caller)
+void shim_before_change(struct shim_change *change, const void *caller)
 {
-	if (change.limit == LIMIT_FILTER || change.limit == LIMIT_STRICT) {
-		posix_trace_confine_np(change.flags & SECCOMP_FILTER_FLAG_TSYNC ?
-					       POSIX_TRACE_CONFINE_ALL_NP :
-					       POSIX_TRACE_CONFINE_PROCESS_NP);
-		atomic_store_explicit(&shim_quiet, true, memory_order_relaxed);
-	}
+	if (change->limit == LIMIT_NONE)
+		return;
+	change->is_of_child = shim_is_borrower();
+	if (change->limit == LIMIT_FILTER || change->limit == LIMIT_STRICT)
+		become_quiet(change);
 	/*
 	 * In strict mode this thread can record no events, so process.seccomp is recorded before
 	 * the call.
 	 */
-	if (change.limit == LIMIT_STRICT)
+	if (change->limit == LIMIT_STRICT)
 		put_seccomp(change, 0, caller); /* the last event of this thread */
-	if (change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK)
+	if (change->limit == LIMIT_STRICT || change->limit == LIMIT_CLOCK)
 		shim_blind(true);
 }
 
@@ -123,21 +140,23 @@ void shim_before_change(struct shim_change change, const void *caller)
  * Called after the call. If the call failed, undoes the parts of the preparation that can be
  * undone. Records the installation of a filter, and failures.
  */
-void shim_after_change(struct shim_change change, long result, const void *caller)
+void shim_after_change(const struct shim_change *change, long result, const void *caller)
 {
 	const bool failed = result < 0;
+	const int limit = change->limit;
 
 	/*
 	 * The thread may read the clock: the program has enabled it again, or the restriction
 	 * failed.
 	 */
-	if ((change.limit == LIMIT_CLOCK_NO_MORE && !failed) ||
-	    ((change.limit == LIMIT_STRICT || change.limit == LIMIT_CLOCK) && failed))
+	if ((limit == LIMIT_CLOCK_NO_MORE && !failed) ||
+	    ((limit == LIMIT_STRICT || limit == LIMIT_CLOCK) && failed))
 		shim_blind(false);
 	/* The kernel has read and checked the filter, so the shim can read it, too. */
-	if (change.filter && !failed)
-		shim_filter_installed((const struct sock_fprog *)change.filter);
-	if (change.limit == LIMIT_FILTER || (change.limit == LIMIT_STRICT && failed))
+	if (change->filter && !failed)
+		shim_filter_installed((const struct sock_fprog *)change->filter,
+				      change->is_of_child);
+	if (limit == LIMIT_FILTER || (limit == LIMIT_STRICT && failed))
 		put_seccomp(change, failed ? errno : 0, caller);
 }
 
@@ -189,9 +208,9 @@ SHIM_WRAPPER int prctl(int option, ...)
 		argument[i] = va_arg(list, unsigned long);
 	va_end(list);
 	change = of_prctl(option, argument[0], argument[1]);
-	shim_before_change(change, shim_caller());
+	shim_before_change(&change, shim_caller());
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
-	shim_after_change(change, result, shim_caller());
+	shim_after_change(&change, result, shim_caller());
 	/*
 	 * For the other options, process.seccomp has been recorded, or this thread can record no
 	 * events any more.

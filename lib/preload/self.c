@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/filter.h"
 #include "preload/shim.h"
 #include "preload/vfork.h"
 
@@ -21,6 +22,7 @@
 
 /* Once this flag is true, it remains true, because a filter remains installed. */
 atomic_bool shim_quiet;
+_Thread_local bool shim_quiet_lent __attribute__((tls_model("initial-exec")));
 _Thread_local bool shim_is_blind __attribute__((tls_model("initial-exec")));
 
 /*
@@ -38,6 +40,8 @@ static _Alignas(PAGE) union {
 static pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
+/* The value of shim_is_blind before the first vfork(). A child may change it for itself. */
+static _Thread_local bool was_blind __attribute__((tls_model("initial-exec")));
 /*
  * The thread that owns the thread-local memory, -1 if it is unknown, or 0 if no other task may use
  * this memory.
@@ -89,6 +93,22 @@ void shim_self_forked(void)
 }
 
 /*
+ * A child of vfork() that forks has a child with a copy of the memory. That child is no child of
+ * vfork(), and the limits that it inherits are its own.
+ */
+void shim_self_copied(void)
+{
+	if (!shim_vfork_depth)
+		return;
+	shim_vfork_depth = 0;
+	if (!shim_quiet_lent)
+		return;
+	atomic_store_explicit(&shim_quiet, true, memory_order_relaxed);
+	shim_quiet_lent = false;
+	shim_filter_own();
+}
+
+/*
  * Makes the caller the owner, for the shim and for the trace points of the program. A quiet process
  * cannot find out who calls: then no task is the owner.
  */
@@ -105,6 +125,8 @@ static _Thread_local pid_t lender __attribute__((tls_model("initial-exec")));
 void shim_self_vforked(void)
 {
 	vfork_pid = 0;
+	if (shim_vfork_depth == 1)
+		was_blind = shim_is_blind;
 	if (!owner || shim_is_quiet())
 		return;
 	if (!lender)
@@ -112,9 +134,28 @@ void shim_self_vforked(void)
 	own_memory();
 }
 
+/*
+ * Undoes the effects of limits that the child has set for itself. If this process is a child of
+ * vfork(), too, the limit may be its own, so the effect remains until its parent continues.
+ */
+static void end_limits(void)
+{
+	if (shim_is_vfork_child())
+		return;
+	if (shim_quiet_lent) {
+		shim_quiet_lent = false;
+		shim_filter_child_ends();
+		posix_trace_confine_np(POSIX_TRACE_CONFINE_VFORK_END_NP);
+	}
+	if (shim_is_blind != was_blind)
+		shim_blind(was_blind);
+}
+
 /* Called in the parent. The child may have been the parent of another one. */
 void shim_self_vfork_ends(void)
 {
+	vfork_pid = 0;
+	end_limits();
 	if (!lender)
 		return;
 	own_memory();
@@ -126,7 +167,7 @@ pid_t shim_pid(void)
 {
 	pid_t pid = atomic_load_explicit(&wiped.pid, memory_order_relaxed);
 
-	if (shim_is_vfork_child) {
+	if (shim_is_vfork_child()) {
 		/*
 		 * A quiet process must not call getpid(). In events of its children by vfork() the
 		 * id is therefore 0.
@@ -145,7 +186,7 @@ pid_t shim_pid(void)
 
 pid_t shim_parent(void)
 {
-	return shim_is_vfork_child ? atomic_load_explicit(&wiped.pid, memory_order_relaxed)
+	return shim_is_vfork_child() ? atomic_load_explicit(&wiped.pid, memory_order_relaxed)
 				   : parent;
 }
 
@@ -168,6 +209,17 @@ bool shim_is_guest(void)
 	if (!atomic_load_explicit(&wiped.pid, memory_order_relaxed))
 		owner = 0;
 	return owner && (shim_is_quiet() || owner != (pid_t)syscall(SYS_gettid));
+}
+
+/*
+ * A child that was made by a system call instruction is in the memory of its parent, too. The
+ * system call distinguishes the two processes.
+ */
+bool shim_is_borrower(void)
+{
+	const pid_t pid = atomic_load_explicit(&wiped.pid, memory_order_relaxed);
+
+	return shim_is_vfork_child() || (pid && !shim_is_quiet() && pid != getpid());
 }
 
 /*

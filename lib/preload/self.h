@@ -15,9 +15,11 @@
 
 /*
  * shim_self_begin() is called at the program's start, and shim_self_forked() in a child of fork().
+ * shim_self_copied() is called in every child with a copy of the memory.
  */
 void shim_self_begin(void);
 void shim_self_forked(void);
+void shim_self_copied(void);
 
 /*
  * Returns the id of this process. In a child of vfork(), which shares its parent's memory, the
@@ -49,14 +51,24 @@ void shim_share_memory(void);
 bool shim_is_guest(void);
 
 /*
- * True if a seccomp filter is or will soon be installed. The shim then makes no system call of its
- * own.
+ * Returns whether the caller is another process than the one whose memory it uses, such as a child
+ * of vfork(). It may make a system call, but not in a quiet process, where the result is only true
+ * for children that wrappers have made.
+ */
+bool shim_is_borrower(void);
+
+/*
+ * shim_quiet is true if a seccomp filter is or will soon be installed. The shim then makes no
+ * system call of its own. shim_quiet_lent is true if the filter is that of a child in this thread's
+ * memory. If a wrapper of vfork() has made the child, the variable becomes false when the parent
+ * continues.
  */
 extern atomic_bool shim_quiet;
+extern _Thread_local bool shim_quiet_lent __attribute__((tls_model("initial-exec")));
 
 static inline bool shim_is_quiet(void)
 {
-	return atomic_load_explicit(&shim_quiet, memory_order_relaxed);
+	return atomic_load_explicit(&shim_quiet, memory_order_relaxed) || shim_quiet_lent;
 }
 
 /*

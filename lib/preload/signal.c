@@ -155,7 +155,7 @@ static bool is_function(plain_handler handler)
  */
 static bool replaces_handler(plain_handler handler)
 {
-	return is_function(handler) && !shim_is_vfork_child && !shim_is_guest();
+	return is_function(handler) && !shim_is_vfork_child() && !shim_is_guest();
 }
 
 SHIM_NEXT(sigaction, shim_no_number);

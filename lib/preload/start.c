@@ -424,6 +424,7 @@ static void forget_lost(void)
 
 void shim_after_copy(void)
 {
+	shim_self_copied();
 	forget_lost();
 	shim_in_child();
 	shim_threads_in_child();

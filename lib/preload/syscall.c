@@ -184,9 +184,9 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 		return shim_fork_call(next(syscall), number, arguments, shim_caller());
 	}
 	change = shim_change_of(number, a, b, c);
-	shim_before_change(change, shim_caller());
+	shim_before_change(&change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
-	shim_after_change(change, result, shim_caller());
+	shim_after_change(&change, result, shim_caller());
 	return result;
 }
 
@@ -203,7 +203,8 @@ void shim_syscall_begin(void)
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
  * another stack, such as clone(). All calls but those that C handles are passed on by a jump, with
  * the registers unchanged. C handles clone() and clone3() if they have no new stack and none of
- * the flags SHIM_NO_COPY. shim_forks() finds out whether this is so.
+ * the flags SHIM_NO_COPY. shim_forks() finds out whether this is so. The wrapper of vfork() makes
+ * the same system call as syscall(SYS_vfork).
  */
 #if defined __x86_64__
 
@@ -221,6 +222,8 @@ __asm__(
 	"	je 1f\n"
 	"	cmpq $57, %rdi\n" /* SYS_fork */
 	"	je shim_syscall\n"
+	"	cmpq $58, %rdi\n" /* SYS_vfork */
+	"	je shim_vfork\n"
 	"	cmpq $157, %rdi\n" /* SYS_prctl */
 	"	je shim_syscall\n"
 	"	cmpq $202, %rdi\n" /* SYS_futex */

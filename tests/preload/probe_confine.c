@@ -215,23 +215,80 @@ static int filter_exec(int argc, char **argv)
 	return 1;
 }
 
-/* filter-few HOW ACTION PROGRAM ARGUMENT...: only what a small program needs is permitted. */
-static int filter_few(int argc, char **argv)
+/* Permits only what a small program needs. */
+static void limit_few(const char *how, uint32_t action)
 {
-	MUST(argc > 2);
-	LIMIT(argv[0], argv[1][0] == 't' ? SECCOMP_RET_TRAP : SECCOMP_RET_KILL_PROCESS, SYS_execve,
-	      SYS_write, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap, SYS_mprotect, SYS_openat,
-	      SYS_close, SYS_read, SYS_pread64, SYS_newfstatat, SYS_fstat, SYS_getrandom,
-	      SYS_set_tid_address, SYS_set_robust_list, SYS_rseq, SYS_prlimit64, SYS_ioctl,
-	      SYS_faccessat, SYS_futex, SYS_lseek, SYS_statfs,
+	LIMIT(how, action, SYS_execve, SYS_write, SYS_exit_group, SYS_brk, SYS_mmap, SYS_munmap,
+	      SYS_mprotect, SYS_openat, SYS_close, SYS_read, SYS_pread64, SYS_newfstatat,
+	      SYS_fstat, SYS_getrandom, SYS_set_tid_address, SYS_set_robust_list, SYS_rseq,
+	      SYS_prlimit64, SYS_ioctl, SYS_faccessat, SYS_futex, SYS_lseek, SYS_statfs,
 #ifdef __x86_64__
 	      SYS_arch_prctl, SYS_access
 #else
 	      SYS_faccessat2
 #endif
 	);
+}
+
+/* filter-few HOW ACTION PROGRAM ARGUMENT...: only what a small program needs is permitted. */
+static int filter_few(int argc, char **argv)
+{
+	MUST(argc > 2);
+	limit_few(argv[0], argv[1][0] == 't' ? SECCOMP_RET_TRAP : SECCOMP_RET_KILL_PROCESS);
 	execv(argv[2], argv + 2);
 	return 1;
+}
+
+static void wait_well(pid_t child)
+{
+	int status;
+
+	MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/*
+ * filter-vfork HOW PROGRAM ARGUMENT...: children of vfork() restrict themselves. The parent, its
+ * threads and its later children are not restricted.
+ */
+static int filter_vfork(int argc, char **argv)
+{
+	int fd = null();
+	pid_t child;
+
+	MUST(argc > 1);
+	child = vfork();
+	if (!child) {
+		limit_few(argv[0], SECCOMP_RET_KILL_PROCESS);
+		execv(argv[1], argv + 1);
+		_exit(1);
+	}
+	wait_well(child);
+	touch(fd, 100);
+#if defined __x86_64__
+	child = vfork();
+	if (!child) {
+		MUST(prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0) == 0);
+		_exit(0);
+	}
+	wait_well(child);
+	touch(fd, 100);
+#endif
+	child = vfork();
+	if (!child) {
+		MUST(prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT, 0, 0, 0) == 0);
+		syscall(SYS_exit, 0);
+	}
+	wait_well(child);
+	touch(fd, 100);
+	touch_beside(fd);
+	touch_in_child(fd);
+	child = vfork();
+	if (!child) {
+		execv(argv[1], argv + 1);
+		_exit(1);
+	}
+	wait_well(child);
+	return 3;
 }
 
 static int strict(int argc, char **argv)
@@ -353,6 +410,7 @@ const struct probe probes_confine[] = {
 	{ "filter-errno", filter_errno },
 	{ "filter-exec", filter_exec },
 	{ "filter-few", filter_few },
+	{ "filter-vfork", filter_vfork },
 	{ "strict", strict },
 	{ "strict-thread", strict_thread },
 	{ "strict-fails", strict_fails },

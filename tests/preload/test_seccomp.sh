@@ -72,6 +72,18 @@ for families in '' all; do
 		check "a filter that permits the library: the program is traced" \
 			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
 	fi
+	# A filter of a child of vfork() does not concern the parent. Only on x86-64 does the shim
+	# wrap vfork().
+	for how in prctl syscall seccomp; do
+		if test "$(uname -m)" = x86_64 && confined 3 filter-vfork $how /bin/echo here; then
+			# The child that must not read the counter calls _exit().
+			check "vfork $how: only the child loses an event" test "$(lost)" -eq 1
+			check "vfork $how: the parent is traced on" writes 450
+			check "vfork $how: the program behind the filter is not" \
+				shows 'process.untraced .*seccomp filter' 1
+			check "vfork $how: the next program is" shows 'process.start ' 2
+		fi
+	done
 	for how in prctl syscall; do
 		if confined 3 strict $how; then
 			check "strict $how: those before are there" writes 100
