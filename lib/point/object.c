@@ -18,6 +18,7 @@
 /* The size is that of whole pages, because the kernel wipes pages. */
 #define OBJECT_BYTES ((sizeof(struct ptx_thread) + PTX_PAGE - 1) & ~(size_t)(PTX_PAGE - 1))
 #define POOL_THREADS  64   /* objects that are reserved when the program starts */
+#define POOL_LEAST    16   /* the same, if there is no memory for more */
 #define QUIET_THREADS 2048 /* objects that are reserved before the process becomes quiet */
 #define SLAB_THREADS  64   /* objects that are made together when no object is free */
 /* number of objects at the end of a pool that no thread gets; left_in() has the reason */
@@ -309,6 +310,9 @@ struct ptx_thread *ptx_object_make(void)
 {
 	struct ptx_thread *thread = make_slab(SLAB_THREADS);
 
+	/* A limit of the program (RLIMIT_DATA, RLIMIT_AS) may leave room for few objects only. */
+	if (!thread)
+		thread = make_slab(1);
 	return thread ? thread : find_free();
 }
 
@@ -337,8 +341,17 @@ void ptx_objects_leave(const struct ptx_thread *self)
 	}
 }
 
-/* If there is no memory, `begin` is NULL, and left_in() returns 0. */
+/*
+ * With a low limit of memory the pool is small. If there is no memory, `begin` is NULL, and
+ * left_in() returns 0.
+ */
 void ptx_objects_init(void)
 {
-	atomic_store_explicit(&pools[0].begin, map_objects(POOL_THREADS), memory_order_release);
+	unsigned char *objects = map_objects(POOL_THREADS);
+
+	if (!objects) {
+		pools[0].count = POOL_LEAST;
+		objects = map_objects(POOL_LEAST);
+	}
+	atomic_store_explicit(&pools[0].begin, objects, memory_order_release);
 }

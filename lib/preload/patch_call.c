@@ -31,7 +31,7 @@
 #define LISTS      16
 #define LIST_SLOTS (SHIM_SLOTS / LISTS)
 
-struct shim_slot shim_slot[SHIM_SLOTS];
+struct shim_slot *shim_slot;
 struct shim_slot_values *shim_slot_values;
 
 /* `fresh` is the number of slots of this list that were ever used. */
@@ -524,17 +524,22 @@ bool shim_slots_are_used(void)
 	return are_used;
 }
 
-/* The array is large, but its pages need no memory as long as their slots are not used. */
+/*
+ * Maps an array with an element for each slot. The array is large, but its pages need no memory as
+ * long as their slots are not used. Returns NULL if there is no memory.
+ */
+static void *map_array(size_t element_bytes)
+{
+	void *memory = mmap(NULL, SHIM_SLOTS * element_bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 bool shim_slots_keep_values(void)
 {
-	void *memory;
-
-	if (shim_slot_values)
-		return true;
-	memory = mmap(NULL, SHIM_SLOTS * sizeof *shim_slot_values, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (memory != MAP_FAILED)
-		shim_slot_values = memory;
+	if (!shim_slot_values)
+		shim_slot_values = map_array(sizeof *shim_slot_values);
 	return shim_slot_values;
 }
 
@@ -550,6 +555,10 @@ bool shim_slots_begin(void)
 		if (!has_key)
 			pthread_key_delete(key);
 	}
+	if (!shim_slot)
+		shim_slot = map_array(sizeof *shim_slot);
+	if (!shim_slot)
+		return false;
 	/*
 	 * Writable pages replace the pages of shim_slot_returns, which are in the shim's text. For
 	 * unwinders, these addresses still belong to the shim.

@@ -39,7 +39,11 @@ struct shim_slot {
 	/* Describes the arguments, which are in shim_slot_values; NULL: they are not recorded. */
 	const struct shim_probe *probe;
 };
-extern struct shim_slot shim_slot[SHIM_SLOTS];
+/*
+ * SHIM_SLOTS slots, or NULL until the first plan. They are mapped only if a plan has functions,
+ * because writable memory of the library counts for the program's limit RLIMIT_DATA.
+ */
+extern struct shim_slot *shim_slot;
 
 /*
  * Returns the next slot behind `slot` that was used at any time, or 0 if there is none. A caller

@@ -34,6 +34,13 @@ if command -v valgrind >/dev/null && count 2>"$tmp/plain"; then
 	check "at most 1000000 instructions more, not $more" test $more -le 1000000
 fi
 
+# Writable memory of the library counts for the program's limit of data. The memory of patched
+# functions is mapped only for plans that need it.
+recorded sh -c "ulimit -d 1500; exec $program"
+check "a program with 1500 KB of data starts" is_empty err
+check "and all of its events are recorded" test \
+	"$("$posixtrace" stat "$log" | grep -c '^account .* + lost 0')" -eq 1
+
 # A thread calls functions for the first time while another one has the dynamic linker's lock.
 cat >"$tmp/locked.c" <<'EOF'
 #include <pthread.h>
