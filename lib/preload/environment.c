@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -103,6 +104,31 @@ static void copy_without(char *to, const char *value)
 }
 
 /*
+ * Returns whether an executed program has no free descriptor. Its dynamic linker prints a message
+ * about a library that it cannot open. If a descriptor is free now or becomes free by execve(), the
+ * result is false. With very many descriptors that stay open, the loop is long, but it needs a
+ * process that has used up its limit.
+ */
+static bool lacks_descriptors(void)
+{
+	const int saved = errno;
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC);
+	bool lacks = fd < 0 && errno == EMFILE;
+	struct rlimit limit;
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+	if (lacks && !syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit))
+		for (fd = 0; lacks && (rlim_t)fd < limit.rlim_cur; fd++) {
+			long flags = syscall(SYS_fcntl, fd, F_GETFD);
+
+			lacks = flags >= 0 && !(flags & FD_CLOEXEC);
+		}
+	errno = saved;
+	return lacks;
+}
+
+/*
  * Returns the reason why a program cannot load the shim; NULL: the program can load the shim, or it
  * is unknown whether it can. The text becomes the field `why` of process.untraced. *keeps is set to
  * true if the environment must not be changed, because the program ignores LD_PRELOAD and may
@@ -126,6 +152,10 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 		*keeps = true;
 		return "set-user-ID or set-group-ID";
 	case SHIM_IMAGE_UNKNOWN:
+		/* Without a free descriptor this process could not open the program, either. */
+		if (lacks_descriptors())
+			return "no free descriptor";
+		break;
 	case SHIM_IMAGE_GLIBC:
 		break;
 	}

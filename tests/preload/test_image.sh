@@ -195,6 +195,16 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 		test -z "$("$posixtrace" dump -e process.untraced "$log" 2>/dev/null)"
 fi
 
+# Without a free descriptor the dynamic linker cannot open a library. It says the same as without
+# the shim.
+limited='ulimit -n 3; exec ./plain'
+sh -c "$limited" >out.bare 2>err.bare </dev/null
+traced $? sh -c "$limited"
+check "without a free descriptor: the same message" cmp err.bare err
+check "without a free descriptor: the log says why" untraced '"no free descriptor".*./plain'
+traced 9 sh -c 'ulimit -n 4; exec ./plain'
+check "with a free descriptor: the program is traced" test "$(events process.start)" -eq 2
+
 # For another processor: the header of an ordinary program, changed. It is not executed.
 cp plain other && printf '\001\0' | dd of=other bs=1 seek=18 conv=notrunc 2>/dev/null
 env ./other >out 2>&1
