@@ -2,10 +2,10 @@
 /*
  * posix/guard.c - the guardian: completes the log of a stream whose creator was killed.
  *
- * The guardian is a process of its own that has only two files: the arena and the log. It trusts
- * neither. It computes the geometry from checked sizes and bounds every walk. If something is
- * inconsistent, it ends with an error and does not crash. It is the reader of the stream from the
- * moment when it gets the creator's lock, because the creator is gone then.
+ * The guardian is a process of its own that has only three files: the arena, the log and the memory
+ * of the creator. It trusts none of them. It computes the geometry from checked sizes and bounds
+ * every walk. If something is inconsistent, it ends with an error and does not crash. It is the
+ * reader of the stream from the moment when it has the creator's lock and the creator is gone.
  */
 #include "posix/guard.h"
 
@@ -28,6 +28,7 @@
 #include "ring/ring_write.h"
 
 #define LINGER_LOOK_MS 100 /* how often a guardian that lingers looks for the target */
+#define LIFE_LOOK_MS   100 /* how often it looks for a creator that has lost its lock */
 
 /* Checks the description of the stream in its attachment, and maps the region that it describes. */
 static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation,
@@ -172,47 +173,69 @@ static void linger_for(const struct ptx_attachment *attachment, bool same_ids)
 		left = left > LINGER_LOOK_MS ? left - LINGER_LOOK_MS : 0;
 }
 
+static bool is_attached(const struct ptx_arena *arena, const struct ptx_guarded *guarded)
+{
+	return atomic_load_explicit(&arena->control->attachment[guarded->bit].word,
+				    memory_order_acquire) ==
+	       ptx_attachment_make(guarded->generation, PTX_ATTACHMENT_ATTACHED);
+}
+
+/*
+ * The guardian has the creator's lock, but the creator may have closed the descriptor that held it.
+ * Such a creator still has its memory, and its stream goes on. Returns when the memory is gone,
+ * because the creator has ended or executed another program, or when the stream was shut down.
+ */
+static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guarded *guarded)
+{
+	const struct timespec look = { .tv_nsec = LIFE_LOOK_MS * 1000000 };
+	char byte;
+
+	while (is_attached(arena, guarded) &&
+	       pread(guarded->memory_fd, &byte, 1, (off_t)guarded->address) == 1)
+		nanosleep(&look, NULL);
+}
+
 /*
  * Waits for the creator's end and then completes the log. If the stream was shut down, returns 0
  * and leaves the log as it is.
  */
-int ptx_guard_run(int arena_fd, int log_fd, unsigned bit, uint64_t generation, bool same_ids)
+int ptx_guard_run(const struct ptx_guarded *guarded)
 {
-	const uint64_t attached = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 	/* log_fd is -1, because the registry does not have this stream. */
 	struct ptx_stream stream = { .log_fd = -1 };
+	const unsigned bit = guarded->bit;
 	struct ptx_arena *arena;
 	int err;
 
 	if (bit >= PTX_STREAMS)
 		return EINVAL;
-	arena = ptx_arena_open(arena_fd);
+	arena = ptx_arena_open(guarded->arena_fd);
 	/* Blocks until the creator releases its lock, or dies. */
 	if (!arena || !ptx_attachment_guard(arena, bit))
 		return EINVAL;
+	wait_for_memory(arena, guarded);
 	/*
 	 * If the word has changed, the creator shut the stream down and completed the log itself;
 	 * perhaps another stream has the place now.
 	 */
-	if (atomic_load_explicit(&arena->control->attachment[bit].word, memory_order_acquire) !=
-	    attached)
+	if (!is_attached(arena, guarded))
 		return 0; /* it was shut down */
-	linger_for(&arena->control->attachment[bit], same_ids);
+	linger_for(&arena->control->attachment[bit], guarded->same_ids);
 	/* The ticks in the region are those of the creator's clock. */
 	ptx_clock_follow(atomic_load_explicit(&arena->control->clock, memory_order_relaxed) ==
 			 PTX_ARENA_CLOCK_COUNTER);
 	ptx_clock_init();
 	stream.target.arena = arena;
-	stream.target.same_ids = same_ids;
+	stream.target.same_ids = guarded->same_ids;
 	pthread_mutex_init(&stream.lock, NULL);
-	err = map_region(arena, bit, generation, &stream.view);
+	err = map_region(arena, bit, guarded->generation, &stream.view);
 	if (!err)
-		err = complete_stream(&stream, log_fd);
+		err = complete_stream(&stream, guarded->log_fd);
 	/*
 	 * The place and the memory of the stream become free, whether or not its log could be
 	 * completed.
 	 */
 	if (stream.view)
-		ptx_attachment_bury(arena, bit, generation);
+		ptx_attachment_bury(arena, bit, guarded->generation);
 	return err;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace-guardian BIT GENERATION SAME-IDS - completes the log of a killed writer;
+ * posixtrace-guardian BIT GENERATION SAME-IDS ADDRESS - completes the log of a killed writer;
  * posix/guard.h.
  *
- * Only the library starts it: descriptor 3 is the arena, 4 is the log. It has no terminal to which
+ * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is the memory of the
+ * creator, in which ADDRESS can be read. It has no terminal to which
  * it could print, so errors go into its exit status.
  */
 #include <stdio.h>
@@ -15,7 +16,7 @@
 /* If a user starts the guardian by hand, it prints a message. */
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
+	if (argc != 5) {
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
@@ -23,6 +24,13 @@ int main(int argc, char **argv)
 	 * The memory of the completed stream is not freed, since the process ends here. A leak
 	 * check at exit() would report it, and would replace the exit status.
 	 */
-	_exit(ptx_guard_run(3, 4, (unsigned)strtoul(argv[1], NULL, 10),
-			    strtoull(argv[2], NULL, 10), argv[3][0] == '1'));
+	_exit(ptx_guard_run(&(struct ptx_guarded){
+		.arena_fd = 3,
+		.log_fd = 4,
+		.memory_fd = 5,
+		.bit = (unsigned)strtoul(argv[1], NULL, 10),
+		.generation = strtoull(argv[2], NULL, 10),
+		.same_ids = argv[3][0] == '1',
+		.address = strtoull(argv[4], NULL, 10),
+	}));
 }

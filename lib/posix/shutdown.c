@@ -159,6 +159,22 @@ PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 			    shut_down_stream(trid, (const char *)__builtin_return_address(0) - 1));
 }
 
+/*
+ * Returns whether the program has closed the log's descriptor, so that only the guardian can
+ * complete the log. The guardian does this after the end of the process.
+ */
+static bool is_left_to_guardian(trace_id_t trid)
+{
+	struct ptx_stream *stream = ptx_registry_enter(trid);
+	bool is_left;
+
+	if (!stream)
+		return false;
+	is_left = stream->guardian && !ptx_file_is(stream->log_fd, &stream->log_file);
+	ptx_registry_leave(stream);
+	return is_left;
+}
+
 /* At the exit of the process: EXIT-01 for exit(). Errors cannot be reported there. */
 void ptx_posix_shutdown_all(void)
 {
@@ -171,7 +187,8 @@ void ptx_posix_shutdown_all(void)
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
 
 	for (unsigned i = 0; i < count; i++)
-		shut_down_stream(ids[i], NULL);
+		if (!is_left_to_guardian(ids[i]))
+			shut_down_stream(ids[i], NULL);
 	ptx_call_end(call, 0);
 }
 

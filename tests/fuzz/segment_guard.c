@@ -92,8 +92,13 @@ void segment_die(trace_id_t trid, int log_fd, trace_event_id_t type, bool loop, 
 				  posix_trace_get_ledger_type_np(trid, type, &died_with[1]) == 0,
 			  "no ledger");
 	kept_open(log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &before);
-	err = ptx_guard_run(dup(ptx_arena_fd(&ptx_arena_self)), dup(log_fd), 0,
-			    ptx_attachment_generation(attached), true);
+	err = ptx_guard_run(&(struct ptx_guarded){
+		.arena_fd = dup(ptx_arena_fd(&ptx_arena_self)),
+		.log_fd = dup(log_fd),
+		.memory_fd = -1,
+		.generation = ptx_attachment_generation(attached),
+		.same_ids = true,
+	});
 	FUZZ_MUST(hostile || err == 0, "the guardian says %d", err);
 	completed = err == 0 && attached_still;
 	if (completed) {

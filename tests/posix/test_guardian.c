@@ -411,6 +411,62 @@ START_TEST(a_guardian_in_another_namespace_is_not_mistaken)
 }
 END_TEST
 
+/*
+ * The program closes all descriptors, as daemons do. Other processes then cannot see that it lives,
+ * but its stream goes on, and no event is forgotten.
+ */
+static void close_all_descriptors(bool exits)
+{
+	int log = log_file(), outside = log_file();
+	trace_event_id_t id = type_of("n");
+	pid_t child = fork();
+
+	if (child == 0) {
+		struct posix_trace_ledger_np line;
+		trace_id_t trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL,
+						 .inheritance = POSIX_TRACE_INHERITED);
+
+		trace_number(id, 0);
+		OK(posix_trace_flush(trid));
+		for (int fd = 3; fd < 1024; fd++)
+			if (fd != outside)
+				close(fd);
+		for (int n = 1; n < 200; n++) {
+			trace_number(id, n);
+			usleep(1000);
+		}
+		ck_assert_int_eq(posix_trace_flush(trid), EBADF);
+		ck_assert_ledger_closes(trid);
+		line = ledger_of_type(trid, id);
+		ck_assert_int_eq(line.called, 200);
+		if (exits)
+			exit(0);
+		ck_assert_int_eq(posix_trace_shutdown(trid), EBADF);
+		_exit(0);
+	}
+	wait_well(child);
+	/* After exit() the guardian writes the events that the program could not write. */
+	if (exits) {
+		log_wait_for_end(log);
+		assert_log_numbers(log, id, 0, 200);
+		assert_log_whole(log);
+	}
+	close(outside);
+	close(log);
+}
+
+START_TEST(a_stream_goes_on_after_its_controller_has_closed_all_descriptors)
+{
+	close_all_descriptors(false);
+}
+END_TEST
+
+START_TEST(a_guardian_completes_the_log_of_a_program_that_closed_it)
+{
+	close_all_descriptors(true);
+}
+END_TEST
+
 SUITE_NEEDS("exec stat pidfd guardian");
 
 SUITE_MAIN("the guardian of a log",
@@ -422,4 +478,6 @@ SUITE_MAIN("the guardian of a log",
 	   no_process_waits_for_a_guardian,
 	   a_guardian_may_be_missing,
 	   after_a_shutdown_the_guardian_has_ended,
-	   a_guardian_in_another_namespace_is_not_mistaken)
+	   a_guardian_in_another_namespace_is_not_mistaken,
+	   a_stream_goes_on_after_its_controller_has_closed_all_descriptors,
+	   a_guardian_completes_the_log_of_a_program_that_closed_it)
