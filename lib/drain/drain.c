@@ -243,17 +243,16 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 }
 
 /*
- * Raises the watermark to the clock reading of the last pass. It must not be later, because a
- * running writer may not have published yet an event that was stamped later. After a success the
- * watermark stays raised, and older events that appear afterwards are LATE.
+ * Raises the watermark to the time `limit`. After a success the watermark stays raised, and older
+ * events that appear afterwards are LATE.
  */
-bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
+static bool peek_up_to(struct ptx_drain *drain, uint64_t limit, struct ptx_drain_event *event)
 {
 	const uint64_t certain = drain->watermark;
 
-	if (certain >= drain->now)
+	if (certain >= limit)
 		return false;
-	drain->watermark = drain->now;
+	drain->watermark = limit;
 	if (!find_next(drain)) {
 		/* no event is held back, so the watermark is restored */
 		drain->watermark = certain;
@@ -261,6 +260,21 @@ bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *even
 	}
 	drain_describe(drain, event);
 	return true;
+}
+
+/*
+ * The limit is the clock reading of the last pass. It must not be later, because a running writer
+ * may not have published yet an event that was stamped later.
+ */
+bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event)
+{
+	return peek_up_to(drain, drain->now, event);
+}
+
+/* The watermark is earlier than `certain` only if the kernel has refused the barrier. */
+bool ptx_drain_peek_unordered(struct ptx_drain *drain, struct ptx_drain_event *event)
+{
+	return peek_up_to(drain, drain->certain, event);
 }
 
 /*

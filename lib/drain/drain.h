@@ -228,6 +228,13 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
+ * Does the same for the events that are held back only because the kernel refuses the barrier, and
+ * not because of a writer that the last pass has seen in a trace point. An event that such a pass
+ * has missed may follow, and is LATE then.
+ */
+bool ptx_drain_peek_unordered(struct ptx_drain *drain, struct ptx_drain_event *event);
+
+/*
  * Returns true if, during the last pass, writers have overwritten the events that could have been
  * delivered. The caller may try again: another pass may find events.
  */

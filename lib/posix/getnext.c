@@ -139,6 +139,18 @@ static bool deliver_at_once(struct ptx_stream *stream, const struct delivery *to
 	return true;
 }
 
+/*
+ * Called for a reader that must not wait, after deliver_active() has found nothing twice. Without
+ * the barrier no event of the last moment is certain, but these events are complete.
+ */
+static void deliver_unordered(struct ptx_stream *stream, const struct delivery *to)
+{
+	struct ptx_drain_event event;
+
+	if (ptx_drain_peek_unordered(stream->drain, &event))
+		consume_event(stream, &event, to);
+}
+
 /* Returns whether the stream was stopped by a call, so that no writer can add events. */
 static bool is_stopped(const struct ptx_stream *stream)
 {
@@ -449,12 +461,16 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * If the stream runs, the reader gets events in their order, and no event that is held
-	 * back. If the stream was stopped, the reader gets all events that exist.
+	 * If the stream runs, the reader gets no event that a suspended writer holds back. If the
+	 * stream was stopped, the reader gets all events that exist.
 	 */
 	if (!deliver_active(stream, &to) && may_be_held_back(stream->drain) &&
-	    !deliver_active(stream, &to) && is_stopped(stream))
-		deliver_at_once(stream, &to);
+	    !deliver_active(stream, &to)) {
+		if (is_stopped(stream))
+			deliver_at_once(stream, &to);
+		else
+			deliver_unordered(stream, &to);
+	}
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);
 }

@@ -3,6 +3,7 @@
  * POSIXTRACE_MEMBARRIER=0: a program that traces does not call membarrier(2) from its first
  * instruction to its exit. A seccomp filter ends a program that calls it.
  */
+#include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -85,6 +86,49 @@ START_TEST(it_is_not_called_if_the_environment_forbids_it)
 }
 END_TEST
 
+static void refuse_membarrier(void)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { .len = sizeof code / sizeof code[0], .filter = code };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+		_exit(EXIT_SUCCESS);
+}
+
+/* TRY-01: an event whose call has returned is available. */
+START_TEST(a_reader_that_does_not_wait_finds_each_event_without_it)
+{
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		trace_event_id_t u = type_of("u");
+		struct posix_trace_event_info info;
+		trace_id_t trid;
+		size_t len;
+		int none;
+
+		refuse_membarrier();
+		trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);
+		for (int i = 0; i < 100; i++) {
+			trace_number(u, i);
+			OK(posix_trace_trygetnext_event(trid, &info, NULL, 0, &len, &none));
+			ck_assert_int_eq(none, 0);
+		}
+		shut(trid);
+		_exit(EXIT_SUCCESS);
+	}
+	wait_well(child);
+}
+END_TEST
+
 SUITE_NEEDS("exec");
 
-SUITE_MAIN("membarrier", it_is_not_called_if_the_environment_forbids_it)
+SUITE_MAIN("membarrier", it_is_not_called_if_the_environment_forbids_it,
+	   a_reader_that_does_not_wait_finds_each_event_without_it)
