@@ -304,6 +304,25 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 }
 
 /*
+ * Reads the chunk at the source's place into the buffer, from its beginning. Returns the number of
+ * bytes of its well-formed records, or 0.
+ */
+static uint32_t read_chunk(const struct ptx_drain *drain, const struct ptx_source *source,
+			   unsigned char *buffer, struct ptx_ident *ident)
+{
+	struct ptx_reader reader = source->reader;
+	uint32_t records;
+	uint64_t last;
+
+	reader.buffer = buffer;
+	reader.place.claimed = 0;
+	if (ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
+		return 0;
+	*ident = reader.ident;
+	return ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
+}
+
+/*
  * If the chunk was overwritten, the source is unchanged, and the next claim searches for another
  * chunk of the ring. If the offset is hostile, the loop ends some records too early or too late.
  * The only effect is a wrong number of records.
@@ -312,22 +331,17 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 {
 	struct ptx_source *source = drain->source[ring];
 	const struct ptx_place *place = &source->reader.place;
-	struct ptx_reader reader = source->reader;
-	uint32_t bytes, records, at = 0;
+	uint32_t bytes, at = 0;
 	struct ptx_ident ident;
-	uint64_t last;
 
-	reader.buffer = buffer;
-	reader.place.claimed = 0;
 	/*
-	 * The chunk is read from its beginning. The thread of a record is in the chunk's header or
-	 * in an IDENT record before the record.
+	 * The thread of a record is in the chunk's header or in an IDENT record before the record.
 	 */
-	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0 ||
-	    ptx_ring_look(&reader) != PTX_CLAIM_BYTES)
+	if (!ptx_ring_before(drain->rings, place->link, &source->records) || place->claimed == 0)
 		return;
-	ident = reader.ident;
-	bytes = ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
+	bytes = read_chunk(drain, source, buffer, &ident);
+	if (!bytes)
+		return;
 	while (at < bytes && at < place->claimed) {
 		const struct ptx_record *record = (const void *)(buffer + at);
 
@@ -339,6 +353,22 @@ void ptx_checkpoint_ident(struct ptx_drain *drain, uint32_t ring, unsigned char 
 	}
 	source->ident = ident;
 	source->line = SIZE_MAX;
+}
+
+/* Returns the number of records of the source's chunk from `offset` to the end of the claims. */
+static uint32_t count_claimed(const struct ptx_drain *drain, const struct ptx_source *source,
+			      uint32_t offset, unsigned char *buffer)
+{
+	struct ptx_ident ident;
+	uint32_t bytes = read_chunk(drain, source, buffer, &ident), count = 0;
+
+	for (uint32_t at = 0; at < bytes && at < source->reader.place.claimed;) {
+		const struct ptx_record *record = (const void *)(buffer + at);
+
+		count += at >= offset && !(record->len_flags & PTX_RECORD_IDENT);
+		at += (uint32_t)ptx_record_size(ptx_record_len(record->len_flags));
+	}
+	return count;
 }
 
 /*
@@ -410,6 +440,61 @@ static bool control_was_claimed(const struct ptx_drain *drain, const struct chec
 		if (place[i].ring == PTX_CONTROL_RING)
 			return place[i].link != now->link || place[i].offset != now->claimed;
 	return now->claimed != 0;
+}
+
+/*
+ * Returns the number of records that the dead reader has claimed and not delivered, in the chunks
+ * at its places. If the stream was not running all the time, some of them may be no called events,
+ * so the result is then 0. The places may be hostile, and are bounded as in resume_from().
+ */
+static uint64_t count_undelivered(const struct ptx_drain *drain, const struct checkpoint *newest,
+				  unsigned char *buffer)
+{
+	const struct place *places = places_of(drain, newest);
+	const uint64_t state = atomic_load_explicit(&drain->rings->region->state,
+						    memory_order_acquire);
+	const uint32_t count = newest->count;
+	uint64_t records = 0;
+
+	if (!newest->running || ptx_state_kind(state) != PTX_RUNNING || !drain->sources ||
+	    control_was_claimed(drain, newest))
+		return 0;
+	for (uint32_t i = 0; i < count && i < drain->rings->geometry.rings; i++) {
+		const struct place place = *(const volatile struct place *)&places[i];
+		const struct ptx_source *source;
+
+		if (place.ring >= drain->sources)
+			continue;
+		source = drain->source[place.ring];
+		if (source->reader.place.link == place.link)
+			records += count_claimed(drain, source, place.offset, buffer);
+	}
+	return records;
+}
+
+/*
+ * Called for a LOOP stream whose reader has added events to the log's block and could not write
+ * them, or was killed before. These events are not in a ring any more. The newer checkpoint has
+ * their number, and the losses that the reader has counted meanwhile. Its synthetic events are not
+ * counted, because this reader makes them again.
+ */
+static void lose_unwritten(struct ptx_drain *drain, const struct checkpoint *from,
+			   unsigned char *buffer)
+{
+	const struct checkpoint *newest = checkpoint_at(drain, from == checkpoint_at(drain, 0));
+	const uint64_t events = atomic_load_explicit(&newest->events, memory_order_acquire);
+	const uint64_t before = atomic_load_explicit(&from->events, memory_order_relaxed);
+	uint64_t lost[PTX_LOST_CAUSES];
+
+	if (events <= before || newest->synthetic < from->synthetic ||
+	    events - before < newest->synthetic - from->synthetic)
+		return;
+	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)
+		lost[cause] = newest->lost[cause] - from->lost[cause];
+	lost[PTX_LOST_FLUSH_ERROR] += events - before - (newest->synthetic - from->synthetic) +
+				      count_undelivered(drain, newest, buffer);
+	add_losses(&drain->account, lost);
+	drain->not_running = newest->not_running;
 }
 
 /*
@@ -555,6 +640,8 @@ int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 	if (from) {
 		drain->checkpoint = from == checkpoint_at(drain, 1);
 		resume_from(drain, from);
+		if (drain->loop)
+			lose_unwritten(drain, from, buffer);
 	} else {
 		/*
 		 * There is no checkpoint for this number of events, so another process has changed

@@ -282,6 +282,32 @@ START_TEST(losses_counted_by_a_dead_reader_stay_lost)
 }
 END_TEST
 
+/*
+ * In a LOOP stream, the events that the dead reader has claimed are not in the rings any more.
+ * Their number is certain after a write that failed, also of those that were claimed and not
+ * delivered.
+ */
+START_TEST(events_of_a_loop_stream_that_were_not_written_are_lost)
+{
+	unsigned before;
+
+	begin(POSIX_TRACE_LOOP);
+	write_and_take(FIRST);
+	ptx_checkpoint_write(stage.drain, FIRST);
+	ptx_drain_settle(stage.drain);
+	while (stage.n < SECOND)
+		ck_assert(stage_take());
+	for (int i = 0; i < 2; i++)
+		ptx_checkpoint_write(stage.drain, SECOND);
+	stage_resume(FIRST);
+	ck_assert_uint_ge(stage_lost(PTX_LOST_FLUSH_ERROR), SECOND - FIRST);
+	before = stage.n;
+	stage_take_all();
+	ck_assert_uint_eq(stage_lost(PTX_LOST_FLUSH_ERROR) + stage.n - before,
+			  2 * VALUES + 1 - FIRST);
+}
+END_TEST
+
 static Suite *suite(void)
 {
 	TCase *tc;
@@ -290,6 +316,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, events_that_were_read_are_kept_until_they_are_settled);
 	tcase_add_test(tc, a_writer_without_a_free_chunk_loses_and_continues_after_the_settlement);
 	tcase_add_test(tc, nothing_is_kept_of_a_loop_stream);
+	tcase_add_test(tc, events_of_a_loop_stream_that_were_not_written_are_lost);
 	tcase_add_loop_test(tc, another_drain_goes_on_where_the_log_ends, 0, 2);
 	tcase_add_test(tc, after_a_settlement_the_next_drain_frees_all_chunks);
 	tcase_add_test(tc, nothing_is_missing_where_not_even_the_first_write_was_made);
