@@ -65,7 +65,19 @@ bool ptx_file_identify(int fd, struct ptx_file *file)
 	return true;
 }
 
-bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes)
+static bool has_identity(const struct stat *st, const struct ptx_file *file)
+{
+	return st->st_dev == file->device && st->st_ino == file->inode;
+}
+
+bool ptx_file_is(int fd, const struct ptx_file *file)
+{
+	struct stat st;
+
+	return fd >= 0 && get_status(fd, &st) && has_identity(&st, file);
+}
+
+int ptx_file_check(int fd, const struct ptx_file *file, uint64_t bytes)
 {
 	struct stat st;
 
@@ -73,13 +85,11 @@ bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes)
 	 * Device and inode are compared first: they reject nearly every other file without the
 	 * second system call.
 	 */
-	if (fd < 0 || !get_status(fd, &st) || st.st_dev != file->device || st.st_ino != file->inode)
-		return false;
-	/*
-	 * A log never shrinks while the library has it. A file that is as large as before is
-	 * accepted without the second system call.
-	 */
-	return (uint64_t)st.st_size >= bytes || time_of_birth(fd) == file->born_ns;
+	if (fd < 0 || !get_status(fd, &st) || !has_identity(&st, file))
+		return EBADF;
+	if ((uint64_t)st.st_size >= bytes)
+		return 0;
+	return time_of_birth(fd) == file->born_ns ? EIO : EBADF;
 }
 
 void ptx_file_close(int fd, const struct ptx_file *file)
@@ -88,7 +98,7 @@ void ptx_file_close(int fd, const struct ptx_file *file)
 	 * If the number belongs to another file now, the program opened that file, and it stays
 	 * open.
 	 */
-	if (ptx_file_is(fd, file, 0))
+	if (ptx_file_is(fd, file))
 		ptx_io_close(fd);
 }
 

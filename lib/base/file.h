@@ -33,12 +33,15 @@ struct ptx_file {
 /* Records the identity of fd in *file. Returns false if fd is not open. */
 bool ptx_file_identify(int fd, struct ptx_file *file);
 
+/* Returns whether fd is open and leads to the file that *file identifies. */
+bool ptx_file_is(int fd, const struct ptx_file *file);
+
 /*
- * Returns whether fd is open and leads to the file that *file identifies. `bytes` is a size that
- * this file once had. If the file of fd is smaller now, it may be a later file that got the inode
- * number of a deleted one. The times of birth must then be equal.
+ * Returns EBADF if ptx_file_is() is false, and EIO if the file has become shorter than `bytes`.
+ * Otherwise returns 0. A shorter file with another time of birth is a later file that got the inode
+ * number of a deleted one, so the result is then EBADF.
  */
-bool ptx_file_is(int fd, const struct ptx_file *file, uint64_t bytes);
+int ptx_file_check(int fd, const struct ptx_file *file, uint64_t bytes);
 
 /* Closes fd if it leads to the file that *file identifies. No error is reported. */
 void ptx_file_close(int fd, const struct ptx_file *file);

@@ -14,12 +14,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/io.h"
 
 /*
  * The largest number of bytes of one call. Linux moves at most 2 GiB and returns a short count.
  */
-#define CALL_MAX ((size_t)1 << 30)
+#define CALL_MAX  ((size_t)1 << 30)
+#define NS_PER_MS INT64_C(1000000)
 
 /*
  * Returns the kernel's answer, or -errno. The arguments are whole registers on the 64-bit systems
@@ -37,35 +39,51 @@ static long sys_call(long number, long a, long b, long c, long d)
 	return ret;
 }
 
+/* How long a write may wait. */
+struct patience {
+	int wait_ms;   /* negative: without a limit */
+	int64_t until; /* CLOCK_MONOTONIC in nanoseconds; 0: the wait has not begun */
+};
+
 /*
  * Waits until the kernel can accept bytes. This is needed because the program may have made the
- * descriptor non-blocking.
+ * descriptor non-blocking. Returns EAGAIN when the time is over. An error, a hang-up or a signal
+ * also ends the wait, and the caller then writes again.
  */
-static void wait_writable(int fd)
+static int wait_writable(int fd, struct patience *patience)
 {
 	struct pollfd wait = { .fd = fd, .events = POLLOUT };
+	struct timespec limit;
+	int64_t left;
 
-	/*
-	 * The wait has no time limit. An error or a hang-up also ends it, and the next write then
-	 * reports the error.
-	 */
-	sys_call(SYS_ppoll, (long)&wait, 1, 0, 0);
+	if (patience->wait_ms < 0) {
+		sys_call(SYS_ppoll, (long)&wait, 1, 0, 0);
+		return 0;
+	}
+	if (!patience->until)
+		patience->until = (int64_t)ptx_clock_monotonic() + patience->wait_ms * NS_PER_MS;
+	left = patience->until - (int64_t)ptx_clock_monotonic();
+	if (left <= 0)
+		return EAGAIN;
+	limit.tv_sec = left / PTX_NS_PER_S;
+	limit.tv_nsec = left % PTX_NS_PER_S;
+	sys_call(SYS_ppoll, (long)&wait, 1, (long)&limit, 0);
+	return 0;
 }
 
 /*
  * Handles the result of one write. Adds to *done and returns 0 if the caller must continue;
  * otherwise an error number.
  */
-static int account_write(long ret, int fd, size_t *done)
+static int account_write(long ret, int fd, size_t *done, struct patience *patience)
 {
 	if (ret > 0) {
 		*done += (size_t)ret;
+		patience->until = 0;
 		return 0;
 	}
-	if (ret == -EAGAIN) {
-		wait_writable(fd);
-		return 0;
-	}
+	if (ret == -EAGAIN)
+		return wait_writable(fd, patience);
 	if (ret == -EINTR)
 		return 0;
 	/*
@@ -80,20 +98,22 @@ static size_t next_call(size_t len, size_t done)
 	return len - done < CALL_MAX ? len - done : CALL_MAX;
 }
 
-int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done)
+int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_ms)
 {
 	const unsigned char *from = bytes;
+	struct patience patience = { .wait_ms = wait_ms };
 	int err = 0;
 
 	while (!err && *done < len)
 		err = account_write(sys_call(SYS_write, fd, (long)(from + *done),
-				 (long)next_call(len, *done), 0), fd, done);
+				 (long)next_call(len, *done), 0), fd, done, &patience);
 	return err;
 }
 
 int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done)
 {
 	const unsigned char *from = bytes;
+	struct patience patience = { .wait_ms = PTX_IO_NO_LIMIT };
 	int err = 0;
 
 	/* The sum offset + len must not overflow, and the kernel's offsets are signed. */
@@ -101,7 +121,8 @@ int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size
 		return EFBIG;
 	while (!err && *done < len)
 		err = account_write(sys_call(SYS_pwrite64, fd, (long)(from + *done),
-				 (long)next_call(len, *done), (long)(offset + *done)), fd, done);
+				 (long)next_call(len, *done), (long)(offset + *done)), fd, done,
+				    &patience);
 	return err;
 }
 

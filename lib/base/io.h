@@ -19,10 +19,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define PTX_IO_NO_LIMIT (-1)
+
 /*
  * Writes bytes[*done .. len). *done grows by the number of bytes written, also if the call fails.
+ * If a descriptor in non-blocking mode accepts no byte for wait_ms milliseconds, the function
+ * returns EAGAIN.
  */
-int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
+int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_ms);
 
 /*
  * Writes at a position of the file: bytes[i] goes to offset + i. EFBIG: a file cannot be that

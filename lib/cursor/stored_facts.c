@@ -68,7 +68,7 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 	 */
 	int err = EBADF;
 
-	if (ptx_file_is(stored->window.fd, &stored->window.file, 0))
+	if (ptx_file_is(stored->window.fd, &stored->window.file))
 		err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
 	if (err)
 		return err;

@@ -168,6 +168,12 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
  */
 int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 
+/*
+ * From now on, a write to a pipe or device in non-blocking mode fails with EAGAIN if no byte is
+ * accepted for a second. Without this call, the write waits without a limit.
+ */
+void ptx_log_limit_wait(struct ptx_log *log);
+
 /* Returns the descriptor that the log writes to. */
 int ptx_log_descriptor(const struct ptx_log *log);
 

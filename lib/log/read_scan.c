@@ -26,7 +26,7 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	int saved = errno;
 
 	/* If the descriptor leads to another file by now, its size is not that of the log. */
-	if (ptx_file_is(window->fd, &window->file, 0) && !fstat(window->fd, &st))
+	if (ptx_file_is(window->fd, &window->file) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
 	/* fstat() may have set errno; public functions of the library keep it. */
 	errno = saved;
@@ -110,7 +110,7 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 	err = EBADF;
 	w->have = 0;
 	/* The program may have closed the descriptor between two reads. */
-	if (ptx_file_is(w->fd, &w->file, 0))
+	if (ptx_file_is(w->fd, &w->file))
 		err = ptx_io_read_at(w->fd, w->bytes, w->room, offset, &w->have);
 	if (err)
 		w->failed = err;

@@ -138,6 +138,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 			err = ptx_io_truncate(log->fd, 0);
 		if (err)
 			return err;
+		log->file_bytes = 0;
 	}
 	/* Events that a LOOP log overwrote before the clear keep the cause "log overwritten". */
 	ptx_log_account(log, ledger);

@@ -22,6 +22,9 @@
 #include "base/shield.h"
 #include "log/writer.h"
 
+/* FORMAT has no such number; posix_trace_flush(3) names it. */
+#define WAIT_MS 1000
+
 /*
  * Opens the file again, for writes at given offsets, and returns the descriptor in *own. The path
  * of /proc leads to the same file even if the file was renamed or deleted. The comparison makes
@@ -98,7 +101,7 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 
 int ptx_log_check_file(const struct ptx_log *log)
 {
-	return ptx_file_is(log->fd, &log->file, log->file_bytes) ? 0 : EBADF;
+	return ptx_file_check(log->fd, &log->file, log->file_bytes);
 }
 
 /*
@@ -115,12 +118,12 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 	if (log->positional)
 		err = ptx_io_write_at(log->fd, bytes, len, offset, &log->sent);
 	else
-		err = ptx_io_write(log->fd, bytes, len, &log->sent);
+		err = ptx_io_write(log->fd, bytes, len, &log->sent, log->wait_ms);
 	/*
-	 * ptx_log_check_file() compares the file's size with file_bytes, to notice that the file
-	 * was truncated.
+	 * ptx_log_check_file() compares the file's size with file_bytes, to notice that a program
+	 * has truncated the file. Blocks behind a hole would be no log.
 	 */
-	if (log->positional && offset + log->sent > log->file_bytes)
+	if (log->regular && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
 	if (!err)
 		/*
@@ -365,6 +368,11 @@ int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_
 	if (err)
 		ptx_io_close(own);
 	return err;
+}
+
+void ptx_log_limit_wait(struct ptx_log *log)
+{
+	log->wait_ms = WAIT_MS;
 }
 
 /* The descriptor is closed only if it still leads to the log's file (base/file.h). */

@@ -11,6 +11,7 @@
 
 #include <trace.h>
 
+#include "base/io.h"
 #include "log/writer.h"
 
 #define SEQUENCE_SOURCES 1024u /* threads in a block; a further thread begins a new block */
@@ -126,6 +127,7 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	if (!log)
 		return ENOMEM;
 	log->fd = -1;
+	log->wait_ms = PTX_IO_NO_LIMIT;
 	log->policy = facts->attr.log_policy;
 	log->log_size = facts->attr.log_size;
 	/* The first block of a sequence follows the header. */

@@ -136,6 +136,7 @@ struct ptx_log {
 	bool positional;      /* the file can seek: each write has an offset */
 	bool regular;
 	bool header_waits;    /* ptx_log_clear() could not write the header */
+	int wait_ms;          /* for ptx_io_write() */
 	int fd;
 	struct ptx_file file; /* identity of the file behind `fd` */
 	uint64_t file_bytes;  /* end of the written part */
@@ -190,7 +191,8 @@ void ptx_log_block_unseal(struct ptx_log *log);
 /*
  * write_file.c: returns EBADF if the descriptor is not the log's file any more. The program may
  * have closed the descriptor and opened another file with the same number, so the function is
- * called before each use of the descriptor.
+ * called before each use of the descriptor. Returns EIO if the file is shorter than its written
+ * part, because some program has truncated it.
  */
 int ptx_log_check_file(const struct ptx_log *log);
 

@@ -109,6 +109,8 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	err = ptx_log_create_beside(file_desc, &facts, &log);
 	if (err)
 		return err;
+	/* A program that made the descriptor non-blocking does not want to wait for the reader. */
+	ptx_log_limit_wait(log);
 	/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
 				   stream->target.same_ids);

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/ledger.h"
 #include "support/log.h"
 
 #define NUMBERS 1024
@@ -122,6 +123,62 @@ START_TEST(descriptors_that_were_closed_are_noticed)
 	assert_precious(mine);
 	close(log);
 	close(mine);
+}
+END_TEST
+
+/*
+ * A program truncates the log, or replaces its contents. The blocks that follow would be behind a
+ * hole, or among the program's bytes.
+ */
+START_TEST(a_truncated_log_is_an_error_and_is_not_written)
+{
+	int log = log_file(), mine = dup(log);
+	trace_event_id_t id = type_of("n");
+	struct posix_trace_ledger_np line;
+	trace_id_t trid;
+
+	trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = log_policy[_i % 3]);
+	trace_number(id, 1);
+	OK(posix_trace_flush(trid));
+	ck_assert_int_eq(ftruncate(mine, 0), 0);
+	if (_i >= 3)
+		ck_assert_int_eq(pwrite(mine, "precious", 8, 0), 8);
+	for (int n = 0; n < 100; n++)
+		trace_number(id, n);
+	ck_assert_int_eq(posix_trace_flush(trid), EIO);
+	ck_assert_ledger_closes(trid);
+	line = ledger_of_type(trid, id);
+	ck_assert_int_eq(line.called, 101);
+	ck_assert_int_eq(posix_trace_shutdown(trid), EIO);
+	if (_i >= 3)
+		assert_precious(mine);
+	else
+		ck_assert_int_eq(log_stat(mine).st_size, 0);
+	close(log);
+	close(mine);
+}
+END_TEST
+
+/* Space that the program allocates behind the log is no damage. */
+START_TEST(a_log_whose_file_has_grown_is_written)
+{
+	int log = log_file();
+	trace_event_id_t id = type_of("n");
+	trace_id_t trid;
+
+	trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL);
+	trace_number(id, 1);
+	OK(posix_trace_flush(trid));
+	ck_assert_int_eq(ftruncate(log, 1 << 20), 0);
+	trace_number(id, 2);
+	OK(posix_trace_flush(trid));
+	OK(posix_trace_shutdown(trid));
+	trid = log_open(log);
+	ck_assert_int_eq(log_next_number(trid), 1);
+	ck_assert_int_eq(log_next_number(trid), 2);
+	log_close(trid);
+	close(log);
 }
 END_TEST
 
@@ -258,6 +315,8 @@ static Suite *build(void)
 	suite_add_tcase(suite, tc);
 	tcase_add_loop_test(tc, a_log_is_not_written_into_another_file, 0, 3);
 	tcase_add_test(tc, descriptors_that_were_closed_are_noticed);
+	tcase_add_loop_test(tc, a_truncated_log_is_an_error_and_is_not_written, 0, 6);
+	tcase_add_test(tc, a_log_whose_file_has_grown_is_written);
 	tcase_add_test(tc, a_later_file_with_the_inode_number_of_the_log_is_another);
 	tcase_add_test(tc, a_log_is_not_written_into_another_pipe);
 	tcase_add_test(tc, an_opened_log_is_not_read_from_another_file);

@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "support/ledger.h"
 #include "support/log.h"
 #include "support/small_device.h"
 
@@ -157,7 +158,34 @@ START_TEST(a_signal_that_the_program_had_pending_stays_pending)
 }
 END_TEST
 
+/* The reader takes nothing. The kernel has accepted some bytes, and no call waits for ever. */
+START_TEST(a_full_pipe_in_non_blocking_mode_is_an_error)
+{
+	trace_event_id_t id = type_of("n");
+	uint32_t noise[64], random = 1;
+	trace_id_t trid;
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	ck_assert_int_gt(fcntl(ends[1], F_SETPIPE_SZ, 8192), 0);
+	trid = LOGGED_STARTED(ends[1], .policy = POSIX_TRACE_UNTIL_FULL,
+			      .log_policy = POSIX_TRACE_APPEND);
+	for (int i = 0; i < 200; i++) {
+		for (unsigned k = 0; k < sizeof noise / sizeof noise[0]; k++)
+			noise[k] = random = random * 1664525 + 1013904223;
+		posix_trace_event(id, noise, sizeof noise);
+	}
+	FAILS(EAGAIN, posix_trace_flush(trid));
+	ck_assert_int_eq(status_of(trid).posix_stream_flush_error, EAGAIN);
+	ck_assert_ledger_closes(trid);
+	FAILS(EAGAIN, posix_trace_shutdown(trid));
+	close(ends[0]);
+	close(ends[1]);
+}
+END_TEST
+
 SUITE_MAIN("posix_trace_flush, errors", a_file_size_limit_gives_efbig_and_no_signal,
 	   a_full_device_gives_enospc_and_keeps_what_it_has,
 	   events_wait_until_a_full_device_has_room, a_broken_pipe_is_an_error_and_no_signal,
-	   a_signal_that_the_program_had_pending_stays_pending)
+	   a_signal_that_the_program_had_pending_stays_pending,
+	   a_full_pipe_in_non_blocking_mode_is_an_error)

@@ -60,7 +60,7 @@ START_TEST(a_write_goes_on_after_signals_and_full_pipes)
 	ck_assert_int_eq(pthread_create(&thread, NULL, drain, &ends[0]), 0);
 	sigaction(SIGALRM, &action, NULL);
 	setitimer(ITIMER_REAL, &timer, NULL);
-	OK(ptx_io_write(ends[1], bytes, LEN, &done));
+	OK(ptx_io_write(ends[1], bytes, LEN, &done, PTX_IO_NO_LIMIT));
 	setitimer(ITIMER_REAL, &off, NULL);
 	ck_assert_uint_eq(done, LEN);
 	ck_assert_int_eq(pthread_join(thread, (void **)&got), 0);
@@ -95,9 +95,9 @@ START_TEST(errors_are_returned_and_errno_stays)
 	size_t done = 0, got;
 	char text[8];
 
-	FAILS(ENOSPC, ptx_io_write(full, "x", 1, &done));
+	FAILS(ENOSPC, ptx_io_write(full, "x", 1, &done, PTX_IO_NO_LIMIT));
 	ck_assert_uint_eq(done, 0);
-	FAILS(EBADF, ptx_io_write(-1, "x", 1, &done));
+	FAILS(EBADF, ptx_io_write(-1, "x", 1, &done, PTX_IO_NO_LIMIT));
 	FAILS(EBADF, ptx_io_read_at(full, text, 1, 0, &got));
 	FAILS(EFBIG, ptx_io_write_at(full, "x", 1, UINT64_MAX, &done));
 	FAILS(EINVAL, ptx_io_read_at(full, text, 1, UINT64_MAX, &got));
@@ -105,12 +105,34 @@ START_TEST(errors_are_returned_and_errno_stays)
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	close(ends[0]);
 	signal(SIGPIPE, SIG_IGN);
-	FAILS(EPIPE, ptx_io_write(ends[1], "x", 1, &done));
+	FAILS(EPIPE, ptx_io_write(ends[1], "x", 1, &done, PTX_IO_NO_LIMIT));
 	close(ends[1]);
 	close(full);
 	ck_assert_uint_eq(KEEPS_ERRNO(ptx_io_read_text("/nowhere", text, sizeof(text))), 0);
 	ck_assert_uint_eq(ptx_io_read_text("/proc/self/comm", text, 4), 3);
 	ck_assert_uint_eq(strlen(text), 3);
+}
+END_TEST
+
+/* Without a reader, and with one that reads a part. */
+START_TEST(a_write_with_a_limit_ends_without_a_reader)
+{
+	char *bytes = calloc(1, LEN);
+	size_t done = 0, before;
+	int ends[2];
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC | O_NONBLOCK), 0);
+	FAILS(EAGAIN, ptx_io_write(ends[1], bytes, LEN, &done, 1));
+	ck_assert_uint_gt(done, 0);
+	before = done;
+	FAILS(EAGAIN, ptx_io_write(ends[1], bytes, LEN, &done, 0));
+	ck_assert_uint_eq(done, before);
+	ck_assert_int_eq(read(ends[0], bytes, 4096), 4096);
+	FAILS(EAGAIN, ptx_io_write(ends[1], bytes, LEN, &done, 1));
+	ck_assert_uint_eq(done, before + 4096);
+	free(bytes);
+	close(ends[0]);
+	close(ends[1]);
 }
 END_TEST
 
@@ -121,8 +143,8 @@ static void *write_on(void *arg)
 	(void)arg;
 	/* Cancellation is requested and enabled, so write() would be cancelled. */
 	pthread_cancel(pthread_self());
-	ptx_io_write(*(int *)arg, "x", 1, &done);
-	ptx_io_write(*(int *)arg, "y", 1, &done);
+	ptx_io_write(*(int *)arg, "x", 1, &done, PTX_IO_NO_LIMIT);
+	ptx_io_write(*(int *)arg, "y", 1, &done, PTX_IO_NO_LIMIT);
 	return done == 1 ? arg : NULL;
 }
 
@@ -184,6 +206,7 @@ static Suite *build(void)
 	Suite *suite = support_suite("io", &tc);
 
 	tcase_add_loop_test(tc, a_write_goes_on_after_signals_and_full_pipes, 0, 2);
+	tcase_add_test(tc, a_write_with_a_limit_ends_without_a_reader);
 	tcase_add_test(tc, writing_goes_on_where_it_stopped);
 	tcase_add_test(tc, errors_are_returned_and_errno_stays);
 	tcase_add_test(tc, writing_is_no_cancellation_point);

@@ -5,15 +5,15 @@
 
 size_t budget = SIZE_MAX;
 
-int __real_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
+int __real_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_ms);
 int __real_ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
-int __wrap_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done);
+int __wrap_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_ms);
 int __wrap_ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
 
-int __wrap_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done)
+int __wrap_ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_ms)
 {
 	size_t part = len - *done < budget ? len - *done : budget;
-	int err = __real_ptx_io_write(fd, bytes, *done + part, done);
+	int err = __real_ptx_io_write(fd, bytes, *done + part, done, wait_ms);
 
 	if (budget != SIZE_MAX)
 		budget -= part;
