@@ -34,7 +34,8 @@
 #define BRIEF    2  /* threads of each process that end soon */
 #define BURST    64 /* events of a brief thread */
 #define NTH_MAX  40 /* more calls in /proc than a ledger makes */
-#define READS    2000
+#define STEP     1000 /* events between two ledgers */
+#define READS    500  /* fewer than events arrive, so that the stream also becomes full */
 
 static struct {
 	bool armed, lasts, no_pidfd, everything;
@@ -269,12 +270,22 @@ static void look_at_account(const struct posix_trace_ledger_np *ledger, bool res
 	run.called = ledger->called;
 }
 
+/* Waits until the writers have recorded so many more events, which also begins and ends threads. */
+static void let_write(uint64_t events)
+{
+	const uint64_t until = atomic_load(&shared->called) + events;
+
+	while (atomic_load(&shared->called) < until)
+		usleep(100);
+}
+
 /* Computes a ledger while the nth call fails. Returns false if it makes fewer than nth calls. */
 static bool ask(unsigned nth, int err, bool lasts, bool no_pidfd)
 {
 	struct posix_trace_ledger_np ledger;
 	int said;
 
+	let_write(STEP);
 	fault.nth = nth;
 	fault.err = err;
 	fault.lasts = lasts;

@@ -19,6 +19,15 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+/*
+ * Check writes the place of each assertion into a file, whose size has no limit, and the runner reads
+ * the whole file. A test that compares millions of events in a loop would write gigabytes. So
+ * a place is written only if it is not one of the last that were written. If a test crashes or
+ * exceeds its time in a loop, Check shows a place in this loop.
+ */
+void support_mark_point(const char *file, int line);
+#define _mark_point(file, line) support_mark_point(file, line)
+
 /* Makes a suite with one test case, *tc, whose fixture compares the numbers of open descriptors. */
 Suite *support_suite(const char *name, TCase **tc);
 
