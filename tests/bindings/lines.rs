@@ -25,6 +25,7 @@ fn main() -> Result<()> {
     event!("same", a: i32 = 1);
     event!("same", b: &str = "x");
     event!("same", a: i32 = 2);
+    event!("temporary", text: &str = &::std::format!("{} parts", 2), n: i64 = 1 + 1);
     event!("words", r#type: i32 = 1, fn: u8 = 2);
     span!("whole", r#loop: u8 = 3);
     event!("two", a: u8 = 1; "@level 9");

@@ -31,6 +31,22 @@ equal() {
 	run 0 verify "$tmp/$1.ptl"
 }
 
+# overlaps LANGUAGE: the log of its program overlap, whose first two spans overlap
+overlaps() {
+	shown "$tmp/overlap.ptl" >"$tmp/out"
+	check "async spans of $1 have a key" diff - "$tmp/out" <<-END
+		overlap.begin	id=1
+		overlap.begin	id=2
+		overlap.end	id=1
+		overlap.end	id=2
+		overlap.begin	id=3
+		overlap.end	id=3
+	END
+	run 0 latency "$tmp/overlap.ptl"
+	check "latency finds each of them" has out '^ *3 .* overlap$'
+	rm "$tmp/overlap.ptl"
+}
+
 # --- C, with which the others are compared
 
 check "the program of C is built" $CC -std=gnu11 -I"$top/include" -o "$tmp/c" "$points/same.c" \
@@ -81,6 +97,8 @@ if test -f "$libs/_posixtrace.so"; then
 	check "its watcher prints" has out '^slept '
 	check "its analyzer counts" has out '^Counter('
 	check "the rest of the module" "$python" "$points/module.py" "$tmp/module.ptl"
+	check "spans of coroutines overlap" "$python" "$points/overlap.py" "$tmp/overlap.ptl"
+	overlaps Python
 else
 	echo "no module of Python: not tested"
 fi
@@ -127,6 +145,7 @@ if command -v cargo >/dev/null && cargo --version >/dev/null 2>&1; then
 		same	a=1
 		same.2	b="x"
 		same	a=2
+		temporary	text="2 parts" n=2
 		words	type=1 fn=2
 		whole.begin	loop=3
 		two	"the line has invalid words: a level is not 1 to 5"
@@ -197,9 +216,10 @@ fi
 if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 	cp -R "$bindings/go" "$tmp/go"
 	chmod -R u+w "$tmp/go"
-	mkdir "$tmp/go/same" "$tmp/go/values"
-	cp "$points/same.go" "$tmp/go/same/same.go"
-	cp "$points/values.go" "$tmp/go/values/values.go"
+	for program in same values overlap; do
+		mkdir "$tmp/go/$program"
+		cp "$points/$program.go" "$tmp/go/$program/$program.go"
+	done
 	cat >"$tmp/posixtrace.pc" <<-END
 		Name: posixtrace
 		Description: of this build
@@ -232,6 +252,9 @@ if command -v go >/dev/null && command -v pkg-config >/dev/null; then
 		typed	port=80 path="/x" raw=0102 took=3ms error=ENOENT is=true
 		array	pair=[1 2] text="text" two=0708 behind="behind"
 	END
+	check "a program with async spans is built" go_build overlap
+	check "it runs" "$tmp/go_overlap" "$tmp/overlap.ptl"
+	overlaps Go
 	"$tmp/go_first" "$tmp/first.ptl" >"$tmp/out"
 	check "the first program of Go reads what it wrote" has out \
 		'^net.accept \[{fd 5} {peer localhost}\]$'
@@ -249,7 +272,9 @@ if test -f "$libs/posixtrace_node.so"; then
 	export POSIXTRACE_NODE
 	check "the program of Node.js runs" node "$tmp/same.js" "$tmp/node.ptl"
 	equal node
-	cp "$points/lines.js" "$tmp"
+	cp "$points/lines.js" "$points/overlap.js" "$tmp"
+	check "spans of promises overlap" node "$tmp/overlap.js" "$tmp/overlap.ptl"
+	overlaps Node.js
 	node --expose-gc "$tmp/lines.js" "$tmp/lines.ptl" >"$tmp/out"
 	check "a path of another type is refused" test \
 		"$(grep -c '^TypeError: the path of a log is a string$' "$tmp/out")" = 6

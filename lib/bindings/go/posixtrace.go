@@ -4,8 +4,8 @@
 //
 // While no stream traces the process, an event costs one call of Go and one test. Any goroutine may
 // record. Recording has no errors: the library counts an event that it cannot record as lost. The
-// events of a goroutine can be on several threads, so a span that blocks needs a key: use two event
-// types with "@begin" and "@end" in their schemas.
+// events of a goroutine can be on several threads, so a span that blocks needs a key: use
+// MustAsyncSpan.
 package posixtrace
 
 /*
@@ -101,6 +101,7 @@ import (
 	"fmt"
 	"os"
 	"reflect"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 )
@@ -245,17 +246,37 @@ func (event *Event) record(values []interface{}) {
 // Span is a kind of span. Its events are NAME.begin and NAME.end.
 type Span struct {
 	begin, end *Event
+	isAsync    bool
+	last       uint64 // the number of the youngest span, if isAsync
 }
 
 // MustSpan registers a kind of span. It panics if an event type cannot be registered.
 func MustSpan(name string) *Span {
-	return &Span{MustEvent(name+".begin", "@begin "+name), MustEvent(name+".end", "@end "+name)}
+	return &Span{
+		begin: MustEvent(name+".begin", "@begin "+name),
+		end:   MustEvent(name+".end", "@end "+name),
+	}
+}
+
+// MustAsyncSpan is MustSpan for spans that may begin and end on different threads, or overlap. Each
+// span has a number, the field id of both events. By this key, readers find the end of a span.
+func MustAsyncSpan(name string) *Span {
+	return &Span{
+		begin:   MustEvent(name+".begin", "u64 id; @begin "+name+"; @key id"),
+		end:     MustEvent(name+".end", "u64 id; @end "+name+"; @key id"),
+		isAsync: true,
+	}
 }
 
 // Begin begins a span and returns a function that ends the span: defer span.Begin()().
 func (span *Span) Begin() func() {
 	if *active == 0 {
 		return func() {}
+	}
+	if span.isAsync {
+		id := atomic.AddUint64(&span.last, 1)
+		span.begin.Record(id)
+		return func() { span.end.Record(id) }
 	}
 	span.begin.Record()
 	return func() { span.end.Record() }

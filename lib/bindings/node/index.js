@@ -20,8 +20,7 @@ function event(name, schema = '') {
 }
 
 // Returns a kind of span, a function `run`. run(f) calls f as a span; run.begin() and run.end()
-// record the two events. Spans of async functions would overlap in one thread. Such spans need a key
-// and two events, see README.
+// record the two events. Spans of async functions would overlap in one thread: use asyncSpan().
 function span(name, level = 0) {
   const more = level ? `;@level ${level}` : '';
   const begin = event(`${name}.begin`, `@begin ${name}${more}`);
@@ -35,6 +34,29 @@ function span(name, level = 0) {
     }
   };
   return Object.assign(run, { begin, end });
+}
+
+// Returns a kind of span, a function `run`. run(f) calls f as a span, which ends when f returns or
+// when the promise that f returns is settled. Such spans may overlap: each has a number, the field id
+// of both events. By this key, readers find the end of a span.
+function asyncSpan(name, level = 0) {
+  const more = level ? `;@level ${level}` : '';
+  const begin = event(`${name}.begin`, `u64 id;@begin ${name};@key id${more}`);
+  const end = event(`${name}.end`, `u64 id;@end ${name};@key id${more}`);
+  let last = 0;
+  return (f) => {
+    const id = ++last;
+    let isPending = false;
+    begin(id);
+    try {
+      const result = f();
+      isPending = typeof result?.then === 'function';
+      return isPending ? Promise.resolve(result).finally(() => end(id)) : result;
+    } finally {
+      if (!isPending)
+        end(id);
+    }
+  };
 }
 
 // The started streams. The garbage collector shuts down a stream that has no reference, but a program
@@ -73,4 +95,4 @@ class Log {
   close() { native.control(this.#log, 'close'); }
 }
 
-module.exports = { event, span, Stream, Log, isActive: native.isActive };
+module.exports = { event, span, asyncSpan, Stream, Log, isActive: native.isActive };

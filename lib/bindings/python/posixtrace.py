@@ -22,15 +22,17 @@ examined. A schema lists the fields of an event type: posix_trace_eventid_descri
 
 Errors of the library raise OSError; wrong arguments raise TypeError or ValueError.
 """
+import contextvars
 import functools
 import inspect
+import itertools
 import sys
 import threading
 
 from _posixtrace import (Event, Record, TracedFunction, is_active, _Log, _profile_thread, _Span,
                          _Stream, _on_end, _on_start)
 
-__all__ = ["Event", "Log", "Record", "Span", "Stream", "TracedFunction", "is_active",
+__all__ = ["AsyncSpan", "Event", "Log", "Record", "Span", "Stream", "TracedFunction", "is_active",
            "trace_functions"]
 
 
@@ -41,20 +43,65 @@ class Span(_Span):
     end is also recorded if an exception ends the block.
 
     The span of an async function ends when its coroutine ends. If several coroutines of a thread
-    wait at the same time, their spans overlap, and readers pair a begin with a wrong end. Such spans
-    need a key: use two events with "@begin SPAN; @key FIELD" and "@end SPAN; @key FIELD".
+    wait at the same time, their spans overlap, and readers pair a begin with a wrong end. Use
+    AsyncSpan for them.
     """
 
     __slots__ = ()
 
     def __call__(self, function):
         if inspect.iscoroutinefunction(function):
-            @functools.wraps(function)
-            async def traced(*args, **keywords):
-                with self:
-                    return await function(*args, **keywords)
-            return traced
+            return _traced_coroutine(self, function)
         return functools.update_wrapper(super().__call__(function), function)
+
+
+def _traced_coroutine(span, function):
+    @functools.wraps(function)
+    async def traced(*args, **keywords):
+        with span:
+            return await function(*args, **keywords)
+    return traced
+
+
+class AsyncSpan:
+    """AsyncSpan(name, level=0): a kind of span whose spans may overlap in one thread.
+
+    It is used as a Span. Each span has a number, the field id of name.begin and name.end. By this
+    key, readers find the end of a span, whatever the coroutines and threads of the process do.
+    """
+
+    __slots__ = ("_begin", "_end", "_numbers", "_open")
+
+    def __init__(self, name, level=0):
+        more = f"; @level {level}" if level else ""
+        self._begin = Event(f"{name}.begin", f"u64 id; @begin {name}; @key id{more}")
+        self._end = Event(f"{name}.end", f"u64 id; @end {name}; @key id{more}")
+        self._numbers = itertools.count(1)
+        # The numbers of the open spans of this coroutine or thread; 0 if a begin was not recorded.
+        self._open = contextvars.ContextVar(name, default=())
+
+    def __enter__(self):
+        number = next(self._numbers) if is_active() else 0
+        self._open.set((number, *self._open.get()))
+        if number:
+            self._begin(number)
+        return self
+
+    def __exit__(self, *exception):
+        number, *outer = self._open.get()
+        self._open.set(tuple(outer))
+        if number:
+            self._end(number)
+
+    def __call__(self, function):
+        if inspect.iscoroutinefunction(function):
+            return _traced_coroutine(self, function)
+
+        @functools.wraps(function)
+        def traced(*args, **keywords):
+            with self:
+                return function(*args, **keywords)
+        return traced
 
 
 class Stream(_Stream):

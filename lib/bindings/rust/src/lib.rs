@@ -319,7 +319,13 @@ macro_rules! event {
                 $( schema.push_str($attributes); )?
                 schema
             }, |_payload| {
-                $( $crate::Field::put(&{ let value: $kind = $value; value }, _payload); )*
+                // A temporary of the value, such as that of &format!(), lives as long as `match`.
+                $( match $value {
+                    value => {
+                        let value: $kind = value;
+                        $crate::Field::put(&value, _payload);
+                    }
+                } )*
             });
         }
     };

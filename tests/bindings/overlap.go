@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+// overlap.go - two spans overlap; then a function is a span. Usage: overlap LOG
+package main
+
+import (
+	"log"
+	"os"
+
+	"posixtrace"
+)
+
+var span = posixtrace.MustAsyncSpan("overlap")
+
+func third() {
+	defer span.Begin()()
+}
+
+func main() {
+	span.Begin()() // not traced
+	stream, err := posixtrace.NewStream(os.Args[1])
+	if err == nil {
+		err = stream.Start()
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	first := span.Begin()
+	second := span.Begin()
+	first()
+	second()
+	third()
+	if err := stream.Shutdown(); err != nil {
+		log.Fatal(err)
+	}
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+// overlap.js - the spans of two promises overlap; then a function is a span: overlap LOG
+'use strict';
+const assert = require('assert');
+const posixtrace = require('posixtrace');
+const span = posixtrace.asyncSpan('overlap', 4);
+const stream = new posixtrace.Stream(process.argv[2]).start();
+
+async function main() {
+  let endFirst, endSecond;
+  const first = span(() => new Promise((end) => { endFirst = end; }));
+  const second = span(() => new Promise((end, fail) => { endSecond = fail; }));
+  endFirst(5);
+  assert.strictEqual(await first, 5);
+  endSecond(new Error('second'));
+  await assert.rejects(second, /second/);
+  assert.throws(() => span(() => { throw new Error('third'); }), /third/);
+  stream.shutdown();
+}
+main();
