@@ -105,9 +105,9 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
  * A member of the lock has the number of the thread that holds the lock. The place of this member
  * is a part of the ABI of glibc. Another thread may change the member meanwhile.
  */
-static int32_t lock_owner(const void *lock, enum shim_type type)
+int32_t shim_lock_owner(const void *lock, enum shim_type held)
 {
-	return type == HOLD_MUTEX ?
+	return held == HOLD_MUTEX ?
 	       __atomic_load_n(&((const pthread_mutex_t *)lock)->__data.__owner,
 			       __ATOMIC_RELAXED) :
 	       __atomic_load_n(&((const pthread_rwlock_t *)lock)->__data.__cur_writer,
@@ -127,7 +127,7 @@ void shim_hold_wait(const void *lock, enum shim_type type, const void *caller)
 			continue;
 		data.held = (uint64_t)(uintptr_t)holds[i].lock;
 		data.taken = (uint64_t)(uintptr_t)holds[i].caller;
-		data.owner = lock_owner(lock, type);
+		data.owner = shim_lock_owner(lock, type);
 		shim_put(LOCK_WAITING, &data, sizeof(data), caller);
 	}
 }

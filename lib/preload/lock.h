@@ -14,11 +14,12 @@
 
 #include "preload/shim.h"
 
-/* The fields of the lock events. The struct ends in padding, which is not part of the event. */
+/* The fields of the lock events. Only waits for mutexes and read-write locks have the owner. */
 struct lock_data {
 	uint64_t time;
 	uint64_t lock;
 	int32_t error;
+	int32_t owner; /* the thread that held the lock when the wait began; 0: unknown */
 };
 
 #define LOCK_DATA_BYTES (offsetof(struct lock_data, error) + 4)
@@ -36,6 +37,12 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
  * show the wait.
  */
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
+
+/*
+ * Returns the thread that holds a lock, or 0 if it is unknown. The kind of the lock is that of its
+ * holds. Another thread may release the lock meanwhile.
+ */
+int32_t shim_lock_owner(const void *lock, enum shim_type held);
 
 /*
  * Notes a hold after a call that acquired the lock. A call that returns EOWNERDEAD has acquired the
@@ -85,10 +92,10 @@ void shim_shares_memory(void);
 		if (!shim_records(type)) \
 			return shim_got(next(name) args, lock_, held, shim_caller()); \
 		struct lock_data data = { \
-			.lock = (uint64_t)(uintptr_t)(lock_), .error = ECANCELED \
+			.lock = (uint64_t)(uintptr_t)(lock_), .error = ECANCELED, \
+			.owner = shim_lock_owner(lock_, held) \
 		}; \
 		SHIM_CALL(type, data); \
-		call.len = LOCK_DATA_BYTES; \
 		data.error = next(name) args; \
 		return shim_got(data.error, lock_, held, shim_caller()); \
 	}

@@ -583,11 +583,14 @@
 	/* A patched function had not returned when its thread, its process or the trace ended. */ \
 	X(FUNC_OPEN, FUNC, "func.open", SHIM_CALL_FIELDS "; @span function")
 
-/* A thread waited for a lock that was in use. */
+/*
+ * A thread waited for a lock that was in use. `owner` is the thread that held the lock when the
+ * wait began; 0: unknown, or readers held a read-write lock.
+ */
 #define SHIM_TYPES_LOCK(X) \
-	X(LOCK_MUTEX, LOCK, "lock.mutex", "ns time; ptr lock; errno error") \
-	X(LOCK_RDLOCK, LOCK, "lock.rwlock_read", "ns time; ptr lock; errno error") \
-	X(LOCK_WRLOCK, LOCK, "lock.rwlock_write", "ns time; ptr lock; errno error") \
+	X(LOCK_MUTEX, LOCK, "lock.mutex", "ns time; ptr lock; errno error; s32 owner") \
+	X(LOCK_RDLOCK, LOCK, "lock.rwlock_read", "ns time; ptr lock; errno error; s32 owner") \
+	X(LOCK_WRLOCK, LOCK, "lock.rwlock_write", "ns time; ptr lock; errno error; s32 owner") \
 	X(LOCK_SPIN, LOCK, "lock.spin", "ns time; ptr lock; errno error") \
 	X(LOCK_SEM, LOCK, "lock.sem", "ns time; ptr lock; errno error") \
 	/* sem_post() while a thread may wait for the semaphore. */ \

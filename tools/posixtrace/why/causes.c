@@ -272,6 +272,23 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 }
 
 /*
+ * Adds the thread that ended a wait for a lock. If the log does not have it, adds the thread that
+ * held the lock when the wait began: it probably held it for the whole wait.
+ */
+static void add_owner(struct division *division, uint32_t node, const struct call *call,
+		      uint32_t waker, int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const uint32_t owner = call->sender > 0 ?
+			       history_find_at(history, history->thread[call->thread].pid,
+					       call->sender, call->begin_ns) : HISTORY_NONE;
+
+	if (!causes_add_waker(division, node, waker, from_ns, to_ns) && owner != HISTORY_NONE &&
+	    owner != call->thread)
+		add_thread_part(division, node, "probably held by", owner, true, from_ns, to_ns);
+}
+
+/*
  * Adds the thread that has probably signalled a condition variable, if no event of a signal shows
  * it. This is the thread that last released the mutex of the variable, because a program changes
  * the condition while it holds the mutex. call->other is this mutex. The search goes backwards from
@@ -981,7 +998,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		if (history->holds.count)
 			add_lock_holders(division, node, call, from_ns, to_ns);
 		else
-			causes_add_waker(division, node, waker, from_ns, to_ns);
+			add_owner(division, node, call, waker, from_ns, to_ns);
 		break;
 	case CAUSE_FILE_LOCK:
 		is_flock = !strcmp(call->type->name, "io.flock");

@@ -215,6 +215,8 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	} else if (plan->cause == CAUSE_SIGNAL) {
 		plan->command = field_of(type, "code");
 		plan->sender = field_of(type, "sender");
+	} else if (plan->cause == CAUSE_LOCK) {
+		plan->sender = field_of(type, "owner");
 	} else if (plan->cause == CAUSE_KILL) {
 		plan->target[0] = field_of(type, "tid");
 		plan->target[1] = field_of(type, "thread");

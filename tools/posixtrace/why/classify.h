@@ -33,8 +33,8 @@ struct plan {
 	int part;                           /* semaphore of a set, or type of a message */
 	/*
 	 * 'command': command of a file lock or of semctl(), or reason of a signal. 'sender': sender
-	 * of a signal. 'target': target of a signal, as a tid and a pthread_t; or, in target[0],
-	 * the type of a file lock.
+	 * of a signal, or owner of a lock. 'target': target of a signal, as a tid and a pthread_t;
+	 * or, in target[0], the type of a file lock.
 	 */
 	int command, sender, target[2];
 	int child;                          /* field of fork() with the new process */

@@ -586,6 +586,9 @@ static void add_call(struct history *history, struct history_thread *thread,
 	else if (plan->key >= 0)
 		objects_find(history, thread->pid, &call);
 	nagle_note(history, plan, type, event, thread->pid, &call);
+	if (plan->cause == CAUSE_LOCK)
+		call.sender = (pid_t)classify_number(type, event, plan->sender);
+	history->has_owners |= plan->cause == CAUSE_LOCK && plan->sender >= 0;
 	if (plan->cause == CAUSE_SIGNAL || plan->cause == CAUSE_KILL || plan->cause == CAUSE_TIMER)
 		add_signal(plan, type, event, &call);
 	if ((plan->cause == CAUSE_FILE_LOCK || plan->target[0] >= 0) && plan->cause != CAUSE_KILL)

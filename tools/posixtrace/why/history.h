@@ -86,7 +86,11 @@ struct call {
 	/* of CAUSE_SIGNAL: reason of the signal; with is_resumed: index of the last call of the
 	 * wait; with is_retry: index of the failed call */
 	int32_t code;
-	pid_t sender;          /* of CAUSE_SIGNAL: the process that sent it; 0: unknown */
+	/*
+	 * of CAUSE_SIGNAL: the process that sent it; of CAUSE_LOCK: the thread that held the lock
+	 * when the wait began; 0: unknown
+	 */
+	pid_t sender;
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
 	/* the descriptor is the second of a pair of sockets; of a sleep: flock() locks object */
@@ -345,6 +349,7 @@ struct history {
 	unsigned sample_hz;     /* 0: unknown */
 	bool has_states;
 	bool knows_end;         /* only threads with has_gaps lack states before the end */
+	bool has_owners;        /* waits for locks have the thread that held the lock */
 	bool has_waiting;       /* before a thread waited for a lock, it recorded the locks that it
 				 * held */
 	bool has_each_fault;    /* page faults were recorded, not sampled */

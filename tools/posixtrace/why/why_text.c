@@ -601,7 +601,10 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (history->samples)
 		out_printf(out, "Functions: %llu sample%s of running threads.\n",
 			   (unsigned long long)history->samples, text_plural(history->samples));
-	if (!history->holds.count && !history->has_waiting)
+	if (!history->holds.count && !history->has_waiting && history->has_owners)
+		out_str(out, "The log has only the first holder of a lock during a wait: "
+			"'posixtrace record --trace\ndefault,lock-hold' has all of them.\n");
+	else if (!history->holds.count && !history->has_waiting)
 		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' does.\n");
 	put_later(out, why);
