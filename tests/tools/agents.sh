@@ -38,6 +38,7 @@ said() { grep -q -e "$1" "$agent_err"; }
 # is_grounded: no process is recorded.
 is_grounded() { test -z "$(ls "$store/flight")"; }
 records() { "$posixtrace" agent -c "$conf" --status 2>/dev/null | grep -q "^record [a-z]*: process $1 "; }
+status_has() { "$posixtrace" agent -c "$conf" --status | grep -q -e "$1"; }
 logs() { ls "$store/logs" 2>/dev/null | grep -e "${1:-.}" | wc -l; }
 has_logs() { test "$(logs "$1")" -eq "$2"; }
 # log_of PATTERN: the path of the last log whose name matches.

@@ -371,6 +371,20 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 	fi
 fi
 
+# The status of a process whose parent does not wait for it: a normal end is no crash.
+write_conf '[record doll]' "executable = $puppet" '[trigger crash]' 'when = crash' '[trigger end]' 'when = end'
+rm -f "$tmp/hold"
+mkfifo "$tmp/hold"
+start sh -c '"$0" 0 1 r <"$1" >"$2" & exec sleep 1000' "$puppet" "$tmp/hold" "$tmp/ready"
+start_agent
+exec 8>"$tmp/hold"
+until_true status_has '^record doll: process '
+exec 8>&-
+until_true has_logs end 1
+check "a zombie that has exited with 0 has not crashed" has_logs crash 0
+check "its status is known" reason_in "$(log_of end)" 'process [0-9]* (puppet) exited with 0'
+end_agent TERM 0
+
 # A process without the library is recorded only if its section permits an injection.
 start sleep 1000
 plain=$pid

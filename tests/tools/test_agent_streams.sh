@@ -29,7 +29,6 @@ free_streams() {
 	kill "$holder"
 	wait "$holder"
 } 2>/dev/null
-status_has() { "$posixtrace" agent -c "$conf" --status | grep -q -e "$1"; }
 metric() { grep -q -x -F -e "$1" "$textfile"; }
 lines_said() { grep -c -e "$1" "$agent_err"; }
 advice="the 256 streams that a user can have are in use; 'posixtrace list' shows them; name fewer processes"

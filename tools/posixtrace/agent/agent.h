@@ -172,8 +172,8 @@ void agent_no_stream(char reason[RECORDER_REASON], pid_t pid);
  * last descriptors, the agent could not write logs.
  */
 bool agent_has_descriptors(const struct agent *agent);
-/* Replaces the line ends in kept messages (say.h) by semicolons. Returns the text. */
-char *agent_one_line(char *messages);
+/* Replaces the line ends in kept messages (say.h) by semicolons and blanks. Returns the text. */
+char *agent_one_line(char messages[RECORDER_REASON]);
 
 /* In agent_watch.c: the watches of recorders. */
 

@@ -53,10 +53,17 @@ bool agent_has_descriptors(const struct agent *agent)
 	return good;
 }
 
-char *agent_one_line(char *messages)
+char *agent_one_line(char messages[RECORDER_REASON])
 {
-	for (char *end = messages; (end = strchr(end, '\n'));)
+	for (char *end = messages; (end = strchr(end, '\n'));) {
+		const size_t at = (size_t)(end - messages), len = strlen(messages);
+
 		*end = ';';
+		if (len + 1 < RECORDER_REASON) {
+			memmove(end + 2, end + 1, len - at);
+			end[1] = ' ';
+		}
+	}
 	return messages;
 }
 

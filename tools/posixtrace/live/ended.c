@@ -54,17 +54,32 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended)
 }
 
 /*
+ * Returns whether the kernel shows the facts of the process to this one. The kernel asks for the
+ * same permission when it shows the user namespace, which a zombie still has.
+ */
+static bool may_read(pid_t pid)
+{
+	char path[40], space[40];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	return readlink(path, space, sizeof(space)) > 0;
+}
+
+/*
  * Reads the status of a zombie, the last number of /proc/PID/stat. The kernel shows 0 to callers
- * that may not trace the process. So if the number is 0, the status is not known.
+ * that may not read the facts of the process. So if the number is 0, the permission decides whether
+ * the status is known. The facts are read again after that, because the process may be gone, and
+ * its number may be another process's.
  */
 bool ended_zombie(pid_t pid, int *status)
 {
-	struct procfile_stat stat;
+	struct procfile_stat stat, again;
 
 	if (!procfile_stat(pid, &stat) || (stat.state != 'Z' && stat.state != 'X'))
 		return false;
 	*status = stat.status;
-	return stat.status != 0;
+	return stat.status != 0 ||
+	       (may_read(pid) && procfile_stat(pid, &again) && again.start == stat.start);
 }
 
 /* Asks the kernel for the status of a process that its parent has waited for. */
