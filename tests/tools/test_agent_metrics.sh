@@ -215,6 +215,26 @@ check "the last span of a process fires its trigger" has_logs slow 1
 check "with the reason" said 'trigger slow: process [0-9]* (.*): span io.read took '
 end_agent TERM 0
 
+# A trigger whose logs the quota refuses fires again and again: the reason is printed once.
+rm -rf "$store"
+textfile=$tmp/metrics/agent.prom
+write_conf "textfile = $textfile" 'quota = 1' 'quota-full = refuse' '[record shell]' "executable = $tmp/shell" \
+	'[trigger errors]' 'when = errors io.open > 1 per 1h' 'hold-off = none'
+start_agent
+start_shell
+until_true records "$target"
+has_failed() {
+	line
+	is_at_least 'posixtrace_logs_failed_total{record="shell",trigger="errors"}' 3
+}
+until_true has_failed
+check "logs that are not written are counted" is_at_least 'posixtrace_logs_failed_total{record="shell",trigger="errors"}' 3
+check "the reason is printed once" test "$(grep -c 'the quota of 1 bytes has no room' "$agent_err")" -eq 1
+run 0 agent -c "$conf" --status
+check "the status has their number" has out '^trigger errors: record shell: 0 written, 0 held off, [0-9]* not written; '
+exec 5>&-
+end_agent TERM 0
+
 # A process that executes its own program again does not have the injected library any more.
 rm -rf "$store" "$tmp/lines"
 mkfifo "$tmp/lines"

@@ -43,6 +43,7 @@ struct agent_refused {
 	enum agent_refusal why;
 	char reason[RECORDER_REASON];
 	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
+	int64_t said_ns;	   /* when the reason was printed; 0: never */
 	uint64_t search;	   /* the last search that found the process */
 };
 
@@ -62,6 +63,7 @@ struct agent_fired {
 	int64_t last_ns; /* CLOCK_MONOTONIC */
 	bool has_fired, has_failed; /* has_failed: the last log could not be written */
 	uint64_t logs, held_off, held_off_since, failed;
+	int64_t said_ns; /* when the reason of a failure was printed; 0: not since the last log */
 };
 
 struct agent {
@@ -172,6 +174,11 @@ void agent_no_stream(char reason[RECORDER_REASON], pid_t pid);
  * last descriptors, the agent could not write logs.
  */
 bool agent_has_descriptors(const struct agent *agent);
+/*
+ * Returns whether a message is due that is printed once a minute, and notes in *said_ns that it is
+ * printed now. *said_ns is 0 if it was not printed yet.
+ */
+bool agent_is_due(int64_t *said_ns);
 /* Replaces the line ends in kept messages (say.h) by semicolons and blanks. Returns the text. */
 char *agent_one_line(char messages[RECORDER_REASON]);
 

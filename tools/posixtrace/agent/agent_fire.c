@@ -241,21 +241,31 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 	say_log(path, chosen ? chosen->name : NULL, reason);
 }
 
-/* Writes the log of a trigger that has fired in a watch, unless it is held off. */
+/*
+ * Writes the log of a trigger that has fired in a watch, unless it is held off. The reason why logs
+ * cannot be written is printed once a minute.
+ */
 static void fire_watch(struct agent *agent, struct recorder *recorder,
 		       const struct watch_rule *rule)
 {
 	struct agent_fired *state = fired_of(agent, rule->trigger->name, recorder->record->name);
 	struct recorder_log log = { .recorder = recorder };
-	char reason[REASON_BYTES];
+	char reason[REASON_BYTES], messages[RECORDER_REASON];
 
 	if (!state || hold_off(state, rule->trigger->hold_off_ns))
 		return;
 	rule_reason(reason, recorder, rule);
 	add_held_off(state, reason);
 	add_last(rule->trigger->last_ns, reason);
+	say_keep(messages, sizeof(messages));
 	recorder_snapshot(&log, 1, &agent->store, agent->config, rule->trigger->name, reason,
 			  rule->trigger->last_ns);
+	say_keep(NULL, 0);
+	/* A trigger whose logs cannot be written tries again each second. */
+	if (*messages && (log.is_written || agent_is_due(&state->said_ns)))
+		say("%s", agent_one_line(messages));
+	if (log.is_written)
+		state->said_ns = 0;
 	count_fired(state, log.is_written);
 	say_log(log.path, rule->trigger->name, reason);
 }

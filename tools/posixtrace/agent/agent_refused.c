@@ -4,8 +4,8 @@
  * not, and when the agent tries again.
  *
  * An attempt may fail because memory, a descriptor, a stream or a permission is lacking. The agent
- * prints a reason only if it is new for the process, so that repeated attempts do not fill the
- * journal.
+ * prints a reason only if it is new for the process, and at most once a minute, so that repeated
+ * attempts do not fill the journal.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -22,6 +22,12 @@
 #define AGAIN_MOST_NS	INT64_C(10000000000)
 /* An attempt to load the library may take ten seconds, in which the agent does nothing else. */
 #define INJECT_MOST_NS	INT64_C(300000000000)
+
+/*
+ * A reason may contain a number that changes with each attempt, such as the time in the name of a
+ * file. So a changed reason is printed after this time.
+ */
+#define SAY_AGAIN_NS	INT64_C(60000000000)
 
 const char *const agent_refusal_name[AGENT_REFUSALS] = {
 	[AGENT_NO_LIBRARY] = "library",
@@ -51,6 +57,16 @@ bool agent_has_descriptors(const struct agent *agent)
 	while (count)
 		close(copies[--count]);
 	return good;
+}
+
+bool agent_is_due(int64_t *said_ns)
+{
+	const int64_t now_ns = until_now_ns();
+
+	if (*said_ns && now_ns - *said_ns < SAY_AGAIN_NS)
+		return false;
+	*said_ns = now_ns;
+	return true;
 }
 
 char *agent_one_line(char messages[RECORDER_REASON])
@@ -156,7 +172,8 @@ void agent_note_refused(struct agent *agent, const struct found *found, enum age
 
 	agent->lacks_streams |= why == AGENT_NO_STREAM;
 	agent->lacks_descriptors |= why == AGENT_NO_DESCRIPTOR;
-	if (is_said && (!refused || strcmp(refused->reason, reason)))
+	if (is_said &&
+	    (!refused || (strcmp(refused->reason, reason) && agent_is_due(&refused->said_ns))))
 		say("%s", reason);
 	if (!refused)
 		return;

@@ -21,7 +21,7 @@
  */
 static void note_unwatched(struct recorder *recorder, const char *reason, bool is_said)
 {
-	if (is_said && strcmp(recorder->unwatched, reason))
+	if (is_said && strcmp(recorder->unwatched, reason) && agent_is_due(&recorder->said_ns))
 		say("record %s: durations and triggers on events do not apply: %s",
 		    recorder->record->name, reason);
 	snprintf(recorder->unwatched, sizeof(recorder->unwatched), "%s", reason);
@@ -39,7 +39,7 @@ void agent_watch(struct agent *agent, struct recorder *recorder)
 	say_keep(NULL, 0);
 	if (begun == RECORDER_BEGUN) {
 		*recorder->unwatched = '\0';
-		recorder->wait_ns = 0;
+		recorder->wait_ns = recorder->said_ns = 0;
 		if (was_unwatched && recorder->watch)
 			say("record %s: process %d: durations and triggers on events apply now",
 			    recorder->record->name, (int)recorder->pid);

@@ -389,11 +389,16 @@ static void copy_stream(void *arg, const struct posix_trace_stream_np *stream)
 		copy->err = posix_trace_snapshot_since_np(stream, copy->fd, copy->since_ns, NULL);
 }
 
-/* Prints why the stream could not be copied. */
-static void say_no_copy(const struct recorder *recorder, const char *trigger, int err)
+/* Prints why the stream could not be copied into the file "name" in flight/. */
+static void say_no_copy(const struct recorder *recorder, const struct store *store,
+			const char *name, const char *trigger, int err)
 {
-	say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger,
-	    say_strerror(err));
+	if (capture_is_of_log(err))
+		say("%s/flight/%s: %s; no log for trigger %s of process %d", store->folder, name,
+		    say_strerror(err), trigger, (int)recorder->pid);
+	else
+		say("process %d: no log for trigger %s: %s", (int)recorder->pid, trigger,
+		    say_strerror(err));
 }
 
 /*
@@ -417,7 +422,7 @@ static int copy_recorder(const struct recorder *recorder, const struct store *st
 		err = copy.err;
 	if (!err)
 		return copy.fd;
-	say_no_copy(recorder, trigger, err);
+	say_no_copy(recorder, store, name, trigger, err);
 	close(copy.fd);
 	store_drop(store, name);
 	return -1;
@@ -454,7 +459,7 @@ static void keep_copy(const struct snapshot *snapshot, struct recorder_log *log,
 		return;
 	err = posix_trace_snapshot_since_np(stream, fd, snapshot->since_ns, NULL);
 	if (err)
-		say_no_copy(recorder, snapshot->trigger, err);
+		say_no_copy(recorder, snapshot->store, name, snapshot->trigger, err);
 	else
 		result = store_keep(snapshot->store, snapshot->config, name, &recorder->flight,
 				    snapshot->trigger, &log->path);
@@ -497,7 +502,8 @@ void recorder_snapshot(struct recorder_log *list, size_t count, struct store *st
 				     keep_stream, &snapshot);
 	for (size_t i = 0; i < count; i++)
 		if (!list[i].is_tried)
-			say_no_copy(list[i].recorder, trigger, err ? err : ESRCH);
+			say_no_copy(list[i].recorder, store, list[i].recorder->name, trigger,
+				    err ? err : ESRCH);
 }
 
 /*

@@ -62,7 +62,7 @@ struct recorder {
 	 * the agent tries again. Otherwise the text is empty.
 	 */
 	char unwatched[RECORDER_REASON];
-	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
+	int64_t wait_ns, again_ns, said_ns; /* CLOCK_MONOTONIC; said_ns: see agent_is_due() */
 	/* the counts at the last recorder_count_all(), and those that the metrics have */
 	struct metrics_record seen, counted;
 };

@@ -89,6 +89,11 @@ void capture_say_no_memory(pid_t pid, size_t bytes)
 		say("a filter of system calls, as in a container, can refuse this call");
 }
 
+bool capture_is_of_log(int err)
+{
+	return err == ENOSPC || err == EDQUOT || err == EFBIG || err == EIO || err == EROFS;
+}
+
 void capture_say_too_many(pid_t pid)
 {
 	say("process %d: there are too many streams; 'posixtrace list' shows them", (int)pid);
@@ -114,17 +119,11 @@ static int capture_say_why(struct capture *capture, int err)
 	case EAGAIN:
 		capture_say_too_many(plan->pid);
 		break;
-	/* These errors are about the file of the log and not about the process. */
-	case ENOSPC:
-	case EDQUOT:
-	case EFBIG:
-	case EIO:
-	case EROFS:
+	default:
+		if (!capture_is_of_log(err))
+			return process_say_why(plan->pid, err);
 		say("%s: the log of process %d cannot be written: %s", plan->path, (int)plan->pid,
 		    say_strerror(err));
-		break;
-	default:
-		return process_say_why(plan->pid, err);
 	}
 	return TOOL_FAILURE;
 }

@@ -163,6 +163,9 @@ struct capture_own capture_look_at_own(void);
 /* Prints why there is no memory for a stream of this size: a lack of memory, or a refused call. */
 void capture_say_no_memory(pid_t pid, size_t bytes);
 
+/* Returns whether an error concerns the file of the log, and not the process or its stream. */
+bool capture_is_of_log(int err);
+
 /* Prints why a stream for the process cannot be created if the error is EAGAIN. */
 void capture_say_too_many(pid_t pid);
 
