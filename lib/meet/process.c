@@ -77,6 +77,7 @@ static void set_file(struct ptx_arena *arena, int fd)
 	struct stat file;
 
 	arena->fd = fd;
+	arena->device = arena->inode = 0;
 	atomic_store_explicit(&arena->claims, 0, memory_order_relaxed);
 	if (fd < 0 || fstat(fd, &file) != 0)
 		return;

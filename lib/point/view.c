@@ -38,6 +38,8 @@ static _Atomic(struct ptx_view *) retired;
 static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
 /* In a child: mappings of its parent that it may use, if it inherits the streams. */
 static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
+/* In a child: the arena of its parent, to which the mappings belong. */
+static uint64_t parent_device, parent_inode;
 /* True between the fork handlers if the thread that forks is not in a trace point. */
 static atomic_bool is_outside;
 
@@ -396,6 +398,9 @@ void ptx_view_child(void)
 
 	ptx_thread_leave();
 	ptx_backing_child();
+	/* The child has no arena of its own yet. */
+	parent_device = ptx_arena_self.device;
+	parent_inode = ptx_arena_self.inode;
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_exchange_explicit(&before_fork[bit], NULL,
 								 memory_order_relaxed);
@@ -415,6 +420,15 @@ void ptx_view_child(void)
 	atomic_store_explicit(&retired, NULL, memory_order_relaxed);
 }
 
+/*
+ * Returns whether this process has kept the arena of its parent. Otherwise a stream of its own
+ * arena may have the same place and generation as one of the parent's streams.
+ */
+static bool has_parents_arena(void)
+{
+	return ptx_arena_self.device == parent_device && ptx_arena_self.inode == parent_inode;
+}
+
 /* The exchange gives the mapping to only one of several threads. */
 struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 {
@@ -424,7 +438,7 @@ struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 							      memory_order_acquire,
 							      memory_order_relaxed))
 		return NULL;
-	if (view->generation != generation) {
+	if (view->generation != generation || !has_parents_arena()) {
 		/* A quiet process keeps the mapping: unmapping would need a system call. */
 		if (!ptx_is_quiet())
 			ptx_region_unmap(&view->rings);

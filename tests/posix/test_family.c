@@ -160,6 +160,38 @@ START_TEST(a_child_of_a_silent_target_passes_on_what_it_inherited)
 END_TEST
 
 /* SPAWN-02, FORK-02 */
+/*
+ * The first stream of the child's arena has the place and the generation of the first stream of the
+ * parent's arena, whose memory the child still has.
+ */
+START_TEST(a_child_records_into_a_stream_of_its_own_and_not_into_its_parents)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t own = STARTED(), trid;
+	int gate[2];
+	pid_t child;
+	char byte;
+
+	trace_number(u, 1);
+	ck_assert_int_eq(pipe(gate), 0);
+	child = fork();
+	if (child == 0) {
+		close(gate[1]);
+		if (read(gate[0], &byte, 1) == 0)
+			trace_number(u, 2);
+		_exit(0);
+	}
+	close(gate[0]);
+	trid = stream_attach_started(child, &(struct wish){ 0 });
+	close(gate[1]);
+	wait_well(child);
+	ck_assert_events(own, "START u=1");
+	ck_assert_events(trid, "START u=2");
+	shut(own);
+	shut(trid);
+}
+END_TEST
+
 START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
 {
 	struct puppet puppet = puppet_start();
@@ -338,6 +370,7 @@ SUITE_MAIN("inheritance", a_child_is_traced_into_the_streams_that_are_inherited,
 	   descendants_share_names_and_outlive_the_target, start_stop_and_filter_act_on_all,
 	   spawned_and_executed_programs_are_traced_too,
 	   a_child_of_a_silent_target_passes_on_what_it_inherited,
+	   a_child_records_into_a_stream_of_its_own_and_not_into_its_parents,
 	   nothing_is_inherited_of_a_stream_that_closes_for_children,
 	   the_program_behind_a_shell_is_traced,
 	   programs_that_threads_start_by_all_means_are_traced_under_their_ids,
