@@ -288,6 +288,43 @@ static bool has_own_numbers(pid_t pid)
 }
 
 /*
+ * A tracer's stop, or a signal that is ignored, interrupts a wait with a limit of time. The kernel
+ * then resumes the wait by restart_syscall(), with the arguments of the interrupted call. The
+ * function replaces the number by that of the interrupted call, which the code before the
+ * instruction of the call loads. It leaves the number as it is if the code does something else.
+ */
+static void find_interrupted(pid_t pid, struct procfile_call *call)
+{
+	static const long resumed[] = {
+		SYS_clock_nanosleep, SYS_futex, SYS_nanosleep,
+#ifdef SYS_poll
+		SYS_poll,
+#endif
+	};
+	long number = -1;
+#if defined(__x86_64__)
+	unsigned char code[7]; /* mov $number, %eax; syscall */
+	int32_t loaded;
+
+	if (!read_memory(pid, call->place - sizeof(code), code, sizeof(code)) || code[0] != 0xb8 ||
+	    code[5] != 0x0f || code[6] != 0x05)
+		return;
+	memcpy(&loaded, code + 1, sizeof(loaded));
+	number = loaded;
+#elif defined(__aarch64__)
+	uint32_t code[2]; /* mov x8, #number; svc #0 */
+
+	if (!read_memory(pid, call->place - sizeof(code), code, sizeof(code)) ||
+	    (code[0] & 0xffe0001f) != 0xd2800008 || code[1] != 0xd4000001)
+		return;
+	number = code[0] >> 5 & 0xffff;
+#endif
+	for (size_t i = 0; i < sizeof(resumed) / sizeof(*resumed); i++)
+		if (resumed[i] == number)
+			call->number = number;
+}
+
+/*
  * Finds the system call in which a thread is blocked. Returns false if the thread is in no system
  * call, if its process has another word size, or if the kernel refuses access.
  */
@@ -302,6 +339,8 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 	if (procfile_call(thread->pid, thread->tid, &call) != PROCFILE_IN_CALL ||
 	    !is_same_class(thread->pid))
 		return false;
+	if (call.number == SYS_restart_syscall)
+		find_interrupted(thread->pid, &call);
 	snprintf(found->call, sizeof(found->call), "system call %ld", call.number);
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++)
 		if (rows[i].number == call.number) {
