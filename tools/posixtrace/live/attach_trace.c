@@ -11,6 +11,7 @@
 #include "live/attach.h"
 #include "live/blocked.h"
 #include "live/open_calls.h"
+#include "live/opened.h"
 #include "live/patch_late.h"
 #include "live/trap_late.h"
 #include "live/enter.h"
@@ -148,6 +149,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 		return status;
 	}
 	note_program(&capture);
+	opened_note(&capture);
 	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);

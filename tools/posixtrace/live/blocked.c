@@ -8,7 +8,6 @@
  */
 #include "live/blocked.h"
 
-#include <arpa/inet.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <link.h>
@@ -16,17 +15,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
 #include "base/until.h"
 #include "base/vec.h"
+#include "live/address.h"
 #include "live/futex_lock.h"
 #include "live/pipe_writers.h"
 
@@ -157,51 +155,24 @@ static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
 	return process_vm_readv(pid, &to, 1, &from, 1, 0) == (ssize_t)bytes;
 }
 
-/* Writes an address of a socket. */
-static void address_text(const struct sockaddr_storage *address, socklen_t bytes, char *text,
-			 size_t size)
-{
-	const struct sockaddr_in *four = (const void *)address;
-	const struct sockaddr_in6 *six = (const void *)address;
-	const struct sockaddr_un *local = (const void *)address;
-	char host[INET6_ADDRSTRLEN] = "";
-
-	*text = '\0';
-	if (address->ss_family == AF_INET &&
-	    inet_ntop(AF_INET, &four->sin_addr, host, sizeof(host)))
-		snprintf(text, size, "%s:%u", host, ntohs(four->sin_port));
-	else if (address->ss_family == AF_INET6 &&
-		 inet_ntop(AF_INET6, &six->sin6_addr, host, sizeof(host)))
-		snprintf(text, size, "[%s]:%u", host, ntohs(six->sin6_port));
-	else if (address->ss_family == AF_UNIX && bytes > offsetof(struct sockaddr_un, sun_path) &&
-		 *local->sun_path)
-		snprintf(text, size, "%.108s", local->sun_path);
-}
-
 /*
  * Writes the address of the other end of a socket. If the socket has no other end, writes the
  * address of the socket itself. The recorder copies the descriptor for a moment.
  */
 static void find_address(pid_t pid, int fd, char *text, size_t size)
 {
-	struct sockaddr_storage address = { .ss_family = AF_UNSPEC };
-	socklen_t bytes = sizeof(address);
 	int process = (int)syscall(SYS_pidfd_open, pid, 0), copy = -1;
-	char at[OBJECT - 24];
+	char at[ADDRESS_BYTES] = "";
 
 	snprintf(text, size, "socket");
 	if (process >= 0)
 		copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
-	if (copy >= 0 && !getpeername(copy, (struct sockaddr *)&address, &bytes)) {
-		address_text(&address, bytes, at, sizeof(at));
-		if (*at)
-			snprintf(text, size, "socket to %s", at);
+	if (copy >= 0)
+		address_peer(copy, at, sizeof(at));
+	if (*at) {
+		snprintf(text, size, "socket to %s", at);
 	} else if (copy >= 0) {
-		bytes = sizeof(address);
-		if (!getsockname(copy, (struct sockaddr *)&address, &bytes))
-			address_text(&address, bytes, at, sizeof(at));
-		else
-			*at = '\0';
+		address_own(copy, at, sizeof(at));
 		if (*at)
 			snprintf(text, size, "socket at %s", at);
 	}

@@ -285,6 +285,25 @@ static void drop_unclosed(struct changes *c)
 }
 
 /*
+ * Removes what a look from outside found if the program has changed the descriptor during the look:
+ * the change may be younger than the look.
+ */
+static void drop_overtaken(struct changes *c)
+{
+	for (size_t i = 1; i < c->count; i++) {
+		const struct change *older = &c->change[i - 1];
+		struct change *found = &c->change[i];
+
+		if (found->effect != FOUND || older->pid != found->pid || older->fd != found->fd ||
+		    (uint64_t)found->time_ns - (uint64_t)older->time_ns >
+			    (uint64_t)found->from * 1000)
+			continue;
+		found->effect = KEEPS;
+		found->from = found->fd;
+	}
+}
+
+/*
  * Makes a new name from three parts: the name 'before', the text 'between', and the name of the
  * change.
  */
@@ -311,6 +330,10 @@ static void find_name(struct changes *c, struct change *change)
 
 	if (change->fd < 0)
 		return;
+	if (change->effect == FOUND) {
+		change->effect = IS_NAMED;
+		return;
+	}
 	key.fd = change->from;
 	of = changes_state(c, key);
 	before = of && of->effect == IS_NAMED ? of->name : 0;
@@ -377,9 +400,11 @@ void changes_sort(struct changes *c)
 	qsort(c->change, c->count, sizeof(*c->change), changes_compare);
 	/*
 	 * The order of these calls is necessary: drop_unclosed() needs the births of processes
-	 * without repetitions, and find_names() must not copy the names that drop_unclosed() drops.
+	 * without repetitions, and find_names() must not copy the names that drop_unclosed() and
+	 * drop_overtaken() drop.
 	 */
 	remove_repeated(c);
+	drop_overtaken(c);
 	drop_unclosed(c);
 	find_names(c);
 }

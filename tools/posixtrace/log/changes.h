@@ -22,6 +22,11 @@ enum { FORKED = -2, EXECUTED = -3 };
 enum effect {
 	IS_UNKNOWN, /* the state is unknown, because the close of the descriptor was not seen */
 	IS_NAMED,   /* the name of the descriptor is known */
+	/*
+	 * a look from outside found the descriptor with this name. The look took the 'from'
+	 * microseconds before the change; other changes in this time win.
+	 */
+	FOUND,
 	/* the descriptor is new; 'name' is a path, and 'from' is the descriptor of its folder, or
 	 * -1 */
 	CREATES,

@@ -10,6 +10,7 @@
 
 #include "log/changes.h"
 #include "log/field.h"
+#include "log/opened.h"
 
 #define RANGE_FDS 65536 /* note_close_range() considers only descriptors with lesser numbers */
 #define TYPES 4096 /* greater ids of types are ignored; the preload library has fewer types */
@@ -306,6 +307,24 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 			CREATES, -1, place, closes_at_exec(seen));
 }
 
+/* Notes a descriptor that the recorder found open when the trace began. */
+static void note_opened(struct descriptors *d, const struct seen *seen)
+{
+	const int64_t pid = descriptors_number(seen, "pid", 0),
+		      looked_us = descriptors_number(seen, "looked_ns", 0) / 1000 + 1;
+	struct posix_trace_event_np event = *seen->event;
+	char name[NAME_BYTES];
+
+	descriptors_text(seen, "name", name);
+	if (pid <= 0 || pid > INT32_MAX || !*name)
+		return;
+	event.info.posix_pid = (pid_t)pid;
+	descriptors_add(d, &event, descriptors_number(seen, "fd", -1), FOUND,
+			looked_us < 0 || looked_us > INT32_MAX ? INT32_MAX : looked_us,
+			changes_name(&d->changes, name, event.time_ns),
+			descriptors_number(seen, "closes_at_exec", 0) != 0);
+}
+
 static void note_end(struct descriptors *d, const struct seen *seen, const char *field)
 {
 	struct posix_trace_event_np event = *seen->event;
@@ -381,6 +400,7 @@ static const struct {
 	{ "file.fanotify_init", note_other, { "fd" } }, { "file.fsopen", note_other, { "fd" } },
 	{ "process.pidfd_open", note_other, { "fd" } },
 	{ "process.pidfd_getfd", note_other, { "fd" } },
+	{ OPENED_EVENT, note_opened, { "fd" } },
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))

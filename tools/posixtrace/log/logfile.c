@@ -22,6 +22,7 @@
 #include "base/vec.h"
 #include "log/descriptors.h"
 #include "log/fields.h"
+#include "log/opened.h"
 
 #define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
 #define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
@@ -282,6 +283,7 @@ static struct log_type *read_type(struct logfile *log, trace_event_id_t id)
 	else
 		type->listed = true;
 	type->name_len = strlen(type->name);
+	type->is_hidden = !strcmp(type->name, OPENED_EVENT);
 	type->shown = shown_name(type, &type->shown_len);
 	if (!type->shown) {
 		free_type(type);

@@ -153,7 +153,8 @@ static void read_next(struct merge *merge, struct merge_source *source)
 		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
 				  &source->durations))
 			continue;
-		if (merge->hides_recorder && sysdata_is_recorders(&source->log, &source->event))
+		if (merge->hides_recorder && (source->type->is_hidden ||
+		    sysdata_is_recorders(&source->log, &source->event)))
 			continue;
 		merge_place(source);
 		return;

@@ -14,6 +14,7 @@
 
 #include "live/throttled.h"
 #include "log/field.h"
+#include "log/opened.h"
 #include "spans/pairing.h"
 
 /*
@@ -88,7 +89,7 @@ static const struct {
 	{ "net.connecting", PLAN_CONNECTING, "fd" }, { "posixtrace_ended", PLAN_ENDED, "pid" },
 	{ "process.end", PLAN_OVER, "pid" }, { "process.exit", PLAN_OVER, "pid" },
 	{ "posixtrace_blocked", PLAN_BLOCKED, NULL }, { "lock.waiting", PLAN_WAITING, NULL },
-	{ PROGRAM_ATTACHED, PLAN_ATTACHED, "pid" },
+	{ PROGRAM_ATTACHED, PLAN_ATTACHED, "pid" }, { OPENED_EVENT, PLAN_OPENED, "fd" },
 	{ THROTTLED_EVENT, PLAN_THROTTLED, "throttled_ns" },
 };
 

@@ -44,7 +44,7 @@ struct plan {
 	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_GAP, PLAN_PARENT, PLAN_NAME,
 	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT, PLAN_CONNECTING,
 	       PLAN_ENDED, PLAN_OVER, PLAN_ATTACHED, PLAN_THROTTLED, PLAN_BLOCKED,
-	       PLAN_WAITING } kind;
+	       PLAN_WAITING, PLAN_OPENED } kind;
 };
 
 /* Makes the plan of an event type. Every type has one. */

@@ -836,6 +836,9 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_THROTTLED:
 		add_throttle(history, plan, type, event);
 		break;
+	case PLAN_OPENED:
+		objects_opened(history, type, event);
+		break;
 	case PLAN_ATTACHED:
 		ended = program_from_event(type->name, type->schema, event->data, event->data_len,
 					   thread->pid, name);

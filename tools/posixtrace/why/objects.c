@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "log/field.h"
 #include "why/lives.h"
 
 /* The commands of fcntl() that concern descriptors, on all processors of Linux. */
@@ -151,6 +152,62 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 	else if (fd.kind != FD_OTHER && fd.kind != FD_CLIENT)
 		fd.object = ++history->objects & ~OBJECTS_BY_NAME;
 	return fd;
+}
+
+/* Returns the index of the text of a field, plus 1; 0: it is empty. */
+static uint32_t text_of(struct history *history, const struct log_type *type,
+			const struct posix_trace_event_np *event, const char *field)
+{
+	const int index = field_index(type->schema, field);
+
+	return index < 0 ? 0 : history_text(history, type, event, index);
+}
+
+/* Returns whether a text of the history equals a constant. */
+static bool is_text(const struct history *history, uint32_t text, const char *constant)
+{
+	return text && !strcmp(history->text[text - 1], constant);
+}
+
+/*
+ * The inode of a pipe is its identity in all processes. It is not known which of two descriptors of
+ * an eventfd are copies, so an eventfd gets no identity.
+ */
+void objects_opened(struct history *history, const struct log_type *type,
+		    const struct posix_trace_event_np *event)
+{
+	const pid_t pid = (pid_t)field_integer(type->schema, "pid", event, 0);
+	const int32_t number = (int32_t)field_integer(type->schema, "fd", event, -1);
+	const int64_t looked_ns = field_integer(type->schema, "looked_ns", event, 0);
+	const uint32_t kind = text_of(history, type, event, "kind"),
+		       name = text_of(history, type, event, "name");
+	const struct history_fds *known = fd_of(history, pid, number, false);
+	struct history_fd fd = {
+		.closes_at_exec = field_integer(type->schema, "closes_at_exec", event, 0),
+		.peer = text_of(history, type, event, "peer"),
+	};
+	int64_t since_ns;
+
+	if (looked_ns < 0 || __builtin_sub_overflow(event->time_ns, looked_ns, &since_ns) ||
+	    (known && known->state[0].since_ns >= since_ns))
+		return;
+	if (is_text(history, kind, "file"))
+		fd.text = name;
+	else if (is_text(history, kind, "pipe"))
+		fd.kind = FD_PIPE;
+	else if (is_text(history, kind, "accepted"))
+		fd.kind = FD_CLIENT;
+	else if (is_text(history, kind, "eventfd"))
+		fd.kind = FD_EVENT;
+	else if (is_text(history, kind, "timerfd"))
+		fd.kind = FD_TIMER;
+	else if (is_text(history, kind, "signalfd"))
+		fd.kind = FD_SIGNAL;
+	if (fd.kind == FD_PIPE)
+		fd.object = OBJECTS_BY_NAME | name;
+	if (fd.kind == FD_CLIENT)
+		fd.client = text_of(history, type, event, "client");
+	set_fd(history, pid, number, &fd, since_ns);
 }
 
 /* ------------------------------------------------------------------ locks of files */

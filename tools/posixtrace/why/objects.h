@@ -29,6 +29,13 @@ void objects_find(struct history *history, pid_t pid, struct call *call);
  */
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
 
+/*
+ * Notes a descriptor that its process had open before the trace began (log/opened.h). An event of a
+ * call on the descriptor during the recorder's look may be younger than the look, so it wins.
+ */
+void objects_opened(struct history *history, const struct log_type *type,
+		    const struct posix_trace_event_np *event);
+
 /* Ends the locks of the descriptors that are closed because a process starts a program. */
 void objects_execute(struct history *history, pid_t pid, int64_t time_ns);
 

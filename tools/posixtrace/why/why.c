@@ -303,10 +303,25 @@ static int add_window(const struct window *window)
 }
 
 /*
+ * Returns whether the recorder attached to a process whose main thread recorded nothing. A server
+ * with a thread for each client is such a process: its main thread waits for clients.
+ */
+static bool is_idle_server(void)
+{
+	const uint32_t found = why.history.attached <= 0 ? HISTORY_NONE :
+		history_find_at(&why.history, why.history.attached, why.history.attached,
+				why.history.first_ns);
+
+	return why.history.attached > 0 &&
+	       (found == HISTORY_NONE || !why.history.thread[found].events);
+}
+
+/*
  * Adds one window of a server, because the whole run of a server is mostly a wait for requests. The
  * window is the server's worst turn. If the server waited much longer for an upstream, the window
  * is this wait. If a thread handled a request for much longer than the turn, and at least as long
- * as the wait, the window is this request. Returns false if the log has no server, or an option
+ * as the wait, the window is this request. If the main thread only waits, the window is the longest
+ * request, however short it is. Returns false if the log has no server, or an option
  * asks for something else.
  */
 static bool take_server(int *status)
@@ -316,6 +331,7 @@ static bool take_server(int *status)
 	struct served served = { .from_ns = 0 };
 	const char *name = options.thread || options.from_text ? NULL :
 			   turns_worst(&why.history, &turn);
+	const bool is_waiting = !name && is_idle_server();
 	struct window window;
 
 	if (options.thread || options.from_text)
@@ -323,7 +339,9 @@ static bool take_server(int *status)
 	served_worst(&why.history, &served);
 	if (name)
 		answers_worst(&why.history, &answer);
-	if (served_ns(&served) >= UPSTREAM_NS && served_ns(&served) >= answers_ns(&answer) &&
+	if (is_waiting && served_ns(&served))
+		window = window_of_served(&served);
+	else if (served_ns(&served) >= UPSTREAM_NS && served_ns(&served) >= answers_ns(&answer) &&
 	    served_ns(&served) / UPSTREAM_TIMES >= turn_ns(&turn))
 		window = window_of_served(&served);
 	else if (!name)
