@@ -357,6 +357,63 @@ same "report of standard input"
 run 0 report --tail 2 -e io.read "$log"
 check "report --tail" has out 'io.read  *fd=7 <dir/sub/file>'
 
+# Descriptors that the recorder found open when it attached. The look of process 1 took 100 us: what
+# the program changed in this time wins. A copy, a child and a started program have the same names.
+"${top_builddir:-..}/tests/tools/compose" "$log" <<'EOF' || exit 99
+type io.open fd fd; errno error; fd folder; x32 flags; str path
+type io.close fd fd; errno error
+type io.read fd fd; errno error
+type io.dup errno error; fd fd; fd copy; x32 flags
+type process.child s32 pid; s32 parent
+type process.start s32 pid; s32 parent; str program
+type posixtrace_descriptor s32 pid; s32 fd; u64 looked_ns; u8 closes_at_exec; str kind; str name; str client; str peer
+io.open 1 1 1000000 7 0 -100 0 /during
+io.open 1 1 1010000 8 0 -100 0 /closed
+io.close 1 1 1020000 8 0
+posixtrace_descriptor 9 9 1050000 1 3 100000 0 file /var/log "" ""
+posixtrace_descriptor 9 9 1050001 1 4 100000 1 accepted "tcp 10.0.0.1:80 <- 10.0.0.2:4711" 10.0.0.2:4711 ""
+posixtrace_descriptor 9 9 1050002 1 7 100000 0 file /old "" ""
+posixtrace_descriptor 9 9 1050003 1 8 100000 0 file /old "" ""
+posixtrace_descriptor 9 9 1050004 0 5 100000 0 file /none "" ""
+io.read 1 1 1060000 3 0
+io.read 1 1 1060001 4 0
+io.read 1 1 1060002 7 0
+io.read 1 1 1060003 8 9
+io.read 1 1 1060004 5 0
+io.open 1 1 1060005 9 0 3 0 x
+io.read 1 1 1060006 9 0
+io.dup 1 1 1060007 0 4 10 0
+io.read 1 1 1060008 10 0
+process.child 2 2 1060009 2 1
+process.start 2 2 1060010 2 1 prog
+io.read 2 2 1060011 3 0
+io.read 2 2 1060012 4 0
+io.read 2 2 1060013 10 0
+io.close 1 1 1060014 3 0
+io.read 1 1 1060015 3 9
+EOF
+cat >"$tmp/expected" <<'EOF'
+3 </var/log>
+4 <tcp 10.0.0.1:80 <- 10.0.0.2:4711>
+7 </during>
+8
+5
+9 </var/log/x>
+10 <tcp 10.0.0.1:80 <- 10.0.0.2:4711>
+3 </var/log>
+4
+10 <tcp 10.0.0.1:80 <- 10.0.0.2:4711>
+3
+EOF
+run 0 dump "$log"
+reads >"$tmp/got"
+same "descriptors that were open before"
+check "dump hides how they were found" lacks out posixtrace_descriptor
+run 0 report "$log"
+check "and so does report" lacks out posixtrace_descriptor
+run 0 dump -e posixtrace_descriptor "$log"
+check "a pattern shows them" has out 'fd=7 .*name="/old"'
+
 # Many changes of one descriptor, whose search must not walk through them: 200,000 of descriptors
 # whose numbers differ by a power of two, a chain of copies, and forks.
 awk 'BEGIN {

@@ -20,7 +20,8 @@ static struct report
 
 static bool report_merge_choose(const struct log_type *type)
 {
-	return choose_type(&chosen_by->wanted.choose, type->name) &&
+	return (!type->is_hidden || chosen_by->wanted.choose.include.count) &&
+	       choose_type(&chosen_by->wanted.choose, type->name) &&
 	       select_type(&chosen_by->select, type->name, type->id);
 }
 

@@ -15,6 +15,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "log/opened.h"
 
 /*
  * A type of the flow, as the sink needs it. Each struct is allocated singly and does not move,
@@ -226,7 +227,9 @@ static struct report_type *make_type(struct report_sink *sink, const struct fmt_
 	type->shown.listed = from->id != 0;
 	snprintf(type->shown.name, sizeof(type->shown.name), "%s", from->name);
 	type->shown.chosen = select_type(sink->select, from->name, type->number) &&
-			     choose_type(&sink->wanted->choose, from->name);
+			     choose_type(&sink->wanted->choose, from->name) &&
+			     (sink->wanted->choose.include.count ||
+			      strcmp(from->name, OPENED_EVENT) != 0);
 	if (sink->templates)
 		type->template = templates_for_event(sink->templates, from->name, type->number);
 	read_schema(sink, &type->shown, from);

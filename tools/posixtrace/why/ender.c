@@ -25,6 +25,7 @@ struct wait {
 	uint32_t object;     /* 0: unknown */
 	uint64_t signal;     /* of CAUSE_KILL: the signal that ended the wait; 0: unknown */
 	bool is_second;
+	bool is_socket;
 	uint8_t fd_kind;
 	bool has_bytes;      /* the member 'other' of both calls is a number of bytes */
 	pid_t pid;
@@ -64,6 +65,19 @@ static size_t transfers_until(const struct transfers *transfers, int64_t time_ns
 			high = middle;
 	}
 	return low;
+}
+
+/* Returns whether a call is known to use a socket. */
+static bool uses_socket(const struct call *call)
+{
+	return call->fd_kind == FD_CLIENT || call->peer ||
+	       (call->cause != CAUSE_POLL && !strncmp(call->type->name, "net.", strlen("net.")));
+}
+
+/* Returns whether a call is known to use a pipe or a counter, which no socket is connected to. */
+static bool uses_pipe(uint8_t fd_kind)
+{
+	return fd_kind == FD_PIPE || fd_kind == FD_EVENT;
 }
 
 /*
@@ -121,6 +135,9 @@ static int same_object(const struct wait *wait, const struct call *other)
 		/* Both descriptors are connections that servers accepted, so no client made either
 		 * call. */
 		if (wait->fd_kind == FD_CLIENT && other->fd_kind == FD_CLIENT)
+			return 0;
+		if ((wait->is_socket && uses_pipe(other->fd_kind)) ||
+		    (uses_pipe(wait->fd_kind) && uses_socket(other)))
 			return 0;
 		if (!wait->object || !other->object)
 			return -1;
@@ -267,6 +284,7 @@ static struct wait wait_of(const struct call *call, const struct call *through)
 	return (struct wait){
 		.call = call, .wanted = wanted_of(call, through),
 		.object = used->object, .is_second = used->is_second, .fd_kind = used->fd_kind,
+		.is_socket = uses_socket(used),
 		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,
 		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
 	};
