@@ -114,7 +114,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
 			continue;
-		if (!dump.system && (type->is_hidden || (is_system && sysdata_is_recorders(log, &event))))
+		if (!dump.system && (type->is_hidden ||
+				     (is_system && sysdata_is_recorders(log, &event))))
 			continue;
 		if (shown == dump.wanted.limit) /* this event is one more than --limit allows */
 			return 0;
