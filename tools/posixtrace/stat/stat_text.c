@@ -279,7 +279,10 @@ static void print_types(struct out *out, const struct tally *tally)
 			   text_plural(silent));
 }
 
-/* Prints the schemas, which describe the data of event types. */
+/*
+ * Prints the schemas of the types that print_types() prints. A log of record has more than a hundred
+ * other schemas, which would hide the figures above them.
+ */
 static void print_schemas(struct out *out, const struct tally *tally)
 {
 	bool any = false;
@@ -287,7 +290,8 @@ static void print_schemas(struct out *out, const struct tally *tally)
 	for (size_t i = 0; i < tally->types; i++) {
 		const struct log_type *type = tally->type[i].type;
 
-		if (!type->schema_text)
+		if (!type->schema_text ||
+		    is_silent(&tally->type[i].count, &tally->type[i].ledger))
 			continue;
 		if (!any)
 			out_str(out, "\nlevel  event type: data\n");
@@ -338,8 +342,7 @@ static void mean_column(struct out *out, const struct counter *counter)
 }
 
 /*
- * Prints a line for each counter that has values. Counters without values are omitted. The user
- * sees in the schemas that they exist.
+ * Prints a line for each counter that has values. Counters without values are omitted.
  */
 static void print_counters(struct out *out, const struct tally *tally)
 {
