@@ -20,8 +20,8 @@
 #include <sys/types.h>
 
 /*
- * Check writes the place of each assertion into a file, whose size has no limit, and the runner reads
- * the whole file. A test that compares millions of events in a loop would write gigabytes. So
+ * Check writes the place of each assertion into a file, whose size has no limit, and the runner
+ * reads the whole file. A test that compares millions of events in a loop would write gigabytes. So
  * a place is written only if it is not one of the last that were written. If a test crashes or
  * exceeds its time in a loop, Check shows a place in this loop.
  */
