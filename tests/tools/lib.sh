@@ -8,6 +8,11 @@
 LC_ALL=C.UTF-8 TZ=UTC0
 export LC_ALL TZ
 
+# Without the folders that this user may not search. Because of them, a program that does not exist
+# would be one that may not be executed.
+PATH=$(IFS=:; for each in $PATH; do test ! -x "$each" || printf %s: "$each"; done)
+PATH=${PATH%:}
+
 # Closes descriptors of the caller, such as those of make -j, for the tested programs.
 exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-
 
