@@ -10,6 +10,7 @@
  *	crashing wild      reads at an address that no process can have
  *	crashing cut       reads a mapped file behind its end
  *	crashing divide    divides by 0
+ *	crashing illegal   executes an instruction that no processor has
  *	crashing filter    makes a system call that its seccomp filter refuses
  */
 #include <linux/filter.h>
@@ -98,6 +99,8 @@ static void fault_as(const char *how)
 		zero = *page;
 	} else if (!strcmp(how, "divide")) {
 		zero = (int)place / zero;
+	} else if (!strcmp(how, "illegal")) {
+		__builtin_trap();
 	} else if (!strcmp(how, "filter")) {
 		call_refused();
 	}

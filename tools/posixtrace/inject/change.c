@@ -66,7 +66,7 @@ static const char *read_jumps(struct change *change)
 
 	if (!memory_read(target->memory, target->jumps, &jumps, sizeof(jumps)) ||
 	    jumps.count > SHIM_JUMPS)
-		return "its list of jumps cannot be read";
+		return "the list of its traced places cannot be read";
 	if (!jumps.count)
 		return NULL;
 	change->jump = malloc(jumps.count * sizeof(*change->jump));
@@ -74,7 +74,7 @@ static const char *read_jumps(struct change *change)
 		return strerror(ENOMEM);
 	if (!memory_read(target->memory, jumps.jump, change->jump,
 			 jumps.count * sizeof(*change->jump)))
-		return "its list of jumps cannot be read";
+		return "the list of its traced places cannot be read";
 	change->table = jumps.jump;
 	change->jumps = jumps.count;
 	return NULL;
@@ -480,10 +480,10 @@ static const char *change_all(struct change *change)
 	 */
 	if (failed && change->writes && changed)
 		say("process %d: %zu of %zu places of its functions and probes are traced; the "
-		    "kernel does not let its code be written elsewhere",
+		    "kernel refuses to change its code at the others",
 		    (int)change->target->pid, changed, change->jumps);
 	if (failed && (!change->writes || !changed))
-		why = "the kernel does not let its code be written";
+		why = "the kernel refuses to change its code";
 	else if (change->writes && !changed)
 		why = "its code in memory is not that of the files";
 	for (size_t i = 0; i < change->jumps && !change->writes; i++) {

@@ -302,8 +302,8 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 		say_why(pid, result->value == -ENOTSUP ?
 				     "it runs under a sanitizer, or its libraries cannot be read" :
 			     result->value == -EEXIST ?
-				     "it has no room for more event types, or it keeps other "
-				     "types that an earlier trace has given to a probe" :
+				     "it has no room for more event types, or an earlier trace has "
+				     "given other types to the values of a probe; start it again" :
 				     with_limit(pid, say_strerror((int)-result->value)));
 		return PROGRESS_FAILED;
 	case CALL_FAILED:
@@ -872,8 +872,8 @@ static bool send_plan(const struct inject_plan *plan, struct target *target, int
 	if (!call_in_child(&work, target, &address))
 		return false;
 	if (!memory_write(target->memory, (uint64_t)address, plan->plan, plan->bytes)) {
-		say("process %d: the plan of its functions and probes cannot be written",
-		    (int)target->pid);
+		say("process %d: its functions and probes cannot be traced: its memory cannot be "
+		    "written", (int)target->pid);
 		return false;
 	}
 	work.symbol = PATCH;

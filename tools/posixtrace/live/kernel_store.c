@@ -128,8 +128,8 @@ static bool make_room(struct kernel_store *store, size_t bytes)
 	if (!err)
 		return true;
 	store->has_failed = true;
-	say("the kernel's records need a file in TMPDIR: %s; those that follow are lost",
-	    say_strerror(err));
+	say("the kernel's records need a file in TMPDIR: %s; further records are lost; set TMPDIR "
+	    "to a folder with free space", say_strerror(err));
 	return false;
 }
 

@@ -365,7 +365,8 @@ static int add_type(struct kernel *kernel, const char *system, const char *name)
 		    !strcmp(kernel->type[i].event, name))
 			return 0;
 	if (kernel->types == KERNEL_TYPES_MAX) {
-		say("--kernel: the patterns select more than %d event types", KERNEL_TYPES_MAX);
+		say("--kernel: the patterns select more than %d event types; select fewer, such "
+		    "as 'sched:*'", KERNEL_TYPES_MAX);
 		return EINVAL;
 	}
 	if (load_format(kernel->trace, system, name))

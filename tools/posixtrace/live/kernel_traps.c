@@ -392,7 +392,7 @@ static void say_refusals(const struct uprobes *uprobes)
 {
 	if (uprobes->refusals)
 		say("the kernel refuses %zu breakpoint%s: %s; calls of their functions may be "
-		    "missing, or seem to go on", uprobes->refusals,
+		    "missing, or seem not to end", uprobes->refusals,
 		    uprobes->refusals == 1 ? "" : "s", uprobes->refused);
 }
 

@@ -258,7 +258,7 @@ static int write_plan(const struct patches *plan)
 	int fd = patches_write(plan);
 
 	if (fd < 0)
-		say("the plan of functions and probes cannot be used: %s", say_strerror(errno));
+		say("the list of functions and probes cannot be passed on: %s", say_strerror(errno));
 	return fd;
 }
 
@@ -299,7 +299,7 @@ int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps)
 	if (bytes > 0)
 		memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (memory == MAP_FAILED) {
-		say("the plan of functions and probes cannot be used: %s", say_strerror(errno));
+		say("the list of functions and probes cannot be passed on: %s", say_strerror(errno));
 		close(fd);
 		return TOOL_FAILURE;
 	}
@@ -330,8 +330,9 @@ int patch_process(struct patches *plan, pid_t pid, bool quiet)
 		return TOOL_OK;
 	status = patch_carry_out(plan, pid, &jumps);
 	if (!status && !jumps) {
-		say("process %d: none of its functions and probes can be patched: its code in "
-		    "memory is not that of the files, or there is no memory near it", (int)pid);
+		say("process %d: none of its functions and probes can be traced: its code in "
+		    "memory is not that of the files, or there is no free memory near its code",
+		    (int)pid);
 		status = TOOL_FAILURE;
 	}
 	return status;

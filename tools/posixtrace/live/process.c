@@ -195,7 +195,7 @@ static void say_unsupported(pid_t pid)
 		return;
 	}
 	say("process %d: its trace clock cannot be read here, or the system refuses a call that "
-	    "is needed to examine it", (int)pid);
+	    "is needed to examine it; 'posixtrace doctor' examines both", (int)pid);
 }
 
 /*

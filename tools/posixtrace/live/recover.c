@@ -59,8 +59,8 @@ static int look_at_arena(void *arg, int fd)
 	int err = posix_trace_observe_file_np(fd, take_stream, take_fault, arg);
 
 	if (err == EINVAL)
-		say("%s: the trace memory (arena) in this core dump is cut, or of another version",
-		    recover.path);
+		say("%s: the trace memory (arena) in this core dump is cut, or of another version "
+		    "of libposixtrace", recover.path);
 	return err == ENOMEM ? err : 0;
 }
 

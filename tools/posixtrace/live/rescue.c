@@ -60,11 +60,12 @@ static void rescue_say_why(const struct posix_trace_stream_np *stream, const cha
 {
 	switch (err) {
 	case ESRCH:
-		say("process %d: stream %s: it is gone", (int)stream->pid, stream->name);
+		say("process %d: stream %s: it has ended before it was copied", (int)stream->pid,
+		    stream->name);
 		break;
 	case EAGAIN:
-		say("process %d: stream %s: it is overwritten faster than it can be copied",
-		    (int)stream->pid, stream->name);
+		say("process %d: stream %s: its events are overwritten faster than they can be "
+		    "copied; try it again", (int)stream->pid, stream->name);
 		break;
 	case EIO:
 	case EINVAL:
