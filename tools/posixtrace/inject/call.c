@@ -204,12 +204,12 @@ static void fill_context(ucontext_t *context, const struct call *call, uint64_t 
 }
 
 /*
- * Writes the frame below the thread's stack. Returns false if there is no room. The function does
- * not write into the red zone, since the program may use these bytes below the stack pointer. The
- * vector state is aligned to 64 bytes, and the kernel's context to 16 bytes; the address of the
- * restorer is just below the context.
+ * Writes the frame below the thread's stack. Returns false if there is no room, or if the stack
+ * cannot be written; *err is then the error. The function does not write into the red zone, since
+ * the program may use these bytes below the stack pointer. The vector state is aligned to 64 bytes,
+ * and the kernel's context to 16 bytes; the address of the restorer is just below the context.
  */
-static bool write_frame(struct call *call, const struct mapping *stack)
+static bool write_frame(struct call *call, const struct mapping *stack, int *err)
 {
 	const struct stopped *thread = call->thread;
 	const struct software *software = &sample.software;
@@ -238,6 +238,7 @@ static bool write_frame(struct call *call, const struct mapping *stack)
 	ok = memory_write(call->memory, state, copy, bytes) &&
 	     memory_write(call->memory, call->frame + 8, &context, CONTEXT_BYTES) &&
 	     memory_write(call->memory, call->frame, &call->place->restorer, 8);
+	*err = ok ? 0 : errno;
 	free(copy);
 	return ok;
 }
@@ -572,9 +573,11 @@ enum call_outcome call_run(struct stopped *thread, int memory, const struct call
 	enum call_outcome outcome = CALL_REFUSED;
 	enum stop_kind kind;
 	uint64_t address;
+	int err = 0;
 
 	*result = (struct call_result){ .value = 0 };
-	if (!find_format() || !write_frame(&call, stack)) {
+	if (!find_format() || !write_frame(&call, stack, &err)) {
+		result->value = -err;
 		stop_end(thread);
 		return CALL_NO_ROOM;
 	}
@@ -589,7 +592,8 @@ enum call_outcome call_run(struct stopped *thread, int memory, const struct call
 			if (kind == STOP_SYSCALL)
 				outcome = outcome_of(&call, &block, result);
 		} else {
-			result->value = -EFAULT;
+			result->value = -errno;
+			outcome = CALL_UNWRITABLE;
 		}
 	}
 	if (kind == STOP_SYSCALL)

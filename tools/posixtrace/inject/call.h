@@ -25,7 +25,13 @@ enum call_outcome {
 	CALL_DONE,    /* result.value is the value that the function returned */
 	CALL_FAILED,  /* dlopen() or dlsym() failed; result.message has the reason */
 	CALL_REFUSED, /* the process could get no memory and is unchanged; result.value is -errno */
-	CALL_NO_ROOM, /* the stack has no room for a signal frame; the thread is unchanged */
+	/* the kernel does not let the code be written (result.value: -errno); it is unchanged */
+	CALL_UNWRITABLE,
+	/*
+	 * the stack has no room for a signal frame, or cannot be written (result.value: -errno,
+	 * otherwise 0); the thread is unchanged
+	 */
+	CALL_NO_ROOM,
 	/* the call raised a signal such as SIGSEGV (result.value), which was suppressed */
 	CALL_CRASHED,
 	CALL_LATE,    /* the call did not end in time; it continues without this process */

@@ -46,6 +46,7 @@
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
+#define WRITE_TRIES 3                 /* threads whose stack cannot be written */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
 #define SIGNAL_LOOK_MS 50             /* between two looks for a signal, while the child works */
 #define CANCEL_NS INT64_C(500000000)  /* time in which a cancelled child can end by itself */
@@ -281,12 +282,24 @@ static const char *with_limit(pid_t pid, const char *error)
 }
 
 /*
+ * Prints that the kernel does not let this process write the memory of the process. Since Linux
+ * 6.12 an administrator can forbid writes to code.
+ */
+static void say_unwritable(pid_t pid, int err)
+{
+	say("process %d: its calls cannot be traced: the kernel refuses to write its memory by "
+	    "/proc/%d/mem: %s; the kernel's parameter proc_mem.force_override may forbid it",
+	    (int)pid, (int)pid, say_strerror(err));
+}
+
+/*
  * Prints the outcome of a call, unless the caller must try the call again. The function runs in the
  * child.
  */
 static enum progress say_outcome(const struct work *work, enum call_outcome outcome,
 				 const struct call_result *result)
 {
+	static unsigned failed_writes;
 	pid_t pid = work->pid;
 
 	switch (outcome) {
@@ -315,8 +328,15 @@ static enum progress say_outcome(const struct work *work, enum call_outcome outc
 		say("process %d: its calls cannot be traced: it gets no memory for code: %s",
 		    (int)pid, with_limit(pid, say_strerror((int)-result->value)));
 		return PROGRESS_FAILED;
+	case CALL_UNWRITABLE:
+		say_unwritable(pid, (int)-result->value);
+		return PROGRESS_FAILED;
 	case CALL_NO_ROOM:
-		return PROGRESS_AGAIN;
+		/* The process may have unmapped the stack of one thread meanwhile. */
+		if (!result->value || ++failed_writes < WRITE_TRIES)
+			return PROGRESS_AGAIN;
+		say_unwritable(pid, (int)-result->value);
+		return PROGRESS_FAILED;
 	case CALL_CRASHED:
 		say("process %d: its calls cannot be traced: loading the library raised signal %d "
 		    "(%s), which was suppressed",

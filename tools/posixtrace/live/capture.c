@@ -96,7 +96,8 @@ bool capture_is_of_log(int err)
 
 void capture_say_too_many(pid_t pid)
 {
-	say("process %d: there are too many streams; 'posixtrace list' shows them", (int)pid);
+	say("process %d: there are too many streams: at most %d of a user, and 64 of a process; "
+	    "'posixtrace list' shows them", (int)pid, TRACE_SYS_MAX);
 }
 
 /*
