@@ -258,7 +258,8 @@ static int write_plan(const struct patches *plan)
 	int fd = patches_write(plan);
 
 	if (fd < 0)
-		say("the list of functions and probes cannot be passed on: %s", say_strerror(errno));
+		say("the list of functions and probes cannot be passed on: %s",
+		    say_strerror(errno));
 	return fd;
 }
 
@@ -299,7 +300,8 @@ int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps)
 	if (bytes > 0)
 		memory = mmap(NULL, (size_t)bytes, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (memory == MAP_FAILED) {
-		say("the list of functions and probes cannot be passed on: %s", say_strerror(errno));
+		say("the list of functions and probes cannot be passed on: %s",
+		    say_strerror(errno));
 		close(fd);
 		return TOOL_FAILURE;
 	}
