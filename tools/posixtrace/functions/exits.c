@@ -7,7 +7,7 @@
  *
  * An instruction is decoded only if another instruction leads to it: it follows that instruction,
  * it is the target of a branch, or it is in a table of jumps. So data is not mistaken for code.
- * When in doubt, the function is refused.
+ * If it is not certain that all ends were found, the function is refused.
  *
  * A function of Go begins with a check whether the stack is large enough. If the stack is too
  * small, the runtime moves it, and the function begins again. So the breakpoint for the beginning

@@ -22,7 +22,8 @@
 
 /*
  * Pages of memory for each CPU. Every user may lock this number of pages (perf_event_mlock_kb is
- * 516). If other programs of the user have locked some of them, fewer pages are tried.
+ * 516). If other programs of the user have locked some of these pages, the recorder tries fewer
+ * pages.
  */
 #define DATA_PAGES 128
 #define COPY_PAGES 1024 /* with copies of stacks, which unprivileged users seldom get */

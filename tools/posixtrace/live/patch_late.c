@@ -163,8 +163,8 @@ static uint64_t begin_of(const struct mappings *mappings, const struct mapping *
  * that the program has at its start, and files that are loaded later. If the shim could not patch
  * a library that was loaded later (has_missed), the function examines the code of the later file.
  *
- * In all other cases the file is patched only if this is the first look at the process and the
- * process already had the patches: this tracer has patched the files of the plan, and a forked
+ * In all other cases the result is true only at the first look at a process. At that look the files
+ * have their patches already: this tracer has patched the files of the plan before, and a forked
  * child has the patches of its parent.
  */
 static bool is_patched(const struct patch_late *late, const struct patch_late_process *process,
