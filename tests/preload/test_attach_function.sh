@@ -92,7 +92,7 @@ run 0 record -p $pid -o "$log" -d 100ms --function 'leaves' --probe 'shop:t*(u16
 check "record does the same" test "$(count func.call)" -gt 0 -a "$(count shop:typed)" -gt 0
 check "types can be given" test "$("$posixtrace" stat "$log" | grep -c 'shop:typed: u16 arg1$')" -eq 1
 run 1 attach -p $pid -o "$tmp/none" --probe 'shop:typed(s32)'
-check "other types in the same process are refused" has err 'types that an earlier trace has given to a probe'
+check "other types in the same process are refused" has err 'an earlier trace has given other types to the values of a probe'
 
 # A tracer that is killed leaves jumps, which the next one removes.
 "$posixtrace" attach -p $pid -o "$tmp/killed" --function 'fib*' 2>"$tmp/killed.err" &
