@@ -280,8 +280,8 @@ static void print_types(struct out *out, const struct tally *tally)
 }
 
 /*
- * Prints the schemas of the types that print_types() prints. A log of record has more than a hundred
- * other schemas, which would hide the figures above them.
+ * Prints the schemas of the types that print_types() prints. A log of record has more than a
+ * hundred other schemas, which would hide the figures above them.
  */
 static void print_schemas(struct out *out, const struct tally *tally)
 {
