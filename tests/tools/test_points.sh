@@ -372,6 +372,18 @@ check "and runs without the library" env LD_LIBRARY_PATH= "$tmp/optional"
 if has_shim; then
 	POSIXTRACE_PRELOAD=$shim run 0 record -e 'work.*' -e 'log.*' -o "$tmp/optional.ptl" "$tmp/optional"
 	check "record finds its lines" test "$(shown "$tmp/optional.ptl" | grep -cE '^(work|log)')" -eq 3
+	POSIXTRACE_PRELOAD=$shim run 0 record --trace none -o "$tmp/none.ptl" "$tmp/optional"
+	check "also with --trace none" test "$(shown "$tmp/none.ptl" | grep -cE '^(work|log)')" -eq 3
+	check "which records no calls" test "$(shown "$tmp/none.ptl" | grep -cE '^(io|process)\.')" -eq 0
+	POSIXTRACE_PRELOAD=$shim run 0 record --trace none --force -o "$tmp/none.ptl" \
+		sh -c 'echo "preload is $LD_PRELOAD"'
+	check "--trace none preloads nothing into others" has out '^preload is $'
+	check "the example is linked with the library" $CC -std=c11 -I"$include" -o "$tmp/linked" \
+		"$tmp/optional.c" -Wl,--no-as-needed -L"$libs" -lposixtrace
+	POSIXTRACE_PRELOAD=$shim run 0 record --trace none --force -o "$tmp/none.ptl" "$tmp/linked"
+	check "it records" test "$(shown "$tmp/none.ptl" | grep -cE '^(work|log)')" -eq 3
+	"$posixtrace" symbols "$tmp/none.ptl" >"$tmp/out"
+	check "and nothing is preloaded" lacks out preload
 fi
 check "weak.c is linked with the library" $CC -O2 -I"$include" -o "$tmp/weak" "$points/weak.c" \
 	-Wl,--no-as-needed -L"$libs" -lposixtrace

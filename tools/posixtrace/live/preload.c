@@ -3,16 +3,19 @@
 #include "live/preload.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/quantity.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "functions/libraries.h"
 #include "inject/inject.h"
 #include "live/process.h"
 #include "../../../lib/preload/types.h" /* the option of --data */
@@ -74,6 +77,50 @@ const char *preload_find(void)
 		return NULL;
 	}
 	return path;
+}
+
+/* Returns whether a file has a text of at most SOUGHT_BYTES bytes. */
+#define SOUGHT_BYTES 64
+static bool file_has(int fd, const char *text)
+{
+	char buffer[SOUGHT_BYTES + 65536];
+	size_t kept = 0; /* bytes of the end of the previous part, where the text may begin */
+	off_t at = 0;
+	ssize_t len;
+
+	while ((len = pread(fd, buffer + kept, sizeof(buffer) - kept, at)) > 0) {
+		const size_t bytes = kept + (size_t)len;
+
+		if (memmem(buffer, bytes, text, strlen(text)))
+			return true;
+		at += len;
+		kept = bytes < SOUGHT_BYTES ? bytes : SOUGHT_BYTES;
+		memmove(buffer, buffer + bytes - kept, kept);
+	}
+	return false;
+}
+
+bool preload_is_sought(const char *program)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	bool is_sought;
+	int fd;
+
+	if (!libraries_find_program(program, path))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	/*
+	 * The first text is the name for dlsym(). A program that is linked with the shared library
+	 * has the second text. One that is linked with the static library has the third text.
+	 */
+	is_sought = !fstat(fd, &st) && S_ISREG(st.st_mode) &&
+		    file_has(fd, "posix_trace_site_open_np") &&
+		    !file_has(fd, "libposixtrace.so") && !file_has(fd, "POSIXTRACE_GUARDIAN");
+	close(fd);
+	return is_sought;
 }
 
 /* Returns true if "name" is a family, or a minus and a family, which excludes the family. */

@@ -26,6 +26,12 @@ const char *preload_find(void);
 const char *preload_path(void);
 
 /*
+ * Returns whether a program is built with POSIX_TRACE_WEAK_NP: it looks for the library by dlsym(),
+ * and is not linked with the library. If the file cannot be read, the function returns false.
+ */
+bool preload_is_sought(const char *program);
+
+/*
  * Checks a value of --trace, a list of families. Returns false after it printed that there is no
  * such family.
  */

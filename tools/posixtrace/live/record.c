@@ -248,15 +248,16 @@ static const char *find_contradiction(bool has_program)
  * Finds the library to preload, unless the user wants none. Returns false after it printed an
  * error.
  */
-static bool find_preload(void)
+static bool find_preload(const char *program)
 {
 	const char *families = record.launch.families;
 
 	/*
-	 * If the user wants no families and no patches, the library is not needed. Then only the
-	 * program's own trace points are recorded.
+	 * If the user wants no families and no patches, only the program's own trace points are
+	 * recorded. The library is then needed only by a program that looks for it.
 	 */
-	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions)) {
+	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions) &&
+	    !preload_is_sought(program)) {
 		free((void *)record.launch.families);
 		record.launch.families = NULL;
 		return true;
@@ -423,7 +424,7 @@ static int record_run_command(int argc, char **argv)
 		     !capture_take_event(&record.plan, ENDED_EVENT) ||
 		     (record.crash && !capture_take_event(&record.plan, CRASH_EVENTS))))
 			return RECORD_FAILURE;
-		if (!find_preload())
+		if (!find_preload(argv[optind]))
 			return RECORD_FAILURE;
 		if (record.launch.preload && !drop_preload_if_foreign(argv[optind]))
 			return RECORD_FAILURE;
