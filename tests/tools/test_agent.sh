@@ -371,6 +371,27 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 	fi
 fi
 
+# A killed agent with several processes: while their streams continue, the next agent begins its own.
+rm -rf "$store"
+write_conf '[record doll]' "executable = $puppet"
+rm -f "$tmp/hold"
+mkfifo "$tmp/hold"
+for n in 1 2 3; do
+	start sh -c 'exec "$0" 0 1 r <"$1" >/dev/null' "$puppet" "$tmp/hold"
+done
+exec 8>"$tmp/hold"
+has_recorders() { test "$("$posixtrace" agent -c "$conf" --status | grep -c '^record doll: ')" -eq 3; }
+start_agent
+until_true has_recorders
+kill -KILL "$agent"
+wait "$agent" 2>/dev/null
+start_agent
+until_true has_recorders
+until_true has_logs restart 3
+check "several processes: no stream ended before the next one began" test "$(grep -c 'nothing was recorded' "$agent_err")" -eq 0
+end_agent TERM 0
+exec 8>&-
+
 # The status of a process whose parent does not wait for it: a normal end is no crash.
 write_conf '[record doll]' "executable = $puppet" '[trigger crash]' 'when = crash' '[trigger end]' 'when = end'
 rm -f "$tmp/hold"

@@ -26,6 +26,7 @@
 
 #define PATIENCE_NS INT64_C(60000000000) /* a guardian needs milliseconds */
 #define CLOCK_STEP_MS 1000
+#define HEADER_BYTES 4096 /* of a log, posixtrace-log(5) */
 
 /* Opens the folder flight/ for reading. Returns NULL after it printed an error. */
 static DIR *store_flights(const struct store *store)
@@ -41,16 +42,24 @@ static DIR *store_flights(const struct store *store)
 	return folder;
 }
 
-/* Returns whether the log is complete. Returns false also if the file cannot be read. */
+/*
+ * Returns whether the log is complete. Returns false also if the file cannot be read.
+ *
+ * posix_trace_open_np() waits until the guardian of a killed writer has ended, which takes ten
+ * seconds as long as the stream continues. So a log that has only its header is not opened: the log
+ * of a flight recorder is empty until its stream ends.
+ */
 static bool is_complete(const struct store *store, const char *name)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
 	int fd = openat(store->flight, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	trace_id_t trid;
+	struct stat st;
 
 	if (fd < 0)
 		return false;
-	if (!posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
+	if (!fstat(fd, &st) && st.st_size > HEADER_BYTES &&
+	    !posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
 		posix_trace_get_loginfo_np(trid, &info);
 		posix_trace_close(trid);
 	}
@@ -189,13 +198,15 @@ int64_t agent_gap_ms(struct agent *agent, const struct found *found)
 		int64_t ms;
 
 		if (!store_flight_parse(entry->d_name, &flight) || flight.pid != found->pid ||
-		    flight.ms + CLOCK_STEP_MS < began || is_in_use(agent, entry->d_name) ||
-		    fstatat(agent->store.flight, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+		    flight.ms + CLOCK_STEP_MS < began || is_in_use(agent, entry->d_name))
 			continue;
 		if (!is_complete(&agent->store, entry->d_name)) {
 			ended = -1;
 			break;
 		}
+		/* The file has its last time of change now. */
+		if (fstatat(agent->store.flight, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
+			continue;
 		ms = when_timespec(&st.st_mtim) / 1000000;
 		if (ms > ended)
 			ended = ms;
