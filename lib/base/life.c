@@ -101,29 +101,37 @@ enum ptx_life ptx_life_by_kill(uint32_t pid)
 	return life;
 }
 
-enum ptx_life ptx_life_of(uint32_t pid)
+/*
+ * Asks by the pidfd, if there is one; `err` is the result of open_pidfd(). A pidfd does not depend
+ * on /proc, and it shows that a zombie has ended.
+ */
+static enum ptx_life life_by(uint32_t pid, int pidfd, int err)
 {
 	enum ptx_life life = PTX_LIFE_UNKNOWN;
-	int saved = errno, err, pidfd;
 
-	if (!is_id(pid))
-		return life;
-	/*
-	 * A pidfd is tried first: it does not depend on /proc, and it shows that a zombie has
-	 * ended.
-	 */
-	pidfd = open_pidfd(pid, &err);
-	if (pidfd >= 0) {
+	if (pidfd >= 0)
 		life = life_of_pidfd(pidfd);
-		ptx_io_close(pidfd);
-	} else if (err == ESRCH) {
+	else if (err == ESRCH)
 		life = PTX_DEAD;
-	}
 	/* Reached if pidfd_open() was refused, or is missing: ENOSYS, EPERM, EMFILE. */
 	if (life == PTX_LIFE_UNKNOWN)
 		life = ask_kill(pid);
 	if (life == PTX_LIFE_UNKNOWN)
 		life = life_by_stat(pid);
+	return life;
+}
+
+enum ptx_life ptx_life_of(uint32_t pid)
+{
+	int saved = errno, err, pidfd;
+	enum ptx_life life;
+
+	if (!is_id(pid))
+		return PTX_LIFE_UNKNOWN;
+	pidfd = open_pidfd(pid, &err);
+	life = life_by(pid, pidfd, err);
+	if (pidfd >= 0)
+		ptx_io_close(pidfd);
 	errno = saved;
 	return life;
 }
@@ -225,29 +233,26 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 }
 
 /*
- * The process may end and its id may be reused between ptx_life_of() and the comparison of the
- * identities. The comparison then returns PTX_OTHER, which means that the first process is dead.
+ * Does the work of ptx_life_of_one() with a pidfd. The pidfd may be that of a later process with
+ * the same id. The comparison of the identities then returns PTX_OTHER, which means that the first
+ * process is dead.
  */
-enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
+static enum ptx_life life_of_same(uint32_t pid, int pidfd, int err,
+				  const struct ptx_identity *identity)
 {
+	enum ptx_life life = life_by(pid, pidfd, err);
 	struct ptx_identity now = { 0 };
-	enum ptx_life life = ptx_life_of(pid);
-	int saved = errno, err, pidfd;
 
 	if (life != PTX_ALIVE)
 		return life;
-	pidfd = open_pidfd(pid, &err);
-	if (pidfd >= 0) {
+	if (pidfd >= 0)
 		now.inode = inode_of(pidfd);
-		ptx_io_close(pidfd);
-	}
 	/*
 	 * If one of the inodes is unknown, the start time must decide. The start time is read from
 	 * /proc, so /proc must number processes as this process does.
 	 */
 	if ((now.inode == 0 || identity->inode == 0) && ptx_proc_is_ours() == 0)
 		now.start = ptx_identity_start(pid);
-	errno = saved;
 	switch (ptx_identity_compare(&now, identity)) {
 	case PTX_SAME:
 		return PTX_ALIVE;
@@ -258,10 +263,22 @@ enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
 	}
 }
 
-/*
- * The pidfd may be that of a later process with the same id. Each round asks after the opening: if
- * the process lives now, it also lived when the descriptor was made, so the descriptor is its own.
- */
+enum ptx_life ptx_life_of_one(uint32_t pid, const struct ptx_identity *identity)
+{
+	int saved = errno, err, pidfd;
+	enum ptx_life life;
+
+	if (!is_id(pid))
+		return PTX_LIFE_UNKNOWN;
+	pidfd = open_pidfd(pid, &err);
+	life = life_of_same(pid, pidfd, err, identity);
+	if (pidfd >= 0)
+		ptx_io_close(pidfd);
+	errno = saved;
+	return life;
+}
+
+/* One pidfd serves for all rounds, because there may be no second descriptor. */
 bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns)
 {
 	const int64_t until = (int64_t)ptx_clock_monotonic() + ns;
@@ -270,7 +287,7 @@ bool ptx_life_ends(uint32_t pid, const struct ptx_identity *identity, int64_t ns
 	enum ptx_life life;
 	int64_t left;
 
-	while ((life = ptx_life_of_one(pid, identity)) != PTX_DEAD &&
+	while ((life = life_of_same(pid, pidfd, err, identity)) != PTX_DEAD &&
 	       (left = until - (int64_t)ptx_clock_monotonic()) > 0) {
 		struct pollfd end = { .fd = pidfd, .events = POLLIN };
 		struct timespec limit = { left / PTX_NS_PER_S, left % PTX_NS_PER_S };
@@ -290,7 +307,10 @@ void ptx_life_kill(uint32_t pid, const struct ptx_identity *identity)
 {
 	int saved = errno, err, pidfd = open_pidfd(pid, &err);
 
-	/* As above, the process must live after the opening. */
+	/*
+	 * The pidfd may be that of a later process with the same id. If the process lives now, it
+	 * also lived when the descriptor was made, so the descriptor is its own.
+	 */
 	if (pidfd >= 0 && ptx_life_of_one(pid, identity) == PTX_ALIVE)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);
 	if (pidfd >= 0)

@@ -33,7 +33,8 @@ void ptx_guard_start(struct ptx_stream *stream);
  * Waits until the guardian of a stream that was shut down has ended. Until then the guardian has
  * the log open, so the file system cannot be unmounted. Called by shutdown, when the stream's
  * attachment is free. The wait takes four seconds at most: a guardian that does not end by itself,
- * for example because it was stopped, is killed after half of this time.
+ * for example because it was stopped, is killed after half of this time. It takes a tenth of a
+ * second at most if no descriptor is free, because a zombie cannot be recognized then.
  */
 void ptx_guard_end(const struct ptx_stream *stream);
 

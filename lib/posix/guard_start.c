@@ -38,6 +38,8 @@
 
 /* How long shutdown waits for a guardian's end, before and after it kills the guardian. */
 #define END_NS (2 * PTX_NS_PER_S)
+/* The same, if this process cannot see whether the guardian is a zombie. */
+#define UNSEEN_END_NS (PTX_NS_PER_S / 10)
 
 /* The arguments of the two processes, in the creator's frame. */
 struct start {
@@ -251,9 +253,17 @@ out:
 void ptx_guard_end(const struct ptx_stream *stream)
 {
 	const struct ptx_identity guardian = { .start = stream->guardian_start };
+	bool is_known;
 
-	if (!stream->guardian || ptx_is_quiet() ||
-	    ptx_life_ends(stream->guardian, &guardian, END_NS))
+	if (!stream->guardian || ptx_is_quiet())
+		return;
+	/*
+	 * Without a free descriptor the system shows the end only when the guardian's parent has
+	 * waited for it.
+	 */
+	is_known = ptx_life_of_one(stream->guardian, &guardian) != PTX_LIFE_UNKNOWN;
+	if (ptx_life_ends(stream->guardian, &guardian, is_known ? END_NS : UNSEEN_END_NS) ||
+	    !is_known)
 		return;
 	ptx_life_kill(stream->guardian, &guardian);
 	ptx_life_ends(stream->guardian, &guardian, END_NS);

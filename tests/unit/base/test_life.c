@@ -118,6 +118,27 @@ START_TEST(without_a_descriptor_no_process_with_an_id_is_dead)
 }
 END_TEST
 
+/* One descriptor is enough to see that a zombie has ended. */
+START_TEST(a_wait_needs_one_descriptor)
+{
+	pid_t zombie = a_child(true);
+	struct ptx_identity identity = { 0 };
+	struct rlimit old, one;
+	int fd;
+
+	NEEDS("pidfd");
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	fd = dup(0);
+	close(fd);
+	one = (struct rlimit){ (rlim_t)fd + 1, old.rlim_max };
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &one), 0);
+	/* If the wait needed a second descriptor, it would last until the time limit of the test. */
+	ck_assert(KEEPS_ERRNO(ptx_life_ends((uint32_t)zombie, &identity, INT64_C(600000000000))));
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+	end(zombie);
+}
+END_TEST
+
 static void *wait_in_thread(void *arg)
 {
 	uint32_t *tid = arg;
@@ -260,6 +281,7 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, living_dead_and_unknown_are_distinguished, 0, 3);
 	tcase_add_test(tc, a_pidfd_is_enough_where_proc_cannot_be_read);
 	tcase_add_test(tc, without_a_descriptor_no_process_with_an_id_is_dead);
+	tcase_add_test(tc, a_wait_needs_one_descriptor);
 	tcase_add_test(tc, a_thread_is_one_of_its_process);
 	tcase_add_test(tc, an_identity_is_one_processes);
 	tcase_add_test(tc, an_id_that_means_another_process_by_now_is_a_dead_ones);
