@@ -89,21 +89,28 @@ static bool expand_path(char *path, size_t bytes, const char *pattern)
 }
 
 /*
- * Returns whether the log was written by this process, before it executed this program. Such a log
- * is not renamed, because it belongs to the same run: the next program gets a log under another
- * name.
+ * Returns whether the log was written by this process, before it executed this program, or is being
+ * written. A log of this process is not renamed, because it belongs to the same run: the next
+ * program gets a log under another name. A process that is writing a log usually holds a lock on
+ * it, but loses the lock if the program closes the library's descriptors. Such a log is not
+ * complete, and has no flush error as long as its writer may live.
  */
-static bool is_own(int fd)
+static bool is_in_use(int fd)
 {
-	/* The log's header has the id of the process that wrote the log. */
 	struct posix_trace_loginfo_np info = { .pid = 0 };
+	struct posix_trace_status_info status;
+	bool is_used = false;
 	trace_id_t trid;
 
-	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) == 0) {
-		posix_trace_get_loginfo_np(trid, &info);
-		posix_trace_close(trid);
-	}
-	return info.pid == getpid();
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid) != 0)
+		return false;
+	if (posix_trace_get_loginfo_np(trid, &info) == 0 &&
+	    posix_trace_get_status(trid, &status) == 0)
+		/* The log's header has the id of the process that wrote the log. */
+		is_used = info.pid == getpid() ||
+			  (!info.complete && !status.posix_stream_flush_error);
+	posix_trace_close(trid);
+	return is_used;
 }
 
 /*
@@ -142,7 +149,7 @@ static bool move_away(const char *path)
 	if (fd < 0)
 		return errno == ENOENT;
 	moved = fstat(fd, &file) == 0 && S_ISREG(file.st_mode) && !is_just_made(&file) &&
-		(flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && !is_own(fd);
+		(flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) && !is_in_use(fd);
 	/*
 	 * Another process may have renamed the file between open() and the lock, and may have made
 	 * a new file. The path leads to the locked file only if the inode is still the same.

@@ -106,6 +106,23 @@ static int process_closes(int argc, char **argv)
 	return 0;
 }
 
+/* The process closes descriptors that it has not opened, then a child executes a program. */
+static int process_closes_own(int argc, char **argv)
+{
+	char *command[] = { argv[0], NULL };
+	pid_t child;
+
+	MUST(argc == 1);
+	MUST(close_range(3, ~0u, 0) == 0);
+	child = fork();
+	if (child == 0) {
+		execv(argv[0], command);
+		_exit(1);
+	}
+	wait_for(child, 0);
+	return 0;
+}
+
 /*
  * As a daemon: when all its ancestors have ended, it closes all descriptors, and executes a program
  * in a child and in its own process. Prints the process that is its parent for a moment.
@@ -473,6 +490,7 @@ const struct probe probes_process[] = {
 	{ "process", process },
 	{ "exec", process_exec },
 	{ "closes", process_closes },
+	{ "closes-own", process_closes_own },
 	{ "daemon", process_daemon },
 	{ "vfork", process_vfork },
 	{ "clone", process_clone },

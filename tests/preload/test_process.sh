@@ -158,6 +158,13 @@ check "a child that closed all descriptors is traced when it executes a program"
 	shows "process.start .* program=$true\$" 1
 check "into the same log" test ! -e "$log.old"
 
+# The process has lost the lock on its log, but the log is its own until it ends.
+shim process "$probe" closes-own "$true"
+check "a program that closed all descriptors runs" exits 0
+check "its log has all of its events" shows 'process.wait ' 1
+check "and is complete" shows 'process.end ' 1
+check "the log of its child has another name" test -e "$log.2" -a ! -e "$log.old"
+
 # The link in the runtime folder has the number of the first process, which has ended then.
 "$posixtrace" record -q --wait -o "$log" --trace process "$probe" daemon "$true" >"$tmp/out" 2>"$tmp/err"
 status=$?

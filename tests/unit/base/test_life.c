@@ -132,7 +132,7 @@ START_TEST(a_wait_needs_one_descriptor)
 	close(fd);
 	one = (struct rlimit){ (rlim_t)fd + 1, old.rlim_max };
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &one), 0);
-	/* If the wait needed a second descriptor, it would last until the time limit of the test. */
+	/* A wait that needed another descriptor would last until the time limit of the test. */
 	ck_assert(KEEPS_ERRNO(ptx_life_ends((uint32_t)zombie, &identity, INT64_C(600000000000))));
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 	end(zombie);
