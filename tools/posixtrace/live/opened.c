@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,6 @@
 
 #include "base/procfile.h"
 #include "base/until.h"
-#include "base/vec.h"
 #include "live/address.h"
 #include "log/opened.h"
 
@@ -21,19 +21,14 @@
 #define NAME_BYTES  1024
 #define KIND_BYTES  32
 
-/* A listening socket of the process. A connection with the same address was accepted from it. */
-struct listener {
-	int domain;
-	char address[ADDRESS_BYTES];
-};
+#define PORTS       65536
 
 struct look {
 	struct capture *capture;
 	pid_t pid;
-	int process;          /* pidfd; -1: sockets have no addresses */
+	int process;                 /* pidfd; -1: sockets have no addresses */
 	int64_t begin_ns;
-	struct listener *listener;
-	size_t listeners;
+	uint8_t listens[PORTS / 8];  /* one bit for each TCP port at which a socket listens */
 };
 
 /* A socket of the process. */
@@ -66,26 +61,23 @@ static bool read_socket(const struct look *look, int fd, struct socket *found)
 	return good;
 }
 
-/* The port of an address of the Internet, or the whole address. */
-static const char *port_of(const struct socket *socket, const char *address)
-{
-	const char *port = socket->domain == AF_UNIX ? NULL : strrchr(address, ':');
-
-	return port ? port : address;
-}
-
 /*
- * Returns whether the process accepted this connection. A server may listen at any address of the
- * machine, so only the ports are compared.
+ * Returns whether a client made this connection. The process that listens may be another one, for
+ * example the parent of a worker, so the ports of the whole machine are compared. A client of a
+ * local socket mostly has no name, and the server's end has the name of the listening socket.
  */
 static bool is_accepted(const struct look *look, const struct socket *socket)
 {
-	for (size_t i = 0; *socket->own && i < look->listeners; i++)
-		if (look->listener[i].domain == socket->domain &&
-		    !strcmp(port_of(socket, look->listener[i].address),
-			    port_of(socket, socket->own)))
-			return true;
-	return false;
+	const char *port = strrchr(socket->own, ':');
+	unsigned number;
+
+	if (socket->listens || socket->type == SOCK_DGRAM)
+		return false;
+	if (socket->domain == AF_UNIX)
+		return *socket->own && !*socket->peer;
+	number = port ? (unsigned)atoi(port + 1) : 0;
+	return *socket->peer && number && number < PORTS &&
+	       look->listens[number / 8] & 1 << number % 8;
 }
 
 static const char *protocol_of(const struct socket *socket)
@@ -146,7 +138,7 @@ static void note_socket(const struct look *look, int32_t fd, bool closes_at_exec
 		note_one(look, fd, closes_at_exec, "socket", "socket", "", "");
 		return;
 	}
-	accepted = !socket.listens && is_accepted(look, &socket);
+	accepted = is_accepted(look, &socket);
 	snprintf(name, sizeof(name), "%s%s%s%s%s", protocol_of(&socket), *socket.own ? " " : "",
 		 socket.own, !*socket.peer ? "" : accepted ? " <- " : " -> ", socket.peer);
 	note_one(look, fd, closes_at_exec,
@@ -195,22 +187,32 @@ static void note_link(const struct look *look, int32_t fd, const char *link)
 	}
 }
 
-/* Keeps the address of a socket that listens. */
-static void note_listener(struct look *look, int fd, const char *link)
+/*
+ * Notes the ports at which sockets of the process's network namespace listen. The file has these
+ * sockets before all others, so that the function need not read the connections.
+ */
+static void note_ports(struct look *look, const char *file)
 {
-	struct listener *listener;
-	struct socket socket;
+	char path[64], line[256];
+	unsigned port, state;
+	FILE *sockets;
 
-	if (!begins_with(link, "socket:") || !read_socket(look, fd, &socket) || !socket.listens ||
-	    !*socket.own || !vec_grow(&look->listener, look->listeners, 1))
-		return;
-	listener = &look->listener[look->listeners++];
-	listener->domain = socket.domain;
-	memcpy(listener->address, socket.own, sizeof(socket.own));
+	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)look->pid, file);
+	sockets = fopen(path, "re");
+	while (sockets && fgets(line, sizeof(line), sockets)) {
+		if (sscanf(line, " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &port, &state) != 2)
+			continue; /* the line with the titles */
+		if (state != TCP_LISTEN)
+			break;
+		if (port < PORTS)
+			look->listens[port / 8] |= (uint8_t)(1 << port % 8);
+	}
+	if (sockets)
+		fclose(sockets);
 }
 
-/* Calls take() for each descriptor of the process, at most DESCRIPTORS of them. */
-static void each_descriptor(struct look *look, void (*take)(struct look *, int, const char *))
+/* Records each descriptor of the process, at most DESCRIPTORS of them. */
+static void note_all(const struct look *look)
 {
 	char path[64], link[NAME_BYTES];
 	const struct dirent *entry;
@@ -229,15 +231,10 @@ static void each_descriptor(struct look *look, void (*take)(struct look *, int, 
 		if (len <= 0)
 			continue;
 		link[len] = '\0';
-		take(look, atoi(entry->d_name), link);
+		note_link(look, (int32_t)atoi(entry->d_name), link);
 	}
 	if (folder)
 		closedir(folder);
-}
-
-static void take_link(struct look *look, int fd, const char *link)
-{
-	note_link(look, fd, link);
 }
 
 void opened_note(struct capture *capture)
@@ -249,9 +246,9 @@ void opened_note(struct capture *capture)
 	if (!capture->plan->looks_at_blocked || procfile_is_foreign())
 		return;
 	look.process = (int)syscall(SYS_pidfd_open, look.pid, 0);
-	each_descriptor(&look, note_listener);
-	each_descriptor(&look, take_link);
+	note_ports(&look, "tcp");
+	note_ports(&look, "tcp6");
+	note_all(&look);
 	if (look.process >= 0)
 		close(look.process);
-	free(look.listener);
 }
