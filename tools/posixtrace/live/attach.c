@@ -40,11 +40,15 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 	json_signed(&json, "pid", plan->pid);
 	json_string_member(&json, "program", result->program);
 	json_string_member(&json, "end", ends[result->end]);
-	json_unsigned(&json, "events", result->capture.ledger.reported);
-	json_unsigned(&json, "lost", equation_lost(&result->capture.ledger));
+	if (result->capture.has_counts) {
+		json_unsigned(&json, "events", result->capture.ledger.reported);
+		json_unsigned(&json, "lost", equation_lost(&result->capture.ledger));
+	}
 	json_unsigned(&json, "bytes", result->capture.bytes);
-	equation_json(&json, "ledger", &result->capture.ledger);
-	shimloss_json(&json, "shim_lost", &result->capture.shim);
+	if (result->capture.has_counts) {
+		equation_json(&json, "ledger", &result->capture.ledger);
+		shimloss_json(&json, "shim_lost", &result->capture.shim);
+	}
 	processes_json(&json, "processes", &result->processes);
 	json_end_line(&json);
 }
@@ -272,7 +276,8 @@ static int attach_run(int argc, char **argv)
 	if (result.capture.bytes) { /* there is a log; without a log all counts are 0 */
 		if (json) {
 			result_json(&plan, &result);
-		} else if (!plan.quiet || losses_count(&result.capture.ledger) ||
+		} else if (!plan.quiet || !result.capture.has_counts ||
+			   losses_count(&result.capture.ledger) ||
 			   (fail_on_loss && capture_has_lost(&result.capture))) {
 			capture_result_text(&out_stdout, plan.path, &result.capture);
 			if (!plan.quiet)

@@ -340,6 +340,7 @@ int capture_read_back(const struct capture_plan *plan, const char *limit, int fd
 		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
 		return TOOL_DAMAGED;
 	}
+	result->has_counts = true;
 	if (*limit && result->ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP])
 		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
 	/*
@@ -390,11 +391,15 @@ void capture_result_text(struct out *out, const char *path, const struct capture
 		out_str(out, result->end);
 		out_str(out, ": ");
 	}
-	out_unsigned(out, result->ledger.reported);
-	out_printf(out, " event%s, ", text_plural(result->ledger.reported));
-	out_unsigned(out, equation_lost(&result->ledger));
-	out_str(out, " lost");
-	equation_causes(out, &result->ledger);
+	if (result->has_counts) {
+		out_unsigned(out, result->ledger.reported);
+		out_printf(out, " event%s, ", text_plural(result->ledger.reported));
+		out_unsigned(out, equation_lost(&result->ledger));
+		out_str(out, " lost");
+		equation_causes(out, &result->ledger);
+	} else {
+		out_str(out, "the numbers of events and losses are not known");
+	}
 	out_str(out, ", ");
 	/*
 	 * Most logs have no such calls. shimloss_text() prints their numbers by reason, as in the

@@ -97,6 +97,8 @@ struct capture {
 };
 
 struct capture_result {
+	/* false: the log has no ledger, because it could not be completed; all counts are 0 */
+	bool has_counts;
 	struct posix_trace_ledger_np ledger; /* of the log */
 	struct shimloss shim; /* calls that the ledger does not count */
 	uint64_t bytes;

@@ -387,10 +387,11 @@ static int complete_log(struct run *run)
 	status = tool_worse(status, capture_read_back(run->plan, run->capture.limit, run->file.fd,
 						      &result));
 	/*
-	 * With --quiet the result is printed only if events were lost, or if a loss makes the
-	 * command exit with 4.
+	 * With --quiet the result is printed only if events were lost, if losses are not known, or
+	 * if a loss makes the command exit with 4.
 	 */
-	if (result.bytes && (!run->plan->quiet || losses_count(&result.ledger) ||
+	if (result.bytes && (!run->plan->quiet || !result.has_counts ||
+			     losses_count(&result.ledger) ||
 			     (run->record->fail_on_loss && capture_has_lost(&result)))) {
 		end_text(run, result.end, sizeof(result.end));
 		out_str(&err, "posixtrace: ");
