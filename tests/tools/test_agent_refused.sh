@@ -200,4 +200,14 @@ until_true is_accepted
 run 0 agent -c "$conf" --status
 check "a process that has ended is not refused" lacks out '^not recorded'
 end_agent TERM 0
+
+# A process into which the library cannot be loaded: --check has the reason that the agent would have.
+if echo 'int pause(void); int main(void) { for (;;) pause(); }' |
+	${CC:-cc} -static -w -x c -o "$tmp/static" - 2>/dev/null; then
+	start "$tmp/static"
+	write_conf '[record static]' "executable = $tmp/static" 'inject = yes'
+	run 0 agent -c "$conf" --check
+	check "--check examines the process" has out \
+		"^  process $pid ($tmp/static): not recorded: its calls cannot be traced: it is statically linked\$"
+fi
 finish

@@ -201,6 +201,8 @@ check "no connection: what follows" has err 'ship gives up; the next run continu
 run 1 ship --state "$tmp/state" --to "clickhouse://$FAKE_ADDRESS:1,$FAKE_ADDRESS:2/fleet" --give-up 2s "$log"
 check "two absent hosts: two reasons, and the end" has_lines err 3
 serve
+run 1 ship --state "$tmp/state" --to "clickhouses://$FAKE_ADDRESS:$port/fleet" --give-up 100ms "$log"
+check "TLS at a port without it: the next step" has err "^posixtrace: https://.*; for a port without TLS use clickhouse:// or otlp://\$"
 FAKE_PORT=$port
 export FAKE_PORT
 serve

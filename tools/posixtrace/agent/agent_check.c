@@ -4,14 +4,57 @@
 
 #include "agent/agent.h"
 #include "base/out.h"
+#include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "inject/target.h"
+#include "live/process.h"
 
 /* The section whose processes are printed, and their number so far. */
 struct shown {
 	const struct config_record *record;
 	size_t processes;
 };
+
+/*
+ * Returns true if the library cannot be loaded into the process, and stores the messages about the
+ * reason. The agent would find the same reason.
+ */
+static bool is_refused(pid_t pid, char reason[RECORDER_REASON])
+{
+	struct target target;
+	enum target_verdict verdict;
+
+	say_keep(reason, RECORDER_REASON);
+	verdict = target_examine(&target, pid, false);
+	if (verdict == TARGET_LEAVE && target.err)
+		process_say_why(pid, target.err);
+	target_fini(&target);
+	say_keep(NULL, 0);
+	return *agent_one_line(reason);
+}
+
+/* Prints whether the agent would record the process. */
+static void show_verdict(const struct found *found)
+{
+	const char *families = found->record->families;
+	char reason[RECORDER_REASON], lead[40];
+	int len = snprintf(lead, sizeof(lead), "process %d: ", (int)found->pid);
+
+	if (find_uses_library(found->pid)) {
+		out_str(&out_stdout, "recorded\n");
+	} else if (!found->record->injects) {
+		out_str(&out_stdout,
+			"not recorded: it does not use libposixtrace, and inject is no\n");
+	} else if ((families && !strcmp(families, "none")) || !is_refused(found->pid, reason)) {
+		out_str(&out_stdout, "recorded\n");
+	} else {
+		/* The line has the process already. */
+		out_str(&out_stdout, "not recorded: ");
+		out_str(&out_stdout, reason + (strncmp(reason, lead, (size_t)len) ? 0 : len));
+		out_char(&out_stdout, '\n');
+	}
+}
 
 /*
  * find_processes() calls this function for each process that any section names. A process belongs
@@ -27,10 +70,8 @@ static void show_process(void *arg, const struct found *found)
 	shown->processes++;
 	out_printf(&out_stdout, "  process %d (", (int)found->pid);
 	text_safe(&out_stdout, found->executable, strlen(found->executable));
-	out_str(&out_stdout,
-		found->record->injects || find_uses_library(found->pid)
-			? "): recorded\n"
-			: "): not recorded: it does not use libposixtrace, and inject is no\n");
+	out_str(&out_stdout, "): ");
+	show_verdict(found);
 }
 
 /*

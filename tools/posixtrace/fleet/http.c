@@ -195,8 +195,11 @@ static enum http_result perform_request(CURL *curl, const struct http_request *r
 	else if (answer->text->failed)
 		snprintf(answer->what, sizeof(answer->what), "%s", strerror(ENOMEM));
 	else if (err)
-		snprintf(answer->what, sizeof(answer->what), "%s",
-			 *buffer ? buffer : curl_call.easy_strerror(err));
+		snprintf(answer->what, sizeof(answer->what), "%s%s",
+			 *buffer ? buffer : curl_call.easy_strerror(err),
+			 err == CURLE_SSL_CONNECT_ERROR
+				 ? "; for a port without TLS use clickhouse:// or otlp://"
+				 : "");
 	if (lacks_length || answer->text->failed)
 		return HTTP_UNCERTAIN;
 	if (!err || (answer->status != 200 && answer->status && receiver->is_over))
