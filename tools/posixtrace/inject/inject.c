@@ -924,7 +924,8 @@ int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps)
 	verdict = target_examine(&target, pid, true);
 	if (verdict == TARGET_LEAVE)
 		say("process %d: its functions and probes cannot be traced: it uses libposixtrace "
-		    "without the preload library, or cannot be examined", (int)pid);
+		    "without the preload library, or cannot be examined; 'posixtrace record "
+		    "--function' traces them from its start", (int)pid);
 	else if (verdict == TARGET_OK && (why = why_unseen(pid, plan->library)))
 		say("process %d: its functions and probes cannot be traced: %s", (int)pid, why);
 	else if (verdict == TARGET_OK)
