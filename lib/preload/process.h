@@ -32,11 +32,13 @@ void shim_copy_begins(const void *caller);
 
 /*
  * Called first in a child that shares the memory and whose parent sleeps, and later in the parent.
- * `begin` is 0 if the call has no event. The second function sets errno if `result` is a negative
- * error number, and returns the result of the call.
+ * `begin` is 0 if the call has no event, and `depth` is the value of shim_vfork_depth before the
+ * call. The second function sets errno if `result` is a negative error number, and returns the
+ * result of the call.
  */
 void shim_vfork_child(const void *caller);
-pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *caller);
+pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *caller,
+		      unsigned depth);
 
 /*
  * With one of these flags of clone(2), no C function of the shim runs in the child: the child

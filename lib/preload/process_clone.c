@@ -26,6 +26,7 @@
 #include "preload/shim.h"
 #include "preload/start.h"
 #include "preload/text.h"
+#include "preload/vfork.h"
 
 /* The exit signal is in the lowest byte of the flags of clone(2). */
 #define EXIT_SIGNAL 0xff
@@ -123,7 +124,8 @@ enum way {
 /* Two registers return these values to the assembly. */
 struct plan {
 	uint64_t begin; /* 0: the call has no event */
-	uint64_t way;
+	uint32_t way;
+	uint32_t depth; /* for shim_vfork_ends() */
 };
 
 __attribute__((used)) struct plan shim_clone_before(int (*function)(void *), const void *stack,
@@ -131,7 +133,7 @@ __attribute__((used)) struct plan shim_clone_before(int (*function)(void *), con
 						    const void *local);
 __attribute__((used)) void shim_clone_child(int flags, const void *caller);
 __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begin,
-					   const void *caller);
+					   const void *caller, unsigned depth);
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
 
 static bool is_vfork_like(int flags)
@@ -163,7 +165,7 @@ static _Thread_local int kept_errno __attribute__((tls_model("initial-exec")));
 struct plan shim_clone_before(int (*function)(void *), const void *stack, int flags,
 			      const void *caller, const void *local)
 {
-	struct plan plan = { 0, WAY_PASS };
+	struct plan plan = { 0, WAY_PASS, shim_vfork_depth };
 
 	atomic_store_explicit(&shim_clone_next, (void *)next(clone), memory_order_relaxed);
 	if (!function || !stack || shim_is_own(caller))
@@ -198,12 +200,12 @@ void shim_clone_child(int flags, const void *caller)
 }
 
 /* Runs in the parent. `result` is an id or a negative error number. */
-int shim_clone_after(int flags, long result, uint64_t begin, const void *caller)
+int shim_clone_after(int flags, long result, uint64_t begin, const void *caller, unsigned depth)
 {
 	if (kept_errno)
 		errno = kept_errno - 1;
 	if (is_vfork_like(flags))
-		return shim_vfork_ends(begin, (uint32_t)flags, result, caller);
+		return shim_vfork_ends(begin, (uint32_t)flags, result, caller, depth);
 	if (result < 0)
 		errno = (int)-result;
 	shim_put_fork(begin, (uint32_t)flags, result, (int)-result, caller);
@@ -213,8 +215,9 @@ int shim_clone_after(int flags, long result, uint64_t begin, const void *caller)
 /*
  * clone(3). The child's stack may begin immediately below the frame of the caller, and the child
  * may use it while the parent still runs this code. So after the system call the parent uses
- * nothing that it has stored on the stack. The time of the begin is in r9, which the system call
- * does not change.
+ * nothing that it has stored on the stack. The time of the begin is in r9, and the depth in r8,
+ * which the system call does not change. With a new stack r8 has the thread-local memory; then
+ * shim_clone_after() does not use the depth.
  *
  * The first 48 bytes of the frame have the arguments in registers. A child on its parent's stack
  * reads the function, its argument and the new stack from there, and then leaves that stack for
@@ -238,6 +241,8 @@ __asm__(
 	"	testl %edx, %edx\n"
 	"	jz 4f\n"
 	"	movq %rax, %r9\n"
+	"	movq %rdx, %rcx\n"
+	"	shrq $32, %rcx\n" /* plan.depth */
 	"	movl %edx, %eax\n"
 	"	movl 16(%rsp), %edi\n" /* flags */
 	"	movq 32(%rsp), %rdx\n"
@@ -247,6 +252,7 @@ __asm__(
 	"	cmpl $2, %eax\n" /* WAY_APART */
 	"	je 6f\n"
 	"	andl $~0x80000, %edi\n" /* CLONE_SETTLS */
+	"	movl %ecx, %r8d\n" /* Without the flag the kernel does not use this argument. */
 	"	jmp 1f\n"
 	"6:	movq 8(%rsp), %rsi\n"
 	"	andq $-16, %rsi\n"

@@ -22,8 +22,9 @@
 #include "preload/vfork.h"
 
 /*
- * The child increases this variable, in memory that it shares with the parent. The parent decreases
- * it when it continues.
+ * The child increases this variable, in memory that it shares with the parent. When the parent
+ * continues, it stores the former value, because a child that was killed at its begin has not
+ * increased it.
  */
 _Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")));
 
@@ -33,21 +34,23 @@ _Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")
 static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
 
 /* The assembly below calls these functions. */
-__attribute__((used)) bool shim_vfork_before(void);
-__attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller);
+__attribute__((used)) unsigned shim_vfork_before(void);
+__attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller, unsigned depth);
 __attribute__((used)) pid_t shim_vfork_of_guest(long result);
 
+#define GUEST (-1u)
+
 /*
- * Runs before the system call, in the parent. Returns whether the parent is a guest (self.h). The
- * owner of the thread-local memory runs meanwhile, so the call then has no event and stores
- * nothing there.
+ * Runs before the system call, in the parent. Returns shim_vfork_depth, or GUEST if the parent is a
+ * guest (self.h). The owner of the thread-local memory runs meanwhile, so the call then has no
+ * event and stores nothing there.
  */
-bool shim_vfork_before(void)
+unsigned shim_vfork_before(void)
 {
 	if (shim_is_guest())
-		return true;
+		return GUEST;
 	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
-	return false;
+	return shim_vfork_depth;
 }
 
 /* Runs after the system call of a guest, in the child and in the parent. */
@@ -80,7 +83,8 @@ __attribute__((used)) void shim_vfork_child(const void *caller)
  * system call: an id or a negative error number. As the C library does, this function must set
  * errno after an error.
  */
-pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *caller)
+pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *caller,
+		      unsigned depth)
 {
 	struct shim_fork data = { .child = result < 0 ? -1 : (int32_t)result,
 				  .error = result < 0 ? (int32_t)-result : 0,
@@ -88,7 +92,7 @@ pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *c
 
 	/* After an error there was no child. */
 	if (result >= 0) {
-		shim_vfork_depth--;
+		shim_vfork_depth = depth;
 		shim_self_vfork_ends();
 	}
 	if (result < 0)
@@ -101,9 +105,9 @@ pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *c
 }
 
 /* vfork() has no flags. */
-pid_t shim_vfork_parent(long result, const void *caller)
+pid_t shim_vfork_parent(long result, const void *caller, unsigned depth)
 {
-	return shim_vfork_ends(begin, 0, result, caller);
+	return shim_vfork_ends(begin, 0, result, caller, depth);
 }
 
 /*
@@ -131,7 +135,7 @@ __asm__(
 	"	call shim_vfork_before\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
-	"	movzbl %al, %r9d\n" /* which the system call does not change */
+	"	movl %eax, %r9d\n" /* which the system call does not change */
 	"	popq %rdi\n"
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	.cfi_register %rip, %rdi\n"
@@ -142,12 +146,13 @@ __asm__(
 	"	.cfi_offset %rip, -8\n"
 	"	subq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset 8\n"
-	"	testl %r9d, %r9d\n"
-	"	jne 2f\n"
+	"	cmpl $-1, %r9d\n" /* GUEST */
+	"	je 2f\n"
 	"	testq %rax, %rax\n"
 	"	je 1f\n"
 	"	movq %rdi, %rsi\n"
 	"	movq %rax, %rdi\n"
+	"	movl %r9d, %edx\n"
 	"	call shim_vfork_parent\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"

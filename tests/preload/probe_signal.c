@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
 #include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -163,6 +165,75 @@ static int vfork_signals(int argc, char **argv)
 	return 0;
 }
 
+/* A tracer that ends the next child of its parent before the child has executed an instruction. */
+static void end_next_child(int ready)
+{
+	const int children = PTRACE_O_TRACEVFORK | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK;
+	const pid_t parent = getppid();
+	pid_t child;
+	int status;
+
+	MUST(ptrace(PTRACE_SEIZE, parent, NULL, children) == 0);
+	MUST(write(ready, "", 1) == 1);
+	do {
+		child = waitpid(-1, &status, __WALL);
+		MUST(child > 0);
+		if (child == parent && WIFSTOPPED(status))
+			ptrace(PTRACE_CONT, parent, NULL, WSTOPSIG(status) == SIGTRAP ?
+							   0 : WSTOPSIG(status));
+	} while (child == parent);
+	MUST(kill(child, SIGKILL) == 0);
+	_exit(0);
+}
+
+static void start_tracer(void)
+{
+	int ready[2];
+	pid_t tracer;
+	char byte;
+
+	MUST(pipe(ready) == 0);
+	tracer = fork();
+	MUST(tracer >= 0);
+	if (!tracer)
+		end_next_child(ready[1]);
+	MUST(read(ready[0], &byte, 1) == 1);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static int is_child(void *argument)
+{
+	(void)argument;
+	return 0;
+}
+
+/*
+ * A child of vfork() is killed before it has executed an instruction. The wrappers then still know
+ * that this process is the parent, so the handler is traced.
+ */
+static int vfork_killed(int argc, char **argv)
+{
+	static char stack[65536] __attribute__((aligned(16)));
+	int status;
+	pid_t child;
+
+	MUST(argc == 1);
+	start_tracer();
+	if (!strcmp(argv[0], "clone"))
+		child = clone(is_child, stack + sizeof stack, CLONE_VM | CLONE_VFORK | SIGCHLD,
+			      NULL);
+	else
+		child = vfork();
+	if (child == 0)
+		_exit(0);
+	MUST(waitpid(child, &status, 0) == child);
+	MUST(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+	MUST(signal(SIGUSR1, is_plain) == SIG_DFL);
+	MUST(raise(SIGUSR1) == 0 && plain == SIGUSR1);
+	return 0;
+}
+
 static int sleeps(int argc, char **argv)
 {
 	struct timespec asked = { 0, 5000000 }, until;
@@ -181,6 +252,7 @@ const struct probe probes_signal[] = {
 	{ "leap", leap },
 	{ "storm", storm },
 	{ "vfork-signals", vfork_signals },
+	{ "vfork-killed", vfork_killed },
 	{ "sleep", sleeps },
 	{ 0 }
 };

@@ -30,4 +30,10 @@ check "the ledger is closed" has out ': called [0-9]* = reported '
 shim signal "$probe" vfork-signals
 check "a child of vfork leaves its parent's handlers alone" exits 0
 
+for way in vfork clone; do
+	shim signal "$probe" vfork-killed $way
+	check "a child of $way is killed at its begin" exits 0
+	check "after a killed child of $way the parent's handlers are traced" shows 'signal.enter' 1
+done
+
 finish
