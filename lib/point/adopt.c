@@ -72,6 +72,8 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	view->generation = generation;
 	view->serial = ptx_view_serial();
 	view->offset = plan.offset;
+	view->device = ptx_arena_self.device;
+	view->inode = ptx_arena_self.inode;
 	view->bit = bit;
 	view->adopted = true;
 	ptx_ring_view(&view->rings, memory, &plan.geometry, plan.max_data_size,

@@ -38,8 +38,6 @@ static _Atomic(struct ptx_view *) retired;
 static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
 /* In a child: mappings of its parent that it may use, if it inherits the streams. */
 static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
-/* In a child: the arena of its parent, to which the mappings belong. */
-static uint64_t parent_device, parent_inode;
 /* True between the fork handlers if the thread that forks is not in a trace point. */
 static atomic_bool is_outside;
 
@@ -197,6 +195,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 	ptx_ring_view(&view->rings, memory, &planned, max_data_size, loop);
 	view->rings.back = backing ? ptx_backing_extend : ptx_region_back;
 	view->rings.map_far = ptx_view_map_far;
+	view->device = arena->device;
+	view->inode = arena->inode;
 	ptx_ring_init(&view->rings);
 	if (arena == &ptx_arena_self)
 		/* The next threads then need no system call at their first event. */
@@ -398,9 +398,6 @@ void ptx_view_child(void)
 
 	ptx_thread_leave();
 	ptx_backing_child();
-	/* The child has no arena of its own yet. */
-	parent_device = ptx_arena_self.device;
-	parent_inode = ptx_arena_self.inode;
 	for (unsigned bit = 0; bit < PTX_STREAMS; bit++) {
 		struct ptx_view *view = atomic_exchange_explicit(&before_fork[bit], NULL,
 								 memory_order_relaxed);
@@ -421,12 +418,13 @@ void ptx_view_child(void)
 }
 
 /*
- * Returns whether this process has kept the arena of its parent. Otherwise a stream of its own
- * arena may have the same place and generation as one of the parent's streams.
+ * Returns whether the mapping is that of a stream in this process's arena. If the process has not
+ * kept the arena of that stream, a stream of its own may have the same place and generation. The
+ * mapping may be that of a grandparent's stream, so each view has the identity of its arena.
  */
-static bool has_parents_arena(void)
+static bool is_of_own_arena(const struct ptx_view *view)
 {
-	return ptx_arena_self.device == parent_device && ptx_arena_self.inode == parent_inode;
+	return view->device == ptx_arena_self.device && view->inode == ptx_arena_self.inode;
 }
 
 /* The exchange gives the mapping to only one of several threads. */
@@ -438,7 +436,7 @@ struct ptx_view *ptx_view_of_parent(unsigned bit, uint64_t generation)
 							      memory_order_acquire,
 							      memory_order_relaxed))
 		return NULL;
-	if (view->generation != generation || !has_parents_arena()) {
+	if (view->generation != generation || !is_of_own_arena(view)) {
 		/* A quiet process keeps the mapping: unmapping would need a system call. */
 		if (!ptx_is_quiet())
 			ptx_region_unmap(&view->rings);

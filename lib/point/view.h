@@ -28,6 +28,7 @@ struct ptx_view {
 	uint64_t serial; /* never 0, never used twice in a process */
 	struct ptx_rings rings;
 	uint64_t offset; /* of the region in the arena; 0: not in the arena's file */
+	uint64_t device, inode; /* the arena's file, because a child may have another arena */
 	unsigned bit;
 	bool backed;    /* its memory is in a backing file */
 	bool adopted;   /* of another process's stream: mapped by a trace point of this process */

@@ -159,7 +159,6 @@ START_TEST(a_child_of_a_silent_target_passes_on_what_it_inherited)
 }
 END_TEST
 
-/* SPAWN-02, FORK-02 */
 /*
  * The first stream of the child's arena has the place and the generation of the first stream of the
  * parent's arena, whose memory the child still has.
@@ -192,6 +191,45 @@ START_TEST(a_child_records_into_a_stream_of_its_own_and_not_into_its_parents)
 }
 END_TEST
 
+/*
+ * The child records nothing, so it still has the mapping of its parent's stream when it forks. Its
+ * child inherits a stream with the same place and generation.
+ */
+START_TEST(a_grandchild_records_into_the_stream_that_it_inherits)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t own = STARTED(), trid;
+	int gate[2];
+	pid_t child;
+	char byte;
+
+	trace_number(u, 1);
+	ck_assert_int_eq(pipe(gate), 0);
+	child = fork();
+	if (child == 0) {
+		close(gate[1]);
+		if (read(gate[0], &byte, 1) != 0)
+			_exit(1);
+		child = fork();
+		if (child == 0) {
+			trace_number(u, 3);
+			_exit(0);
+		}
+		wait_well(child);
+		_exit(0);
+	}
+	close(gate[0]);
+	trid = stream_attach_started(child, &(struct wish){ INHERITED });
+	close(gate[1]);
+	wait_well(child);
+	ck_assert_events(own, "START u=1");
+	ck_assert_events(trid, "START u=3");
+	shut(own);
+	shut(trid);
+}
+END_TEST
+
+/* SPAWN-02, FORK-02 */
 START_TEST(nothing_is_inherited_of_a_stream_that_closes_for_children)
 {
 	struct puppet puppet = puppet_start();
@@ -371,6 +409,7 @@ SUITE_MAIN("inheritance", a_child_is_traced_into_the_streams_that_are_inherited,
 	   spawned_and_executed_programs_are_traced_too,
 	   a_child_of_a_silent_target_passes_on_what_it_inherited,
 	   a_child_records_into_a_stream_of_its_own_and_not_into_its_parents,
+	   a_grandchild_records_into_the_stream_that_it_inherits,
 	   nothing_is_inherited_of_a_stream_that_closes_for_children,
 	   the_program_behind_a_shell_is_traced,
 	   programs_that_threads_start_by_all_means_are_traced_under_their_ids,
