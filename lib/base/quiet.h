@@ -21,7 +21,6 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stdbool.h>
 
 /* The flags of the process and of the thread. Read them by ptx_is_quiet(). */
 extern atomic_bool ptx_quiet;
