@@ -112,11 +112,10 @@ is_at_rest() {
 	{ test -z "$2" || grep -q -x -F "$2" "/proc/$1/comm"; } &&
 		{ grep -q '^State:.S' "/proc/$1/status" || has_children "$1"; }
 }
-# recorded NUMBER: returns when a stream has so many events of the process.
-recorded() { until_true has_recorded "$1"; }
-has_recorded() {
-	test "$("$posixtrace" status "$target" | sed -n 's/^events  *\([0-9]*\) .*/\1/p' | head -n 1)" -ge "$1"
-}
+# recorded NUMBER TYPES: returns when a.ptl, which did not exist before the trace, has so many events of
+# these types. A count of all events would include those of the recorder itself.
+recorded() { until_true has_recorded "$1" "$2"; }
+has_recorded() { test "$("$posixtrace" dump -e "$2" a.ptl | wc -l)" -ge "$1"; }
 # own_streams: the lines of list about the target. Other processes of this machine may have streams.
 own_streams() { "$posixtrace" list | grep "^ *$target " | sed 's/  */ /g; s/^ //'; }
 # stop_target: returns when every thread of it has stopped.
