@@ -367,8 +367,11 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 		} \
 	} while (0)
 
-/* Ends a scope. *site is null if the begin of the scope was not recorded. */
-static __inline __attribute__((unused)) void
+/*
+ * Ends a scope. *site is null if the begin of the scope was not recorded. The function is always
+ * inline, so that the address of the event is in the function of the program.
+ */
+static __inline __attribute__((always_inline, unused)) void
 _posix_trace_scope_end_np(struct posix_trace_site_np *const *site)
 {
 	if (*site) {
@@ -380,7 +383,7 @@ _posix_trace_scope_end_np(struct posix_trace_site_np *const *site)
 extern "C++" {
 struct _posix_trace_scope_np {
 	struct posix_trace_site_np *const site;
-	~_posix_trace_scope_np()
+	__attribute__((always_inline)) ~_posix_trace_scope_np()
 	{
 		_posix_trace_scope_end_np(&site);
 	}

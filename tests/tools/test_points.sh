@@ -162,6 +162,42 @@ check "a line of C has no declaration behind a statement" $CC -std=c11 $warnings
 	}
 END
 
+# The end of a scope is recorded by a function of the header, which is no place in the program.
+cat >"$tmp/places.c" <<-'END'
+	#include <trace_np.h>
+	#include "begin.h"
+	int work(int i);
+	int work(int i)
+	{
+		POSIX_TRACE_SCOPE_NP(work, (s32, i, i));
+		POSIX_TRACE_LOG_NP("i is %d", i);
+		if (i == 1)
+			return 5;
+		for (int k = 0; k < 2; k++) {
+			POSIX_TRACE_SCOPE_NP(loop, (s32, k, k));
+			if (k == i)
+				continue;
+		}
+		return i;
+	}
+	int main(int argc, char **argv)
+	{
+		trace_id_t trid = begin(argv[argc - 1]);
+
+		return work(1) + work(2) != 7 || posix_trace_shutdown(trid);
+	}
+END
+if "$posixtrace" doctor | grep -q '^works  *libdw'; then
+	for how in "$CC -O0 -x c" "$CC -O2 -x c" "$CXX -O0 -x c++" "$CXX -O2 -x c++"; do
+		check "a program with scopes is built, $how" $how -I"$include" -I"$tmp" -o "$tmp/places" \
+			"$tmp/places.c" -L"$libs" -lposixtrace
+		check "it runs" "$tmp/places" "$tmp/places.ptl"
+		"$posixtrace" dump -x 'posix_trace_*' --fields symbol "$tmp/places.ptl" |
+			sed 's/[(+].*//' | sort | uniq -c >"$tmp/out"
+		check "each event is in its function" test "$(tr -s ' ' <"$tmp/out")" = ' 10 work'
+	done
+fi
+
 # Many programs have a header trace.h of their own.
 mkdir "$tmp/own"
 printf '#ifndef _TRACE_H\n#define _TRACE_H\nvoid trace(const char *);\n#endif\n' >"$tmp/own/trace.h"
