@@ -2,6 +2,7 @@
 /*
  * dirhash - hashes every regular file below a directory in a pool of threads, and traces itself.
  *
+ *	cc -pthread dirhash.c queue.c $(pkg-config --cflags --libs posixtrace) -o dirhash
  *	dirhash [-j THREADS] [-l LOGFILE] [-p] DIR
  *
  * The trace goes to LOGFILE (default: dirhash.trace), which dirhash-report reads. With -p, dirhash
