@@ -66,7 +66,7 @@ test -r "/proc/$$/syscall" || { echo "the kernel does not say in which system ca
 stuck join posixtrace_blocked 2
 run 0 why join.ptl
 check "a thread waits for the end of one that wants its lock" \
-	has out '^Deadlock: .*(waits) holds mutex .*waits for the end of thread [0-9]*; .*(maker) waits for mutex'
+	has out '^Deadlock: .*(waits) holds mutex .*waits for the end of thread [0-9]* (last event: .* in stuck_join.*; .*(maker) waits for mutex'
 stuck pipes posixtrace_blocked 2
 run 0 why pipes.ptl
 check "two processes wait for data of each other" has out '^Deadlock: .* waits for data in a pipe into which only process'
@@ -104,4 +104,9 @@ check "a peer that sends nothing" has out '^Cause: .*waiting for data in recvfro
 stuck semaphore posixtrace_blocked 1
 run 0 why semaphore.ptl
 check "a semaphore without a post" has out '^Cause: .*waiting for a wake-up of the futex '
+stuck stall posixtrace_blocked 2
+run 0 why stall.ptl
+check "all threads of a process wait for each other" \
+	has out '^Possible deadlock: .*waits for a wake-up of the futex .*waits for a wake-up of the futex .*a signal handler'
+check "the last event of a thread has the place" has out '^Cause: .*(last event: .* in stuck_stall'
 finish

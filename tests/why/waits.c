@@ -637,6 +637,22 @@ static void stuck_semaphore(void)
 	sem_wait(&semaphore);
 }
 
+/* Both threads of a process wait for each other, by a semaphore and by a condition variable. */
+static void *wait_for_post(void *arg)
+{
+	pthread_setname_np(pthread_self(), "maker");
+	sem_wait(&semaphore);
+	return arg;
+}
+
+static void stuck_stall(void)
+{
+	MUST(!sem_init(&semaphore, 0, 0));
+	MUST(!pthread_create(&maker, NULL, wait_for_post, NULL));
+	MUST(!usleep(1000));
+	stuck_condition();
+}
+
 /* No other process has the pipe: the thread could only write into it itself. */
 static void stuck_pipe(void)
 {
@@ -810,6 +826,7 @@ static const struct {
 	{ "stuck-crosswise", stuck_crosswise }, { "stuck-twice", stuck_twice },
 	{ "stuck-table", stuck_table }, { "stuck-join", stuck_join },
 	{ "stuck-condition", stuck_condition }, { "stuck-semaphore", stuck_semaphore },
+	{ "stuck-stall", stuck_stall },
 	{ "stuck-pipe", stuck_pipe }, { "stuck-pipes", stuck_pipes },
 	{ "stuck-fed", stuck_fed }, { "stuck-likeness", stuck_likeness },
 	{ "stuck-number", stuck_number }, { "stuck-timed", stuck_timed },

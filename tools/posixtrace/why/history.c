@@ -767,7 +767,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		if (!strncmp(type->name, "posixtrace_", 11))
 			break;
 		if (plan->cause != CAUSE_HELD || !thread->last_call)
-			thread->last_call = type;
+			history_note_last(thread, type, event);
 		thread->last_call_ns = event->time_ns;
 		thread->listens |= !strcmp(type->name, "net.listen");
 		if (plan->made[0] >= 0 || plan->closed >= 0 || plan->time >= 0)
@@ -794,8 +794,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		add_stay(history, thread, event->time_ns, STATE_OVER, 0, 0);
 		break;
 	case PLAN_CONNECTING:
-		thread->last_call = type;
-		thread->last_call_ns = event->time_ns;
+		history_note_last(thread, type, event);
 		thread->connecting = (struct connecting){
 			.type = type, .from_ns = event->time_ns,
 			.fd = classify_number(type, event, plan->key),
@@ -814,8 +813,7 @@ static void add_event(struct history *history, const struct log_type *type,
 				    event->time_ns);
 		break;
 	case PLAN_OVER:
-		thread->last_call = type;
-		thread->last_call_ns = event->time_ns;
+		history_note_last(thread, type, event);
 		/* An event of a child of vfork() has the pid of the parent; the field has the
 		 * child. */
 		ended = (pid_t)classify_number(type, event, plan->key);
@@ -849,8 +847,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_PARENT:
 	case PLAN_PROGRAM:
-		thread->last_call = type;
-		thread->last_call_ns = event->time_ns;
+		history_note_last(thread, type, event);
 		/* If a child of vfork() records its parent, the event has the pid of the parent. */
 		if (field_integer(type->schema, "pid", event, thread->pid) != thread->pid)
 			break;
@@ -862,8 +859,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		name_thread(history, thread, plan, type, event);
 		break;
 	case PLAN_NAME:
-		thread->last_call = type;
-		thread->last_call_ns = event->time_ns;
+		history_note_last(thread, type, event);
 		name_thread(history, thread, plan, type, event);
 		break;
 	}
@@ -974,6 +970,14 @@ static void extend_blocked(struct history *history)
 		    thread->last_ns < history->last_ns)
 			thread->last_ns = history->last_ns;
 	}
+}
+
+void history_note_last(struct history_thread *thread, const struct log_type *type,
+		       const struct posix_trace_event_np *event)
+{
+	thread->last_call = type;
+	thread->last_call_ns = event->time_ns;
+	thread->last_call_address = (uintptr_t)event->info.posix_prog_address;
 }
 
 bool history_ended_itself(const struct history_thread *thread)

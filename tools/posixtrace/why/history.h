@@ -173,9 +173,11 @@ struct history_thread {
 	bool has_gaps;         /* some of its states were lost */
 	bool is_server;        /* it accepted connections */
 	bool listens;          /* it made a socket to which clients connect */
-	/* the last event that the program recorded: its type, NULL if there is none, and time */
+	/* the last event that the program recorded: its type, NULL if there is none, its time and
+	 * place */
 	const struct log_type *last_call;
 	int64_t last_call_ns;
+	uint64_t last_call_address; /* in the program */
 	size_t piece, pieces;  /* its pieces in history.piece: the first one and their number */
 	/* a connect that has begun and not returned; type NULL: there is none */
 	struct connecting {
@@ -383,6 +385,9 @@ uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, in
  */
 struct history_thread *history_thread_at(struct history *history, pid_t pid, pid_t tid,
 					 int64_t time_ns);
+/* Notes the last event that the program recorded in a thread. */
+void history_note_last(struct history_thread *thread, const struct log_type *type,
+		       const struct posix_trace_event_np *event);
 /* Returns whether the thread has recorded its own end, or the end of its process. */
 bool history_ended_itself(const struct history_thread *thread);
 /*

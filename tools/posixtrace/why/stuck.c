@@ -15,6 +15,7 @@
 #include "base/vec.h"
 #include "log/field.h"
 #include "symbols/data.h"
+#include "symbols/symbols.h"
 #include "why/circles.h"
 #include "why/classify.h"
 #include "why/lives.h"
@@ -150,8 +151,9 @@ static void take_waiting(struct history *history, const struct log_type *type,
 		stuck->helds = 0;
 		stuck->waits_ns = event->time_ns;
 	}
-	thread->last_call = stuck->waits_type = type;
-	thread->last_call_ns = stuck->waits_last_ns = event->time_ns;
+	history_note_last(thread, type, event);
+	stuck->waits_type = type;
+	stuck->waits_last_ns = event->time_ns;
 	stuck->waits_lock = lock;
 	stuck->waits_owner = (pid_t)number_of(type, event, "owner");
 	stuck->waits_kind = number_of(type, event, "rwlock") ? "rwlock" : "mutex";
@@ -503,17 +505,36 @@ void stuck_wakeup_text(const struct history *history, const struct call *call, c
 		 "other threads at the barrier" : "a wake-up of the futex", name ? name + 1 : what);
 }
 
+void stuck_last_text(const struct history *history, const struct call *call, char *text,
+		     size_t size)
+{
+	const struct history_thread *thread = &history->thread[call->thread];
+	char place[200] = "";
+
+	if (!call->address && thread->last_call && thread->last_call_address)
+		symbols_place(history->log->trid, thread->pid, thread->last_call_address,
+			      thread->last_call_ns, false, place, sizeof(place));
+	*text = '\0';
+	if (*place)
+		snprintf(text, size, "last event: %s in %s", thread->last_call->name, place);
+}
+
 void stuck_label(struct division *division, struct why_node *node, const struct call *call,
 		 const char *caller)
 {
 	const struct history *history = division->history;
 	const struct stuck *stuck = &history->stuck[call->thread];
 	const char *name = text_of(history, stuck->call);
-	char text[260], until[80], who[160] = "", what[260];
+	char text[260], until[80 + 160 + 300], who[160] = "", what[260], last[300];
+	size_t used;
 
 	division_until_text(&history->thread[call->thread], until, sizeof(until));
 	descriptor_text(history, call, text, sizeof(text));
 	writers_text(history, call, who, sizeof(who));
+	stuck_last_text(history, call, last, sizeof(last));
+	used = strlen(until);
+	snprintf(until + used, sizeof(until) - used, "%s%s%s%s", who, *last ? " (" : "", last,
+		 *last ? ")" : "");
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
 		stuck_lock_text(history, call->thread, call->key, what, sizeof(what));
@@ -546,6 +567,6 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 			 !strncmp(name, "sem", 3) ? "a semaphore" :
 			 !strcmp(name, "msgrcv") ? "a message" :
 			 !strcmp(name, "msgsnd") ? "room" : "the end of the call", name);
-		division_label(division, node, "%s%s%s%s%s", what, text, caller, until, who);
+		division_label(division, node, "%s%s%s%s", what, text, caller, until);
 	}
 }

@@ -98,6 +98,13 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 			    char *text, size_t size);
 
 /*
+ * Writes the last event of the thread of a stuck call, with its place, if the place of the call
+ * itself is not known: "last event: TYPE in FUNCTION". Otherwise writes nothing.
+ */
+void stuck_last_text(const struct history *history, const struct call *call, char *text,
+		     size_t size);
+
+/*
  * Writes what ends a wait for a condition variable, a barrier, a semaphore or another futex, with
  * its name or address.
  */

@@ -88,7 +88,8 @@ static uint64_t taken_at(const struct history *history, uint32_t thread, uint64_
 /* A member of a circle in words. In make_role(), 'before' is the member that waits for this
  * member. */
 struct role {
-	char thread[160], waits[PLACE], waits_at[PLACE], holds[PLACE], holds_at[PLACE];
+	char thread[160], waits[PLACE], waits_at[PLACE], last[PLACE + 100], holds[PLACE],
+	     holds_at[PLACE];
 };
 
 static void make_role(const struct why *why, uint32_t thread, uint32_t before, pid_t pid,
@@ -101,6 +102,7 @@ static void make_role(const struct why *why, uint32_t thread, uint32_t before, p
 	division_thread_text(history, thread, pid, role->thread, sizeof(role->thread));
 	wanted_text(history, thread, role->waits, sizeof(role->waits));
 	place_text(why, thread, call->address, role->waits_at, sizeof(role->waits_at));
+	stuck_last_text(history, call, role->last, sizeof(role->last));
 	if (other->cause != CAUSE_LOCK || circles_owner(history, other) != thread)
 		return;
 	wanted_text(history, before, role->holds, sizeof(role->holds));
@@ -138,6 +140,10 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 			 role.waits);
 		if (*role.waits_at)
 			put_safe(out, " in ", role.waits_at);
+		if (*role.last) {
+			put_safe(out, " (", role.last);
+			out_char(out, ')');
+		}
 	}
 	if (count > MEMBERS)
 		out_printf(out, "; and %u more threads wait", count - MEMBERS);

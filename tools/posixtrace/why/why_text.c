@@ -372,6 +372,11 @@ static void put_summary(const struct page *page, const struct window *window,
 	out_str(page->out, ".\n");
 	put_load(page, window);
 	put_limit(page, window);
+	/* The key of a running part without a call is 0. */
+	if (causes->cause[0].kind == WHY_RUN && !page->why->history.samples &&
+	    !page->division->node[causes->cause[0].node].key)
+		out_str(page->out, "Functions: 'posixtrace record --sample' records which "
+			"functions ran.\n");
 }
 
 /* ------------------------------------------------------------------ parts */
