@@ -169,7 +169,7 @@ static uint64_t measure_hz(void)
 		to = ptx_clock_anchor();
 		span = to.realtime_ns - from.realtime_ns;
 		if (span <= 0 || span > 100 * MEASURE_NS)
-			from = to; /* someone set the clock, or the thread did not run */
+			from = to; /* another process set the clock, or the thread did not run */
 	} while (span < MEASURE_NS || span > 100 * MEASURE_NS);
 	return (uint64_t)((unsigned __int128)(to.ticks - from.ticks) * PTX_NS_PER_S /
 			  (uint64_t)span);
@@ -261,9 +261,9 @@ void ptx_clock_measure(void)
 }
 
 /*
- * Someone may set CLOCK_REALTIME during the measurement. The function therefore rejects a rate that
- * differs from the first rate by more than a thousandth. Several threads may store the slope; each
- * value is right.
+ * Another process may set CLOCK_REALTIME during the measurement. The function therefore rejects a
+ * rate that differs from the first rate by more than a thousandth. Several threads may store the
+ * slope; each value is right.
  */
 uint64_t ptx_clock_long_span(uint64_t ticks)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/attr.h - what a trace_attr_t holds: a stream's attributes, also as stored in a log.
+ * record/attr.h - the attributes of a stream, as a trace_attr_t contains them and a log stores
+ * them.
  *
  * The struct is plain data without pointers. An object is valid if its magic word and version are
  * those of this library. The struct is stored in the program's trace_attr_t and is therefore

@@ -51,7 +51,7 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings);
 
 /*
  * Returns true if a stream without policy LOOP is full: it holds as many bytes as its size
- * promises. Returns false also if the answer would take long.
+ * promises. Also returns false if the search would take long.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings);
 

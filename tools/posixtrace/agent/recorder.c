@@ -99,9 +99,10 @@ static struct recorder *recorder_new(struct config *config, const struct store *
 }
 
 /*
- * Returns whether the user has a stream left: tries to create a stream for this process. The
- * creation of another stream may have failed because too many streams trace its process and the
- * family of the process, which does not concern other processes.
+ * Returns whether the user may create a further stream. To find out, the function creates a stream
+ * of the agent itself. It is called after another creation has failed. That creation may have
+ * failed because of the limit for one process and its family, which does not concern other
+ * processes.
  */
 static bool has_stream_left(void)
 {
