@@ -67,24 +67,6 @@ static bool is_complete(const struct store *store, const char *name)
 	return info.complete != 0;
 }
 
-/*
- * A visitor of posix_trace_observe_np(). It ends the guardian that keeps the stream of a leftover
- * running. The kernel reports the process that holds the lock of the stream, so stream->creator is
- * the number of a living process.
- */
-static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
-{
-	const char *name = arg;
-	char program[PROCESS_NAME_BYTES];
-
-	if (strcmp(stream->name, name) || stream->creator <= 0 || stream->creator == getpid())
-		return;
-	process_name(program, stream->creator);
-	/* The kernel keeps only the first 15 bytes of a process's name. */
-	if (!strncmp(program, "posixtrace-guardian", 15))
-		kill(stream->creator, SIGTERM);
-}
-
 /* Returns whether the file is the flight log of a recorder of this agent. */
 static bool is_in_use(const struct agent *agent, const char *name)
 {
@@ -92,6 +74,27 @@ static bool is_in_use(const struct agent *agent, const char *name)
 		if (!strcmp(agent->recorder[i]->name, name))
 			return true;
 	return false;
+}
+
+/*
+ * A visitor of posix_trace_observe_np(). It ends the guardian that keeps the stream of a leftover
+ * running. The kernel reports the process that holds the lock of the stream, so stream->creator is
+ * the number of a living process.
+ */
+static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
+{
+	const struct agent *agent = arg;
+	char program[PROCESS_NAME_BYTES];
+	struct store_flight flight;
+
+	if (stream->creator <= 0 || stream->creator == getpid() ||
+	    !store_flight_parse(stream->name, &flight) || is_in_use(agent, stream->name) ||
+	    faccessat(agent->store.flight, stream->name, F_OK, AT_SYMLINK_NOFOLLOW))
+		return;
+	process_name(program, stream->creator);
+	/* The kernel keeps only the first 15 bytes of a process's name. */
+	if (!strncmp(program, "posixtrace-guardian", 15))
+		kill(stream->creator, SIGTERM);
 }
 
 /*
@@ -158,15 +161,8 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	if (!store_flight_parse(name, &flight) || is_in_use(agent, name))
 		return false;
 	if (!is_complete(&agent->store, name) &&
-	    until_now_ns() - agent->begin_ns < PATIENCE_NS) {
-		/*
-		 * end_guardian() stops the old stream. No event is missed, because the new stream
-		 * of the process exists already: the agent searches for processes before it handles
-		 * leftovers.
-		 */
-		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, (void *)name);
+	    until_now_ns() - agent->begin_ns < PATIENCE_NS)
 		return true;
-	}
 	/* If the attempt to record the process has failed, the gap lasts until a later search. */
 	if (!fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW) &&
 	    process_began_ms(find_start(flight.pid)) <= flight.ms + CLOCK_STEP_MS)
@@ -219,6 +215,10 @@ int64_t agent_gap_ms(struct agent *agent, const struct found *found)
 }
 
 /*
+ * end_guardian() stops the old streams. No event is missed, because the new stream of each process
+ * exists already: the agent searches for processes before it handles leftovers. One observation
+ * finds all streams, because an observer searches the files of all processes.
+ *
  * Each call reads the folder flight/ as long as the folder has an incomplete log of a former agent.
  * Afterwards no call reads the folder, because only this agent makes files there, and each of its
  * files belongs to a recorder.
@@ -235,4 +235,6 @@ void agent_leftovers(struct agent *agent)
 		if (entry->d_name[0] != '.' && treat_leftover(agent, entry->d_name))
 			agent->has_leftovers = true;
 	closedir(folder);
+	if (agent->has_leftovers && until_now_ns() - agent->begin_ns < PATIENCE_NS)
+		posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, end_guardian, agent);
 }
