@@ -201,6 +201,26 @@ run 0 agent -c "$conf" --status
 check "a process that has ended is not refused" lacks out '^not recorded'
 end_agent TERM 0
 
+# Processes of other users, which an agent without a capability cannot examine.
+if test "$(id -u)" -eq 0 && command -v setpriv >/dev/null; then
+	user='setpriv --reuid 65534 --regid 65534 --clear-groups'
+	rm -rf "$store"
+	mkdir -m 700 "$store"
+	chown 65534:65534 "$store"
+	chmod 755 "$tmp"
+	write_conf '[record foreign]' "executable = $tmp/foreign"
+	chmod 644 "$conf"
+	: >"$agent_err"
+	start $user "$posixtrace" agent -c "$conf" 2>>"$agent_err"
+	agent=$pid
+	until_true said ': ready: '
+	until_true status_has '^other users: '
+	run 0 agent -c "$conf" --status
+	check "processes of other users are counted" has out \
+		'^other users: [1-9][0-9]* process[es]* cannot be examined or recorded without the capability CAP_SYS_PTRACE$'
+	end_agent TERM 0
+fi
+
 # A process into which the library cannot be loaded: --check has the reason that the agent would have.
 if echo 'int pause(void); int main(void) { for (;;) pause(); }' |
 	${CC:-cc} -static -w -x c -o "$tmp/static" - 2>/dev/null; then

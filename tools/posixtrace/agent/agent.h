@@ -77,6 +77,7 @@ struct agent {
 	struct agent_end *end;
 	size_t ends_noted;
 	uint64_t searches; /* the number of searches for processes */
+	size_t hidden;	   /* processes that the last search may not examine */
 	/* During this search a process has found no free stream, or no free descriptors. */
 	bool lacks_streams, lacks_descriptors;
 	struct agent_fired *fired;

@@ -106,6 +106,7 @@ int agent_check(const char *path)
 {
 	struct config *config = config_read(path);
 	int status = TOOL_OK;
+	size_t hidden;
 
 	if (!config)
 		return TOOL_FAILURE;
@@ -124,7 +125,7 @@ int agent_check(const char *path)
 				   100 * config_budget(config, shown.record));
 		out_char(&out_stdout, '\n');
 		show_triggers(config, shown.record);
-		if (!find_processes(config, show_process, &shown))
+		if (!find_processes(config, show_process, &shown, &hidden))
 			status = TOOL_FAILURE;
 		else if (!shown.processes)
 			out_str(&out_stdout, "  no process now\n");

@@ -185,6 +185,10 @@ static int answer_status(struct agent *agent, FILE *answer)
 			(unsigned long long)lost);
 	}
 	put_lacks(agent, answer);
+	if (agent->hidden)
+		fprintf(answer, "other users: %zu process%s cannot be examined or recorded without "
+			"the capability CAP_SYS_PTRACE\n",
+			agent->hidden, agent->hidden == 1 ? "" : "es");
 	for (size_t i = 0; i < agent->fireds; i++)
 		put_fired(answer, &agent->fired[i]);
 	fprintf(answer,

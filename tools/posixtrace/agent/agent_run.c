@@ -213,7 +213,7 @@ static void search_processes(struct agent *agent)
 	agent->searches++;
 	agent->lacks_streams = agent->lacks_descriptors = false;
 	agent_watch_again(agent);
-	if (find_processes(agent->config, visit_process, agent))
+	if (find_processes(agent->config, visit_process, agent, &agent->hidden))
 		agent_forget_refused(agent, false);
 	agent_forget_ends(agent);
 	if (agent->has_leftovers)

@@ -28,6 +28,7 @@ struct look {
 	char *executable; /* PATH_MAX bytes */
 	bool has_user, has_cgroup;
 	bool is_unknown; /* a fact could not be read */
+	bool is_hidden;  /* this process may not read the facts */
 	uid_t uid;
 	char cgroup[CGROUP_BYTES];
 };
@@ -153,6 +154,7 @@ static bool is_own(const struct look *look)
 static const struct config_record *record_of(const struct config *config, struct look *look)
 {
 	if (!procfile_program(look->pid, look->executable, PATH_MAX)) {
+		look->is_hidden = errno == EACCES || errno == EPERM;
 		look->is_unknown = true;
 		return NULL;
 	}
@@ -219,7 +221,7 @@ bool find_lacks_library(pid_t pid)
 
 /* A process that ends during the search is skipped, because its files can no longer be read. */
 bool find_processes(const struct config *config,
-		    void (*visit)(void *arg, const struct found *found), void *arg)
+		    void (*visit)(void *arg, const struct found *found), void *arg, size_t *hidden)
 {
 	DIR *folder = opendir("/proc");
 	struct dirent *entry;
@@ -235,6 +237,7 @@ bool find_processes(const struct config *config,
 		return false;
 	}
 	said = 0;
+	*hidden = 0;
 	/* For entries that are not numbers, such as "self", atoi() returns 0. */
 	while ((entry = readdir(folder))) {
 		struct look look = { .executable = found.executable };
@@ -243,6 +246,7 @@ bool find_processes(const struct config *config,
 		if (look.pid <= 0)
 			continue;
 		found.record = record_of(config, &look);
+		*hidden += look.is_hidden;
 		if (!found.record)
 			continue;
 		found.pid = look.pid;

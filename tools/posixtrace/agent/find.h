@@ -25,10 +25,12 @@ struct found {
 
 /*
  * Calls "visit" for each process that a section of the configuration names, except for the agent
- * itself and guardians. Returns false after it printed that /proc cannot be read.
+ * itself and guardians. Stores the number of processes whose program this process may not read in
+ * *hidden; a section may name some of them. Returns false after it printed that /proc cannot be
+ * read.
  */
 bool find_processes(const struct config *config,
-		    void (*visit)(void *arg, const struct found *found), void *arg);
+		    void (*visit)(void *arg, const struct found *found), void *arg, size_t *hidden);
 
 /*
  * Stores in *record the section that names this process now, or NULL. Returns false if a fact about
