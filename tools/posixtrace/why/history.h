@@ -268,7 +268,10 @@ struct history {
 			uint8_t kind;
 			bool is_second;
 			bool closes_at_exec;
-			int64_t since_ns; /* the time of the call that made, copied or closed it */
+			/* the time of the call that made, copied or closed it, and the place of
+			 * the call; 0: closed, or unknown */
+			int64_t since_ns;
+			uint64_t address;
 		} state[HISTORY_FD_STATES]; /* the newest one first; text 0 and since_ns 0: none */
 	} *fd;
 	size_t fds;

@@ -359,6 +359,7 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 	else
 		fd = new_fd(history, plan, type, event, path);
 	fd.closes_at_exec = classify_closes_at_exec(plan, type, event);
+	fd.address = (uintptr_t)event->info.posix_prog_address;
 	for (int i = 0; i < 2; i++) {
 		if (plan->made[i] < 0)
 			continue;
@@ -366,6 +367,39 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 		set_fd(history, pid, (int32_t)classify_number(type, event, plan->made[i]), &fd,
 		       event->time_ns);
 	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+struct objects_most objects_most_open(const struct history *history, pid_t pid, int64_t time_ns)
+{
+	struct objects_most most = { .address = 0 };
+	uint64_t *address = calloc(OBJECTS_OPEN, sizeof(*address));
+
+	for (size_t i = 0; address && i < history->fds && most.all < OBJECTS_OPEN; i++) {
+		const struct history_fd *fd = &history->fd[i].state[0];
+
+		if (history->fd[i].pid == pid && fd->address && fd->since_ns <= time_ns &&
+		    lives_has(history, pid, fd->since_ns, time_ns))
+			address[most.all++] = fd->address;
+	}
+	if (most.all)
+		qsort(address, most.all, sizeof(*address), by_address);
+	for (size_t i = 0, next; i < most.all; i = next) {
+		for (next = i + 1; next < most.all && address[next] == address[i];)
+			next++;
+		if (next - i > most.count) {
+			most.count = next - i;
+			most.address = address[i];
+		}
+	}
+	free(address);
+	return most;
 }
 
 /*
@@ -381,7 +415,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 		fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 		if (!call->error || call->is_begun)
 			set_fd(history, pid, (int32_t)call->key,
-			       &(const struct history_fd){ .peer = call->text,
+			       &(const struct history_fd){ .address = fd.address, .peer = call->text,
 			       .closes_at_exec = fd.closes_at_exec }, call->end_ns);
 		return;
 	}

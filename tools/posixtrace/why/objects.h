@@ -23,6 +23,19 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
  */
 void objects_find(struct history *history, pid_t pid, struct call *call);
 
+/* The calls at one place of a program that made the most of the open descriptors of a process. */
+struct objects_most {
+	uint64_t address;
+	size_t count, all; /* of this place, and of all places */
+};
+
+/*
+ * Finds this place, as of a time, among at most OBJECTS_OPEN descriptors. Descriptors that were
+ * closed later, or whose making the log does not have, do not count.
+ */
+#define OBJECTS_OPEN 65536
+struct objects_most objects_most_open(const struct history *history, pid_t pid, int64_t time_ns);
+
 /*
  * Notes that a call has set or removed a lock of a file. "is_unlock" is true if the call has
  * removed the lock. A call that failed must not be noted.

@@ -5,6 +5,7 @@
  *
  * Names and paths come from the log, so text is written through text_safe() only.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,11 +16,13 @@
 #include "base/text.h"
 #include "live/ended.h"
 #include "symbols/symbols.h"
+#include "why/objects.h"
 #include "why/stuck.h"
 #include "why/why.h"
 
 #define ENDS  4     /* the most crashes, and the most processes of a chain of failures */
 #define PLACE 300
+#define LEAK  16    /* at least so many descriptors of one place are a leak */
 #define FUNCTIONS 8 /* the most functions of a crash that are printed */
 #define NULL_POINTER 4096 /* an access below this address is one through a null pointer */
 
@@ -320,6 +323,23 @@ static unsigned later_calls(const struct failures_process *process,
 	return count;
 }
 
+/*
+ * Prints where a process that has too many open descriptors made most of them. Few of one place are
+ * no leak.
+ */
+static void put_leak(struct out *out, const struct why *why, pid_t pid, int64_t time_ns)
+{
+	const struct objects_most most = objects_most_open(&why->history, pid, time_ns);
+	char place[PLACE];
+
+	if (most.count < LEAK)
+		return;
+	symbols_place(why->log.trid, pid, most.address, time_ns, false, place, sizeof(place));
+	out_printf(out, "; %zu of its %zu open descriptors were made at one place%s", most.count,
+		   most.all, *place ? ", in " : "");
+	put_safe(out, place);
+}
+
 /* Prints the last failed calls of a process, the last one first. */
 static void put_calls(struct out *out, const struct why *why,
 		      const struct failures_process *process, unsigned count)
@@ -348,6 +368,8 @@ static void put_calls(struct out *out, const struct why *why,
 			out_str(out, " in ");
 			put_safe(out, place);
 		}
+		if (call->error == EMFILE)
+			put_leak(out, why, process->pid, call->time_ns);
 		out_char(out, '\n');
 	}
 }
