@@ -4,7 +4,9 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/document.sh"
 
-"$posixtrace" doctor | grep -q '^works  *libdw' || skip "built without libdw: --args has no fields"
+for part in libdw Zydis attach; do
+	"$posixtrace" doctor | grep -q "^works  *$part" || skip "the page needs $part: see doctor"
+done
 follow "$top/doc/MIGRATING"
 check "the page has commands" test "$commands" -gt 30
 kill "$(cat pid)" 2>/dev/null
