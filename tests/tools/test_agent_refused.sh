@@ -214,10 +214,10 @@ if test "$(id -u)" -eq 0 && command -v setpriv >/dev/null; then
 	start $user "$posixtrace" agent -c "$conf" 2>>"$agent_err"
 	agent=$pid
 	until_true said ': ready: '
-	until_true status_has '^other users: '
+	until_true status_has '^not examined: '
 	run 0 agent -c "$conf" --status
-	check "processes of other users are counted" has out \
-		'^other users: [1-9][0-9]* process[es]* cannot be examined or recorded without the capability CAP_SYS_PTRACE$'
+	check "processes that cannot be examined are counted" has out \
+		'^not examined: [1-9][0-9]* process.*, because the agent lacks the capability CAP_SYS_PTRACE over '
 	end_agent TERM 0
 fi
 

@@ -186,9 +186,10 @@ static int answer_status(struct agent *agent, FILE *answer)
 	}
 	put_lacks(agent, answer);
 	if (agent->hidden)
-		fprintf(answer, "other users: %zu process%s cannot be examined or recorded without "
-			"the capability CAP_SYS_PTRACE\n",
-			agent->hidden, agent->hidden == 1 ? "" : "es");
+		fprintf(answer, "not examined: %zu process%s, because the agent lacks the "
+			"capability CAP_SYS_PTRACE over %s\n",
+			agent->hidden, agent->hidden == 1 ? "" : "es",
+			agent->hidden == 1 ? "it" : "them");
 	for (size_t i = 0; i < agent->fireds; i++)
 		put_fired(answer, &agent->fired[i]);
 	fprintf(answer,
