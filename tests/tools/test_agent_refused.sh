@@ -54,6 +54,17 @@ write_conf 'listen = 192.0.2.1:9464' '[record none]' "$nothing"
 run 1 agent -c "$conf"
 check "an address of another host" has err '^posixtrace: listen 192.0.2.1:9464: Cannot assign requested address$'
 
+# Without a guardian a kill of the agent would lose events.
+guardian=${POSIXTRACE_GUARDIAN-}
+POSIXTRACE_GUARDIAN=/no/such/guardian
+export POSIXTRACE_GUARDIAN
+write_conf '[record none]' "$nothing"
+start_agent
+check "the guardian is missing: a message" said "^posixtrace: /no/such/guardian: No such file or directory: without this program, events are lost if the agent is killed; "
+end_agent TERM 0
+POSIXTRACE_GUARDIAN=$guardian
+test -n "$guardian" || unset POSIXTRACE_GUARDIAN
+
 # An agent without a process: a signal and a changed folder do not end it.
 write_conf '[record none]' "$nothing"
 start_agent

@@ -485,6 +485,22 @@ static void raise_limit(void)
 }
 
 /*
+ * Prints a message if the library cannot start guardians (posix_trace_create(3)). Without them the
+ * agent works, but a kill of the agent loses the events of its streams.
+ */
+static void look_for_guardian(void)
+{
+	const char *path = secure_getenv("POSIXTRACE_GUARDIAN");
+
+	if (!path)
+		path = GUARDIAN_PATH;
+	if (*path != '/' || access(path, X_OK))
+		say("%s: %s: without this program, events are lost if the agent is killed; "
+		    "POSIXTRACE_GUARDIAN can have its path", text_given(path),
+		    *path == '/' ? say_strerror(errno) : "not an absolute path");
+}
+
+/*
  * By default glibc raises the size from which an allocation has a mapping of its own. Large tables
  * would then be taken from the heap, and calloc() would write zeros into all of their memory.
  */
@@ -524,6 +540,7 @@ int agent_serve(const char *path)
 	if (!status) {
 		agent.begin_ns = until_now_ns();
 		agent_begin_counts(&agent);
+		look_for_guardian();
 		say("%s: ready: %zu section%s [record], logs in %s/logs", path,
 		    agent.config->records, text_plural(agent.config->records), agent.store.folder);
 		while (!agent.ends) {
