@@ -35,6 +35,7 @@ int main(int argc, char **argv)
 {
 	struct sockaddr_in internet = { .sin_family = AF_INET };
 	struct sockaddr_un local = { .sun_family = AF_UNIX };
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
 	socklen_t bytes = sizeof(internet);
 	int listener, client, server, near, far, ends[2], file, counter;
 	char c;
@@ -50,6 +51,10 @@ int main(int argc, char **argv)
 	need(listen(listener, 1) == 0, "listen");
 	need(getsockname(listener, (struct sockaddr *)&internet, &bytes) == 0, "getsockname");
 	connect_to((struct sockaddr *)&internet, sizeof(internet), listener, &client, &server);
+	/* Without IPv6 there is no address of IPv6, which is no failure of the test. */
+	six.sin6_addr.s6_addr[15] = 1;
+	bind(socket(AF_INET6, SOCK_DGRAM, 0), (struct sockaddr *)&six, sizeof(six));
+	need(socket(AF_INET, SOCK_DGRAM, 0) >= 0, "a socket without an address");
 	listener = socket(AF_UNIX, SOCK_STREAM, 0);
 	need(bind(listener, (struct sockaddr *)&local, sizeof(local)) == 0, "bind");
 	need(listen(listener, 1) == 0, "listen");

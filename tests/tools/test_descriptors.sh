@@ -358,7 +358,7 @@ run 0 report --tail 2 -e io.read "$log"
 check "report --tail" has out 'io.read  *fd=7 <dir/sub/file>'
 
 # Descriptors that the recorder found open when it attached. The look of process 1 took 100 us: what
-# the program changed in this time wins. A copy, a child and a started program have the same names.
+# the program changed in this time wins. What it did not change has its name in this time, too. A copy, a child and a started program have the same names.
 "${top_builddir:-..}/tests/tools/compose" "$log" <<'EOF' || exit 99
 type io.open fd fd; errno error; fd folder; x32 flags; str path
 type io.close fd fd; errno error
@@ -370,11 +370,15 @@ type posixtrace_descriptor s32 pid; s32 fd; u64 looked_ns; u8 closes_at_exec; st
 io.open 1 1 1000000 7 0 -100 0 /during
 io.open 1 1 1010000 8 0 -100 0 /closed
 io.close 1 1 1020000 8 0
+io.read 1 1 1030000 3 0
+io.dup 1 1 1030001 0 3 11 0
+io.read 1 1 1030002 11 0
 posixtrace_descriptor 9 9 1050000 1 3 100000 0 file /var/log "" ""
 posixtrace_descriptor 9 9 1050001 1 4 100000 1 accepted "tcp 10.0.0.1:80 <- 10.0.0.2:4711" 10.0.0.2:4711 ""
 posixtrace_descriptor 9 9 1050002 1 7 100000 0 file /old "" ""
 posixtrace_descriptor 9 9 1050003 1 8 100000 0 file /old "" ""
 posixtrace_descriptor 9 9 1050004 0 5 100000 0 file /none "" ""
+posixtrace_descriptor 9 9 1050005 1 11 100000 0 file /old "" ""
 io.read 1 1 1060000 3 0
 io.read 1 1 1060001 4 0
 io.read 1 1 1060002 7 0
@@ -393,6 +397,8 @@ io.close 1 1 1060014 3 0
 io.read 1 1 1060015 3 9
 EOF
 cat >"$tmp/expected" <<'EOF'
+3 </var/log>
+11 </var/log>
 3 </var/log>
 4 <tcp 10.0.0.1:80 <- 10.0.0.2:4711>
 7 </during>

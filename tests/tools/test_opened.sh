@@ -36,6 +36,10 @@ check "and its other end" has out "net.recv .*<unix unix:$tmp/local> "
 check "dump hides how they were found" lacks out posixtrace_descriptor
 run 0 dump -e posixtrace_descriptor "$log"
 check "an eventfd" has out 'kind="eventfd" name="eventfd"'
+check "a socket without an address" has out 'kind="udp" name="udp" '
+if grep -q '^0*1 ' /proc/net/if_inet6 2>/dev/null; then
+	check "an address of IPv6, as in the events of calls" has out 'name="udp \[0:0:0:0:0:0:0:1\]:[0-9]*"'
+fi
 check "exec closes the file" has out 'closes_at_exec=1 kind="file" name="'"$tmp/file"
 check "exec does not close the pipe" has out 'closes_at_exec=0 kind="pipe"'
 

@@ -9,7 +9,8 @@
 
 /*
  * Write the address of a socket, or of the socket to which it is connected: "127.0.0.1:80",
- * "[::1]:80" or a path. The text is empty if there is no such address. Any thread may call them.
+ * "[0:0:0:0:0:0:0:1]:80", "unix:PATH", "netlink:PORT" or "vsock:MACHINE:PORT". The text is empty if
+ * there is no such address. Any thread may call them.
  */
 void address_own(int fd, char *text, size_t size);
 void address_peer(int fd, char *text, size_t size);

@@ -286,20 +286,27 @@ static void drop_unclosed(struct changes *c)
 
 /*
  * Removes what a look from outside found if the program has changed the descriptor during the look:
- * the change may be younger than the look.
+ * the change may be younger than the look. Otherwise the descriptor was the same since the begin of
+ * the look, unless events were lost in this time. The array remains sorted, because no change of
+ * the descriptor is in this time.
  */
-static void drop_overtaken(struct changes *c)
+static void place_found(struct changes *c)
 {
-	for (size_t i = 1; i < c->count; i++) {
-		const struct change *older = &c->change[i - 1];
+	for (size_t i = 0; i < c->count; i++) {
+		const struct change *older = i ? &c->change[i - 1] : NULL;
 		struct change *found = &c->change[i];
+		int64_t since_ns;
 
-		if (found->effect != FOUND || older->pid != found->pid || older->fd != found->fd ||
-		    (uint64_t)found->time_ns - (uint64_t)older->time_ns >
-			    (uint64_t)found->from * 1000)
+		if (found->effect != FOUND ||
+		    __builtin_sub_overflow(found->time_ns, (int64_t)found->from * 1000, &since_ns))
 			continue;
-		found->effect = KEEPS;
-		found->from = found->fd;
+		if (older && older->pid == found->pid && older->fd == found->fd &&
+		    older->time_ns >= since_ns) {
+			found->effect = KEEPS;
+			found->from = found->fd;
+		} else if (!has_gap(c, since_ns, found->time_ns)) {
+			found->time_ns = since_ns;
+		}
 	}
 }
 
@@ -401,10 +408,10 @@ void changes_sort(struct changes *c)
 	/*
 	 * The order of these calls is necessary: drop_unclosed() needs the births of processes
 	 * without repetitions, and find_names() must not copy the names that drop_unclosed() and
-	 * drop_overtaken() drop.
+	 * place_found() drop.
 	 */
 	remove_repeated(c);
-	drop_overtaken(c);
+	place_found(c);
 	drop_unclosed(c);
 	find_names(c);
 }
