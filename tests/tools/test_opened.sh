@@ -48,4 +48,29 @@ start_reading "$opened" file "$tmp/second"
 run 0 attach -p "$target" -d 50ms -o "$log" --force -e 'io.*'
 run 0 dump -e 'posixtrace_*' "$log"
 check "no event that the patterns exclude" is_empty out
+
+# A process in another namespace of process IDs: its events have the number that it has there.
+inner_of() {
+	read -r inner rest <"/proc/$target/task/$target/children" && test "$inner" &&
+		grep -q opened "/proc/$inner/comm"
+}
+if unshare -pf true 2>/dev/null; then
+	start_reading unshare -pf "$opened" file "$tmp/third"
+	until_true inner_of
+	"$posixtrace" attach -p "$inner" -o "$log" --force >out 2>err 5>&- &
+	tracer=$!
+	until_true noted
+	printf x >&5
+	until_true exchanged
+	exec 5>&-
+	wait "$tracer"
+	run 0 dump "$log"
+	check "a file of a process in another namespace" has out " 1 .*io.write .*fd=[0-9]* <$tmp/file> "
+	run 0 dump -e posixtrace_attached "$log"
+	check "its program has the same number" has out 'pid=1 '
+	run 0 dump -e posixtrace_blocked "$log"
+	check "and so has its wait" has out 'pid=1 tid=1 .*call="read"'
+	run 0 dump -e posixtrace_ended "$log"
+	check "and its end" has out 'pid=1 '
+fi
 finish

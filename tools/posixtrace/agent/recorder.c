@@ -523,7 +523,7 @@ void recorder_end(struct recorder *recorder, struct store *store, const struct c
 
 	*path = NULL;
 	if (ended)
-		capture_note_end(&recorder->capture, recorder->pid, ended);
+		capture_note_end(&recorder->capture, recorder->capture.inner_pid, ended);
 	if (is_kept)
 		recorder_note(recorder, "end", trigger, reason);
 	watch_end(recorder->watch);

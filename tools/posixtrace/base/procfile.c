@@ -46,6 +46,31 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 	return value ? strtoull(value, NULL, base) : otherwise;
 }
 
+/* The line NSpid has the numbers in all namespaces from that of /proc to the thread's own one. */
+pid_t procfile_inner_id(pid_t pid, pid_t tid)
+{
+	char path[64], text[PROCFILE_BYTES], *end;
+	const char *line = NULL;
+	pid_t id = tid;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (procfile_read(path, text, sizeof(text)))
+		line = procfile_field(text, "NSpid:");
+	for (; line; line = end) {
+		long number;
+
+		while (*line == '\t' || *line == ' ')
+			line++;
+		number = strtol(line, &end, 10);
+		if (end == line)
+			break;
+		id = (pid_t)number;
+		if (*end == '\n')
+			break;
+	}
+	return id;
+}
+
 bool procfile_is_foreign(void)
 {
 	char number[24];

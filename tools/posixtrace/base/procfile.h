@@ -34,6 +34,13 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
 
 /*
+ * Returns the number of a thread in its own namespace of process IDs, the innermost one. The events
+ * of a thread have this number. Returns the argument tid if the thread has ended, or if the kernel
+ * does not show the number.
+ */
+pid_t procfile_inner_id(pid_t pid, pid_t tid);
+
+/*
  * Returns whether /proc belongs to another namespace of process IDs than this process. In this
  * case /proc/PID is another process, which has the number PID in the other namespace. Returns
  * false if /proc is not mounted.

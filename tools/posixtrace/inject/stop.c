@@ -225,33 +225,9 @@ bool stop_has_signal(const struct stopped *thread)
 	return pending & ~thread->mask & ~procfile_number(text, "SigIgn:", 16, 0);
 }
 
-/*
- * The line NSpid has the thread's numbers in all namespaces from this one to its own, which is the
- * innermost. If the kernel does not write this line, the function returns the number in this
- * namespace.
- */
 pid_t stop_inner_id(const struct stopped *thread)
 {
-	char text[PROCFILE_BYTES];
-	const char *line = NULL;
-	pid_t id = thread->tid;
-	char *end;
-
-	if (read_status(thread->pid, thread->tid, text))
-		line = procfile_field(text, "NSpid:");
-	for (; line; line = end) {
-		long number;
-
-		while (*line == '\t' || *line == ' ')
-			line++;
-		number = strtol(line, &end, 10);
-		if (end == line)
-			break;
-		id = (pid_t)number;
-		if (*end == '\n')
-			break;
-	}
-	return id;
+	return procfile_inner_id(thread->pid, thread->tid);
 }
 
 void stop_end(struct stopped *thread)

@@ -101,7 +101,7 @@ static void note_end(struct capture *capture, const struct until *until)
 
 	if (until->process >= 0)
 		ended = ended_of(until->process, pid);
-	capture_note_end(capture, pid, &ended);
+	capture_note_end(capture, capture->inner_pid, &ended);
 }
 
 /*
@@ -111,7 +111,7 @@ static void note_end(struct capture *capture, const struct until *until)
  */
 static void note_program(struct capture *capture)
 {
-	const int32_t pid = (int32_t)capture->plan->pid;
+	const int32_t pid = (int32_t)capture->inner_pid;
 	char data[sizeof(pid) + PROGRAM_BYTES];
 
 	if (!capture->plan->looks_at_blocked ||

@@ -354,7 +354,8 @@ static void note_thread(struct look *look, struct blocked_thread *thread, int64_
 		uint64_t blocked_ns, lock;
 		int32_t fd, owner;
 		char text[sizeof(((struct found *)0)->call) + 3 * OBJECT];
-	} data = { .pid = thread->pid, .tid = thread->tid,
+	} data = { .pid = procfile_inner_id(thread->pid, thread->pid),
+		   .tid = procfile_inner_id(thread->pid, thread->tid),
 		   .blocked_ns = (uint64_t)(now_ns - thread->since_ns) };
 	const char *text[4];
 	struct found found;

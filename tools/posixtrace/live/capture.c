@@ -15,6 +15,7 @@
 
 #include "base/out.h"
 #include "base/path.h"
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
@@ -186,6 +187,8 @@ int capture_begin(struct capture *capture, const struct capture_plan *plan, int 
 
 	*capture = (struct capture){ .plan = plan, .admit.choose = &plan->choose,
 				     .admit.known = plan->known,
+				     .inner_pid = procfile_is_foreign() ? plan->pid :
+						  procfile_inner_id(plan->pid, plan->pid),
 				     .has_limit = has_limit(plan->pid) };
 	if (err)
 		return capture_say_why(capture, err);

@@ -92,6 +92,8 @@ struct capture {
 	struct budget *budget; /* NULL: no limit */
 	int err;	       /* if capture_begin() failed: the error of the stream, or 0 */
 	bool log_failed; /* the log cannot be written; the error was printed */
+	/* the number of the process in its own namespace of process IDs, which its events have */
+	pid_t inner_pid;
 	bool has_limit;  /* the process has a limit of its memory */
 	char limit[300]; /* of target_short_limit(): the last text that was not empty */
 };

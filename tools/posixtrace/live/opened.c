@@ -114,7 +114,8 @@ static void note_one(const struct look *look, int32_t fd, bool closes_at_exec, c
 		uint64_t looked_ns;
 		uint8_t closes_at_exec;
 		char text[sizeof(((struct texts *)0)->text)];
-	} data = { .pid = (int32_t)look->pid, .fd = fd, .closes_at_exec = closes_at_exec };
+	} data = { .pid = (int32_t)look->capture->inner_pid, .fd = fd,
+		   .closes_at_exec = closes_at_exec };
 	struct texts texts = { .used = 0 };
 
 	add_text(&texts, kind, KIND_BYTES);

@@ -75,7 +75,7 @@ static bool read_counts(const char *path, bool is_unified, uint64_t *ns, uint64_
 }
 
 /* Records what was added to the counts since the previous look. */
-static void note_growth(const struct throttled *now, const struct throttled *before, pid_t pid,
+static void note_growth(const struct throttled *now, const struct throttled *before,
 			struct capture *capture)
 {
 	struct __attribute__((packed)) {
@@ -83,7 +83,7 @@ static void note_growth(const struct throttled *now, const struct throttled *bef
 		uint64_t ns, periods;
 		int64_t since;
 		char path[sizeof(now->path)];
-	} data = { .pid = pid, .ns = now->ns - before->ns,
+	} data = { .pid = (int32_t)capture->inner_pid, .ns = now->ns - before->ns,
 		   .periods = now->periods - before->periods,
 		   .since = now->at_ns - before->at_ns };
 
@@ -132,6 +132,6 @@ void throttled_look(struct throttled *throttled, pid_t pid, struct capture *capt
 	now.at_ns = now_ns;
 	if (!strcmp(now.path, throttled->path) && now.periods > throttled->periods &&
 	    now.ns >= throttled->ns)
-		note_growth(&now, throttled, pid, capture);
+		note_growth(&now, throttled, capture);
 	*throttled = now;
 }
