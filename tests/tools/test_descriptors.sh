@@ -367,6 +367,8 @@ type io.dup errno error; fd fd; fd copy; x32 flags
 type process.child s32 pid; s32 parent
 type process.start s32 pid; s32 parent; str program
 type posixtrace_descriptor s32 pid; s32 fd; u64 looked_ns; u8 closes_at_exec; str kind; str name; str client; str peer
+type posixtrace_attached s32 pid; str program
+posixtrace_attached 9 9 990000 1 /bin/prog
 io.open 1 1 1000000 7 0 -100 0 /during
 io.open 1 1 1010000 8 0 -100 0 /closed
 io.close 1 1 1020000 8 0
@@ -393,8 +395,12 @@ process.start 2 2 1060010 2 1 prog
 io.read 2 2 1060011 3 0
 io.read 2 2 1060012 4 0
 io.read 2 2 1060013 10 0
-io.close 1 1 1060014 3 0
-io.read 1 1 1060015 3 9
+process.start 1 1 1060015 1 5 next
+io.read 1 1 1060016 3 0
+io.read 1 1 1060017 4 0
+io.read 1 1 1060018 10 0
+io.close 1 1 1060019 3 0
+io.read 1 1 1060020 3 9
 EOF
 cat >"$tmp/expected" <<'EOF'
 3 </var/log>
@@ -405,6 +411,9 @@ cat >"$tmp/expected" <<'EOF'
 8
 5
 9 </var/log/x>
+10 <tcp 10.0.0.1:80 <- 10.0.0.2:4711>
+3 </var/log>
+4
 10 <tcp 10.0.0.1:80 <- 10.0.0.2:4711>
 3 </var/log>
 4

@@ -11,6 +11,7 @@
 #include "log/changes.h"
 #include "log/field.h"
 #include "log/opened.h"
+#include "log/program.h"
 
 #define RANGE_FDS 65536 /* note_close_range() considers only descriptors with lesser numbers */
 #define TYPES 4096 /* greater ids of types are ignored; the preload library has fewer types */
@@ -325,6 +326,20 @@ static void note_opened(struct descriptors *d, const struct seen *seen)
 			descriptors_number(seen, "closes_at_exec", 0) != 0);
 }
 
+/*
+ * Notes that the recorder attached to a process. The process is older than the log, so a later start
+ * of a program is no birth of the process, and descriptors stay open in the new program.
+ */
+static void note_attached(struct descriptors *d, const struct seen *seen)
+{
+	const int64_t pid = descriptors_number(seen, "pid", 0);
+
+	if (pid <= 0 || pid > INT32_MAX)
+		return;
+	add_any(d, (struct change){ .pid = (pid_t)pid, .fd = FORKED, .effect = BEGINS,
+				    .time_ns = INT64_MIN });
+}
+
 static void note_end(struct descriptors *d, const struct seen *seen, const char *field)
 {
 	struct posix_trace_event_np event = *seen->event;
@@ -400,7 +415,7 @@ static const struct {
 	{ "file.fanotify_init", note_other, { "fd" } }, { "file.fsopen", note_other, { "fd" } },
 	{ "process.pidfd_open", note_other, { "fd" } },
 	{ "process.pidfd_getfd", note_other, { "fd" } },
-	{ OPENED_EVENT, note_opened, { "fd" } },
+	{ OPENED_EVENT, note_opened, { "fd" } }, { PROGRAM_ATTACHED, note_attached, { NULL } },
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
