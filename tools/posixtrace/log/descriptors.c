@@ -327,8 +327,8 @@ static void note_opened(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Notes that the recorder attached to a process. The process is older than the log, so a later start
- * of a program is no birth of the process, and descriptors stay open in the new program.
+ * Notes that the recorder attached to a process. The process is older than the log, so a later
+ * start of a program is no birth of the process, and descriptors stay open in the new program.
  */
 static void note_attached(struct descriptors *d, const struct seen *seen)
 {
