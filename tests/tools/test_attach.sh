@@ -42,9 +42,10 @@ tracer=$!
 until_true test -s "$tmp/b.log"
 finish_attach 0 INT
 
-# The options of record.
+# The options of record. Without the many events of the target, none is lost, however busy the machine
+# is; a loss would be printed.
 for option in -q --quiet; do
-	attach $option --no-follow --follow --exclude 'nothing.*' -e '!other.*'
+	attach $option --no-follow --follow --exclude 'pay*' -e '!other.*'
 	finish_attach 0 TERM
 	check "$option: the log is sound" is_sound "$log"
 	check "$option: nothing is printed" is_empty out
