@@ -415,8 +415,9 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 		fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 		if (!call->error || call->is_begun)
 			set_fd(history, pid, (int32_t)call->key,
-			       &(const struct history_fd){ .address = fd.address, .peer = call->text,
-			       .closes_at_exec = fd.closes_at_exec }, call->end_ns);
+			       &(const struct history_fd){
+				       .address = fd.address, .peer = call->text,
+				       .closes_at_exec = fd.closes_at_exec }, call->end_ns);
 		return;
 	}
 	/* If the call has an address, it is the address of the peer. */
