@@ -2,7 +2,8 @@
 /*
  * dirhash-report LOG - reads the log of dirhash and prints the parts of its time.
  *
- *	cc dirhash_report.c report_print.c $(pkg-config --cflags --libs posixtrace) -o dirhash-report
+ *	cc dirhash_report.c report_print.c -o dirhash-report \
+ *		$(pkg-config --cflags --libs posixtrace)
  *
  * The program is an example of an analyzer. It finds event types by name in the list of the log,
  * compares identifiers only with posix_trace_eventid_equal(), and checks the length of the data
