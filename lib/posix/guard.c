@@ -2,10 +2,11 @@
 /*
  * posix/guard.c - the guardian: completes the log of a stream whose creator was killed.
  *
- * The guardian is a process of its own that has only three files: the arena, the log and the memory
- * of the creator. It trusts none of them. It computes the geometry from checked sizes and bounds
- * every walk. If something is inconsistent, it ends with an error and does not crash. It is the
- * reader of the stream from the moment when it has the creator's lock and the creator is gone.
+ * The guardian is a process of its own that has only three files: the arena, the log and the list
+ * of the creator's mappings. It trusts none of them. It computes the geometry from checked sizes
+ * and bounds every walk. If something is inconsistent, it ends with an error and does not crash. It
+ * is the reader of the stream from the moment when it has the creator's lock and the creator is
+ * gone.
  */
 #include "posix/guard.h"
 
@@ -190,8 +191,7 @@ static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guar
 	const struct timespec look = { .tv_nsec = LIFE_LOOK_MS * 1000000 };
 	char byte;
 
-	while (is_attached(arena, guarded) &&
-	       pread(guarded->memory_fd, &byte, 1, (off_t)guarded->address) == 1)
+	while (is_attached(arena, guarded) && pread(guarded->maps_fd, &byte, 1, 0) == 1)
 		nanosleep(&look, NULL);
 }
 

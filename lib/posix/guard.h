@@ -4,12 +4,13 @@
  *
  * A guardian runs beside each stream that has a log in a file: a small process that sleeps until
  * the kernel gives it the creator's lock. A program that closes the library's descriptors loses the
- * lock; then the guardian waits until nothing can be read in the creator's memory. If the creator
- * was killed or has executed another program, it then stops the stream,
- * moves the remaining events to the log, completes the log and exits. If the stream was shut down,
- * the guardian only exits. wait() of the program does not report the guardian. It has a session of
- * its own, and no files open but the arena and the log. If the system refuses a guardian,
- * everything else works; the log of a killed creator then has only the events that were flushed.
+ * lock; then the guardian waits until the creator's memory has no mappings. If the creator was
+ * killed or has executed another program, the guardian then stops the stream, moves the remaining
+ * events to the log, completes the log and exits. If the stream was shut down, the guardian only
+ * exits. wait() of the program does not report the guardian. It has a session of its own, and no
+ * files open but the arena, the log and the list of the creator's mappings. If the system refuses a
+ * guardian, everything else works; the log of a killed creator then has only the events that were
+ * flushed.
  *
  * A log in a pipe has no guardian, because a pipe cannot be read to find its last block.
  */
@@ -41,11 +42,10 @@ void ptx_guard_end(const struct ptx_stream *stream);
 /* The stream of a guardian, and its creator. */
 struct ptx_guarded {
 	int arena_fd, log_fd;
-	int memory_fd;       /* the creator's memory; need not be open */
+	int maps_fd;         /* the list of the creator's mappings; need not be open */
 	unsigned bit;        /* the place in the arena, and its generation */
 	uint64_t generation;
 	bool same_ids;       /* the ids in the arena mean the same processes for the guardian */
-	uint64_t address;    /* can be read in the creator's memory */
 };
 
 /* The whole work of the guardian's program. Returns 0 or an error number. */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace-guardian BIT GENERATION SAME-IDS ADDRESS - completes the log of a killed writer;
+ * posixtrace-guardian BIT GENERATION SAME-IDS - completes the log of a killed writer;
  * posix/guard.h.
  *
- * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is the memory of the
- * creator, in which ADDRESS can be read. It has no terminal to which
- * it could print, so errors go into its exit status.
+ * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is the list of the
+ * creator's mappings. It has no terminal to which it could print, so errors go into its exit
+ * status.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 /* If a user starts the guardian by hand, it prints a message. */
 int main(int argc, char **argv)
 {
-	if (argc != 5) {
+	if (argc != 4) {
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
@@ -27,10 +27,9 @@ int main(int argc, char **argv)
 	_exit(ptx_guard_run(&(struct ptx_guarded){
 		.arena_fd = 3,
 		.log_fd = 4,
-		.memory_fd = 5,
+		.maps_fd = 5,
 		.bit = (unsigned)strtoul(argv[1], NULL, 10),
 		.generation = strtoull(argv[2], NULL, 10),
 		.same_ids = argv[3][0] == '1',
-		.address = strtoull(argv[4], NULL, 10),
 	}));
 }

@@ -47,7 +47,7 @@ struct start {
 	char **argv;
 	char *stack; /* the upper end of the grandchild's stack */
 	int arena_fd, log_fd;
-	int memory_fd; /* the creator's memory, or -1 */
+	int maps_fd; /* the list of the creator's mappings, or -1 */
 	int guardian; /* its process id; 0: there is none */
 	int child;    /* the id of its parent, in the namespace of that process */
 	struct flock guard;
@@ -80,7 +80,7 @@ static int UNSEEN become_guardian(void *argument)
 	 */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
 	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
-	int memory = (int)syscall(SYS_fcntl, start->memory_fd, F_DUPFD, HIGH_FD);
+	int maps = (int)syscall(SYS_fcntl, start->maps_fd, F_DUPFD, HIGH_FD);
 	int null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
 
 	if (arena < 0 || log < 0 || null < 0)
@@ -90,7 +90,7 @@ static int UNSEEN become_guardian(void *argument)
 			syscall(SYS_dup3, null, fd, 0);
 	syscall(SYS_dup3, arena, 3, 0);
 	syscall(SYS_dup3, log, 4, 0);
-	if (syscall(SYS_dup3, memory, 5, 0) < 0)
+	if (syscall(SYS_dup3, maps, 5, 0) < 0)
 		syscall(SYS_close, 5);
 	/*
 	 * Before Linux 5.9 there is no close_range(2). The guardian then keeps those descriptors
@@ -166,22 +166,24 @@ static int open_log(int fd)
 }
 
 /*
- * Opens the memory of this process. Even later, after the process has ended or has executed another
- * program, the descriptor leads to this memory only, and nothing can be read there then. Returns -1
- * without /proc, or if the process is protected (PR_SET_DUMPABLE).
+ * Opens the list of the mappings of this process. Even later, after the process has ended or has
+ * executed another program, the descriptor leads to the mappings of this memory only, and the list
+ * is empty then. It does not show the content of the memory: if the program later protects its
+ * memory (PR_SET_DUMPABLE), no other process can read it by the guardian's descriptor. Returns -1
+ * without /proc.
  */
-static int open_memory(void)
+static int open_maps(void)
 {
-	return open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+	return open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 }
 
 /* A failure is not reported: the stream works without a guardian. */
 void ptx_guard_start(struct ptx_stream *stream)
 {
-	char bit[16], generation[24], address[24], name[] = "posixtrace-guardian";
+	char bit[16], generation[24], name[] = "posixtrace-guardian";
 	char same_ids[] = { stream->target.same_ids ? '1' : '0', '\0' };
-	char *argv[] = { name, bit, generation, same_ids, address, NULL };
-	struct start start = { .argv = argv, .memory_fd = -1 };
+	char *argv[] = { name, bit, generation, same_ids, NULL };
+	struct start start = { .argv = argv, .maps_fd = -1 };
 	sigset_t all, before;
 	uint64_t began;
 	char *stack;
@@ -198,7 +200,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
 		return;
 	start.log_fd = open_log(stream->log_fd);
-	start.memory_fd = open_memory();
+	start.maps_fd = open_maps();
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
 		goto out;
@@ -206,8 +208,6 @@ void ptx_guard_start(struct ptx_stream *stream)
 	snprintf(bit, sizeof bit, "%u", stream->view->bit);
 	snprintf(generation, sizeof generation, "%llu",
 		 (unsigned long long)stream->view->generation);
-	/* Any address will do that remains readable. */
-	snprintf(address, sizeof address, "%llu", (unsigned long long)(uintptr_t)open_memory);
 	sigfillset(&all);
 	/*
 	 * A signal handler must not run in these processes, because they use the creator's memory.
@@ -240,8 +240,8 @@ out:
 	free(stack);
 	if (start.log_fd >= 0)
 		close(start.log_fd);
-	if (start.memory_fd >= 0)
-		close(start.memory_fd);
+	if (start.maps_fd >= 0)
+		close(start.maps_fd);
 }
 
 /*

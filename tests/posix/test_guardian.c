@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -423,8 +424,12 @@ static void close_all_descriptors(bool exits)
 
 	if (child == 0) {
 		struct posix_trace_ledger_np line;
-		trace_id_t trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL,
-						 .inheritance = POSIX_TRACE_INHERITED);
+		trace_id_t trid;
+
+		/* The memory of some programs is protected from the beginning. */
+		ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 0), 0);
+		trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL,
+				      .inheritance = POSIX_TRACE_INHERITED);
 
 		trace_number(id, 0);
 		OK(posix_trace_flush(trid));
@@ -467,6 +472,37 @@ START_TEST(a_guardian_completes_the_log_of_a_program_that_closed_it)
 }
 END_TEST
 
+/*
+ * A program may protect its memory after it has created a stream. So its guardian has no descriptor
+ * by which a third process could read this memory.
+ */
+START_TEST(a_guardian_has_no_descriptor_of_its_creators_memory)
+{
+	int log = log_file(), found = 0;
+	trace_id_t trid = LOGGED_STARTED(log, .policy = POSIX_TRACE_UNTIL_FULL);
+	char path[64], file[256];
+	uint32_t guardian;
+
+	ck_assert_int_eq(pread(log, &guardian, sizeof(guardian), GUARDIAN_AT), sizeof(guardian));
+	for (int fd = 0; fd < 64; fd++) {
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/%u/fd/%d", guardian, fd);
+		len = readlink(path, file, sizeof(file) - 1);
+		if (len < 0)
+			continue;
+		file[len] = '\0';
+		found++;
+		ck_assert_msg(!strstr(file, "/mem") || strstr(file, "/memfd:"), "%s: %s", path,
+			      file);
+	}
+	/* the three standard files, the arena, the log and the list of mappings */
+	ck_assert_int_eq(found, 6);
+	shut(trid);
+	close(log);
+}
+END_TEST
+
 SUITE_NEEDS("exec stat pidfd guardian");
 
 SUITE_MAIN("the guardian of a log",
@@ -478,6 +514,7 @@ SUITE_MAIN("the guardian of a log",
 	   no_process_waits_for_a_guardian,
 	   a_guardian_may_be_missing,
 	   after_a_shutdown_the_guardian_has_ended,
+	   a_guardian_has_no_descriptor_of_its_creators_memory,
 	   a_guardian_in_another_namespace_is_not_mistaken,
 	   a_stream_goes_on_after_its_controller_has_closed_all_descriptors,
 	   a_guardian_completes_the_log_of_a_program_that_closed_it)
