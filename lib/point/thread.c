@@ -63,16 +63,28 @@ static void know_tids(uint32_t known, uint32_t true_tid)
 }
 
 /*
- * Returns the id of the calling thread. In a quiet process it makes no system call if the C
- * library shows the id.
+ * Asks the kernel for the id of the calling thread of this process. A child of vfork() records its
+ * events as its parent's thread, whose memory it uses. The C library still shows the id of that
+ * thread.
  */
-static uint32_t own_tid(void)
+static uint32_t ask_tid(uint32_t process)
+{
+	const uint32_t tid = (uint32_t)syscall(SYS_gettid), shown = has_ids ? ptx_ids_thread() : 0;
+
+	return shown && shown != tid && (uint32_t)syscall(SYS_getpid) != process ? shown : tid;
+}
+
+/*
+ * Returns the id of the calling thread of this process. In a quiet process it makes no system call
+ * if the C library shows the id.
+ */
+static uint32_t own_tid(uint32_t process)
 {
 	uint32_t tid = has_ids && ptx_is_quiet() ? ptx_ids_thread() : 0;
 	uint64_t tids = atomic_load_explicit(&known_tids, memory_order_relaxed);
 
 	if (!tid)
-		return (uint32_t)syscall(SYS_gettid);
+		return ask_tid(process);
 	if ((uint32_t)tids && tid == known_tid(tids))
 		return (uint32_t)tids;
 	know_tids(tid, 0);
@@ -116,7 +128,7 @@ uint32_t ptx_thread_child_pid(void)
 void ptx_thread_before_fork(void)
 {
 	if (ptx_is_quiet() && !ptx_process_is_child())
-		own_tid();
+		own_tid(this_process());
 }
 
 /*
@@ -131,7 +143,7 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 {
 	if (this_process() != pid)
 		return false;
-	thread->tid = own_tid();
+	thread->tid = own_tid(pid);
 	thread->self = (uint64_t)pthread_self();
 	/* pid is stored last: an object whose pid is not 0 has a valid identity. */
 	atomic_signal_fence(memory_order_seq_cst);

@@ -263,6 +263,48 @@ START_TEST(every_thread_has_its_own_line_also_after_its_end)
 }
 END_TEST
 
+/* A child of vfork(), and then its parent, record an event of the thread. */
+static void *work_after_child(void *arg)
+{
+	struct worker *worker = arg;
+	pid_t child;
+
+	worker->tid = thread_id();
+	child = vfork();
+	if (child == 0) {
+		trace_number(worker->odd, 1);
+		_exit(0);
+	}
+	wait_well(child);
+	trace_number(worker->odd, 2);
+	return NULL;
+}
+
+/* The child uses the memory of its parent's thread: the thread keeps its own id. */
+START_TEST(a_thread_whose_first_event_is_of_a_child_of_vfork_has_its_own_id)
+{
+	trace_id_t trid = STARTED();
+	struct worker worker = { .odd = type_of("odd") };
+	struct posix_trace_thread_np thread;
+	struct posix_trace_ledger_np line;
+	int end = 0, met = 0;
+
+	join(spawn(work_after_child, &worker));
+	for (size_t i = 0;; i++) {
+		OK(posix_trace_get_ledger_thread_np(trid, i, &thread, &line, &end));
+		if (end)
+			break;
+		if (thread.tid != worker.tid)
+			continue;
+		ck_assert_int_eq(thread.pid, getpid());
+		ck_assert_uint_eq(line.called, 2);
+		met++;
+	}
+	ck_assert_int_eq(met, 1);
+	shut(trid);
+}
+END_TEST
+
 /* SLOOP-01, SLOOP-11, EVENT-18 */
 START_TEST(losses_are_counted_by_thread_and_type)
 {
@@ -314,4 +356,5 @@ SUITE_MAIN("the ledger of streams", every_cause_has_a_name_of_its_own, bad_argum
 	   losses_of_a_loop_stream_are_counted_exactly,
 	   losses_of_a_full_stream_are_counted_exactly, events_that_clear_removes_are_counted,
 	   every_thread_has_its_own_line_also_after_its_end,
+	   a_thread_whose_first_event_is_of_a_child_of_vfork_has_its_own_id,
 	   losses_are_counted_by_thread_and_type)

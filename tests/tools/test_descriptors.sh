@@ -358,7 +358,8 @@ run 0 report --tail 2 -e io.read "$log"
 check "report --tail" has out 'io.read  *fd=7 <dir/sub/file>'
 
 # Descriptors that the recorder found open when it attached. The look of process 1 took 100 us: what
-# the program changed in this time wins. What it did not change has its name in this time, too. A copy, a child and a started program have the same names.
+# the program changed in this time wins. What it did not change has its name in this time, too. A
+# copy, a child, and a program that one of them starts have the same names.
 "${top_builddir:-..}/tests/tools/compose" "$log" <<'EOF' || exit 99
 type io.open fd fd; errno error; fd folder; x32 flags; str path
 type io.close fd fd; errno error
