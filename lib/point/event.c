@@ -25,9 +25,10 @@
  *                    claims.
  * Window and clock   A signal fence keeps the compiler from moving the reading of the clock before
  *                    the window's store. The processor needs no fence: (K) and (L) in ring.h.
- * Child A handler may fork between any two instructions. The kernel zeroes the thread object in the
- *                    child (MADV_WIPEONFORK). So the interrupted trace point finds in the child
- *                    that its claim is gone, and publishes nothing into the parent's stream.
+ * Child              A handler may fork between any two instructions. The kernel zeroes the thread
+ *                    object in the child (MADV_WIPEONFORK). So the interrupted trace point finds in
+ *                    the child that its claim is gone, and publishes nothing into the parent's
+ *                    stream.
  *
  * An event with a duration has the same path. Its data begins with the duration, which ends at the
  * time of the event and is therefore stored between the reading of the clock and the publication.
