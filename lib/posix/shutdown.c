@@ -99,6 +99,15 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	return err ? err : err2 ? err2 : err3;
 }
 
+/*
+ * Returns whether the program has closed the log's descriptor, so that only the guardian can
+ * complete the log. The guardian does this after the end of the process.
+ */
+static bool is_left_to_guardian(const struct ptx_stream *stream)
+{
+	return stream->guardian && !ptx_file_is(stream->log_fd, &stream->log_file);
+}
+
 /* Shuts one stream down. `address` is that of the STOP event, or NULL at exit. */
 static int shut_down_stream(trace_id_t trid, const void *address)
 {
@@ -128,6 +137,9 @@ static int shut_down_stream(trace_id_t trid, const void *address)
 	ptx_registry_wait_unused(stream);
 	if (stream->flush) {
 		ptx_flush_stop(stream->flush);
+		/* The guardian needs the region, so the stream remains attached, and is stopped. */
+		if (is_left_to_guardian(stream))
+			return EBADF;
 		/* The flusher has ended before the last flush begins. */
 		err = ptx_posix_complete_log(stream, &who);
 	}
@@ -159,22 +171,6 @@ PTX_EXPORT int posix_trace_shutdown(trace_id_t trid)
 			    shut_down_stream(trid, (const char *)__builtin_return_address(0) - 1));
 }
 
-/*
- * Returns whether the program has closed the log's descriptor, so that only the guardian can
- * complete the log. The guardian does this after the end of the process.
- */
-static bool is_left_to_guardian(trace_id_t trid)
-{
-	struct ptx_stream *stream = ptx_registry_enter(trid);
-	bool is_left;
-
-	if (!stream)
-		return false;
-	is_left = stream->guardian && !ptx_file_is(stream->log_fd, &stream->log_file);
-	ptx_registry_leave(stream);
-	return is_left;
-}
-
 /* At the exit of the process: EXIT-01 for exit(). Errors cannot be reported there. */
 void ptx_posix_shutdown_all(void)
 {
@@ -187,8 +183,7 @@ void ptx_posix_shutdown_all(void)
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
 
 	for (unsigned i = 0; i < count; i++)
-		if (!is_left_to_guardian(ids[i]))
-			shut_down_stream(ids[i], NULL);
+		shut_down_stream(ids[i], NULL);
 	ptx_call_end(call, 0);
 }
 

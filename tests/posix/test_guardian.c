@@ -450,12 +450,10 @@ static void close_all_descriptors(bool exits)
 		_exit(0);
 	}
 	wait_well(child);
-	/* After exit() the guardian writes the events that the program could not write. */
-	if (exits) {
-		log_wait_for_end(log);
-		assert_log_numbers(log, id, 0, 200);
-		assert_log_whole(log);
-	}
+	/* The guardian writes the events that the program could not write. */
+	log_wait_for_end(log);
+	assert_log_numbers(log, id, 0, 200);
+	assert_log_whole(log);
 	close(outside);
 	close(log);
 }
