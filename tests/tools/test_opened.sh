@@ -54,6 +54,7 @@ inner_of() {
 	read -r inner rest <"/proc/$target/task/$target/children" && test "$inner" &&
 		grep -q opened "/proc/$inner/comm"
 }
+blocked() { "$posixtrace" dump -e posixtrace_blocked "$log" 2>/dev/null | grep -q 'call="read"'; }
 if unshare -pf true 2>/dev/null; then
 	start_reading unshare -pf "$opened" file "$tmp/third"
 	until_true inner_of
@@ -62,6 +63,7 @@ if unshare -pf true 2>/dev/null; then
 	until_true noted
 	printf x >&5
 	until_true exchanged
+	until_true blocked
 	exec 5>&-
 	wait "$tracer"
 	run 0 dump "$log"
@@ -72,5 +74,24 @@ if unshare -pf true 2>/dev/null; then
 	check "and so has its wait" has out 'pid=1 tid=1 .*call="read"'
 	run 0 dump -e posixtrace_ended "$log"
 	check "and its end" has out 'pid=1 '
+
+	# Process 1 is the shell, and the others are those that it starts.
+	start unshare -pf --kill-child sh -c 'sleep 100 | cat; exit' >/dev/null
+	cat_of() {
+		read -r inner rest <"/proc/$pid/task/$pid/children" && test "$inner" &&
+			for inner in $(cat "/proc/$inner/task/$inner/children"); do
+				! grep -qx cat "/proc/$inner/comm" || return 0
+			done && return 1
+	}
+	until_true cat_of
+	"$posixtrace" attach -p "$inner" -o "$log" --force >out 2>err &
+	tracer=$!
+	writes() {
+		"$posixtrace" dump -e posixtrace_blocked "$log" 2>/dev/null |
+			grep -q 'call="read".* others="[23]:1" doubt=""'
+	}
+	check "the process that writes has its number there, too" until_true writes
+	kill "$tracer"
+	wait "$tracer"
 fi
 finish

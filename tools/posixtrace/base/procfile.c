@@ -71,6 +71,18 @@ pid_t procfile_inner_id(pid_t pid, pid_t tid)
 	return id;
 }
 
+bool procfile_same_ids(pid_t pid, pid_t other)
+{
+	char path[64];
+	struct stat a, b;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
+	if (stat(path, &a))
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)other);
+	return !stat(path, &b) && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 bool procfile_is_foreign(void)
 {
 	char number[24];

@@ -41,6 +41,12 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 pid_t procfile_inner_id(pid_t pid, pid_t tid);
 
 /*
+ * Returns whether two processes are in the same namespace of process IDs. The result is false, too,
+ * if the kernel does not show it.
+ */
+bool procfile_same_ids(pid_t pid, pid_t other);
+
+/*
  * Returns whether /proc belongs to another namespace of process IDs than this process. In this
  * case /proc/PID is another process, which has the number PID in the other namespace. Returns
  * false if /proc is not mounted.

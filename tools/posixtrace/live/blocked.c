@@ -196,7 +196,7 @@ static void find_file(struct look *look, pid_t pid, struct found *found)
 		find_address(pid, found->fd, found->object, sizeof(found->object));
 	if (found->call[0] != 'r')
 		return;
-	doubt = pipe_writers_text(&look->writers, found->object, found->others,
+	doubt = pipe_writers_text(&look->writers, pid, found->object, found->others,
 				  sizeof(found->others));
 	if (doubt)
 		snprintf(found->doubt, sizeof(found->doubt), "%s", doubt);
@@ -247,17 +247,6 @@ static bool is_same_class(pid_t pid)
 	return false;
 }
 
-/* Returns whether a process uses the numbers of processes and threads that this process uses. */
-static bool has_own_numbers(pid_t pid)
-{
-	struct stat own, other;
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/ns/pid", (int)pid);
-	return !stat("/proc/self/ns/pid", &own) && !stat(path, &other) &&
-	       own.st_dev == other.st_dev && own.st_ino == other.st_ino;
-}
-
 /*
  * A tracer's stop, or a signal that is ignored, interrupts a wait with a limit of time. The kernel
  * then resumes the wait by restart_syscall(), with the arguments of the interrupted call. The
@@ -302,7 +291,7 @@ static void find_interrupted(pid_t pid, struct procfile_call *call)
 static bool find_call(struct look *look, const struct blocked_thread *thread,
 		      struct found *found)
 {
-	const bool has_numbers = has_own_numbers(thread->pid);
+	const bool has_numbers = procfile_same_ids(thread->pid, getpid());
 	struct futex_lock lock;
 	struct procfile_call call;
 

@@ -24,6 +24,7 @@
 #define LOOKS_AT     256 /* the time is examined after so many descriptors */
 
 #define FORBIDDEN  "the recorder may not examine the descriptors of all processes"
+#define OTHER_IDS  "a process of another namespace of process IDs could write into the pipe"
 #define TOO_MANY   "there are too many descriptors to find each process that could write"
 
 /* Returns the CPU time of this thread. */
@@ -135,11 +136,11 @@ void pipe_writers_process(pid_t pid, char *text, size_t size)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (procfile_read(path, status, sizeof(status)))
 		threads = procfile_number(status, "Threads:", 10, 0);
-	snprintf(text, size, "%d:%llu", (int)pid, threads);
+	snprintf(text, size, "%d:%llu", (int)procfile_inner_id(pid, pid), threads);
 }
 
-const char *pipe_writers_text(struct pipe_writers *writers, const char *pipe, char *text,
-			      size_t size)
+const char *pipe_writers_text(struct pipe_writers *writers, pid_t reader, const char *pipe,
+			      char *text, size_t size)
 {
 	const char *doubt;
 	unsigned long number;
@@ -158,6 +159,8 @@ const char *pipe_writers_text(struct pipe_writers *writers, const char *pipe, ch
 		if (writers->writer[i].pipe != number)
 			continue;
 		pipe_writers_process(writers->writer[i].pid, one, sizeof(one));
+		if (!doubt && !procfile_same_ids(writers->writer[i].pid, reader))
+			doubt = OTHER_IDS;
 		if (used + strlen(one) + 2 > size)
 			return TOO_MANY;
 		used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " " : "", one);

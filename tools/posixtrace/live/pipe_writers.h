@@ -25,13 +25,16 @@ struct pipe_writers {
 
 /*
  * Writes the processes that have a pipe open for writing, each with the number of its threads, as
- * "12:3 15:1". pipe is the text of a link, such as "pipe:[4711]". Returns why a process may be
- * missing, or NULL.
+ * "12:3 15:1". pipe is the text of a link, such as "pipe:[4711]", and 'reader' the process that has
+ * the link. Returns why a process may be missing, or may have the number of another one, or NULL.
  */
-const char *pipe_writers_text(struct pipe_writers *writers, const char *pipe, char *text,
-			      size_t size);
+const char *pipe_writers_text(struct pipe_writers *writers, pid_t reader, const char *pipe,
+			      char *text, size_t size);
 
-/* Writes a process with the number of its threads. */
+/*
+ * Writes a process with the number of its threads. The number of the process is that in its own
+ * namespace of process IDs, as in its events.
+ */
 void pipe_writers_process(pid_t pid, char *text, size_t size);
 
 /* Frees the memory. The next call of pipe_writers_text() reads the descriptors again. */
