@@ -46,6 +46,7 @@
 #define TRY_NS   INT64_C(10000000000)
 #define CALM_NS  INT64_C(200000000)   /* until this time, only waiting threads are tried */
 #define PAUSE_NS 5000000              /* between two rounds */
+#define EXECUTED_TRIES 10             /* programs that the process executes meanwhile */
 #define WRITE_TRIES 3                 /* threads whose stack cannot be written */
 #define STUCK_TRIES 4                 /* children that try to stop a thread, two seconds each */
 #define SIGNAL_LOOK_MS 50             /* between two looks for a signal, while the child works */
@@ -60,7 +61,10 @@ struct work {
 	pid_t pid;
 	const char *library, *symbol, *argument;
 	enum work_kind { WORK_CALL, WORK_WRITE, WORK_RESTORE } kind;
-	/* true at the last try to write or restore: a thread that does not stop is then an error */
+	/*
+	 * true at the last try to write or restore: a thread that does not stop is then an error.
+	 * Also true at the last try to load the library: another program is then an error.
+	 */
 	bool is_last;
 	/* NULL, or memory shared with the child, which receives the value of the call */
 	int64_t *value;
@@ -72,6 +76,7 @@ enum work_exit {
 	WORK_DONE,
 	WORK_FAILED, /* a message was printed */
 	WORK_LEAVE,  /* there is nothing to do */
+	WORK_EXECUTED, /* the process executed another program, which must be examined first */
 	WORK_STUCK   /* a thread does not stop; another child may try again */
 };
 
@@ -270,7 +275,10 @@ static size_t list_candidates(pid_t pid, struct candidate **candidates, int *err
 }
 
 /* The result of a try with one thread, or of a round of tries. */
-enum progress { PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED };
+enum progress {
+	PROGRESS_AGAIN, PROGRESS_DONE, PROGRESS_FAILED, PROGRESS_ENDED,
+	PROGRESS_EXECUTED /* the process executed another program */
+};
 
 /* Returns the text of an error, with the limit that may be its cause. */
 static const char *with_limit(pid_t pid, const char *error)
@@ -398,7 +406,11 @@ static enum progress try_thread(const struct work *work, struct target *target, 
 		mappings_fini(&mappings);
 	}
 	stack = err ? NULL : mappings_at(&target->mappings, thread.regs.rsp);
-	if (stack && safe_is_here(target, &thread, stack))
+	/* The thread is stopped, so that it cannot execute a program from here on. */
+	if (target_has_executed(target)) {
+		progress = PROGRESS_EXECUTED;
+		stop_end(&thread);
+	} else if (stack && safe_is_here(target, &thread, stack))
 		progress = say_outcome(work, call_run(&thread, memory, &target->place, stack,
 						      &request, &result), &result);
 	else
@@ -446,6 +458,8 @@ static enum progress try_threads(const struct work *work, struct target *target)
 			nanosleep(&pause, NULL);
 			if (has_ended(work->pid))
 				progress = PROGRESS_ENDED;
+			else if (target_has_executed(target))
+				progress = PROGRESS_EXECUTED;
 		}
 		now_ns = until_now_ns();
 	}
@@ -476,6 +490,14 @@ static enum work_exit do_work(const struct work *work, struct target *target)
 	case PROGRESS_ENDED:
 		/* The command will report the end of the process when it creates the stream. */
 		return WORK_LEAVE;
+	case PROGRESS_EXECUTED:
+		/* Nothing of the former program is left to restore. */
+		if (!strcmp(work->symbol, DETACH))
+			return WORK_LEAVE;
+		if (!strcmp(work->symbol, ATTACH) && !work->is_last)
+			return WORK_EXECUTED;
+		say_why(work->pid, "it executes other programs all the time; try it again");
+		break;
 	case PROGRESS_AGAIN:
 		if (atomic_load(work->is_cancelled))
 			break;
@@ -746,29 +768,45 @@ void inject_look(pid_t pid)
 	target_fini(&target);
 }
 
-int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
+/* Examines the process and loads the library. Returns WORK_EXECUTED if that must be done again. */
+static enum work_exit try_begin(struct inject *inject, struct work *work)
 {
-	struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
-			     .argument = families };
 	struct target target;
-	enum target_verdict verdict = target_examine(&target, pid, false);
+	enum target_verdict verdict = target_examine(&target, work->pid, false);
 	enum work_exit done = WORK_FAILED;
-	const char *why = verdict == TARGET_OK ? why_unseen(pid, library) : NULL;
+	const char *why = verdict == TARGET_OK ? why_unseen(work->pid, work->library) : NULL;
 
-	*inject = (struct inject){ .pid = pid, .library = library };
 	if (why)
-		say_why(pid, why);
+		say_why(work->pid, why);
 	else if (verdict == TARGET_OK) {
-		inject_recover(&work, &target);
-		done = work_in_child(&work, &target);
+		inject_recover(work, &target);
+		done = work_in_child(work, &target);
 	} else if (verdict == TARGET_LEAVE) {
 		done = WORK_LEAVE;
 		if (target.err == EACCES || target.err == EPERM)
 			inject->refused = target.err;
 	}
-	if (target.content && done != WORK_FAILED)
-		say_content(&target, families);
+	if (target.content && (done == WORK_DONE || done == WORK_LEAVE))
+		say_content(&target, work->argument);
 	target_fini(&target);
+	return done;
+}
+
+/*
+ * A process that a shell has just created soon executes its program. So the process is examined
+ * again if it executes another program before the library is loaded.
+ */
+int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families)
+{
+	struct work work = { .pid = pid, .library = library, .symbol = ATTACH,
+			     .argument = families };
+	enum work_exit done = WORK_EXECUTED;
+
+	*inject = (struct inject){ .pid = pid, .library = library };
+	for (int i = 1; i <= EXECUTED_TRIES && done == WORK_EXECUTED; i++) {
+		work.is_last = i == EXECUTED_TRIES;
+		done = try_begin(inject, &work);
+	}
 	inject->is_attached = done == WORK_DONE;
 	return done == WORK_FAILED ? TOOL_FAILURE : TOOL_OK;
 }

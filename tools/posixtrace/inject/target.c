@@ -7,6 +7,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <fnmatch.h>
 #include <linux/kcmp.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "base/path.h"
 #include "base/procfile.h"
 #include "base/say.h"
+#include "base/table.h"
 #include "inject/own.h"
 #include "inject/waits.h"
 
@@ -467,8 +469,31 @@ static bool is_starting(const struct target *target)
 #endif
 
 /*
- * Examines the process once. If the process is starting and is_last is false, the function prints
- * nothing, and the caller examines the process again later.
+ * Returns a hash of the auxiliary vector, which the kernel makes for each execution of a program.
+ * It has random addresses, so it differs even if the process executes the same program again. 0: it
+ * cannot be read.
+ */
+static uint64_t program_of(pid_t pid)
+{
+	char path[40], vector[1024];
+	uint64_t hash = 0;
+	ssize_t bytes;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/auxv", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	bytes = read(fd, vector, sizeof(vector));
+	close(fd);
+	if (bytes > 0)
+		hash = hash_bytes(HASH_BEGIN, vector, (size_t)bytes);
+	return hash;
+}
+
+/*
+ * Examines the process once. If the process is starting a program and is_last is false, the
+ * function prints nothing, and the caller examines the process again later.
  */
 static enum target_verdict examine_once(struct target *target, pid_t pid, bool any_shim,
 					bool is_last, bool *starts)
@@ -481,6 +506,8 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	memset(target, 0, sizeof(*target));
 	target->pid = pid;
 	target->memory = -1;
+	/* This is read first: a program that is executed during the look is another one. */
+	target->program = program_of(pid);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (pid == getpid() || !procfile_read(path, status, sizeof(status)))
 		return TARGET_LEAVE;
@@ -514,7 +541,9 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 		*starts = !is_last;
 	} else {
 		why = find_place(target);
-		*starts = !is_last && why && is_starting(target);
+		/* The kernel may have mapped only a part of a program that is being executed. */
+		*starts = !is_last && why &&
+			  (is_starting(target) || program_of(pid) != target->program);
 		if (!why && target->shim == SHIM_ABSENT)
 			why = reason_in_limits(pid);
 	}
@@ -525,6 +554,13 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	return target_refuse(pid,
 			     "a library cannot be loaded into a running process on this processor");
 #endif
+}
+
+bool target_has_executed(const struct target *target)
+{
+	const uint64_t now = target->program ? program_of(target->pid) : 0;
+
+	return now && now != target->program;
 }
 
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim)

@@ -28,6 +28,7 @@ struct target {
 	pid_t pid;
 	int memory;
 	int err;                        /* why memory or mappings are lacking; 0: neither is */
+	uint64_t program;               /* identity of the executed program; 0: unknown */
 	struct mappings mappings;
 	struct elf_module libc, loader; /* the modules, with their code */
 	/* the program has no dynamic linker, or none of this word size */
@@ -64,6 +65,12 @@ enum target_verdict {
  */
 enum target_verdict target_examine(struct target *target, pid_t pid, bool any_shim);
 void target_fini(struct target *target);
+
+/*
+ * Returns whether the process has executed another program since it was examined. The other facts
+ * then are those of the former program. Returns false if this is not known.
+ */
+bool target_has_executed(const struct target *target);
 
 /*
  * Returns "; its limit of ...", with the limit of memory that leaves less than "room" bytes, or an
