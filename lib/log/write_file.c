@@ -121,9 +121,10 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 		err = ptx_io_write(log->fd, bytes, len, &log->sent, log->wait_ms);
 	/*
 	 * ptx_log_check_file() compares the file's size with file_bytes, to notice that a program
-	 * has truncated the file. Blocks behind a hole would be no log.
+	 * has truncated the file. Blocks behind a hole would be no log. A write that failed at once
+	 * does not make the file longer.
 	 */
-	if (log->regular && offset + log->sent > log->file_bytes)
+	if (log->regular && log->sent && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
 	if (!err)
 		/*
