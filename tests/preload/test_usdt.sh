@@ -136,7 +136,7 @@ check "its probes are traced" data here arg1=-1
 check "that of the library, too" data late arg1=41
 if ! grep -q 'not permitted' "$tmp/refused.err"; then
 	check "both attempts were refused by the process" \
-		test "$(grep -c 'other types that an earlier trace has given to a probe' "$tmp/refused.err")" -eq 2
+		test "$(grep -c 'an earlier trace has given other types to the values of a probe' "$tmp/refused.err")" -eq 2
 fi
 
 # A probe that no jump can replace: branches lead to it and behind it, and its own bytes lead into the
