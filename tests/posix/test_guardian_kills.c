@@ -13,6 +13,7 @@
 #define TRACERS     3
 #define KILLS       12
 #define STREAM_SIZE (1 << 19)
+#define CHUNK_MAX   512 /* more events than a chunk of such a stream has */
 
 /* The children store the numbers of events that they have traced in shared memory. */
 struct progress {
@@ -58,7 +59,11 @@ static pid_t start_writer(int fd, const struct log_wish *wish)
 	return child;
 }
 
-/* Asserts that every thread's numbers increase, and that the ledger has the missing numbers. */
+/*
+ * Asserts that every thread's numbers increase, and that the ledger has the missing numbers. A
+ * thread of a LOOP stream may be killed while it counts the events of a chunk that it overwrites.
+ * These events are unattributed, because some of them may be counted already (ring/overwrite.c).
+ */
 static void check_log(int fd, int log_policy)
 {
 	struct posix_trace_ledger_np ledger;
@@ -67,12 +72,14 @@ static void check_log(int fd, int log_policy)
 	pthread_t who[TRACERS] = { 0 };
 	struct posix_trace_event_info info;
 	int unavailable;
-	uint64_t n;
+	uint64_t n, gone;
 	size_t len;
 
 	for (int i = 0; i < TRACERS; i++)
 		traced += atomic_load(&progress[i].traced);
 	OK(posix_trace_get_ledger_np(trid, &ledger));
+	ck_assert_uint_le(ledger.unattributed, TRACERS * CHUNK_MAX);
+	gone = ledger_lost(&ledger) + ledger.unattributed;
 	for (;;) {
 		int i = 0;
 
@@ -95,8 +102,8 @@ static void check_log(int fd, int log_policy)
 	 * counted (LOG-05).
 	 */
 	if (log_policy != POSIX_TRACE_UNTIL_FULL)
-		ck_assert_uint_ge(events + ledger_lost(&ledger), traced);
-	ck_assert_uint_le(missing, ledger_lost(&ledger));
+		ck_assert_uint_ge(events + gone, traced);
+	ck_assert_uint_le(missing, gone);
 	log_close(trid);
 	assert_log_whole(fd);
 	munmap(progress, 4096);
