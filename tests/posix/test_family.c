@@ -159,43 +159,28 @@ START_TEST(a_child_of_a_silent_target_passes_on_what_it_inherited)
 }
 END_TEST
 
-/*
- * The first stream of the child's arena has the place and the generation of the first stream of the
- * parent's arena, whose memory the child still has.
- */
-START_TEST(a_child_records_into_a_stream_of_its_own_and_not_into_its_parents)
+static void record_two(trace_event_id_t u)
 {
-	trace_event_id_t u = type_of("u");
-	trace_id_t own = STARTED(), trid;
-	int gate[2];
-	pid_t child;
-	char byte;
+	trace_number(u, 2);
+}
 
-	trace_number(u, 1);
-	ck_assert_int_eq(pipe(gate), 0);
-	child = fork();
+static void let_a_child_record_three(trace_event_id_t u)
+{
+	pid_t child = fork();
+
 	if (child == 0) {
-		close(gate[1]);
-		if (read(gate[0], &byte, 1) == 0)
-			trace_number(u, 2);
+		trace_number(u, 3);
 		_exit(0);
 	}
-	close(gate[0]);
-	trid = stream_attach_started(child, &(struct wish){ 0 });
-	close(gate[1]);
 	wait_well(child);
-	ck_assert_events(own, "START u=1");
-	ck_assert_events(trid, "START u=2");
-	shut(own);
-	shut(trid);
 }
-END_TEST
 
 /*
- * The child records nothing, so it still has the mapping of its parent's stream when it forks. Its
- * child inherits a stream with the same place and generation.
+ * This process has recorded into a stream of its own when it makes a child. The child calls run()
+ * when it has the stream that is wanted, and ends. Asserts which events both streams have.
  */
-START_TEST(a_grandchild_records_into_the_stream_that_it_inherits)
+static void assert_own_streams(const struct wish *wish, void (*run)(trace_event_id_t u),
+			       const char *expected)
 {
 	trace_event_id_t u = type_of("u");
 	trace_id_t own = STARTED(), trid;
@@ -210,22 +195,36 @@ START_TEST(a_grandchild_records_into_the_stream_that_it_inherits)
 		close(gate[1]);
 		if (read(gate[0], &byte, 1) != 0)
 			_exit(1);
-		child = fork();
-		if (child == 0) {
-			trace_number(u, 3);
-			_exit(0);
-		}
-		wait_well(child);
+		run(u);
 		_exit(0);
 	}
 	close(gate[0]);
-	trid = stream_attach_started(child, &(struct wish){ INHERITED });
+	trid = stream_attach_started(child, wish);
 	close(gate[1]);
 	wait_well(child);
 	ck_assert_events(own, "START u=1");
-	ck_assert_events(trid, "START u=3");
+	ck_assert_events(trid, expected);
 	shut(own);
 	shut(trid);
+}
+
+/*
+ * The first stream of the child's arena has the place and the generation of the first stream of the
+ * parent's arena, whose memory the child still has.
+ */
+START_TEST(a_child_records_into_a_stream_of_its_own_and_not_into_its_parents)
+{
+	assert_own_streams(&(struct wish){ 0 }, record_two, "START u=2");
+}
+END_TEST
+
+/*
+ * The child records nothing, so it still has the mapping of its parent's stream when it forks. Its
+ * child inherits a stream with the same place and generation.
+ */
+START_TEST(a_grandchild_records_into_the_stream_that_it_inherits)
+{
+	assert_own_streams(&(struct wish){ INHERITED }, let_a_child_record_three, "START u=3");
 }
 END_TEST
 

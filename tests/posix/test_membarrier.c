@@ -53,13 +53,16 @@ static void __attribute__((constructor)) be_the_probe(void)
 		exit(is_traced() ? EXIT_SUCCESS : EXIT_FAILURE);
 }
 
-/* If the kernel has no filters, the test checks nothing. */
-static void forbid_membarrier(void)
+/*
+ * Installs a filter with this action for membarrier(2). If the kernel has no filters, the test
+ * checks nothing.
+ */
+static void filter_membarrier(unsigned action)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog filter = { .len = sizeof code / sizeof code[0], .filter = code };
@@ -76,7 +79,7 @@ START_TEST(it_is_not_called_if_the_environment_forbids_it)
 
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		forbid_membarrier();
+		filter_membarrier(SECCOMP_RET_KILL_PROCESS);
 		setenv("POSIXTRACE_MEMBARRIER", "0", 1);
 		setenv(PROBE, "1", 1);
 		execl("/proc/self/exe", "probe", (char *)NULL);
@@ -85,21 +88,6 @@ START_TEST(it_is_not_called_if_the_environment_forbids_it)
 	wait_well(child);
 }
 END_TEST
-
-static void refuse_membarrier(void)
-{
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_membarrier, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog filter = { .len = sizeof code / sizeof code[0], .filter = code };
-
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
-		_exit(EXIT_SUCCESS);
-}
 
 /* TRY-01: an event whose call has returned is available. */
 START_TEST(a_reader_that_does_not_wait_finds_each_event_without_it)
@@ -114,7 +102,7 @@ START_TEST(a_reader_that_does_not_wait_finds_each_event_without_it)
 		size_t len;
 		int none;
 
-		refuse_membarrier();
+		filter_membarrier(SECCOMP_RET_ERRNO | ENOSYS);
 		trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);
 		for (int i = 0; i < 100; i++) {
 			trace_number(u, i);
