@@ -20,7 +20,6 @@
 #define DESCRIPTORS 16384 /* the most that are recorded, so that their events fit into a stream */
 #define NAME_BYTES  1024
 #define KIND_BYTES  32
-
 #define PORTS       65536
 
 struct look {
@@ -90,19 +89,14 @@ static const char *protocol_of(const struct socket *socket)
 	       socket->domain == AF_NETLINK		  ? "netlink" : "socket";
 }
 
-/* The texts of an event, one behind the other, each with its NUL. */
-struct texts {
-	char text[KIND_BYTES + NAME_BYTES + 2 * ADDRESS_BYTES];
-	size_t used;
-};
-
-static void add_text(struct texts *texts, const char *text, size_t most)
+/* Copies a text of less than `most` bytes and its NUL. Returns the number of copied bytes. */
+static size_t put_text(char *to, const char *text, size_t most)
 {
 	const size_t len = strnlen(text, most - 1);
 
-	memcpy(texts->text + texts->used, text, len);
-	texts->text[texts->used + len] = '\0';
-	texts->used += len + 1;
+	memcpy(to, text, len);
+	to[len] = '\0';
+	return len + 1;
 }
 
 /* Records one descriptor. client and peer are empty if there are none. */
@@ -113,19 +107,17 @@ static void note_one(const struct look *look, int32_t fd, bool closes_at_exec, c
 		int32_t pid, fd;
 		uint64_t looked_ns;
 		uint8_t closes_at_exec;
-		char text[sizeof(((struct texts *)0)->text)];
+		char text[KIND_BYTES + NAME_BYTES + 2 * ADDRESS_BYTES];
 	} data = { .pid = (int32_t)look->capture->inner_pid, .fd = fd,
 		   .closes_at_exec = closes_at_exec };
-	struct texts texts = { .used = 0 };
+	size_t used = put_text(data.text, kind, KIND_BYTES);
 
-	add_text(&texts, kind, KIND_BYTES);
-	add_text(&texts, name, NAME_BYTES);
-	add_text(&texts, client, ADDRESS_BYTES);
-	add_text(&texts, peer, ADDRESS_BYTES);
-	memcpy(data.text, texts.text, texts.used);
+	used += put_text(data.text + used, name, NAME_BYTES);
+	used += put_text(data.text + used, client, ADDRESS_BYTES);
+	used += put_text(data.text + used, peer, ADDRESS_BYTES);
 	data.looked_ns = (uint64_t)(until_now_ns() - look->begin_ns);
 	capture_note(look->capture, OPENED_EVENT, OPENED_SCHEMA, &data,
-		     offsetof(typeof(data), text) + texts.used);
+		     offsetof(typeof(data), text) + used);
 }
 
 /* The names have the form of those that later calls give to sockets (log/descriptors.c). */

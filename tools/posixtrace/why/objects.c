@@ -163,10 +163,21 @@ static uint32_t text_of(struct history *history, const struct log_type *type,
 	return index < 0 ? 0 : history_text(history, type, event, index);
 }
 
-/* Returns whether a text of the history equals a constant. */
-static bool is_text(const struct history *history, uint32_t text, const char *constant)
+/* Returns the kind of a descriptor by its word in log/opened.h. */
+static enum fd_kind kind_of(const char *word)
 {
-	return text && !strcmp(history->text[text - 1], constant);
+	static const struct {
+		const char *word;
+		enum fd_kind kind;
+	} kinds[] = {
+		{ "pipe", FD_PIPE }, { "accepted", FD_CLIENT }, { "eventfd", FD_EVENT },
+		{ "timerfd", FD_TIMER }, { "signalfd", FD_SIGNAL },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(word, kinds[i].word))
+			return kinds[i].kind;
+	return FD_OTHER;
 }
 
 /*
@@ -181,8 +192,10 @@ void objects_opened(struct history *history, const struct log_type *type,
 	const int64_t looked_ns = field_integer(type->schema, "looked_ns", event, 0);
 	const uint32_t kind = text_of(history, type, event, "kind"),
 		       name = text_of(history, type, event, "name");
+	const char *word = kind ? history->text[kind - 1] : "";
 	const struct history_fds *known = fd_of(history, pid, number, false);
 	struct history_fd fd = {
+		.kind = (uint8_t)kind_of(word),
 		.closes_at_exec = field_integer(type->schema, "closes_at_exec", event, 0),
 		.peer = text_of(history, type, event, "peer"),
 	};
@@ -191,18 +204,8 @@ void objects_opened(struct history *history, const struct log_type *type,
 	if (looked_ns < 0 || __builtin_sub_overflow(event->time_ns, looked_ns, &since_ns) ||
 	    (known && known->state[0].since_ns >= since_ns))
 		return;
-	if (is_text(history, kind, "file"))
+	if (!strcmp(word, "file"))
 		fd.text = name;
-	else if (is_text(history, kind, "pipe"))
-		fd.kind = FD_PIPE;
-	else if (is_text(history, kind, "accepted"))
-		fd.kind = FD_CLIENT;
-	else if (is_text(history, kind, "eventfd"))
-		fd.kind = FD_EVENT;
-	else if (is_text(history, kind, "timerfd"))
-		fd.kind = FD_TIMER;
-	else if (is_text(history, kind, "signalfd"))
-		fd.kind = FD_SIGNAL;
 	if (fd.kind == FD_PIPE)
 		fd.object = OBJECTS_BY_NAME | name;
 	if (fd.kind == FD_CLIENT)

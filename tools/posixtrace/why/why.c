@@ -308,12 +308,13 @@ static int add_window(const struct window *window)
  */
 static bool is_idle_server(void)
 {
-	const uint32_t found = why.history.attached <= 0 ? HISTORY_NONE :
-		history_find_at(&why.history, why.history.attached, why.history.attached,
-				why.history.first_ns);
+	const struct history *history = &why.history;
+	uint32_t found;
 
-	return why.history.attached > 0 &&
-	       (found == HISTORY_NONE || !why.history.thread[found].events);
+	if (history->attached <= 0)
+		return false;
+	found = history_find_at(history, history->attached, history->attached, history->first_ns);
+	return found == HISTORY_NONE || !history->thread[found].events;
 }
 
 /*
