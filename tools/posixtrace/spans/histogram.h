@@ -42,8 +42,8 @@ void histogram_fini(struct histogram *histogram);
 uint64_t histogram_percentile(const struct histogram *histogram, double part);
 
 /*
- * Estimates the value that histogram_percentile() rounds up to the end of the bucket, by
- * interpolation within the bucket. This function is for callers that compute with the result.
+ * Estimates the same value by interpolation within its bucket. histogram_percentile(), in contrast,
+ * returns the upper end of the bucket. This function is for callers that compute with the result.
  */
 double histogram_quantile(const struct histogram *histogram, double part);
 

@@ -17,9 +17,9 @@ bool holds_add(struct holds *holds, const struct hold *hold)
 
 /*
  * Orders holds by process, lock and end. So the search finds the first hold of a lock that ends
- * after a wait has begun. Holds before it did not cause the wait. Holds that a program did not end
- * may have the same end. Among these, the hold that began first comes first, because holds_next()
- * stops at a hold that began after the wait.
+ * after a wait has begun. The holds that precede this hold did not cause the wait. Holds that a
+ * program did not end may have the same end. Among these, the hold that began first comes first,
+ * because holds_next() stops at a hold that began after the wait.
  */
 static int by_lock(const void *a, const void *b)
 {

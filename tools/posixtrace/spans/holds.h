@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * holds.h - who held a lock while another thread waited for it.
+ * holds.h - finds the threads that held a lock while another thread waited for it.
  *
  * A hold is recorded at its end, with its duration. The caller adds all holds, sorts them once and
  * then asks for waits. A struct of all zeros is empty. One thread uses it at a time.

@@ -77,8 +77,9 @@ static bool has_open_between(const struct lanes *lanes, struct moment a, struct 
 /* ------------------------------------------------------------------ spans that nest */
 
 /*
- * Joins spans in the older half of a lane to groups, to save memory. Two neighbours are joined only
- * if no open span began between them, because such a span may later get its place between them.
+ * Saves memory: joins neighbouring spans in the older half of a lane into groups. Two neighbours
+ * are joined only if no open span began between them, because such a span may later get its place
+ * between them.
  */
 static void group_spans(const struct lanes *lanes, struct lane *lane)
 {

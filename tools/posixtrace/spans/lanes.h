@@ -13,15 +13,16 @@
  * this same order if it sorts events by time and leaves events of equal times in the order of the
  * file.
  *
- * A call is one event, at its end. So its begin has no number, and among equal times any place is
- * possible. If nests_calls is true, the begin gets the place at which the call nests: after spans
- * that ended, inside of spans that are open, and around spans that began at the same time. If two
- * calls have the same times, the call with the later event is the outer one. A viewer must find
- * these places itself, since they are not the order of the file.
+ * A call is one event, which is recorded at its end. The begin of the call has no event and so no
+ * number. Among moments of equal times it could have any place. If nests_calls is true, the begin
+ * gets the place at which the call nests: after spans that ended, inside of spans that are open,
+ * and around spans that began at the same time. If two calls have the same times, the call with the
+ * later event is the outer one. A viewer must compute these places itself, because they differ from
+ * the order of the file.
  *
- * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the older half of
- * them is joined to groups, and only the begin and end of a group are kept. If a span begins within
- * a group, it may get a higher lane than necessary.
+ * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the spans of the
+ * older half are joined into groups, and only the begin and end of each group are kept. If a span
+ * begins within a group, it may get a higher lane than necessary.
  */
 #ifndef POSIXTRACE_SPANS_LANES_H
 #define POSIXTRACE_SPANS_LANES_H

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * life.c - counts the processes with one number.
+ * life.c - counts the successive processes that had the same number.
  *
- * A process begins with the first event that only a new process has, after an end of a process with
- * its number. The event of the end alone does not begin a later process, because events of the
- * ended process may follow it: events of its other threads, and the last switches that the kernel
- * records.
+ * After the end of a process, the next process with its number begins with process.start or
+ * process.child, which only a new process records. Other events after the end do not begin a
+ * process. They may still belong to the ended process: events of its other threads, and the last
+ * switches that the kernel records.
  */
 #include "spans/life.h"
 
@@ -92,7 +92,10 @@ void life_note(struct pairing *pairing, const struct log_type *type,
 	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
 		if (strcmp(type->name, ends[i]) != 0)
 			continue;
-		/* The recorder and a parent record the end of another process. */
+		/*
+		 * The recorder or the parent may have recorded the event, so the field names the
+		 * process.
+		 */
 		field = field_index(type->schema, "pid");
 		if (field >= 0 &&
 		    posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,

@@ -13,8 +13,8 @@
 bool locks_init(struct locks *locks)
 {
 	/*
-	 * The full size is allocated in one step. This costs little, because the kernel provides
-	 * the pages of a large block from calloc() only when they are used.
+	 * The full size is allocated in one step. This needs little memory at first, because the
+	 * kernel provides the pages of a large block from calloc() only when they are used.
 	 */
 	memset(locks, 0, sizeof(*locks));
 	locks->lock = calloc(LOCKS_MAX, sizeof(*locks->lock));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lost.h - determines how many events of the types that a command uses were lost. So the command
- * can mark the figures that would be different with these events.
+ * lost.h - determines how many events of the types that a command uses were lost. The command can
+ * then mark the figures that these events would change.
  */
 #ifndef POSIXTRACE_SPANS_LOST_H
 #define POSIXTRACE_SPANS_LOST_H

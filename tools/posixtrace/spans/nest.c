@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "base/vec.h"
 
-#define ERROR_NS   1000 /* error of a begin: this and the ERROR_PART-th part of the duration */
+#define ERROR_NS   1000 /* a begin may be wrong by this and by 1/ERROR_PART of the duration */
 #define ERROR_PART 1000
 
 /* The most levels of all threads together. Otherwise a forged log could need gigabytes. */
@@ -25,7 +25,10 @@ struct nest_thread {
 	pid_t pid, tid;
 	/* the levels of the thread, by depth; the first 'used' of them are valid */
 	struct nest_level {
-		/* least begin of calls since the last less deep call; INT64_MAX: no such call */
+		/*
+		 * the least begin of calls of this depth since the last less deep call; INT64_MAX:
+		 * none
+		 */
 		int64_t least_ns;
 		/* the latest end of the calls up to this depth; INT64_MIN: no such call */
 		int64_t end_ns;

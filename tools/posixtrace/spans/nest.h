@@ -4,8 +4,8 @@
  *
  * The begin of such a call is its end minus its duration. End and duration may be wrong by some
  * nanoseconds, so a function could seem to begin after a function that it has called. The depths of
- * the calls show what is true: if a call of depth 2 ends before a call of depth 1, the first call
- * is either inside the second one or precedes it.
+ * the calls show the right order: if a call of depth 2 ends before a call of depth 1, the first
+ * call is either inside the second one or precedes it.
  *
  * Coroutines need not end in the order in which calls nest. If corrections contradict each other,
  * the begin is not corrected.

@@ -12,8 +12,9 @@
 #include "base/vec.h"
 
 /*
- * Entry 0 is not used, so that the index 0 can mean "none". The pool is an array that grows, and
- * has the entries below the index fresh. So its memory is that of the most open spans so far.
+ * Entry 0 is not used, so that the index 0 can mean "none". The pool is an array that grows.
+ * Entries with an index below 'fresh' have been used, so the memory is that of the greatest number
+ * of open spans so far.
  */
 #define NONE  0
 #define FIRST 1
@@ -54,7 +55,8 @@ static void link_open(struct pairing *pairing, uint32_t index)
 
 /*
  * Doubles the number of heads. Most traces have few open spans. Few heads then remain in the
- * processor's nearest cache. Without memory the chains become longer, and nothing else changes.
+ * processor's nearest cache. If memory is lacking, the number of heads does not change, and the
+ * chains become longer.
  */
 static void add_heads(struct pairing *pairing)
 {

@@ -24,9 +24,9 @@
  * were lost, all open spans are cut: they are dropped without an end, because the end may be among
  * the lost events.
  *
- * The memory is limited. If more spans are open than the member most permits, the oldest is dropped
- * and counted. If there are PAIRING_SERIES series, a type that would need a further series makes no
- * spans and is counted. One thread uses a pairing at a time.
+ * The memory is limited. If more spans are open than the member 'most' permits, the oldest span is
+ * dropped and counted. If there are PAIRING_SERIES series, a type that would need a further series
+ * makes no spans and is counted. One thread uses a pairing at a time.
  */
 #ifndef POSIXTRACE_SPANS_PAIRING_H
 #define POSIXTRACE_SPANS_PAIRING_H

@@ -232,8 +232,8 @@ bool pairing_add(struct pairing *pairing, const char *text)
 		}
 	}
 	/*
-	 * If a pair were given twice, each span would be counted twice. A value with too few parts
-	 * is not compared, because it is reported as malformed later.
+	 * A pair must not be given twice, because each of its spans would be counted twice. A value
+	 * with too few parts is not compared, because it is reported as malformed later.
 	 */
 	for (size_t i = 0; parts >= 2 && i < pairing->options; i++)
 		if (!strcmp(pairing->option[i].begin, option.begin) &&
@@ -445,8 +445,8 @@ static void add_named(struct pairing *pairing, struct pairing_type *to,
 
 /*
  * Finds the roles of a type. The role that is added last becomes the first of the list. The ends of
- * --pair are added after the begins, so in the list the ends precede the begins. So an event that
- * both begins and ends a span first ends the open span and then begins the next one.
+ * --pair are added after the begins, so in the list the ends precede the begins. So if an event
+ * both ends and begins a span, it ends the open span before it begins the next one.
  */
 static struct pairing_type *find_roles(struct pairing *pairing, const struct log_type *type)
 {

@@ -22,7 +22,8 @@ struct role {
 	bool has_function;              /* the spans have the names of functions */
 	/* if has_function: index of the field with the function's address */
 	unsigned function;
-	bool has_depth;                 /* a call of a function is one event with its depth */
+	/* a call of a function is one event, which has the depth of the call */
+	bool has_depth;
 	unsigned depth;                 /* if has_depth: index of the field with the depth */
 	unsigned cpu_fields;
 	unsigned cpu[ROLE_CPU_FIELDS];
