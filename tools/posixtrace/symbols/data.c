@@ -31,8 +31,8 @@ struct named {
 	int64_t from_ns, until_ns;
 	char *name; /* NULL: no variable is at the address */
 	/*
-	 * The number of bytes of the name for a pointer that need not point to a lock. A pointer to
-	 * a structure also points to its first member. In this case only a lock gets the name of
+	 * The number of bytes of 'name' that data_symbol() uses. A pointer to a structure also
+	 * points to its first member. If this member is not a lock, data_symbol() omits the name of
 	 * the member.
 	 */
 	size_t plain;
@@ -139,8 +139,10 @@ static const struct posix_trace_mapping_np *mapping_below(const struct data *dat
 		     i < data->mappings && data->mapping[i].pid == pid; i++) {
 			const struct posix_trace_mapping_np *at = &data->mapping[i];
 
-			/* In an ancestor time_ns is the time of the fork, so mappings there never
-			 * change the range. */
+			/*
+			 * For an ancestor, time_ns is the time of the fork. So its mappings never
+			 * change the range.
+			 */
 			if (!depth && (at->parent || at->base <= pointer))
 				narrow_times(name, at, time_ns);
 			if (at->from_ns > time_ns || at->until_ns <= time_ns)

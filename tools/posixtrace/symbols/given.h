@@ -8,7 +8,7 @@
 
 #include "symbols/symbols.h"
 
-/* The meaning of the address: a return address, or an instruction. GIVEN_FRAME: unknown. */
+/* The kind of the address: a return address, or an instruction. GIVEN_FRAME: unknown. */
 enum given_kind { GIVEN_RETURN, GIVEN_EXACT, GIVEN_FRAME };
 
 struct given {

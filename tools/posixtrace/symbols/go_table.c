@@ -49,7 +49,7 @@ bool go_table_begin(struct go_table *table, const void *data, size_t bytes)
 	table->text = word_at(table, 24);
 	table->names = word_at(table, 32);
 	table->functions = word_at(table, 64);
-	/* With these limits no sum below overflows. */
+	/* Because of these limits, no later sum of offsets overflows. */
 	return table->names < bytes && table->functions < bytes && table->count < bytes / 8;
 }
 

@@ -30,7 +30,7 @@ uint32_t module_build_id(int fd, uint8_t id[POSIX_TRACE_BUILD_ID_MAX_NP])
 	elf = elf_begin(fd, ELF_C_READ_MMAP_PRIVATE, NULL);
 	if (elf && elf_kind(elf) == ELF_K_ELF)
 		len = dwelf_elf_gnu_build_id(elf, &bits);
-	/* If the build-id is longer than any in a log, the file is not the file of a module. */
+	/* A log cannot store a longer build-id, so such a file is not the file of a module. */
 	if (len <= 0 || len > POSIX_TRACE_BUILD_ID_MAX_NP)
 		len = 0;
 	if (len)

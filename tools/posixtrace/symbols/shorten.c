@@ -27,7 +27,10 @@ static const char *const prefixes[] = {
 	"typeinfo name for ", "TLS init function for ", "TLS wrapper function for ",
 };
 
-/* The symbols of operators. "<<=" is before "<<", and "<<" is before "<", as for all symbols. */
+/*
+ * The symbols of operators. A longer symbol precedes the symbols with which it begins: "<<="
+ * precedes "<<", and "<<" precedes "<".
+ */
 static const char *const operators[] = {
 	"()", "[]", "<=>", "<<=", ">>=", "->*", "->", "<<", ">>", "<=", ">=", "==", "!=", "&&",
 	"||", "++", "--", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<", ">", "=", "!", "+",
@@ -122,8 +125,9 @@ static bool keep_braces(struct shortening *name)
 static const char clone[] = " [clone ";
 
 /*
- * Skips the parameters of a function and what follows them. The name continues behind them if it
- * names an entity inside of the function.
+ * Skips the parameters of a function and the qualifiers behind them. The name may end there. It may
+ * continue with an entity inside of the function, or with a part that the compiler made. Returns
+ * false for any other text.
  */
 static bool skip_parameters(struct shortening *name)
 {

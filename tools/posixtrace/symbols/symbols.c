@@ -158,7 +158,7 @@ static char *with_begin(struct module *module, const char *path, uint64_t offset
 	return name;
 }
 
-/* The meaning of an address. */
+/* The kinds of addresses. */
 enum address_kind {
 	IS_RETURN,      /* a call returns there */
 	IS_INSTRUCTION, /* a thread was at this instruction */
@@ -223,7 +223,7 @@ static bool find_kernel(struct known *entry, trace_id_t trid, uint64_t address)
 {
 	struct posix_trace_object_np object;
 
-	/* An entry that has a name is valid at all times, also at the greatest one. */
+	/* An entry that has a name is valid at all times, including INT64_MAX. */
 	if (entry->own)
 		return true;
 	if (posix_trace_object_find_np(trid, 0, address, INT64_MAX, &object))

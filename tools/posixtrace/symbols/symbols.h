@@ -33,9 +33,9 @@ struct symbol {
 	bool is_function;
 	bool is_recorder;   /* 'name' and 'whole' are SYMBOLS_RECORDER, and no file is known */
 	/*
-	 * A name that all addresses of a function have in common, for sums over functions. It
-	 * equals 'name', but in a file without symbols it is "function 0xBEGIN of MODULE" if the
-	 * tables for unwinders contain the begin of the function.
+	 * A name that is the same for all addresses of a function, for sums over functions. It
+	 * equals 'name', except in a file without symbols. There it is "function 0xBEGIN of MODULE"
+	 * if the tables for unwinders contain the begin of the function.
 	 */
 	const char *whole;
 };

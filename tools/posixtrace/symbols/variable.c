@@ -17,9 +17,9 @@
 
 #include "base/vec.h"
 
-#define DEPTH_MAX     16u       /* of namespaces, and of members in members */
+#define DEPTH_MAX     16u       /* the greatest depth of namespaces, and of members in members */
 #define VARIABLES_MAX (1u << 20)
-#define ENTRIES_MAX   (1u << 26) /* the limit of a search for variables */
+#define ENTRIES_MAX   (1u << 26) /* the most entries that a search for variables reads */
 #define DIMENSIONS_MAX 8u
 
 /* A variable with a constant address. */
@@ -126,7 +126,10 @@ static void list_globals(struct module *module)
 		qsort(module->global, module->globals, sizeof(*module->global), by_address);
 }
 
-/* Replaces a type by the type for which it is another name. Returns false if there is no type. */
+/*
+ * Replaces a typedef or a qualified type by the type to which it refers. Sets *is_lock if one of
+ * them is a known type of locks. Returns false if there is no type.
+ */
 static bool plain_type(Dwarf_Die *type, bool *is_lock)
 {
 	Dwarf_Attribute attribute;
