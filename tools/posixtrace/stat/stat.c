@@ -177,8 +177,10 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-/* The number is limited, because the array of workers has a fixed size. */
-/* Parses --threads. Returns false after it printed an error. */
+/*
+ * Parses --threads. The number is limited, because the array of workers has a fixed size. Returns
+ * false after it printed an error.
+ */
 static bool threads_given(const char *text)
 {
 	return tool_number_within("--threads", text, 1, TALLY_THREADS_MAX, &options.threads);

@@ -77,7 +77,7 @@ static void status_member(struct json *json, const struct posix_trace_status_inf
 	json_object(json, "status");
 	json_signed(json, "flush_error", status->posix_stream_flush_error);
 	json_bool(json, "running", status->posix_stream_status == POSIX_TRACE_RUNNING);
-	/* The constants of POSIX are written as true or false. */
+	/* Each of these members has two values in POSIX, so it is written as true or false. */
 	json_bool(json, "full", status->posix_stream_full_status == POSIX_TRACE_FULL);
 	json_bool(json, "overrun", status->posix_stream_overrun_status == POSIX_TRACE_OVERRUN);
 	json_bool(json, "flushing", status->posix_stream_flush_status == POSIX_TRACE_FLUSHING);

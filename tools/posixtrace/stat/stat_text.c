@@ -175,7 +175,7 @@ static void print_total(struct out *out, const struct tally *tally, const struct
 }
 
 /*
- * Prints the columns of a type or thread. The percentage is its part of the events that the log
+ * Prints the columns of a type or thread. The percentage is relative to the events that the log
  * has, so lost events do not count.
  */
 static void count_columns(struct out *out, const struct tally *tally,

@@ -33,7 +33,7 @@ struct report {
 	const struct logfile *log;
 	struct json json;
 	uint64_t printed; /* number of faults that were printed */
-	/* the library has reported a wrong number of events in the ledger as a fault */
+	/* the library has already reported that the number of events in the ledger is wrong */
 	bool has_count;
 };
 
