@@ -124,12 +124,9 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 			return 0;
 	}
 	/*
-	 * If the reading has stopped because of --limit, a gap that is still open is not reported,
-	 * because it may end later in the log.
-	 */
-	/*
-	 * Here the log was read up to its end, or up to --end. In the second case an open gap is
-	 * not reported, either.
+	 * The log was read up to its end, or up to --end. In the second case an open gap is not
+	 * reported, because it may end later in the log. For the same reason it is not reported if
+	 * the reading has stopped because of --limit; the function has returned then.
 	 */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);

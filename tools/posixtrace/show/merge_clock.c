@@ -78,8 +78,7 @@ int64_t merge_bound(const struct merge *merge, const struct merge_source *a,
 		    const struct merge_source *b)
 {
 	/*
-	 * If a log has no host name, for example an imported one, its clock counts as a separate
-	 * clock.
+	 * If a log has no host name, as an imported log may, its clock counts as a separate clock.
 	 */
 	bool one_clock = *a->log.info.host && !strcmp(a->log.info.host, b->log.info.host) &&
 			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);

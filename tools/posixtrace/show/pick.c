@@ -147,8 +147,10 @@ bool pick_parse(struct pick *pick, const char *list)
 	}
 }
 
-/* A direct-mapped cache keeps the indices that the fields have in a schema, as in where.c. */
-/* A signed char is enough for an index, because a schema has few fields. */
+/*
+ * A direct-mapped cache keeps the indices that the fields have in a schema, as in where.c. A signed
+ * char is enough for an index, because a schema has few fields.
+ */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)
 {
 	size_t at = ((uintptr_t)schema / sizeof(*schema)) % PICK_CACHE;

@@ -19,7 +19,7 @@
 #include "log/logfile.h"
 
 #define PICK_MAX   64
-#define PICK_CACHE 256 /* places of the cache of schemas */
+#define PICK_CACHE 256 /* number of elements of the cache of schemas */
 
 /* The row of --fields for tables of options. */
 extern const struct option_row pick_rows[];
