@@ -3,9 +3,9 @@
  * latency_json.c - prints the results as one JSON object. Durations are numbers, but times since
  * 1970 are strings.
  *
- * The reason is that a time since 1970 in nanoseconds is greater than 2^53, and programs that use
- * double are exact only up to this number. All arrays are written, even empty arrays, so that a
- * program need not test whether they exist.
+ * A time since 1970 in nanoseconds is greater than 2^53, and programs that use double are exact
+ * only up to 2^53. All arrays are written, even empty arrays, so that a program need not test
+ * whether they exist.
  */
 #include "latency/latency.h"
 

@@ -58,7 +58,7 @@ static void sift_down(struct slowest *slowest, size_t i)
 	}
 }
 
-/* Until the array is full, spans are only appended in any order. */
+/* Until the array is full, spans are only appended. */
 void slowest_add(struct slowest *slowest, const struct span *span)
 {
 	if (slowest->count < slowest->limit) {
