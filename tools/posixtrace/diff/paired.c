@@ -10,8 +10,8 @@
 
 #define STEPS   300 /* limit of the steps for the continued fraction, which needs far fewer steps */
 /*
- * the factor of the covariance in the formula of paired.h; drift is slow, so there is more drift
- * between two runs than within a run, and the factor is greater than 1
+ * the factor of the covariance in the formula of paired.h; it is greater than 1, because drift is
+ * slow: there is more drift between two runs than within a run
  */
 #define BETWEEN 2
 
