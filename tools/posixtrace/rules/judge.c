@@ -98,9 +98,9 @@ static void add_use(struct judge_type *to, struct rule *rule, const struct log_t
 }
 
 /*
- * Makes the list of a type. An event may be both the second and the first event of a rule. It must
- * not meet the obligation that it makes itself, so the entry for the second event precedes the
- * entry for the first.
+ * Makes the list of a type. An event may be both the first and the second event of a rule. It must
+ * not meet the obligation that it makes itself. So its entry as second event precedes its entry as
+ * first event.
  */
 static struct judge_type *find_rules(struct judge *judge, const struct log_type *type)
 {
@@ -167,8 +167,8 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log)
 		struct rule *rule = &rules->rule[i];
 
 		/*
-		 * A rule "rate" with at most N events is violated if N + 1 events are in a span, so
-		 * N + 1 times are kept.
+		 * A rule "rate" that allows at most N events is violated if N + 1 events are within
+		 * a span. So N + 1 times are kept.
 		 */
 		if (rule->kind == RULE_RATE) {
 			rule->window = calloc(rule->number + 1, sizeof(*rule->window));

@@ -98,7 +98,7 @@ void parser_next(struct parser *parser)
 	parser->quoted = false;
 	parser->len = 0;
 	parser->text[0] = '\0';
-	/* The end of the line, or a comment, has no word. */
+	/* There is no word at the end of the line and in a comment. */
 	if (!*p || *p == '#')
 		return;
 	if (*p == '"') {

@@ -21,7 +21,8 @@
 #define RULES_LINE     4096   /* bytes of a line */
 #define RULES_PENDING  65536  /* open obligations of all rules together */
 #define RULES_WINDOW   65536  /* greatest number in a rule "rate" */
-#define RULES_HOLDERS  16384  /* threads for which times of locks are kept, of all rules together */
+/* threads for which times of locks are kept, for all rules together */
+#define RULES_HOLDERS  16384
 /* at most this number of violations of a rule is printed; all are counted */
 #define RULES_REASONS  10
 

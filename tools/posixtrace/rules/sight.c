@@ -104,10 +104,7 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	}
 }
 
-/*
- * If the log was full, the events behind its end are missing. Unread events are missing in the log,
- * too.
- */
+/* If the log was full, it lacks the events behind its end. It also lacks the unread events. */
 bool sight_has_end(const struct judge *judge, bool is_damaged)
 {
 	struct posix_trace_ledger_np total;
