@@ -18,8 +18,8 @@
 #define VALUE_MOST     (1 << 20)  /* bytes of a value or of a row in an account */
 #define PAGES_MOST     65536      /* pages of an account's tables in memory, 256 MiB */
 /*
- * The file has at least this number of bytes for each log that it claims. This limits the claim,
- * because ship reads the file once for each log.
+ * A file that has fewer bytes than this for each log that it claims to have is refused. Otherwise a
+ * false number of logs would cost much time, because ship reads the file once for each log.
  */
 #define BYTES_LEAST    64
 #define NO_ACCOUNT     "this is not an account of posixtrace"

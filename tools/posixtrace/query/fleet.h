@@ -14,8 +14,8 @@
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
  * this attempt to the table "voided", and then repeats the INSERT with a new number. The views omit
- * the rows of voided attempts, no matter when these rows arrive. It does no harm to add an attempt
- * to the table voided twice.
+ * the rows of voided attempts, no matter when these rows arrive. An attempt may be added to the
+ * table "voided" more than once.
  *
  * Fields. The fields of an event are in three arrays of equal length. For each field, the arrays
  * have a key, the value as an integer, and the value as a text. The key is a hash of the field's

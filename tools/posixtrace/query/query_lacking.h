@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * query_lacking.h - finds out whether a server has all rows of the ledger of the logs that it
- * lists. A replica that has not received all rows yet would otherwise hide losses.
+ * query_lacking.h - finds out whether a server has all rows of the ledger of the logs that its
+ * table logs lists. A replica that has not received all rows yet would otherwise hide losses.
  */
 #ifndef POSIXTRACE_QUERY_QUERY_LACKING_H
 #define POSIXTRACE_QUERY_QUERY_LACKING_H

@@ -194,8 +194,8 @@ static bool query_plan_choose(struct query_cursor *cursor)
 
 /*
  * Excludes the types of a log that do not satisfy the condition. All conditions must hold, so a
- * type that is excluded is never selected again. If the log does not list a type with some number,
- * the name of this type is unknown here, so conditions on names do not exclude the number.
+ * type that is excluded is never selected again. If the log does not list a type, the name of its
+ * number is unknown here, so conditions on names do not exclude the number.
  */
 static void only_types_of(const struct logfile *log, unsigned char *chosen, int column, char op,
 			  const char *text, sqlite3_int64 number)

@@ -88,8 +88,8 @@ struct look { /* the first rows */
 
 /*
  * Writes the text of a value into "scratch". "scratch" has no file, so all bytes must fit into its
- * buffer. An escape has at most a few bytes for each byte of the value, so a value of less than an
- * eighth of the buffer fits.
+ * buffer. An escape has at most a few bytes for each byte of the value, so a value that is shorter
+ * than an eighth of the buffer fits.
  */
 static void cell_text(struct out *scratch, sqlite3_stmt *statement, int i)
 {

@@ -655,8 +655,8 @@ static void put_condition(int column, char op, sqlite3_value *value, struct byte
 /* ------------------------------------------------------------------ order */
 
 /*
- * The order by which qsort(3) currently sorts, and the index that each column's value has in a row.
- * These variables may be static, because only one scan is sorted at a time.
+ * The order by which qsort(3) sorts at present, and for each column the index of its value in a
+ * row. These variables may be static, because only one scan is sorted at a time.
  */
 static const char *sorted_by;
 static const signed short *sorted_place;
