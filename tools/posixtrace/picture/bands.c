@@ -19,9 +19,9 @@ const char *bands_name(enum gap_kind kind)
 
 /*
  * Adds a band of the current log. Adjoining bands of one kind become one band. If there are
- * PICTURE_BANDS bands, the function extends the log's last band instead. A log without a band gets
- * one even beyond this limit. Logs are read one after another, so the last band of the log is the
- * last of all bands.
+ * PICTURE_BANDS bands, the function extends the log's last band instead. The first band of each log
+ * is added even beyond this limit. Logs are read one after another, so the last band of the log is
+ * the last of all bands.
  */
 static void add_band(struct picture *picture, const struct gap *gap)
 {

@@ -94,8 +94,8 @@ static void keep_value(struct curves *curves, const struct curve *curve,
 }
 
 /*
- * Keeps the first, least, greatest and last value of a bin, in the order of reading. A value that
- * is two of these is kept once.
+ * Keeps the first, least, greatest and last value of a bin, in the order of reading. If one value
+ * is, for example, both the first and the least, it is kept once.
  */
 static void keep_bin(struct curves *curves, struct curve *curve)
 {

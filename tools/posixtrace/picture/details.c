@@ -51,7 +51,7 @@ bool details_has_error(const struct log_type *type, const struct details_plan *p
 	return classify_number(type, event, plan->error) != 0;
 }
 
-/* Returns whether a text is known, or there is room for one more. */
+/* Returns whether a text is kept already, or there is room for one more. */
 static bool has_room(const struct details *details, const char *text)
 {
 	const double part = details->events ?

@@ -14,7 +14,7 @@
 
 /*
  * For table_find(): returns whether a stack and the wanted stack have the same log, process and
- * number. In another process, the same number belongs to another stack.
+ * number. The same number belongs to another stack in another process.
  */
 static bool is_stack_of(const void *array, uint32_t index, const void *key)
 {

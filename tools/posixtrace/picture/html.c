@@ -264,8 +264,8 @@ static void html_curves(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes how many waits and holds the logs have, and the names of locks. Before the name of a lock
- * it writes the index of the log, the process and the address. Waits that are shorter than
+ * Writes the numbers of waits and holds in the logs, and the names of locks. Before the name of a
+ * lock it writes the index of the log, the process and the address. Waits that are shorter than
  * least_wait, and holds that are shorter than least_hold, are not used for links.
  */
 static void html_links(struct json *json, const struct picture *picture)
@@ -421,7 +421,7 @@ static void html_meta(struct out *out, const struct picture *picture)
 /* ------------------------------------------------------------------ the page */
 
 /*
- * The parts of the script are one program, so their order matters: constants come before their use.
+ * The parts of the script are one program, so their order matters: a constant must precede its use.
  */
 static void html_script(struct out *out)
 {

@@ -26,7 +26,7 @@
  *
  * Last are the events whose fields the page has, if there are such events. For each row: the number
  * of these events; for each event the time since the event before, its type, a number, and its
- * duration + 1 (0: none). The lowest bit of the number is set if the event has an error. The other
+ * duration + 1 (0: none). The lowest bit of this number is set if the event has an error. Its other
  * bits are the index of the event's text + 1 (0: none).
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H

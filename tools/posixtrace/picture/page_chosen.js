@@ -22,7 +22,9 @@ const nameOfItem = it => it.kind === "span" ? meta.series[it.row.series[it.i]].n
 const titleOf = it => nameOfItem(it) + (it.kind === "event" ? "" : ": " + span(extentOf(it)[1]));
 const dotOf = it => it.kind === "span" ? dot("series", it.row.series[it.i]) : it.kind === "state" ? dot("state", it.row.stayKind[it.i]) : dot("type", typeOfEvent(it));
 
-/* Chooses an item, or no item if it is null. If the item is a span, state.span is it, too. */
+/*
+ * Chooses an item, or no item if it is null. If the item is a span, state.span refers to it, too.
+ */
 function chooseItem(it) {
 	state.item = it;
 	state.span = it && it.kind === "span" ? it : null;
@@ -126,13 +128,17 @@ function detailAt(row, time, fits) {
 	return -1;
 }
 
-/* Returns the index of the fields of an event of a row. If the page has all, they are in the order of the events. */
+/*
+ * Returns the index of the fields of an event of a row. If the page has the fields of all events,
+ * they are in the order of the events.
+ */
 const detailOf = it => it.i < 0 ? it.detail : meta.details && meta.details.is_all && meta.has_points ? it.i :
 	detailAt(it.row, it.row.time[it.i], k => it.row.detailType[k] === it.row.type[it.i]);
 
 /*
- * Returns the events that begin and end a span, as [words, row, index]. The end has the name of the
- * span, the duration of the span, or no duration. It may be an event of another thread.
+ * Returns the events that begin and end a span, as [words, row, index]. The event that ends the
+ * span is, in this order of preference: an event with the name of the span, one with the duration
+ * of the span, or one without a duration. It may be an event of another thread.
  */
 function edgesOf({ row, i }) {
 	const begin = row.begin[i], end = begin + row.took[i], name = meta.series[row.series[i]].name;

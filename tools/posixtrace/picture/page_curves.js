@@ -5,7 +5,8 @@
  * any zoom. The scale fits the values that are shown.
  */
 
-const CURVE_GROUP = 8; /* so many elements of a level become one element of the level above */
+/* this number of elements of a level becomes one element of the level above */
+const CURVE_GROUP = 8;
 
 /* Makes the levels of the least and greatest values: each element is for a group of the level below. */
 function curveLevels(values) {
@@ -22,8 +23,10 @@ function curveLevels(values) {
 	return levels;
 }
 
-/* The least and the greatest value are computed here, because those of the tool are rounded. The
- * last value may be a string, because the tool writes integers of 64 bits so. */
+/*
+ * The least and the greatest value are computed here, because those of the tool are rounded. The
+ * last value may be a string, because the tool writes integers of 64 bits as strings.
+ */
 for (const curve of curves) {
 	curve.levels = curveLevels(curve.value);
 	curve.last = Number(curve.last);

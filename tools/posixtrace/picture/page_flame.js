@@ -20,8 +20,8 @@ function hueOfName(name) {
 }
 
 /*
- * Returns for each stack how many events of the type have it in a span of time or, if byTime is
- * true, how long they took.
+ * Returns for each stack the number of events of the type that have it in a span of time. If byTime
+ * is true, returns the sum of their durations instead.
  */
 function flameSums(from, to, type, byTime) {
 	const sums = new Float64Array(meta.flames.stacks.length);

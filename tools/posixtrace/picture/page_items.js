@@ -170,8 +170,8 @@ const waits = []; /* the waits for locks whose holder is known */
 
 /*
  * The spans of each lane are sorted into tiers by their length: spans of the first tier are shorter
- * than a bin of the lowest level, and each further tier has spans of four times the length. The
- * list behind the lists of the lanes has the spans for which there was no lane.
+ * than a bin of the lowest level, and each further tier has spans of four times the length. One
+ * more list, behind those of the lanes, has the spans for which there was no lane.
  */
 const TIERS = levels.length + 1;
 rows.forEach((row, index) => {

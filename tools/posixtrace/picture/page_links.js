@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * page_links.js - the links from a wait for a lock to the threads that held the lock meanwhile, and
- * back. The tool has found the holders. A wait or hold that is too short to be a span of the page
- * still has its time and its thread.
+ * page_links.js - the links from a wait for a lock to the threads that held the lock during the
+ * wait, and from a hold to the waits that it caused. The tool has found the holders. A wait or hold
+ * that is too short to be a span of the page still has its time and its thread.
  */
 
-const LINK_WIDE = 5;     /* a wait that is narrower has no arrow, in pixels */
+const LINK_WIDE = 5;     /* in pixels; a wait that is narrower has no arrow */
 const LINK_ARROWS = 400; /* the most arrows of one drawing */
 const LINK_WAITS = 20;   /* the most waits that are listed for a hold */
 

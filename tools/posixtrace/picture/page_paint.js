@@ -57,7 +57,9 @@ const paint = (function () {
 		return all <= room ? text : text.slice(0, Math.max(1, Math.floor(text.length * room / all) - 1)) + "\u2026";
 	}
 
-	/* Copies the area onto a canvas, its left upper corner at x, y, and writes the names. */
+	/*
+	 * Copies the area onto a canvas, with its upper left corner at x, y, and writes the names.
+	 */
 	function show(pen, x, y, ink) {
 		if (any) {
 			to.putImageData(image, 0, 0);

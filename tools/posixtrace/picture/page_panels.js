@@ -90,7 +90,7 @@ function figure(series, took, from, to) {
 		click: event => { event.stopPropagation(); goToSpan(series, took, from, to); } }, span(took));
 }
 
-/* Returns a button with the number of errors of a type, which shows one after the other. */
+/* Returns a button with the number of errors of a type. Each click shows the next error. */
 function errorButton(type) {
 	return element("button", { type: "button", class: "figure", title: "Show the next error of " + meta.types[type].name,
 		click: event => { event.stopPropagation(); goToError(type); } }, grouped(meta.types[type].errors));

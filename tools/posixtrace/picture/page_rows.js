@@ -19,7 +19,7 @@ function levelFor(perPixel) {
 	return -1;
 }
 
-/* Calls use() for those of the sorted times that are shown, one for each pixel. */
+/* Calls use() for the sorted times that are shown, at most once for each pixel. */
 function eachPixel(n, time, perPixel, use) {
 	let i = search(n, time, state.from);
 	while (i < n && time(i) <= state.to) {

@@ -3,9 +3,10 @@
  * page_search.js - the search. A hit is an event or a span whose name contains the text, or an event
  * with a field that fits it. The fields are those that the page has: see details.h of the tool.
  *
- * Each row has the hits of three kinds as indexes in the order of time: points are events that the
- * page shows one by one, details are events of which it has only the fields, and spans. All hits are
- * ordered by time, then by row, kind and index, so a step never leaves out a hit of the same time.
+ * Each row has lists of hits of three kinds, as indexes in the order of time. Points are events
+ * that the page shows one by one. Details are events of which the page has only the fields. The
+ * third kind is spans. All hits are ordered by time, then by row, kind and index, so a step never
+ * leaves out a hit of the same time.
  */
 
 const HIT_KINDS = ["points", "details", "spans"];
@@ -31,8 +32,8 @@ const escaped = text => text.replace(/[\\^$.*+?()[\]{}|\/-]/g, "\\$&");
 const isNumber = text => /^-?(0x[\da-f]+|\d+(\.\d+)?)$/i.test(text);
 
 /*
- * Returns the pattern that finds a text in the lines "name=value". A number fits whole numbers only,
- * so that fd=3 does not find fd=35. Before "=" there is the whole name of a field.
+ * Returns the pattern that finds a text in the lines "name=value". A number fits whole numbers
+ * only, so that fd=3 does not find fd=35. The text before a "=" must be the whole name of a field.
  */
 function fieldPattern(text) {
 	const at = text.indexOf("="), value = text.slice(at + 1).trim();
@@ -43,7 +44,10 @@ function fieldPattern(text) {
 	return new RegExp(isNumber(value) ? named : named + "|" + anywhere, "im");
 }
 
-/* Returns the durations that are written like the text, as [least, end], or null if it is none. */
+/*
+ * Returns the range of durations that are written like the text, as [least, end], or null if the
+ * text is not a duration.
+ */
 function durationRange(text) {
 	const found = /^(?:time\s*=\s*)?(\d+(?:\.(\d+))?)\s*(ns|us|µs|ms|s)$/i.exec(text);
 	if (!found) return null;
@@ -54,7 +58,10 @@ function durationRange(text) {
 /* Returns whether the duration of a row's event with fields k is in a range, which may be null. */
 const tookFits = (row, k, range) => range !== null && row.detailTook[k] > 0 && row.detailTook[k] - 1 >= range[0] && row.detailTook[k] - 1 < range[1];
 
-/* Returns a function that says whether a row's event with fields k has one that fits. */
+/*
+ * Returns a function of a row and an index k of fields, which returns whether one of these fields
+ * fits.
+ */
 function detailFits(pattern, range) {
 	const texts = meta.details ? meta.details.texts : [], fits = new Uint8Array(texts.length + 1);
 
@@ -74,7 +81,8 @@ function indexesOf(n, fits) {
 
 /*
  * Finds the hits of a row. An event of which the page has both the point and the fields is one hit.
- * A call that is a point is not a second hit as a span. Sets the numbers of events whose fields fit.
+ * A call that is a point is not a second hit as a span. Adds the number of events whose fields fit
+ * to matching.values.
  */
 function rowHits(row, matching, fits) {
 	const values = indexesOf(row.detailTime.length, k => fits(row, k)), byName = k => matching.types[row.detailType[k]];
@@ -90,7 +98,7 @@ function rowHits(row, matching, fits) {
 		const flags = new Uint8Array(row.time.length);
 		let i = 0;
 		for (const k of values) {
-			/* The fields are in the order of the events, and each has its event. */
+			/* Fields are in the order of the events. All fields belong to an event. */
 			while (i < row.time.length && (row.time[i] < row.detailTime[k] || (row.time[i] === row.detailTime[k] && row.type[i] !== row.detailType[k]))) i++;
 			if (i < row.time.length && row.time[i] === row.detailTime[k]) flags[i++] = 1;
 		}
@@ -100,8 +108,8 @@ function rowHits(row, matching, fits) {
 }
 
 /*
- * Returns how many hits of a row and kind are before a hit, or up to it if after is true. hit has
- * the members time, index, kind and k, of which k may be missing.
+ * Returns the number of hits of a row and kind that precede a hit. If after is true, the hit itself
+ * counts, too. The hit has the members time, index, kind and k; k may be missing.
  */
 function hitsBefore(row, index, kind, hit, after) {
 	const n = row.hits[kind].length, time = hitTime(row, kind);

@@ -5,7 +5,8 @@
  * bottom.
  */
 
-const STATE_GROUP = 16; /* before each group of so many times, the sums of all states are stored */
+/* before each group of this number of times, the sums of all states are stored */
+const STATE_GROUP = 16;
 const stateNames = meta.states ? meta.states.names : [], KINDS = stateNames.length;
 
 for (const row of rows) {
@@ -24,7 +25,7 @@ function stayAt(row, time) {
 	return i < n && row.stayBegin[i] === time ? i : i - 1;
 }
 
-/* Stores the time that a row spent in each state before a time. i is stayAt() of the time. */
+/* Stores for each state how long a row was in it before a time. i is stayAt() of that time. */
 function staySum(row, i, time, to) {
 	if (i < 0) return to.fill(0);
 	const group = Math.floor(i / STATE_GROUP);
@@ -49,12 +50,17 @@ const stateBefore = new Float64Array(KINDS), stateAfter = new Float64Array(KINDS
 function drawStates(row, y, perPixel) {
 	const n = row.stayBegin.length, wide = timeWidth(), tall = STATE - 1;
 
-	/* known is the pixel at whose left edge stateBefore has the sums, and next the state there. */
+	/*
+	 * stateBefore has the sums at the left edge of the pixel 'known', and 'next' is the state
+	 * there.
+	 */
 	for (let x = 0, known = -1, next = 0; n && x < wide;) {
 		const left = state.from + x * perPixel, right = left + perPixel, i = known === x ? next : stayAt(row, left);
 		const end = i < 0 ? -1 : row.stayBegin[i] + row.stayTook[i];
 		if (end >= right) {
-			/* One state fills the pixel. Draws it up to the pixel in which it ends. */
+			/*
+			 * One state fills the pixel. It is drawn up to the pixel in which it ends.
+			 */
 			const until = Math.max(x + 1, Math.min(wide, Math.floor(placeOf(end))));
 			paint.box(x, until, y, tall, colours.stateWord[row.stayKind[i]], 1);
 			x = until;

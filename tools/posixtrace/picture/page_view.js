@@ -137,7 +137,7 @@ function drawAxis(perPixel) {
 		const x = Math.round(xOf(t)) + 0.5;
 		pen.moveTo(x, AXIS - 6);
 		pen.lineTo(x, height);
-		/* The last label is not cut at the edge. */
+		/* A label that would be cut at the edge is omitted. */
 		if (x + 3 + pen.measureText(label(t, by)).width <= width)
 			pen.fillText(label(t, by), x + 3, AXIS / 2);
 	}

@@ -80,7 +80,8 @@ struct picture_log {
 	size_t count;
 	int64_t shift_ns;              /* this is added to the log's times */
 	int64_t first_ns, last_ns;     /* times of events, after the addition */
-	int64_t error_ns;              /* bound of the error against the other logs; -1: none */
+	/* bound of the error of comparisons with the other logs; -1: none */
+	int64_t error_ns;
 	uint64_t events, spans;
 	pid_t attached;                /* the process to which attach attached; 0: none */
 	char attached_name[PROGRAM_NAME_BYTES]; /* the program that it executed */

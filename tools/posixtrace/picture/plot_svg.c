@@ -248,10 +248,10 @@ static int bar_of(uint64_t ns)
 }
 
 /*
- * Element i of count[] counts the durations from 2^(i/4) up to 2^((i+1)/4) nanoseconds. i is
- * bounded because a duration has 64 bits. The values of the first and last bucket are limited to
- * the range from the least to the greatest duration. There is room for at least twelve bars,
- * because a smaller number of bars would become wide blocks.
+ * Element i of count[] counts the durations from 2^(i/4) up to 2^((i+1)/4) nanoseconds. A duration
+ * has 64 bits, so i is bounded. The values of the first and last bucket are limited to the range
+ * from the least to the greatest duration. There is room for at least twelve bars, because a
+ * smaller number of bars would become wide blocks.
  */
 static void plot_svg_histogram(struct out *out, const struct picture_series *series, double left,
 			       double top, double width)

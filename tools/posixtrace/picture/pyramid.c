@@ -4,7 +4,7 @@
 
 #include "picture/picture.h"
 
-#define LEAST_BINS 256 /* the lowest level is not made smaller if it has this number of bins */
+#define LEAST_BINS 256 /* no level has fewer bins */
 
 /*
  * Each level has a quarter of the bins of the level below. So a bin's index without its two lowest
@@ -72,7 +72,7 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t 
 
 /*
  * Returns the lowest level on which a span itself is not drawn, because it is shorter than a bin or
- * not kept. On the levels above this level, the span is not drawn, either.
+ * not kept. The span is not drawn on the levels above, either.
  */
 static size_t first_level(const struct picture *picture, uint64_t time_ns)
 {

@@ -28,8 +28,8 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 /*
  * Returns the row of a thread, and makes it if it does not exist. The function never fails: if
  * there are PICTURE_ROWS rows, or no memory for the table, the thread gets the row of the other
- * threads. When that row is in use, no further thread gets its own row. So a thread has the same
- * row in both readings.
+ * threads. From then on, no further thread gets its own row. So a thread has the same row in both
+ * readings.
  */
 static struct picture_row *find_or_make(struct picture *picture, pid_t pid, pid_t tid)
 {

@@ -33,9 +33,9 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
- * Orders items as by_time() does, except items with the same row and time: the greatest value is
- * first. If the values are equal, the youngest item is first, because an outer call is recorded
- * after its inner calls.
+ * Orders items by row and time, as by_time() does. Among items with the same row and time, the
+ * greatest value is first. If the values are also equal, the youngest item is first, because an
+ * outer call is recorded after its inner calls.
  */
 static int by_time_and_value(const void *a, const void *b)
 {

@@ -21,7 +21,7 @@
 struct item {
 	uint64_t ns;           /* since the beginning of the axis */
 	uint64_t value;        /* the length of a span, or another number of the item */
-	uint32_t order;        /* set by runs.c: the order of equal items */
+	uint32_t order;        /* set by runs.c: the order of items with one row and time */
 	uint16_t row, kind;
 };
 

@@ -188,9 +188,7 @@ static enum states_kind kind_of_call(const struct logfile *log, const struct pla
 	case CAUSE_SLEEP:
 		return STATES_SLEEP;
 	case CAUSE_POLL:
-		/*
-		 * If the result is 0, the time limit has ended the call, so the call was a sleep.
-		 */
+		/* If the call returned 0, its time limit ended it, so the call was a sleep. */
 		return classify_number(type, event, plan->result) ? STATES_PEER : STATES_SLEEP;
 	default:
 		return STATES_PEER;
