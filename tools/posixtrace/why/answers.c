@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "why/lives.h"
 
-#define LINKS_MOST 1024 /* connections that are open at the same time; others are not followed */
+#define LINKS_MOST 1024 /* the most open connections that are followed at the same time */
 #define LOOK_AT    512  /* the most requests that a search examines */
 #define REQUESTS_MOST (UINT32_C(1) << 22)
 
@@ -87,8 +87,8 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 }
 
 /*
- * Ends the time in which a connection was being made, if it was. The next use of the descriptor
- * ends this time, because the log shows only then that the connection is complete.
+ * If a connect() of the connection is not complete, ends the wait for it. The next use of the
+ * descriptor ends this wait, because the log does not show earlier that the connection is complete.
  */
 static void end_connect(struct links *links, struct link *link, int64_t to_ns, enum answer_end end)
 {
@@ -205,7 +205,10 @@ static void use_link(struct links *links, struct link *link, const struct call *
 		link->has_read = true;
 		if (!link->is_waiting)
 			return;
-		/* Data of a first read from a new connection is an answer without a request. */
+		/*
+		 * Data that the first read from a new connection returns ends the wait, although
+		 * the program has sent no request.
+		 */
 		if (call->other) {
 			link->is_new = false;
 			end_request(links, link, call->end_ns, ANSWER_READ, 0);
@@ -225,7 +228,7 @@ static void update_links(struct links *links, const struct call *call)
 	struct link *link;
 
 	links->wrote[call->thread] = 0;
-	/* If a poll found something, that was perhaps the connection. */
+	/* A poll that found something may have found that a connection is complete. */
 	for (size_t i = 0; call->cause == CAUSE_POLL && !call->is_in_vain && i < links->count; i++)
 		if (links->link[i].asker == call->thread)
 			end_connect(links, &links->link[i], call->end_ns, call->error ?
@@ -335,7 +338,8 @@ void answers_worst(const struct history *history, struct answer *worst)
 
 /*
  * Does the work of answers_during() for an array that is sorted by process, then by begin. Ignores
- * the request of the connection 'own' on which the program waits since its connect; NULL: none.
+ * the request that began at the same time as the connection 'own', to the same peer: the program
+ * has waited on this connection since its connect. 'own' may be NULL.
  */
 static const struct answer *search_during(const struct answer *array, size_t count, pid_t pid,
 					  uint32_t thread, int64_t from_ns, int64_t to_ns,

@@ -3,10 +3,10 @@
  * answers.h - the times in which a program waited for the answer to a request.
  *
  * The program made the connection: it is a client, or a server that uses another server, its
- * upstream. The log has no event of such a time. The time begins with the connect, or with the
- * first write after an answer. If the connect was complete immediately, the time begins with the
- * first write after the connect. The time ends when the program has read from the connection.
- * Without an answer, it ends with the connection, the program or the log.
+ * upstream. The log has no event of such a wait. The wait begins with the connect, or with the
+ * first write after an answer. If the connect was complete immediately, the wait begins with the
+ * first write after the connect. The wait ends when the program has read from the connection. If
+ * there is no answer, the wait ends with the connection, the program or the log.
  */
 #ifndef POSIXTRACE_WHY_ANSWERS_H
 #define POSIXTRACE_WHY_ANSWERS_H
@@ -39,9 +39,9 @@ void answers_each(const struct history *history,
 void answers_worst(const struct history *history, struct answer *worst);
 
 /*
- * Returns the oldest connection that a thread made during the whole time from from_ns to to_ns, or
- * NULL: a connect() that returned before the connection was complete. Stores how many other
- * connections, and requests on other connections, had no answer meanwhile.
+ * Returns the oldest connection of a thread that was not complete during the whole time from
+ * from_ns to to_ns, or NULL. Its connect() returned before the connection was complete. Stores how
+ * many other connections, and requests on other connections, had no answer during this time.
  */
 const struct answer *answers_connecting(const struct history *history, uint32_t thread,
 					int64_t from_ns, int64_t to_ns, unsigned *others);
@@ -49,8 +49,8 @@ const struct answer *answers_connecting(const struct history *history, uint32_t 
 /*
  * Returns the oldest request whose answer a thread awaited during the whole time from from_ns to
  * to_ns, or NULL. 'thread' is the index of the thread. The thread must have sent the request, or
- * must be the last user of its connection, because other threads of the process wait for other
- * things. *others becomes the number of further such requests that the search has found.
+ * must be the last user of its connection, because another thread of the process need not wait for
+ * this answer. *others becomes the number of further such requests that the search has found.
  */
 const struct answer *answers_during(const struct history *history, uint32_t thread,
 				    int64_t from_ns, int64_t to_ns, unsigned *others);

@@ -207,7 +207,9 @@ static int by_parent(const void *a, const void *b)
 	return arrange_order(x->last_ns, y->last_ns);
 }
 
-/* Collects the main threads of processes whose parent is known. Returns false without memory. */
+/*
+ * Collects the main threads of processes whose parent is known. Returns false if memory is lacking.
+ */
 static bool make_children(struct history *history)
 {
 	for (size_t i = 0; i < history->threads; i++) {

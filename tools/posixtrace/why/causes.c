@@ -37,9 +37,9 @@
  * after the wait.
  */
 #define AFTER_NS INT64_C(1000000)
-#define AGAIN_MOST 8 /* the most polls, each a continuation of the last, that add_partner()
-		      * examines */
-/* marks the keys of causes that wait for the waiting thread in turn; the other keys are less */
+/* the most polls that add_partner() examines; each continues the poll before it */
+#define AGAIN_MOST 8
+/* set in the key of a cause that itself waits for the waiting thread; all other keys are less */
 #define CIRCLE_KEY (UINT64_C(1) << 42)
 #define CALLERS  8   /* the most callers of a call in a label */
 #define LOOK_AT  512 /* the most holds that a search for a probable cause examines */
@@ -128,8 +128,8 @@ static void add_thread_part(struct division *division, uint32_t node, const char
 {
 	/*
 	 * The two threads wait for each other, for example because data of a connection is on its
-	 * way. The label says so, because the chain ends there. A label of a deadlock says it
-	 * already.
+	 * way. The label says so, because the chain ends there. The label of a deadlock already
+	 * says so.
 	 */
 	const bool is_circle = !strstr(how, "deadlock") &&
 			       division_is_active(division, thread, from_ns, to_ns);
@@ -247,8 +247,8 @@ static bool add_holders(struct division *division, uint32_t node, const struct c
 
 /*
  * Adds the threads that held a mutex or a read-write lock. If no thread of the process held it, the
- * lock is in memory that the process shares. A child has the shared memory of its parent at the
- * same address, so holds of this address by other processes are probable causes.
+ * lock may be in memory that several processes share. A child has the shared memory of its parent
+ * at the same address, so holds of this address by other processes are probable causes.
  */
 static void add_lock_holders(struct division *division, uint32_t node, const struct call *call,
 			     int64_t from_ns, int64_t to_ns)
@@ -272,8 +272,9 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 }
 
 /*
- * Adds the thread that ended a wait for a lock. If the log does not have it, adds the thread that
- * held the lock when the wait began: it probably held it for the whole wait.
+ * Adds the thread that ended a wait for a lock. If the log does not show this thread, adds the
+ * thread that held the lock when the wait began. That thread probably held the lock for the whole
+ * wait.
  */
 static void add_owner(struct division *division, uint32_t node, const struct call *call,
 		      uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -289,10 +290,10 @@ static void add_owner(struct division *division, uint32_t node, const struct cal
 }
 
 /*
- * Adds the thread that has probably signalled a condition variable, if no event of a signal shows
- * it. This is the thread that last released the mutex of the variable, because a program changes
- * the condition while it holds the mutex. call->other is this mutex. The search goes backwards from
- * the end of the wait, at most LOOK_AT holds. Returns whether a thread was added.
+ * Adds the thread that has probably signalled a condition variable, if the log has no event of the
+ * signal. This is the thread that last released the mutex of the variable, because a program
+ * changes the condition while it holds the mutex. call->other is this mutex. The search goes
+ * backwards from the end of the wait, at most LOOK_AT holds. Returns whether a thread was added.
  */
 static bool add_releaser(struct division *division, uint32_t node, const struct call *call,
 			 int64_t from_ns, int64_t to_ns)
@@ -354,8 +355,8 @@ static const char *how_ended(const struct call *call, const struct call *partner
 /*
  * Adds the thread that ended the wait by a call of its own. At a barrier, the waiting thread itself
  * may have arrived last. In this case no other thread caused the wait. If no thread ended a poll,
- * the wait continued in later polls, and the thread that ended one of them is added. Returns
- * whether a thread was added.
+ * the wait may have continued in later polls. Then the thread that ended one of these polls is
+ * added. Returns whether a thread was added.
  */
 static bool add_partner(struct division *division, uint32_t node, const struct call *call,
 			const struct call *through, int64_t from_ns, int64_t to_ns)
@@ -381,9 +382,9 @@ static bool add_partner(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * Adds the thread that signalled a condition variable. The variable of a signal by another process
- * is not known: only its place in a page is that of the awaited variable. So a thread of the same
- * process that released the mutex is preferred.
+ * Adds the thread that signalled a condition variable. If another process signalled, the log does
+ * not show that it signalled this variable. It only shows that both variables have the same place
+ * in a page. So a thread of the waiting process that released the mutex is preferred.
  */
 static void add_signaller(struct division *division, uint32_t node, const struct call *call,
 			  int64_t from_ns, int64_t to_ns)
@@ -397,10 +398,10 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 }
 
 /*
- * Adds the process whose end probably ended a wait for data: a read without data finds the end of a
- * pipe or connection after the last process that could write has ended. A shell waits in this way
- * for the output of a command. 'read' is the read that found the end: the wait, or a read after the
- * poll that is the wait; NULL: there is none.
+ * Adds the process whose end probably ended a wait for data. A read that returns no data has found
+ * the end of a pipe or connection, because the last process that could write has ended. A shell
+ * waits in this way for the output of a command. 'read' is the first read of the wait: the call
+ * itself, or a read after the poll 'call'. NULL: there is none.
  */
 static void add_end(struct division *division, uint32_t node, const struct call *call,
 		    const struct call *read, int64_t from_ns, int64_t to_ns)
@@ -835,7 +836,8 @@ static void label_part(struct division *division, struct why_node *node, const s
 		lock_text(division, call, lock, sizeof(lock));
 		/*
 		 * A wait that reached its time limit is a sleep. Each thread may have an object of
-		 * its own for its sleeps, as in Java; without the addresses, they are one cause.
+		 * its own for its sleeps, as in Java. The label omits the address of the object, so
+		 * that all these sleeps are one cause.
 		 */
 		if (is_vain_wait(call) && !call->has_id && !strchr(lock, '"'))
 			snprintf(lock, sizeof(lock), "an unnamed %s", verb);
@@ -1049,7 +1051,10 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		break;
 	case CAUSE_READ:
 	case CAUSE_WRITE:
-		/* A time limit ended a read in vain, so no thread is the cause. */
+		/*
+		 * No thread is the cause of a read that failed, of a wait that reached its time
+		 * limit, or of a read from a timer.
+		 */
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
 		    !add_delay(division, node, call, call, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
@@ -1081,7 +1086,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		    !strcmp(call->type->name, "net.accept"))
 			add_partner(division, node, call, NULL, from_ns, to_ns);
 		break;
-	/* A sleep has no further cause: its timer ends it. */
+	/* A sleep has no further cause, because its timer ends it. */
 	default:
 		break;
 	}

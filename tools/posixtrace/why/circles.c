@@ -29,8 +29,11 @@ struct group {
 	uint32_t known;     /* threads that have events and did not end */
 	uint32_t members;   /* threads in the set */
 	uint32_t first;     /* one of these members */
-	/* A member waits for any thread of the process. 'last' is the last member in the circle of
-	 * all of them, and 'count' is the number of members in this circle. */
+	/*
+	 * A member waits for no certain thread: any thread of the process could end its wait.
+	 * close_stalls() makes one circle of all members: 'last' is its last member so far, 'count'
+	 * their number.
+	 */
 	bool is_stalled;
 	uint32_t last, count;
 	int64_t from_ns;    /* since this time all members have been blocked */
@@ -169,7 +172,7 @@ static struct group *find_group(const struct search *search, const struct call *
 	return main == HISTORY_NONE ? NULL : group_of(search, pid, history->thread[main].life);
 }
 
-/* Returns whether any thread of the process could end the call: the wait is for no certain one. */
+/* Returns whether the call waits for no certain thread: any thread of the process could end it. */
 static bool has_any_ender(const struct call *call)
 {
 	return call->cause == CAUSE_COND || call->cause == CAUSE_SEM ||
@@ -177,9 +180,10 @@ static bool has_any_ender(const struct call *call)
 }
 
 /*
- * Returns whether all threads of a process wait, and at least one of them for any other one. This
- * proves no deadlock, because a signal handler could end a wait. If the recorder has a doubt,
- * another process or a time limit could end the wait, too.
+ * Returns whether all threads of the process of 'call' are blocked in calls that did not return.
+ * The caller has checked that any thread of the process could end 'call'. This is no proof of a
+ * deadlock, because a signal handler could end a wait. If the recorder had a doubt, another process
+ * or a time limit could also end the wait, so the result is false.
  */
 static bool all_stay(const struct search *search, const struct call *call)
 {
@@ -330,8 +334,9 @@ static uint32_t circle_ender(const struct search *search, size_t thread)
 }
 
 /*
- * If all threads of a process wait, and one of them for any other one, each member waits for the
- * next one, and the last for the first.
+ * Makes a circle of the threads of a process that all wait, if any thread of the process could end
+ * the wait of one of them. In this circle each member waits for the next one, and the last member
+ * for the first.
  */
 static void close_stalls(struct search *search)
 {

@@ -50,7 +50,7 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 /* ------------------------------------------------------------------ nodes */
 
-/* marks the keys of parts of unknown reason that the recorder has seen from outside */
+/* set in the keys of parts in which the recorder saw from outside that the thread was blocked */
 #define LOOKED_KEY (UINT64_C(1) << 43)
 
 /*
@@ -168,7 +168,10 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 	const struct symbol *symbol = symbols_at(history->log->trid, pid, address, time_ns, true);
 	const char *file = symbol && symbol->file ? symbol->file : NULL;
 
-	/* The kernel's code in the process has no symbols. All of it reads clocks, mostly. */
+	/*
+	 * [vdso] is code of the kernel in the memory of the process, without symbols here. Most of
+	 * its functions read clocks.
+	 */
 	if (symbol && !symbol->is_function && !strncmp(symbol->whole, "[vdso]", 6)) {
 		snprintf(text, size, "[vdso], as clock_gettime() does");
 		return;
@@ -459,9 +462,9 @@ static const char *last_hint(const struct history_thread *thread)
  * the thread had sent a request, the call waited for the answer. Returns false if the call may have
  * returned.
  *
- * A thread that ended has either left the kernel or was killed. The log cannot distinguish the two.
- * So the call may have returned if it is not traced. If no call of the thread is traced, the log
- * has no evidence, and the result is false.
+ * If the thread has ended, the log does not show whether the call returned or a signal killed the
+ * thread in the call. So the call may have returned if the shim has no wrapper of it. If the ended
+ * thread has recorded no call at all, the log has no evidence, and the result is false.
  */
 static bool add_open_call(struct division *division, uint32_t node,
 			  const struct history_thread *thread, size_t stay, int64_t from_ns,
@@ -536,9 +539,10 @@ static void add_killed(struct division *division, uint32_t node,
 }
 
 /*
- * Adds a time in which the thread was blocked in a call that has no event, because the shim has no
- * wrapper of it, or because the C library makes it itself, such as the write() of printf(). The
- * recorder has seen it from outside. 'is_known' is true if the log has the state of the thread.
+ * Adds a time in which the thread was blocked in a call that has no event. Either the shim has no
+ * wrapper of the call, or the C library makes the call itself, such as the write() of printf(). The
+ * recorder has seen the call from outside. 'is_known' is true if the log has the state of the
+ * thread.
  */
 static void add_looked(struct division *division, uint32_t node, const struct stuck_look *look,
 		       bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -600,9 +604,9 @@ static void add_stateless(struct division *division, uint32_t node, const struct
 
 /*
  * Adds a time in which the thread was blocked. is_known is false if the log has no state of the
- * thread for this time. In this case the thread may have been blocked or not. If call is not known
- * to wait, it is not the reason why the thread was blocked. But it is the best hint that the log
- * has, so the label names it.
+ * thread for this time. In this case it is not known whether the thread was blocked. If call is not
+ * known to wait, it is not the reason why the thread was blocked. But it is the best hint that the
+ * log has, so the label names it.
  */
 static void add_blocked(struct division *division, uint32_t node, const struct call *call,
 			bool is_known, uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -667,8 +671,8 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * Adds a time of which a switch is missing: the thread had a CPU only in a part of it. If the call
- * is known to wait, it counts as a wait for the whole time, as in a log without states.
+ * Adds a time in which the thread had a CPU only for a part: the log lacks a switch of the thread.
+ * If the call is known to wait, it counts as a wait for the whole time, as in a log without states.
  */
 static void add_gap(struct division *division, uint32_t node, const struct call *call,
 		    int64_t from_ns, int64_t to_ns)

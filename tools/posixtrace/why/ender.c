@@ -74,7 +74,7 @@ static bool uses_socket(const struct call *call)
 	       (call->cause != CAUSE_POLL && !strncmp(call->type->name, "net.", strlen("net.")));
 }
 
-/* Returns whether a call is known to use a pipe or a counter, which no socket is connected to. */
+/* Returns whether a call is known to use a pipe or an eventfd. No socket is connected to these. */
 static bool uses_pipe(uint8_t fd_kind)
 {
 	return fd_kind == FD_PIPE || fd_kind == FD_EVENT;

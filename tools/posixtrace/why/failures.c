@@ -396,7 +396,7 @@ const struct failures_process *failures_of(const struct failures *failures, pid_
 		       ? &failures->process[index] : NULL;
 }
 
-/* Returns the parent of a process, if the log has the way in which the parent ended. */
+/* Returns the parent of a process, if the log shows how the parent ended. */
 static const struct failures_process *parent_of(const struct failures *failures,
 						const struct failures_process *child)
 {

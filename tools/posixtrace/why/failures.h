@@ -17,15 +17,18 @@ struct failures {
 	struct failures_process {
 		pid_t pid, parent; /* parent: 0: unknown */
 		uint32_t life, parent_life; /* see why/lives.h */
-		bool is_over;      /* the log has the way of the end: 'code' and 'signal' are
-				    * valid */
+		/* the log shows how the process ended: 'code' and 'signal' are valid */
+		bool is_over;
 		int32_t code, signal;
 		/*
 		 * the time of the process's own event of its end. If there is none: the time of the
 		 * event by which its parent or the recorder recorded the end; 0: none
 		 */
 		int64_t ended_ns;
-		/* connects that continued after their return; a later call has the result */
+		/*
+		 * connects that were not complete when they returned; a later call returned the
+		 * result
+		 */
 		struct failures_connect {
 			int32_t fd;
 			uint32_t text;

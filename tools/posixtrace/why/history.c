@@ -868,7 +868,7 @@ static void add_event(struct history *history, const struct log_type *type,
 /*
  * If no event names a main thread, it gets the name of the program that its process executes. If
  * the recorder attached to a process, the log has an event with the name of its program. Otherwise
- * the file of the program has the name. A child without mappings executes the program of its
+ * the name is that of the program's file. A child without mappings executes the program of its
  * parent.
  */
 static void name_programs(struct history *history)
@@ -1038,8 +1038,9 @@ static void extend_killed(struct history *history)
 }
 
 /*
- * Adds each connect that has begun and not returned, as a call until the end of its thread. It is
- * not called if events of connects were lost, because the connect may then have returned.
+ * Adds each connect that has begun and not returned, as a call until the end of its thread. The
+ * caller does not call this function if events of connects were lost, because the connect may then
+ * have returned.
  */
 static void add_connecting(struct history *history)
 {
@@ -1116,8 +1117,10 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		err = stops_collect(history);
 	if (!err)
 		err = answers_collect(history);
-	/* Calls that did not return are added after answers_collect(), because such a read is no
-	 * answer. */
+	/*
+	 * Calls that did not return are added after answers_collect(), because a read that did not
+	 * return is no answer.
+	 */
 	if (!err && !wanted->end_text &&
 	    (!count_lost(log, "") || (history->knows_end && count_lost(log, "sched."))))
 		stuck_add(history);

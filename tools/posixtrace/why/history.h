@@ -22,14 +22,14 @@
 
 enum cause { /* the reason for which a call waits */
 	CAUSE_NONE,
-	CAUSE_HELD,    /* no wait: a lock was held; history.holds has it */
+	CAUSE_HELD,    /* no wait: a lock was held; history.holds has the hold */
 	CAUSE_LOCK,
 	CAUSE_COND,
 	CAUSE_SEM,
 	CAUSE_BARRIER,
-	CAUSE_READ,    /* for data of a file, pipe or socket */
+	CAUSE_READ,    /* waits for data of a file, pipe or socket */
 	CAUSE_WRITE,
-	CAUSE_FILE,    /* for the file itself: open, close, fsync */
+	CAUSE_FILE,    /* waits for the file itself: open, close, fsync */
 	CAUSE_POLL,
 	CAUSE_PEER,    /* connect, accept, and others that wait for another process */
 	CAUSE_SLEEP,
@@ -336,7 +336,7 @@ struct history {
 	size_t throttles;
 	struct stop *stop;     /* times of stopped processes: why/stops.h */
 	size_t stops;
-	bool knows_stopped;    /* the states of threads say whether a signal had stopped them */
+	bool knows_stopped;    /* the states of threads show whether a signal had stopped them */
 	struct answer *connect; /* connects that took longer than their call; sorted as request */
 	size_t connects;
 	struct answer *request; /* requests of programs; sorted by process, then by begin */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * links.h - which threads held a lock while another thread waited for it.
+ * links.h - finds the threads that held a lock while another thread waited for it.
  *
  * The rules are the same as in the command why: why/classify.h recognizes waits and holds, and
  * spans/holds.h finds the holders.

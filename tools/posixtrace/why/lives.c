@@ -21,8 +21,10 @@ static struct history_process *find_process(const struct history *history, pid_t
 	return index == TABLE_NONE ? NULL : &history->process[index];
 }
 
-/* Returns the entry of a process, and adds it if it is new. Returns NULL past the limit or without
- * memory. */
+/*
+ * Returns the entry of a process, and adds it if it is new. Returns NULL past the limit or if
+ * memory is lacking.
+ */
 static struct history_process *make_process(struct history *history, pid_t pid)
 {
 	struct history_process *process = find_process(history, pid);

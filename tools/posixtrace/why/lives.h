@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lives.h - when processes begin, start a program and end. The kernel uses the number of an ended
- * process again. A later process with the same number has another life. The threads, descriptors,
- * semaphores and connections of the earlier process do not belong to it.
+ * lives.h - the times at which processes begin, start a program and end. The kernel uses the number
+ * of an ended process again. A later process with the same number has another life. The threads,
+ * descriptors, semaphores and connections of the earlier process do not belong to it.
  */
 #ifndef POSIXTRACE_WHY_LIVES_H
 #define POSIXTRACE_WHY_LIVES_H

@@ -9,11 +9,12 @@
 #include "base/vec.h"
 #include "log/field.h"
 
-/* The least data that TCP sends at once without waiting, with the usual size of a packet. */
+/* TCP sends this number of bytes, or more, without waiting, with the usual size of a packet. */
 #define SMALL_BYTES 1448
 /*
- * Linux delays an acknowledgement by 40 ms. A part of the delay may be before the wait. If the log
- * does not have the peer, the whole wait must be such a delay, with the time of the network.
+ * Linux delays an acknowledgement by 40 ms. If the log has the peer, the peer must have waited for
+ * DELAY_NS, because a part of the delay may be before the wait. Otherwise the whole wait must be
+ * about as long as such a delay and the time of the network: from ALONE_NS to ALONE_MOST_NS.
  */
 #define DELAY_NS      UINT64_C(30000000)
 #define ALONE_NS      UINT64_C(38000000)
@@ -128,8 +129,8 @@ static uint64_t nagle_ns(int64_t from_ns, int64_t to_ns)
 
 /*
  * Returns whether a peer waited for data after a time, in the last wait before its answer, and
- * stores the end of this wait. Data that was already written arrives in microseconds, so the peer
- * need not wait.
+ * stores the end of this wait. If TCP did not delay the data, it arrives in microseconds, so the
+ * peer does not wait for so long.
  */
 static bool peer_waited(const struct history *history, const struct call *answer,
 			int64_t since_ns, int64_t *until_ns)

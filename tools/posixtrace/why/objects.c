@@ -181,8 +181,8 @@ static enum fd_kind kind_of(const char *word)
 }
 
 /*
- * The inode of a pipe is its identity in all processes. It is not known which of two descriptors of
- * an eventfd are copies, so an eventfd gets no identity.
+ * The inode of a pipe is its identity in all processes. The log does not show whether two
+ * descriptors refer to the same eventfd, so an eventfd gets no identity.
  */
 void objects_opened(struct history *history, const struct log_type *type,
 		    const struct posix_trace_event_np *event)

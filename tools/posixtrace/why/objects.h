@@ -23,15 +23,18 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
  */
 void objects_find(struct history *history, pid_t pid, struct call *call);
 
-/* The calls at one place of a program that made the most of the open descriptors of a process. */
+/*
+ * The place in a program whose calls made more of the open descriptors of a process than those of
+ * any other place.
+ */
 struct objects_most {
 	uint64_t address;
 	size_t count, all; /* of this place, and of all places */
 };
 
 /*
- * Finds this place, as of a time, among at most OBJECTS_OPEN descriptors. Descriptors that were
- * closed later, or whose making the log does not have, do not count.
+ * Finds this place, as of a time, among at most OBJECTS_OPEN descriptors. A descriptor does not
+ * count if it was closed later, or if the log lacks the call that made it.
  */
 #define OBJECTS_OPEN 65536
 struct objects_most objects_most_open(const struct history *history, pid_t pid, int64_t time_ns);
@@ -43,8 +46,8 @@ struct objects_most objects_most_open(const struct history *history, pid_t pid, 
 void objects_lock_file(struct history *history, const struct call *call, bool is_unlock);
 
 /*
- * Notes a descriptor that its process had open before the trace began (log/opened.h). An event of a
- * call on the descriptor during the recorder's look may be younger than the look, so it wins.
+ * Notes a descriptor that its process had open before the trace began (log/opened.h). If a call has
+ * changed the descriptor since the recorder looked at it, the result of the call is kept.
  */
 void objects_opened(struct history *history, const struct log_type *type,
 		    const struct posix_trace_event_np *event);

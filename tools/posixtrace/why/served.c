@@ -123,7 +123,7 @@ struct served_client served_client(const struct history *history, uint32_t threa
 		if (call->begin_ns >= to_ns)
 			break;
 		follow_stretch(&stretch, call);
-		/* The work for the client before ends when the thread reads from this one. */
+		/* The work for the previous client ends when the thread reads from this client. */
 		if (stretch.from_ns != before.from_ns &&
 		    is_most(&before, call->begin_ns, from_ns, to_ns))
 			return before.client;

@@ -12,9 +12,9 @@
 #define STOPS_MOST 4096 /* bounds the searches; later stops are not followed */
 
 /*
- * The kernel stops a thread within this time. A call of the process that begins or ends later
- * shows that the process continues, even if the log does not have the SIGCONT: a shell may have
- * sent it that was not recorded, or another process to the whole group.
+ * The kernel stops a thread within this time. A call of the process that begins or ends later shows
+ * that the process continues, even if the log lacks the SIGCONT. For example, a shell that was not
+ * recorded may have sent it, or another process may have sent it to the whole group.
  */
 #define STOPS_WITHIN_NS INT64_C(1000000)
 

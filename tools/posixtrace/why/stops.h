@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * stops.h - times in which SIGSTOP had stopped a process. They follow from calls of kill(2), so
- * they are known also if the log does not say when threads had a CPU. A stop ends at the first of
- * these: SIGCONT, SIGKILL, a later call of the process.
+ * they are known even if the log does not show when threads had a CPU. SIGCONT, SIGKILL or a later
+ * call of the process ends a stop, whichever is first.
  */
 #ifndef POSIXTRACE_WHY_STOPS_H
 #define POSIXTRACE_WHY_STOPS_H

@@ -32,7 +32,7 @@ static uint64_t number_of(const struct log_type *type, const struct posix_trace_
 	return classify_number(type, event, field_index(type->schema, name));
 }
 
-/* Returns the facts of a thread, or NULL without memory. */
+/* Returns the facts of a thread, or NULL if memory is lacking. */
 static struct stuck *facts_of(struct history *history, const struct history_thread *thread)
 {
 	if (vec_reach(&history->stuck, &history->stucks, (size_t)(thread - history->thread)))
@@ -146,7 +146,7 @@ static void take_waiting(struct history *history, const struct log_type *type,
 		return;
 	lock = number_of(type, event, "lock");
 	held = number_of(type, event, "held");
-	/* A wait has an event for each lock that the thread holds. */
+	/* Before a wait, the thread records an event for each lock that it holds. */
 	if (thread->last_call != type || stuck->waits_lock != lock || stuck_holds(stuck, held)) {
 		stuck->helds = 0;
 		stuck->waits_ns = event->time_ns;
@@ -189,8 +189,7 @@ bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_ov
 	for (; next + 1 < thread->stays && ran_ns < LEAVE_NS; next++) {
 		const struct stay *now = &thread->stay[next];
 
-		/* Before the end of a thread, the kernel's tracing records the thread as
-		 * blocked. */
+		/* When a thread ends, the kernel's tracing records it as blocked before the end. */
 		if (now->state == STATE_OVER || (now->state == STATE_BLOCKED &&
 						 now[1].state != STATE_OVER))
 			break;
@@ -437,7 +436,7 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 	const struct history_thread *of = &history->thread[thread];
 	const char *kind = "lock";
 
-	/* The kind is from an event of this lock. */
+	/* The kind of the lock is taken from an event of this lock. */
 	for (size_t i = 0; i < history->stucks; i++) {
 		if (!lives_same(history, (uint32_t)i, thread))
 			continue;

@@ -74,8 +74,8 @@ const struct stuck_look *stuck_look(const struct history *history, uint32_t thre
 				    int64_t from_ns, int64_t to_ns);
 
 /*
- * Adds the calls that did not return. To be called after the last event, and only if the log can
- * lack no event of a return.
+ * Adds the calls that did not return. To be called after the last event, and only if the log cannot
+ * lack the event of a call that returned.
  */
 void stuck_add(struct history *history);
 
@@ -105,8 +105,8 @@ void stuck_last_text(const struct history *history, const struct call *call, cha
 		     size_t size);
 
 /*
- * Writes what ends a wait for a condition variable, a barrier, a semaphore or another futex, with
- * its name or address.
+ * Writes the action that ends a wait for a condition variable, a barrier, a semaphore or another
+ * futex, with the name or address of this object.
  */
 void stuck_wakeup_text(const struct history *history, const struct call *call, char *text,
 		       size_t size);

@@ -85,7 +85,10 @@ static bool is_again(const struct history *history, const struct call *next,
 	       next->object == call->object && follows_directly(history, next, call);
 }
 
-/* Returns whether the locking of a mutex lies between two waits for a condition, and not more. */
+/*
+ * Returns whether a call may be between two calls of one wait. A thread locks a mutex between two
+ * waits for a condition, and calls that do not wait do not interrupt the wait.
+ */
 static bool is_between(const struct call *call)
 {
 	return !cause_waits((enum cause)call->cause) || call->cause == CAUSE_LOCK;
@@ -115,12 +118,13 @@ struct tried {
 	uint32_t failed;  /* the last failed call */
 	uint32_t refused; /* the last failed attempt to lock a file */
 	uint32_t asleep;  /* a sleep directly after one of them */
-	uint32_t before;  /* the one before the sleep: preferably the attempt to lock a file */
+	/* the failed call before the sleep; if possible, the attempt to lock a file */
+	uint32_t before;
 	uint32_t again;   /* the last failed call that was an attempt after such a sleep */
 	bool has_others;  /* another call has failed since the sleep */
 };
 
-/* Returns whether a call failed such that a program may try it again later. */
+/* Returns whether a call failed with an error after which a program may try again later. */
 static bool has_failed(const struct call *call)
 {
 	if (call->is_attempt && call->text)
@@ -176,8 +180,9 @@ static bool is_after(const struct history *history, const struct call *sleep, ui
 }
 
 /*
- * Follows a sleep. It is a sleep between two attempts if the attempt before it was not the first
- * one: a program that gives up after the sleep has slept for the same reason.
+ * Follows a sleep. If the attempt before the sleep was itself a repetition, the sleep is marked,
+ * even if no attempt follows: a program that gives up after the sleep has slept for the same
+ * reason.
  */
 static void follow_sleep(struct history *history, struct tried *of, size_t index)
 {
@@ -192,8 +197,8 @@ static void follow_sleep(struct history *history, struct tried *of, size_t index
 }
 
 /*
- * Follows a call that is no sleep. A program that looks for several files which do not exist does
- * not wait for one of them.
+ * Follows a call that is no sleep. A program that finds several files missing does not wait for one
+ * of them.
  */
 static void follow_attempt(struct history *history, struct tried *of, size_t index)
 {

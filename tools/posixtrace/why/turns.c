@@ -3,7 +3,7 @@
 #include "why/turns.h"
 
 /*
- * For logs that do not show when threads had a CPU: a wait of at least this length has probably
+ * If the log does not show when threads had a CPU, a wait of at least this length has probably
  * blocked the thread.
  */
 #define BLOCKED_NS INT64_C(100000)

@@ -324,8 +324,8 @@ static unsigned later_calls(const struct failures_process *process,
 }
 
 /*
- * Prints where a process that has too many open descriptors made most of them. Few of one place are
- * no leak.
+ * Prints where a process that has too many open descriptors made most of them. A small number from
+ * one place is not a leak.
  */
 static void put_leak(struct out *out, const struct why *why, pid_t pid, int64_t time_ns)
 {
@@ -376,9 +376,8 @@ static void put_calls(struct out *out, const struct why *why,
 
 /*
  * Returns the recorded process if it failed. If it did not fail, failures of its children had no
- * effect. For example, a script runs commands to test whether files exist. But a process that
- * failed after its parent had ended, such as a daemon, is returned then. Returns NULL if there is
- * none.
+ * effect. For example, a script runs commands to test whether files exist. In this case, returns a
+ * process that failed after its parent had ended, such as a daemon, or NULL if there is none.
  */
 static const struct failures_process *root_of(const struct why *why)
 {

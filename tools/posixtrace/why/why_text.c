@@ -285,9 +285,10 @@ static void put_load(const struct page *page, const struct window *window)
 }
 
 /*
- * Returns the share of an event's time that is in the window. The event is about the time between
- * two looks of the recorder. The last look follows the end of the process, which was throttled
- * before. An old log has only the time of the event.
+ * Returns the share of an event's time that is in the window. The event describes the time between
+ * two looks of the recorder. The last look is after the end of the process, so the time ends with
+ * the last event of the process. In an old log the event lacks the time of the earlier look, and
+ * the result is 1 or 0: whether the event itself is in the window.
  */
 static double share_of(const struct throttle *throttle, const struct window *window,
 		       int64_t last_ns)
