@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * stops.h - times in which SIGSTOP had stopped a process. They follow from calls of kill(2), so
- * they are known even if the log does not show when threads had a CPU. SIGCONT, SIGKILL or a later
- * call of the process ends a stop, whichever is first.
+ * they are known even if the log does not show when threads had a CPU. A stop ends with the first
+ * of these: SIGCONT, SIGKILL, a later call of the process.
  */
 #ifndef POSIXTRACE_WHY_STOPS_H
 #define POSIXTRACE_WHY_STOPS_H
