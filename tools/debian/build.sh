@@ -61,6 +61,8 @@ sed -i -e "s|@MAINTAINER@|$name <$email>|" -e "s|@VERSION@|$version|" \
 cd "$tree"
 dpkg-buildpackage -b -us -uc >"../build.log" 2>&1 || {
 	tail -n 60 ../build.log
+	! grep -q 'Unmet build dependencies' ../build.log ||
+		fail "packages are missing: install them by apt-get build-dep $tree"
 	fail "see $folder/build.log"
 }
 cd ..
