@@ -927,7 +927,7 @@ static const char *owner_text(const struct division *division, const struct call
 	const bool is_lock = call->cause == CAUSE_LOCK;
 	const enum circles_state state = circles_state(division->history, call->thread);
 
-	if (state == CIRCLES_NONE || (who != call->thread &&
+	if (state <= CIRCLES_IDLE || (who != call->thread &&
 				      !division_is_active(division, who, from_ns, to_ns)))
 		return is_lock ? "held by" : "waiting for";
 	if (who == call->thread && is_lock)

@@ -36,6 +36,8 @@ struct group {
 	 */
 	bool is_stalled;
 	uint32_t last, count;
+	bool has_held;      /* a member waits for what other threads hold: a lock or a barrier */
+	uint32_t idle;      /* threads that wait and hold nothing, as far as the log shows */
 	int64_t from_ns;    /* since this time all members have been blocked */
 };
 
@@ -179,11 +181,18 @@ static bool has_any_ender(const struct call *call)
 	       call->cause == CAUSE_BARRIER;
 }
 
+/* Returns whether a thread must give up something, such as a lock, before the call returns. */
+static bool is_for_held(const struct call *call)
+{
+	return call->cause == CAUSE_LOCK || call->cause == CAUSE_BARRIER;
+}
+
 /*
- * Returns whether all threads of the process of 'call' are blocked in calls that did not return.
- * The caller has checked that any thread of the process could end 'call'. This is no proof of a
- * deadlock, because a signal handler could end a wait. If the recorder had a doubt, another process
- * or a time limit could also end the wait, so the result is false.
+ * Returns whether all threads of the process of 'call' are blocked in calls that did not return, and
+ * at least one of them waits for what another one holds. Without such a thread the process may be
+ * idle; see mark_idle(). The caller has checked that any thread of the process could end 'call'.
+ * This is no proof of a deadlock, because a signal handler could end a wait. If the recorder had a
+ * doubt, another process or a time limit could also end the wait, so the result is false.
  */
 static bool all_stay(const struct search *search, const struct call *call)
 {
@@ -191,7 +200,7 @@ static bool all_stay(const struct search *search, const struct call *call)
 	const struct group *group = group_of(search, thread->pid, thread->life);
 
 	return !search->is_strict && !search->history->stuck[call->thread].has_doubt && group &&
-	       group->known >= 2 && group->members >= group->known;
+	       group->has_held && group->known >= 2 && group->members >= group->known;
 }
 
 /*
@@ -255,6 +264,7 @@ static void begin_set(struct search *search, enum circles_state least)
 			stuck->state = CIRCLES_POSSIBLE;
 		if (!group->members++)
 			group->first = (uint32_t)i;
+		group->has_held |= is_for_held(call_of(history, i));
 		if (stuck->from_ns > group->from_ns)
 			group->from_ns = stuck->from_ns;
 	}
@@ -333,6 +343,19 @@ static uint32_t circle_ender(const struct search *search, size_t thread)
 	return group && group->members ? group->first : HISTORY_NONE;
 }
 
+/* Adds a thread to the circle of all threads of its process. */
+static void close_circle(struct history *history, struct group *group, uint32_t thread)
+{
+	if (group->count == CIRCLES_MOST)
+		return;
+	if (!group->count++)
+		group->first = thread;
+	else
+		history->stuck[group->last].next = thread + 1;
+	history->stuck[thread].next = group->first + 1;
+	group->last = thread;
+}
+
 /*
  * Makes a circle of the threads of a process that all wait, if any thread of the process could end
  * the wait of one of them. In this circle each member waits for the next one, and the last member
@@ -353,15 +376,47 @@ static void close_stalls(struct search *search)
 		struct group *group = group_of(search, history->thread[i].pid,
 					       history->thread[i].life);
 
-		if (!group || !group->is_stalled || !history->stuck[i].state ||
-		    group->count == CIRCLES_MOST)
+		if (group && group->is_stalled && history->stuck[i].state)
+			close_circle(history, group, (uint32_t)i);
+	}
+}
+
+/* Returns whether a thread that is in no deadlock waits, and nothing shows that another thread holds
+ * what it waits for. */
+static bool is_idle(const struct history *history, size_t thread)
+{
+	const struct stuck *stuck = &history->stuck[thread];
+	const struct call *call;
+
+	if (!is_stuck(history, thread) || stuck->state || stuck->has_doubt)
+		return false;
+	call = call_of(history, thread);
+	return (has_any_ender(call) && !is_for_held(call)) ||
+	       (call->cause == CAUSE_JOIN && stuck->ender &&
+		lives_same(history, (uint32_t)thread, stuck->ender - 1));
+}
+
+/* Marks the threads of processes in which all threads are idle. Their circle has all of them. */
+static void mark_idle(struct search *search)
+{
+	struct history *history = search->history;
+
+	for (size_t i = 0; i < history->stucks; i++) {
+		struct group *group = group_of(search, history->thread[i].pid,
+					       history->thread[i].life);
+
+		if (group && is_idle(history, i))
+			group->idle++;
+	}
+	for (size_t i = 0; i < history->stucks; i++) {
+		struct group *group = group_of(search, history->thread[i].pid,
+					       history->thread[i].life);
+
+		if (!group || group->known < 2 || group->idle < group->known ||
+		    !is_idle(history, i))
 			continue;
-		if (!group->count++)
-			group->first = (uint32_t)i;
-		else
-			history->stuck[group->last].next = (uint32_t)i + 1;
-		history->stuck[i].next = group->first + 1;
-		group->last = (uint32_t)i;
+		close_circle(history, group, (uint32_t)i);
+		history->stuck[i].state = CIRCLES_IDLE;
 	}
 }
 
@@ -430,6 +485,7 @@ void circles_find(struct history *history)
 			if (stuck->state == CIRCLES_CERTAIN)
 				stuck->next = circle_ender(&search, i) + 1;
 		}
+		mark_idle(&search);
 	}
 	free(search.group);
 	free(search.by_tid);

@@ -9,6 +9,10 @@
  * member can act before another member acts. So no member ever acts, unless a signal interrupts its
  * wait.
  *
+ * If all threads of a process wait for each other, but only for condition variables, semaphores and
+ * ends of threads, no thread holds what another one wants. The process is idle then, such as a pool
+ * of threads without work, or a wake-up is missing. That is no deadlock.
+ *
  * The deadlock is certain if, in addition, the recorder saw each fact while the enders were already
  * blocked, and has no doubt about the fact. Otherwise the deadlock is only possible.
  */
@@ -19,7 +23,8 @@
 
 #define CIRCLES_MOST 64 /* the most threads of a circle */
 
-enum circles_state { CIRCLES_NONE, CIRCLES_POSSIBLE, CIRCLES_CERTAIN };
+/* CIRCLES_IDLE: all threads of the process wait, and none of them holds what another one wants */
+enum circles_state { CIRCLES_NONE, CIRCLES_IDLE, CIRCLES_POSSIBLE, CIRCLES_CERTAIN };
 
 /* Finds the enders and the deadlocks. To be called after the last stuck call was added. */
 void circles_find(struct history *history);
@@ -30,7 +35,8 @@ uint32_t circles_owner(const struct history *history, const struct call *call);
 /* Writes the pids in a field of posixtrace_blocked, such as "12 15" for "12:3 15:1". */
 void circles_processes(const char *others, char *text, size_t size);
 
-/* Returns whether a thread is in a deadlock, or waits for a thread that is in a deadlock. */
+/* Returns whether a thread is in a deadlock, or waits for a thread that is in a deadlock, or is a
+ * thread of an idle process. */
 enum circles_state circles_state(const struct history *history, uint32_t thread);
 
 /* Returns a text with the reason why a possible deadlock is not certain. */
@@ -40,6 +46,7 @@ const char *circles_doubt(const struct history *history, const uint32_t *member,
  * Finds the circle whose member with the least index is the thread 'first'. Stores the members in
  * such an order that each member waits for the next one, and the last member waits for the first.
  * Returns the number of members, or 0 if there is no such circle or its threads are in no deadlock.
+ * The threads of an idle process are such a circle, too.
  */
 unsigned circles_members(const struct history *history, uint32_t first,
 			 uint32_t member[CIRCLES_MOST]);

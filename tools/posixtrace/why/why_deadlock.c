@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * why_deadlock.c - deadlocks as text and JSON: which lock each thread holds, where it acquired the
- * lock, and what it waits for.
+ * lock, and what it waits for. The text also has the processes whose threads are all idle.
  *
  * Names of threads and locks come from the log, so text is written through text_safe() only.
  */
@@ -116,15 +116,16 @@ static void put_safe(struct out *out, const char *before, const char *text)
 	text_safe(out, text, strlen(text));
 }
 
-/* Prints one deadlock in one line. */
+/* Prints one deadlock, or one idle process, in one line. */
 static void put_circle(struct out *out, const struct why *why, const uint32_t *member,
 		       unsigned count)
 {
 	const struct history *history = &why->history;
 	const pid_t pid = history->thread[member[0]].pid;
-	const bool is_certain = circles_state(history, member[0]) == CIRCLES_CERTAIN;
+	const enum circles_state state = circles_state(history, member[0]);
 
-	out_str(out, is_certain ? "Deadlock: " : "Possible deadlock: ");
+	out_str(out, state == CIRCLES_CERTAIN ? "Deadlock: " :
+		     state == CIRCLES_IDLE ? "All threads wait: " : "Possible deadlock: ");
 	for (unsigned i = 0; i < count && i < MEMBERS; i++) {
 		struct role role;
 
@@ -147,7 +148,10 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 	}
 	if (count > MEMBERS)
 		out_printf(out, "; and %u more threads wait", count - MEMBERS);
-	if (!is_certain)
+	if (state == CIRCLES_IDLE)
+		out_str(out, ". No thread is known to hold what they wait for: the process is idle, "
+			"or a wake-up is missing");
+	else if (state != CIRCLES_CERTAIN)
 		put_safe(out, ". It is not certain: ", circles_doubt(history, member, count));
 	out_str(out, ".\n");
 }
@@ -175,7 +179,7 @@ void why_json_deadlocks(struct json *json, const struct why *why)
 	for (uint32_t first = 0; first < why->history.stucks; first++) {
 		const unsigned count = circles_members(&why->history, first, member);
 
-		if (!count)
+		if (!count || circles_state(&why->history, first) == CIRCLES_IDLE)
 			continue;
 		is_certain = circles_state(&why->history, first) == CIRCLES_CERTAIN;
 		json_object(json, NULL);
