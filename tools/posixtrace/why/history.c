@@ -72,6 +72,11 @@ uint32_t history_find(const struct history *history, pid_t pid, pid_t tid)
 		pid, tid, lives_life(history, pid) });
 }
 
+uint32_t history_find_life(const struct history *history, pid_t pid, pid_t tid, uint32_t life)
+{
+	return find_thread(history, &(const struct thread_key){ pid, tid, life });
+}
+
 uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, int64_t time_ns)
 {
 	struct thread_key key = { pid, tid, lives_life(history, pid) };
@@ -98,10 +103,11 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
 	return HISTORY_NONE;
 }
 
-struct history_thread *history_thread_at(struct history *history, pid_t pid, pid_t tid,
-					 int64_t time_ns)
+/* Does the work of history_thread_at() for the process that has a life. */
+static struct history_thread *make_thread(struct history *history, pid_t pid, pid_t tid,
+					  uint32_t life, int64_t time_ns)
 {
-	const struct thread_key key = { pid, tid, lives_life(history, pid) };
+	const struct thread_key key = { pid, tid, life };
 	uint32_t index = find_thread(history, &key);
 
 	if (index == HISTORY_NONE) {
@@ -120,6 +126,12 @@ struct history_thread *history_thread_at(struct history *history, pid_t pid, pid
 		};
 	}
 	return &history->thread[index];
+}
+
+struct history_thread *history_thread_at(struct history *history, pid_t pid, pid_t tid,
+					 int64_t time_ns)
+{
+	return make_thread(history, pid, tid, lives_life(history, pid), time_ns);
 }
 
 /* Copies a name. If it is too long, it is truncated. */
@@ -178,8 +190,8 @@ static void end_names(struct history *history)
 static struct history_thread *thread_of(struct history *history,
 					const struct posix_trace_event_np *event)
 {
-	struct history_thread *thread = history_thread_at(history, event->info.posix_pid,
-							  event->tid, event->time_ns);
+	struct history_thread *thread = make_thread(history, event->info.posix_pid, event->tid,
+						    lives_of_event(history, event), event->time_ns);
 
 	if (!thread)
 		return NULL;

@@ -234,9 +234,12 @@ struct history {
 		pid_t pid;
 		uint32_t life; /* the number of earlier processes with this pid */
 		bool is_over;
-		/* times of the last end, of the last start of a program, and of the begin of the
+		/* Another process with this pid began although this one had not ended: both are in
+		 * namespaces of their own, or the log lacks the end. */
+		bool is_shared;
+		/* times of the last begin, end and start of a program, and of the begin of the
 		 * last fork() that made the process; INT64_MIN: none */
-		int64_t ended_ns, executed_ns, forked_ns;
+		int64_t begun_ns, ended_ns, executed_ns, forked_ns;
 	} *process;
 	size_t processes;
 	struct table of_process;
@@ -380,6 +383,8 @@ void history_fini(struct history *history);
  * belongs to the last one.
  */
 uint32_t history_find(const struct history *history, pid_t pid, pid_t tid);
+/* Does the same for the process with this pid that has this life: why/lives.h. */
+uint32_t history_find_life(const struct history *history, pid_t pid, pid_t tid, uint32_t life);
 /* Does the same for the process that had this pid at time_ns. */
 uint32_t history_find_at(const struct history *history, pid_t pid, pid_t tid, int64_t time_ns);
 /*

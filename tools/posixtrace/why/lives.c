@@ -4,8 +4,12 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
+#include "log/field.h"
+
+#define SHARED_MOST 16 /* the most processes with one number that an event is compared with */
 
 static bool is_process(const void *array, uint32_t index, const void *key)
 {
@@ -39,8 +43,8 @@ static struct history_process *make_process(struct history *history, pid_t pid)
 	}
 	process = &history->process[history->processes++];
 	*process = (struct history_process){
-		.pid = pid, .ended_ns = INT64_MIN, .executed_ns = INT64_MIN,
-		.forked_ns = INT64_MIN,
+		.pid = pid, .begun_ns = INT64_MIN, .ended_ns = INT64_MIN,
+		.executed_ns = INT64_MIN, .forked_ns = INT64_MIN,
 	};
 	return process;
 }
@@ -84,6 +88,22 @@ int64_t lives_forked(const struct history *history, pid_t pid)
 }
 
 /*
+ * Notes the first event of a process that fork() made. If a process with this number has begun and
+ * not ended, the two processes are in PID namespaces of their own, or the log lacks an end.
+ */
+static void note_begin(struct history_process *process, int64_t time_ns)
+{
+	const bool has_begun = process->begun_ns != INT64_MIN || process->executed_ns != INT64_MIN;
+
+	if (has_begun && !process->is_over && time_ns > process->begun_ns &&
+	    time_ns > process->executed_ns) {
+		process->life++;
+		process->is_shared = true;
+	}
+	process->begun_ns = time_ns;
+}
+
+/*
  * After an end of the process, a life begins with the first event that only a new process has.
  * Other events begin no life: the log is not strictly in the order of time, so they may be events
  * of the ended process.
@@ -92,6 +112,8 @@ void lives_note(struct history *history, const struct plan *plan,
 		const struct log_type *type, const struct posix_trace_event_np *event)
 {
 	const pid_t pid = event->info.posix_pid;
+	const bool is_begin = plan->kind == PLAN_PARENT && !strcmp(type->name, "process.child") &&
+			      field_integer(type->schema, "pid", event, 0) == pid;
 	struct history_process *process;
 
 	if (plan->child >= 0)
@@ -99,18 +121,57 @@ void lives_note(struct history *history, const struct plan *plan,
 
 	if (plan->kind != PLAN_PARENT && plan->kind != PLAN_PROGRAM && plan->kind != PLAN_IN)
 		return;
-	process = plan->kind == PLAN_PROGRAM ? make_process(history, pid) :
+	process = plan->kind == PLAN_PROGRAM || is_begin ? make_process(history, pid) :
 		  find_process(history, pid);
 	if (!process)
 		return;
+	if (is_begin)
+		note_begin(process, event->time_ns);
 	/* The scheduler records the last switches of a process after the process's own end. */
 	if (process->is_over && event->time_ns > process->ended_ns &&
+	    !(process->is_shared && plan->kind == PLAN_PROGRAM) &&
 	    (plan->kind != PLAN_IN || (event->tid == pid && main_is_over(history, pid)))) {
 		process->life++;
 		process->is_over = false;
 	}
 	if (plan->kind == PLAN_PROGRAM)
 		process->executed_ns = event->time_ns;
+}
+
+uint32_t lives_of_event(const struct history *history, const struct posix_trace_event_np *event)
+{
+	const struct history_process *process = find_process(history, event->info.posix_pid);
+	const uint64_t pthread = (uint64_t)event->info.posix_thread_id;
+	uint32_t executes = HISTORY_NONE;
+
+	if (!process || !process->is_shared || !pthread)
+		return process ? process->life : 0;
+	for (uint32_t n = 0; n <= process->life && n < SHARED_MOST; n++) {
+		const uint32_t life = process->life - n;
+		const uint32_t found = history_find_life(history, process->pid, event->tid, life);
+		const struct history_thread *thread;
+
+		if (found == HISTORY_NONE && !n)
+			return life; /* the first event of the process */
+		if (found == HISTORY_NONE)
+			continue;
+		thread = &history->thread[found];
+		if (thread->pthread == pthread)
+			return life;
+		/* A new program has another address of its thread. */
+		if (executes == HISTORY_NONE && thread->last_call &&
+		    !strcmp(thread->last_call->name, "process.exec"))
+			executes = life;
+	}
+	return executes == HISTORY_NONE ? process->life : executes;
+}
+
+pid_t lives_shared(const struct history *history)
+{
+	for (size_t i = 0; i < history->processes; i++)
+		if (history->process[i].is_shared)
+			return history->process[i].pid;
+	return 0;
 }
 
 void lives_end(struct history *history, pid_t pid, int64_t time_ns)

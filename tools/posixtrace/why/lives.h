@@ -23,6 +23,16 @@ void lives_end(struct history *history, pid_t pid, int64_t time_ns);
 /* Returns the number of the life that a process has now; 0: its first one. */
 uint32_t lives_life(const struct history *history, pid_t pid);
 
+/*
+ * Returns the life of the process that recorded an event. Several processes may have one number at
+ * the same time, in PID namespaces of their own. The pthread_t of the thread distinguishes them,
+ * except before the children of one process execute a program.
+ */
+uint32_t lives_of_event(const struct history *history, const struct posix_trace_event_np *event);
+
+/* Returns a number that several processes had at the same time; 0: there is none. */
+pid_t lives_shared(const struct history *history);
+
 /* Returns whether both threads belong to one process. */
 static inline bool lives_same(const struct history *history, uint32_t a, uint32_t b)
 {

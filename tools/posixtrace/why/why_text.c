@@ -620,6 +620,10 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 			   why->overwritten == 1 ? " was" : "s were");
 	if (why->lost > why->overwritten)
 		out_str(out, "Parts may be wrong where events were lost.\n");
+	if (lives_shared(history))
+		out_printf(out, "Several processes had the number %d at the same time, as in PID "
+			   "namespaces of their own: their\ndescriptors are not distinguished.\n",
+			   (int)lives_shared(history));
 	if (history->dropped)
 		out_printf(out, "%llu call%s did not fit into memory.\n",
 			   (unsigned long long)history->dropped, text_plural(history->dropped));
