@@ -706,25 +706,43 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 	return text;
 }
 
+void causes_attempt_text(const struct history *history, const struct call *call, char *text,
+			 size_t size)
+{
+	const char *name = strchr(call->type->name, '.');
+	const uint32_t object = call->text ? call->text : call->peer;
+	const char *error = errno_name(call->error);
+	char fd[80] = "";
+
+	if (tries_is_poll_for_child(call)) {
+		snprintf(text, size, "waitpid() found no ended child");
+		return;
+	}
+	if (call->has_id)
+		snprintf(fd, sizeof(fd), "the System V %s %u", call->cause == CAUSE_SEM ||
+			 call->cause == CAUSE_POST ? "set" : "message queue", (unsigned)call->key);
+	else if (!object && call->cause == CAUSE_PEER)
+		snprintf(fd, sizeof(fd), "descriptor %d", (int)call->key);
+	else if (!object && call->cause >= CAUSE_READ && call->cause <= CAUSE_PEER)
+		descriptor_text(call, fd, sizeof(fd));
+	snprintf(text, size, "%s()%s%s failed with %s (%s)", name ? name + 1 : call->type->name,
+		 call->has_id ? " of " : *fd ? " on " : !object ? "" :
+		 call->cause == CAUSE_READ && call->peer ? " from " :
+		 call->peer || !strcmp(call->type->name, "net.connect") ? " to " : " of ",
+		 object ? history->text[object - 1] : fd, error ? error : "an error",
+		 strerror(call->error));
+}
+
 /* Labels a sleep between two attempts of a call. 'verb' is the function in which it slept. */
 static void label_retry(struct division *division, struct why_node *node,
 			const struct call *failed, const char *verb, const char *caller)
 {
-	char *const *text = division->history->text;
-	const char *name = strchr(failed->type->name, '.');
-	const uint32_t object = failed->text ? failed->text : failed->peer;
-	const char *error = errno_name(failed->error);
-	char fd[80] = "";
+	char text[600];
 
-	if (!object && failed->cause >= CAUSE_READ && failed->cause <= CAUSE_PEER &&
-	    !failed->has_id)
-		descriptor_text(failed, fd, sizeof(fd));
-	division_label(division, node, "sleeping in %s() before the next attempt: %s()%s%s failed "
-		       "with %s (%s)%s", verb, name ? name + 1 : failed->type->name,
-		       *fd ? " on " : !object ? "" : failed->cause == CAUSE_READ && failed->peer ?
-		       " from " : failed->peer || !strcmp(failed->type->name, "net.connect") ?
-		       " to " : " of ", object ? text[object - 1] : fd,
-		       error ? error : "an error", strerror(failed->error), caller);
+	causes_attempt_text(division->history, failed, text, sizeof(text));
+	division_label(division, node, "%ssleeping in %s() before the next attempt: %s%s",
+		       tries_is_poll_for_child(failed) ? "polling for a child: " : "", verb, text,
+		       caller);
 }
 
 /* Labels a poll that no request explains. A poll that a timerfd ended is labelled as a sleep. */
@@ -764,6 +782,9 @@ static void label_call(struct division *division, struct why_node *node, const s
 	else if ((call->peer && call->cause <= CAUSE_WRITE) ||
 		 (text && !strcmp(call->type->name, "net.connect")))
 		label_peer(division, node, call, verb, caller);
+	else if (!strcmp(call->type->name, "net.accept") && *error)
+		division_label(division, node, "waiting in vain for a client in accept() on "
+			       "descriptor %d%s%s", (int)call->key, error, caller);
 	else if (!strcmp(call->type->name, "net.accept") && text)
 		division_label(division, node, "waiting for the client %s in accept()%s", text,
 			       caller);
@@ -875,7 +896,10 @@ static void label_part(struct division *division, struct why_node *node, const s
 		division_label(division, node, "waiting for the end of a thread%s", caller);
 		break;
 	case CAUSE_CHILD:
-		if (call->key)
+		if (tries_is_poll_for_child(call))
+			division_label(division, node, "polling for a child: waitpid() found no "
+				       "ended child%s", caller);
+		else if (call->key)
 			division_label(division, node, "waiting for the end of process %d%s",
 				       (int)call->key, caller);
 		else

@@ -213,6 +213,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 		plan->part = field_of(type, plan->cause == CAUSE_READ ||
 				      plan->cause == CAUSE_WRITE ? "type" : "semaphore");
 		plan->more = field_of(type, "operations");
+		plan->flags = field_of(type, "flags");
 	} else if (plan->cause == CAUSE_SIGNAL) {
 		plan->command = field_of(type, "code");
 		plan->sender = field_of(type, "sender");

@@ -25,7 +25,9 @@ struct plan {
 	enum cause cause;
 	int time, key, other, text, result, error; /* indexes of fields, -1: none */
 	int made[2], source, closed;        /* fields with new, copied and closed descriptors */
-	int flags;      /* field with the flags or the mode of the new descriptors, -1: none */
+	/* field with the flags of a call on an object of System V, or with the flags or the mode of
+	 * the new descriptors; -1: none */
+	int flags;
 	uint32_t close_flag; /* the bit of flags that closes them at exec; 0: exec closes them */
 	int by[2]; /* process and thread that woke this thread or got its CPU */
 	/* 'more': rate of samples, state of a blocked thread, or number of semop's operations */

@@ -150,4 +150,16 @@ void causes_add(struct division *division, uint32_t node, const struct call *cal
 bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
 		      int64_t to_ns);
 
+/*
+ * Returns the kind of a part for a call that the recorder saw from outside, and adds its causes:
+ * stuck_look_call() has made the call.
+ */
+enum why_kind causes_looked_kind(const struct call *call);
+void causes_add_looked(struct division *division, uint32_t node, const struct call *call,
+		       uint32_t waker, int64_t from_ns, int64_t to_ns);
+
+/* Writes what a failed call tried, and its error: "connect() to 10.0.0.1:80 failed with ...". */
+void causes_attempt_text(const struct history *history, const struct call *call, char *text,
+			 size_t size);
+
 #endif

@@ -520,6 +520,8 @@ static void add_file_lock(struct history *history, const struct plan *plan,
 
 /* The commands of semctl() that may end waits, on all processors of Linux. */
 enum { SEMCTL_REMOVES = 0, SEMCTL_SETS = 16, SEMCTL_SETS_ALL = 17 };
+/* The flag IPC_NOWAIT of semop(), msgsnd() and msgrcv(). */
+#define IPC_TRIES 0x800
 
 /*
  * Completes a call on an object of System V. semop() ends waits of others if it increases one
@@ -533,6 +535,7 @@ static void add_ipc(const struct plan *plan, const struct log_type *type,
 
 	call->has_id = true;
 	call->key = (uint32_t)call->key;
+	call->is_try = classify_number(type, event, plan->flags) & IPC_TRIES;
 	if (plan->cause == CAUSE_READ || plan->cause == CAUSE_WRITE) {
 		call->object = (uint32_t)classify_number(type, event, plan->part);
 		return;

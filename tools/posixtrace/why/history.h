@@ -99,6 +99,7 @@ struct call {
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
 	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
 	bool is_attempt : 1;   /* it sets a lock of a file */
+	bool is_try : 1;       /* a call on an object of System V that does not wait */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
 	bool is_empty : 1;     /* a read without error and without data: the end */
 	bool is_open : 1;      /* it did not return before the thread or the log ended */

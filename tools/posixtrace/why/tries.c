@@ -55,6 +55,9 @@ static bool follows_directly(const struct history *history, const struct call *n
 
 bool tries_timed_out(const struct call *call)
 {
+	/* A call with IPC_NOWAIT has the same error number as one with a time limit. */
+	if (call->is_try)
+		return false;
 	/* Some calls have another error number than ETIMEDOUT: semtimedop() and sigtimedwait(). */
 	if (call->cause == CAUSE_SIGNAL)
 		return call->error == EAGAIN;
@@ -124,13 +127,19 @@ struct tried {
 	bool has_others;  /* another call has failed since the sleep */
 };
 
-/* Returns whether a call failed with an error after which a program may try again later. */
-static bool has_failed(const struct call *call)
+bool tries_is_poll_for_child(const struct call *call)
+{
+	return call->cause == CAUSE_CHILD && !call->error && !call->key &&
+	       !strcmp(call->type->name, "process.wait");
+}
+
+bool tries_has_failed(const struct call *call)
 {
 	if (call->is_attempt && call->text)
 		return call->error == EAGAIN || call->error == EACCES;
 	switch (call->error) {
 	case 0:
+		return tries_is_poll_for_child(call);
 	case EINTR:
 	case ECANCELED:
 	case ENOTTY: /* isatty() of a file */
@@ -143,13 +152,15 @@ static bool has_failed(const struct call *call)
 	return call->cause != CAUSE_SLEEP && call->cause != CAUSE_POLL && !tries_timed_out(call);
 }
 
-/* Returns whether two calls try the same. Without a path or address, the descriptor counts. */
-static bool is_same_attempt(const struct call *call, const struct call *other)
+bool tries_are_same(const struct call *call, const struct call *other)
 {
 	if (call->is_attempt || other->is_attempt)
 		return call->is_attempt && other->is_attempt && call->text == other->text;
-	return call->type == other->type && call->text == other->text &&
-	       (call->text || call->key == other->key);
+	if (call->type != other->type || call->text != other->text)
+		return false;
+	/* A wait for any child returns the number of the child that it found. */
+	return call->text || call->key == other->key || tries_is_poll_for_child(call) ||
+	       tries_is_poll_for_child(other);
 }
 
 /* Marks a sleep after a failed call, before the next attempt. */
@@ -205,7 +216,7 @@ static void follow_attempt(struct history *history, struct tried *of, size_t ind
 	const struct call *call = &history->call[index];
 	struct call *sleep = of->asleep ? &history->call[of->asleep - 1] : NULL;
 	const struct call *before = sleep ? &history->call[of->before - 1] : NULL;
-	const bool is_again = sleep && is_same_attempt(before, call) &&
+	const bool is_again = sleep && tries_are_same(before, call) &&
 			      !(before->error == ENOENT && of->has_others) &&
 			      follows_directly(history, call, sleep);
 
@@ -213,7 +224,7 @@ static void follow_attempt(struct history *history, struct tried *of, size_t ind
 		mark_sleep(history, sleep, of->before - 1);
 		of->asleep = 0;
 	}
-	if (has_failed(call)) {
+	if (tries_has_failed(call)) {
 		of->failed = (uint32_t)index + 1;
 		of->has_others = true;
 		if (call->is_attempt)
@@ -222,9 +233,9 @@ static void follow_attempt(struct history *history, struct tried *of, size_t ind
 			of->again = of->failed;
 		return;
 	}
-	if (of->failed && is_same_attempt(&history->call[of->failed - 1], call))
+	if (of->failed && tries_are_same(&history->call[of->failed - 1], call))
 		of->failed = 0;
-	if (of->refused && is_same_attempt(&history->call[of->refused - 1], call))
+	if (of->refused && tries_are_same(&history->call[of->refused - 1], call))
 		of->refused = 0;
 }
 

@@ -17,6 +17,15 @@ int tries_mark(struct history *history);
 /* Returns whether a wait for something other than input ended at a time limit of the call. */
 bool tries_timed_out(const struct call *call);
 
+/* Returns whether a call asked for an ended child without waiting, and there was none. */
+bool tries_is_poll_for_child(const struct call *call);
+
+/* Returns whether a call failed such that a program may try it again later. */
+bool tries_has_failed(const struct call *call);
+
+/* Returns whether two calls try the same. Without a path or address, the descriptor counts. */
+bool tries_are_same(const struct call *call, const struct call *other);
+
 /*
  * Returns the last call of the wait to which a call belongs: the call that reached no time limit.
  * For most calls, this is the call itself.

@@ -23,6 +23,7 @@
 #include "choose/bound.h"
 #include "choose/function_names.h"
 #include "symbols/symbols.h"
+#include "why/repeats.h"
 #include "why/served.h"
 #include "why/why_live.h"
 
@@ -42,6 +43,9 @@ extern const struct tool_command why_command;
  */
 #define UPSTREAM_NS    UINT64_C(10000000)
 #define UPSTREAM_TIMES 10
+
+/* A server that has tried a call in vain so many times does nothing else meanwhile. */
+#define SPIN_TIMES 100
 
 /*
  * The values of the options. The texts belong to argv. The members 'from' and 'to' are valid if
@@ -318,12 +322,40 @@ static bool is_idle_server(void)
 }
 
 /*
+ * Finds the longest time in which a server tried a call in vain again and again, such as accept()
+ * without a free descriptor. Each of these attempts is a turn, so no turn shows them. A server that
+ * looks whether input has arrived is not meant. Returns false if there is no such time.
+ */
+static bool find_spin(struct window *window)
+{
+	const struct history *history = &why.history;
+	struct repeat longest = { .call = NULL };
+
+	for (uint32_t i = 0; i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+		struct repeat repeat;
+
+		if (!thread->is_server)
+			continue;
+		repeat = repeats_longest(history, i, thread->first_ns, thread->last_ns);
+		if (repeat.call && repeat.call->error != EAGAIN && repeat.count >= SPIN_TIMES &&
+		    repeats_ns(&repeat) > repeats_ns(&longest))
+			longest = repeat;
+	}
+	if (!longest.call || repeats_ns(&longest) < UPSTREAM_NS)
+		return false;
+	*window = (struct window){ .thread = longest.call->thread, .from_ns = longest.from_ns,
+				   .to_ns = longest.to_ns };
+	return true;
+}
+
+/*
  * Adds one window of a server, because the whole run of a server is mostly a wait for requests. The
- * window is the server's worst turn. If the server waited much longer for an upstream, the window
- * is this wait. If a thread handled a request for much longer than the turn, and at least as long
- * as the wait, the window is this request. If the main thread only waits, the window is the longest
- * request, however short it is. Returns false if the log has no server, or an option
- * asks for something else.
+ * window is the time in which the server tried a call in vain. If there is none, it is the server's
+ * worst turn. If the server waited much longer for an upstream, the window is this wait. If a thread
+ * handled a request for much longer than the turn, and at least as long as the wait, the window is
+ * this request. If the main thread only waits, the window is the longest request, however short it
+ * is. Returns false if the log has no server, or an option asks for something else.
  */
 static bool take_server(int *status)
 {
@@ -337,6 +369,10 @@ static bool take_server(int *status)
 
 	if (options.thread || options.from_text)
 		return false;
+	if (find_spin(&window)) {
+		*status = add_window(&window);
+		return true;
+	}
 	served_worst(&why.history, &served);
 	if (name)
 		answers_worst(&why.history, &answer);

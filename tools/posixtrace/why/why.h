@@ -95,6 +95,11 @@ const char *why_client(const struct why *why, const struct window *window, int32
 void why_text_deadlocks(struct out *out, const struct why *why);
 /* Prints crashes, and why the recorded program failed, if it did. */
 void why_text_failures(struct out *out, const struct why *why);
+/*
+ * Prints where a process that had too many open descriptors at a time made most of them, as the end
+ * of a sentence, or nothing.
+ */
+void why_text_leak(struct out *out, const struct why *why, pid_t pid, int64_t time_ns);
 /* Prints the evidence that all answers share. */
 void why_text_end(struct out *out, const struct why *why, bool is_cut);
 /* Writes the deadlocks as an array of the open object. */

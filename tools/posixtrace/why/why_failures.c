@@ -323,11 +323,8 @@ static unsigned later_calls(const struct failures_process *process,
 	return count;
 }
 
-/*
- * Prints where a process that has too many open descriptors made most of them. A small number from
- * one place is not a leak.
- */
-static void put_leak(struct out *out, const struct why *why, pid_t pid, int64_t time_ns)
+/* A small number from one place is not a leak. */
+void why_text_leak(struct out *out, const struct why *why, pid_t pid, int64_t time_ns)
 {
 	const struct objects_most most = objects_most_open(&why->history, pid, time_ns);
 	char place[PLACE];
@@ -369,7 +366,7 @@ static void put_calls(struct out *out, const struct why *why,
 			put_safe(out, place);
 		}
 		if (call->error == EMFILE)
-			put_leak(out, why, process->pid, call->time_ns);
+			why_text_leak(out, why, process->pid, call->time_ns);
 		out_char(out, '\n');
 	}
 }

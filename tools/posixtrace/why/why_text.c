@@ -6,13 +6,16 @@
  * terminal through text_safe() and text_name() only. The first three lines answer the question, the
  * rest shows why to believe it.
  */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/brief.h"
 #include "base/errnames.h"
 #include "base/text.h"
+#include "symbols/symbols.h"
 #include "why/lives.h"
+#include "why/repeats.h"
 #include "why/served.h"
 #include "why/why.h"
 
@@ -348,6 +351,34 @@ static void put_limit(const struct page *page, const struct window *window)
 		   is_estimate ? "about " : "", brief_ns(text, (double)ns));
 }
 
+/*
+ * Writes the call that the thread tried in vain again and again. Between the attempts it slept or
+ * ran, which does not show the reason.
+ */
+static void put_repeats(const struct page *page, const struct window *window)
+{
+	const struct why *why = page->why;
+	const struct repeat repeat = repeats_find(&why->history, window->thread, window->from_ns,
+						  window->to_ns);
+	const pid_t pid = why->history.thread[window->thread].pid;
+	char text[600], place[300];
+
+	if (!repeat.call)
+		return;
+	causes_attempt_text(&why->history, repeat.call, text, sizeof(text));
+	out_printf(page->out, "Attempts in vain: %llu times ", (unsigned long long)repeat.count);
+	put_label(page->out, text);
+	symbols_place(why->log.trid, pid, repeat.call->address, repeat.call->end_ns, false, place,
+		      sizeof(place));
+	out_str(page->out, *place ? ", in " : "");
+	put_label(page->out, place);
+	out_printf(page->out, ", on average every %s", brief_ns(text, ((double)repeat.to_ns -
+		   (double)repeat.from_ns) / (double)repeat.count));
+	if (repeat.call->error == EMFILE)
+		why_text_leak(page->out, why, pid, repeat.call->end_ns);
+	out_str(page->out, ".\n");
+}
+
 /* Writes the first lines. The greatest cause is the answer. */
 static void put_summary(const struct page *page, const struct window *window,
 			const struct why_causes *causes)
@@ -371,6 +402,7 @@ static void put_summary(const struct page *page, const struct window *window,
 	put_thread(page, window->thread, root_pid(page));
 	put_chain(page, causes->cause[0].node);
 	out_str(page->out, ".\n");
+	put_repeats(page, window);
 	put_load(page, window);
 	put_limit(page, window);
 	/* The key of a running part without a call is 0. */
