@@ -18,6 +18,7 @@ struct link {
 	pid_t pid;
 	uint64_t fd;
 	uint32_t text, thread;
+	uint32_t object;  /* of the connection */
 	uint32_t asker;   /* the thread that sent the request, or made the connection */
 	int64_t since_ns; /* valid if is_waiting */
 	bool is_waiting;
@@ -81,6 +82,8 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 		.thread = link->thread,
 		.asker = link->asker,
 		.text = link->text,
+		.object = link->object,
+		.fd = (int32_t)link->fd,
 		.end = end,
 		.error = error,
 	};
@@ -105,7 +108,8 @@ static void end_connect(struct links *links, struct link *link, int64_t to_ns, e
 	}
 	history->connect[history->connects++] = (struct answer){
 		.from_ns = from_ns, .to_ns = to_ns, .pid = link->pid, .thread = link->thread,
-		.asker = link->asker, .text = link->text, .is_connect = true, .end = end,
+		.asker = link->asker, .text = link->text, .object = link->object,
+		.fd = (int32_t)link->fd, .is_connect = true, .end = end,
 	};
 }
 
@@ -147,7 +151,8 @@ static void open_link(struct links *links, pid_t pid, const struct call *call)
 	}
 	*link = (struct link){
 		.pid = pid, .fd = call->key, .text = call->peer ? call->peer : call->text,
-		.thread = call->thread, .asker = call->thread, .since_ns = call->begin_ns,
+		.object = call->object, .thread = call->thread, .asker = call->thread,
+		.since_ns = call->begin_ns,
 		.is_waiting = true, .is_new = !call->is_begun,
 		.connecting_ns = call->is_begun ? call->begin_ns : INT64_MIN,
 	};
@@ -339,11 +344,13 @@ void answers_worst(const struct history *history, struct answer *worst)
 /*
  * Does the work of answers_during() for an array that is sorted by process, then by begin. Ignores
  * the request that began at the same time as the connection 'own', to the same peer: the program
- * has waited on this connection since its connect. 'own' may be NULL.
+ * has waited on this connection since its connect. 'own' may be NULL. If 'read' is not NULL, only the request that this read answered is found, and the further ones are
+ * counted.
  */
 static const struct answer *search_during(const struct answer *array, size_t count, pid_t pid,
 					  uint32_t thread, int64_t from_ns, int64_t to_ns,
-					  const struct answer *own, unsigned *others)
+					  const struct answer *own, const struct call *read,
+					  unsigned *others)
 {
 	const struct answer *found = NULL;
 	size_t low = 0, high = count;
@@ -365,7 +372,12 @@ static const struct answer *search_during(const struct answer *array, size_t cou
 		    (request->thread != thread && request->asker != thread) ||
 		    (own && request->from_ns == own->from_ns && request->text == own->text))
 			continue;
-		*others += found != NULL;
+		if (read && (request->end != ANSWER_READ || request->to_ns != read->end_ns ||
+			     request->fd != (int32_t)read->key)) {
+			++*others;
+			continue;
+		}
+		*others += found && !read;
 		found = request;
 	}
 	return found;
@@ -375,7 +387,18 @@ const struct answer *answers_during(const struct history *history, uint32_t thre
 				    int64_t from_ns, int64_t to_ns, unsigned *others)
 {
 	return search_during(history->request, history->requests, history->thread[thread].pid,
-			     thread, from_ns, to_ns, NULL, others);
+			     thread, from_ns, to_ns, NULL, NULL, others);
+}
+
+const struct answer *answers_read(const struct history *history, const struct call *wait,
+				  const struct call *read, unsigned *others)
+{
+	*others = 0;
+	if (read->cause != CAUSE_READ || !read->peer || !read->other)
+		return NULL;
+	return search_during(history->request, history->requests,
+			     history->thread[wait->thread].pid, wait->thread, wait->begin_ns,
+			     wait->end_ns, NULL, read, others);
 }
 
 const struct answer *answers_connecting(const struct history *history, uint32_t thread,
@@ -383,11 +406,11 @@ const struct answer *answers_connecting(const struct history *history, uint32_t 
 {
 	const pid_t pid = history->thread[thread].pid;
 	const struct answer *found = search_during(history->connect, history->connects, pid, thread,
-						   from_ns, to_ns, NULL, others);
+						   from_ns, to_ns, NULL, NULL, others);
 	unsigned more;
 
 	if (found && !*others && search_during(history->request, history->requests, pid, thread,
-					       from_ns, to_ns, found, &more))
+					       from_ns, to_ns, found, NULL, &more))
 		*others = more + 1;
 	return found;
 }

@@ -496,19 +496,27 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 /* ------------------------------------------------------------------ parts */
 
 /*
- * Returns the request for whose answer a poll waits, or NULL. If the poll of a server ended with
- * input, the result is NULL, because a server also waits for its clients. If a poll ended with
- * input while several requests had no answer, or several connections were not complete, the result
- * is NULL, too, because the poll waited for all of them.
+ * Returns the request for whose answer a poll waits, or NULL. 'through' is the call by which the
+ * thread read after the poll. If this call read an answer, the poll waited for this answer: other
+ * connections may have an unanswered request, but none of them ended the poll. Otherwise the result
+ * is NULL if the poll ended with input and the thread is a server, because a server also waits for
+ * its clients. It is also NULL if the poll ended with input while several requests had no answer, or
+ * several connections were not complete, because the poll waited for all of them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
-					    unsigned *others)
+					    const struct call *through, unsigned *others)
 {
 	const struct history_thread *thread = &history->thread[call->thread];
 	const struct answer *request;
 
 	*others = 0;
-	if (call->cause != CAUSE_POLL || (thread->is_server && !call->is_in_vain))
+	if (call->cause != CAUSE_POLL)
+		return NULL;
+	request = through ? answers_read(history, call, through, others) : NULL;
+	if (request)
+		return request;
+	*others = 0;
+	if (thread->is_server && !call->is_in_vain)
 		return NULL;
 	request = answers_connecting(history, call->thread, call->begin_ns, call->end_ns, others);
 	if (!request)
@@ -587,7 +595,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
  * number if the label contains them: an fsync() of a file must not be added to its open(). For the
  * same reason the number has the callers: the number of the call stack.
  */
-static uint64_t key_of(const struct call *call, const struct answer *request,
+static uint64_t key_of(const struct call *call, const struct answer *request, bool has_others,
 		       const struct call *through, const struct call *failed)
 {
 	uint64_t key = hash_number(hash_number(HASH_BEGIN + call->is_stuck, call->cause),
@@ -603,8 +611,9 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 			      (uint64_t)failed->error;
 		key = hash_number(key, call->address);
 		key = hash_number(key, call->is_in_vain);
-		key = hash_number(key, request ? (uint64_t)request->text * 2 + 2 +
-					request->is_connect : 0);
+		key = hash_number(key, request ? (uint64_t)request->text * 4 + 4 +
+					request->is_connect * 2 +
+					(has_others && !call->is_in_vain) : 0);
 		key = hash_number(key, is_timer_read(through));
 		key = hash_number(key, is_client_read(through));
 		break;
@@ -621,8 +630,11 @@ static uint64_t key_of(const struct call *call, const struct answer *request,
 				       0);
 		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
-		/* The object of a message is its type. A queue is one part. */
-		key = hash_number(hash_number(key, call->has_id ? 0 : call->object), call->client);
+		/* The object of a message is its type. A queue is one part, and so are all
+		 * connections to a peer or of a client. */
+		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ?
+				       0 : call->object);
+		key = hash_number(key, call->client);
 		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
 		key = hash_number(hash_number(key, (uint64_t)call->error), call->peer ?
 				  call->is_empty : 0);
@@ -662,9 +674,12 @@ static void label_request(struct division *division, struct why_node *node, cons
 {
 	const struct history *history = division->history;
 	const char *peer = request->text ? history->text[request->text - 1] : "another program";
-	char more[40] = "";
+	char more[80] = "";
 
-	if (others)
+	/* If the poll ended with input, the answer of this peer was the first one. */
+	if (others && !call->is_in_vain)
+		snprintf(more, sizeof(more), ", the first answer to several requests,");
+	else if (others)
 		snprintf(more, sizeof(more), " and %s %u other%s",
 			 request->is_connect ? "for" : "of", others, text_plural(others));
 	division_label(division, node, "waiting %sfor the %s %s%s in %s()%s%s",
@@ -971,10 +986,18 @@ static const struct call *whole_wait(const struct history *history, const struct
 	const struct call *last = tries_last(history, call);
 	unsigned others;
 
-	if (call != last && request_of_poll(history, call, &others) !=
-			    request_of_poll(history, last, &others))
+	if (call != last &&
+	    request_of_poll(history, call, ender_through(history, call), &others) !=
+	    request_of_poll(history, last, ender_through(history, last), &others))
 		return call;
 	return last;
+}
+
+/* Counts the answer to a request that ended a wait. Each answer ends one wait. */
+static void add_answer(struct why_node *node, const struct answer *request)
+{
+	node->answers++;
+	node->answers_ns += answers_ns(request);
 }
 
 void causes_add(struct division *division, uint32_t parent, const struct call *piece,
@@ -984,8 +1007,13 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	const struct call *call = whole_wait(history, piece);
 	pid_t pid = history->thread[call->thread].pid;
 	unsigned others;
-	const struct answer *request = request_of_poll(history, call, &others);
-	const struct call *through = request ? NULL : ender_through(history, call);
+	const struct call *read = call->cause == CAUSE_READ ? call : ender_through(history, call);
+	const struct answer *request = request_of_poll(history, call, read, &others);
+	const struct answer *answered = read ? answers_read(history, call, read, &(unsigned){ 0 }) :
+					NULL;
+	/* The call explains a poll for an answer only if it has read this answer. */
+	const struct call *through = call->cause == CAUSE_POLL && (!request || request == answered) ?
+				     read : NULL;
 	bool is_new, is_flock;
 	struct why_node *part;
 	uint32_t node, who;
@@ -994,8 +1022,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	if (call != piece)
 		waker = 0;
 	part = division_child(division, parent, kind_of(call, request, through),
-			      key_of(call, request, through, tries_failed(history, call)),
-			      &is_new);
+			      key_of(call, request, others, through,
+				     tries_failed(history, call)), &is_new);
 	if (!part)
 		return;
 	part->thread = call->thread;
@@ -1005,6 +1033,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	/* The bytes of a call are counted once, when its last piece is added. */
 	if (to_ns == piece->end_ns && piece->cause >= CAUSE_READ && piece->cause <= CAUSE_FILE)
 		part->bytes += piece->other;
+	if (answered && to_ns == piece->end_ns && call == piece)
+		add_answer(part, answered);
 	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
 	if (call->is_stuck) {
@@ -1087,10 +1117,11 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 			add_end(division, node, call, call, from_ns, to_ns);
 		break;
 	case CAUSE_POLL:
+		/* If the thread did not read the answer next, the log does not show its writer. */
 		if (!call->is_in_vain && !is_timer_read(through) &&
-		    !add_delay(division, node, call,
-			       through ? through : ender_through(history, call), from_ns, to_ns) &&
+		    !add_delay(division, node, call, read, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
+		    (!request || request == answered) &&
 		    !add_partner(division, node, call, through, from_ns, to_ns))
 			add_end(division, node, call, through, from_ns, to_ns);
 		break;
@@ -1114,4 +1145,20 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	default:
 		break;
 	}
+}
+
+enum why_kind causes_looked_kind(const struct call *call)
+{
+	if (call->cause != CAUSE_READ && call->cause != CAUSE_WRITE)
+		return WHY_UNKNOWN;
+	return call->text && call->fd_kind != FD_QUEUE ? WHY_FILE : WHY_PEER;
+}
+
+/* The number of transferred bytes is not known, so the partner needs a known object. */
+void causes_add_looked(struct division *division, uint32_t node, const struct call *call,
+		       uint32_t waker, int64_t from_ns, int64_t to_ns)
+{
+	if (!causes_add_waker(division, node, waker, from_ns, to_ns) &&
+	    causes_looked_kind(call) == WHY_PEER && call->object)
+		add_partner(division, node, call, NULL, from_ns, to_ns);
 }

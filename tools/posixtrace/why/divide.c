@@ -549,11 +549,12 @@ static void add_looked(struct division *division, uint32_t node, const struct st
 {
 	char *const *text = division->history->text;
 	const char *object = look->object ? text[look->object - 1] : "";
+	const struct call call = stuck_look_call(division->history, look, from_ns, to_ns);
 	bool is_new;
 	const uint64_t key = hash_number(hash_number(hash_number(HASH_BEGIN, look->call),
 						     (uint32_t)look->fd), look->object);
-	struct why_node *part = division_child(division, node, WHY_UNKNOWN, LOOKED_KEY | key,
-					       &is_new);
+	struct why_node *part = division_child(division, node, causes_looked_kind(&call),
+					       LOOKED_KEY | key, &is_new);
 	char fd[40] = "";
 
 	if (!part)
@@ -565,7 +566,7 @@ static void add_looked(struct division *division, uint32_t node, const struct st
 			       "no event%s", text[look->call - 1], fd, *object ? " (" : "", object,
 			       *object ? ")" : "", is_known ? "" : ", or running around it");
 	division_add(division, part, from_ns, to_ns);
-	causes_add_waker(division, division_index(division, part), waker, from_ns, to_ns);
+	causes_add_looked(division, division_index(division, part), &call, waker, from_ns, to_ns);
 }
 
 /*

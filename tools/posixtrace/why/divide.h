@@ -35,6 +35,8 @@ struct why_node {
 	uint64_t ns, below_ns;  /* its time, and the total time of its children */
 	uint64_t count, longest_ns, bytes;
 	int64_t longest_at_ns;  /* the begin of the longest occurrence */
+	/* the answers that ended these waits, and the sum of the times since their requests */
+	uint64_t answers, answers_ns;
 	uint64_t samples;       /* number of samples in its time; of WHY_FAULT: in run_ns */
 	/* of WHY_FAULT: the time in which the thread ran and had page faults */
 	uint64_t run_ns;

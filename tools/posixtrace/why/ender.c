@@ -26,6 +26,7 @@ struct wait {
 	uint64_t signal;     /* of CAUSE_KILL: the signal that ended the wait; 0: unknown */
 	bool is_second;
 	bool is_socket;
+	bool is_connection;  /* both ends must be known */
 	uint8_t fd_kind;
 	bool has_bytes;      /* the member 'other' of both calls is a number of bytes */
 	pid_t pid;
@@ -80,9 +81,23 @@ static bool uses_pipe(uint8_t fd_kind)
 	return fd_kind == FD_PIPE || fd_kind == FD_EVENT;
 }
 
+/* Returns whether a call uses an end of a connection that a program connected or accepted. */
+static bool uses_connection(const struct call *call)
+{
+	return call->cause != CAUSE_POLL && (call->peer || call->fd_kind == FD_CLIENT);
+}
+
+/* Returns whether a kind of descriptor has two ends with one object. */
+static bool has_ends(uint8_t fd_kind)
+{
+	return fd_kind == FD_PAIR || fd_kind == FD_CLIENT || fd_kind == FD_OTHER;
+}
+
 /*
- * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two sockets of a pair
- * have one object, and a read from one socket receives what was written to the other. In one
+ * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two ends of a connection
+ * or pair of sockets have one object, and a read from one end receives what was written to the
+ * other. The answer of a peer comes over no other connection, so for a connection the result is not
+ * -1. In one
  * process, locks without a name are the same if their addresses are equal. In two processes, they
  * may be one lock in shared memory if their places in a page are equal.
  */
@@ -140,9 +155,9 @@ static int same_object(const struct wait *wait, const struct call *other)
 		    (uses_pipe(wait->fd_kind) && uses_socket(other)))
 			return 0;
 		if (!wait->object || !other->object)
-			return -1;
+			return wait->is_connection ? 0 : -1;
 		return wait->object == other->object &&
-		       (other->fd_kind != FD_PAIR || other->is_second != wait->is_second);
+		       (!has_ends(other->fd_kind) || other->is_second != wait->is_second);
 	}
 }
 
@@ -284,7 +299,7 @@ static struct wait wait_of(const struct call *call, const struct call *through)
 	return (struct wait){
 		.call = call, .wanted = wanted_of(call, through),
 		.object = used->object, .is_second = used->is_second, .fd_kind = used->fd_kind,
-		.is_socket = uses_socket(used),
+		.is_socket = uses_socket(used), .is_connection = uses_connection(used),
 		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,
 		.has_bytes = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE,
 	};
@@ -349,7 +364,8 @@ const struct call *ender_through(const struct history *history, const struct cal
 		return NULL;
 	while ((next = later_next(&later)) && next->cause != CAUSE_POLL)
 		if (next->cause == CAUSE_READ ||
-		    (next->cause == CAUSE_PEER && !strcmp(next->type->name, "net.accept")))
+		    (next->cause == CAUSE_PEER && !next->error &&
+		     !strcmp(next->type->name, "net.accept")))
 			return next;
 	return NULL;
 }

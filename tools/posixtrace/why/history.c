@@ -21,6 +21,7 @@
 #include "log/program.h"
 #include "why/answers.h"
 #include "why/classify.h"
+#include "why/connections.h"
 #include "why/nagle.h"
 #include "why/objects.h"
 #include "why/lives.h"
@@ -232,22 +233,14 @@ static bool is_text(const void *array, uint32_t index, const void *key)
  * The text ends at the first NUL of the field, and may have control characters, which the output
  * makes safe. key_of() in causes.c uses the index to identify a part.
  */
-uint32_t history_text(struct history *history, const struct log_type *type,
-		      const struct posix_trace_event_np *event, int field)
+uint32_t history_keep(struct history *history, const char *text, size_t len)
 {
-	struct posix_trace_value_np value;
-	struct text_key key;
-	uint32_t index;
-	uint64_t hash;
+	const struct text_key key = { text, strnlen(text, len) };
+	const uint64_t hash = hash_bytes(HASH_BEGIN, key.data, key.len);
+	const uint32_t index = table_find(&history->of_text, hash, is_text, history->text, &key);
 
-	if (field < 0 ||
-	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
-				      event->data_len, 0, &value) ||
-	    value.field->form != POSIX_TRACE_FORM_BYTES_NP || !value.len)
+	if (!len)
 		return 0;
-	key = (struct text_key){ value.data, strnlen(value.data, value.len) };
-	hash = hash_bytes(HASH_BEGIN, key.data, key.len);
-	index = table_find(&history->of_text, hash, is_text, history->text, &key);
 	if (index != TABLE_NONE)
 		return index + 1;
 	if (!vec_grow(&history->text, history->texts, 1) ||
@@ -261,6 +254,19 @@ uint32_t history_text(struct history *history, const struct log_type *type,
 		return 0;
 	}
 	return (uint32_t)history->texts;
+}
+
+uint32_t history_text(struct history *history, const struct log_type *type,
+		      const struct posix_trace_event_np *event, int field)
+{
+	struct posix_trace_value_np value;
+
+	if (field < 0 ||
+	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
+				      event->data_len, 0, &value) ||
+	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
+		return 0;
+	return history_keep(history, value.data, value.len);
 }
 
 /* ------------------------------------------------------------------ events */
@@ -1131,6 +1137,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 	if (!err)
 		err = stops_collect(history);
 	if (!err)
+		err = connections_pair(history);
+	if (!err)
 		err = answers_collect(history);
 	/*
 	 * Calls that did not return are added after answers_collect(), because a read that did not
@@ -1160,6 +1168,7 @@ void history_fini(struct history *history)
 	free(history->piece);
 	holds_fini(&history->holds);
 	free(history->transfer);
+	free(history->end);
 	free(history->request);
 	free(history->connect);
 	free(history->stop);

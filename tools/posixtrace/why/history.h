@@ -76,7 +76,7 @@ struct call {
 	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
 	uint32_t client;       /* with FD_CLIENT: index of the client's address + 1; 0: unknown */
 	/*
-	 * the identity of the pipe, queue or named semaphore; of CAUSE_KILL: the number of the
+	 * the identity of the pipe, connection, queue or named semaphore; of CAUSE_KILL: the number of the
 	 * target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index in
 	 * history.text + 1; with has_id: the number of the semaphore + 1, or the type of the
 	 * message; 0: unknown, or several semaphores
@@ -93,7 +93,8 @@ struct call {
 	pid_t sender;
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
-	/* the descriptor is the second of a pair of sockets; of a sleep: flock() locks object */
+	/* the descriptor is the second of a pair of sockets, or the end of a connection that was
+	 * accepted; of a sleep: flock() locks object */
 	bool is_second : 1;
 	bool is_in_vain : 1;   /* a poll that reached its time limit */
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
@@ -206,6 +207,8 @@ struct answer {
 	uint32_t thread;     /* the thread that used the connection last */
 	uint32_t asker;      /* the thread that sent the request */
 	uint32_t text;       /* index of the address in history.text + 1 */
+	uint32_t object;     /* of the connection: see struct call */
+	int32_t fd;
 	bool is_connect;     /* the wait is for the connection */
 	int32_t error;       /* of ANSWER_BROKEN; 0: the peer closed the connection */
 	enum answer_end {
@@ -268,7 +271,9 @@ struct history {
 			/* index of the address to which it is connected + 1; 0: none */
 			uint32_t peer;
 			uint32_t client; /* index of the client's address + 1; 0: none */
-			uint32_t object; /* identity of the pipe or queue; 0: unknown */
+			uint32_t own;    /* index of the socket's own address + 1; 0: unknown */
+			/* identity of the pipe, queue or connection; 0: unknown */
+			uint32_t object;
 			uint8_t kind;
 			bool is_second;
 			bool closes_at_exec;
@@ -280,6 +285,18 @@ struct history {
 	} *fd;
 	size_t fds;
 	struct table of_fd;
+	struct connection_end { /* a socket with a peer: why/connections.h */
+		/* the time of the call of connect() or accept() */
+		int64_t from_ns, to_ns;
+		int64_t closed_ns; /* 0: not closed */
+		/* indexes of the addresses of its server and its client + 1; 0: unknown */
+		uint32_t server, client;
+		uint32_t mate;    /* index of the other end, or HISTORY_NONE */
+		uint64_t port;    /* a hash */
+		bool is_accepted, is_begun, is_used;
+		bool is_ambiguous; /* another end could be in its pair, too */
+	} *end;
+	size_t ends;
 	struct tcp_socket {    /* of a process: why/nagle.h */
 		pid_t pid;
 		int32_t fd;
@@ -399,6 +416,8 @@ void history_note_last(struct history_thread *thread, const struct log_type *typ
 		       const struct posix_trace_event_np *event);
 /* Returns whether the thread has recorded its own end, or the end of its process. */
 bool history_ended_itself(const struct history_thread *thread);
+/* Keeps a text, each text once. Returns its index + 1; 0: len is 0, or memory is lacking. */
+uint32_t history_keep(struct history *history, const char *text, size_t len);
 /*
  * Keeps a text of an event, each text once. Returns its index + 1, or 0 if there is none. If field
  * is negative, there is none.

@@ -3,11 +3,13 @@
 #include "why/objects.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/vec.h"
 #include "log/field.h"
+#include "why/connections.h"
 #include "why/lives.h"
 
 /* The commands of fcntl() that concern descriptors, on all processors of Linux. */
@@ -88,17 +90,18 @@ static const struct history_fd *state_at(const struct history_fds *fd, int64_t t
  * process that has an entry of that time, even a closed one. An ancestor may have used the number
  * again since the fork, for example for the pipe of its next child, so the last states of the
  * descriptor are kept. If exec has closed the descriptor at the start of a program, the result is
- * empty.
+ * empty. is_past is true if the time is not that of the event that is being read.
  */
-static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number,
-				  int64_t time_ns)
+static struct history_fd find_fd(struct history *history, pid_t pid, int32_t number,
+				 int64_t time_ns, bool is_past)
 {
 	int64_t born_ns = time_ns;
 	bool has_executed = false;
 
 	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
 		const struct history_fds *of = fd_of(history, pid, number, false);
-		const struct history_fd *fd = of ? state_at(of, level ? born_ns : INT64_MAX) : NULL;
+		const struct history_fd *fd = of ? state_at(of, level || is_past ? born_ns :
+								     INT64_MAX) : NULL;
 
 		/* A state of an earlier process with the same pid does not count. */
 		if (fd && !lives_has(history, pid, fd->since_ns, born_ns))
@@ -112,6 +115,13 @@ static struct history_fd known_fd(struct history *history, pid_t pid, int32_t nu
 		pid = parent_of(history, pid, &born_ns);
 	}
 	return (struct history_fd){ .text = 0 };
+}
+
+/* Returns what is known of a descriptor at the time of the event that is being read. */
+static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number,
+				  int64_t time_ns)
+{
+	return find_fd(history, pid, number, time_ns, false);
 }
 
 /*
@@ -150,8 +160,26 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 	if (fd.kind == FD_QUEUE)
 		fd.object = path ? OBJECTS_BY_NAME | path : 0;
 	else if (fd.kind != FD_OTHER && fd.kind != FD_CLIENT)
-		fd.object = ++history->objects & ~OBJECTS_BY_NAME;
+		fd.object = ++history->objects & ~(OBJECTS_BY_NAME | CONNECTIONS_BIT);
 	return fd;
+}
+
+/* Describes the end of a connection that a call of accept() has made. */
+static void accept_fd(struct history *history, const struct plan *plan,
+		      const struct log_type *type, const struct posix_trace_event_np *event,
+		      pid_t pid, struct history_fd *fd)
+{
+	const struct history_fd listens = known_fd(history, pid,
+						   (int32_t)classify_number(type, event, plan->key),
+						   event->time_ns);
+
+	fd->is_second = true;
+	fd->own = listens.own;
+	/* A call that failed has made no connection. */
+	if ((int32_t)classify_number(type, event, plan->made[0]) >= 0)
+		fd->object = connections_add(history, &(const struct connection_end){
+			.from_ns = event->time_ns, .to_ns = event->time_ns, .server = fd->own,
+			.client = fd->client, .is_accepted = true });
 }
 
 /* Returns the index of the text of a field, plus 1; 0: it is empty. */
@@ -178,6 +206,36 @@ static enum fd_kind kind_of(const char *word)
 		if (!strcmp(word, kinds[i].word))
 			return kinds[i].kind;
 	return FD_OTHER;
+}
+
+/*
+ * Finds the addresses of a socket that was open before the trace: its name is the protocol and its
+ * own address, and, if it has a peer, an arrow and the address of the peer. The two addresses are
+ * the identity of the connection in all processes.
+ */
+static void opened_socket(struct history *history, const char *name, struct history_fd *fd)
+{
+	const char *own = strchr(name, ' '), *arrow = strstr(name, fd->peer ? " -> " : " <- ");
+	char both[512];
+	int len;
+
+	if (!own++)
+		return;
+	fd->is_second = fd->kind == FD_CLIENT;
+	if (!fd->peer && !fd->client) {
+		fd->own = strchr(own, ' ') ? 0 : history_keep(history, own, strlen(own));
+		return;
+	}
+	if (!arrow || arrow < own)
+		return;
+	fd->own = history_keep(history, own, (size_t)(arrow - own));
+	if (!fd->own)
+		return;
+	len = snprintf(both, sizeof(both), "%s -> %s",
+		       history->text[(fd->peer ? fd->own : fd->client) - 1],
+		       history->text[(fd->peer ? fd->peer : fd->own) - 1]);
+	if (len > 0 && (size_t)len < sizeof(both))
+		fd->object = OBJECTS_BY_NAME | history_keep(history, both, (size_t)len);
 }
 
 /*
@@ -210,6 +268,8 @@ void objects_opened(struct history *history, const struct log_type *type,
 		fd.object = OBJECTS_BY_NAME | name;
 	if (fd.kind == FD_CLIENT)
 		fd.client = text_of(history, type, event, "client");
+	if (fd.kind == FD_CLIENT || fd.peer || !strcmp(word, "listener"))
+		opened_socket(history, name ? history->text[name - 1] : "", &fd);
 	set_fd(history, pid, number, &fd, since_ns);
 }
 
@@ -348,6 +408,7 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 
 		fd = known_fd(history, pid, number, event->time_ns);
 		close_locks(history, pid, number, fd.text, event->time_ns);
+		connections_close(history, fd.object, event->time_ns);
 		set_fd(history, pid, number, &(const struct history_fd){ .text = 0 },
 		       event->time_ns);
 	}
@@ -361,6 +422,8 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 		return;
 	else
 		fd = new_fd(history, plan, type, event, path);
+	if (fd.kind == FD_CLIENT && plan->source < 0)
+		accept_fd(history, plan, type, event, pid, &fd);
 	fd.closes_at_exec = classify_closes_at_exec(plan, type, event);
 	fd.address = (uintptr_t)event->info.posix_prog_address;
 	for (int i = 0; i < 2; i++) {
@@ -406,32 +469,74 @@ struct objects_most objects_most_open(const struct history *history, pid_t pid, 
 }
 
 /*
- * Finds the file, the connection or the pipe of a call on a descriptor. A connect that did not fail
- * makes the address of the call the peer of the descriptor. The mark closes_at_exec of the
- * descriptor remains.
+ * Notes the connection that a call of connect() has made or begun: the address of the call is the
+ * peer of the descriptor. The mark closes_at_exec and the own address of the descriptor remain.
  */
-static void find_descriptor(struct history *history, pid_t pid, struct call *call)
+static void note_connect(struct history *history, pid_t pid, struct call *call)
 {
+	const struct history_fd fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
+
+	if (call->error && !call->is_begun)
+		return;
+	call->object = connections_add(history, &(const struct connection_end){
+		.from_ns = call->begin_ns, .to_ns = call->end_ns, .server = call->text,
+		.client = fd.own, .is_begun = call->is_begun });
+	set_fd(history, pid, (int32_t)call->key,
+	       &(const struct history_fd){
+		       .address = fd.address, .peer = call->text, .own = fd.own,
+		       .object = call->object, .closes_at_exec = fd.closes_at_exec },
+	       call->end_ns);
+}
+
+/* Notes the own address of a socket. If it has no port yet, the kernel chooses one later. */
+static void note_own(struct history *history, pid_t pid, const struct call *call)
+{
+	const char *text = call->text ? history->text[call->text - 1] : "";
+	const size_t len = strlen(text);
+	struct history_fds *of;
+	struct history_fd fd;
+
+	if (call->error || !len || (len > 2 && !strcmp(text + len - 2, ":0")))
+		return;
+	fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
+	fd.own = call->text;
+	of = fd_of(history, pid, (int32_t)call->key, false);
+	/* The state remains the same, unless the process has inherited it. */
+	if (of && of->state[0].since_ns)
+		of->state[0].own = fd.own;
+	else
+		set_fd(history, pid, (int32_t)call->key, &fd, call->end_ns);
+	connections_name(history, fd.object, fd.own);
+}
+
+/*
+ * Finds the file, the connection or the pipe of a call on a descriptor. A connect that did not fail
+ * makes the address of the call the peer of the descriptor.
+ */
+static void find_descriptor(struct history *history, pid_t pid, struct call *call, bool is_past)
+{
+	const bool transfers = call->cause == CAUSE_READ || call->cause == CAUSE_WRITE;
 	struct history_fd fd;
 
 	if (!strcmp(call->type->name, "net.connect")) {
-		fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
-		if (!call->error || call->is_begun)
-			set_fd(history, pid, (int32_t)call->key,
-			       &(const struct history_fd){
-				       .address = fd.address, .peer = call->text,
-				       .closes_at_exec = fd.closes_at_exec }, call->end_ns);
+		note_connect(history, pid, call);
 		return;
 	}
+	if (!strcmp(call->type->name, "net.bind") || !strcmp(call->type->name, "net.getsockname"))
+		note_own(history, pid, call);
 	/* If the call has an address, it is the address of the peer. */
-	if ((call->cause == CAUSE_READ || call->cause == CAUSE_WRITE) &&
-	    !strncmp(call->type->name, "net.", 4)) {
+	if (transfers && !strncmp(call->type->name, "net.", 4)) {
 		call->peer = call->text;
 		call->text = 0;
 	}
-	if (call->peer)
+	fd = find_fd(history, pid, (int32_t)call->key, call->end_ns, is_past);
+	if (transfers && !call->error)
+		connections_use(history, fd.object);
+	/* A socket without a connection has a peer in each call, and no object. */
+	if (call->peer) {
+		call->object = fd.peer == call->peer ? fd.object : 0;
 		return;
-	fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
+	}
 	if (call->cause != CAUSE_PEER && !call->text)
 		call->text = fd.text;
 	/* A call with a path uses a file, which has no peer. */
@@ -530,7 +635,7 @@ void objects_find(struct history *history, pid_t pid, struct call *call)
 	case CAUSE_POLL:
 	case CAUSE_PEER:
 	case CAUSE_FILE_LOCK:
-		find_descriptor(history, pid, call);
+		find_descriptor(history, pid, call, false);
 		break;
 	case CAUSE_SEM:
 	case CAUSE_POST:
@@ -542,6 +647,12 @@ void objects_find(struct history *history, pid_t pid, struct call *call)
 			name_semaphore(history, pid, call);
 		break;
 	}
+}
+
+void objects_find_past(struct history *history, pid_t pid, struct call *call)
+{
+	find_descriptor(history, pid, call, true);
+	call->object = connections_joined(history, call->object);
 }
 
 void objects_fini(struct history *history)

@@ -23,6 +23,9 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
  */
 void objects_find(struct history *history, pid_t pid, struct call *call);
 
+/* Does the same for a read or write on a descriptor, after the last event of the log. */
+void objects_find_past(struct history *history, pid_t pid, struct call *call);
+
 /*
  * The place in a program whose calls made more of the open descriptors of a process than those of
  * any other place.

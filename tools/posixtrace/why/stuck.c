@@ -12,10 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "log/field.h"
 #include "symbols/data.h"
 #include "symbols/symbols.h"
+#include "why/answers.h"
 #include "why/circles.h"
 #include "why/classify.h"
 #include "why/lives.h"
@@ -25,6 +27,11 @@
 #define COND_BYTES 48 /* the size of a condition variable of glibc, which has several futexes */
 
 /* ------------------------------------------------------------------ facts */
+
+static const char *text_of(const struct history *history, uint32_t text)
+{
+	return text ? history->text[text - 1] : "";
+}
 
 static uint64_t number_of(const struct log_type *type, const struct posix_trace_event_np *event,
 			  const char *name)
@@ -203,15 +210,9 @@ bool stuck_is_last(const struct history_thread *thread, size_t stay, bool *is_ov
 	return !*is_over || thread->stay[next].state == STATE_OVER;
 }
 
-static const char *text_of(const struct history *history, uint32_t text)
+/* Returns the reason for which a system call waits. 'object' is what the recorder saw. */
+static enum cause cause_of(const char *call, const char *object)
 {
-	return text ? history->text[text - 1] : "";
-}
-
-/* Returns the reason for which a system call waits. */
-static enum cause cause_of(const struct history *history, const struct stuck *stuck)
-{
-	const char *call = text_of(history, stuck->call), *object = text_of(history, stuck->object);
 	static const struct {
 		const char *prefix;
 		enum cause cause;
@@ -234,6 +235,23 @@ static enum cause cause_of(const struct history *history, const struct stuck *st
 		if (!strncmp(call, calls[i].prefix, strlen(calls[i].prefix)))
 			return calls[i].cause;
 	return CAUSE_PEER;
+}
+
+struct call stuck_look_call(struct history *history, const struct stuck_look *look,
+			    int64_t from_ns, int64_t to_ns)
+{
+	struct call call = {
+		.begin_ns = from_ns, .end_ns = to_ns, .thread = look->thread,
+		.key = (uint64_t)look->fd, .type = history->stuck[look->thread].type,
+		.cause = (uint8_t)cause_of(text_of(history, look->call),
+					   text_of(history, look->object)),
+	};
+
+	if (look->fd >= 0 && (call.cause == CAUSE_READ || call.cause == CAUSE_WRITE))
+		objects_find_past(history, history->thread[look->thread].pid, &call);
+	if (!call.text && *text_of(history, look->object) == '/')
+		call.text = look->object;
+	return call;
 }
 
 /* A wait for a futex whose variable is not known yet. */
@@ -390,7 +408,8 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 			   field_index(stuck->type->schema, "doubt") < 0;
 	stuck->doubt = *text_of(history, stuck->seen_doubt) ? stuck->seen_doubt : 0;
 	call->type = stuck->type;
-	call->cause = (uint8_t)cause_of(history, stuck);
+	call->cause = (uint8_t)cause_of(text_of(history, stuck->call),
+					text_of(history, stuck->object));
 	call->key = stuck->fd >= 0 ? (uint64_t)stuck->fd : stuck->lock;
 	call->sender = stuck->owner;
 	if (call->cause == CAUSE_CHILD || call->cause == CAUSE_JOIN)
@@ -518,6 +537,40 @@ void stuck_last_text(const struct history *history, const struct call *call, cha
 		snprintf(text, size, "last event: %s in %s", thread->last_call->name, place);
 }
 
+/*
+ * Writes for what a call waits that has no lock, thread or process. The descriptors of a poll are not
+ * known, so it waits for the answers to the requests that its thread has sent.
+ */
+static void waits_text(const struct history *history, const struct call *call, char *text,
+		       size_t size)
+{
+	const char *name = text_of(history, history->stuck[call->thread].call);
+	unsigned others;
+	const struct answer *request = call->cause != CAUSE_POLL ? NULL :
+				       answers_during(history, call->thread, call->begin_ns,
+						      call->begin_ns, &others);
+	char more[40] = "";
+
+	if (request && request->end == ANSWER_NEVER && request->text) {
+		if (others)
+			snprintf(more, sizeof(more), " and of %u other%s", others,
+				 text_plural(others));
+		snprintf(text, size, "in vain for the answer of %.160s%s",
+			 history->text[request->text - 1], more);
+		return;
+	}
+	snprintf(text, size, "for %s",
+		 call->cause == CAUSE_READ ? "data" :
+		 call->cause == CAUSE_WRITE ? "room" :
+		 call->cause == CAUSE_POLL ? "input" :
+		 call->cause == CAUSE_SIGNAL ? "a signal" :
+		 call->cause == CAUSE_FILE_LOCK ? "the lock of a file" :
+		 !strncmp(name, "accept", 6) ? "a client" :
+		 !strncmp(name, "sem", 3) ? "a semaphore" :
+		 !strcmp(name, "msgrcv") ? "a message" :
+		 !strcmp(name, "msgsnd") ? "room" : "the end of the call");
+}
+
 void stuck_label(struct division *division, struct why_node *node, const struct call *call,
 		 const char *caller)
 {
@@ -556,16 +609,8 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 		division_label(division, node, "sleeping in %s()%s%s", name, caller, until);
 		return;
 	default:
-		snprintf(what, sizeof(what), "waiting for %s in %s()",
-			 call->cause == CAUSE_READ ? "data" :
-			 call->cause == CAUSE_WRITE ? "room" :
-			 call->cause == CAUSE_POLL ? "input" :
-			 call->cause == CAUSE_SIGNAL ? "a signal" :
-			 call->cause == CAUSE_FILE_LOCK ? "the lock of a file" :
-			 !strncmp(name, "accept", 6) ? "a client" :
-			 !strncmp(name, "sem", 3) ? "a semaphore" :
-			 !strcmp(name, "msgrcv") ? "a message" :
-			 !strcmp(name, "msgsnd") ? "room" : "the end of the call", name);
-		division_label(division, node, "%s%s%s%s", what, text, caller, until);
+		waits_text(history, call, what, sizeof(what));
+		division_label(division, node, "waiting %s in %s()%s%s%s", what, name, text, caller,
+			       until);
 	}
 }

@@ -73,6 +73,10 @@ void stuck_sort_looks(struct history *history);
 const struct stuck_look *stuck_look(const struct history *history, uint32_t thread,
 				    int64_t from_ns, int64_t to_ns);
 
+/* Returns the system call of a look as a call that lasts from from_ns to to_ns. */
+struct call stuck_look_call(struct history *history, const struct stuck_look *look,
+			    int64_t from_ns, int64_t to_ns);
+
 /*
  * Adds the calls that did not return. To be called after the last event, and only if the log cannot
  * lack the event of a call that returned.

@@ -163,7 +163,7 @@ static struct window window_of_answer(const struct answer *answer)
 	return (struct window){
 		.kind = WINDOW_UPSTREAM, .name = ANSWERS_UPSTREAM, .thread = answer->thread,
 		.from_ns = answer->from_ns, .to_ns = answer->to_ns, .text = answer->text,
-		.end = answer->end, .error = answer->error,
+		.end = answer->end, .error = answer->error, .fd = answer->fd,
 	};
 }
 

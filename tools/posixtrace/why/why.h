@@ -25,6 +25,7 @@ struct window { /* a time of a thread that is to be explained */
 			        * meaning as in struct answer */
 	enum answer_end end;
 	int32_t error;
+	int32_t fd;            /* of WINDOW_UPSTREAM: the descriptor of the connection */
 	int64_t from_ns, to_ns;
 };
 

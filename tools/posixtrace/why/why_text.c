@@ -154,8 +154,8 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
-/* Writes the name of the upstream for whose answer the server waited. An address of a log may have
- * any characters. */
+/* Writes the name of the upstream for whose answer the server waited, and the connection. An address
+ * of a log may have any characters. */
 static void put_upstream(const struct page *page, const struct window *window)
 {
 	const char *text = window->text ? page->why->history.text[window->text - 1] : "";
@@ -165,6 +165,7 @@ static void put_upstream(const struct page *page, const struct window *window)
 		text_name(page->out, text, strlen(text));
 	else
 		out_str(page->out, "another server");
+	out_printf(page->out, " on descriptor %d", (int)window->fd);
 	if (window->end == ANSWER_READ)
 		return;
 	out_str(page->out, ", which did not come: ");
@@ -475,6 +476,13 @@ static void put_part(struct page *page, uint32_t index, unsigned depth)
 		if (node->bytes)
 			out_printf(page->out, ", %llu byte%s", (unsigned long long)node->bytes,
 				   text_plural(node->bytes));
+		if (node->answers)
+			out_printf(page->out, ", answer%s %s%s after the request%s",
+				   text_plural(node->answers),
+				   node->answers > 1 ? "on average " : "",
+				   brief_ns(text, (double)node->answers_ns /
+						  (double)node->answers),
+				   text_plural(node->answers));
 		out_char(page->out, ']');
 	}
 	out_char(page->out, '\n');

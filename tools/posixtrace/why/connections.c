@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* connections.c - compares the addresses and times of the ends of connections. */
+#include "why/connections.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vec.h"
+
+#define PENDING_MOST 256 /* connects without an accept; each accept is compared with all of them */
+
+static const char *text_of(const struct history *history, uint32_t text)
+{
+	return text ? history->text[text - 1] : "";
+}
+
+/* Returns the length of an address without its port. A path has no port, and so no length. */
+static size_t host_len(const char *address)
+{
+	const char *colon = *address == '/' || *address == '@' ? NULL : strrchr(address, ':');
+
+	return colon ? (size_t)(colon - address) : 0;
+}
+
+/* Returns a hash of a port or path: ends of one connection have the same one. */
+static uint64_t hash_port(const char *address)
+{
+	const char *port = address + host_len(address);
+
+	return hash_bytes(HASH_BEGIN, port, strlen(port));
+}
+
+uint32_t connections_add(struct history *history, const struct connection_end *end)
+{
+	if (history->ends >= HISTORY_CALLS)
+		return 0;
+	if (!vec_grow(&history->end, history->ends, 1)) {
+		history->err = ENOMEM;
+		return 0;
+	}
+	history->end[history->ends] = *end;
+	history->end[history->ends].mate = HISTORY_NONE;
+	history->end[history->ends].port = hash_port(text_of(history, end->server));
+	return CONNECTIONS_BIT | (uint32_t)history->ends++;
+}
+
+/* Returns the end with an identity, or NULL if the object is none. */
+static struct connection_end *end_of(struct history *history, uint32_t object)
+{
+	const uint32_t index = object & ~CONNECTIONS_BIT;
+
+	return (object & CONNECTIONS_BIT) && index < history->ends ? &history->end[index] : NULL;
+}
+
+void connections_name(struct history *history, uint32_t object, uint32_t text)
+{
+	struct connection_end *end = end_of(history, object);
+
+	if (end && !end->is_accepted && !end->client)
+		end->client = text;
+}
+
+void connections_use(struct history *history, uint32_t object)
+{
+	struct connection_end *end = end_of(history, object);
+
+	if (end)
+		end->is_used = true;
+}
+
+void connections_close(struct history *history, uint32_t object, int64_t time_ns)
+{
+	struct connection_end *end = end_of(history, object);
+
+	/* A copy of the descriptor may remain open. The time is used only if no data was sent. */
+	if (end && !end->closed_ns)
+		end->closed_ns = time_ns;
+}
+
+/* ------------------------------------------------------------------ addresses */
+
+static bool is_any_host(const char *address)
+{
+	return !strncmp(address, "0.0.0.0:", 8) || !strncmp(address, "[::]:", 5) ||
+	       !strncmp(address, "[0:0:0:0:0:0:0:0]:", 18);
+}
+
+static bool is_own_host(const char *address)
+{
+	return !strncmp(address, "127.", 4) || !strncmp(address, "[::1]:", 6) ||
+	       !strncmp(address, "[0:0:0:0:0:0:0:1]:", 18) || is_any_host(address);
+}
+
+/*
+ * Returns whether a connect to an address may reach the socket that listens at another one. If this
+ * socket accepts connections to each address of its machine, the connect must be to the machine
+ * itself: to its loopback address, or to the address from which the client connects.
+ */
+static bool reaches(const char *to, const char *listens, const char *client)
+{
+	const size_t len = host_len(to);
+
+	if (!strcmp(to, listens))
+		return true;
+	/* The ports are equal: the caller has compared them. */
+	return is_any_host(listens) &&
+	       (is_own_host(to) || (host_len(client) == len && !strncmp(to, client, len)));
+}
+
+/* ------------------------------------------------------------------ pairs */
+
+/* An end, at the time at which it takes part in the search. */
+struct point {
+	int64_t time_ns;
+	uint32_t end;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct point *x = a, *y = b;
+
+	if (x->time_ns != y->time_ns)
+		return x->time_ns < y->time_ns ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/*
+ * Returns whether a connect and an accept may be of one connection: 2 if the client's own address
+ * proves it, 1 if the address of the server permits it, 0 if not.
+ */
+static int fits(const struct history *history, const struct connection_end *connect,
+		const struct connection_end *accept)
+{
+	const char *client = text_of(history, accept->client);
+
+	if (!connect->server || !accept->server || connect->port != accept->port ||
+	    !reaches(text_of(history, connect->server), text_of(history, accept->server), client))
+		return 0;
+	/* A client that has not bound a local socket has no address. */
+	if (!connect->client || !*client)
+		return 1;
+	return connect->client == accept->client ? 2 : 0;
+}
+
+/* Returns whether a connect that fits was given up before an accept, so that it has no other end. */
+static bool is_given_up(const struct connection_end *connect, int64_t time_ns)
+{
+	return connect->is_begun && !connect->is_used && connect->closed_ns &&
+	       connect->closed_ns <= time_ns;
+}
+
+/*
+ * Finds the connect of an accept among the connects that have none. The oldest one is taken, because
+ * the queue of the socket that listens has this order. If another one overlaps it, their order is
+ * not known, and neither gets a pair.
+ */
+static void pair_accept(struct history *history, uint32_t *pending, size_t *count, uint32_t index)
+{
+	struct connection_end *accept = &history->end[index];
+	struct connection_end *found = NULL;
+	size_t at = 0;
+	int best = 0;
+
+	for (size_t i = 0; i < *count; i++) {
+		struct connection_end *connect = &history->end[pending[i]];
+		const int fit = fits(history, connect, accept);
+
+		if (fit == 1 && best == 1 && connect->from_ns < found->to_ns)
+			found->is_ambiguous = connect->is_ambiguous = true;
+		if (fit <= best || is_given_up(connect, accept->to_ns))
+			continue;
+		best = fit;
+		found = connect;
+		at = i;
+	}
+	if (!found)
+		return;
+	if (best == 2 || !found->is_ambiguous) {
+		accept->mate = pending[at];
+		found->mate = index;
+	}
+	memmove(&pending[at], &pending[at + 1], (*count - at - 1) * sizeof(*pending));
+	--*count;
+}
+
+/* Both ends have the object of the accepted end. */
+uint32_t connections_joined(struct history *history, uint32_t object)
+{
+	const struct connection_end *end = end_of(history, object);
+
+	return end && !end->is_accepted && end->mate != HISTORY_NONE ?
+	       CONNECTIONS_BIT | end->mate : object;
+}
+
+/* Only calls on descriptors have connections as their objects. */
+static void join_objects(struct history *history)
+{
+	for (size_t i = 0; i < history->calls; i++) {
+		struct call *call = &history->call[i];
+
+		if (call->cause >= CAUSE_READ && call->cause <= CAUSE_PEER && !call->has_id)
+			call->object = connections_joined(history, call->object);
+	}
+}
+
+int connections_pair(struct history *history)
+{
+	struct point *point = calloc(history->ends + 1, sizeof(*point));
+	uint32_t *pending = calloc(PENDING_MOST, sizeof(*pending));
+	size_t count = 0;
+
+	for (size_t i = 0; point && i < history->ends; i++)
+		/* An accept may return before the connect does, but not before it begins. */
+		point[i] = (struct point){ history->end[i].is_accepted ? history->end[i].to_ns :
+					   history->end[i].from_ns, (uint32_t)i };
+	if (point && history->ends)
+		qsort(point, history->ends, sizeof(*point), by_time);
+	for (size_t i = 0; point && pending && i < history->ends; i++) {
+		if (history->end[point[i].end].is_accepted) {
+			pair_accept(history, pending, &count, point[i].end);
+			continue;
+		}
+		if (count == PENDING_MOST)
+			memmove(pending, pending + 1, --count * sizeof(*pending));
+		pending[count++] = point[i].end;
+	}
+	join_objects(history);
+	free(point);
+	free(pending);
+	return point && pending ? 0 : ENOMEM;
+}

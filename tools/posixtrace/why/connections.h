@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * connections.h - finds the two ends of each connection: the socket that a recorded process
+ * connected, and the socket that a recorded process accepted.
+ *
+ * No event has both ends. But the socket that listens accepts connections in the order in which
+ * they were made, and most programs bind() it to an address that connect() names. So the first
+ * accept() after a connect() to this address is the other end, if no other connect() to the address
+ * overlaps it. If the log has the client's own address, this address decides.
+ */
+#ifndef POSIXTRACE_WHY_CONNECTIONS_H
+#define POSIXTRACE_WHY_CONNECTIONS_H
+
+#include "why/history.h"
+
+/* This bit marks the identity of a connection's end. The other bits are its index. */
+#define CONNECTIONS_BIT (UINT32_C(1) << 30)
+
+/*
+ * Adds an end and returns its identity, which all calls on its descriptors have as their object; 0:
+ * past the limit, or without memory.
+ */
+uint32_t connections_add(struct history *history, const struct connection_end *end);
+
+/* Notes the own address of a socket that connected or accepted; text is its index + 1. */
+void connections_name(struct history *history, uint32_t object, uint32_t text);
+
+/* Notes that a program has transferred data on an end, or closed a descriptor of it. */
+void connections_use(struct history *history, uint32_t object);
+void connections_close(struct history *history, uint32_t object, int64_t time_ns);
+
+/*
+ * Finds the pairs of ends, and gives both ends of a pair the same object in all calls. To be called
+ * after the last event, before a search for the other end of a connection. Returns 0 or ENOMEM.
+ */
+int connections_pair(struct history *history);
+
+/* Returns the object that both ends of a pair have. Any other object remains the same. */
+uint32_t connections_joined(struct history *history, uint32_t object);
+
+#endif
