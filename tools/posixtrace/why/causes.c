@@ -500,8 +500,8 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
  * thread read after the poll. If this call read an answer, the poll waited for this answer: other
  * connections may have an unanswered request, but none of them ended the poll. Otherwise the result
  * is NULL if the poll ended with input and the thread is a server, because a server also waits for
- * its clients. It is also NULL if the poll ended with input while several requests had no answer, or
- * several connections were not complete, because the poll waited for all of them.
+ * its clients. It is also NULL if the poll ended with input while several requests had no answer,
+ * or several connections were not complete, because the poll waited for all of them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
 					    const struct call *through, unsigned *others)
@@ -1012,8 +1012,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	const struct answer *answered = read ? answers_read(history, call, read, &(unsigned){ 0 }) :
 					NULL;
 	/* The call explains a poll for an answer only if it has read this answer. */
-	const struct call *through = call->cause == CAUSE_POLL && (!request || request == answered) ?
-				     read : NULL;
+	const struct call *through = call->cause == CAUSE_POLL &&
+				     (!request || request == answered) ? read : NULL;
 	bool is_new, is_flock;
 	struct why_node *part;
 	uint32_t node, who;

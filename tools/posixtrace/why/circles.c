@@ -188,9 +188,9 @@ static bool is_for_held(const struct call *call)
 }
 
 /*
- * Returns whether all threads of the process of 'call' are blocked in calls that did not return, and
- * at least one of them waits for what another one holds. Without such a thread the process may be
- * idle; see mark_idle(). The caller has checked that any thread of the process could end 'call'.
+ * Returns whether all threads of the process of 'call' are blocked in calls that did not return,
+ * and at least one of them waits for what another one holds. Without such a thread the process may
+ * be idle; see mark_idle(). The caller has checked that any thread of the process could end 'call'.
  * This is no proof of a deadlock, because a signal handler could end a wait. If the recorder had a
  * doubt, another process or a time limit could also end the wait, so the result is false.
  */
@@ -381,8 +381,8 @@ static void close_stalls(struct search *search)
 	}
 }
 
-/* Returns whether a thread that is in no deadlock waits, and nothing shows that another thread holds
- * what it waits for. */
+/* Returns whether a thread that is in no deadlock waits, and nothing shows that another thread
+ * holds what it waits for. */
 static bool is_idle(const struct history *history, size_t thread)
 {
 	const struct stuck *stuck = &history->stuck[thread];

@@ -97,7 +97,7 @@ static bool is_own_host(const char *address)
  * socket accepts connections to each address of its machine, the connect must be to the machine
  * itself: to its loopback address, or to the address from which the client connects.
  */
-static bool reaches(const char *to, const char *listens, const char *client)
+static bool reaches_server(const char *to, const char *listens, const char *client)
 {
 	const size_t len = host_len(to);
 
@@ -129,13 +129,14 @@ static int by_time(const void *a, const void *b)
  * Returns whether a connect and an accept may be of one connection: 2 if the client's own address
  * proves it, 1 if the address of the server permits it, 0 if not.
  */
-static int fits(const struct history *history, const struct connection_end *connect,
+static int ends_fit(const struct history *history, const struct connection_end *connect,
 		const struct connection_end *accept)
 {
 	const char *client = text_of(history, accept->client);
 
 	if (!connect->server || !accept->server || connect->port != accept->port ||
-	    !reaches(text_of(history, connect->server), text_of(history, accept->server), client))
+	    !reaches_server(text_of(history, connect->server), text_of(history, accept->server),
+			    client))
 		return 0;
 	/* A client that has not bound a local socket has no address. */
 	if (!connect->client || !*client)
@@ -143,7 +144,7 @@ static int fits(const struct history *history, const struct connection_end *conn
 	return connect->client == accept->client ? 2 : 0;
 }
 
-/* Returns whether a connect that fits was given up before an accept, so that it has no other end. */
+/* Returns whether a connect was given up before an accept, so that it has no other end. */
 static bool is_given_up(const struct connection_end *connect, int64_t time_ns)
 {
 	return connect->is_begun && !connect->is_used && connect->closed_ns &&
@@ -151,9 +152,9 @@ static bool is_given_up(const struct connection_end *connect, int64_t time_ns)
 }
 
 /*
- * Finds the connect of an accept among the connects that have none. The oldest one is taken, because
- * the queue of the socket that listens has this order. If another one overlaps it, their order is
- * not known, and neither gets a pair.
+ * Finds the connect of an accept among the connects that have none. The oldest one is taken,
+ * because the queue of the socket that listens has this order. If another one overlaps it, their
+ * order is not known, and neither gets a pair.
  */
 static void pair_accept(struct history *history, uint32_t *pending, size_t *count, uint32_t index)
 {
@@ -164,7 +165,7 @@ static void pair_accept(struct history *history, uint32_t *pending, size_t *coun
 
 	for (size_t i = 0; i < *count; i++) {
 		struct connection_end *connect = &history->end[pending[i]];
-		const int fit = fits(history, connect, accept);
+		const int fit = ends_fit(history, connect, accept);
 
 		if (fit == 1 && best == 1 && connect->from_ns < found->to_ns)
 			found->is_ambiguous = connect->is_ambiguous = true;

@@ -76,9 +76,9 @@ struct call {
 	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
 	uint32_t client;       /* with FD_CLIENT: index of the client's address + 1; 0: unknown */
 	/*
-	 * the identity of the pipe, connection, queue or named semaphore; of CAUSE_KILL: the number of the
-	 * target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index in
-	 * history.text + 1; with has_id: the number of the semaphore + 1, or the type of the
+	 * the identity of the pipe, connection, queue or named semaphore; of CAUSE_KILL: the number
+	 * of the target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index
+	 * in history.text + 1; with has_id: the number of the semaphore + 1, or the type of the
 	 * message; 0: unknown, or several semaphores
 	 */
 	uint32_t object;

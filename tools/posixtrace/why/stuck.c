@@ -538,8 +538,8 @@ void stuck_last_text(const struct history *history, const struct call *call, cha
 }
 
 /*
- * Writes for what a call waits that has no lock, thread or process. The descriptors of a poll are not
- * known, so it waits for the answers to the requests that its thread has sent.
+ * Writes for what a call waits that has no lock, thread or process. The descriptors of a poll are
+ * not known, so it waits for the answers to the requests that its thread has sent.
  */
 static void waits_text(const struct history *history, const struct call *call, char *text,
 		       size_t size)

@@ -352,10 +352,10 @@ static bool find_spin(struct window *window)
 /*
  * Adds one window of a server, because the whole run of a server is mostly a wait for requests. The
  * window is the time in which the server tried a call in vain. If there is none, it is the server's
- * worst turn. If the server waited much longer for an upstream, the window is this wait. If a thread
- * handled a request for much longer than the turn, and at least as long as the wait, the window is
- * this request. If the main thread only waits, the window is the longest request, however short it
- * is. Returns false if the log has no server, or an option asks for something else.
+ * worst turn. If the server waited much longer for an upstream, the window is this wait. If a
+ * thread handled a request for much longer than the turn, and at least as long as the wait, the
+ * window is this request. If the main thread only waits, the window is the longest request, however
+ * short it is. Returns false if the log has no server, or an option asks for something else.
  */
 static bool take_server(int *status)
 {

@@ -149,8 +149,8 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 	if (count > MEMBERS)
 		out_printf(out, "; and %u more threads wait", count - MEMBERS);
 	if (state == CIRCLES_IDLE)
-		out_str(out, ". No thread is known to hold what they wait for: the process is idle, "
-			"or a wake-up is missing");
+		out_str(out, ". No thread is known to hold what they wait for: the process is "
+			"idle, or a wake-up is missing");
 	else if (state != CIRCLES_CERTAIN)
 		put_safe(out, ". It is not certain: ", circles_doubt(history, member, count));
 	out_str(out, ".\n");

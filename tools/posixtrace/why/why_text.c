@@ -154,8 +154,8 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
-/* Writes the name of the upstream for whose answer the server waited, and the connection. An address
- * of a log may have any characters. */
+/* Writes the name of the upstream for whose answer the server waited, and the connection. An
+ * address of a log may have any characters. */
 static void put_upstream(const struct page *page, const struct window *window)
 {
 	const char *text = window->text ? page->why->history.text[window->text - 1] : "";
