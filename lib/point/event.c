@@ -228,13 +228,14 @@ record_since(const void *frame, unsigned type, const uint64_t *since, const void
 
 /*
  * Hands the event to record.c, which claims a level itself. This function is not inlined, so that
- * the usual path is short.
+ * the usual path is short. It has six parameters, which are all in registers, and loads the thread
+ * again: so the trace point can jump to it, and saves no registers for a call.
  */
 static void __attribute__((noinline))
-give_up(struct ptx_thread *thread, const void *frame, unsigned type, const uint64_t *since,
-	const void *data, size_t len, uint64_t address)
+give_up(const void *frame, unsigned type, const uint64_t *since, const void *data, size_t len,
+	uint64_t address)
 {
-	leave_level(thread);
+	leave_level(atomic_load_explicit(&ptx_thread_self, memory_order_relaxed));
 	if (since)
 		record_since(frame, type, since, data, len, address);
 	else
@@ -323,7 +324,7 @@ record_lanes(struct ptx_thread *thread, const void *frame, unsigned type, const 
 	publish_all(thread, frame, pending, count, since, len);
 	return;
 unusual:
-	give_up(thread, frame, type, since, data, len, address);
+	give_up(frame, type, since, data, len, address);
 }
 
 /*
@@ -346,14 +347,20 @@ ptx_inline bool count_skip(struct ptx_thread *thread, const void *frame, unsigne
 
 /*
  * Handles an event of a type that is not enabled, in a lane that counts such events. If the type is
- * skipped, counts the event in the thread's row, which costs one atomic addition. Returns false if
- * record.c must count the event as lost. Not inlined, so that the path of filtered events has only
- * one test.
+ * skipped, counts the event in the thread's row, which costs one atomic addition. If the stream is
+ * full, record.c counts the event as lost. Not inlined, so that the path of filtered events has
+ * only one test; for its parameters, see give_up().
  */
-static bool __attribute__((noinline))
-refuse_event(struct ptx_thread *thread, const void *frame, unsigned type)
+static void __attribute__((noinline))
+refuse_event(const void *frame, unsigned type, const uint64_t *since, const void *data, size_t len,
+	     uint64_t address)
 {
-	return count_skip(thread, frame, type) || !(thread->lane[0].refuses & PTX_LANE_FULL);
+	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+
+	if (count_skip(thread, frame, type) || !(thread->lane[0].refuses & PTX_LANE_FULL))
+		leave_level(thread);
+	else
+		give_up(frame, type, since, data, len, address);
 }
 
 /* the largest number of streams for which the loops over lanes are unrolled */
@@ -424,10 +431,10 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	uint64_t time;
 
 	if (ptx_unlikely(!lane->enabled[type])) {
-		if (ptx_likely(!lane->refuses) || refuse_event(thread, frame, type))
+		if (ptx_likely(!lane->refuses))
 			leave_level(thread);
 		else
-			give_up(thread, frame, type, since, data, len, address);
+			refuse_event(frame, type, since, data, len, address);
 		return;
 	}
 	/*
@@ -436,7 +443,7 @@ ptx_inline void record_lane(struct ptx_thread *thread, const void *frame, unsign
 	 */
 	if ((len > PTX_SHORT && ptx_unlikely(len > lane->max_data)) ||
 	    !prepare_record(lane, chunk, type, since, data, len, address, &pending)) {
-		give_up(thread, frame, type, since, data, len, address);
+		give_up(frame, type, since, data, len, address);
 		return;
 	}
 	ptx_ring_stamp(pending.chunk, pending.head);
