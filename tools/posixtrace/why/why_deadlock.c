@@ -116,6 +116,24 @@ static void put_safe(struct out *out, const char *before, const char *text)
 	text_safe(out, text, strlen(text));
 }
 
+/* Returns the number of members of an idle process that wait for the same as the one before. */
+static unsigned same_waits(const struct why *why, const uint32_t *member, unsigned count,
+			   pid_t pid, const struct role *role)
+{
+	unsigned same = 0;
+
+	while (same < count) {
+		struct role other;
+
+		make_role(why, member[same], member[same], pid, &other);
+		if (strcmp(other.waits, role->waits) || strcmp(other.waits_at, role->waits_at) ||
+		    strcmp(other.last, role->last))
+			break;
+		same++;
+	}
+	return same;
+}
+
 /* Prints one deadlock, or one idle process, in one line. */
 static void put_circle(struct out *out, const struct why *why, const uint32_t *member,
 		       unsigned count)
@@ -123,10 +141,11 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 	const struct history *history = &why->history;
 	const pid_t pid = history->thread[member[0]].pid;
 	const enum circles_state state = circles_state(history, member[0]);
+	unsigned i, printed = 0, same;
 
 	out_str(out, state == CIRCLES_CERTAIN ? "Deadlock: " :
 		     state == CIRCLES_IDLE ? "All threads wait: " : "Possible deadlock: ");
-	for (unsigned i = 0; i < count && i < MEMBERS; i++) {
+	for (i = 0; i < count && printed < MEMBERS; i++, printed++) {
 		struct role role;
 
 		make_role(why, member[i], member[(i + count - 1) % count], pid, &role);
@@ -145,9 +164,15 @@ static void put_circle(struct out *out, const struct why *why, const uint32_t *m
 			put_safe(out, " (", role.last);
 			out_char(out, ')');
 		}
+		same = state == CIRCLES_IDLE ?
+		       same_waits(why, member + i + 1, count - i - 1, pid, &role) : 0;
+		if (same)
+			out_printf(out, ", and so do%s %u more thread%s", same == 1 ? "es" : "",
+				   same, text_plural(same));
+		i += same;
 	}
-	if (count > MEMBERS)
-		out_printf(out, "; and %u more threads wait", count - MEMBERS);
+	if (i < count)
+		out_printf(out, "; and %u more threads wait", count - i);
 	if (state == CIRCLES_IDLE)
 		out_str(out, ". No thread is known to hold what they wait for: the process is "
 			"idle, or a wake-up is missing");

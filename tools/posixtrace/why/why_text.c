@@ -407,10 +407,15 @@ static void put_summary(const struct page *page, const struct window *window,
 	put_load(page, window);
 	put_limit(page, window);
 	/* The key of a running part without a call is 0. */
-	if (causes->cause[0].kind == WHY_RUN && !page->why->history.samples &&
-	    !page->division->node[causes->cause[0].node].key)
+	if (causes->cause[0].kind != WHY_RUN || page->division->node[causes->cause[0].node].key)
+		return;
+	if (!page->why->history.samples)
 		out_str(page->out, "Functions: 'posixtrace record --sample' records which "
 			"functions ran.\n");
+	/* The C library makes such calls itself, so the preload library does not see them. */
+	if (!page->why->history.has_states)
+		out_str(page->out, "Unknown: a wait without an event, such as the write() of "
+			"printf() to a full pipe, looks the same.\n");
 }
 
 /* ------------------------------------------------------------------ parts */
