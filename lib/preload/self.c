@@ -94,12 +94,12 @@ void shim_self_forked(void)
 
 /*
  * A child of vfork() that forks has a child with a copy of the memory. That child is no child of
- * vfork(), and the limits that it inherits are its own.
+ * vfork(), and the limits that it inherits are its own. If a system call instruction has made the
+ * child of vfork(), no wrapper has increased shim_vfork_depth. The function then cannot find out
+ * whether that child forks, or its parent, to which the limits do not apply; it assumes the child.
  */
 void shim_self_copied(void)
 {
-	if (!shim_vfork_depth)
-		return;
 	shim_vfork_depth = 0;
 	if (!shim_quiet_lent)
 		return;

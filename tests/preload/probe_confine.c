@@ -291,6 +291,86 @@ static int filter_vfork(int argc, char **argv)
 	return 3;
 }
 
+/* vfork() by a system call instruction, which no wrapper sees. */
+pid_t bare_vfork(void);
+#if defined __x86_64__
+__asm__(
+	"	.text\n"
+	"	.globl bare_vfork\n"
+	"	.type bare_vfork, @function\n"
+	"bare_vfork:\n"
+	"	popq %rdi\n"
+	"	movl $58, %eax\n"
+	"	syscall\n"
+	"	pushq %rdi\n"
+	"	ret\n"
+	"	.size bare_vfork, . - bare_vfork\n");
+#elif defined __aarch64__
+__asm__(
+	"	.text\n"
+	"	.globl bare_vfork\n"
+	"	.type bare_vfork, %function\n"
+	"bare_vfork:\n"
+	"	mov x0, #0x4111\n"
+	"	mov x1, #0\n"
+	"	mov x8, #220\n"
+	"	svc #0\n"
+	"	ret\n"
+	"	.size bare_vfork, . - bare_vfork\n");
+#endif
+
+/* The shim finds out the id of a child of vfork() by a system call. */
+static void *vfork_in_thread(void *fd)
+{
+	pid_t child = vfork();
+	int status;
+
+	if (child == 0)
+		_exit(5);
+	MUST(waitpid(child, &status, 0) == child);
+	MUST(WIFEXITED(status) && WEXITSTATUS(status) == 5);
+	touch(*(int *)fd, 50);
+	return NULL;
+}
+
+/*
+ * filter-bare HOW: such a child restricts itself and forks. All threads of its child have the
+ * filter, so the shim makes no system call of its own in any of them.
+ */
+static int filter_bare(int argc, char **argv)
+{
+	int fd = null(), status;
+	pid_t child;
+
+	MUST(argc == 1);
+	child = bare_vfork();
+	if (child == 0) {
+		LIMIT(argv[0], SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group, SYS_exit,
+		      SYS_mmap, SYS_mprotect, SYS_munmap, SYS_rt_sigprocmask, SYS_clone3,
+		      SYS_clone, SYS_rseq, SYS_set_robust_list, SYS_futex, SYS_madvise,
+		      SYS_getrandom, SYS_brk, SYS_rt_sigaction, SYS_wait4,
+#ifdef SYS_vfork
+		      SYS_vfork
+#else
+		      SYS_clone
+#endif
+		      );
+		child = fork();
+		if (child == 0) {
+			pthread_t thread;
+
+			MUST(pthread_create(&thread, NULL, vfork_in_thread, &fd) == 0);
+			MUST(pthread_join(thread, NULL) == 0);
+			_exit(4);
+		}
+		MUST(waitpid(child, &status, 0) == child);
+		MUST(WIFEXITED(status) && WEXITSTATUS(status) == 4);
+		_exit(0);
+	}
+	wait_well(child);
+	return 3;
+}
+
 static int strict(int argc, char **argv)
 {
 	int fd = null();
@@ -411,6 +491,7 @@ const struct probe probes_confine[] = {
 	{ "filter-exec", filter_exec },
 	{ "filter-few", filter_few },
 	{ "filter-vfork", filter_vfork },
+	{ "filter-bare", filter_bare },
 	{ "strict", strict },
 	{ "strict-thread", strict_thread },
 	{ "strict-fails", strict_fails },

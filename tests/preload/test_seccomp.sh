@@ -72,10 +72,9 @@ for families in '' all; do
 		check "a filter that permits the library: the program is traced" \
 			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
 	fi
-	# A filter of a child of vfork() does not concern the parent. Only on x86-64 does the shim
-	# wrap vfork().
+	# A filter of a child of vfork() does not concern the parent.
 	for how in prctl syscall seccomp; do
-		if test "$(uname -m)" = x86_64 && confined 3 filter-vfork $how /bin/echo here; then
+		if confined 3 filter-vfork $how /bin/echo here; then
 			# The child that must not read the counter calls _exit().
 			check "vfork $how: only the child loses an event" test "$(lost)" -eq 1
 			check "vfork $how: the parent is traced on" writes 450
@@ -84,6 +83,11 @@ for families in '' all; do
 			check "vfork $how: the next program is" shows 'process.start ' 2
 		fi
 	done
+	# A filter of a child by a system call instruction concerns all threads of a process that the
+	# child forks.
+	if confined 3 filter-bare prctl; then
+		check "the child of a child by an instruction is traced" writes 50
+	fi
 	for how in prctl syscall; do
 		if confined 3 strict $how; then
 			check "strict $how: those before are there" writes 100
