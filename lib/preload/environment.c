@@ -104,22 +104,19 @@ static void copy_without(char *to, const char *value)
 }
 
 /*
- * Returns whether an executed program has no free descriptor. Its dynamic linker prints a message
- * about a library that it cannot open. If a descriptor is free now or becomes free by execve(), the
- * result is false. With very many descriptors that stay open, the loop is long, but it needs a
- * process that has used up its limit.
+ * Returns whether no descriptor of this process, which has no free one, becomes free by execve().
+ * The dynamic linker of the executed program then prints a message about a library that it cannot
+ * open. With very many descriptors that stay open, the loop is long, but it needs a process that
+ * has used up its limit.
  */
-static bool lacks_descriptors(void)
+static bool keeps_descriptors(void)
 {
 	const int saved = errno;
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC);
-	bool lacks = fd < 0 && errno == EMFILE;
+	bool lacks = true;
 	struct rlimit limit;
 
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	if (lacks && !syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit))
-		for (fd = 0; lacks && (rlim_t)fd < limit.rlim_cur; fd++) {
+	if (!syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, NULL, &limit))
+		for (int fd = 0; lacks && (rlim_t)fd < limit.rlim_cur; fd++) {
 			long flags = syscall(SYS_fcntl, fd, F_GETFD);
 
 			lacks = flags >= 0 && !(flags & FD_CLOEXEC);
@@ -151,11 +148,11 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 	case SHIM_IMAGE_RIGHTS:
 		*keeps = true;
 		return "set-user-ID or set-group-ID";
-	case SHIM_IMAGE_UNKNOWN:
-		/* Without a free descriptor this process could not open the program, either. */
-		if (lacks_descriptors())
+	case SHIM_IMAGE_UNOPENED:
+		if (keeps_descriptors())
 			return "no free descriptor";
 		break;
+	case SHIM_IMAGE_UNKNOWN:
 	case SHIM_IMAGE_GLIBC:
 		break;
 	}

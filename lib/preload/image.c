@@ -227,6 +227,9 @@ static enum shim_image examine_file(int folder, const char *path, char loader[SH
 		int fd = is_descriptor ? folder : open_at(folder, path);
 		ssize_t n;
 
+		/* The kernel looks for a free descriptor before it looks for the file. */
+		if (fd < 0 && errno == EMFILE)
+			image = SHIM_IMAGE_UNOPENED;
 		if (fd < 0)
 			break;
 		n = read_at(fd, first.line, LINE_BYTES, 0);

@@ -27,6 +27,12 @@ for families in io,file,net,lock,alloc,time,process,thread all; do
 	check "$families: and they are traced" shows 'io.write ' 100
 done
 
+# The shim opens a program that is about to be executed, and no other file to find a free descriptor.
+rm -f "$log"*
+run 0 record -q -o "$log" -- strace -f -o "$tmp/list" "$probe" process /usr/bin/true x
+check "the program is opened" has list 'openat(AT_FDCWD, "/no/such/program", '
+check "and no folder" lacks list 'openat(AT_FDCWD, "/", '
+
 rm -f "$log"*
 run 0 record -q -o "$log" --stack -- strace -o "$tmp/list" "$probe" calls
 # Larger events need more memory of the stream, and the library asks the kernel for each new piece.

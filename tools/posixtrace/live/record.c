@@ -323,6 +323,7 @@ static bool drop_preload_if_foreign(const char *program)
 	 * error.
 	 */
 	case SHIM_IMAGE_UNKNOWN:
+	case SHIM_IMAGE_UNOPENED:
 	case SHIM_IMAGE_GLIBC:
 		return true;
 	}

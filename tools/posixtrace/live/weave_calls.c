@@ -228,6 +228,7 @@ static void note_exec(struct examination *all, struct caller *caller,
 	switch ((enum shim_image)record->result) {
 	case SHIM_IMAGE_GLIBC:
 	case SHIM_IMAGE_UNKNOWN:
+	case SHIM_IMAGE_UNOPENED:
 		is_seen = all->has_starts ? has_start : all->weave->kernel->plan.has_library;
 		break;
 	case SHIM_IMAGE_STATIC:
