@@ -2,8 +2,8 @@
 /*
  * posix/guard.c - the guardian: completes the log of a stream whose creator was killed.
  *
- * The guardian is a process of its own that has only three files: the arena, the log and the list
- * of the creator's mappings. It trusts none of them. It computes the geometry from checked sizes
+ * The guardian is a process of its own that has only three files: the arena, the log and a file
+ * that the creator has mapped. It trusts none of them. It computes the geometry from checked sizes
  * and bounds every walk. If something is inconsistent, it ends with an error and does not crash. It
  * is the reader of the stream from the moment when it has the creator's lock and the creator is
  * gone.
@@ -11,6 +11,7 @@
 #include "posix/guard.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -182,6 +183,15 @@ static bool is_attached(const struct ptx_arena *arena, const struct ptx_guarded 
 }
 
 /*
+ * Returns whether the creator has its memory. The kernel refuses this seal with EBUSY as long as
+ * the file is mapped.
+ */
+static bool has_memory(const struct ptx_guarded *guarded)
+{
+	return fcntl(guarded->life_fd, F_ADD_SEALS, F_SEAL_WRITE) != 0 && errno == EBUSY;
+}
+
+/*
  * The guardian has the creator's lock, but the creator may have closed the descriptor that held it.
  * Such a creator still has its memory, and its stream goes on. Returns when the memory is gone,
  * because the creator has ended or executed another program, or when the stream was shut down.
@@ -189,9 +199,8 @@ static bool is_attached(const struct ptx_arena *arena, const struct ptx_guarded 
 static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guarded *guarded)
 {
 	const struct timespec look = { .tv_nsec = LIFE_LOOK_MS * 1000000 };
-	char byte;
 
-	while (is_attached(arena, guarded) && pread(guarded->maps_fd, &byte, 1, 0) == 1)
+	while (is_attached(arena, guarded) && has_memory(guarded))
 		nanosleep(&look, NULL);
 }
 

@@ -4,11 +4,11 @@
  *
  * A guardian runs beside each stream that has a log in a file: a small process that sleeps until
  * the kernel gives it the creator's lock. A program that closes the library's descriptors loses the
- * lock; then the guardian waits until the creator's memory has no mappings. If the creator was
+ * lock; then the guardian waits until the creator's memory is gone. If the creator was
  * killed or has executed another program, the guardian then stops the stream, moves the remaining
  * events to the log, completes the log and exits. If the stream was shut down, the guardian only
  * exits. wait() of the program does not report the guardian. It has a session of its own, and no
- * files open but the arena, the log and the list of the creator's mappings. If the system refuses a
+ * files open but the arena, the log and a file that the creator has mapped. If the system refuses a
  * guardian, everything else works; the log of a killed creator then has only the events that were
  * flushed.
  *
@@ -37,12 +37,12 @@ void ptx_guard_start(struct ptx_stream *stream);
  * for example because it was stopped, is killed after half of this time. It takes a tenth of a
  * second at most if no descriptor is free, because a zombie cannot be recognized then.
  */
-void ptx_guard_end(const struct ptx_stream *stream);
+void ptx_guard_end(struct ptx_stream *stream);
 
 /* The stream of a guardian, and its creator. */
 struct ptx_guarded {
 	int arena_fd, log_fd;
-	int maps_fd;         /* the list of the creator's mappings; need not be open */
+	int life_fd;         /* a file that the creator has mapped; need not be open */
 	unsigned bit;        /* the place in the arena, and its generation */
 	uint64_t generation;
 	bool same_ids;       /* the ids in the arena mean the same processes for the guardian */

@@ -3,8 +3,8 @@
  * posixtrace-guardian BIT GENERATION SAME-IDS - completes the log of a killed writer;
  * posix/guard.h.
  *
- * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is the list of the
- * creator's mappings. It has no terminal to which it could print, so errors go into its exit
+ * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is a file that the creator
+ * has mapped. It has no terminal to which it could print, so errors go into its exit
  * status.
  */
 #include <stdio.h>
@@ -27,7 +27,7 @@ int main(int argc, char **argv)
 	_exit(ptx_guard_run(&(struct ptx_guarded){
 		.arena_fd = 3,
 		.log_fd = 4,
-		.maps_fd = 5,
+		.life_fd = 5,
 		.bit = (unsigned)strtoul(argv[1], NULL, 10),
 		.generation = strtoull(argv[2], NULL, 10),
 		.same_ids = argv[3][0] == '1',

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,7 +48,7 @@ struct start {
 	char **argv;
 	char *stack; /* the upper end of the grandchild's stack */
 	int arena_fd, log_fd;
-	int maps_fd; /* the list of the creator's mappings, or -1 */
+	int life_fd; /* a file that the creator has mapped, or -1 */
 	int guardian; /* its process id; 0: there is none */
 	int child;    /* the id of its parent, in the namespace of that process */
 	struct flock guard;
@@ -80,7 +81,7 @@ static int UNSEEN become_guardian(void *argument)
 	 */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
 	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);
-	int maps = (int)syscall(SYS_fcntl, start->maps_fd, F_DUPFD, HIGH_FD);
+	int life = (int)syscall(SYS_fcntl, start->life_fd, F_DUPFD, HIGH_FD);
 	int null = (int)syscall(SYS_openat, AT_FDCWD, "/dev/null", O_RDWR, 0);
 
 	if (arena < 0 || log < 0 || null < 0)
@@ -90,7 +91,7 @@ static int UNSEEN become_guardian(void *argument)
 			syscall(SYS_dup3, null, fd, 0);
 	syscall(SYS_dup3, arena, 3, 0);
 	syscall(SYS_dup3, log, 4, 0);
-	if (syscall(SYS_dup3, maps, 5, 0) < 0)
+	if (syscall(SYS_dup3, life, 5, 0) < 0)
 		syscall(SYS_close, 5);
 	/*
 	 * Before Linux 5.9 there is no close_range(2). The guardian then keeps those descriptors
@@ -166,15 +167,35 @@ static int open_log(int fd)
 }
 
 /*
- * Opens the list of the mappings of this process. Even later, after the process has ended or has
- * executed another program, the descriptor leads to the mappings of this memory only, and the list
- * is empty then. It does not show the content of the memory: if the program later protects its
- * memory (PR_SET_DUMPABLE), no other process can read it by the guardian's descriptor. Returns -1
- * without /proc.
+ * Makes an empty file and maps it in the memory of this process, where it stays mapped until the
+ * process ends or executes another program. The guardian can find out whether the file is mapped. A
+ * child of fork() does not inherit the mapping. A file in /proc would show the same, but as long as
+ * the guardian has it open, /proc could not be unmounted. Returns -1 after an error.
  */
-static int open_maps(void)
+static int map_life(struct ptx_stream *stream)
 {
-	return open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	/* Not the name of an arena, by which other processes search for arenas. */
+	int fd = memfd_create("posixtrace-life", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	void *page;
+
+	if (fd < 0)
+		return -1;
+	page = mmap(NULL, PTX_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
+	if (page != MAP_FAILED && !madvise(page, PTX_PAGE, MADV_DONTFORK)) {
+		stream->life = page;
+		return fd;
+	}
+	if (page != MAP_FAILED)
+		munmap(page, PTX_PAGE);
+	close(fd);
+	return -1;
+}
+
+static void unmap_life(struct ptx_stream *stream)
+{
+	if (stream->life)
+		munmap(stream->life, PTX_PAGE);
+	stream->life = NULL;
 }
 
 /* A failure is not reported: the stream works without a guardian. */
@@ -183,13 +204,14 @@ void ptx_guard_start(struct ptx_stream *stream)
 	char bit[16], generation[24], name[] = "posixtrace-guardian";
 	char same_ids[] = { stream->target.same_ids ? '1' : '0', '\0' };
 	char *argv[] = { name, bit, generation, same_ids, NULL };
-	struct start start = { .argv = argv, .maps_fd = -1 };
+	struct start start = { .argv = argv, .life_fd = -1 };
 	sigset_t all, before;
 	uint64_t began;
 	char *stack;
 	pid_t child;
 
 	stream->guardian = 0;
+	stream->life = NULL;
 	start.program = program_of();
 	/*
 	 * Without the creator's lock a guardian could not recognize the creator's death, and would
@@ -200,7 +222,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
 		return;
 	start.log_fd = open_log(stream->log_fd);
-	start.maps_fd = open_maps();
+	start.life_fd = map_life(stream);
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
 		goto out;
@@ -240,8 +262,8 @@ out:
 	free(stack);
 	if (start.log_fd >= 0)
 		close(start.log_fd);
-	if (start.maps_fd >= 0)
-		close(start.maps_fd);
+	if (start.life_fd >= 0)
+		close(start.life_fd);
 }
 
 /*
@@ -250,12 +272,15 @@ out:
  * the guardian did. The guardian would then wait until that stream ends, too. A process with a
  * seccomp filter does not wait, because the filter may forbid these calls.
  */
-void ptx_guard_end(const struct ptx_stream *stream)
+void ptx_guard_end(struct ptx_stream *stream)
 {
 	const struct ptx_identity guardian = { .start = stream->guardian_start };
 	bool is_known;
 
-	if (!stream->guardian || ptx_is_quiet())
+	if (ptx_is_quiet())
+		return;
+	unmap_life(stream);
+	if (!stream->guardian)
 		return;
 	/*
 	 * Without a free descriptor the system shows the end only when the guardian's parent has

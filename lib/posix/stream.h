@@ -71,6 +71,7 @@ struct ptx_stream {
 	struct ptx_flush *flush;        /* NULL without log */
 	uint32_t guardian;              /* its process id; 0: a stream with log has none */
 	uint64_t guardian_start;        /* its start time, as in struct ptx_identity */
+	void *life;                     /* a mapping that shows it that this process lives; NULL */
 	uint64_t sampled;               /* ticks: when posix_trace_get_load_np() was last called */
 	uint64_t *load_records;         /* records of each ring then; NULL: never called */
 	uint32_t load_rings;            /* elements of load_records */

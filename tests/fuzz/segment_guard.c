@@ -95,7 +95,7 @@ void segment_die(trace_id_t trid, int log_fd, trace_event_id_t type, bool loop, 
 	err = ptx_guard_run(&(struct ptx_guarded){
 		.arena_fd = dup(ptx_arena_fd(&ptx_arena_self)),
 		.log_fd = dup(log_fd),
-		.maps_fd = -1,
+		.life_fd = -1,
 		.generation = ptx_attachment_generation(attached),
 		.same_ids = true,
 	});
