@@ -132,6 +132,9 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
  * VFORK    As PROCESS, for a child of vfork(), whose limit does not apply to its parent. The effect
  *          is on the calling thread only, whose memory the child uses.
  * VFORK_END  Ends the effect of VFORK. The parent calls it when vfork() has returned there.
+ * ALONE    For a call that the kernel refuses in a process with several threads. The library ends
+ *          its own threads.
+ * ALONE_END  Starts these threads again, if the kernel permits it.
  *
  * Returns 0, or EINVAL if `what` has another value. THREAD, NOT and VFORK_END are
  * async-signal-safe, the others are not.
@@ -143,6 +146,8 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
 #define POSIX_TRACE_CONFINE_SHARED_NP    4
 #define POSIX_TRACE_CONFINE_VFORK_NP     5
 #define POSIX_TRACE_CONFINE_VFORK_END_NP 6
+#define POSIX_TRACE_CONFINE_ALONE_NP     7
+#define POSIX_TRACE_CONFINE_ALONE_END_NP 8
 
 int posix_trace_confine_np(int what);
 

@@ -378,7 +378,17 @@ int ptx_flush_clear(struct ptx_flush *flush)
  */
 void ptx_flush_stop(struct ptx_flush *flush)
 {
-	ptx_flusher_stop(flush);
+	ptx_flusher_stop(flush, PTX_FLUSHER_NONE);
+}
+
+void ptx_flush_pause(struct ptx_flush *flush)
+{
+	ptx_flusher_stop(flush, PTX_FLUSHER_PAUSED);
+}
+
+void ptx_flush_resume(struct ptx_flush *flush)
+{
+	ptx_flusher_resume(flush);
 }
 
 /* The ledger is part of struct ptx_flush, so the end of a stream needs no memory for it. */

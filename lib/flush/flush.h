@@ -66,6 +66,14 @@ void ptx_flush_guarded(struct ptx_flush *flush, uint32_t pid, uint64_t start);
  */
 void ptx_flush_stop(struct ptx_flush *flush);
 
+/*
+ * Ends the flusher as ptx_flush_stop() does. ptx_flush_resume() starts it again, unless
+ * ptx_flush_stop() has been called. If no thread can be created, the stream remains without a
+ * flusher.
+ */
+void ptx_flush_pause(struct ptx_flush *flush);
+void ptx_flush_resume(struct ptx_flush *flush);
+
 /* The result of ptx_flush_status(), which is called with the stream's lock held. */
 struct ptx_flush_status {
 	bool flushing;

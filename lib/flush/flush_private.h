@@ -6,10 +6,16 @@
 #include "flush/flush.h"
 
 /*
- * States of the flusher. The thread that ends the flusher stores ENDS. Other threads that call
- * ptx_flusher_stop() wait until the state is NONE.
+ * States of the flusher. A thread that ends or starts the flusher stores CHANGES. Other threads
+ * that call ptx_flusher_stop() wait until the state is another one. PAUSED: the flusher has ended,
+ * and may be started again.
  */
-enum ptx_flusher { PTX_FLUSHER_NONE, PTX_FLUSHER_RUNS, PTX_FLUSHER_ENDS };
+enum ptx_flusher {
+	PTX_FLUSHER_NONE,
+	PTX_FLUSHER_RUNS,
+	PTX_FLUSHER_CHANGES,
+	PTX_FLUSHER_PAUSED
+};
 
 struct ptx_flush {
 	struct ptx_drain *drain;
@@ -88,9 +94,11 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 /* Functions of flusher.c. ptx_flusher_start() returns 0 or an error number. */
 int ptx_flusher_start(struct ptx_flush *flush);
 /*
- * Ends the flusher, and returns when it has ended. Any number of threads may call
- * ptx_flusher_stop() at the same time.
+ * Ends the flusher, and returns when it has ended. `state` is NONE or PAUSED; NONE is final. Any
+ * number of threads may call both functions at the same time. ptx_flusher_resume() starts a flusher
+ * that is paused; if no thread can be created, the state becomes NONE.
  */
-void ptx_flusher_stop(struct ptx_flush *flush);
+void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state);
+void ptx_flusher_resume(struct ptx_flush *flush);
 
 #endif

@@ -239,34 +239,72 @@ int ptx_flusher_start(struct ptx_flush *flush)
 	pthread_attr_destroy(&attr);
 	if (err)
 		return err;
-	/* The stream has no identifier yet, so no other thread can stop the flusher. */
-	atomic_store_explicit(&flush->flusher, PTX_FLUSHER_RUNS, memory_order_relaxed);
 	pthread_setname_np(flush->thread, "ptx-flush");
+	/* From now on other threads may stop the flusher. */
+	atomic_store_explicit(&flush->flusher, PTX_FLUSHER_RUNS, memory_order_release);
 	return 0;
+}
+
+/* Stores a state that other threads may wait for. */
+static void set_state(struct ptx_flush *flush, enum ptx_flusher state)
+{
+	atomic_store_explicit(&flush->flusher, state, memory_order_release);
+	ptx_futex_wake(&flush->flusher);
+}
+
+/* Changes the state if it is *seen, and stores the present state there otherwise. */
+static bool change_state(struct ptx_flush *flush, uint32_t *seen, enum ptx_flusher state)
+{
+	return atomic_compare_exchange_strong_explicit(&flush->flusher, seen, state,
+						       memory_order_acquire, memory_order_acquire);
+}
+
+/*
+ * `quit` is stored before both calls that wake the flusher: a flusher that is about to sleep
+ * examines `quit` after it has stored 1 in flusher_asleep. A flush in progress ends before the
+ * flusher does.
+ */
+static void end_thread(struct ptx_flush *flush)
+{
+	atomic_store_explicit(&flush->quit, 1, memory_order_release);
+	ptx_futex_wake(&flush->quit);
+	ptx_flush_wake(flush);
+	pthread_join(flush->thread, NULL);
 }
 
 /*
  * A thread may be joined only once, so the exchange chooses one caller, which joins the flusher.
  * The other callers wait until the flusher has ended, because a caller may be about to forbid
- * system calls that the flusher makes. `quit` is stored before both calls that wake the flusher: a
- * flusher that is about to sleep examines `quit` after it has stored 1 in flusher_asleep. A flush
- * in progress ends before the flusher does.
+ * system calls that the flusher makes.
  */
-void ptx_flusher_stop(struct ptx_flush *flush)
+void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state)
 {
-	uint32_t seen = PTX_FLUSHER_RUNS;
+	uint32_t seen = atomic_load_explicit(&flush->flusher, memory_order_acquire);
 
-	if (atomic_compare_exchange_strong_explicit(&flush->flusher, &seen, PTX_FLUSHER_ENDS,
-						    memory_order_acquire, memory_order_acquire)) {
-		atomic_store_explicit(&flush->quit, 1, memory_order_release);
-		ptx_futex_wake(&flush->quit);
-		ptx_flush_wake(flush);
-		pthread_join(flush->thread, NULL);
-		atomic_store_explicit(&flush->flusher, PTX_FLUSHER_NONE, memory_order_release);
-		ptx_futex_wake(&flush->flusher);
-		return;
+	while (seen != PTX_FLUSHER_NONE && seen != (uint32_t)state) {
+		if (seen == PTX_FLUSHER_CHANGES) {
+			ptx_futex_wait(&flush->flusher, PTX_FLUSHER_CHANGES, NULL);
+			seen = atomic_load_explicit(&flush->flusher, memory_order_acquire);
+		} else if (seen == PTX_FLUSHER_PAUSED) {
+			if (change_state(flush, &seen, state))
+				return;
+		} else if (change_state(flush, &seen, PTX_FLUSHER_CHANGES)) {
+			end_thread(flush);
+			set_state(flush, state);
+			return;
+		}
 	}
-	for (; seen == PTX_FLUSHER_ENDS;
-	     seen = atomic_load_explicit(&flush->flusher, memory_order_acquire))
-		ptx_futex_wait(&flush->flusher, PTX_FLUSHER_ENDS, NULL);
+}
+
+void ptx_flusher_resume(struct ptx_flush *flush)
+{
+	uint32_t seen = PTX_FLUSHER_PAUSED;
+
+	if (!change_state(flush, &seen, PTX_FLUSHER_CHANGES))
+		return;
+	atomic_store_explicit(&flush->quit, 0, memory_order_relaxed);
+	if (ptx_flusher_start(flush))
+		set_state(flush, PTX_FLUSHER_NONE);
+	else
+		ptx_futex_wake(&flush->flusher);
 }

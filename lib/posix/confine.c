@@ -13,10 +13,11 @@
 #include "posix/call.h"
 
 /*
- * Ends the threads that flush streams with the policy FLUSH, because a seccomp filter for all
- * threads would apply to them, too. The guardian of each stream then completes its log.
+ * Ends, pauses or starts again the threads that flush streams with the policy FLUSH. A seccomp
+ * filter for all threads would apply to them, too. After their end the guardian of each stream
+ * completes its log.
  */
-static void end_flushers(void)
+static void change_flushers(void (*change)(struct ptx_flush *flush))
 {
 	trace_id_t ids[PTX_HANDLES];
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
@@ -28,7 +29,7 @@ static void end_flushers(void)
 		if (!stream)
 			continue;
 		if (stream->flush)
-			ptx_flush_stop(stream->flush);
+			change(stream->flush);
 		ptx_registry_leave(stream);
 	}
 }
@@ -43,7 +44,7 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 
 	switch (what) {
 	case POSIX_TRACE_CONFINE_ALL_NP:
-		end_flushers();
+		change_flushers(ptx_flush_stop);
 		__attribute__((fallthrough));
 	/*
 	 * For CONFINE_ALL and CONFINE_PROCESS: the program is about to install a seccomp filter,
@@ -81,6 +82,13 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		break;
 	case POSIX_TRACE_CONFINE_VFORK_END_NP:
 		ptx_record_return_quiet();
+		break;
+	case POSIX_TRACE_CONFINE_ALONE_NP:
+		/* The kernel refuses the next call of the process if there are several threads. */
+		change_flushers(ptx_flush_pause);
+		break;
+	case POSIX_TRACE_CONFINE_ALONE_END_NP:
+		change_flushers(ptx_flush_resume);
 		break;
 	default:
 		err = EINVAL;

@@ -164,7 +164,7 @@ END_TEST
 START_TEST(other_values_are_refused)
 {
 	FAILS(EINVAL, posix_trace_confine_np(-1));
-	FAILS(EINVAL, posix_trace_confine_np(POSIX_TRACE_CONFINE_VFORK_END_NP + 1));
+	FAILS(EINVAL, posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP + 1));
 }
 END_TEST
 

@@ -272,6 +272,34 @@ START_TEST(two_threads_that_confine_the_process_both_wait_for_the_flusher)
 }
 END_TEST
 
+START_TEST(a_process_that_must_be_alone_has_its_flusher_again)
+{
+	trace_event_id_t id = type_of("n");
+	int fd = log_file();
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
+
+	for (int i = 0; i < 3; i++) {
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
+		ck_assert(!has_flusher());
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP));
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP));
+		ck_assert(has_flusher());
+		trace_number(id, i);
+		/* The flusher writes the event by itself. */
+		wait_until(line_of(trid, id).reported == (uint64_t)i + 1);
+	}
+	/* A filter for all threads ends the flusher for ever. */
+	OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
+	OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALL_NP));
+	OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP));
+	ck_assert(!has_flusher());
+	shut(trid);
+	assert_log_numbers(fd, id, 0, 3);
+	close(fd);
+}
+END_TEST
+
 /* Finds the next event, from *i on, whose type is one of those that delimit a gap. */
 static const struct seen *next_mark(const struct history *history, size_t *i)
 {
@@ -461,6 +489,7 @@ SUITE_MAIN("stream-full policy FLUSH",
 	   open_chunks_of_many_threads_are_not_flushed_again_and_again,
 	   a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing,
 	   two_threads_that_confine_the_process_both_wait_for_the_flusher,
+	   a_process_that_must_be_alone_has_its_flusher_again,
 	   the_log_reports_the_gap_by_stop_overflow_resume_start,
 	   shut_down_while_stopped_the_log_ends_in_overflow_only,
 	   stop_cancels_the_restart_and_start_arms_it_again,
