@@ -41,6 +41,15 @@ pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *c
 		      unsigned depth);
 
 /*
+ * For a call whose parent keeps nothing on its stack. The first function runs before the system
+ * call, notes the time of the beginning in thread-local memory, and returns the depth. In a guest
+ * (self.h) it returns -1u, and the other function must not be called. The second function does the
+ * same as shim_vfork_ends().
+ */
+unsigned shim_vfork_before(void);
+pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigned depth);
+
+/*
  * With one of these flags of clone(2), no C function of the shim runs in the child: the child
  * shares the memory, or has other thread-local memory, in which errno and the stack protector's
  * value are.

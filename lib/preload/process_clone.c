@@ -11,9 +11,10 @@
  *	vfork    The child shares the memory, and the parent sleeps until the child has executed a
  *		 program or ended. It has the events of a child of vfork().
  *	apart    The child shares the memory and runs beside its parent, or has other thread-local
- *		 memory. Only the parent's call is an event, if it was made by clone(3). No function
- *		 of the shim runs in the child at its begin. A child that uses its parent's
- *		 thread-local memory records no events (shim_share_memory()).
+ *		 memory. Only the parent's call is an event. No function of the shim runs in the
+ *		 child at its begin. A child that uses its parent's thread-local memory records no
+ *		 events (shim_share_memory()). A thread that the C library does not know is such a
+ *		 child, too.
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -45,6 +46,12 @@ static uint64_t begin_of(enum shim_type type, const void *caller)
 	return *shim_switch[type] && shim_is_wanted(type, caller) ? shim_now() : 0;
 }
 
+static bool is_vfork_like(uint64_t flags)
+{
+	return (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_THREAD)) ==
+	       (CLONE_VM | CLONE_VFORK);
+}
+
 /*
  * Copies the first members of the struct that clone3(2) gets. Returns false if the memory cannot be
  * read. The kernel then refuses the call.
@@ -65,15 +72,25 @@ static void share_memory(uint64_t flags)
 		shim_share_memory();
 }
 
+/*
+ * Finds the flags and the stack of a call of clone(2) or clone3(2). Returns false for other calls,
+ * and if the kernel cannot read the arguments.
+ */
+static bool find_arguments(struct clone_args *copy, long number, long a, long b)
+{
+	*copy = (struct clone_args){ .flags = (uint32_t)a, .stack = (uint64_t)b };
+	return number == SYS_clone || (number == SYS_clone3 && read_arguments(copy, a, b));
+}
+
 bool shim_forks(long number, long a, long b)
 {
-	struct clone_args copy = { .flags = (uint64_t)a, .stack = (uint64_t)b };
+	struct clone_args copy;
 
 #ifdef SYS_fork
 	if (number == SYS_fork)
 		return true;
 #endif
-	if (number != SYS_clone && (number != SYS_clone3 || !read_arguments(&copy, a, b)))
+	if (!find_arguments(&copy, number, a, b))
 		return false;
 	share_memory(copy.flags);
 	return !copy.stack && !(copy.flags & SHIM_NO_COPY);
@@ -103,6 +120,94 @@ long shim_fork_call(shim_syscall_function *call, long number, const long *a, con
 	else
 		shim_put_fork(begin, flags, result, errno, caller);
 	return result;
+}
+
+/* Ways in which the assembly of syscall() makes a child. */
+enum raw_way {
+	RAW_PASS,  /* not at all: it jumps to the real function */
+	RAW_COPY,  /* not at all: it jumps to shim_syscall() */
+	RAW_STACK, /* the child calls shim_raw_child() on the stack that the parent has now */
+	RAW_APART  /* the child returns to the program immediately */
+};
+
+/*
+ * The time when a call began, 0 if it has no event, and these flags. If the parent sleeps, the
+ * lowest bits have the depth for shim_vfork_ends() instead of the time.
+ */
+#define RAW_IS_STACK (UINT64_C(1) << 63) /* as RAW_STACK; the assembly tests this bit */
+#define RAW_SLEEPS   (UINT64_C(1) << 62)
+#define RAW_TIME     (RAW_SLEEPS - 1)
+
+/* Two registers return these values to the assembly. */
+struct raw_plan {
+	uint64_t call;
+	uint64_t way;
+};
+
+__attribute__((used)) struct raw_plan shim_raw_before(long number, long a, long b,
+						      const void *caller);
+__attribute__((used)) void shim_raw_child(uint64_t call, const void *caller);
+__attribute__((used)) long shim_raw_after(long result, long number, long a, long b, uint64_t call,
+					  const void *caller);
+
+/*
+ * A child that shares the memory and has no stack of its own overwrites the return address of the
+ * call if this address is on the stack. The program fails without the shim, too.
+ */
+#if defined __x86_64__
+#define KEEPS_RETURN(copy) ((copy).stack != 0)
+#else
+#define KEEPS_RETURN(copy) true
+#endif
+
+/*
+ * Runs before clone(2) or clone3(2) by syscall(). The child of such a call continues behind the
+ * call, like its parent.
+ */
+struct raw_plan shim_raw_before(long number, long a, long b, const void *caller)
+{
+	struct raw_plan plan = { 0, RAW_PASS };
+	struct clone_args copy;
+
+	if (shim_is_own(caller) || !find_arguments(&copy, number, a, b))
+		return plan;
+	share_memory(copy.flags);
+	if (!copy.stack && !(copy.flags & SHIM_NO_COPY)) {
+		plan.way = RAW_COPY;
+	} else if (!(copy.flags & SHIM_NO_COPY)) {
+		plan.way = RAW_STACK;
+		plan.call = RAW_IS_STACK | begin_of(PROCESS_FORK, caller);
+	} else if (!is_vfork_like(copy.flags)) {
+		plan.call = begin_of(PROCESS_FORK, caller);
+		plan.way = plan.call ? RAW_APART : RAW_PASS;
+	} else if (KEEPS_RETURN(copy) && !shim_is_guest()) {
+		plan.way = RAW_STACK;
+		plan.call = RAW_IS_STACK | RAW_SLEEPS | shim_vfork_before();
+	}
+	return plan;
+}
+
+/* Runs in a child with a stack of its own, but still on its parent's stack or a copy of it. */
+void shim_raw_child(uint64_t call, const void *caller)
+{
+	if (call & RAW_SLEEPS)
+		shim_vfork_child(caller);
+	else
+		shim_copy_begins(caller);
+}
+
+/* Runs in the parent. `result` is an id or a negative error number. */
+long shim_raw_after(long result, long number, long a, long b, uint64_t call, const void *caller)
+{
+	const long arguments[] = { a, b };
+	const uint64_t flags = flags_of(number, arguments);
+
+	if (call & RAW_SLEEPS)
+		return shim_vfork_parent(result, flags, caller, (unsigned)(call & RAW_TIME));
+	if (result < 0)
+		errno = (int)-result;
+	shim_put_fork(call & RAW_TIME, flags, result, (int)-result, caller);
+	return result < 0 ? -1 : result;
 }
 
 SHIM_NEXT(clone, shim_no_number);
@@ -135,12 +240,6 @@ __attribute__((used)) void shim_clone_child(int flags, const void *caller);
 __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begin,
 					   const void *caller, unsigned depth);
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
-
-static bool is_vfork_like(int flags)
-{
-	return (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS | CLONE_THREAD)) ==
-	       (CLONE_VM | CLONE_VFORK);
-}
 
 /*
  * Returns whether the flags without CLONE_SETTLS are right for the child, because `local` is no
@@ -185,7 +284,7 @@ struct plan shim_clone_before(int (*function)(void *), const void *stack, int fl
 	plan.begin = begin_of(is_vfork_like(flags) ? PROCESS_VFORK : PROCESS_FORK, caller);
 	if (is_vfork_like(flags) || !(flags & SHIM_NO_COPY))
 		plan.way = WAY_SAME;
-	else if (plan.begin && !(flags & CLONE_THREAD))
+	else if (plan.begin)
 		plan.way = WAY_APART;
 	return plan;
 }

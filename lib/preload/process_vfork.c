@@ -13,7 +13,7 @@
  * The fields of these events have the child's process id. When the child has executed a program or
  * ended, the parent's thread continues.
  *
- * On other processors than x86-64, the shim does not wrap vfork().
+ * On other processors than x86-64 and arm64, the shim does not wrap vfork().
  */
 #include <unistd.h>
 
@@ -28,14 +28,10 @@
  */
 _Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")));
 
-#if defined __x86_64__
-
 /* Time of the call of vfork(), or 0 if the type was not traced then. */
 static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
 
-/* The assembly below calls these functions. */
-__attribute__((used)) unsigned shim_vfork_before(void);
-__attribute__((used)) pid_t shim_vfork_parent(long result, const void *caller, unsigned depth);
+/* The assembly below calls this function, and those that are marked as used. */
 __attribute__((used)) pid_t shim_vfork_of_guest(long result);
 
 #define GUEST (-1u)
@@ -45,7 +41,7 @@ __attribute__((used)) pid_t shim_vfork_of_guest(long result);
  * guest (self.h). The owner of the thread-local memory runs meanwhile, so the call then has no
  * event and stores nothing there.
  */
-unsigned shim_vfork_before(void)
+__attribute__((used)) unsigned shim_vfork_before(void)
 {
 	if (shim_is_guest())
 		return GUEST;
@@ -104,16 +100,18 @@ pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *c
 	return data.child;
 }
 
-/* vfork() has no flags. */
-pid_t shim_vfork_parent(long result, const void *caller, unsigned depth)
+__attribute__((used)) pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller,
+					      unsigned depth)
 {
-	return shim_vfork_ends(begin, 0, result, caller, depth);
+	return shim_vfork_ends(begin, flags, result, caller, depth);
 }
 
+#if defined __x86_64__
+
 /*
- * vfork() itself. The return address is kept in rdi, which the system call does not change.
- * syscall overwrites rcx and r11. The cfi directives describe where the return address is at each
- * instruction.
+ * vfork() itself, which has no flags. The return address is kept in rdi, which the system call does
+ * not change. syscall overwrites rcx and r11. The cfi directives describe where the return address
+ * is at each instruction.
  */
 __asm__(
 	"	.text\n"
@@ -150,9 +148,10 @@ __asm__(
 	"	je 2f\n"
 	"	testq %rax, %rax\n"
 	"	je 1f\n"
-	"	movq %rdi, %rsi\n"
+	"	movq %rdi, %rdx\n"
 	"	movq %rax, %rdi\n"
-	"	movl %r9d, %edx\n"
+	"	xorl %esi, %esi\n"
+	"	movl %r9d, %ecx\n"
 	"	call shim_vfork_parent\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
@@ -168,6 +167,62 @@ __asm__(
 	"	call shim_vfork_of_guest\n"
 	"	addq $8, %rsp\n"
 	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size vfork, . - vfork\n");
+
+#elif defined __aarch64__
+
+/*
+ * vfork() itself. The kernel has no such system call here, but clone(2) with these flags does the
+ * same. The system call preserves all registers but x0. So both processes find the return address
+ * in x30, and shim_vfork_depth is kept in w9.
+ */
+__asm__(
+	"	.text\n"
+	"	.globl vfork\n"
+	"	.type vfork, %function\n"
+	"	.globl __vfork\n"
+	"	.type __vfork, %function\n"
+	"	.p2align 4\n"
+	"__vfork:\n"
+	"vfork:\n"
+	"	.cfi_startproc\n"
+	"	hint #34\n" /* bti c */
+	"	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_adjust_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov x29, sp\n"
+	"	bl shim_vfork_before\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_adjust_cfa_offset -16\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	mov w9, w0\n"
+	"	mov x0, #0x4111\n" /* CLONE_VFORK | CLONE_VM | SIGCHLD */
+	"	mov x1, #0\n"      /* no stack of its own */
+	"	mov x8, #220\n"    /* SYS_clone */
+	"	svc #0\n"
+	"	cmn w9, #1\n" /* GUEST */
+	"	b.eq shim_vfork_of_guest\n"
+	"	cbz x0, 1f\n"
+	"	mov x1, #0\n"
+	"	mov x2, x30\n"
+	"	mov w3, w9\n"
+	"	b shim_vfork_parent\n"
+	"1:	stp x29, x30, [sp, #-16]!\n"
+	"	.cfi_adjust_cfa_offset 16\n"
+	"	.cfi_offset 29, -16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov x29, sp\n"
+	"	mov x0, x30\n"
+	"	bl shim_vfork_child\n"
+	"	mov x0, #0\n"
+	"	ldp x29, x30, [sp], #16\n"
+	"	.cfi_adjust_cfa_offset -16\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"	.size vfork, . - vfork\n");

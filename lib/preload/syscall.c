@@ -203,8 +203,10 @@ void shim_syscall_begin(void)
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
  * another stack, such as clone(). All calls but those that C handles are passed on by a jump, with
  * the registers unchanged. C handles clone() and clone3() if they have no new stack and none of
- * the flags SHIM_NO_COPY. shim_forks() finds out whether this is so. The wrapper of vfork() makes
- * the same system call as syscall(SYS_vfork).
+ * the flags SHIM_NO_COPY. shim_raw_before() decides this (process_clone.c). The assembly makes the
+ * other children that the shim records. After the system call the parent uses nothing that it has
+ * stored on the stack, because a child may use that stack, too. The wrapper of vfork() makes the
+ * same system call as syscall(SYS_vfork).
  */
 #if defined __x86_64__
 
@@ -246,11 +248,70 @@ __asm__(
 	"	jmp *%rax\n"
 	"1:\n"
 	SHIM_SAVE_ARGUMENTS
-	"	call shim_forks\n"
+	"	movq 56(%rsp), %rcx\n" /* the return address */
+	"	call shim_raw_before\n"
+	"	cmpl $2, %edx\n" /* RAW_STACK */
+	"	jae 3f\n"
+	"	movl %edx, %eax\n"
 	SHIM_LOAD_ARGUMENTS
-	"	testb %al, %al\n"
+	"	testl %eax, %eax\n"
 	"	je 2b\n"
 	"	jmp shim_syscall\n"
+	"	.cfi_endproc\n"
+	"	.cfi_startproc\n"
+	"	.cfi_def_cfa_offset 64\n"
+	/*
+	 * plan.call is in r9, which the system call does not use. For RAW_STACK, r8 has the frame
+	 * of the parent. These calls have no thread-local memory, which would be in r8.
+	 */
+	"3:	movq %rax, %r9\n"
+	"	movq %rsp, %r8\n"
+	"	je 4f\n"
+	"	movq 40(%rsp), %r8\n"
+	"4:	movl (%rsp), %eax\n"
+	"	movq 8(%rsp), %rdi\n"
+	"	movq 16(%rsp), %rsi\n"
+	"	movq 24(%rsp), %rdx\n"
+	"	movq 32(%rsp), %r10\n"
+	"	addq $56, %rsp\n"
+	"	.cfi_adjust_cfa_offset -56\n"
+	"	cmpl $56, %eax\n" /* SYS_clone */
+	"	jne 5f\n"
+	"	syscall\n"
+	"	movl $56, %r10d\n"
+	"	jmp 6f\n"
+	"5:	syscall\n"
+	"	movl $435, %r10d\n" /* SYS_clone3 */
+	"6:	testq %rax, %rax\n"
+	"	jz 7f\n"
+	"	movq %rsi, %rcx\n"
+	"	movq %rdi, %rdx\n"
+	"	movl %r10d, %esi\n"
+	"	movq %rax, %rdi\n"
+	"	movq %r9, %r8\n"
+	"	movq (%rsp), %r9\n"
+	"	subq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	call shim_raw_after\n"
+	"	addq $8, %rsp\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	ret\n"
+	/*
+	 * The child, which finds its return address on its own stack. shim_raw_child() uses none of
+	 * that stack.
+	 */
+	"7:	testq %r9, %r9\n"
+	"	jns 8f\n"
+	"	movq %rsp, (%r8)\n"
+	"	movq %r8, %rsp\n"
+	"	.cfi_adjust_cfa_offset 56\n"
+	"	movq %r9, %rdi\n"
+	"	movq 56(%rsp), %rsi\n"
+	"	call shim_raw_child\n"
+	"	movq (%rsp), %rsp\n"
+	"	.cfi_adjust_cfa_offset -56\n"
+	"	xorl %eax, %eax\n"
+	"8:	ret\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n");
 
@@ -299,8 +360,10 @@ __asm__(
 	"	stp x2, x3, [sp, #32]\n"
 	"	stp x4, x5, [sp, #48]\n"
 	"	str x6, [sp, #64]\n"
-	"	bl shim_forks\n"
-	"	and w16, w0, #0xff\n"
+	"	mov x3, x30\n"
+	"	bl shim_raw_before\n"
+	"	mov x9, x0\n"
+	"	mov w16, w1\n"
 	"	ldp x0, x1, [sp, #16]\n"
 	"	ldp x2, x3, [sp, #32]\n"
 	"	ldp x4, x5, [sp, #48]\n"
@@ -310,7 +373,48 @@ __asm__(
 	"	.cfi_restore 29\n"
 	"	.cfi_restore 30\n"
 	"	cbz w16, 2b\n"
-	"	b shim_syscall\n"
+	"	cmp w16, #1\n" /* RAW_COPY */
+	"	b.eq shim_syscall\n"
+	/*
+	 * The system call preserves all registers but x0. x9 has plan.call, x10 to x12 have the
+	 * number and the first two arguments, and x13 has the parent's stack pointer.
+	 */
+	"	mov x10, x0\n"
+	"	mov x11, x1\n"
+	"	mov x12, x2\n"
+	"	mov x13, sp\n"
+	"	mov x14, x30\n"
+	"	mov x8, x0\n"
+	"	mov x0, x1\n"
+	"	mov x1, x2\n"
+	"	mov x2, x3\n"
+	"	mov x3, x4\n"
+	"	mov x4, x5\n"
+	"	mov x5, x6\n"
+	"	svc #0\n"
+	"	cbz x0, 5f\n"
+	"	mov x1, x10\n"
+	"	mov x2, x11\n"
+	"	mov x3, x12\n"
+	"	mov x4, x9\n"
+	"	mov x5, x14\n"
+	"	b shim_raw_after\n"
+	/* The child. Its return address remains in x30. */
+	"5:	tbz x9, #63, 6f\n"
+	"	mov x10, sp\n"
+	"	mov sp, x13\n"
+	"	stp x10, x30, [sp, #-16]!\n"
+	"	.cfi_adjust_cfa_offset 16\n"
+	"	.cfi_offset 30, -8\n"
+	"	mov x0, x9\n"
+	"	mov x1, x14\n"
+	"	bl shim_raw_child\n"
+	"	ldp x10, x30, [sp]\n"
+	"	.cfi_adjust_cfa_offset -16\n"
+	"	.cfi_restore 30\n"
+	"	mov sp, x10\n"
+	"	mov x0, #0\n"
+	"6:	ret\n"
 	"	.cfi_endproc\n"
 	"	.size syscall, . - syscall\n");
 

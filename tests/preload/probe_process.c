@@ -437,6 +437,105 @@ static int process_guests(int argc, char **argv)
 	return 0;
 }
 
+/*
+ * Makes a child by syscall(). The child returns from syscall() on its own stack and must continue
+ * with `entry`, which never returns.
+ */
+#if defined __x86_64__
+
+/* The lowest word of the child's stack is its return address. */
+static long raw_call(long number, long a, long b, long c, long d, void (*entry)(void),
+		     uintptr_t *stack)
+{
+	*stack = (uintptr_t)entry;
+	return syscall(number, a, b, c, d, 0);
+}
+
+#elif defined __aarch64__
+
+long raw_call(long number, long a, long b, long c, long d, void (*entry)(void), uintptr_t *stack);
+__asm__(
+	"	.text\n"
+	"	.globl raw_call\n"
+	"	.type raw_call, %function\n"
+	"raw_call:\n"
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	str x19, [sp, #16]\n"
+	"	mov x19, x5\n"
+	"	mov x5, x4\n" /* The last two arguments have another order than on x86-64. */
+	"	mov x4, #0\n"
+	"	bl syscall\n"
+	"	cbz x0, 1f\n"
+	"	ldr x19, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	ret\n"
+	"1:	br x19\n"
+	"	.size raw_call, . - raw_call\n");
+
+#endif
+
+static void raw_process(void)
+{
+	const int status = 6;
+
+	_exit(opens_and_ends((void *)(uintptr_t)&status));
+}
+
+static void raw_thread(void)
+{
+	for (;;)
+		END_WITH(0);
+}
+
+/* Children by syscall() with stacks of their own. */
+static int process_raw(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		uint64_t flags;
+		void (*entry)(void);
+	} kinds[] = {
+		{ "copy", 0, raw_process },
+		{ "beside", CLONE_VM, raw_process },
+		{ "sleeping", CLONE_VM | CLONE_VFORK, raw_process },
+		{ "thread", CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+			    CLONE_SYSVSEM | CLONE_CHILD_CLEARTID, raw_thread },
+	};
+	static _Alignas(16) char stack[65536];
+	uintptr_t *top = (uintptr_t *)(stack + sizeof stack - 64);
+
+	(void)argc, (void)argv;
+	for (size_t i = 0; i < 2 * sizeof kinds / sizeof *kinds; i++) {
+		const bool is_thread = kinds[i / 2].flags & CLONE_THREAD;
+		static volatile pid_t tid;
+		struct clone_args call = {
+			.flags = kinds[i / 2].flags, .exit_signal = is_thread ? 0 : SIGCHLD,
+			.stack = (uintptr_t)stack, .stack_size = (size_t)((char *)top - stack),
+			.child_tid = (uintptr_t)&tid,
+		};
+		long child;
+
+		tid = 1;
+		if (i % 2)
+			child = raw_call(SYS_clone3, (long)&call, sizeof call, 0, 0,
+					 kinds[i / 2].entry, top);
+		else
+			child = raw_call(SYS_clone, (long)(call.flags | call.exit_signal),
+					 (long)top, 0, (long)&tid, kinds[i / 2].entry, top);
+		printf("%s%s %ld\n", kinds[i / 2].name, i % 2 ? "3" : "", child);
+		MUST(child > 0);
+		while (is_thread && tid)
+			usleep(1000);
+		if (!is_thread)
+			wait_for((pid_t)child, 6);
+		MUST(open("/no/such/folder/file", O_RDONLY) == -1);
+	}
+	errno = 0;
+	MUST(raw_call(SYS_clone, CLONE_VM | CLONE_THREAD, (long)top, 0, 0, raw_thread, top) == -1);
+	MUST(errno == EINVAL);
+	return 0;
+}
+
 /* Children that fork() does not make, and the calls of pidfd_open(2), by syscall(2). */
 static int process_clone(int argc, char **argv)
 {
@@ -494,6 +593,7 @@ const struct probe probes_process[] = {
 	{ "daemon", process_daemon },
 	{ "vfork", process_vfork },
 	{ "clone", process_clone },
+	{ "raw", process_raw },
 	{ "shares", process_shares },
 	{ "guests", process_guests },
 	{ "filtered-guest", process_filtered_guest },

@@ -64,8 +64,10 @@ check "clone with shared memory, in the parent" \
 check "clone with shared memory, in the child" \
 	shows "^$me .* process.vchild pid=$pid parent=$me\$" "$shared"
 pid=$(child tls)
-check "clone with other thread-local memory is passed on" \
-	shows "process.(fork|child) .*=$pid( |\$)" 0
+check "clone with other thread-local memory, in the parent" \
+	shows "^$me .* process.fork .* child=$pid error=0 flags=0x80011\$" 1
+check "clone with other thread-local memory has no event of the child" \
+	shows "process.child pid=$pid " 0
 pid=$(child ended)
 check "pidfd_open by syscall" shows "process.pidfd_open .* error=0 fd=[0-9]+ pid=$pid flags=0x0\$" 1
 check "pidfd_getfd by syscall" shows 'process.pidfd_getfd .* error=9 fd=-1 process=[0-9]+ of=77$' 1
@@ -115,6 +117,39 @@ if test -z "${PTX_LACKS-}" || "$probe" shares >"$tmp/out" 2>&1; then
 	check "a clone with flags that fail" \
 		shows 'process.vfork .* child=-1 error=22 flags=0x24b11$' "$shared"
 	check "the calls of the child in shared memory are counted" is_counted
+
+	# Children that a program makes by syscall(), on stacks of their own.
+	shim process,io "$probe" raw
+	check "children by syscall leave the program as it was" exits 0
+	me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
+	for kind in copy=0x11 copy3=0x11 beside=0x111 beside3=0x111 thread=0x250f00 thread3=0x250f00; do
+		pid=$(child "${kind%=*}")
+		check "${kind%=*} by syscall, in the parent" \
+			shows "^$me .* process.fork .* child=$pid error=0 flags=${kind#*=}\$" 1
+	done
+	for kind in copy copy3; do
+		pid=$(child $kind)
+		check "$kind by syscall, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
+		check "$kind by syscall, a call" shows "^$pid .* io.open .* error=2 .*path=/no/such/file\$" 1
+	done
+	for kind in sleeping sleeping3; do
+		pid=$(child $kind)
+		check "$kind by syscall, in the parent" \
+			shows "^$me .* process.vfork .* child=$pid error=0 flags=0x4111\$" 1
+		check "$kind by syscall, in the child" shows "^$me .* process.vchild pid=$pid parent=$me\$" 1
+	done
+	for kind in copy copy3 beside beside3 sleeping sleeping3; do
+		check "the end of $kind by syscall" \
+			shows "^$me .* posixtrace_ended pid=$(child $kind) status=exited with 6 " 1
+	done
+	check "a call of each child whose parent sleeps" shows "^$me .* io.open .*path=/no/such/file\$" 2
+	check "calls of the parent" shows "^$me .* io.open .*path=/no/such/folder/file\$" 8
+	check "a call by syscall that fails" shows 'process.fork .* child=-1 error=22 flags=0x10100$' 1
+	check "the calls of children beside their parent are counted" is_counted io.open
+	"$posixtrace" record -o "$log" --trace process,io "$probe" raw >"$tmp/out" 2>"$tmp/err"
+	check "the recorder says that they are not recorded" \
+		has err '^posixtrace: 4 children use the thread-local memory of their parent, so their calls'
+	check "a thread is no process" has err '^posixtrace: 7 processes: 1 exited with 0, 6 exited with 6'
 
 	# A child in the thread-local memory of its parent changes nothing of the parent's.
 	shim process,io,signal "$probe" guests
@@ -199,6 +234,15 @@ if unshare --pid --fork --mount-proc sh "$tmp/reuse.sh" "$tmp" "$shim" "$(full "
 	>"$tmp/reused" 2>"$tmp/err" && grep -q '^reused' "$tmp/reused"; then
 	check "a daemon of a namespace is traced" has reused 'process.start.*program="/bin/sh"'
 	check "another process with the number of a member is not" lacks reused 'program="/usr/bin/true"'
+fi
+
+# The kernel makes no user namespace for a process with several threads.
+if unshare -Ur true 2>/dev/null; then
+	shim process unshare -Urf "$probe" vfork
+	check "a program with a log of its own gets a user namespace" exits 0
+	check "and the program in it is traced" shows 'process.vfork .* error=0 flags=0x0$' 51
+	rm -f "$log"*
+	run 0 record -q -o "$log" -- unshare -Ur "$true"
 fi
 
 shim process "$probe" exec "$probe"

@@ -414,7 +414,7 @@ def note_children(calls, wrapped, traced):
             kind, function = classify(call, wrapped, traced)
             if kind == "wrapper" and EVENT_OF.get(function) == "process.vfork":
                 begins[int(call.result)] = "process.vchild"
-            elif kind == "wrapper" and not shares(call, "CLONE_VM") and (
+            elif kind == "wrapper" and not re.search("CLONE_(VM|SETTLS)", call.arguments) and (
                     EVENT_OF.get(function) == "process.fork" or function == "daemon"):
                 begins[int(call.result)] = "process.child"
     for call in calls:
@@ -482,8 +482,8 @@ def classify(call, wrapped, traced):
     at = next((i for i, f in enumerate(frames) if not f[0].startswith("libc.so")), len(frames))
     if at < len(frames) and frames[at][0].startswith("libposixtrace-preload"):
         name = frames[at][1]
-        if "shim_syscall" in [f[1] for f in frames[at:at + 3]]:
-            name = "syscall_" + call.name
+        if name == "syscall" or "shim_syscall" in [f[1] for f in frames[at:at + 3]]:
+            name = "vfork" if kind_of_clone(call) == "vfork" else "syscall_" + call.name
             return ("wrapper", name) if name in EVENT_OF else ("direct", "")
         if name in ("clone", "__clone"):
             name = kind_of_clone(call)

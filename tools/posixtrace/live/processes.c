@@ -6,6 +6,7 @@
 #include "live/processes.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -239,6 +240,15 @@ static void on_start(struct processes *p, const struct seen *seen)
 }
 
 /*
+ * Returns whether a child with these flags of clone(2) uses the thread-local memory of the thread
+ * that made it, beside that thread. The preload library then records no calls of the child.
+ */
+static bool is_guest(int64_t flags)
+{
+	return (flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == CLONE_VM;
+}
+
+/*
  * Handles the event that a parent records when its call of fork() or the like returns. The child
  * may have ended before that. A child of which no program is known gets the name of the parent's
  * program.
@@ -246,11 +256,17 @@ static void on_start(struct processes *p, const struct seen *seen)
 static void on_child(struct processes *p, const struct seen *seen)
 {
 	const int64_t time_ns = seen->event->time_ns;
-	struct process_row *row =
-		processes_mention(p, processes_number(seen, "child", 0),
-				  time_ns - processes_number(seen, "time", 0), time_ns);
-	const struct process_row *from = processes_find(p, seen->event->info.posix_pid);
+	const int64_t flags = processes_number(seen, "flags", 0);
+	const struct process_row *from;
+	struct process_row *row;
 
+	p->guests += is_guest(flags) && !processes_number(seen, "error", 0);
+	/* A thread that the program made by clone(2) is no process. */
+	if (flags & CLONE_THREAD)
+		return;
+	row = processes_mention(p, processes_number(seen, "child", 0),
+				time_ns - processes_number(seen, "time", 0), time_ns);
+	from = processes_find(p, seen->event->info.posix_pid);
 	if (!row)
 		return;
 	row->parent = seen->event->info.posix_pid;
@@ -698,6 +714,11 @@ void processes_text(struct out *out, const struct processes *p)
 	const char *comma = "";
 	size_t count = 0;
 
+	if (p->guests)
+		out_printf(out, "posixtrace: %zu %s thread-local memory of %s parent, so %s calls "
+			   "are not recorded\n", p->guests,
+			   p->guests == 1 ? "child uses the" : "children use the",
+			   p->guests == 1 ? "its" : "their", p->guests == 1 ? "its" : "their");
 	if (p->rows < 2)
 		return;
 	/* The most usual end is the first in the line. */

@@ -39,6 +39,7 @@ struct processes {
 	struct process_known *known;
 	size_t knowns;
 	uint64_t steps;          /* see STEPS in processes.c */
+	size_t guests;           /* children in the thread-local memory of a thread that runs */
 };
 
 /*
@@ -63,7 +64,8 @@ void processes_complete(struct processes *processes, struct capture *capture, in
 
 /*
  * Writes a line with the number of processes for each kind of end, and the first names of those
- * that did not exit with 0. Writes nothing if there was only one process.
+ * that did not exit with 0, unless there was only one process. Writes a line with the number of
+ * children whose calls are not recorded, because they use the thread-local memory of their parent.
  */
 void processes_text(struct out *out, const struct processes *processes);
 

@@ -2,6 +2,7 @@
 /* descriptors.c - reads a log and notes the changes that its events make to descriptors. */
 #include "log/descriptors.h"
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,6 +249,9 @@ static void add_process(struct descriptors *d, int64_t time_ns, int64_t pid, int
  */
 static void note_fork(struct descriptors *d, const struct seen *seen)
 {
+	/* A thread that the program made by clone(2) has the descriptors of its process. */
+	if (descriptors_number(seen, "flags", 0) & CLONE_THREAD)
+		return;
 	add_process(d, begin_of(seen->event, descriptors_number(seen, "time", 0)),
 		    descriptors_number(seen, "child", 0), seen->event->info.posix_pid, FORKED,
 		    FORKS);
