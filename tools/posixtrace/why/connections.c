@@ -31,17 +31,36 @@ static uint64_t hash_port(const char *address)
 	return hash_bytes(HASH_BEGIN, port, strlen(port));
 }
 
+static bool is_any_host(const char *address)
+{
+	return !strncmp(address, "0.0.0.0:", 8) || !strncmp(address, "[::]:", 5) ||
+	       !strncmp(address, "[0:0:0:0:0:0:0:0]:", 18);
+}
+
+static bool is_own_host(const char *address)
+{
+	return !strncmp(address, "127.", 4) || !strncmp(address, "[::1]:", 6) ||
+	       !strncmp(address, "[0:0:0:0:0:0:0:1]:", 18) || is_any_host(address);
+}
+
 uint32_t connections_add(struct history *history, const struct connection_end *end)
 {
+	const char *server = text_of(history, end->server);
+	struct connection_end *added;
+
 	if (history->ends >= HISTORY_CALLS)
 		return 0;
 	if (!vec_grow(&history->end, history->ends, 1)) {
 		history->err = ENOMEM;
 		return 0;
 	}
-	history->end[history->ends] = *end;
-	history->end[history->ends].mate = HISTORY_NONE;
-	history->end[history->ends].port = hash_port(text_of(history, end->server));
+	added = &history->end[history->ends];
+	*added = *end;
+	added->mate = HISTORY_NONE;
+	added->port = hash_port(server);
+	added->host = (uint32_t)host_len(server);
+	added->is_any = is_any_host(server);
+	added->is_own = is_own_host(server);
 	return CONNECTIONS_BIT | (uint32_t)history->ends++;
 }
 
@@ -78,36 +97,6 @@ void connections_close(struct history *history, uint32_t object, int64_t time_ns
 		end->closed_ns = time_ns;
 }
 
-/* ------------------------------------------------------------------ addresses */
-
-static bool is_any_host(const char *address)
-{
-	return !strncmp(address, "0.0.0.0:", 8) || !strncmp(address, "[::]:", 5) ||
-	       !strncmp(address, "[0:0:0:0:0:0:0:0]:", 18);
-}
-
-static bool is_own_host(const char *address)
-{
-	return !strncmp(address, "127.", 4) || !strncmp(address, "[::1]:", 6) ||
-	       !strncmp(address, "[0:0:0:0:0:0:0:1]:", 18) || is_any_host(address);
-}
-
-/*
- * Returns whether a connect to an address may reach the socket that listens at another one. If this
- * socket accepts connections to each address of its machine, the connect must be to the machine
- * itself: to its loopback address, or to the address from which the client connects.
- */
-static bool reaches_server(const char *to, const char *listens, const char *client)
-{
-	const size_t len = host_len(to);
-
-	if (!strcmp(to, listens))
-		return true;
-	/* The ports are equal: the caller has compared them. */
-	return is_any_host(listens) &&
-	       (is_own_host(to) || (host_len(client) == len && !strncmp(to, client, len)));
-}
-
 /* ------------------------------------------------------------------ pairs */
 
 /* An end, at the time at which it takes part in the search. */
@@ -126,20 +115,35 @@ static int by_time(const void *a, const void *b)
 }
 
 /*
+ * Returns whether a connect may reach the socket of an accept. If this socket accepts connections
+ * to each address of its machine, the connect must be to the machine itself: to its loopback
+ * address, or to the address from which the client connects.
+ */
+static bool reaches_server(const struct history *history, const struct connection_end *connect,
+			   const struct connection_end *accept)
+{
+	const char *client = text_of(history, accept->client);
+
+	if (!connect->server || !accept->server || connect->port != accept->port)
+		return false;
+	if (connect->server == accept->server)
+		return true;
+	return accept->is_any && (connect->is_own ||
+				  (!strncmp(text_of(history, connect->server), client,
+					    connect->host) && client[connect->host] == ':'));
+}
+
+/*
  * Returns whether a connect and an accept may be of one connection: 2 if the client's own address
  * proves it, 1 if the address of the server permits it, 0 if not.
  */
 static int ends_fit(const struct history *history, const struct connection_end *connect,
-		const struct connection_end *accept)
+		    const struct connection_end *accept)
 {
-	const char *client = text_of(history, accept->client);
-
-	if (!connect->server || !accept->server || connect->port != accept->port ||
-	    !reaches_server(text_of(history, connect->server), text_of(history, accept->server),
-			    client))
+	if (!reaches_server(history, connect, accept))
 		return 0;
-	/* A client that has not bound a local socket has no address. */
-	if (!connect->client || !*client)
+	/* A client that has not bound a local socket has no address: the text is empty. */
+	if (!connect->client || !*text_of(history, accept->client))
 		return 1;
 	return connect->client == accept->client ? 2 : 0;
 }

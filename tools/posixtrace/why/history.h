@@ -292,7 +292,9 @@ struct history {
 		/* indexes of the addresses of its server and its client + 1; 0: unknown */
 		uint32_t server, client;
 		uint32_t mate;    /* index of the other end, or HISTORY_NONE */
-		uint64_t port;    /* a hash */
+		uint64_t port;    /* of the server, as a hash */
+		uint32_t host;    /* the length of the server's address without the port */
+		bool is_any, is_own; /* the server's host is each address of its machine; itself */
 		bool is_accepted, is_begun, is_used;
 		bool is_ambiguous; /* another end could be in its pair, too */
 	} *end;
