@@ -1100,6 +1100,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 						  to_ns) :
 		      strcmp(call->type->name, "process.wait") != 0 ?
 		      ender_child(history, call, 0) : HISTORY_NONE;
+		if (who == HISTORY_NONE && call->key)
+			who = lives_by_outer(history, pid, (pid_t)call->key);
 		if (who != HISTORY_NONE)
 			add_thread_part(division, node, "waiting for", who, false, from_ns, to_ns);
 		break;

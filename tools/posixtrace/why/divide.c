@@ -44,7 +44,13 @@ void division_thread_text(const struct history *history, uint32_t thread, pid_t 
 
 	if (used > 0 && (size_t)used < size && of->pid != pid)
 		used += snprintf(text + used, size - (size_t)used, " of process %d", (int)of->pid);
-	if (used > 0 && (size_t)used < size && *of->name)
+	if (used <= 0 || (size_t)used >= size)
+		return;
+	/* Several processes may have the same number, each in a PID namespace of its own. */
+	if (of->outer && of->pid != pid)
+		snprintf(text + used, size - (size_t)used, " (%s%sprocess %d outside)", of->name,
+			 *of->name ? "; " : "", (int)of->outer);
+	else if (*of->name)
 		snprintf(text + used, size - (size_t)used, " (%s)", of->name);
 }
 

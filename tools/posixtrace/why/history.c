@@ -764,7 +764,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	const struct plan *plan = plan_of(history, type);
 	struct history_thread *thread;
 	char name[PROGRAM_NAME_BYTES];
-	pid_t ended;
+	pid_t ended, parent;
 
 	if (!plan) {
 		history->err = ENOMEM;
@@ -872,7 +872,9 @@ static void add_event(struct history *history, const struct log_type *type,
 		/* If a child of vfork() records its parent, the event has the pid of the parent. */
 		if (field_integer(type->schema, "pid", event, thread->pid) != thread->pid)
 			break;
-		thread->parent = (pid_t)classify_number(type, event, plan->key);
+		/* A program does not see a parent outside of its PID namespace. */
+		parent = (pid_t)classify_number(type, event, plan->key);
+		thread->parent = parent ? parent : thread->parent;
 		if (plan->kind == PLAN_PROGRAM)
 			objects_execute(history, thread->pid, event->time_ns);
 		if (plan->kind == PLAN_PARENT)
@@ -1128,6 +1130,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		add_connecting(history);
 	end_names(history);
 	stuck_sort_looks(history);
+	if (!err)
+		lives_find_outer(history);
 	if (!err)
 		objects_end(history);
 	if (!err)

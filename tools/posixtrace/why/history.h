@@ -161,6 +161,9 @@ struct run { /* a time during which a thread had a processor */
 
 struct history_thread {
 	pid_t pid, tid, parent; /* parent: of the process; 0: unknown */
+	/* of a main thread: the number that the process has for its parent, outside of its PID
+	 * namespace; 0: the same, or unknown */
+	pid_t outer;
 	uint32_t life;         /* of the process, see why/lives.h */
 	uint64_t pthread;
 	int64_t first_ns, last_ns;
@@ -244,6 +247,9 @@ struct history {
 		/* times of the last begin, end and start of a program, and of the begin of the
 		 * last fork() that made the process; INT64_MIN: none */
 		int64_t begun_ns, ended_ns, executed_ns, forked_ns;
+		/* the process that called this fork(), 0: unknown, and the end of the call */
+		pid_t forker;
+		int64_t forked_end_ns;
 	} *process;
 	size_t processes;
 	struct table of_process;
@@ -375,6 +381,7 @@ struct history {
 	uint64_t gaps;          /* switches that the kernel did not record */
 	int64_t clock_error_ns; /* error of the times of states and samples; -1: unknown */
 	unsigned sample_hz;     /* 0: unknown */
+	bool has_outer;         /* a process has another number outside of its PID namespace */
 	bool has_states;
 	bool knows_end;         /* only threads with has_gaps lack states before the end */
 	bool has_owners;        /* waits for locks have the thread that held the lock */

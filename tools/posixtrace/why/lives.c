@@ -9,6 +9,8 @@
 #include "base/vec.h"
 #include "log/field.h"
 
+#define BEGIN_NS INT64_C(10000000)   /* the longest time from fork() to the child's first event */
+#define OUTER_STEPS (UINT64_C(1) << 26) /* a limit for hostile logs */
 #define SHARED_MOST 16 /* the most processes with one number that an event is compared with */
 
 static bool is_process(const void *array, uint32_t index, const void *key)
@@ -76,8 +78,11 @@ static void note_fork(struct history *history, const struct plan *plan,
 	int64_t begin_ns;
 
 	if (process && time <= INT64_MAX &&
-	    !__builtin_sub_overflow(event->time_ns, (int64_t)time, &begin_ns))
+	    !__builtin_sub_overflow(event->time_ns, (int64_t)time, &begin_ns)) {
 		process->forked_ns = begin_ns;
+		process->forked_end_ns = event->time_ns;
+		process->forker = event->info.posix_pid;
+	}
 }
 
 int64_t lives_forked(const struct history *history, pid_t pid)
@@ -164,6 +169,47 @@ uint32_t lives_of_event(const struct history *history, const struct posix_trace_
 			executes = life;
 	}
 	return executes == HISTORY_NONE ? process->life : executes;
+}
+
+/*
+ * Returns whether fork() may have returned the number that a process has outside of its PID
+ * namespace: the parent called it, the log has no event with this number, and the process began
+ * during the call, or directly after it.
+ */
+static bool may_be_outer(const struct history *history, const struct history_process *forked,
+			 const struct history_thread *main)
+{
+	return forked->forker == main->parent && forked->forked_ns <= main->first_ns &&
+	       main->first_ns - BEGIN_NS <= forked->forked_end_ns &&
+	       history_find(history, forked->pid, forked->pid) == HISTORY_NONE;
+}
+
+void lives_find_outer(struct history *history)
+{
+	for (size_t i = 0, steps = 0; i < history->threads && steps < OUTER_STEPS; i++) {
+		struct history_thread *main = &history->thread[i];
+		const struct history_process *own = find_process(history, main->pid);
+		unsigned count = 0;
+
+		/* A process of the same namespace has the number that fork() returned. */
+		if (main->tid != main->pid || main->parent <= 0 || !own ||
+		    own->begun_ns == INT64_MIN || own->forker == main->parent)
+			continue;
+		for (size_t k = 0; k < history->processes; k++, steps++) {
+			if (!may_be_outer(history, &history->process[k], main))
+				continue;
+			main->outer = count++ ? 0 : history->process[k].pid;
+		}
+		history->has_outer |= main->outer != 0;
+	}
+}
+
+uint32_t lives_by_outer(const struct history *history, pid_t parent, pid_t outer)
+{
+	for (size_t i = 0; history->has_outer && i < history->threads; i++)
+		if (history->thread[i].outer == outer && history->thread[i].parent == parent)
+			return (uint32_t)i;
+	return HISTORY_NONE;
 }
 
 pid_t lives_shared(const struct history *history)

@@ -30,6 +30,16 @@ uint32_t lives_life(const struct history *history, pid_t pid);
  */
 uint32_t lives_of_event(const struct history *history, const struct posix_trace_event_np *event);
 
+/*
+ * Finds the numbers that processes in PID namespaces have outside of them, by the calls of fork()
+ * of their parents. If several numbers are possible, the process has none. To be called after the
+ * last event.
+ */
+void lives_find_outer(struct history *history);
+
+/* Returns the main thread of a child by the number that the parent knows, or HISTORY_NONE. */
+uint32_t lives_by_outer(const struct history *history, pid_t parent, pid_t outer);
+
 /* Returns a number that several processes had at the same time; 0: there is none. */
 pid_t lives_shared(const struct history *history);
 
