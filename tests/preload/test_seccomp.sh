@@ -72,12 +72,14 @@ for families in '' all; do
 		check "a filter that permits the library: the program is traced" \
 			test "$(grep -c 'process.start ' "$tmp/events")" -eq 2
 	fi
-	# A filter of a child of vfork() does not concern the parent.
+	# A filter of a child of vfork() does not concern the parent. Only on x86-64 does the probe
+	# have a child that must not read the counter.
+	case $(uname -m) in x86_64) counters=1 ;; *) counters=0 ;; esac
 	for how in prctl syscall seccomp; do
 		if confined 3 filter-vfork $how /bin/echo here; then
 			# The child that must not read the counter calls _exit().
-			check "vfork $how: only the child loses an event" test "$(lost)" -eq 1
-			check "vfork $how: the parent is traced on" writes 450
+			check "vfork $how: only the child loses an event" test "$(lost)" -eq $counters
+			check "vfork $how: the parent is traced on" writes $((350 + 100 * counters))
 			check "vfork $how: the program behind the filter is not" \
 				shows 'process.untraced .*seccomp filter' 1
 			check "vfork $how: the next program is" shows 'process.start ' 2
