@@ -500,8 +500,9 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
  * thread read after the poll. If this call read an answer, the poll waited for this answer: other
  * connections may have an unanswered request, but none of them ended the poll. Otherwise the result
  * is NULL if the poll ended with input and the thread is a server, because a server also waits for
- * its clients. It is also NULL if the poll ended with input while several requests had no answer,
- * or several connections were not complete, because the poll waited for all of them.
+ * its clients, unless it serves one client after the other. It is also NULL if the poll ended with
+ * input while several requests had no answer, or several connections were not complete, because the
+ * poll waited for all of them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
 					    const struct call *through, unsigned *others)
@@ -516,7 +517,7 @@ static const struct answer *request_of_poll(const struct history *history, const
 	if (request)
 		return request;
 	*others = 0;
-	if (thread->is_server && !call->is_in_vain)
+	if (thread->is_server && !thread->is_serial && !call->is_in_vain)
 		return NULL;
 	request = answers_connecting(history, call->thread, call->begin_ns, call->end_ns, others);
 	if (!request)

@@ -329,6 +329,26 @@ size_t history_stay_at(const struct history_thread *thread, int64_t time_ns)
 	return low ? low - 1 : thread->stays;
 }
 
+/*
+ * If the log does not show when threads had a CPU, a wait of at least this length has probably
+ * blocked the thread.
+ */
+#define BLOCKED_NS INT64_C(100000)
+
+bool history_was_blocked(const struct history *history, const struct call *wait)
+{
+	const struct history_thread *thread = &history->thread[wait->thread];
+	size_t i = history_stay_at(thread, wait->begin_ns);
+
+	if (!thread->stays)
+		return wait->end_ns - wait->begin_ns >= BLOCKED_NS;
+	for (i = i == thread->stays ? 0 : i;
+	     i < thread->stays && thread->stay[i].from_ns < wait->end_ns; i++)
+		if (thread->stay[i].state == STATE_BLOCKED)
+			return true;
+	return false;
+}
+
 size_t history_piece_at(const struct history *history, const struct history_thread *thread,
 			int64_t time_ns)
 {
@@ -1087,6 +1107,32 @@ static void add_connecting(struct history *history)
 }
 
 /*
+ * A server that serves several clients at a time does not block in accept(), because its clients
+ * would wait meanwhile. So a thread that was blocked in most of its calls of accept() finishes the
+ * work for a client before it accepts the next one.
+ */
+static int find_serial(struct history *history)
+{
+	size_t *blocked = calloc(history->threads + 1, sizeof(*blocked));
+	size_t *accepted = calloc(history->threads + 1, sizeof(*accepted));
+	const bool has_memory = blocked && accepted;
+
+	for (size_t i = 0; has_memory && i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+
+		if (!history_has_accepted(call))
+			continue;
+		accepted[call->thread]++;
+		blocked[call->thread] += history_was_blocked(history, call);
+	}
+	for (size_t i = 0; has_memory && i < history->threads; i++)
+		history->thread[i].is_serial = blocked[i] > accepted[i] / 2;
+	free(blocked);
+	free(accepted);
+	return has_memory ? 0 : ENOMEM;
+}
+
+/*
  * One pass over the log serves both the history and the caller, because standard input cannot be
  * read twice. see() is called after the event is in the history, so it finds the thread of each
  * event.
@@ -1136,6 +1182,8 @@ int history_read(struct history *history, struct logfile *log, struct wanted *wa
 		objects_end(history);
 	if (!err)
 		err = history->err;
+	if (!err)
+		err = find_serial(history);
 	if (!err)
 		err = tries_mark(history);
 	if (!err)

@@ -177,6 +177,7 @@ struct history_thread {
 	size_t faults;
 	bool has_gaps;         /* some of its states were lost */
 	bool is_server;        /* it accepted connections */
+	bool is_serial;        /* a server that serves one client after the other */
 	bool listens;          /* it made a socket to which clients connect */
 	/* the last event that the program recorded: its type, NULL if there is none, its time and
 	 * place */
@@ -441,6 +442,16 @@ uint32_t history_find_pthread(const struct history *history, pid_t pid, uint64_t
  * none.
  */
 size_t history_stay_at(const struct history_thread *thread, int64_t time_ns);
+
+/* Returns whether a call of accept() has made a connection: no other call with CAUSE_PEER has a
+ * second object. */
+static inline bool history_has_accepted(const struct call *call)
+{
+	return call->cause == CAUSE_PEER && call->other && !call->error;
+}
+
+/* Returns whether a thread was blocked in a wait. A blocked thread had nothing else to do. */
+bool history_was_blocked(const struct history *history, const struct call *wait);
 
 /*
  * Returns the thread's first sample that is not before a time, or the number of samples. The

@@ -21,7 +21,11 @@ static void end_served(struct handled *handled,
 	handled->is_open = false;
 }
 
-/* A request may come in several reads, and its answer in several writes. */
+/*
+ * A request may come in several reads, and its answer in several writes. A thread that accepts
+ * clients is examined only if it serves one after the other: otherwise the times of its requests
+ * overlap, and turns_worst() examines it.
+ */
 void served_each(const struct history *history, uint32_t thread,
 		 void (*take)(void *arg, const struct served *served), void *arg)
 {
@@ -29,12 +33,15 @@ void served_each(const struct history *history, uint32_t thread,
 	struct handled handled = { .served.thread = thread };
 	const struct call *before = NULL;
 
-	if (of->is_server)
+	if (of->is_server && !of->is_serial)
 		return;
 	for (size_t i = of->piece; i < of->piece + of->pieces; i++) {
 		const struct call *call = &history->call[history->piece[i].call];
 		const bool has_answer = handled.served.to_ns > handled.served.from_ns;
 
+		/* A later read of the descriptor is from another client. */
+		if (history_has_accepted(call))
+			end_served(&handled, take, arg);
 		if (call->fd_kind != FD_CLIENT || call == before)
 			continue;
 		before = call;

@@ -3,12 +3,6 @@
 #include "why/turns.h"
 
 /*
- * If the log does not show when threads had a CPU, a wait of at least this length has probably
- * blocked the thread.
- */
-#define BLOCKED_NS INT64_C(100000)
-
-/*
  * A turn is an exception if it is EXCEPTION_TIMES as long as the mean turn, and at least
  * EXCEPTION_NS long, so that a person can notice the delay.
  */
@@ -20,22 +14,6 @@
  * waits explain more than its turns.
  */
 #define LEAST_TURNS 10
-
-/* Returns whether a thread was blocked in its wait for input. A blocked thread had nothing else to
- * do. */
-static bool turns_was_blocked(const struct history *history, const struct call *wait)
-{
-	const struct history_thread *thread = &history->thread[wait->thread];
-	size_t i = history_stay_at(thread, wait->begin_ns);
-
-	if (!thread->stays)
-		return wait->end_ns - wait->begin_ns >= BLOCKED_NS;
-	for (i = i == thread->stays ? 0 : i;
-	     i < thread->stays && thread->stay[i].from_ns < wait->end_ns; i++)
-		if (thread->stay[i].state == STATE_BLOCKED)
-			return true;
-	return false;
-}
 
 /* A wait may have several pieces, because other calls ran inside it. The wait counts only once. */
 void turns_each(const struct history *history, uint32_t thread, bool is_busy,
@@ -52,7 +30,7 @@ void turns_each(const struct history *history, uint32_t thread, bool is_busy,
 
 		if (wait->cause != CAUSE_POLL || wait == before)
 			continue;
-		was_blocked = turns_was_blocked(history, wait);
+		was_blocked = history_was_blocked(history, wait);
 		if (!before) {
 			turn.from_ns = wait->end_ns;
 		} else if (!is_busy || was_blocked) {
@@ -115,7 +93,7 @@ const char *turns_worst(const struct history *history, struct turn *worst)
 		bool is_exception;
 		const struct turn *turn;
 
-		if (!history->thread[i].is_server)
+		if (!history->thread[i].is_server || history->thread[i].is_serial)
 			continue;
 		turns_sum(history, i, &turns);
 		if (turns.count < LEAST_TURNS)
