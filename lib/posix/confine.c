@@ -69,7 +69,7 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		ptx_thread_blind(false);
 		break;
 	case POSIX_TRACE_CONFINE_SHARED_NP:
-		/* A task that clone(2) makes will use this thread's memory beside the thread. */
+		/* A task that clone(2) makes will use this thread's thread-local memory, too. */
 		ptx_thread_share();
 		break;
 	case POSIX_TRACE_CONFINE_VFORK_NP:
