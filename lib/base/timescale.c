@@ -22,7 +22,7 @@
 #define SLEW_SHIFT         9
 /*
  * A line between anchors that are closer than this is used without the comparison of slopes,
- * because the error of their readings may exceed 1/512.
+ * because the errors of the readings may change its slope by more than 1/512.
  */
 #define TRUSTED_LINE_NS    1000000u
 

@@ -134,9 +134,9 @@ int ptx_census_take(struct ptx_census *census)
 	census->published = 0;
 	/*
 	 * The number of published records is read for all rings before the first ring is visited.
-	 * So the numbers are as nearly as possible of one moment. While the census visits the first
-	 * rings, writers may record further events in the last rings, and the census does not visit
-	 * these events.
+	 * So little time passes between the first reading and the last. While the census visits the
+	 * first rings, writers may record further events in the last rings, and the census does not
+	 * visit these events.
 	 */
 	for (uint32_t i = 0; i < drain->sources; i++) {
 		uint64_t by = ptx_ring_published_by(drain->rings, i);

@@ -96,8 +96,8 @@ struct ptx_source {
 
 #define PTX_DRAIN_QUEUE 4
 /*
- * If writers overwrite chunks of one ring so often during one refill or one census, the reader
- * leaves the ring, because its writers are too fast.
+ * The number of chunks of one ring that the reader may lose during one refill or one census,
+ * because writers overwrite them. After that the reader leaves the ring: its writers are too fast.
  */
 #define PTX_LOSSES_MOST 16
 
@@ -197,10 +197,7 @@ struct ptx_drain {
 	struct ptx_ledger account;
 };
 
-/*
- * Returns a number that the number of chunks in the pool cannot exceed with the present number of
- * rings.
- */
+/* Returns an upper bound for the number of chunks in the pool with the present number of rings. */
 static inline uint64_t ptx_drain_chunks(const struct ptx_drain *drain)
 {
 	return ptx_ring_most_chunks(&drain->rings->geometry, drain->sources) +
@@ -228,9 +225,10 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 
 /*
- * Does the same for the events that are held back only because the kernel refuses the barrier, and
- * not because of a writer that the last pass has seen in a trace point. An event that such a pass
- * has missed may follow, and is LATE then.
+ * Finds the oldest event that is held back only because the kernel refuses the barrier. Does not
+ * find events that are held back because of a writer that the last pass has seen in a trace point.
+ * Without the barrier, the pass may have missed an older event. If that event is found later, it is
+ * LATE.
  */
 bool ptx_drain_peek_unordered(struct ptx_drain *drain, struct ptx_drain_event *event);
 

@@ -420,7 +420,7 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	 * thread that opened the ring's previous chunk has passed such a fence. If it was another
 	 * thread, this thread has also passed the fence of claim_hold(). The threads of the
 	 * controller claim its ring only once; for that ring, prepare_record() in posix/control.c
-	 * has the fence. There is no fence before the reading, because the writer would then wait
+	 * has the fence. There is no fence before the reading: with a fence, the writer would wait
 	 * for its loads of the chunk's former records. So the processor may read the counter early.
 	 * The time is then smaller, and it remains a lower bound.
 	 */

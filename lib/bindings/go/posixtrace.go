@@ -149,7 +149,7 @@ func NewEvent(name, schema string) (*Event, error) {
 	if err != 0 {
 		C.free(unsafe.Pointer(event.schema))
 	}
-	// The text of this error number is about files.
+	// For this error number, the system's message speaks of files, so the error has its own.
 	if err == C.EEXIST {
 		return nil, fmt.Errorf("posixtrace: the event type %s has another schema", name)
 	}

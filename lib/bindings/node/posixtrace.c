@@ -115,7 +115,10 @@ static napi_value make_event(napi_env env, napi_callback_info info)
 		err = posix_trace_eventid_describe_np(event->id, schema);
 	if (err) {
 		free(event);
-		/* The text of this error number is about files. */
+		/*
+		 * For this error number, the system's message speaks of files, so the exception has
+		 * a message of its own.
+		 */
 		return err == EEXIST ? wrong_name(env, "event type", name, "has another schema") :
 				       node_fail(env, err, name);
 	}

@@ -21,7 +21,10 @@ bool ptx_open_type(const char *name, const char *schema, trace_event_id_t *id)
 
 	if (!err && *schema && *id != POSIX_TRACE_UNNAMED_USEREVENT)
 		err = posix_trace_eventid_describe_np(*id, schema);
-	/* The texts of these error numbers are about files. */
+	/*
+	 * For these error numbers, the system's messages speak of files. So the exceptions have
+	 * messages of their own.
+	 */
 	if (err == ENAMETOOLONG)
 		PyErr_Format(PyExc_ValueError, "the name of the event type %s is too long", name);
 	else if (err == EEXIST)

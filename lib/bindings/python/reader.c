@@ -349,7 +349,10 @@ STREAM_METHOD(stop)
 STREAM_METHOD(flush)
 STREAM_METHOD(clear)
 
-/* In a child of fork, the end of the block that made the stream is no error. */
+/*
+ * A child of fork() may leave the `with` block in which its parent made the stream. In the child
+ * the call succeeds, and the parent's stream continues.
+ */
 static PyObject *stream_shutdown(PyObject *self, PyObject *none)
 {
 	Reader *reader = (Reader *)self;
