@@ -152,12 +152,12 @@ static uint64_t hex_of(uint32_t value)
 
 /*
  * Writes the lowest digits of a value, at most sixteen. Two stores of eight or of four bytes
- * overlap, as in put_below_eight(). No load is wider than the store that it reads, because the
- * processor would then wait until the store has reached the cache.
+ * overlap, as in put_below_eight(). No load is wider than the store whose bytes it reads: for a
+ * wider load, the processor would wait until the store has reached the cache.
  */
 static void put_hex_digits(char *p, uint64_t value, unsigned digits)
 {
-	/* The first eight of the digits, or all of them and zeros behind them. */
+	/* The first eight digits. If there are fewer than eight, zeros follow the digits. */
 	uint64_t first = hex_of((uint32_t)(value << (64 - 4 * digits) >> 32));
 	uint64_t last = hex_of((uint32_t)value);
 	char text[8];
@@ -207,7 +207,10 @@ static void put_hex_eight(char *p, const unsigned char *byte)
 	uint64_t eight;
 	vector bytes, digits;
 
-	/* After a copy into a part of the vector, its load would wait for the store. */
+	/*
+	 * The copy goes through an integer. If memcpy() stored into a part of the vector, the load
+	 * of the whole vector would wait for this store.
+	 */
 	memcpy(&eight, byte, 8);
 	bytes = (vector)(words){ eight };
 	digits = __builtin_shufflevector(bytes >> 4, bytes & 15, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * completion.c - the command completion: writes the scripts for shells, and the words of a log.
+ * completion.c - the command completion: writes the scripts for shells. The scripts call it to list
+ * the event types of logs, and processes.
  *
  * The scripts are made from the tables that the commands use to parse their options. So a new
  * option needs no change here, and no script can offer an option that the tool does not have.

@@ -37,7 +37,7 @@ enum {
 
 /*
  * Returns the options of the i-th format, or NULL behind the last format. The table of a format
- * without options is empty. Several formats may have an option of one name.
+ * without options is empty. Several formats may have an option with the same name.
  */
 static const struct option_row *format_rows(size_t i)
 {

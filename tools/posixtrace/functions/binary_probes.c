@@ -40,7 +40,7 @@ static uint64_t base_of(Elf *elf)
 
 /*
  * Returns the text of the note at *at, and moves *at behind it. Returns NULL if the text has no
- * NUL, because it would then continue in the memory of another section.
+ * NUL: a text without a NUL would continue in the memory of another section.
  */
 static const char *next_text(const char **at, const char *end)
 {

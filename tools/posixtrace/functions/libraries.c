@@ -119,7 +119,7 @@ static enum look refuse_elf(struct look_at *at, uint64_t offset, const char *why
 	return LOOK_REFUSED;
 }
 
-/* Reads exactly so many bytes at an offset, which pread() refuses if it is negative. */
+/* Reads exactly "bytes" bytes at an offset, which pread() refuses if it is negative. */
 static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
 {
 	return pread(fd, to, bytes, (off_t)offset) == (ssize_t)bytes;

@@ -21,7 +21,7 @@
  */
 #define WRITERS_MOST 65536
 #define SEARCH_NS    INT64_C(100000000)
-#define LOOKS_AT     256 /* the time is examined after so many descriptors */
+#define LOOKS_AT     256 /* the time is examined after this number of descriptors */
 
 #define FORBIDDEN  "the recorder may not examine the descriptors of all processes"
 #define OTHER_IDS  "a process of another namespace of process IDs could write into the pipe"

@@ -18,7 +18,7 @@ struct rle {
 	uint32_t value;          /* the last number */
 	size_t count;            /* number of repetitions of "value" that are not written yet */
 	uint32_t packed[RLE_PACKED];
-	unsigned packs;          /* number of numbers in "packed" that are not written yet */
+	unsigned packs;          /* count of the numbers in "packed" that are not written yet */
 };
 
 /* Returns the number of bits that a number from 0 to greatest needs. */

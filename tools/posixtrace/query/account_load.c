@@ -152,7 +152,10 @@ int account_new(sqlite3 **db)
 	return account_run(*db, sqlite3_mprintf("PRAGMA max_page_count = %d", PAGES_MOST));
 }
 
-/* SQLite does not open the file itself, because it would then execute a journal beside the file. */
+/*
+ * SQLite uses the bytes in memory. If SQLite opened the file itself, it would also execute a
+ * journal beside the file.
+ */
 static int attach_bytes(sqlite3 *db, void *bytes, int64_t len)
 {
 	int err = sqlite3_exec(db, "ATTACH ':memory:' AS account", NULL, NULL, NULL);

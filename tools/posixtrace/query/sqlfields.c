@@ -88,8 +88,8 @@ void sqlfields_free(struct sqlfields *fields)
 static struct out scratch = { .fd = -1 };
 
 /*
- * If the value is empty, the pointer must not be NULL, because SQLite would then mistake the value
- * for NULL.
+ * The pointer must not be NULL, even if the value is empty. Otherwise SQLite would treat the value
+ * as NULL.
  */
 static void set_bytes(struct sqlvalue *to, enum sqlvalue_kind kind, const void *bytes, size_t len)
 {

@@ -223,7 +223,10 @@ static bool find_kernel(struct known *entry, trace_id_t trid, uint64_t address)
 {
 	struct posix_trace_object_np object;
 
-	/* An entry that has a name is valid at all times, including INT64_MAX. */
+	/*
+	 * For the time INT64_MAX, look_up() calls this function although the entry has a name,
+	 * because until_ns is not greater. The entry is valid at this time, too.
+	 */
 	if (entry->own)
 		return true;
 	if (posix_trace_object_find_np(trid, 0, address, INT64_MAX, &object))

@@ -20,7 +20,7 @@
 #include "why/lives.h"
 #include "why/stuck.h"
 
-#define ROUNDS 1000 /* a limit for hostile logs: after so many rounds there is no deadlock */
+#define ROUNDS 1000 /* a limit for hostile logs: after this number of rounds there is no deadlock */
 
 /* A process of the log. */
 struct group {

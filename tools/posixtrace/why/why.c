@@ -44,7 +44,7 @@ extern const struct tool_command why_command;
 #define UPSTREAM_NS    UINT64_C(10000000)
 #define UPSTREAM_TIMES 10
 
-/* A server that has tried a call in vain so many times does nothing else meanwhile. */
+/* A server that has tried a call in vain this number of times does nothing else meanwhile. */
 #define SPIN_TIMES 100
 
 /*

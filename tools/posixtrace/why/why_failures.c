@@ -22,7 +22,7 @@
 
 #define ENDS  4     /* the most crashes, and the most processes of a chain of failures */
 #define PLACE 300
-#define LEAK  16    /* at least so many descriptors of one place are a leak */
+#define LEAK  16    /* this number of descriptors of one place, or more, are a leak */
 #define FUNCTIONS 8 /* the most functions of a crash that are printed */
 #define NULL_POINTER 4096 /* an access below this address is one through a null pointer */
 

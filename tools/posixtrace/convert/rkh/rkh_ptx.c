@@ -20,8 +20,8 @@ int64_t rkh_ptx_time(const struct rkh_source *source, const struct rkh_frame *fr
 }
 
 /*
- * Reads at most "max" numbers of 4 bytes. Returns the number of such numbers in the frame, or 0 if
- * the frame also has other items.
+ * Reads the items of a frame, which must be numbers of 4 bytes. Returns how many items the frame
+ * has, or 0 if it has more than "max" items or an item of another type.
  */
 static unsigned read_words(const struct rkh_source *source, const struct rkh_frame *frame,
 			   uint32_t *to, unsigned max)
@@ -90,7 +90,7 @@ static bool read_context(struct rkh_source *source, const struct rkh_frame *fram
 	return true;
 }
 
-/* Keeps the name of a type whose number is too large for an id. */
+/* Keeps the name of an event type whose number is too large for the id of a frame. */
 static bool read_name(struct rkh_source *source, const struct rkh_frame *frame)
 {
 	const struct rkh_config *config = &source->decoder.config;
