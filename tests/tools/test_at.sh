@@ -220,7 +220,7 @@ if has_command query; then
 	for fault in none-of fewer typeless; do
 		echo "ledger_rows $fault" >"$tmp/result.select"
 		run 3 query --at "$url" "select count(*) from ledger where term = 'called'"
-		check "query, $fault: a warning" has err 'the table ledger of the database lacks rows of [1-9][0-9]* logs*: [1-9][0-9]* of the events that are called in the table streams: try it again'
+		check "query, $fault: a warning" has err 'the table ledger of the database lacks rows of [1-9][0-9]* logs*: [1-9][0-9]* of the events that are called in the table streams: try again'
 	done
 	echo "losses_rows none-of" >"$tmp/result.select"
 	run 3 query --at "$url" "select sum(lost) from losses"
@@ -235,7 +235,7 @@ if has_command query; then
 	echo "losses_rows older" >"$tmp/result.select"
 	run 0 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/odd.ptl'"
 	check "an older version has sent none" has out '^3$'
-	check "which is no lack, but said" has err 'the table losses lacks [0-9]* lost events of unknown type of [0-9]* logs* that an older version of ship has sent; the table ledger has them'
+	check "which is no lack, but said" has err 'the table losses lacks [0-9]* lost events* of unknown type, because an older version of ship has sent [0-9]* logs*; the table ledger has these events'
 	# If no row of losses is there, the rows may be late.
 	printf '%s\n' 'type tick u32 n' 'tick 7 7 1s 5' 'lost - 4' | "$compose" "$tmp/unknown.ptl" || exit 99
 	run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/unknown.ptl"

@@ -206,7 +206,7 @@ check "the program that could not be executed" has out ' before: process.exec_fa
 explains 7 -- sh -c "'$fails' good; '$fails' null; '$fails' look; exit \$?"
 check "the shell" has out '^Failure: process [0-9]* (sh) exited with 7\.$'
 check "its child" has out '^Failure before: process [0-9]* (fails) exited with 7; its last calls that failed:$'
-check "the crash of an earlier child is named, too" has out "^Crash: process [0-9]* (fails) was killed by SIGSEGV, .* after its last event, .*; 'posixtrace record --crash' records where\.$"
+check "the crash of an earlier child is named, too" has out "^Crash: process [0-9]* (fails) was killed by SIGSEGV, .* after its last event, .*; 'posixtrace record --crash' records the place\.$"
 
 # The child may record its begin before the signal ends it.
 explains 3 -- "$fails" killer

@@ -31,8 +31,8 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "level", OPT_LEVEL, "P",
-		"the probability of any mark if nothing differs; 0.05 without it" },
-	{ "margin", OPT_MARGIN, "PERCENT", "do not mark differences up to this; 5 without it" },
+		"the probability of any mark if nothing differs; the default is 0.05" },
+	{ "margin", OPT_MARGIN, "PERCENT", "do not mark differences up to this; the default is 5" },
 	{ "relative", OPT_RELATIVE, NULL,
 		"first remove the slowdown that most spans have in common" },
 	{ "all", OPT_ALL, NULL, "also show types with too few events to be tested" },

@@ -243,9 +243,9 @@ static const struct option_row option_rows[] = {
 		"event types that begin and end a span, and fields that are equal in both; "
 		"without fields the thread must be equal; may be repeated" },
 	{ "slowest", OPT_SLOWEST, "N",
-		"print the N slowest operations and the events around them; none without it" },
+		"print the N slowest operations and the events around them; the default is none" },
 	{ "around", OPT_AROUND, "N",
-		"print N events before and after each slowest operation; 3 without it" },
+		"print N events before and after each slowest operation; the default is 3" },
 	{ .rows = at_rows },
 	{ .rows = wanted_choice_rows },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },

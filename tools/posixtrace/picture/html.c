@@ -606,11 +606,11 @@ static const struct option_row option_rows[] = {
 		"the page; - is standard output; a file that exists is refused", OPTION_FILE },
 	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "items", OPT_ITEMS, "N",
-		"keep at most N events and N spans; 2000000 without it; of others, counts and the "
-		"longest spans" },
+		"keep at most N events and N spans; the default is 2000000; of more events, only "
+		"the counts are kept, and of more spans, the longest" },
 	{ "details", OPT_DETAILS, "N",
-		"keep the fields of N events; 131072 without it; if there are more, of errors and "
-		"ends of long spans" },
+		"keep the fields of at most N events; the default is 131072; if there are more, "
+		"mainly of errors and ends of long spans" },
 	{ "align", OPT_ALIGN, "clock|start",
 		"show several logs on one clock (the default), or each from its own start",
 		OPTION_CHOICE, "clock start" },

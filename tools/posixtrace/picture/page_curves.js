@@ -177,7 +177,7 @@ function curvePanel() {
 		document.querySelector("[data-tab=counters]").hidden = true;
 		return;
 	}
-	to.append(element("p", { class: "note" }, "A click on a value shows where it is." + (meta.has_values ? "" : " Of so many values the page has the least and the greatest of each short time.") +
+	to.append(element("p", { class: "note" }, "A click on a value shows where it is." + (meta.has_values ? "" : " There are many values, so the page has only the least and the greatest of each short time.") +
 		(meta.values_left_out ? " " + counted(meta.values_left_out, "value") + " of further counters are left out." : "")));
 	for (const curve of curves) {
 		const value = (number, what) => element("button", { type: "button", class: "figure", title: "Show the " + what + " value of " + curveName(curve),

@@ -113,7 +113,7 @@ function waitPanel() {
 		return;
 	}
 	to.append(element("p", { class: "note" }, !meta.links.holds ?
-		"The log does not say who held a lock: 'posixtrace record --trace default,lock-hold' does." :
+		"The log does not show who held a lock: 'posixtrace record --trace default,lock-hold' records it." :
 		counted(waits.length, "wait") + " for a lock whose holder is known, of " + grouped(meta.links.waits) + "." +
 		(meta.links.least_hold ? " Only holds of at least " + span(meta.links.least_hold) + " were kept." : "") +
 		(meta.links.least_wait ? " Only waits of at least " + span(meta.links.least_wait) + " were kept." : "") +

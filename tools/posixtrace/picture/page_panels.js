@@ -152,7 +152,7 @@ function bars(series) {
 
 	svg.setAttribute("viewBox", "0 0 360 64");
 	svg.setAttribute("role", "img");
-	svg.setAttribute("aria-label", "How often which duration");
+	svg.setAttribute("aria-label", "Number of spans by duration");
 	for (const [from, count] of series.bars) {
 		const slot = Math.round((Math.log2(Math.max(1, from)) - low) * 4), rect = document.createElementNS(svg.namespaceURI, "rect");
 		const tall = Math.max(1, 48 * count / most);

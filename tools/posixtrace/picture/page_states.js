@@ -167,7 +167,7 @@ function statePanel() {
 	}
 	const all = sumOf(meta.states.total);
 	to.append(element("p", { class: "note" }, "The bar below each thread has these colors. A click on a time shows the longest." +
-		(meta.states.bin_ns ? " Of so many changes, those within " + span(meta.states.bin_ns) + " are put together: the sums are exact, the order is not." : "")));
+		(meta.states.bin_ns ? " There are many changes, so those within " + span(meta.states.bin_ns) + " are put together: the sums are exact, the order is not." : "")));
 	to.append(table("state-list", [["State"], ["Time", 1], ["Share", 1], ["Longest", 1]], [...stateNames.keys()].map(kind => {
 		const longest = longestStay(kind);
 		const line = element("tr", {}, element("td", { class: "name" }, dot("state", kind), stateNames[kind]), cell(span(meta.states.total[kind])),

@@ -524,16 +524,17 @@ const struct tool_command query_command = {
 		"  streams   name pid host clock hz created first last events called lost "
 		"complete bytes\n"
 		"  ledger    host pid name term count\n"
-		"  stored    host pid name count: the events that are there\n"
+		"  stored    host pid name count: how many events the logs have\n"
 		"  rates     minute host name events\n"
 		"  durations minute host name spans p50 p95 p99 longest\n"
 		"  logs      uuid host pid begun complete\n"
 		"  hosts     host boot\n"
 		"  clocks    host boot clock hz resolution begun\n"
 		"\n"
-		"All tables but rates and durations have the column log, its name. Times are "
-		"nanoseconds since 1970, durations nanoseconds. at('+1.5s') is a TIME as for dump, "
-		"stamp(time) prints one. Conditions on time use the indexes of the logs.",
+		"All tables except rates and durations have the column log, the name of the log. "
+		"Times are nanoseconds since 1970, durations nanoseconds. at('+1.5s') is a TIME "
+		"as for dump, stamp(time) prints one. Conditions on time use the indexes of the "
+		"logs.",
 	.options = option_rows,
 	.notes = "  posixtrace query LOG 'select name, count(*) from events group by name'\n"
 		 "  posixtrace query LOG \"select fd, sum(len) from events where name glob "

@@ -162,10 +162,10 @@ bool query_lacks(struct server *server, int table)
 		good = add_older(server, &found);
 		logs = good ? count_lacking(&wanted, &found, &lacking) : 0;
 		if (good && !logs)
-			say("the table losses lacks %" PRIu64 " lost event%s of unknown type of "
-			    "%zu log%s that an older version of ship has sent; the table ledger "
-			    "has them, with the empty name", older, text_plural(older), older_logs,
-			    text_plural(older_logs));
+			say("the table losses lacks %" PRIu64 " lost event%s of unknown type, "
+			    "because an older version of ship has sent %zu log%s; the table "
+			    "ledger has these events, with the empty name", older,
+			    text_plural(older), older_logs, text_plural(older_logs));
 	}
 	if (good && logs && table == QUERY_LOSSES)
 		say("the table ledger has lost events of unknown type, with the empty name, even "
@@ -175,7 +175,7 @@ bool query_lacks(struct server *server, int table)
 			    query_schema[table].name);
 	else if (logs)
 		say_warning("the table %s of the database lacks rows of %zu log%s: %" PRIu64 " of "
-			    "the events that are %s in the table streams: try it again when this "
+			    "the events that are %s in the table streams: try again when this "
 			    "replica has them, or ask another host", query_schema[table].name,
 			    logs, logs == 1 ? "" : "s", lacking,
 			    strcmp(of->column, "events") ? of->column : "counted");

@@ -26,7 +26,7 @@ static const struct option_row option_rows[] = {
 		"target that has RKH)",
 		OPTION_CHOICE, "ptx rkh3 rkh2" },
 	{ "baud", OPT_BAUD, "N", "bits per second of a serial line" },
-	{ "max-frame", OPT_MAX_FRAME, "N", "bytes of the longest frame; 1048576 without it" },
+	{ "max-frame", OPT_MAX_FRAME, "N", "bytes of the longest frame; the default is 1048576" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
 	OPTION_HELP,
 	OPTION_END
@@ -119,7 +119,7 @@ const struct tool_command receive_command = {
 		"Ctrl-C or SIGTERM. Missing events are counted in the log's ledger.\n"
 		"\n"
 		"FROM is a pipe, a serial line or another file; tcp:HOST:PORT; "
-		"listen:[HOST:]PORT, which waits for a connection; standard input without it.",
+		"listen:[HOST:]PORT, which waits for a connection. The default is standard input.",
 	.options = option_rows,
 	.notes =
 		"Exit status: 0 ok, 1 failure, 2 usage, 3 the received data is damaged, or its "

@@ -22,7 +22,7 @@ static const struct option_row option_rows[] = {
 	{ "pid", 'p', "PID", "the process; its program must use libposixtrace", OPTION_PID },
 	{ "output", 'o', "WHERE",
 		"a pipe, a serial line or another file; tcp:HOST:PORT; listen:[HOST:]PORT, "
-		"which waits for a connection; standard output without it", OPTION_FILE },
+		"which waits for a connection; the default is standard output", OPTION_FILE },
 	{ "force", OPT_FORCE, NULL, "overwrite a file" },
 	{ "duration", 'd', "TIME", "end after this time: 10, 2.5s, 300ms, 5m, 1h" },
 	{ "size", 's', "BYTES", "size of the stream: 8M, or another number with K, M or G" },

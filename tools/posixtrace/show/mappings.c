@@ -116,7 +116,7 @@ static int list_mappings(struct logfile *log, bool json)
 		return TOOL_FAILURE;
 	}
 	if (!count)
-		say("%s: the log does not say what was mapped", log->path);
+		say("%s: the log has no mappings of files", log->path);
 	return log->whole ? TOOL_OK : TOOL_DAMAGED;
 }
 

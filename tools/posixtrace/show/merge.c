@@ -322,7 +322,7 @@ static int begin_reading(struct merge *merge)
 
 const struct option_row merge_rows[] = {
 	{ "clock-error", MERGE_CLOCK_ERROR, "SPAN",
-		"with several logs, how wrong the clock of each host can be, 10ms without it; "
+		"with several logs, how wrong the clock of each host can be; the default is 10ms; "
 		"NAME=SPAN: of this host, or of this log; may be repeated" },
 	OPTION_END
 };

@@ -54,8 +54,8 @@ const struct option_row symbols_dir_rows[] = {
 const struct option_row symbols_rows[] = {
 	{ .rows = symbols_dir_rows },
 	{ "demangle", SYMBOLS_DEMANGLE, "[=FORM]",
-		"names of C++ functions are simple (without parameters and arguments of templates) "
-		"or full; simple without it",
+		"the form of the names of C++ functions: simple (the default; without parameters "
+		"and arguments of templates) or full",
 		OPTION_CHOICE, "simple full" },
 	{ "no-demangle", SYMBOLS_NO_DEMANGLE, NULL,
 		"names of C++ functions as the linker has them" },

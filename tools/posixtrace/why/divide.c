@@ -494,8 +494,8 @@ static bool add_open_call(struct division *division, uint32_t node,
 		 * wait. */
 		part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 2, &is_new);
 		if (part && is_new)
-			division_label(division, part, "blocked, and it cannot be told in what: "
-				       "not each switch of the thread was recorded");
+			division_label(division, part, "blocked in an unknown call: not each "
+				       "switch of the thread was recorded");
 		if (part)
 			division_add(division, part, from_ns, to_ns);
 		return true;
@@ -570,7 +570,8 @@ static void add_looked(struct division *division, uint32_t node, const struct st
 	if (is_new)
 		division_label(division, part, "blocked in the system call %s()%s%s%s%s, which has "
 			       "no event%s", text[look->call - 1], fd, *object ? " (" : "", object,
-			       *object ? ")" : "", is_known ? "" : ", or running around it");
+			       *object ? ")" : "",
+			       is_known ? "" : ", or running before or after it");
 	division_add(division, part, from_ns, to_ns);
 	causes_add_looked(division, division_index(division, part), &call, waker, from_ns, to_ns);
 }

@@ -616,13 +616,14 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "pid", 'p', "PID", "record the running process PID, and explain that", OPTION_PID },
-	{ "duration", 'd', "TIME", "with --pid, record for this time: 5s without it" },
+	{ "duration", 'd', "TIME", "with --pid, record for this time; the default is 5s" },
 	{ "run", OPT_RUN, NULL, "record PROGRAM from its start to its end, and explain that" },
 	{ "output", 'o', "LOG", "with --pid or --run, keep the log for further questions",
 		OPTION_FILE },
 	{ "span", OPT_SPAN, "GLOB",
 		"the slowest spans whose name matches: begin and end, a call, a function" },
-	{ "slowest", OPT_SLOWEST, "N", "N spans, 1 without it; without --span of any name" },
+	{ "slowest", OPT_SLOWEST, "N",
+		"the N slowest spans; the default is 1; without --span, spans of any name" },
 	{ "thread", OPT_THREAD, "T", "the whole run of this thread: its Linux number or its name" },
 	{ "between", OPT_BETWEEN, "A B",
 		"the time from A to B, of the main thread or of --thread" },

@@ -258,7 +258,7 @@ static void put_killed(struct out *out, const struct why *why,
 		if (thread->tid != thread->pid)
 			out_printf(out, " of thread %d", (int)thread->tid);
 	}
-	out_str(out, "; 'posixtrace record --crash' records where.\n");
+	out_str(out, "; 'posixtrace record --crash' records the place.\n");
 }
 
 /* ------------------------------------------------------------------ failures */

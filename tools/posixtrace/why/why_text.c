@@ -643,7 +643,7 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 			"for its whole time,\nand the time between calls as running. 'posixtrace "
 			"record --sched' records it.\n");
 	if (history->has_states && history->clock_error_ns >= 0)
-		out_printf(out, "When threads had a CPU is known to %lld ns.\n",
+		out_printf(out, "The times at which threads had a CPU have an error of %lld ns.\n",
 			   (long long)history->clock_error_ns);
 	if (history->gaps)
 		out_printf(out, "The kernel recorded no switch at %llu place%s (sched.gap); there "
@@ -654,10 +654,10 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 			   (unsigned long long)history->samples, text_plural(history->samples));
 	if (!history->holds.count && !history->has_waiting && history->has_owners)
 		out_str(out, "The log has only the first holder of a lock during a wait: "
-			"'posixtrace record --trace\ndefault,lock-hold' has all of them.\n");
+			"'posixtrace record --trace\ndefault,lock-hold' records all of them.\n");
 	else if (!history->holds.count && !history->has_waiting)
-		out_str(out, "The log does not say who held a lock: 'posixtrace record --trace "
-			"default,lock-hold' does.\n");
+		out_str(out, "The log does not show who held a lock: 'posixtrace record --trace "
+			"default,lock-hold' records it.\n");
 	put_later(out, why);
 	if (why->overwritten)
 		out_printf(out, "The log has the end of the recording: %llu older event%s "

@@ -158,7 +158,7 @@ static int files_end(void *context, const struct fmt_end *end)
 
 static const struct option_row option_rows[] = {
 	{ "encoding", FMT_SINK_OPTION, "ENCODING",
-		"json or protobuf; without it files of both are written" },
+		"json or protobuf; the default is to write files of both" },
 	OPTION_END
 };
 

@@ -22,7 +22,7 @@ static const struct option_row option_rows[] = {
 		OPTION_CHOICE, "rkh3 rkh2 ptx" },
 	{ "filter", FMT_SOURCE_OPTION, "RULE,...",
 		"pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },
-	{ "max-frame", FMT_SOURCE_OPTION, "N", "bytes of the longest frame; 1024 without it" },
+	{ "max-frame", FMT_SOURCE_OPTION, "N", "bytes of the longest frame; the default is 1024" },
 	{ "no-context", FMT_SINK_OPTION, NULL, "write no processes, threads and addresses" },
 	{ "schemas", FMT_SINK_OPTION, NULL,
 		"write the schemas of the data, which only posixtrace reads" },

@@ -25,16 +25,16 @@ static const struct option_row option_rows[] = {
 		"add events for the time that threads ran and held mutexes" },
 	{ "start", FMT_SOURCE_OPTION, "TIME", "the time of the first event" },
 	{ "tick-hz", FMT_SOURCE_OPTION, "N", "ticks in a second" },
-	{ "tick-ns", FMT_SOURCE_OPTION, "N", "nanoseconds of a tick; 1 without it" },
+	{ "tick-ns", FMT_SOURCE_OPTION, "N", "nanoseconds of a tick; the default is 1" },
 	{ "tick-modulus", FMT_SOURCE_OPTION, "N",
-		"the number of ticks after which the timer begins anew; without it the timer mask "
-		"+ 1" },
+		"the number of ticks after which the timer begins anew; the default is the timer "
+		"mask + 1" },
 	{ "tracex-fields", FMT_SINK_OPTION, "len",
 		"write the length of the data before 12 bytes of it" },
 	{ "tracex-names", FMT_SOURCE_OPTION, "FILE",
 		"names of user events, as TraceX's own (.trxc)", OPTION_FILE },
 	{ "tracex-user-ids", FMT_SOURCE_OPTION, "1025",
-		"the first id of user events, as in old firmware; 4096 without it" },
+		"the first id of user events, as in old firmware; the default is 4096" },
 	OPTION_END
 };
 
