@@ -275,17 +275,59 @@ static uint64_t thread_ns(const struct history_thread *thread)
 	return (uint64_t)thread->last_ns - (uint64_t)thread->first_ns;
 }
 
+/* Returns whether a thread was blocked for most of its time, as far as the log shows its states. */
+static bool was_mostly_blocked(const struct history_thread *thread)
+{
+	double blocked = 0;
+
+	for (size_t i = 0; i < thread->stays; i++) {
+		const int64_t end = i + 1 < thread->stays ? thread->stay[i + 1].from_ns :
+							    thread->last_ns;
+
+		if (thread->stay[i].state == STATE_BLOCKED)
+			blocked += (double)end - (double)thread->stay[i].from_ns;
+	}
+	return !thread->stays || blocked > (double)thread_ns(thread) / 2;
+}
+
 /*
- * Returns the main thread of the recorded process. If the log has no events of that thread, returns
- * the thread with the longest time from its first to its last event; HISTORY_NONE if the log has no
- * thread.
+ * Returns whether the recorder attached to a process whose main thread made no call that returned,
+ * and was blocked. The main thread of a server with a thread for each client waits for clients, and
+ * the main threads of some runtimes wait for the end.
+ */
+static bool has_idle_main(void)
+{
+	const struct history *history = &why.history;
+	uint32_t found;
+
+	if (history->attached <= 0)
+		return false;
+	found = history_find_at(history, history->attached, history->attached, history->first_ns);
+	return found == HISTORY_NONE || (!history->thread[found].last_call &&
+					 was_mostly_blocked(&history->thread[found]));
+}
+
+/*
+ * Returns the main thread of the recorded process. If it recorded nothing while the recorder was
+ * attached, returns the thread of this process with the most calls, because that one works. If the
+ * log has no events of a main thread, returns the thread with the longest time from its first to
+ * its last event; HISTORY_NONE if the log has no thread.
  */
 static uint32_t main_thread(void)
 {
 	const struct history *history = &why.history;
 	uint32_t found = history_find_at(history, why.log.info.pid, why.log.info.pid,
 					 history->first_ns);
+	size_t pieces = 0;
 
+	for (size_t i = 0; has_idle_main() && i < history->threads; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		if (thread->pid == history->attached && thread->pieces > pieces) {
+			pieces = thread->pieces;
+			found = (uint32_t)i;
+		}
+	}
 	for (size_t i = 0; found == HISTORY_NONE && i < history->threads; i++) {
 		found = (uint32_t)i;
 		for (size_t n = i + 1; n < history->threads; n++)
@@ -304,21 +346,6 @@ static int add_window(const struct window *window)
 	}
 	why.window[why.windows++] = *window;
 	return TOOL_OK;
-}
-
-/*
- * Returns whether the recorder attached to a process whose main thread recorded nothing. A server
- * with a thread for each client is such a process: its main thread waits for clients.
- */
-static bool is_idle_server(void)
-{
-	const struct history *history = &why.history;
-	uint32_t found;
-
-	if (history->attached <= 0)
-		return false;
-	found = history_find_at(history, history->attached, history->attached, history->first_ns);
-	return found == HISTORY_NONE || !history->thread[found].events;
 }
 
 /*
@@ -364,7 +391,7 @@ static bool take_server(int *status)
 	struct served served = { .from_ns = 0 };
 	const char *name = options.thread || options.from_text ? NULL :
 			   turns_worst(&why.history, &turn);
-	const bool is_waiting = !name && is_idle_server();
+	const bool is_waiting = !name && has_idle_main();
 	struct window window;
 
 	if (options.thread || options.from_text)
