@@ -35,6 +35,25 @@ check "a stopped process: the reason is that of attach" \
 	finding limited calls "attach refuses: .*\(stopped\|this processor\)"
 kill -KILL $pid
 wait $pid 2>/dev/null
+
+# The Go compiler writes this section into each program.
+cat >"$tmp/go.c" <<'END'
+#include <unistd.h>
+__attribute__((used, section(".gopclntab"))) static const char table[16] = "";
+int main(void) { return (int)sleep(1000); }
+END
+if finding works libelf "[^ ]" && ${CC:-cc} -o "$tmp/go" "$tmp/go.c" 2>/dev/null; then
+	"$tmp/go" &
+	go=$!
+	until [ "$(readlink "/proc/$go/exe")" = "$(readlink -f "$tmp/go")" ]; do sleep 0.05; done
+	run 0 doctor $go
+	check "a program of Go makes calls without the C library" finding limited calls 'it is a program of Go'
+	check "the option that records them" advice 'attach --syscalls'
+	"$posixtrace" attach -p $go -d 1ms -o "$tmp/go.ptl" >"$tmp/out" 2>"$tmp/err" &&
+		check "attach says it, too" has err 'executes a program of Go.*--syscalls'
+	kill -KILL $go
+	wait $go 2>/dev/null
+fi
 run 1 doctor $pid
 check "the line says so" finding fails process "$pid: no such process$"
 run 1 doctor --json $pid

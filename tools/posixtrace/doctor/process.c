@@ -15,6 +15,7 @@
 #include "inject/target.h"
 #include "live/process.h"
 #include "live/streams.h"
+#include "live/untraced.h"
 
 /*
  * Reports the name and the owner of the process. Returns false if there is nothing more to
@@ -68,7 +69,12 @@ static void examine_calls(pid_t pid, doctor_report *report)
 	why = target_reason(text);
 	switch (verdict) {
 	case TARGET_OK:
-		if (target.shim == SHIM_ATTACHED)
+		if (untraced_is_go(pid))
+			doctor_say(report, "calls", DOCTOR_LIMITED,
+				   "attach --syscalls records its system calls, as root",
+				   "it is a program of Go, which makes most system calls without "
+				   "the C library");
+		else if (target.shim == SHIM_ATTACHED)
 			doctor_say(report, "calls", DOCTOR_WORKS, NULL, "are being traced now");
 		else
 			doctor_say(report, "calls", DOCTOR_WORKS, NULL,

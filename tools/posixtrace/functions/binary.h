@@ -49,6 +49,12 @@ bool binary_is_static(const struct binary_file *file);
 const char *binary_path(const struct binary_file *file);
 
 /*
+ * Returns whether the Go compiler has made the file of a descriptor, without reading its functions.
+ * Returns false if the tool was built without libelf.
+ */
+bool binary_made_by_go(int fd);
+
+/*
  * Returns whether only the dynamic symbols of the file are known, because the file has no other
  * symbol table and no debug file of it was found.
  */

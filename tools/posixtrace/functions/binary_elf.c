@@ -374,6 +374,19 @@ static Elf_Scn *go_section(Elf *elf)
 	return NULL;
 }
 
+bool binary_made_by_go(int fd)
+{
+	Elf *elf;
+	bool is_go;
+
+	elf_version(EV_CURRENT);
+	/* Without a mapping, a file that another process truncates meanwhile does no harm. */
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	is_go = elf && elf_kind(elf) == ELF_K_ELF && go_section(elf);
+	elf_end(elf);
+	return is_go;
+}
+
 /* Adds the functions of a Go program that was stripped. Returns false if memory is lacking. */
 static bool add_go_functions(struct binary_file *file, Elf_Scn *section)
 {
@@ -539,6 +552,12 @@ bool binary_each_pointer(struct binary_file *file, bool (*add)(void *arg, uint64
 }
 
 #else
+
+bool binary_made_by_go(int fd)
+{
+	(void)fd;
+	return false;
+}
 
 const char *binary_read(struct binary_file *file)
 {

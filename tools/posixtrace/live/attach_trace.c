@@ -59,8 +59,10 @@ static int follow_trace(struct capture *capture, struct patches *functions,
 	if (capture->plan->budget && until->look_ms > BUDGET_LOOK_MS)
 		until->look_ms = BUDGET_LOOK_MS;
 	until_limit(until, capture->plan->duration_ns);
-	if (!kernel->syscalls)
+	if (!kernel->syscalls) {
 		capture_say_waiting(capture->plan->pid);
+		untraced_say_go(capture->plan->pid);
+	}
 	if (kernel->traps && functions->traps.is_forced)
 		trap_late_begin(&trap_late, functions, kernel, capture,
 				capture->plan->quiet);

@@ -9,6 +9,8 @@
  */
 #include "live/untraced.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -16,6 +18,7 @@
 #include "base/out.h"
 #include "base/say.h"
 #include "base/text.h"
+#include "functions/binary.h"
 #include "log/field.h"
 
 #define SHOWN 3 /* the most programs that are named; further programs are only counted */
@@ -193,4 +196,25 @@ void untraced_say_children(int fd)
 	if (children)
 		say("the process has made %u %s, which %s not recorded: --inherit records children",
 		    children, children == 1 ? "child" : "children", children == 1 ? "was" : "were");
+}
+
+bool untraced_is_go(pid_t pid)
+{
+	char path[64];
+	bool is_go;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	is_go = fd >= 0 && binary_made_by_go(fd);
+	if (fd >= 0)
+		close(fd);
+	return is_go;
+}
+
+void untraced_say_go(pid_t pid)
+{
+	if (untraced_is_go(pid))
+		say("process %d executes a program of Go, which makes most system calls without "
+		    "the C library: --syscalls records them", (int)pid);
 }

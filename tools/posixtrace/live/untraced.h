@@ -4,6 +4,7 @@
 #define POSIXTRACE_LIVE_UNTRACED_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 /* The type of the events. No pattern of --event excludes them, because they explain a gap. */
 #define UNTRACED_EVENT "process.untraced"
@@ -22,5 +23,13 @@ void untraced_say(int fd, bool is_first_known, bool by_kernel);
  * the log cannot be read, nothing is printed.
  */
 void untraced_say_children(int fd);
+
+/*
+ * untraced_is_go() returns whether a process executes a program of Go. Its system calls do not use
+ * the C library, so they have no events, even if the library is in the process. The result is false
+ * if this is not known. untraced_say_go() prints a line about such a process.
+ */
+bool untraced_is_go(pid_t pid);
+void untraced_say_go(pid_t pid);
 
 #endif
