@@ -22,7 +22,7 @@ bool ptx_zstd_load(void);
 /* An English text for messages, which reports that libzstd is missing. */
 const char *ptx_zstd_why_missing(void);
 
-/* Return a context, or NULL without memory. The free functions accept NULL. */
+/* Return a context, or NULL if memory is lacking. The free functions accept NULL. */
 void *ptx_zstd_compressor_new(void);
 void *ptx_zstd_decompressor_new(void);
 void ptx_zstd_compressor_free(void *context);

@@ -41,7 +41,7 @@ struct ptx_moments {
 	} *moment;          /* moment[0] is the state that delivery has reached */
 };
 
-/* ptx_moments_make() returns false without memory. */
+/* ptx_moments_make() returns false if memory is lacking. */
 bool ptx_moments_make(const struct ptx_drain *drain, struct ptx_moments *moments);
 void ptx_moments_free(struct ptx_moments *moments);
 /* Returns the index of the last moment that is not later than `ticks`. */

@@ -244,7 +244,7 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain);
  */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
-/* Makes sources for this many rings. Returns false without memory. */
+/* Makes sources for this many rings. Returns false if memory is lacking. */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
 /* Examines all rings: claims new events and computes a new watermark. */

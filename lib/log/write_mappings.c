@@ -21,7 +21,7 @@ static size_t write_mappings_padded(size_t bytes)
 
 /*
  * Makes room for one entry of this many bytes, and for the last entry of write_mappings_end(),
- * which must not fail. Returns false without memory; the list is then as before.
+ * which must not fail. Returns false if memory is lacking; the list is then as before.
  */
 static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 {

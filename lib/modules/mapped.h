@@ -27,7 +27,7 @@ struct ptx_mapped;
 /*
  * Makes the object for the stream at the place `bit` of an arena. The target of the stream is
  * process pid. same_ids is true if the processes of the stream have the same ids in this process's
- * namespace. NULL without memory.
+ * namespace. Returns NULL if memory is lacking.
  */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
 				     bool same_ids);

@@ -46,7 +46,7 @@ struct ptx_look {
 
 /*
  * Allocates a structure, which needs more alignment than malloc() gives. The caller frees it with
- * free(). Returns NULL without memory.
+ * free(). Returns NULL if memory is lacking.
  */
 struct ptx_look *ptx_look_new(void);
 

@@ -108,8 +108,8 @@ extern _Thread_local _Atomic(struct ptx_thread *) ptx_thread_self
 /* The object of all threads that have no object of their own. Its level 0 is always in use. */
 extern struct ptx_thread ptx_thread_nobody;
 /*
- * Returns the calling thread's object and makes it if necessary. Returns NULL without memory. errno
- * is preserved.
+ * Returns the calling thread's object and makes it if necessary. Returns NULL if memory is lacking.
+ * errno is preserved.
  */
 struct ptx_thread *ptx_thread_make(void);
 

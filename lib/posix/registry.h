@@ -61,10 +61,10 @@ void ptx_registry_leave(struct ptx_stream *stream);
 void ptx_registry_hold(struct ptx_stream *stream);
 
 /*
- * ptx_registry_new() returns a stream without identifier, or NULL without memory. All members are
- * 0, except the lock, which is free. The caller passes the stream to ptx_registry_drop() when no
- * call uses it. ptx_registry_note_log() records the descriptor of the stream's log, which a child
- * closes.
+ * ptx_registry_new() returns a stream without identifier, or NULL if memory is lacking. All members
+ * are 0, except the lock, which is free. The caller passes the stream to ptx_registry_drop() when
+ * no call uses it. ptx_registry_note_log() records the descriptor of the stream's log, which a
+ * child closes.
  */
 struct ptx_stream *ptx_registry_new(void);
 void ptx_registry_drop(struct ptx_stream *stream);

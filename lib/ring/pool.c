@@ -165,7 +165,7 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
  * for the chunks of the first rings are present from the start. The first small chunk may pass over
  * numbers of large chunks. Those numbers need entries too, because searches look at each number.
  * Several writers may prepare the same number. The exchange of region->chunks decides which of them
- * adds it. Returns false without memory.
+ * adds it. Returns false if memory is lacking.
  */
 static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {

@@ -55,7 +55,9 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings);
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings);
 
-/* Makes the first bytes of the chunk, with its header, present. Returns false without memory. */
+/*
+ * Makes the first bytes of the chunk, with its header, present. Returns false if memory is lacking.
+ */
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 
 /*
@@ -66,7 +68,7 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes);
 
-/* Makes the queues of hints for more rings present. Returns false without memory. */
+/* Makes the queues of hints for more rings present. Returns false if memory is lacking. */
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring);
 
 #endif

@@ -75,9 +75,10 @@ static void free_chunk(struct ptx_rings *rings, uint32_t number, uint64_t word)
 }
 
 /*
- * Records a chunk that the reader has left, without freeing it. Returns false without memory, or if
- * as many chunks are recorded as can exist. A list of so many debts shows that a hostile process
- * has made the chain of chunks a circle. The caller then frees the chunk, and so breaks the circle.
+ * Records a chunk that the reader has left, without freeing it. Returns false if memory is lacking,
+ * or if as many chunks are recorded as can exist. A list of so many debts shows that a hostile
+ * process has made the chain of chunks a circle. The caller then frees the chunk, and so breaks the
+ * circle.
  */
 static bool ring_read_owe(struct ptx_debts *debts, uint32_t number, uint64_t word, uint32_t most)
 {

@@ -14,7 +14,7 @@
 
 #include "ring/ring.h"
 
-/* Makes the rows of counts present, unless they are present. Returns false without memory. */
+/* Makes the rows of counts present, unless they are present. Returns false if memory is lacking. */
 bool ptx_skip_prepare(struct ptx_rings *rings);
 
 /*
