@@ -124,6 +124,7 @@ struct tried {
 	/* the failed call before the sleep; if possible, the attempt to lock a file */
 	uint32_t before;
 	uint32_t again;   /* the last failed call that was an attempt after such a sleep */
+	uint32_t last;    /* the last call that is no sleep */
 	bool has_others;  /* another call has failed since the sleep */
 };
 
@@ -198,9 +199,13 @@ static bool is_after(const struct history *history, const struct call *sleep, ui
 static void follow_sleep(struct history *history, struct tried *of, size_t index)
 {
 	struct call *sleep = &history->call[index];
+	uint32_t failed = of->failed;
 
+	/* In an event loop, EAGAIN only ends the reading of what has arrived. */
+	if (failed && history->call[failed - 1].error == EAGAIN && of->last != failed)
+		failed = 0;
 	of->before = is_after(history, sleep, of->refused) ? of->refused :
-		     is_after(history, sleep, of->failed) ? of->failed : 0;
+		     is_after(history, sleep, failed) ? failed : 0;
 	of->asleep = of->before ? (uint32_t)index + 1 : 0;
 	of->has_others = false;
 	if (of->before && of->before == of->again)
@@ -220,6 +225,7 @@ static void follow_attempt(struct history *history, struct tried *of, size_t ind
 			      !(before->error == ENOENT && of->has_others) &&
 			      follows_directly(history, call, sleep);
 
+	of->last = (uint32_t)index + 1;
 	if (is_again) {
 		mark_sleep(history, sleep, of->before - 1);
 		of->asleep = 0;
