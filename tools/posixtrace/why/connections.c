@@ -72,6 +72,17 @@ static struct connection_end *end_of(struct history *history, uint32_t object)
 	return (object & CONNECTIONS_BIT) && index < history->ends ? &history->end[index] : NULL;
 }
 
+bool connections_continue(struct history *history, uint32_t object, const struct call *call)
+{
+	struct connection_end *end = end_of(history, object);
+
+	if (!end || !end->is_begun || end->closed_ns || end->server != call->text)
+		return false;
+	if (call->error && !call->is_begun && call->error != EALREADY && call->error != EISCONN)
+		end->closed_ns = call->end_ns;
+	return true;
+}
+
 void connections_name(struct history *history, uint32_t object, uint32_t text)
 {
 	struct connection_end *end = end_of(history, object);

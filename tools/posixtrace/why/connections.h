@@ -22,6 +22,13 @@
  */
 uint32_t connections_add(struct history *history, const struct connection_end *end);
 
+/*
+ * Returns whether a connect() is of a connection that was begun before, so that it makes no new
+ * one: programs call it again to ask whether the connection is complete. Notes the end of a
+ * connection that has failed.
+ */
+bool connections_continue(struct history *history, uint32_t object, const struct call *call);
+
 /* Notes the own address of a socket that connected or accepted; text is its index + 1. */
 void connections_name(struct history *history, uint32_t object, uint32_t text);
 

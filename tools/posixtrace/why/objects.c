@@ -476,6 +476,10 @@ static void note_connect(struct history *history, pid_t pid, struct call *call)
 {
 	const struct history_fd fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 
+	if (connections_continue(history, fd.object, call)) {
+		call->object = fd.object;
+		return;
+	}
 	if (call->error && !call->is_begun)
 		return;
 	call->object = connections_add(history, &(const struct connection_end){
