@@ -15,6 +15,7 @@ run 0 why --run -- sh -c 'sleep 0.2; echo the output'
 check "the program's output is there" has out '^the output$'
 check "the answer follows" has out '^Cause: .*%'
 check "the cause is known" has out 'sleeping: .*nanosleep'
+check "no advice to record what was recorded" lacks out 'lock-hold'
 check "the log is removed" is_clean
 run 0 why --json --run -- sleep 0.1
 check "the answer in JSON" has out '"parts":'

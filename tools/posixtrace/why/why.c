@@ -836,6 +836,7 @@ static int why_run(int argc, char **argv)
 		most = options.aggregate ? SPANS_MOST : options.slowest ? options.slowest : 1;
 	if (!status && !(status = reading_open(&why.log, logs.path[0], &wanted))) {
 		why_live_opened(&live);
+		why.is_live = live.pid || live.runs_program;
 		status = explain_log();
 		logfile_close(&why.log);
 		if (status == TOOL_FAILURE && live.pid)

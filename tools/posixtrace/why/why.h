@@ -64,6 +64,7 @@ struct why {
 	uint64_t lost, overwritten; /* overwritten: the older ones of the lost events */
 	enum when_form form;
 	bool json;
+	bool is_live; /* why has recorded the log, with all holders of locks */
 	bool is_part; /* the question is about a part of the log, and not about the program's end */
 };
 

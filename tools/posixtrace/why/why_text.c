@@ -631,6 +631,8 @@ static void put_later(struct out *out, const struct why *why)
 void why_text_end(struct out *out, const struct why *why, bool is_cut)
 {
 	const struct history *history = &why->history;
+	/* A recording by why itself has all holders, if threads waited for locks. */
+	const bool has_holders = why->is_live || history->holds.count || history->has_waiting;
 
 	out_printf(out, "\nEvidence: %llu event%s, %llu of them calls with a duration, of %zu "
 		   "thread%s; %llu event%s lost.\n",
@@ -652,10 +654,10 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (history->samples)
 		out_printf(out, "Functions: %llu sample%s of running threads.\n",
 			   (unsigned long long)history->samples, text_plural(history->samples));
-	if (!history->holds.count && !history->has_waiting && history->has_owners)
+	if (!has_holders && history->has_owners)
 		out_str(out, "The log has only the first holder of a lock during a wait: "
 			"'posixtrace record --trace\ndefault,lock-hold' records all of them.\n");
-	else if (!history->holds.count && !history->has_waiting)
+	else if (!has_holders)
 		out_str(out, "The log does not show who held a lock: 'posixtrace record --trace "
 			"default,lock-hold' records it.\n");
 	put_later(out, why);
