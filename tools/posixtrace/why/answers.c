@@ -345,7 +345,7 @@ void answers_worst(const struct history *history, struct answer *worst)
  * Does the work of answers_during() for an array that is sorted by process, then by begin. Ignores
  * the request that began at the same time as the connection 'own', to the same peer: the program
  * has waited on this connection since its connect. 'own' may be NULL. If 'read' is not NULL, only
- * the request that this read answered is found, and the further ones are counted.
+ * the request whose answer this call read is found, and all others are counted.
  */
 static const struct answer *search_during(const struct answer *array, size_t count, pid_t pid,
 					  uint32_t thread, int64_t from_ns, int64_t to_ns,

@@ -56,9 +56,10 @@ const struct answer *answers_during(const struct history *history, uint32_t thre
 				    int64_t from_ns, int64_t to_ns, unsigned *others);
 
 /*
- * Returns the request whose answer ended a wait, or NULL: 'read' is the wait, or the call by which
- * the thread read after it, and it read this answer. The request was sent before the wait began.
- * *others becomes the number of other requests of the thread that had no answer during the wait.
+ * Returns the request whose answer ended a wait, or NULL. 'read' is the wait itself, or the call by
+ * which the thread read after the wait. This call read the answer, and the request was sent before
+ * the wait began. *others becomes the number of other requests of the thread that had no answer
+ * during the wait.
  */
 const struct answer *answers_read(const struct history *history, const struct call *wait,
 				  const struct call *read, unsigned *others);

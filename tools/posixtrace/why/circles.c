@@ -381,8 +381,10 @@ static void close_stalls(struct search *search)
 	}
 }
 
-/* Returns whether a thread that is in no deadlock waits, and nothing shows that another thread
- * holds what it waits for. */
+/*
+ * Returns whether a thread waits, is in no deadlock, and waits for nothing that another thread is
+ * known to hold.
+ */
 static bool is_idle(const struct history *history, size_t thread)
 {
 	const struct stuck *stuck = &history->stuck[thread];
@@ -396,7 +398,10 @@ static bool is_idle(const struct history *history, size_t thread)
 		lives_same(history, (uint32_t)thread, stuck->ender - 1));
 }
 
-/* Marks the threads of processes in which all threads are idle. Their circle has all of them. */
+/*
+ * Marks the threads of processes in which all threads are idle. All threads of such a process form
+ * one circle.
+ */
 static void mark_idle(struct search *search)
 {
 	struct history *history = search->history;
