@@ -56,8 +56,8 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 
 /*
  * Counts the events of the log by type and by thread. Opens a second cursor, so that the position,
- * the gap and the window of the caller's cursor are unchanged. Returns EBADF if the program has
- * closed the descriptor meanwhile.
+ * the gap and the window of the caller's cursor are unchanged. The caller's cursor has waited for a
+ * guardian if this was wanted. Returns EBADF if the program has closed the descriptor meanwhile.
  */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {
@@ -69,7 +69,7 @@ static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *t
 	int err = EBADF;
 
 	if (ptx_file_is(stored->window.fd, &stored->window.file))
-		err = ptx_stored_open(stored->window.fd, stored->salvage, &reader);
+		err = ptx_stored_open_now(stored->window.fd, stored->salvage, &reader);
 	if (err)
 		return err;
 	/* The records of each block are counted together, so ptx_stored_next() is not needed. */

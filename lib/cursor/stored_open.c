@@ -297,9 +297,10 @@ static bool closing_has_state(const struct ptx_stored *stored, const char *state
  * completes the log. The guardian needs some milliseconds, or some seconds for a large log, and the
  * reader waits until the guardian has ended. The wait is bounded, because a guardian may be stopped
  * and its file system may hang. If the guardian has not ended after this time, the log counts as
- * being written.
+ * being written. If `waits` is false, the function does not wait, and sets *has_guardian if the
+ * guardian runs.
  */
-static bool is_being_written(const struct ptx_stored *stored)
+static bool is_being_written(const struct ptx_stored *stored, bool waits, bool *has_guardian)
 {
 	const struct ptx_log_header *h = &stored->header;
 	struct ptx_log_file_id file = { .device = h->file_device, .inode = h->file_inode };
@@ -331,7 +332,10 @@ static bool is_being_written(const struct ptx_stored *stored)
 	/* The guardian runs on the same machine and in the same namespace as the writer did. */
 	writer.pid = h->closing.guardian_pid;
 	writer.start = h->closing.guardian_start;
-	return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);
+	if (waits)
+		return !ptx_log_writer_ends(&writer, GUARDIAN_WAIT_NS);
+	*has_guardian = ptx_log_writer_may_run(&writer);
+	return *has_guardian;
 }
 
 /*
@@ -446,9 +450,10 @@ static int read_ends_again(struct ptx_stored *stored)
  * Decides between a complete log, a log that is being written, and a log that has to be recovered.
  * Sorts the lists at the end, because the order in the file may be any order.
  */
-static int stored_open_examine(struct ptx_stored *stored)
+static int stored_open_examine(struct ptx_stored *stored, bool waits)
 {
 	int err = read_ends(stored);
+	bool has_guardian = false;
 
 	/*
 	 * The log may be completed between the first reading and the call of is_being_written()
@@ -456,10 +461,10 @@ static int stored_open_examine(struct ptx_stored *stored)
 	 * result is EINVAL.
 	 */
 	if (!err && !stored->complete && !closing_has_state(stored, PTX_LOG_CLOSED)) {
-		stored->live = is_being_written(stored);
+		stored->live = is_being_written(stored, waits, &has_guardian);
 		/* FORMAT R4: the log is not opened; a program may try again later. */
 		if (stored->live && !stored->salvage)
-			err = EINVAL;
+			err = has_guardian ? EBUSY : EINVAL;
 		else
 			err = read_ends_again(stored);
 	}
@@ -478,7 +483,7 @@ static int stored_open_examine(struct ptx_stored *stored)
  * The descriptor is duplicated first, so that the file stays open even if the program closes its
  * descriptor. Each label undoes one step. errno is unchanged.
  */
-int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
+static int stored_open_file(int fd, bool salvage, bool waits, struct ptx_stored **result)
 {
 	int saved = errno, own, err;
 	struct ptx_stored *stored;
@@ -496,7 +501,7 @@ int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
 	err = ptx_log_window_open(&stored->window, own);
 	if (err)
 		goto undo_stored;
-	err = stored_open_examine(stored);
+	err = stored_open_examine(stored, waits);
 	if (err)
 		goto undo_window;
 	/* The cursor begins with the first event and without a limit. */
@@ -514,6 +519,16 @@ undo_descriptor:
 out:
 	errno = saved;
 	return err;
+}
+
+int ptx_stored_open(int fd, bool salvage, struct ptx_stored **result)
+{
+	return stored_open_file(fd, salvage, true, result);
+}
+
+int ptx_stored_open_now(int fd, bool salvage, struct ptx_stored **result)
+{
+	return stored_open_file(fd, salvage, false, result);
 }
 
 /* The descriptor is closed only if the program has not put another file at its number. */

@@ -16,9 +16,13 @@
 #include "posix/call.h"
 #include "posix/first.h"
 
-/* Opens a log; if `salvage` is true, also an incomplete one. *trid is stored only on success. */
-static int open_log(int file_desc, bool salvage, trace_id_t *trid)
+/*
+ * Opens a log with flags of posix_trace_open_np(), of which only known ones are set. *trid is stored
+ * only on success.
+ */
+static int open_log(int file_desc, unsigned flags, trace_id_t *trid)
 {
+	const bool salvage = flags & POSIX_TRACE_OPEN_SALVAGE_NP;
 	struct ptx_stream *stream;
 	int err;
 
@@ -31,7 +35,9 @@ static int open_log(int file_desc, bool salvage, trace_id_t *trid)
 	/* The functions for active streams refuse a stream of kind STORED (LEGAL-01). */
 	stream->kind = PTX_STREAM_STORED;
 	/* EINVAL: not a log, damaged, of another version or machine (OPEN-02, OPEN-03). */
-	err = ptx_stored_open(file_desc, salvage, &stream->stored);
+	err = flags & POSIX_TRACE_OPEN_NOWAIT_NP ?
+		      ptx_stored_open_now(file_desc, salvage, &stream->stored) :
+		      ptx_stored_open(file_desc, salvage, &stream->stored);
 	if (err)
 		goto undo_alloc;
 	/* The registry closes the descriptor in a child (OPEN-07). */
@@ -59,7 +65,7 @@ PTX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	return ptx_call_end(call, open_log(file_desc, false, trid));
+	return ptx_call_end(call, open_log(file_desc, 0, trid));
 }
 
 /* Opens a log with flags. Unknown flags give EINVAL, so that later versions can add flags. */
@@ -68,9 +74,9 @@ PTX_EXPORT int posix_trace_open_np(int file_desc, unsigned flags, trace_id_t *tr
 	struct ptx_call call = ptx_call_begin();
 
 	/* Only known bits may be set. */
-	if (flags & ~POSIX_TRACE_OPEN_SALVAGE_NP)
+	if (flags & ~(POSIX_TRACE_OPEN_SALVAGE_NP | POSIX_TRACE_OPEN_NOWAIT_NP))
 		return ptx_call_end(call, EINVAL);
-	return ptx_call_end(call, open_log(file_desc, flags & POSIX_TRACE_OPEN_SALVAGE_NP, trid));
+	return ptx_call_end(call, open_log(file_desc, flags, trid));
 }
 
 /* CLOSE-01 to CLOSE-03. */

@@ -192,6 +192,35 @@ START_TEST(a_log_with_a_stopped_guardian_is_being_written)
 }
 END_TEST
 
+/* A reader that must not wait learns that a guardian runs, and may open the incomplete log. */
+START_TEST(a_reader_need_not_wait_for_a_guardian)
+{
+	int fd = log_file();
+	struct posix_trace_loginfo_np info;
+	trace_id_t trid;
+	pid_t child, guardian;
+
+	adopt_guardians();
+	child = start_writer(fd);
+	/* The writer runs. */
+	ck_assert_int_eq(posix_trace_open_np(fd, POSIX_TRACE_OPEN_NOWAIT_NP, &trid), EINVAL);
+	guardian = guardian_of(fd);
+	ck_assert_int_eq(kill(guardian, SIGSTOP), 0);
+	kill_writer(child);
+	ck_assert_int_eq(posix_trace_open_np(fd, POSIX_TRACE_OPEN_NOWAIT_NP, &trid), EBUSY);
+	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_NOWAIT_NP | POSIX_TRACE_OPEN_SALVAGE_NP,
+			       &trid));
+	OK(posix_trace_get_loginfo_np(trid, &info));
+	ck_assert_int_eq(info.complete, 0);
+	log_close(trid);
+	ck_assert_int_eq(kill(guardian, SIGCONT), 0);
+	assert_all_events(fd, log_open(fd));
+	OK(posix_trace_open_np(fd, POSIX_TRACE_OPEN_NOWAIT_NP, &trid));
+	log_close(trid);
+	close(fd);
+}
+END_TEST
+
 /* EXIT-02: no process exists that could complete the log, so the reader does not wait. */
 START_TEST(a_log_without_writer_and_guardian_has_the_flushed_events)
 {
@@ -236,6 +265,6 @@ SUITE_NEEDS("exec guardian");
 
 SUITE_MAIN("guardian: opening the log", a_log_opened_after_waitpid_is_complete,
 	   a_reader_waits_for_a_guardian_that_has_not_begun, a_salvaging_reader_waits_as_well,
-	   a_log_with_a_stopped_guardian_is_being_written,
+	   a_log_with_a_stopped_guardian_is_being_written, a_reader_need_not_wait_for_a_guardian,
 	   a_log_without_writer_and_guardian_has_the_flushed_events,
 	   a_reader_is_rid_of_a_guardian_that_is_killed)

@@ -103,6 +103,11 @@ rm -f "$log"
 check "a log that cannot grow is a failure" test $? -eq 1
 check "that is told once" test "$(grep -c -x "posixtrace: $log: File too large" "$tmp/err")" -eq 1
 check "what is in it is sound" is_sound "$log"
+rm -f "$log"
+(ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" --json -d 1ms --policy until-full \
+	>"$tmp/out" 2>"$tmp/err")
+check "a log whose end cannot be written is a failure" test $? -eq 1
+check "and the end of the trace is this failure" has out '"end":"log error"'
 run 1 attach -p "$target" -o "$tmp/new.log" -s 900000G
 check "too large a stream is told" has err "^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see --size$"
 run 1 attach -p "$target" -o "$tmp/new.log" --log-policy loop --log-size 10
@@ -123,6 +128,26 @@ while test $n -lt "${PTX_KILLS-10}"; do
 	"$victim" check "$log" >"$tmp/events" 2>"$tmp/why"
 	check "kill $n: what is read is whole and in order" is_empty why
 done
+
+# A recorder that is killed: its guardian completes the log. A command at a terminal says that it waits
+# for a guardian that needs long.
+if command -v script >/dev/null; then
+	start_busy 1
+	attach
+	guardian=$(od -A n -t u4 -j 3784 -N 4 "$log" | tr -d ' ')
+	kill -STOP "$guardian"
+	kill -KILL "$tracer"
+	wait "$tracer" 2>/dev/null
+	start script -qec "'$posixtrace' verify '$log'" /dev/null </dev/null >"$tmp/terminal" 2>&1
+	check "a waiting command says so" until_true \
+		has terminal "$log: its writer was killed; waiting at most 10 s for its guardian"
+	kill -CONT "$guardian"
+	wait "$pid"
+	check "and goes on when the log is complete" has terminal ': sound: '
+	run 0 verify "$log"
+	check "it says nothing if it need not wait" is_empty err
+	kill_target
+fi
 
 # Names.
 has_filter() { test "$(count_of posix_trace_filter)" -gt 0; }

@@ -38,6 +38,13 @@ dd if="$box" of="$tmp/short" bs=4096 count=256 2>/dev/null
 run 1 recover "$tmp/short" -o "$tmp/new.log"
 check "a file that was cut is told" has err "$tmp/short"
 check "no log is made" test ! -e "$tmp/new.log"
+# The file ends among the parts of the stream, which are at the end of its memory.
+dd if="$box" of="$tmp/short" bs=4096 count=$(($(du -k "$box" | cut -f 1) / 4 - 12)) 2>/dev/null
+run 3 recover "$tmp/short" -o "$tmp/new.log"
+check "missing parts are one message, with their number" has err \
+	": a part of the stream's memory cannot be read; this is the first of [1-9][0-9]* such faults, of [0-9]* bytes in all\$"
+check "missing parts: no other message" has_lines err 1
+rm -f "$tmp/new.log"
 
 # Processes.
 start_puppet

@@ -29,25 +29,59 @@ static const struct option_row option_rows[] = {
 static struct {
 	struct rescue rescue;
 	const char *path; /* the file, or the number of the process */
-	unsigned faults;
+	bool is_damaged;
+	unsigned lines;   /* number of messages about faults */
+	/*
+	 * the last faults, which have the same reason and are not printed yet: a file that was cut
+	 * lacks most parts of a stream
+	 */
+	struct {
+		unsigned count;
+		unsigned long long offset; /* of the first */
+		unsigned long long bytes;  /* of all */
+		char reason[256];
+	} same;
 } recover;
 
 #define FAULTS_SAID 20 /* a damaged file may have any number */
+
+/* Prints the last faults as one message. */
+static void say_faults(void)
+{
+	if (recover.same.count && recover.lines++ < FAULTS_SAID) {
+		if (recover.same.count == 1)
+			say("%s:%llu: %s", recover.path, recover.same.offset, recover.same.reason);
+		else
+			say("%s:%llu: %s; this is the first of %u such faults, of %llu bytes in all",
+			    recover.path, recover.same.offset, recover.same.reason,
+			    recover.same.count, recover.same.bytes);
+		if (recover.lines == FAULTS_SAID)
+			say("%s: further faults, if any, are not printed", recover.path);
+	}
+	recover.same.count = 0;
+}
 
 /* Called for each fault of the file. */
 static void take_fault(void *arg, const struct posix_trace_fault_np *fault)
 {
 	(void)arg;
-	if (recover.faults++ < FAULTS_SAID)
-		say("%s:%llu: %s", recover.path, (unsigned long long)fault->offset, fault->reason);
-	if (recover.faults == FAULTS_SAID)
-		say("%s: further faults, if any, are not printed", recover.path);
+	recover.is_damaged = true;
+	if (strncmp(recover.same.reason, fault->reason, sizeof(recover.same.reason) - 1) != 0)
+		say_faults();
+	if (!recover.same.count) {
+		recover.same.offset = fault->offset;
+		recover.same.bytes = 0;
+		snprintf(recover.same.reason, sizeof(recover.same.reason), "%s", fault->reason);
+	}
+	recover.same.count++;
+	recover.same.bytes += fault->bytes;
 }
 
 /* Called for each stream. */
 static void take_stream(void *arg, const struct posix_trace_stream_np *stream)
 {
 	(void)arg;
+	say_faults();
 	rescue_stream(&recover.rescue, stream);
 }
 
@@ -58,6 +92,7 @@ static int look_at_arena(void *arg, int fd)
 {
 	int err = posix_trace_observe_file_np(fd, take_stream, take_fault, arg);
 
+	say_faults();
 	if (err == EINVAL)
 		say("%s: the trace memory (arena) in this core dump is cut, or of another version "
 		    "of libposixtrace", recover.path);
@@ -114,11 +149,12 @@ static int recover_file(void)
 	else
 		err = posix_trace_observe_file_np(fd, take_stream, take_fault, NULL);
 	close(fd);
-	if (err && err != EINVAL) /* for EINVAL take_fault() has printed the reason */
+	say_faults();
+	if (err && err != EINVAL) /* for EINVAL say_faults() has printed the reason */
 		say("%s: %s", recover.path, say_strerror(err));
 	if (err)
 		return TOOL_FAILURE;
-	if (recover.faults)
+	if (recover.is_damaged)
 		recover.rescue.status = tool_worse(recover.rescue.status, TOOL_DAMAGED);
 	return rescue_end(&recover.rescue, recover.path);
 }

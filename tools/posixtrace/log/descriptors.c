@@ -11,6 +11,7 @@
 
 #include "log/changes.h"
 #include "log/field.h"
+#include "log/logfile.h"
 #include "log/opened.h"
 #include "log/program.h"
 
@@ -564,7 +565,7 @@ static void read_all(struct descriptors *d)
 	trace_id_t trid;
 
 	d->is_read = true;
-	if (!posix_trace_open_np(d->log_fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
+	if (!posix_trace_open_np(d->log_fd, LOGFILE_REOPEN, &trid)) {
 		if (descriptors_read_types(d, trid) && !has_lost_anywhere(trid))
 			descriptors_scan(d, trid);
 		posix_trace_close(trid);

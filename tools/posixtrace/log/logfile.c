@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,12 +20,15 @@
 #include "base/spool.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/until.h"
 #include "base/vec.h"
 #include "log/descriptors.h"
 #include "log/fields.h"
 #include "log/opened.h"
 
 #define SHIM_STREAM "preload:" /* the beginning of the name of a stream that the shim created */
+#define SAY_WAIT_NS INT64_C(1000000000) /* a user at a terminal gets a message after this time */
+#define WAIT_STEP_MS 20
 #define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
 
 /*
@@ -110,6 +114,24 @@ static bool is_by_shim(trace_id_t trid)
 	return is_by_shim;
 }
 
+int logfile_open_strict(const struct logfile *log, trace_id_t *trid)
+{
+	const int64_t say_ns = until_now_ns() + SAY_WAIT_NS;
+	int err;
+
+	if (!isatty(STDERR_FILENO))
+		return posix_trace_open(log->fd, trid);
+	do {
+		err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_NOWAIT_NP, trid);
+		if (err != EBUSY)
+			return err;
+		poll(NULL, 0, WAIT_STEP_MS);
+	} while (until_now_ns() < say_ns);
+	say("%s: its writer was killed; waiting at most 10 s for its guardian, which completes it",
+	    log->path);
+	return posix_trace_open(log->fd, trid);
+}
+
 /*
  * Opens the log's stream with salvage and reads its facts. Sets whole. Returns 0 or an error
  * number.
@@ -117,7 +139,7 @@ static bool is_by_shim(trace_id_t trid)
 static int open_stream(struct logfile *log)
 {
 	trace_id_t strict;
-	int err = posix_trace_open(log->fd, &strict);
+	int err = logfile_open_strict(log, &strict);
 
 	/*
 	 * Even a log that posix_trace_open() accepts is read with salvage. Otherwise the library
@@ -130,7 +152,7 @@ static int open_stream(struct logfile *log)
 	} else if (err != EINVAL) {
 		return err;
 	}
-	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &log->trid);
+	err = posix_trace_open_np(log->fd, LOGFILE_REOPEN, &log->trid);
 	if (err)
 		return err;
 	err = posix_trace_get_loginfo_np(log->trid, &log->info);

@@ -88,6 +88,16 @@ int logfile_open(struct logfile *log, const char *path,
  */
 int logfile_open_given(struct logfile *log, int fd, const char *name);
 /*
+ * Opens the stream of the open file as posix_trace_open() does. If this waits for a guardian for
+ * longer than a second, a user at a terminal gets a message. Returns 0 or an error number.
+ */
+int logfile_open_strict(const struct logfile *log, trace_id_t *trid);
+/*
+ * Flags of posix_trace_open_np() for a further reader of a log for whose guardian
+ * logfile_open_strict() has waited.
+ */
+#define LOGFILE_REOPEN (POSIX_TRACE_OPEN_SALVAGE_NP | POSIX_TRACE_OPEN_NOWAIT_NP)
+/*
  * Makes the library skip events before begin_ns and stop behind end_ns. The library may still
  * return events shortly before or after these times, so the caller must check each event. INT64_MIN
  * and INT64_MAX mean that there is no bound. Returns 0 or an error number.

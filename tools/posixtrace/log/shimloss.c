@@ -110,7 +110,7 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
 	 * The events are read with a separate reader, so that the position of log->trid does not
 	 * change.
 	 */
-	err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
+	err = posix_trace_open_np(log->fd, LOGFILE_REOPEN, &trid);
 	if (err)
 		return err;
 	err = read_events(loss, type, trid, ledger.reported);

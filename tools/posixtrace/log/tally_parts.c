@@ -225,7 +225,7 @@ static int worker_init(struct worker *worker, struct parts *parts, struct logfil
 		err = worker->tally.groups ? 0 : ENOMEM;
 	}
 	if (!err)
-		err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &worker->trid);
+		err = posix_trace_open_np(log->fd, LOGFILE_REOPEN, &worker->trid);
 	if (err)
 		worker_fini(worker);
 	return err;

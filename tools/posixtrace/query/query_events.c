@@ -56,12 +56,12 @@ static int query_events_disconnect(sqlite3_vtab *base)
 /* ------------------------------------------------------------------ cursors */
 
 /*
- * Opens the log once more, because each reader needs its own position. With
- * POSIX_TRACE_OPEN_SALVAGE_NP the library skips damaged parts, and the rest of the log gives rows.
+ * Opens the log once more, because each reader needs its own position. The library skips damaged
+ * parts, and the rest of the log gives rows.
  */
 int query_open_log(const struct query_log *log, trace_id_t *trid)
 {
-	return posix_trace_open_np(log->file.fd, POSIX_TRACE_OPEN_SALVAGE_NP, trid);
+	return posix_trace_open_np(log->file.fd, LOGFILE_REOPEN, trid);
 }
 
 /*

@@ -164,8 +164,10 @@ static void begin_json(struct json *json, const struct logfile *log)
 static int try_to_open(const struct logfile *log)
 {
 	trace_id_t trid;
-	int err = posix_trace_open_np(log->fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
+	int err = logfile_open_strict(log, &trid);
 
+	if (err)
+		err = posix_trace_open_np(log->fd, LOGFILE_REOPEN, &trid);
 	if (!err)
 		posix_trace_close(trid);
 	return err;
