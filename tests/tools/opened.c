@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * opened.c - opens a file, a pipe, and both ends of connections before a trace begins: opened FILE
- * LOCAL. It prints a line, then uses each descriptor once for each byte of its input.
+ * LOCAL [COPIES]. It prints a line, then uses each descriptor once for each byte of its input. COPIES
+ * is the number of further descriptors of the file, which are not used.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -40,10 +41,12 @@ int main(int argc, char **argv)
 	int listener, client, server, near, far, ends[2], file, counter;
 	char c;
 
-	need(argc == 3 && strlen(argv[2]) < sizeof(local.sun_path), "usage");
+	need((argc == 3 || argc == 4) && strlen(argv[2]) < sizeof(local.sun_path), "usage");
 	internet.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	strcpy(local.sun_path, argv[2]);
 	file = open(argv[1], O_RDWR | O_CLOEXEC);
+	for (int i = argc > 3 ? atoi(argv[3]) : 0; i > 0; i--)
+		need(dup(file) >= 0, "dup");
 	counter = eventfd(0, 0);
 	need(file >= 0 && counter >= 0 && pipe(ends) == 0, "descriptors");
 	listener = socket(AF_INET, SOCK_STREAM, 0);

@@ -60,6 +60,8 @@ struct patches {
 	/* 1 + the descriptor that open_calls_make() has returned; 0: no descriptor */
 	int open_file;
 	bool is_later;              /* the patterns belong to another plan */
+	/* --function or --probe has a pattern for a file that the program has not loaded yet */
+	bool waits_for_functions, waits_for_probes;
 };
 
 /* Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. */

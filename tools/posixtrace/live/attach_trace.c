@@ -16,9 +16,6 @@
 #include "live/trap_late.h"
 #include "live/enter.h"
 #include "live/untraced.h"
-#include "log/program.h"
-
-#define PROGRAM_BYTES 256 /* as in the preload library's event process.start */
 
 /*
  * Returns true if the trace is over. With --inherit the trace continues after the end of the
@@ -58,7 +55,6 @@ static int follow_trace(struct capture *capture, struct patches *functions,
 		until->look_ms = KERNEL_LOOK_MS;
 	if (capture->plan->budget && until->look_ms > BUDGET_LOOK_MS)
 		until->look_ms = BUDGET_LOOK_MS;
-	until_limit(until, capture->plan->duration_ns);
 	if (!kernel->syscalls) {
 		capture_say_waiting(capture->plan->pid);
 		untraced_say_go(capture->plan->pid);
@@ -107,24 +103,6 @@ static void note_end(struct capture *capture, const struct until *until)
 }
 
 /*
- * Records which program the process executes. A process that records from its start has the event
- * process.start instead. Like posixtrace_blocked, the event describes processes, which a trace of
- * the program's own events alone does not.
- */
-static void note_program(struct capture *capture)
-{
-	const int32_t pid = (int32_t)capture->inner_pid;
-	char data[sizeof(pid) + PROGRAM_BYTES];
-
-	if (!capture->plan->looks_at_blocked ||
-	    !process_executed(capture->plan->pid, data + sizeof(pid), PROGRAM_BYTES))
-		return;
-	memcpy(data, &pid, sizeof(pid));
-	capture_note(capture, PROGRAM_ATTACHED, PROGRAM_ATTACHED_SCHEMA, data,
-		     sizeof(pid) + strlen(data + sizeof(pid)) + 1);
-}
-
-/*
  * Traces into the new file. The file gets its final name only when the stream exists, so that an
  * earlier failure leaves an old log untouched.
  */
@@ -134,7 +112,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 {
 	struct open_calls open = { .calls = 0 };
 	struct capture capture;
-	int status = capture_begin(&capture, plan, file->fd);
+	int status = capture_begin(&capture, plan, file->fd), completed;
 
 	if (status) {
 		outfile_drop(file);
@@ -150,7 +128,10 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 		outfile_drop(file);
 		return status;
 	}
-	note_program(&capture);
+	/* Everything is traced from now on. The looks below may need long. */
+	until_limit(until, plan->duration_ns);
+	if (patch_is_wanted(functions) && !plan->quiet)
+		patch_say_begun(functions);
 	opened_note(&capture);
 	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
@@ -165,13 +146,17 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	processes_complete(&result->processes, &capture, file->fd);
 	if (capture.budget && !plan->quiet)
 		budget_say(capture.budget);
-	status = tool_worse(status, capture_finish(&capture));
+	completed = capture_finish(&capture);
 	open_calls_pass(&open, kernel, file->fd);
 	open_calls_fini(&open);
-	status = tool_worse(status, kernel_weave(kernel, file));
+	completed = tool_worse(completed, kernel_weave(kernel, file));
 	/* The result is read from the log, which now also has the events of the last flush. */
-	status = tool_worse(status, capture_read_back(plan, capture.limit, file->fd,
-						      &result->capture));
+	completed = tool_worse(completed, capture_read_back(plan, capture.limit, file->fd,
+							    &result->capture));
+	/* The trace has ended well, but its log is not whole. */
+	if (completed && !status)
+		result->end = ATTACH_FLUSH_ERROR;
+	status = tool_worse(status, completed);
 	if (result->capture.bytes && !plan->quiet) {
 		untraced_say(file->fd, false, kernel_has_calls(&kernel->plan));
 		if (!plan->inherit)
@@ -212,7 +197,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		 */
 		status = enter_process(&inject, plan, &kernel_wish, functions);
 		if (!status && patch_is_wanted(functions))
-			status = patch_process(functions, plan->pid, plan->quiet);
+			status = patch_process(functions, plan->pid);
 		if (status)
 			outfile_drop(&file);
 		else

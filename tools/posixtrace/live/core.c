@@ -55,11 +55,11 @@ bool core_is_dump(int fd)
 #include <gelf.h>
 
 #include "base/whole.h"
+#include "live/process.h"
 
 #define NOTES_MAX   (64u << 20) /* bytes: a list of some 500,000 mapped files */
 #define PARTS_MAX   4096
 #define ARENAS_MAX  64
-#define ARENA_NAME  "/memfd:posix-trace"
 #define ARENA_BYTES (UINT64_C(1) << 46) /* limit for a mapping's length and offset */
 #define PIECE       65536
 
@@ -163,7 +163,7 @@ static void read_files(struct core *core, const char *note, size_t bytes)
 			return; /* the note ends within this name */
 		name_at += length + 1;
 		memcpy(word, note + 2 * sizeof(count) + i * sizeof(word), sizeof(word));
-		if (strncmp(name, ARENA_NAME, sizeof(ARENA_NAME) - 1) == 0 && word[0] < word[1] &&
+		if (strncmp(name, PROCESS_ARENA, sizeof(PROCESS_ARENA) - 1) == 0 && word[0] < word[1] &&
 		    word[1] - word[0] <= ARENA_BYTES && word[2] <= ARENA_BYTES / page)
 			add_parts(core, word[0], word[1], word[2] * page, name);
 	}

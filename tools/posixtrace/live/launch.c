@@ -203,6 +203,8 @@ int launch_execute(struct launch *launch)
 
 	signal(SIGPIPE, pipe_action);
 	close(launch->go);
+	if (n == 1 && launch->begun)
+		launch->begun(launch->arg);
 	if (n == 1)
 		wait_for_exec(launch);
 	if (n == 1)

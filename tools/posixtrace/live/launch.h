@@ -25,6 +25,8 @@ struct launch_plan {
 struct launch {
 	pid_t pid;
 	int go, failed;       /* ends of pipes: "go" starts the child, "failed" has its error */
+	/* Called once when the child has begun to execute the program; NULL: not needed. */
+	void (*begun)(void *arg);
 	/* Called from time to time until the program is executed; NULL: not needed. */
 	void (*serve)(void *arg);
 	void *arg;

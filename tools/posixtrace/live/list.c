@@ -210,13 +210,10 @@ static void ignore_stream(void *arg, const struct posix_trace_stream_np *stream)
 	(void)stream;
 }
 
-/*
- * Returns whether the process has shared memory of the library open, of any version. The name of
- * the memory is the same in all versions.
- */
+/* Returns whether the process has shared memory of the library open, of any version. */
 static bool has_shared_memory(pid_t pid)
 {
-	static const char wanted[] = "/memfd:posix-trace";
+	static const char wanted[] = PROCESS_ARENA;
 	char path[40], target[sizeof(wanted)];
 	struct dirent *entry;
 	bool found = false;

@@ -15,18 +15,24 @@
 #include "base/procfile.h"
 #include "base/until.h"
 #include "live/address.h"
+#include "live/process.h"
 #include "log/opened.h"
+#include "log/program.h"
 
 #define DESCRIPTORS 16384 /* the most that are recorded, so that their events fit into a stream */
 #define NAME_BYTES  1024
+#define PROGRAM_BYTES 256  /* as in the preload library's event process.start */
 #define KIND_BYTES  32
 #define PORTS       65536
 
 struct look {
 	struct capture *capture;
-	pid_t pid;
-	int process;                 /* pidfd; -1: sockets have no addresses */
+	char proc[32];               /* the process's folder in /proc */
+	/* true: the recorder's own descriptors, which the program gets at its start */
+	bool is_own;
+	int process;                 /* pidfd; -1: sockets have no addresses, unless is_own */
 	int64_t begin_ns;
+	bool has_ports;              /* listens is filled */
 	uint8_t listens[PORTS / 8];  /* one bit for each TCP port at which a socket listens */
 };
 
@@ -41,7 +47,7 @@ struct socket {
 static bool read_socket(const struct look *look, int fd, struct socket *found)
 {
 	socklen_t size = sizeof(int);
-	int copy = look->process < 0 ? -1 :
+	int copy = look->is_own ? fd : look->process < 0 ? -1 :
 		   (int)syscall(SYS_pidfd_getfd, look->process, fd, 0), listens = 0;
 	bool good;
 
@@ -56,8 +62,44 @@ static bool read_socket(const struct look *look, int fd, struct socket *found)
 		address_own(copy, found->own, sizeof(found->own));
 		address_peer(copy, found->peer, sizeof(found->peer));
 	}
-	close(copy);
+	if (!look->is_own)
+		close(copy);
 	return good;
+}
+
+/*
+ * Notes the ports at which sockets of the process's network namespace listen. The file has these
+ * sockets before all others, so that the function need not read the connections.
+ */
+static void read_ports(struct look *look, const char *file)
+{
+	char path[64], line[256];
+	unsigned port, state;
+	FILE *sockets;
+
+	snprintf(path, sizeof(path), "%s/net/%s", look->proc, file);
+	sockets = fopen(path, "re");
+	while (sockets && fgets(line, sizeof(line), sockets)) {
+		if (sscanf(line, " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &port, &state) != 2)
+			continue; /* the line with the titles */
+		if (state != TCP_LISTEN)
+			break;
+		if (port < PORTS)
+			look->listens[port / 8] |= (uint8_t)(1 << port % 8);
+	}
+	if (sockets)
+		fclose(sockets);
+}
+
+/* Returns whether a socket listens at the port. The ports are read when they are first needed. */
+static bool is_listening(struct look *look, unsigned port)
+{
+	if (!look->has_ports) {
+		read_ports(look, "tcp");
+		read_ports(look, "tcp6");
+		look->has_ports = true;
+	}
+	return port && port < PORTS && look->listens[port / 8] & 1 << port % 8;
 }
 
 /*
@@ -65,18 +107,15 @@ static bool read_socket(const struct look *look, int fd, struct socket *found)
  * example the parent of a worker, so the ports of the whole machine are compared. A client of a
  * local socket mostly has no name, and the server's end has the name of the listening socket.
  */
-static bool is_accepted(const struct look *look, const struct socket *socket)
+static bool is_accepted(struct look *look, const struct socket *socket)
 {
 	const char *port = strrchr(socket->own, ':');
-	unsigned number;
 
 	if (socket->listens || socket->type == SOCK_DGRAM)
 		return false;
 	if (socket->domain == AF_UNIX)
 		return *socket->own && !*socket->peer;
-	number = port ? (unsigned)atoi(port + 1) : 0;
-	return *socket->peer && number && number < PORTS &&
-	       look->listens[number / 8] & 1 << number % 8;
+	return *socket->peer && port && is_listening(look, (unsigned)atoi(port + 1));
 }
 
 static const char *protocol_of(const struct socket *socket)
@@ -106,10 +145,10 @@ static void note_one(const struct look *look, int32_t fd, bool closes_at_exec, c
 	struct __attribute__((packed)) {
 		int32_t pid, fd;
 		uint64_t looked_ns;
-		uint8_t closes_at_exec;
+		uint8_t inherited, closes_at_exec;
 		char text[KIND_BYTES + NAME_BYTES + 2 * ADDRESS_BYTES];
 	} data = { .pid = (int32_t)look->capture->inner_pid, .fd = fd,
-		   .closes_at_exec = closes_at_exec };
+		   .inherited = look->is_own, .closes_at_exec = closes_at_exec };
 	size_t used = put_text(data.text, kind, KIND_BYTES);
 
 	used += put_text(data.text + used, name, NAME_BYTES);
@@ -121,7 +160,7 @@ static void note_one(const struct look *look, int32_t fd, bool closes_at_exec, c
 }
 
 /* The names have the form of those that later calls give to sockets (log/descriptors.c). */
-static void note_socket(const struct look *look, int32_t fd, bool closes_at_exec)
+static void note_socket(struct look *look, int32_t fd, bool closes_at_exec)
 {
 	char name[8 + 2 * ADDRESS_BYTES + 8];
 	struct socket socket;
@@ -140,11 +179,13 @@ static void note_socket(const struct look *look, int32_t fd, bool closes_at_exec
 }
 
 /* Returns whether execve(2) would close the descriptor. */
-static bool closes_at_exec(pid_t pid, int fd)
+static bool closes_at_exec(const struct look *look, int fd)
 {
 	char path[64], text[512];
 
-	snprintf(path, sizeof(path), "/proc/%d/fdinfo/%d", (int)pid, fd);
+	if (look->is_own)
+		return fcntl(fd, F_GETFD) != 0;
+	snprintf(path, sizeof(path), "%s/fdinfo/%d", look->proc, fd);
 	return procfile_read(path, text, sizeof(text)) &&
 	       procfile_number(text, "flags:", 8, 0) & O_CLOEXEC;
 }
@@ -154,13 +195,19 @@ static bool begins_with(const char *text, const char *begin)
 	return !strncmp(text, begin, strlen(begin));
 }
 
-/* Records a descriptor by the link in /proc/PID/fd, for example "anon_inode:[eventfd]". */
-static void note_link(const struct look *look, int32_t fd, const char *link)
+/*
+ * Records a descriptor by the link in /proc/PID/fd, for example "anon_inode:[eventfd]". The shared
+ * memory of the library is no file of the program. The program does not get the recorder's own
+ * descriptors that are closed at exec.
+ */
+static void note_link(struct look *look, int32_t fd, const char *link)
 {
-	const bool closes = closes_at_exec(look->pid, fd);
+	const bool closes = closes_at_exec(look, fd);
 	char name[NAME_BYTES];
 	int len;
 
+	if ((look->is_own && closes) || begins_with(link, PROCESS_ARENA))
+		return;
 	if (begins_with(link, "socket:")) {
 		note_socket(look, fd, closes);
 	} else if (begins_with(link, "pipe:")) {
@@ -180,39 +227,15 @@ static void note_link(const struct look *look, int32_t fd, const char *link)
 	}
 }
 
-/*
- * Notes the ports at which sockets of the process's network namespace listen. The file has these
- * sockets before all others, so that the function need not read the connections.
- */
-static void note_ports(struct look *look, const char *file)
-{
-	char path[64], line[256];
-	unsigned port, state;
-	FILE *sockets;
-
-	snprintf(path, sizeof(path), "/proc/%d/net/%s", (int)look->pid, file);
-	sockets = fopen(path, "re");
-	while (sockets && fgets(line, sizeof(line), sockets)) {
-		if (sscanf(line, " %*u: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x", &port, &state) != 2)
-			continue; /* the line with the titles */
-		if (state != TCP_LISTEN)
-			break;
-		if (port < PORTS)
-			look->listens[port / 8] |= (uint8_t)(1 << port % 8);
-	}
-	if (sockets)
-		fclose(sockets);
-}
-
 /* Records each descriptor of the process, at most DESCRIPTORS of them. */
-static void note_all(const struct look *look)
+static void note_all(struct look *look)
 {
 	char path[64], link[NAME_BYTES];
 	const struct dirent *entry;
 	unsigned count = 0;
 	DIR *folder;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", (int)look->pid);
+	snprintf(path, sizeof(path), "%s/fd", look->proc);
 	folder = opendir(path);
 	while (folder && count < DESCRIPTORS && (entry = readdir(folder))) {
 		ssize_t len;
@@ -230,18 +253,47 @@ static void note_all(const struct look *look)
 		closedir(folder);
 }
 
+/*
+ * Records which program the process executes. A process that records from its start has the event
+ * process.start instead.
+ */
+static void note_program(struct capture *capture)
+{
+	const int32_t pid = (int32_t)capture->inner_pid;
+	char data[sizeof(pid) + PROGRAM_BYTES];
+
+	if (!process_executed(capture->plan->pid, data + sizeof(pid), PROGRAM_BYTES))
+		return;
+	memcpy(data, &pid, sizeof(pid));
+	capture_note(capture, PROGRAM_ATTACHED, PROGRAM_ATTACHED_SCHEMA, data,
+		     sizeof(pid) + strlen(data + sizeof(pid)) + 1);
+}
+
+/*
+ * Like posixtrace_blocked, the events describe processes, which a trace of the program's own events
+ * alone does not.
+ */
 void opened_note(struct capture *capture)
 {
-	struct look look = {
-		.capture = capture, .pid = capture->plan->pid, .begin_ns = until_now_ns(),
-	};
+	struct look look = { .capture = capture, .begin_ns = until_now_ns() };
 
-	if (!capture->plan->looks_at_blocked || procfile_is_foreign())
+	if (!capture->plan->looks_at_blocked)
 		return;
-	look.process = (int)syscall(SYS_pidfd_open, look.pid, 0);
-	note_ports(&look, "tcp");
-	note_ports(&look, "tcp6");
+	note_program(capture);
+	if (procfile_is_foreign())
+		return;
+	snprintf(look.proc, sizeof(look.proc), "/proc/%d", (int)capture->plan->pid);
+	look.process = (int)syscall(SYS_pidfd_open, capture->plan->pid, 0);
 	note_all(&look);
 	if (look.process >= 0)
 		close(look.process);
+}
+
+void opened_note_inherited(struct capture *capture, int64_t begin_ns)
+{
+	struct look look = { .capture = capture, .begin_ns = begin_ns, .process = -1,
+			     .proc = "/proc/self", .is_own = true };
+
+	if (capture->plan->looks_at_blocked)
+		note_all(&look);
 }

@@ -5,7 +5,7 @@
  *
  * The recorder reads /proc/PID/fd. It copies each socket for a moment (pidfd_getfd(2)) to read its
  * addresses. No code runs in the process. A descriptor that cannot be read gets no event, and so
- * has no name in the output.
+ * has no name in the output. The shared memory of the library gets no event.
  */
 #ifndef POSIXTRACE_LIVE_OPENED_H
 #define POSIXTRACE_LIVE_OPENED_H
@@ -13,9 +13,17 @@
 #include "live/capture.h"
 
 /*
- * Records the descriptors of the process of a trace. The library must record the process's calls
- * already: then each later change of a descriptor is an event, too. One thread uses this function.
+ * For a process that runs already: records its program and its descriptors. The library must record
+ * the process's calls already: then each later change of a descriptor is an event, too. One thread
+ * uses this function.
  */
 void opened_note(struct capture *capture);
+
+/*
+ * Records the descriptors that a program gets from this process at its start: those that this
+ * process has open, and that execve(2) does not close. They must be the same as at the fork. The
+ * program may run already. It has begun after begin_ns, a time of until_now_ns(). The function makes two system calls for a file, and some more for a socket.
+ */
+void opened_note_inherited(struct capture *capture, int64_t begin_ns);
 
 #endif

@@ -89,15 +89,6 @@ void patch_say(struct patches *plan, const char *where)
 	out_flush(&err);
 }
 
-/*
- * The files that are planned, and whether --function or --probe has a pattern for a file that the
- * program has not loaded yet.
- */
-struct files {
-	struct libraries *libraries;
-	bool waits_for_functions, waits_for_probes;
-};
-
 static bool has_module(const struct libraries *libraries, const char *module)
 {
 	for (size_t i = 0; i < libraries->count; i++)
@@ -148,7 +139,7 @@ static bool find_later(struct libraries *libraries, const char *const *module, s
  * functions: breakpoints can be in a file that no process has mapped. Returns false if memory is
  * lacking.
  */
-static bool add_later(const struct patches *plan, struct files *files, char *const argv[],
+static bool add_later(struct patches *plan, struct libraries *libraries, char *const argv[],
 		      pid_t pid)
 {
 	const bool is_ahead = argv || plan->traps.is_forced;
@@ -161,21 +152,19 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
 					   plan->pattern[i].module :
 					   plan->probes.pattern[i - plan->patterns].module;
 
-		if (!name || has_module(files->libraries, name))
+		if (!name || has_module(libraries, name))
 			continue;
 		if (is_ahead && strchr(name, '/') && !access(name, R_OK))
-			good = add_object(files->libraries, argv, name);
+			good = add_object(libraries, argv, name);
 		else
 			module[count++] = name;
 	}
 	if (good && is_ahead && count)
-		good = find_later(files->libraries, module, count, argv, pid);
+		good = find_later(libraries, module, count, argv, pid);
 	for (size_t i = 0; i < plan->patterns && good; i++)
-		files->waits_for_functions |=
-			!has_module(files->libraries, plan->pattern[i].module);
+		plan->waits_for_functions |= !has_module(libraries, plan->pattern[i].module);
 	for (size_t i = 0; i < plan->probes.patterns && good; i++)
-		files->waits_for_probes |=
-			!has_module(files->libraries, plan->probes.pattern[i].module);
+		plan->waits_for_probes |= !has_module(libraries, plan->probes.pattern[i].module);
 	free(module);
 	return good;
 }
@@ -184,47 +173,47 @@ static bool add_later(const struct patches *plan, struct files *files, char *con
  * Plans all files. The plans of files that are loaded later use the same memory file for active
  * calls. Returns false after it printed an error.
  */
-static bool plan_all(struct patches *plan, struct files *files, char *const argv[], pid_t pid)
+static bool plan_all(struct patches *plan, struct libraries *libraries, char *const argv[],
+		     pid_t pid)
 {
 	bool good;
 
-	plan->linked = files->libraries->count;
+	plan->linked = libraries->count;
 	if (plan->patterns)
 		plan->open_file = open_calls_make() + 1;
-	good = add_later(plan, files, argv, pid);
-	for (size_t i = 0; i < files->libraries->count && good; i++)
-		good = patches_file(plan, files->libraries->path[i]);
-	libraries_fini(files->libraries);
+	good = add_later(plan, libraries, argv, pid);
+	for (size_t i = 0; i < libraries->count && good; i++)
+		good = patches_file(plan, libraries->path[i]);
+	libraries_fini(libraries);
 	if (!good)
 		say("%s", strerror(ENOMEM));
 	return good && patches_finish(plan);
 }
 
 /* If --function or --probe waits for a file that the program may load later, prints this. */
-static void say_waits(const struct files *files)
+static void say_waits(const struct patches *plan)
 {
 	static const char text[] = "no loaded file has the name after @; tracing begins there "
 				   "when the program loads one";
 
-	if (files->waits_for_functions)
+	if (plan->waits_for_functions)
 		say("--function: %s", text);
-	if (files->waits_for_probes)
+	if (plan->waits_for_probes)
 		say("--probe: %s", text);
 }
 
 /* If the user gave --function or --probe, and nothing matches it, prints this and returns true. */
-static bool has_no_match(const struct patches *plan, const struct files *files,
-			 const char *program)
+static bool has_no_match(const struct patches *plan, const char *program)
 {
 	if (plan->patterns && !plan->functions && !plan->refused.count &&
-	    !files->waits_for_functions) {
+	    !plan->waits_for_functions) {
 		say("--function: no function of %s and its libraries matches%s", program,
 		    plan->files && plan->file[0].is_stripped ? "; it has no symbol table: "
 		    "list --probes lists its functions by their addresses" : "");
 		return true;
 	}
 	if (plan->probes.patterns && !plan->probes.places && !plan->refused_probes.count &&
-	    !files->waits_for_probes) {
+	    !plan->waits_for_probes) {
 		say("--probe: no probe of %s and its libraries matches; list --probes lists those "
 		    "of a file",
 		    program);
@@ -234,22 +223,25 @@ static bool has_no_match(const struct patches *plan, const struct files *files,
 }
 
 /*
- * Prints the plan. Returns false if a given --function or --probe has nothing that can be patched
- * now or later; the reason was printed.
+ * Returns false after it printed that a given --function or --probe has nothing that can be patched
+ * now or later.
  */
-static bool accept_plan(struct patches *plan, const struct files *files, const char *program,
-			bool quiet)
+static bool accept_plan(struct patches *plan, const char *program)
 {
-	bool is_empty = (plan->patterns && !plan->functions && !files->waits_for_functions) ||
-			(plan->probes.patterns && !plan->probes.places && !files->waits_for_probes);
+	bool is_empty = (plan->patterns && !plan->functions && !plan->waits_for_functions) ||
+			(plan->probes.patterns && !plan->probes.places && !plan->waits_for_probes);
 
-	if (has_no_match(plan, files, program))
+	if (has_no_match(plan, program))
 		return false;
-	if (!quiet || is_empty)
+	if (is_empty)
 		patch_say(plan, "");
-	if (!quiet)
-		say_waits(files);
 	return !is_empty;
+}
+
+void patch_say_begun(struct patches *plan)
+{
+	patch_say(plan, "");
+	say_waits(plan);
 }
 
 /* Returns a descriptor of the plan, or -1 after it printed an error. */
@@ -263,15 +255,14 @@ static int write_plan(const struct patches *plan)
 	return fd;
 }
 
-bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path)
+bool patch_plan(struct patches *plan, char *const argv[], const char **path)
 {
 	struct libraries libraries;
-	struct files files = { .libraries = &libraries };
 	char *made;
 	int fd;
 
-	if (!libraries_of_program(&libraries, argv[0]) || !plan_all(plan, &files, argv, 0) ||
-	    !accept_plan(plan, &files, argv[0], quiet))
+	if (!libraries_of_program(&libraries, argv[0]) || !plan_all(plan, &libraries, argv, 0) ||
+	    !accept_plan(plan, argv[0]))
 		return false;
 	if (!plan->sites)
 		return true;
@@ -313,10 +304,9 @@ int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps)
 	return status;
 }
 
-int patch_process(struct patches *plan, pid_t pid, bool quiet)
+int patch_process(struct patches *plan, pid_t pid)
 {
 	struct libraries libraries;
-	struct files files = { .libraries = &libraries };
 	char program[32];
 	int err = libraries_of_process(&libraries, pid), status;
 	size_t jumps;
@@ -326,7 +316,7 @@ int patch_process(struct patches *plan, pid_t pid, bool quiet)
 		return process_say_why(pid, err);
 	}
 	snprintf(program, sizeof(program), "process %d", (int)pid);
-	if (!plan_all(plan, &files, NULL, pid) || !accept_plan(plan, &files, program, quiet))
+	if (!plan_all(plan, &libraries, NULL, pid) || !accept_plan(plan, program))
 		return TOOL_FAILURE;
 	if (!plan->sites)
 		return TOOL_OK;

@@ -12,19 +12,26 @@
 #include "functions/patches.h"
 
 /*
- * Plans the functions and probes that the patterns select in the program and its libraries. Unless
- * "quiet" is true, the function prints how many can be patched and why others cannot. A pattern
- * with a module that the program does not have selects files that the program may load later. If
- * the function finds such a file now, the plan has it; patch_late.h patches the others. *path
- * receives the path of the plan for the program's environment, in memory that is never freed. The
+ * Plans the functions and probes that the patterns select in the program and its libraries. A
+ * pattern with a module that the program does not have selects files that the program may load
+ * later. If the function finds such a file now, the plan has it; patch_late.h patches the others.
+ * *path receives the path of the plan for the program's environment, in memory that is never freed. The
  * plan exists as long as this process. *path remains as it was if there is nothing to patch yet.
  * Returns false after it printed an error. It is also an error if one of the options selects
  * nothing that can be patched.
  */
-bool patch_plan(struct patches *plan, char *const argv[], bool quiet, const char **path);
+bool patch_plan(struct patches *plan, char *const argv[], const char **path);
 
-/* Prints how many functions and probes of a plan are traced. "where" is "" or " of FILE". */
+/*
+ * Prints how many functions and probes of a plan are traced, and why others are not. "where" is ""
+ * or " of FILE".
+ */
 void patch_say(struct patches *plan, const char *where);
+/*
+ * The same for the plan of patch_plan() or patch_process(), and for which files the plan waits. To
+ * be called when the trace has begun, because nothing is traced if the trace fails to begin.
+ */
+void patch_say_begun(struct patches *plan);
 
 /*
  * Writes a plan into the process and carries it out. *jumps receives the number of places that are
@@ -42,10 +49,10 @@ static inline bool patch_is_wanted(const struct patches *plan)
 
 /*
  * Plans the functions and probes of a process that has the preload library, and patches the
- * process. Prints the same as patch_plan(). If it returns TOOL_OK, inject_unpatch() must later
+ * process. If it returns TOOL_OK, inject_unpatch() must later
  * restore the code of the process. If it fails, it prints the error, leaves the code unchanged, and
  * returns another exit status.
  */
-int patch_process(struct patches *plan, pid_t pid, bool quiet);
+int patch_process(struct patches *plan, pid_t pid);
 
 #endif

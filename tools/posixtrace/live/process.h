@@ -9,6 +9,12 @@
 #define PROCESS_NAME_BYTES 64
 
 /*
+ * In /proc/PID/fd, the links of the library's shared memory (arenas) begin with this text. It is
+ * the same in all versions.
+ */
+#define PROCESS_ARENA "/memfd:posix-trace"
+
+/*
  * Parses a process ID after an option or as an argument. Returns false after it printed an error.
  */
 bool process_number(const char *option, const char *text, pid_t *pid);

@@ -355,7 +355,7 @@ static bool prepare_functions(char *const argv[])
 		}
 		record.functions.traps.is_forced = true;
 	}
-	return patch_plan(&record.functions, argv, record.plan.quiet, &record.launch.patch);
+	return patch_plan(&record.functions, argv, &record.launch.patch);
 }
 
 /*

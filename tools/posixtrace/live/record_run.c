@@ -21,6 +21,7 @@
 #include "live/crash.h"
 #include "live/enter.h"
 #include "live/open_calls.h"
+#include "live/opened.h"
 #include "live/process.h"
 #include "live/patch_late.h"
 #include "live/processes.h"
@@ -52,6 +53,7 @@ struct run {
 	int end_signal;
 	bool reaped;        /* the program has ended; its status is in program */
 	int program;
+	int64_t launched_ns; /* a time before the program has begun */
 	struct crash crash; /* with --crash */
 	bool has_stream;    /* the stream exists, so that the end of processes is recorded */
 	struct ended ended; /* the end of a process that record did not start */
@@ -282,7 +284,6 @@ static int follow_trace(struct run *run)
 		if (run->until.look_ms > PATCH_LATE_LOOK_MS)
 			run->until.look_ms = PATCH_LATE_LOOK_MS;
 	}
-	until_limit(&run->until, run->plan->duration_ns);
 	while (!status && !is_over(run)) {
 		status = capture_look(&run->capture);
 		kernel_look(&run->kernel);
@@ -473,6 +474,13 @@ static void note_untraced(struct run *run)
 		     (size_t)len + 5);
 }
 
+/* Prints which functions and probes are traced, after everything that can fail has been done. */
+static void say_functions(const struct run *run)
+{
+	if (patch_is_wanted(run->functions) && !run->plan->quiet)
+		patch_say_begun(run->functions);
+}
+
 /*
  * Gives the log its name, and then traces. If the log cannot get its name, the trace ends, but the
  * program continues.
@@ -486,8 +494,13 @@ static int trace_to_end(struct run *run)
 		outfile_drop(&run->file);
 		return exit_status(run, status);
 	}
-	if (!has_program(run) && !run->kernel.syscalls)
-		capture_say_waiting(run->plan->pid);
+	until_limit(&run->until, run->plan->duration_ns);
+	if (!has_program(run)) {
+		say_functions(run);
+		if (!run->kernel.syscalls)
+			capture_say_waiting(run->plan->pid);
+		opened_note(&run->capture);
+	}
 	run->has_stream = true;
 	note_untraced(run);
 	progress_begin(&run->progress, !run->plan->quiet);
@@ -541,8 +554,7 @@ static int trace_process(struct run *run)
 		status = enter_process(&inject, run->plan, &run->kernel_plan,
 				       run->functions);
 		if (!status && patch_is_wanted(&run->record->functions))
-			status = patch_process(run->functions, run->plan->pid,
-					       run->plan->quiet);
+			status = patch_process(run->functions, run->plan->pid);
 		if (!status)
 			status = capture_begin(&run->capture, run->plan, run->file.fd);
 		if (status)
@@ -579,6 +591,17 @@ static void serve_stops(void *arg)
 	reap_children(arg);
 }
 
+/*
+ * launch_execute() calls this function while the child executes the program, which therefore does
+ * not wait for it.
+ */
+static void note_inherited(void *arg)
+{
+	struct run *run = arg;
+
+	opened_note_inherited(&run->capture, run->launched_ns);
+}
+
 /* Traces the waiting child. If no stream can be created, the program is not executed. */
 static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 {
@@ -606,8 +629,11 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 				say("--crash: %s: %s", run->record->launch.argv[0],
 				    say_strerror(err));
 			launch->serve = serve_stops;
-			launch->arg = run;
 		}
+		say_functions(run);
+		launch->begun = note_inherited;
+		launch->arg = run;
+		run->launched_ns = until_now_ns();
 		err = launch_execute(launch);
 		if (!err)
 			return trace_to_end(run);

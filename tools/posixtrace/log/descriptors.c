@@ -25,6 +25,7 @@ struct descriptors {
 	bool is_filtered;
 	bool has_close;        /* the log has the type io.close */
 	struct changes changes;
+	pid_t older_pid;       /* the last process of note_older() */
 	uint8_t is_used[RANGE_FDS / 8]; /* one bit for each number that got a name in any process */
 	/* by id of a type: its index in notes + 1; 0: events of the type change nothing */
 	uint8_t type[TYPES];
@@ -313,36 +314,47 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 			CREATES, -1, place, closes_at_exec(seen));
 }
 
-/* Notes a descriptor that the recorder found open when the trace began. */
+/*
+ * Notes that a process is older than the log. A later start of a program is no birth of the
+ * process, and descriptors stay open in the new program.
+ */
+static void note_older(struct descriptors *d, const struct seen *seen)
+{
+	const int64_t pid = descriptors_number(seen, "pid", 0);
+
+	if (pid <= 0 || pid > INT32_MAX || pid == d->older_pid)
+		return;
+	d->older_pid = (pid_t)pid;
+	add_any(d, (struct change){ .pid = (pid_t)pid, .fd = FORKED, .effect = BEGINS,
+				    .time_ns = INT64_MIN });
+}
+
+/*
+ * Notes a descriptor that the recorder found open when the trace began, or before the program
+ * started.
+ */
 static void note_opened(struct descriptors *d, const struct seen *seen)
 {
 	const int64_t pid = descriptors_number(seen, "pid", 0),
-		      looked_us = descriptors_number(seen, "looked_ns", 0) / 1000 + 1;
+		      looked_ns = descriptors_number(seen, "looked_ns", 0);
+	int64_t looked_us = looked_ns / 1000 + 1;
 	struct posix_trace_event_np event = *seen->event;
 	char name[NAME_BYTES];
 
 	descriptors_text(seen, "name", name);
 	if (pid <= 0 || pid > INT32_MAX || !*name)
 		return;
+	note_older(d, seen);
 	event.info.posix_pid = (pid_t)pid;
+	/* The program has the descriptor since its start, even if it has changed it meanwhile. */
+	if (descriptors_number(seen, "inherited", 0)) {
+		event.time_ns = begin_of(&event, looked_ns);
+		looked_us = 0;
+	}
 	descriptors_add(d, &event, descriptors_number(seen, "fd", -1), FOUND,
 			looked_us < 0 || looked_us > INT32_MAX ? INT32_MAX : looked_us,
 			changes_name(&d->changes, name, event.time_ns),
 			descriptors_number(seen, "closes_at_exec", 0) != 0);
-}
-
-/*
- * Notes that the recorder attached to a process. The process is older than the log, so a later
- * start of a program is no birth of the process, and descriptors stay open in the new program.
- */
-static void note_attached(struct descriptors *d, const struct seen *seen)
-{
-	const int64_t pid = descriptors_number(seen, "pid", 0);
-
-	if (pid <= 0 || pid > INT32_MAX)
-		return;
-	add_any(d, (struct change){ .pid = (pid_t)pid, .fd = FORKED, .effect = BEGINS,
-				    .time_ns = INT64_MIN });
 }
 
 static void note_end(struct descriptors *d, const struct seen *seen, const char *field)
@@ -420,7 +432,7 @@ static const struct {
 	{ "file.fanotify_init", note_other, { "fd" } }, { "file.fsopen", note_other, { "fd" } },
 	{ "process.pidfd_open", note_other, { "fd" } },
 	{ "process.pidfd_getfd", note_other, { "fd" } },
-	{ OPENED_EVENT, note_opened, { "fd" } }, { PROGRAM_ATTACHED, note_attached, { NULL } },
+	{ OPENED_EVENT, note_opened, { "fd" } }, { PROGRAM_ATTACHED, note_older, { NULL } },
 };
 
 #define NOTES    (sizeof(notes) / sizeof(notes[0]))
