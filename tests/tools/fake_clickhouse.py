@@ -12,6 +12,8 @@ of rows meets the next FAULT; without further ones it succeeds:
     late        the connection ends, and the rows are stored when the next INSERT of rows arrives
     slow        no answer until the client has gone; the rows are stored when it has
     redirect    a redirection to another server
+    continue    two preliminary answers precede the answer
+    early       an error before the request was read, and the connection ends
     long        an answer of a megabyte of control characters, nothing stored
     down        nothing stored, and no request is answered until the file RESULT.up exists
     down-stored the same, but the rows are stored
@@ -446,6 +448,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             kinds.clear()
             is_gone.append(True)
             return False
+        elif fault == "continue":
+            self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
+            return False
         elif fault == "redirect":
             self.reply(302, b"", [("Location", "http://127.0.0.1:1/")])
         elif fault == "long":
@@ -502,6 +507,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with lock:
                 fault = faults.pop(0) if faults else "none"
         if is_down and not os.path.exists(result + ".up"):
+            self.close_connection = True
+            return
+        if fault == "early":
+            self.reply(413, b"the request is too large\n")
             self.close_connection = True
             return
         data = self.rfile.read(length // 2 if fault == "half" else length)

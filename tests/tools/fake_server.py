@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What the servers of tests have in common. FAKE_ADDRESS and FAKE_PORT choose where they listen."""
+"""What the servers of tests have in common. FAKE_ADDRESS and FAKE_PORT choose where they listen.
+FAKE_TLS is a folder with cert.pem and key.pem of a server with TLS."""
 import http.server
 import os
+import socket
 import sys
 
 
@@ -17,6 +19,12 @@ class Server(http.server.ThreadingHTTPServer):
 def serve(handler):
     """Prints the port, then answers requests until the process is ended."""
     address = os.environ.get("FAKE_ADDRESS", "127.0.0.1")
+    Server.address_family = socket.AF_INET6 if ":" in address else socket.AF_INET
     server = Server((address, int(os.environ.get("FAKE_PORT", "0"))), handler)
+    if "FAKE_TLS" in os.environ:
+        import ssl
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(os.environ["FAKE_TLS"] + "/cert.pem", os.environ["FAKE_TLS"] + "/key.pem")
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     print(server.server_address[1], flush=True)
     server.serve_forever()

@@ -14,7 +14,7 @@ total=$("$posixtrace" dump "$log" 2>/dev/null | wc -l)
 spans=$("$posixtrace" query --csv "$log" 'select count(*) from spans' | sed 1d)
 
 # Each fault at each place: of the events, and of the tables behind them.
-for fault in none 500 500-stored cut cut-stored half late redirect long; do
+for fault in none 500 500-stored cut cut-stored half late continue early redirect long; do
 	for before in 0 1 4; do
 		rm -rf "$tmp/state"
 		# shellcheck disable=SC2046 # a list of words
@@ -23,12 +23,22 @@ for fault in none 500 500-stored cut cut-stored half late redirect long; do
 		check "$fault after $before: all events, each once" is_whole "$total"
 		check "$fault after $before: the tables are complete" has result '^streams_rows 1 whole$'
 		check "$fault after $before: nothing was void without a reason" \
-			test "$fault" != none -o "$(sed -n 's/^voided //p' "$tmp/result")" = 0
+			test "$fault" != none -a "$fault" != continue -o "$(sed -n 's/^voided //p' "$tmp/result")" = 0
 	done
 done
 check "the message has the address, the statement and the status" \
 	has err "^posixtrace: http://$FAKE_ADDRESS:[0-9]*/: INSERT INTO [a-z]*_rows: status 500: "
 check "control characters are escaped" lacks err "$(printf '\033')"
+
+# Answers that no server of ClickHouse sends.
+for fault in page moved lines blank reset huge negative chunks cut-chunks no-length not-http endless; do
+	rm -rf "$tmp/state"
+	serve none $fault $fault
+	ships 0 --batch 900 "$log"
+	check "$fault: all events, each once" is_whole "$total"
+	check "$fault: the message has the address and the statement" \
+		has err "^posixtrace: http://$FAKE_ADDRESS:[0-9]*/: INSERT INTO [a-z]*_rows: "
+done
 
 # Tables that somebody removes before any INSERT: ship makes them again and sends all events again.
 for before in 0 1 2 3 4 6; do
@@ -56,6 +66,34 @@ ships 0 "$log"
 check "a run without positions sends no event" has out ': 0 events shipped'
 check "all events, each once, also then" is_whole "$total"
 check "and one summary" has result '^streams_rows 1 whole$'
+
+# Tables that somebody removes while no shipper runs. If the tables are missing, the next shipper sends
+# all events again. If the tables are new, or rows were deleted, it names the position.
+rm -rf "$tmp/state"
+FAKE_TABLES="0 0 0"
+export FAKE_TABLES
+serve
+ships 0 "$log"
+FAKE_PORT=$port
+export FAKE_PORT
+serve
+ships 0 "$log"
+check "removed before: all events, each once" is_whole "$total"
+check "removed before: the tables are complete" has result '^streams_rows 1 whole$'
+check "removed before: it is reported" has err \
+	": the database has lost $total of $total shipped events; they are sent again\$"
+unset FAKE_TABLES
+serve
+ships 0 "$log"
+check "new tables: the position is named" has err \
+	": the database has only 0 of $total shipped events; the others were deleted; to send them again, remove $tmp/state/[0-9a-f-]*\$"
+check "new tables: nothing is sent" lacks result '^events_rows'
+rm "$(sed -n 's/.* send them again, remove //p' "$tmp/err")"
+ships 0 "$log"
+check "new tables: without the position, all events, each once" is_whole "$total"
+ships 0 "$log"
+check "new tables: then nothing is wrong" is_empty err
+unset FAKE_PORT
 
 # Old logs are deleted by days.
 rm -rf "$tmp/state"
@@ -209,6 +247,36 @@ serve
 ships 0 "$log"
 check "the next run goes on" is_whole "$total"
 unset FAKE_PORT
+
+# Addresses of IPv6, and a certificate that nobody knows.
+for wrong in '[::1' '[::1]x' '::1' '[]' '[name]' 'a]'; do
+	run 2 ship --state "$tmp/state" --to "clickhouse://$wrong/fleet" "$log"
+	check "$wrong: this is no host" has err 'the name of a host is missing or is not one\|a port is a number'
+done
+if grep -q '^0*1 ' /proc/net/if_inet6 2>/dev/null; then
+	rm -rf "$tmp/state"
+	address=$FAKE_ADDRESS
+	FAKE_ADDRESS=::1
+	serve
+	FAKE_ADDRESS=$address
+	url="clickhouse://[::1]:$port/fleet"
+	ships 0 "$log"
+	check "an address of IPv6" is_whole "$total"
+fi
+if openssl req -x509 -newkey rsa:2048 -nodes -keyout "$tmp/key.pem" -out "$tmp/cert.pem" -days 2 \
+	-subj /CN=localhost >/dev/null 2>&1; then
+	rm -rf "$tmp/state"
+	FAKE_TLS=$tmp
+	export FAKE_TLS
+	serve
+	unset FAKE_TLS
+	for scheme in clickhouses otlps; do
+		run 1 ship --state "$tmp/state" --to "$scheme://$FAKE_ADDRESS:$port/fleet" --give-up 100ms "$log"
+		check "$scheme: the certificate is refused, with the host and the reason" \
+			has err "^posixtrace: https://$FAKE_ADDRESS:$port/.*: .*certificate"
+	done
+	check "no request has reached the server" test ! -e "$tmp/result"
+fi
 
 # The position: a damaged one is left as it is, and one process has it.
 rm -rf "$tmp/state"

@@ -113,4 +113,40 @@ run 2 ship --to "parquet:$tmp/lake" --batch 5 "$tmp/big.ptl"
 check "options of a database are refused" has err 'permits only the options --follow and --host'
 run 0 ship --follow --to "parquet:$tmp/followed" "$tmp/logs/demo.ptl"
 check "--follow ends with a complete log" test -d "$tmp/followed/ledger"
+
+# A folder that cannot be written for a while: one message, and the logs arrive when it can be.
+rm -rf "$tmp/lake" "$tmp/two"
+mkdir "$tmp/lake" "$tmp/two"
+: >"$tmp/lake/events"
+cp "$tmp/logs/demo.ptl" "$tmp/logs/losses.ptl" "$tmp/two"
+"$posixtrace" ship --follow --to "parquet:$tmp/lake" "$tmp/two" >"$tmp/out" 2>"$tmp/err" &
+shipper=$!
+until_has() {
+	tries=1200
+	until has "$1" "$2"; do
+		kill -0 "$shipper" && test $((tries -= 1)) -gt 0 || return 1
+		sleep 0.05
+	done
+}
+check "--follow: the reason" until_has err 'lake/events.*: Not a directory$'
+sleep 1.5 # the next round has begun, or is about to begin
+rm "$tmp/lake/events"
+check "--follow: the logs arrive" until_has out '/losses.ptl: [0-9]* events* shipped'
+check "--follow: the end of the failure" until_has err 'the folder can be written again'
+check "--follow: each table of each log once" equal "$tmp/two/demo.ptl" alpha
+check "--follow: one message" test "$(grep -c 'Not a directory' "$tmp/err")" -eq 1
+kill "$shipper"
+wait "$shipper"
+check "--follow: it ends well" test $? -eq 0
+rm -rf "$tmp/lake"
+mkdir "$tmp/lake"
+: >"$tmp/lake/events"
+"$posixtrace" ship --follow --to "parquet:$tmp/lake" "$tmp/two" >"$tmp/out" 2>"$tmp/err" &
+shipper=$!
+until_has err 'lake/events.*: Not a directory$'
+kill "$shipper"
+wait "$shipper"
+check "--follow: the end while logs remain is a failure" test $? -eq 1
+run 1 ship --follow --to "parquet:$tmp/logs/demo.ptl" "$tmp/two"
+check "--follow: a file is no folder" has err '/demo.ptl: Not a directory'
 finish

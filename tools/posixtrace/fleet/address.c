@@ -45,12 +45,17 @@ static bool is_port(const char *port)
 }
 
 /*
- * Returns whether the text can be the name of a host. It must not contain characters that end the
- * name of the host in a URL.
+ * Returns whether the text can be the name of a host, or an address. It must not contain characters
+ * that end the name of the host in a URL. An address of IPv6 is in brackets.
  */
 static bool is_host_name(const char *name)
 {
-	return *name && !name[strcspn(name, "/?#@%\\\"' \t\r\n")];
+	const size_t len = strlen(name);
+
+	if (*name == '[')
+		return len > 2 && strspn(name + 1, "0123456789abcdefABCDEF:.") == len - 2 &&
+		       name[len - 1] == ']';
+	return *name && !name[strcspn(name, "/?#@%[]\\\"' \t\r\n")];
 }
 
 const char *address_host(char *text, const char **name, const char **port)

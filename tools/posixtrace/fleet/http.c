@@ -162,6 +162,18 @@ static void remove_time(char *text)
 }
 
 /*
+ * Returns whether the error occurred before a byte of the request was sent: there is no connection,
+ * or no session of TLS, for example because the certificate is wrong.
+ */
+static bool is_unsent(CURLcode err)
+{
+	return err == CURLE_COULDNT_CONNECT || err == CURLE_COULDNT_RESOLVE_HOST ||
+	       err == CURLE_SSL_CONNECT_ERROR || err == CURLE_PEER_FAILED_VERIFICATION ||
+	       err == CURLE_SSL_CACERT_BADFILE || err == CURLE_SSL_CIPHER ||
+	       err == CURLE_SSL_ISSUER_ERROR;
+}
+
+/*
  * An answer that was cut does not count as an answer. The exception is an error whose text was too
  * long, because the status of an error is valid without the whole text.
  */
@@ -204,8 +216,7 @@ static enum http_result perform_request(CURL *curl, const struct http_request *r
 		return HTTP_UNCERTAIN;
 	if (!err || (answer->status != 200 && answer->status && receiver->is_over))
 		return HTTP_ANSWERED;
-	return err == CURLE_COULDNT_CONNECT || err == CURLE_COULDNT_RESOLVE_HOST ? HTTP_ABSENT
-										 : HTTP_UNCERTAIN;
+	return is_unsent(err) ? HTTP_ABSENT : HTTP_UNCERTAIN;
 }
 
 enum http_result http_post(void *handle, const struct http_request *request,

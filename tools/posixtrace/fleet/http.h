@@ -20,7 +20,8 @@
 
 enum http_result {
 	HTTP_ANSWERED,  /* the receiver answered, with any status */
-	HTTP_ABSENT,    /* no connection was made, so the receiver has received nothing */
+	/* there is no connection, or no session of TLS, so the receiver has received nothing */
+	HTTP_ABSENT,
 	HTTP_UNCERTAIN  /* the receiver may have executed the request, or may still execute it */
 };
 

@@ -172,9 +172,7 @@ static int make_tables(const struct folder *folder)
 	char *output = NULL;
 	int status = TOOL_FAILURE;
 
-	if (!plan.to)
-		say("parquet: this posixtrace was built without this format");
-	else if (!input || asprintf(&output, "%s/%s", folder->root, folder->made) < 0)
+	if (!input || asprintf(&output, "%s/%s", folder->root, folder->made) < 0)
 		say("%s", strerror(ENOMEM));
 	else
 		status = input_open(input, folder->path);
@@ -265,14 +263,39 @@ static int ship_locked(const struct folder *folder, uint64_t events, bool is_las
 		return shipment_busy(folder->path, is_last, state);
 	if (fd < 0) {
 		say_failure(folder, lock);
-		*state = SHIPMENT_MORE;
+		*state = SHIPMENT_STUCK;
 		return TOOL_FAILURE;
 	}
 	status = ship_tables(folder, events);
-	*state = status == TOOL_FAILURE ? SHIPMENT_MORE : SHIPMENT_ENDED;
+	*state = status == TOOL_FAILURE ? SHIPMENT_STUCK : SHIPMENT_ENDED;
 	unlinkat(folder->fd, lock, 0);
 	close(fd);
 	return status;
+}
+
+/* Makes the folder if it does not exist. Returns its descriptor, or -1 after it printed an error. */
+static int open_root(const char *root)
+{
+	int fd = mkdir(root, 0755) && errno != EEXIST
+			 ? -1
+			 : open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		say("%s: %s", root, strerror(errno));
+	return fd;
+}
+
+int folder_begin(const char *root)
+{
+	int fd = open_root(root);
+
+	if (fd < 0)
+		return TOOL_FAILURE;
+	close(fd);
+	if (fmt_by_name("parquet"))
+		return TOOL_OK;
+	say("parquet: this posixtrace was built without this format");
+	return TOOL_FAILURE;
 }
 
 int folder_run(const struct ship_options *options, const char *root, const char *path, bool is_last,
@@ -300,12 +323,9 @@ int folder_run(const struct ship_options *options, const char *root, const char 
 		return is_last ? TOOL_DAMAGED : TOOL_OK;
 	}
 	logfile_close(&log);
-	folder.fd = mkdir(root, 0755) && errno != EEXIST
-			    ? -1
-			    : open(root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	folder.fd = open_root(root);
 	if (folder.fd < 0) {
-		say("%s: %s", root, strerror(errno));
-		*state = SHIPMENT_MORE;
+		*state = SHIPMENT_STUCK;
 		return TOOL_FAILURE;
 	}
 	status = ship_locked(&folder, events, is_last, state);

@@ -45,10 +45,21 @@ static bool has_whole_days(const struct bytes *answer)
 	return true;
 }
 
-/* Appends the first day that is kept. The rows of earlier days are deleted. */
+/* Returns the time since which logs are kept. The rows of the days before its day are deleted. */
+static int64_t kept_since(uint64_t keep_days)
+{
+	return when_since((int64_t)keep_days * DAY_NS);
+}
+
+bool keep_has_expired(uint16_t day, uint64_t keep_days)
+{
+	return keep_days && day < kept_since(keep_days) / DAY_NS;
+}
+
+/* Appends the first day that is kept. */
 static void put_first_day(uint64_t keep_days, struct bytes *sql)
 {
-	time_t seconds = (time_t)(when_since((int64_t)keep_days * DAY_NS) / 1000000000);
+	time_t seconds = (time_t)(kept_since(keep_days) / 1000000000);
 	struct tm day;
 	char text[32] = "1970-01-01";
 

@@ -205,13 +205,13 @@ static void make_tables_everywhere(struct link *link)
 	link->server.timeout_s = timeout_s;
 }
 
-/* The list has only logs that were shipped since then, so a linear search is fast enough. */
+/* A log needs requests of some milliseconds, so a linear search is fast enough. */
 bool link_checked(const struct link *link, uint64_t source)
 {
 	for (size_t i = 0; i < link->checks; i++)
 		if (link->checked[i] == source)
 			return true;
-	return !link->made;
+	return false;
 }
 
 bool link_note_checked(struct link *link, uint64_t source)

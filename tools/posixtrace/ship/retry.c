@@ -55,11 +55,20 @@ static void say_reason(struct retry *retry, const char *reason, int64_t now_ns)
 void retry_succeeded(struct retry *retry)
 {
 	if (retry->failing_ns)
-		say("the server answers again");
+		say("%s", retry->recovered ? retry->recovered : "the server answers again");
 	retry->failing_ns = 0;
 	retry->pause_ms = 0;
 	for (size_t i = 0; i < RETRY_REASONS; i++)
 		*retry->reason[i].text = '\0';
+}
+
+void retry_failed(struct retry *retry, const char *reason)
+{
+	const int64_t now_ns = until_now_ns();
+
+	say_reason(retry, reason, now_ns);
+	if (!retry->failing_ns)
+		retry->failing_ns = now_ns;
 }
 
 bool retry_again(struct retry *retry, const char *reason, bool is_refused, int64_t least_ns)

@@ -37,10 +37,16 @@ struct retry {
 	/* work to do before each pause, even while the receiver is absent; NULL: none */
 	void (*work)(void *arg);
 	void *arg;
+	const char *recovered; /* the message after failures; NULL: that the server answers again */
 };
 
 /* Must be called after a success. After failures, prints that the receiver answers again. */
 void retry_succeeded(struct retry *retry);
+/*
+ * Notes a failure after which the caller itself waits and tries again. Prints a new reason
+ * immediately, and the same reason once a minute.
+ */
+void retry_failed(struct retry *retry, const char *reason);
 /*
  * Must be called after a failure. Prints a new reason immediately, and the same reason once a
  * minute. Waits for at least least_ns. Returns false if the request must not be repeated, because

@@ -37,6 +37,7 @@ extern const struct tool_command ship_command;
 #define KEEP_MOST  36500 /* days */
 #define PAUSE_LEAST_NS INT64_C(1000000000)
 #define PAUSE_MOST_NS  INT64_C(60000000000)
+#define STUCK_PAUSE_NS INT64_C(10000000000)
 
 static struct {
 	struct ship_options options;
@@ -46,7 +47,6 @@ static struct {
 	bool is_to_collector;
 	int64_t give_up_ns, timeout_ns;
 	bool is_replicated, follows, prints_schema;
-	uint64_t keep_days;      /* 0: old logs are not deleted */
 	struct spool spool;
 	unsigned seen;           /* a bit for each option that was given: BIT_OF() */
 } given = { .options = { .batch = BATCH, .has_symbols = true }, .give_up_ns = -1,
@@ -215,6 +215,56 @@ static int ship_one(struct link *link, const char *path, bool is_last, enum ship
 			  : shipment_run(&given.options, link, path, is_last, state);
 }
 
+/* The folder of --to parquet:DIR, if it is followed. */
+static struct {
+	struct retry retry;   /* the reasons that were printed */
+	bool is_stuck;        /* in this round, a log could not be written */
+	bool is_written;      /* in this round, a log was written */
+} followed = { .retry.recovered = "the folder can be written again" };
+
+/*
+ * With --follow, ships one log into the folder. If this fails, for example because a disk is full,
+ * the log is tried again in each round. The other logs of the round are tried, too, because they
+ * may be smaller. The messages about the first log that fails have the reason, so those about the
+ * others are not printed.
+ */
+static int follow_folder(const char *path, enum shipment_state *state)
+{
+	char messages[2 * RETRY_REASON_BYTES], *more = messages, *message;
+	bool is_stuck;
+	int status;
+
+	say_keep(messages, sizeof(messages));
+	status = folder_run(&given.options, given.root, path, false, state);
+	say_keep(NULL, 0);
+	is_stuck = *state == SHIPMENT_STUCK;
+	while ((message = strsep(&more, "\n")))
+		if (*message && !is_stuck)
+			say("%s", message);
+		else if (*message && !followed.is_stuck)
+			retry_failed(&followed.retry, message);
+	followed.is_stuck |= is_stuck;
+	followed.is_written |= *state == SHIPMENT_ENDED;
+	return is_stuck ? TOOL_OK : status;
+}
+
+/*
+ * Ends a round of follow_folder(). Returns the time to wait at least: it doubles with each round
+ * that fails.
+ */
+static int64_t end_folder_round(void)
+{
+	static int64_t pause_ns;
+
+	if (!followed.is_stuck && followed.is_written)
+		retry_succeeded(&followed.retry);
+	pause_ns = !followed.is_stuck ? 0 : pause_ns ? 2 * pause_ns : PAUSE_LEAST_NS;
+	if (pause_ns > STUCK_PAUSE_NS)
+		pause_ns = STUCK_PAUSE_NS;
+	followed.is_stuck = followed.is_written = false;
+	return pause_ns;
+}
+
 /*
  * With --follow, ships the present events of one log. A log in a folder may be unreadable, because
  * it is just being made or removed. Such a log is tried again when it has changed. A log that
@@ -228,9 +278,10 @@ static int follow_one(struct candidate *candidate, struct link *link)
 
 	if (!has_changed(candidate))
 		return TOOL_OK;
-	status = ship_one(link, candidate->path, false, &state);
+	status = given.root ? follow_folder(candidate->path, &state)
+			    : ship_one(link, candidate->path, false, &state);
 	candidate->is_ended = state == SHIPMENT_ENDED;
-	candidate->is_seen = state != SHIPMENT_BUSY;
+	candidate->is_seen = state != SHIPMENT_BUSY && state != SHIPMENT_STUCK;
 	if (state == SHIPMENT_BUSY)
 		message = "another process ships this log";
 	else if (state == SHIPMENT_FAULTY && candidate->is_named)
@@ -249,10 +300,10 @@ static int expire_logs(struct link *link)
 	static int64_t last_ns;
 	int64_t now_ns = until_now_ns();
 
-	if (!given.keep_days || !link || (last_ns && now_ns - last_ns < EXPIRE_NS))
+	if (!given.options.keep_days || !link || (last_ns && now_ns - last_ns < EXPIRE_NS))
 		return TOOL_OK;
 	last_ns = now_ns;
-	return keep_expire(link, given.keep_days) ? TOOL_OK : TOOL_FAILURE;
+	return keep_expire(link, given.options.keep_days) ? TOOL_OK : TOOL_FAILURE;
 }
 
 /* Returns whether the receiver has not answered for the time of --give-up. */
@@ -333,7 +384,7 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 	int status = TOOL_OK;
 
 	while (!ship_stopped) {
-		int64_t begin_ns = used_now();
+		int64_t begin_ns = used_now(), pause_ns, stuck_ns;
 		bool is_over = true;
 
 		forget_removed(list);
@@ -349,12 +400,15 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		}
 		if (list->count != (size_t)operands || list->has_removed_logs)
 			is_over = false;
+		stuck_ns = end_folder_round();
 		if (is_over || status == TOOL_FAILURE)
 			break;
 		out_flush(&out_stdout);
-		ship_pause(pause_after(used_now() - begin_ns));
+		pause_ns = pause_after(used_now() - begin_ns);
+		ship_pause(pause_ns > stuck_ns ? pause_ns : stuck_ns);
 	}
-	return status;
+	/* A signal has ended the command although logs remain to be written. */
+	return followed.retry.failing_ns ? TOOL_FAILURE : status;
 }
 
 /*
@@ -548,7 +602,7 @@ static bool ship_option(int option)
 	case OPT_SCHEMA:
 		return given.prints_schema = true;
 	case OPT_KEEP:
-		return tool_number_within("--keep", optarg, 1, KEEP_MOST, &given.keep_days);
+		return tool_number_within("--keep", optarg, 1, KEEP_MOST, &given.options.keep_days);
 	case OPT_GZIP:
 		return given.collector.is_gzip = true;
 	case OPT_SPOOL:
@@ -636,7 +690,8 @@ static int ship_run(int argc, char **argv)
 	if (given.is_to_collector)
 		return to_collector(argv + optind, argc - optind);
 	if (given.root)
-		return run_ship(NULL, argv + optind, argc - optind);
+		return folder_begin(given.root) ? TOOL_FAILURE
+						: run_ship(NULL, argv + optind, argc - optind);
 	if (given.prints_schema || given.options.is_dry) {
 		status = given.prints_schema ? print_schema(&address)
 					     : run_ship(NULL, argv + optind, argc - optind);

@@ -44,7 +44,10 @@ struct link {
 	 * before may count events that the database no longer has.
 	 */
 	unsigned made;
-	/* the logs whose positions were compared with the database since then: link_checked() */
+	/*
+	 * the logs whose positions were compared with the database since then, or since the
+	 * process began: link_checked()
+	 */
 	uint64_t *checked;
 	size_t checks;
 	struct retry retry;
@@ -101,9 +104,13 @@ bool link_resolve_attempt(struct link *link, const char *table, uint64_t source,
  */
 bool keep_expire(struct link *link, uint64_t keep_days);
 
+/* Returns whether keep_expire() deletes a log that was begun on this day. No days: false. */
+bool keep_has_expired(uint16_t day, uint64_t keep_days);
+
 /*
- * Whether the position of the log was compared with the database since the tables were made again.
- * link_note_checked() returns false after it printed that memory is lacking.
+ * Whether the position of the log was compared with the database since the process began, and since
+ * the tables were made again. link_note_checked() returns false after it printed that memory is
+ * lacking.
  */
 bool link_checked(const struct link *link, uint64_t source);
 bool link_note_checked(struct link *link, uint64_t source);
@@ -149,12 +156,14 @@ struct ship_options {
 	uint64_t batch;         /* the greatest number of events in an INSERT */
 	bool has_symbols;
 	bool is_dry;            /* nothing is sent, and no position is kept */
+	uint64_t keep_days;     /* old logs are deleted: keep_expire(); 0: they are not */
 };
 
 enum shipment_state {
 	SHIPMENT_MORE,   /* the log may grow */
 	SHIPMENT_ENDED,  /* the log is complete, so no further events can follow */
 	SHIPMENT_BUSY,   /* another process ships the log */
+	SHIPMENT_STUCK,  /* the folder cannot be written now, for example because a disk is full */
 	SHIPMENT_FAULTY  /* the log cannot be read or shipped */
 };
 
@@ -288,8 +297,14 @@ int otlp_run(const struct ship_options *options, struct collector *collector, co
 /* ------------------------------------------------------------------ folder.c: files of Parquet */
 
 /*
+ * Makes the folder if it does not exist. Returns TOOL_FAILURE after it printed why no log can be
+ * shipped into this folder.
+ */
+int folder_begin(const char *root);
+/*
  * Ships a complete log into the folder "root", as shipment_run() does into a database. A log that
- * is not complete has the state SHIPMENT_MORE.
+ * is not complete has the state SHIPMENT_MORE. After a failure with the state SHIPMENT_STUCK, the
+ * shipment may succeed later.
  */
 int folder_run(const struct ship_options *options, const char *root, const char *path, bool is_last,
 	       enum shipment_state *state);

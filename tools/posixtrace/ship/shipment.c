@@ -192,6 +192,28 @@ static void say_holes(const struct shipment *shipment, uint64_t rows, uint64_t n
 }
 
 /*
+ * Counts the events of the log that the database has, in *rows. *next gets the number behind the
+ * last of them, and has no meaning if there is none. If is_synced is true, link_sync() is called
+ * before.
+ */
+static bool count_events(struct shipment *shipment, bool is_synced, uint64_t *rows, uint64_t *next)
+{
+	const struct bytes *answer = &shipment->link->server.answer;
+	struct bytes sql = { .at = NULL };
+	size_t at = 0;
+	bool good;
+
+	bytes_printf(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows "
+		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
+	fleet_counts_sql(shipment->link->server.address.database, &sql);
+	bytes_str(&sql, " FORMAT RowBinary");
+	good = is_synced ? link_query_synced(shipment->link, &sql, 65536, is_position) :
+			   link_query_bytes(shipment->link, &sql, 65536, is_position);
+	bytes_free(&sql);
+	return good && server_get_u64(answer, &at, rows) && server_get_u64(answer, &at, next);
+}
+
+/*
  * Finds the position of a log that has no file of a position. The database may have rows of the log
  * nevertheless, because the log was shipped with another folder of positions, or because the file
  * was deleted. Also finds the position again if tables were removed from the database. So the
@@ -203,25 +225,14 @@ static void say_holes(const struct shipment *shipment, uint64_t rows, uint64_t n
  */
 static bool find_position(struct shipment *shipment)
 {
-	struct bytes sql = { .at = NULL };
 	struct link *link = shipment->link;
 	struct position *position = &shipment->position;
-	const struct bytes *answer = &link->server.answer;
 	uint64_t rows, next;
 	unsigned made;
-	size_t at = 0;
-	bool good;
 
-	bytes_printf(&sql, "SELECT toUInt64(count()), toUInt64(max(row_seq) + 1) FROM events_rows "
-		     "WHERE row_source = %" PRIu64 " AND ", shipment->source);
-	fleet_counts_sql(link->server.address.database, &sql);
-	bytes_str(&sql, " FORMAT RowBinary");
-	good = link_query_synced(link, &sql, 65536, is_position);
-	made = link->made;
-	bytes_free(&sql);
-	/* If there is no row, the second number has no meaning. */
-	if (!good || !server_get_u64(answer, &at, &rows) || !server_get_u64(answer, &at, &next))
+	if (!count_events(shipment, true, &rows, &next))
 		return false;
+	made = link->made;
 	if (rows && rows != next) {
 		say_holes(shipment, rows, next);
 		shipment->state = SHIPMENT_FAULTY;
@@ -237,8 +248,38 @@ static bool find_position(struct shipment *shipment)
 }
 
 /*
- * Finds the position of a new log, or settles the unconfirmed INSERT of another log. If tables were
- * made before or by these statements, compares the position with the database.
+ * Compares the position of an earlier process with the database, whose tables or rows may have been
+ * removed since then. If the tables are missing, the requests make them again, and the caller calls
+ * find_position(). If only rows are missing, a user may have deleted them on purpose, as with the
+ * partition of a day. So they are not sent again, and a message names the position. --keep deletes
+ * rows without a message. A replica may lack rows that another one has confirmed. So if there are
+ * too few rows, they are counted again after link_sync().
+ */
+static bool compare_position(struct shipment *shipment)
+{
+	const struct position *position = &shipment->position;
+	const struct ship_options *options = shipment->options;
+	struct link *link = shipment->link;
+	uint64_t rows, next;
+
+	for (int is_synced = 0; is_synced <= 1; is_synced++) {
+		if (!count_events(shipment, is_synced, &rows, &next))
+			return false;
+		if (link->made)
+			return true;
+		if (rows >= position->events)
+			break;
+	}
+	if (rows < position->events && !keep_has_expired(shipment->day, options->keep_days))
+		say("%s: the database has only %" PRIu64 " of %" PRIu64 " shipped events; the "
+		    "others were deleted; to send them again, remove %s", shipment->log->path,
+		    rows, position->events, position->state.path);
+	return link_note_checked(link, shipment->source);
+}
+
+/*
+ * Finds the position of a new log, or settles the unconfirmed INSERT of another log. If this
+ * process has not done so since it began or made tables, compares the position with the database.
  */
 static bool settle_position(struct shipment *shipment)
 {
@@ -247,7 +288,7 @@ static bool settle_position(struct shipment *shipment)
 					      : resolve_attempts(shipment);
 
 	while (good && !link_checked(link, shipment->source))
-		good = find_position(shipment);
+		good = link->made ? find_position(shipment) : compare_position(shipment);
 	shipment->made = link->made;
 	return good;
 }
