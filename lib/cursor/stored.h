@@ -63,9 +63,9 @@ struct ptx_stored_event {
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 /*
- * Like ptx_stored_open(), which waits at most 10 s for the guardian of a killed writer, but does not
- * wait. As long as the guardian runs, the log counts as being written. If `salvage` is false, the
- * result is then EBUSY.
+ * Like ptx_stored_open(), which waits at most 10 s for the guardian of a killed writer, but does
+ * not wait. As long as the guardian runs, the log counts as being written. If `salvage` is false,
+ * the result is then EBUSY.
  */
 int ptx_stored_open_now(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);

@@ -17,8 +17,8 @@
 #include "posix/first.h"
 
 /*
- * Opens a log with flags of posix_trace_open_np(), of which only known ones are set. *trid is stored
- * only on success.
+ * Opens a log with flags of posix_trace_open_np(), of which only known ones are set. *trid is
+ * stored only on success.
  */
 static int open_log(int file_desc, unsigned flags, trace_id_t *trid)
 {

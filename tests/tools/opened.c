@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * opened.c - opens a file, a pipe, and both ends of connections before a trace begins: opened FILE
- * LOCAL [COPIES]. It prints a line, then uses each descriptor once for each byte of its input. COPIES
- * is the number of further descriptors of the file, which are not used.
+ * LOCAL [COPIES]. It prints a line, then uses each descriptor once for each byte of its input.
+ * COPIES is the number of further descriptors of the file, which are not used.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>

@@ -163,8 +163,9 @@ static void read_files(struct core *core, const char *note, size_t bytes)
 			return; /* the note ends within this name */
 		name_at += length + 1;
 		memcpy(word, note + 2 * sizeof(count) + i * sizeof(word), sizeof(word));
-		if (strncmp(name, PROCESS_ARENA, sizeof(PROCESS_ARENA) - 1) == 0 && word[0] < word[1] &&
-		    word[1] - word[0] <= ARENA_BYTES && word[2] <= ARENA_BYTES / page)
+		if (strncmp(name, PROCESS_ARENA, sizeof(PROCESS_ARENA) - 1) == 0 &&
+		    word[0] < word[1] && word[1] - word[0] <= ARENA_BYTES &&
+		    word[2] <= ARENA_BYTES / page)
 			add_parts(core, word[0], word[1], word[2] * page, name);
 	}
 }

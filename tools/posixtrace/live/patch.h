@@ -15,9 +15,9 @@
  * Plans the functions and probes that the patterns select in the program and its libraries. A
  * pattern with a module that the program does not have selects files that the program may load
  * later. If the function finds such a file now, the plan has it; patch_late.h patches the others.
- * *path receives the path of the plan for the program's environment, in memory that is never freed. The
- * plan exists as long as this process. *path remains as it was if there is nothing to patch yet.
- * Returns false after it printed an error. It is also an error if one of the options selects
+ * *path receives the path of the plan for the program's environment, in memory that is never freed.
+ * The plan exists as long as this process. *path remains as it was if there is nothing to patch
+ * yet. Returns false after it printed an error. It is also an error if one of the options selects
  * nothing that can be patched.
  */
 bool patch_plan(struct patches *plan, char *const argv[], const char **path);

@@ -52,8 +52,8 @@ static void say_faults(void)
 		if (recover.same.count == 1)
 			say("%s:%llu: %s", recover.path, recover.same.offset, recover.same.reason);
 		else
-			say("%s:%llu: %s; this is the first of %u such faults, of %llu bytes in all",
-			    recover.path, recover.same.offset, recover.same.reason,
+			say("%s:%llu: %s; this is the first of %u such faults, of %llu bytes in "
+			    "all", recover.path, recover.same.offset, recover.same.reason,
 			    recover.same.count, recover.same.bytes);
 		if (recover.lines == FAULTS_SAID)
 			say("%s: further faults, if any, are not printed", recover.path);

@@ -273,7 +273,7 @@ static int ship_locked(const struct folder *folder, uint64_t events, bool is_las
 	return status;
 }
 
-/* Makes the folder if it does not exist. Returns its descriptor, or -1 after it printed an error. */
+/* Makes the folder if it is missing. Returns its descriptor, or -1 after it printed an error. */
 static int open_root(const char *root)
 {
 	int fd = mkdir(root, 0755) && errno != EEXIST
