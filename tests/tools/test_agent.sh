@@ -426,6 +426,22 @@ end_puppet
 check "nothing is loaded into it" test -z "$(grep libposixtrace "/proc/$plain/maps")"
 end_agent TERM 0
 
+# A child of a killed agent has the lock for a moment.
+is_locked() { ! flock -n "$store/lock" true; }
+if command -v flock >/dev/null; then
+	true &
+	ended=$!
+	wait $ended
+	echo $ended >"$store/lock"
+	flock "$store/lock" sleep 0.5 &
+	holder=$!
+	until_true is_locked
+	start_agent
+	check "an agent waits for the lock that a child of a killed agent has" said ': ready: '
+	end_agent TERM 0
+	wait $holder
+fi
+
 # A folder that other users own, or can write to.
 chmod 770 "$store"
 run 1 agent -c "$conf"

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "agent/config.h"
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
@@ -32,6 +33,10 @@
 #define TIME_LEN  20   /* 20261126T082400.123Z */
 /* greatest number of logs of one process and trigger in one millisecond */
 #define SAME_TIME 1000
+
+#define PID_BYTES     32       /* of the text in the file "lock" */
+#define CHILD_TRIES   100      /* for the lock that a child of a killed agent has */
+#define CHILD_WAIT_NS 50000000 /* between two tries */
 
 int64_t store_now_ms(void)
 {
@@ -95,27 +100,63 @@ int store_open_client(const char *folder)
 }
 
 /*
- * Locks the folder. The kernel releases the lock when the agent ends in any way. Children do not
- * keep the lock, because they execute a program or end before the agent continues.
+ * Tries to lock the folder. If another process has the lock, stores the number of the agent that
+ * locked it, or an empty text if it is unknown.
+ */
+static bool try_lock(int fd, char text[PID_BYTES])
+{
+	ssize_t n;
+
+	*text = '\0';
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return true;
+	if (errno == EWOULDBLOCK) {
+		n = pread(fd, text, PID_BYTES - 1, 0);
+		text[n > 0 ? n : 0] = '\0';
+		text[strspn(text, "0123456789")] = '\0';
+		errno = EWOULDBLOCK;
+	}
+	return false;
+}
+
+/* Returns whether a process has ended. A zombie has ended, too. */
+static bool is_dead(pid_t pid)
+{
+	struct procfile_stat stat;
+
+	return procfile_has_ended(pid) || (procfile_stat(pid, &stat) && stat.state == 'Z');
+}
+
+/*
+ * Locks the folder. The kernel releases the lock when the agent ends in any way. A child of the
+ * agent keeps the lock for a moment, until it executes a program or ends. So if the agent was
+ * killed, a new agent waits for its child, and does not refuse to start.
  */
 static bool lock_store(struct store *store)
 {
-	char text[32] = "";
-	ssize_t n;
-	int len;
+	char text[PID_BYTES];
+	bool is_locked;
+	int len, err;
 
 	store->lock = openat(store->dir, "lock", O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (store->lock < 0) {
 		store_say(store->folder, "lock");
 		return false;
 	}
-	if (flock(store->lock, LOCK_EX | LOCK_NB)) {
-		if (errno != EWOULDBLOCK) {
-			store_say(store->folder, "lock");
-			return false;
-		}
-		n = read(store->lock, text, sizeof(text) - 1);
-		text[n > 0 ? strspn(text, "0123456789") : 0] = '\0';
+	is_locked = try_lock(store->lock, text);
+	err = errno;
+	for (int i = 0; i < CHILD_TRIES && !is_locked && err == EWOULDBLOCK && *text &&
+	     is_dead((pid_t)atoi(text)); i++) {
+		nanosleep(&(struct timespec){ .tv_nsec = CHILD_WAIT_NS }, NULL);
+		is_locked = try_lock(store->lock, text);
+		err = errno;
+	}
+	if (!is_locked && err != EWOULDBLOCK) {
+		errno = err;
+		store_say(store->folder, "lock");
+		return false;
+	}
+	if (!is_locked) {
 		say("%s: another agent uses this folder%s%s", store->folder,
 		    *text ? ": process " : "", text);
 		return false;
