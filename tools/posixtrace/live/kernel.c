@@ -14,6 +14,7 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
+#include "live/jit_map.h"
 #include "live/kernel_copies.h"
 #include "live/kernel_frames.h"
 #include "live/kernel_part.h"
@@ -239,7 +240,10 @@ static int begin_plan(struct kernel *kernel, const struct kernel_plan *plan, pid
 	const char *wish = getenv("POSIXTRACE_KERNEL"), *why = NULL;
 	int err = 0;
 
-	*kernel = (struct kernel){ .plan = *plan, .pid = pid, .starts = starts };
+	*kernel = (struct kernel){
+		.plan = *plan, .pid = pid, .pid_begin_ns = jit_maps_process_begin(pid),
+		.starts = starts,
+	};
 	if (plan->sample_stack && !kernel_copies_has()) {
 		say("--sample-stack: this build or processor does not support it");
 		return TOOL_FAILURE;

@@ -177,6 +177,8 @@ struct forms;
 struct kernel {
 	struct kernel_plan plan;
 	pid_t pid;              /* of the process with which the recording began */
+	/* when this process began (CLOCK_REALTIME); INT64_MAX: unknown */
+	int64_t pid_begin_ns;
 	bool is_active;
 	bool starts;            /* the process waits before execve(2) when recording begins */
 	struct syscalls *syscalls; /* NULL: neither system calls nor functions are recorded */

@@ -283,6 +283,8 @@ static int weave_all(struct weave *weave, int fd)
 	if (!err)
 		err = read_threads(weave);
 	if (!err)
+		err = weave_jit_begin(weave);
+	if (!err)
 		err = copy_events(weave);
 	if (!err)
 		err = lost_pairs(weave->to, weave->from);
@@ -325,6 +327,7 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	stack_unwinder_end(weave.unwinder);
 	kernel_reader_end(&weave.reader);
 	weave_calls_end(&weave);
+	weave_jit_end(&weave);
 	posix_trace_close(weave.from);
 	free(weave.stacked);
 	free(weave.kernel_id);

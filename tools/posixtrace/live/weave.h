@@ -38,6 +38,7 @@ struct weave {
 	struct stack_unwinder *unwinder;
 	struct kernel_reader reader;
 	struct examination *examination; /* in weave_calls.c; NULL: no system calls */
+	struct weave_jit *jit;
 	bool runs;         /* the stream runs */
 	bool is_ending;    /* the recorder has stopped the stream for ever, at end_ns */
 	int64_t end_ns;
@@ -110,6 +111,18 @@ int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event)
  */
 int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
 		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1]);
+
+/*
+ * In weave_jit.c: finds out whether an address of a process, or an address of a stack, is in a
+ * function that the process compiled while it ran. If it is, adds the function to the lists of the
+ * log. is_exact has the same meaning as for symbols_at(). weave_jit_end() must be called in any
+ * case.
+ */
+int weave_jit_begin(struct weave *weave);
+int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t time_ns,
+		      bool is_exact);
+int weave_jit_stack(struct weave *weave, uint32_t number, pid_t pid, int64_t time_ns);
+void weave_jit_end(struct weave *weave);
 
 /* Compares two threads, for qsort() and bsearch(). */
 int weave_by_thread(const void *a, const void *b);

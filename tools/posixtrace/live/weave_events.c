@@ -305,9 +305,12 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	unsigned char data[2 * sizeof(uint32_t) + STACK_FRAMES * sizeof(*frame)];
 	struct posix_trace_event_np of = *event;
 
+	/* Processes may have equal stacks, but each has functions of its own. */
+	int err = weave_jit_stack(weave, number, event->info.posix_pid, event->time_ns);
+
 	/* If the log already has the stack, other events only refer to its number. */
-	if (stack->is_written)
-		return 0;
+	if (err || stack->is_written)
+		return err;
 	stack->is_written = true;
 	memcpy(data, &number, sizeof(number));
 	memcpy(data + sizeof(number), &bytes, sizeof(bytes));

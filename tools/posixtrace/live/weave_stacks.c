@@ -57,8 +57,12 @@ int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event)
 	struct posix_trace_event_np of = *event;
 	unsigned char *data;
 	uint32_t number;
-	int err = 0;
+	int err = weave_jit_address(weave, event->info.posix_pid,
+				    (uintptr_t)event->info.posix_prog_address, event->time_ns,
+				    false);
 
+	if (err)
+		return err;
 	if (id >= weave->types || weave->stacked[id] == WEAVE_NO_STACK)
 		return posix_trace_compose_event_np(weave->to, event);
 	of.data_len = stack_unwind_fields(event);

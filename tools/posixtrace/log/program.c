@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "log/field.h"
+#include "log/jit.h"
 
 void program_base(char name[PROGRAM_NAME_BYTES], const char *path, size_t len)
 {
@@ -58,7 +59,7 @@ bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRA
 		 * forked. */
 		if (mapping.parent)
 			*parent = mapping.parent;
-		else if (mapping.start < lowest)
+		else if (mapping.start < lowest && !jit_is_path(mapping.path))
 			lowest = mapping.start, path = mapping.path;
 	}
 	/*

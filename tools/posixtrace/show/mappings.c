@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "base/tool.h"
 #include "base/when.h"
+#include "log/jit.h"
 #include "log/logfile.h"
 #include "symbols/module.h"
 #include "symbols/symbols.h"
@@ -33,7 +34,8 @@ static void put_build_id(char *to, const struct posix_trace_mapping_np *mapping)
 
 /*
  * Prints an entry of the list as a line of text. An entry with a parent is not a mapping. Such an
- * entry means that the process was forked.
+ * entry means that the process was forked. A function that the program compiled while it ran has no
+ * file.
  */
 static void put_text(const struct posix_trace_mapping_np *mapping, const char *id,
 		     const struct module *module)
@@ -50,10 +52,12 @@ static void put_text(const struct posix_trace_mapping_np *mapping, const char *i
 	text_safe(&out_stdout, mapping->path, strlen(mapping->path));
 	if (mapping->until_ns != INT64_MAX)
 		out_str(&out_stdout, " [until unloaded]");
-	out_str(&out_stdout, found ? " -> " : ": ");
-	if (!found)
-		found = module ? module_lack(module) : strerror(ENOMEM);
-	text_safe(&out_stdout, found, strlen(found));
+	if (!jit_is_path(mapping->path)) {
+		out_str(&out_stdout, found ? " -> " : ": ");
+		if (!found)
+			found = module ? module_lack(module) : strerror(ENOMEM);
+		text_safe(&out_stdout, found, strlen(found));
+	}
 	out_char(&out_stdout, '\n');
 }
 
@@ -84,7 +88,7 @@ static void put_json(const struct posix_trace_mapping_np *mapping, const char *i
 		json_string_member(&json, "path", mapping->path);
 		if (found)
 			json_string_member(&json, "found", found);
-		else
+		else if (!jit_is_path(mapping->path))
 			json_string_member(&json, "lack",
 					   module ? module_lack(module) : strerror(ENOMEM));
 	}
@@ -104,8 +108,9 @@ static int list_mappings(struct logfile *log, bool json)
 
 	while (!(err = posix_trace_mapping_getnext_np(log->trid, &mapping, &unavailable)) &&
 	       !unavailable && !out_stdout.err) {
-		/* An entry with a parent reports a fork and names no file. */
-		const struct module *module = mapping.parent ? NULL : module_of(&mapping);
+		/* An entry with a parent reports a fork, and a compiled function has no file. */
+		const struct module *module = mapping.parent || jit_is_path(mapping.path) ?
+					      NULL : module_of(&mapping);
 
 		put_build_id(id, &mapping);
 		(json ? put_json : put_text)(&mapping, id, module);

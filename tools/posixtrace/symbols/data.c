@@ -14,6 +14,7 @@
 
 #include "base/table.h"
 #include "base/vec.h"
+#include "log/jit.h"
 #include "symbols/demangle.h"
 #include "symbols/module.h"
 #include "symbols/symbols.h"
@@ -224,8 +225,9 @@ static const struct named *find_variable(trace_id_t trid, pid_t pid, uint64_t po
 	entry->from_ns = INT64_MIN;
 	entry->until_ns = INT64_MAX;
 	mapping = mapping_below(data, pid, pointer, time_ns, entry);
-	entry->name = mapping ? variable_name(module_of(mapping), pointer - mapping->base,
-					      &entry->plain) : NULL;
+	entry->name = mapping && !jit_is_path(mapping->path) ?
+		      variable_name(module_of(mapping), pointer - mapping->base, &entry->plain) :
+		      NULL;
 	return entry->name ? entry : NULL;
 }
 
@@ -272,7 +274,7 @@ static uint64_t distance_in(const struct logfile *log, pid_t pid, uint64_t addre
 
 	if (posix_trace_mapping_find_np(log->trid, pid, address, time_ns, &mapping))
 		return 0;
-	module = module_of(&mapping);
+	module = jit_is_path(mapping.path) ? NULL : module_of(&mapping);
 	return module && module_begin(module, address - mapping.base, &begin)
 		       ? address - mapping.base - begin
 		       : 0;

@@ -15,8 +15,10 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "log/jit.h"
 #include "symbols/demangle.h"
 #include "symbols/given.h"
+#include "symbols/jit_name.h"
 #include "symbols/module.h"
 #include "symbols/shorten.h"
 
@@ -166,13 +168,33 @@ enum address_kind {
 };
 
 /*
+ * Fills the entry of a function that the program compiled while it ran: the log has its name.
+ * Returns false if memory is lacking.
+ */
+static bool fill_compiled(struct known *entry, const struct posix_trace_mapping_np *mapping)
+{
+	struct jit_name name;
+
+	entry->own = strdup(jit_name_of(mapping->path));
+	if (!entry->own)
+		return false;
+	jit_name_split(entry->own, &name);
+	entry->symbol = (struct symbol){
+		.name = name.function, .whole = name.function, .module = SYMBOLS_COMPILED,
+		.file = name.file, .line = name.line, .is_function = true,
+	};
+	return true;
+}
+
+/*
  * Fills the entry. A return address may belong to the next line or function. So the function uses
  * the preceding address, which belongs to the call.
  */
 static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np *mapping,
 			uint64_t address, enum address_kind kind)
 {
-	struct module *module = module_of(mapping);
+	const bool is_compiled = jit_is_path(mapping->path);
+	struct module *module = is_compiled ? NULL : module_of(mapping);
 	struct module_place place = { NULL };
 
 	free(entry->own);
@@ -182,6 +204,8 @@ static bool find_symbol(struct known *entry, const struct posix_trace_mapping_np
 	entry->symbol.module = mapping->path;
 	entry->from_ns = mapping->from_ns;
 	entry->until_ns = mapping->until_ns;
+	if (is_compiled)
+		return fill_compiled(entry, mapping);
 	if (module && kind == IS_BEGIN)
 		place.function = module_function(module, address - mapping->base);
 	if (place.function ||

@@ -5,7 +5,7 @@
  * The log has the path and the build-id of the file that was mapped at the address. Only a file
  * with this build-id is used. If no file is found, or if the tool was built without elfutils, an
  * address is shown as MODULE+0xOFFSET. If the log has no mapping at the address, there is no
- * symbol.
+ * symbol. The log has the names of functions that the program compiled while it ran.
  */
 #ifndef POSIXTRACE_SYMBOLS_SYMBOLS_H
 #define POSIXTRACE_SYMBOLS_SYMBOLS_H
@@ -45,6 +45,9 @@ struct symbol {
  * graphs.
  */
 #define SYMBOLS_KERNEL "kernel"
+
+/* The module of functions that the program compiled while it ran (log/jit.h). */
+#define SYMBOLS_COMPILED "[jit]"
 
 /*
  * The name of all instructions in the libraries of this project. A sample there is a cost of the

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* jit_name.h - splits the name that a just-in-time compiler gives a function. */
+#ifndef POSIXTRACE_SYMBOLS_JIT_NAME_H
+#define POSIXTRACE_SYMBOLS_JIT_NAME_H
+
+/* The members point into the text that was split, or to a constant. */
+struct jit_name {
+	const char *function;
+	const char *file; /* NULL: unknown */
+	unsigned line;    /* 0: unknown */
+};
+
+/*
+ * Splits a name. Knows the forms of V8 ("JS:*name /file.js:12:34") and of Python ("py::name:file").
+ * A name of another form is the function. The text is changed, and must stay as long as the result
+ * is used.
+ */
+void jit_name_split(char *text, struct jit_name *name);
+
+#endif
