@@ -9,10 +9,18 @@
 
 #include "base/vec.h"
 #include "symbols/symbols.h"
+#include "why/interpreter.h"
 
 #define LEVELS  64  /* the most levels of a stack that are followed */
 #define CALLERS 4   /* the most callers in the label */
 #define NAME    100
+
+/* The function at one level. */
+struct common_level {
+	char name[NAME];
+	bool is_named;       /* the name comes from a symbol */
+	bool is_interpreter; /* it says little about the program */
+};
 
 /* A call stack that samples have. The present level is the level that follow_level() compares. */
 struct common_stack {
@@ -29,10 +37,10 @@ static bool is_stack(const void *array, uint32_t index, const void *key)
 
 /*
  * Returns the name of the function at a level of a stack, or NULL if there is none. The outermost
- * function has level 0. Stores in *is_named whether the name comes from a symbol.
+ * function has level 0. Stores in *of what is known of the function, except its name.
  */
 static const char *name_at(const struct history *history, pid_t pid,
-			   const struct common_stack *stack, size_t level, bool *is_named)
+			   const struct common_stack *stack, size_t level, struct common_level *of)
 {
 	struct stacks_found found;
 	const struct symbol *symbol;
@@ -48,7 +56,8 @@ static const char *name_at(const struct history *history, pid_t pid,
 				  stack->time_ns);
 	if (!symbol)
 		return NULL;
-	*is_named = symbol->is_function;
+	of->is_named = symbol->is_function;
+	of->is_interpreter = interpreter_is(symbol->module);
 	/* If neither a symbol nor the function's begin is known, the name is only an address. */
 	return symbol->is_function || symbol->whole != symbol->name ? symbol->whole : NULL;
 }
@@ -98,15 +107,14 @@ static int by_hash(const void *a, const void *b)
  * stacks with this name and stores the name. Otherwise keeps all stacks and returns false.
  */
 static bool follow_level(const struct history *history, pid_t pid, struct common_stack *stack,
-			 size_t *stacks, uint64_t all, size_t level, char name[NAME],
-			 bool *is_named)
+			 size_t *stacks, uint64_t all, size_t level, struct common_level *of)
 {
 	size_t best = 0, length = 0;
 	uint64_t most = 0;
 	const char *text;
 
 	for (size_t i = 0; i < *stacks; i++) {
-		text = name_at(history, pid, &stack[i], level, is_named);
+		text = name_at(history, pid, &stack[i], level, of);
 		stack[i].hash = text ? hash_bytes(HASH_BEGIN, text, strlen(text)) : 0;
 	}
 	qsort(stack, *stacks, sizeof(*stack), by_hash);
@@ -125,23 +133,25 @@ static bool follow_level(const struct history *history, pid_t pid, struct common
 		return false;
 	memmove(stack, stack + best, length * sizeof(*stack));
 	*stacks = length;
-	text = name_at(history, pid, &stack[0], level, is_named);
-	snprintf(name, NAME, "%s", text ? text : "?");
+	text = name_at(history, pid, &stack[0], level, of);
+	snprintf(of->name, NAME, "%s", text ? text : "?");
 	return true;
 }
 
-/* Writes the function and its callers, the innermost first. */
-static void write_label(struct common *common, char name[LEVELS][NAME], size_t levels)
+/* Writes the function and its callers, the innermost first, without those of an interpreter. */
+static void write_label(struct common *common, const struct common_level *level, size_t levels)
 {
 	size_t used = (size_t)snprintf(common->label, sizeof(common->label),
-				       "running %s and what it calls", name[levels - 1]);
+				       "running %s and what it calls", level[levels - 1].name);
+	size_t callers = 0;
 
 	/* The list ends with main(), because the C library calls main(). */
-	for (size_t i = 1; i <= CALLERS && i < levels && used < sizeof(common->label) &&
-	     strcmp(name[levels - i], "main") != 0; i++)
-		used += (size_t)snprintf(common->label + used, sizeof(common->label) - used,
-					 "%s%s", i == 1 ? ", called by " : " < ",
-					 name[levels - 1 - i]);
+	for (size_t i = levels - 1; i > 0 && callers < CALLERS && used < sizeof(common->label) &&
+	     strcmp(level[i].name, "main") != 0; i--)
+		if (!level[i - 1].is_interpreter)
+			used += (size_t)snprintf(common->label + used, sizeof(common->label) - used,
+						 "%s%s", callers++ ? " < " : ", called by ",
+						 level[i - 1].name);
 }
 
 /*
@@ -162,34 +172,37 @@ static bool note_stacks(struct common *common, const struct common_stack *stack,
 /*
  * The result is the innermost common function that has a name, because an address says little. If
  * no common function has a name, the result is the innermost one. The functions that start every
- * program, main() and those with a leading underscore, are never the result.
+ * program, main() and those with a leading underscore, are never the result. Neither are the
+ * functions of an interpreter.
  */
 int common_find(struct common *common, const struct history *history, uint32_t thread,
 		int64_t from_ns, int64_t to_ns)
 {
 	const struct history_thread *of = &history->thread[thread];
-	char (*name)[NAME] = calloc(LEVELS, sizeof(*name));
+	struct common_level *of_level = calloc(LEVELS, sizeof(*of_level));
 	struct common_stack *stack = NULL;
 	size_t stacks = 0, found = 0;
-	bool has_name = false, is_named;
+	bool has_name = false;
 	uint64_t all = 0;
-	bool good = name && collect_stacks(of, from_ns, to_ns, &stack, &stacks, &all);
+	bool good = of_level && collect_stacks(of, from_ns, to_ns, &stack, &stacks, &all);
 
 	*common = (struct common){ .has = NULL };
 	for (size_t level = 0; good && stacks && level < LEVELS &&
-	     follow_level(history, of->pid, stack, &stacks, all, level, name[level], &is_named);
+	     follow_level(history, of->pid, stack, &stacks, all, level, &of_level[level]);
 	     level++) {
-		if ((has_name && !is_named) || !strcmp(name[level], "main") ||
-		    *name[level] == '_')
+		const struct common_level *at = &of_level[level];
+
+		if ((has_name && !at->is_named) || !strcmp(at->name, "main") ||
+		    *at->name == '_' || at->is_interpreter)
 			continue;
-		has_name = is_named;
+		has_name = at->is_named;
 		found = level + 1;
 		good = note_stacks(common, stack, stacks);
 	}
 	if (found)
-		write_label(common, name, found);
+		write_label(common, of_level, found);
 	free(stack);
-	free(name);
+	free(of_level);
 	return good ? 0 : ENOMEM;
 }
 

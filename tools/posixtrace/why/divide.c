@@ -164,6 +164,16 @@ void division_label(struct division *division, struct why_node *node, const char
 
 /* ------------------------------------------------------------------ the walk */
 
+/* Returns whether the log knows the files of a process. A log of a foreign format has none. */
+static bool has_files(const struct history *history)
+{
+	struct posix_trace_mapping_np mapping;
+	int end = 0;
+
+	return !posix_trace_mapping_rewind_np(history->log->trid) &&
+	       !posix_trace_mapping_getnext_np(history->log->trid, &mapping, &end) && !end;
+}
+
 /*
  * Writes "FUNCTION (FILE)" of an address, or the module and the offset. The text has no line
  * number, because the samples of all lines of a function belong together.
@@ -183,12 +193,16 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 		return;
 	}
 
-	if (!file && symbol && symbol->is_function && !symbol->is_recorder)
+	if (!file && symbol && symbol->is_function && !symbol->is_recorder &&
+	    strcmp(symbol->module, SYMBOLS_COMPILED) != 0)
 		file = symbol->module;
 	if (file)
 		snprintf(text, size, "%s (%s)", symbol->name, path_last(file));
 	else if (symbol)
 		snprintf(text, size, "%s", symbol->whole);
+	else if (has_files(history))
+		/* All such addresses are one part, because none of them has a function. */
+		snprintf(text, size, "code of no file, probably compiled while the program ran");
 	else
 		snprintf(text, size, "0x%llx", (unsigned long long)address);
 }

@@ -14,6 +14,7 @@
 #include "base/errnames.h"
 #include "base/text.h"
 #include "symbols/symbols.h"
+#include "why/interpreter.h"
 #include "why/lives.h"
 #include "why/repeats.h"
 #include "why/served.h"
@@ -633,6 +634,7 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	const struct history *history = &why->history;
 	/* A recording by why itself has all holders, if threads waited for locks. */
 	const bool has_holders = why->is_live || history->holds.count || history->has_waiting;
+	const char *advice = interpreter_advice(history);
 
 	out_printf(out, "\nEvidence: %llu event%s, %llu of them calls with a duration, of %zu "
 		   "thread%s; %llu event%s lost.\n",
@@ -654,6 +656,8 @@ void why_text_end(struct out *out, const struct why *why, bool is_cut)
 	if (history->samples)
 		out_printf(out, "Functions: %llu sample%s of running threads.\n",
 			   (unsigned long long)history->samples, text_plural(history->samples));
+	if (advice)
+		out_printf(out, "%s\n", advice);
 	if (!has_holders && history->has_owners)
 		out_str(out, "The log has only the first holder of a lock during a wait: "
 			"'posixtrace record --trace\ndefault,lock-hold' records all of them.\n");

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* interpreter.c - recognizes interpreters by the names of their files. */
+#include "why/interpreter.h"
+
+#include <string.h>
+
+#include "base/path.h"
+#include "log/jit.h"
+
+/* Enough samples to know what a program is. */
+#define LOOKED_MAX 2000
+
+/* How an interpreter writes the names of functions into a file; see posixtrace-record(1). */
+#define NODE   "JavaScript: 'node --perf-basic-prof --interpreted-frames-native-stack' names " \
+	       "its functions in\nthe log."
+#define PYTHON "Python: 'python3 -X perf' (from 3.12 on), recorded with --sample-stack, names " \
+	       "its functions\nin the log."
+#define JAVA   "Java: 'java -XX:+PreserveFramePointer -XX:+UnlockDiagnosticVMOptions\n" \
+	       "-XX:+DumpPerfMapAtExit' (from 17 on) names its methods in the log."
+#define RUBY   "Ruby: 'ruby --yjit --yjit-perf' (from 3.3 on) names its methods in the log."
+
+/*
+ * The begins of names of files; a version may follow. advice: NULL if the interpreter cannot write
+ * names.
+ */
+static const struct interpreter {
+	const char *name, *advice;
+} interpreters[] = {
+	{ "node", NODE },
+	{ "libnode.so", NODE },
+	{ "python", PYTHON },
+	{ "libpython", PYTHON },
+	{ "libjvm.so", JAVA },
+	{ "libcoreclr.so", ".NET: the environment DOTNET_PerfMapEnabled=1 names its methods in the "
+			   "log." },
+	{ "beam.smp", "Erlang: 'erl +JPperf true' names its functions in the log." },
+	{ "ruby", RUBY },
+	{ "libruby", RUBY },
+	{ "perl", NULL }, { "libperl.so", NULL }, { "php", NULL }, { "libphp", NULL },
+	{ "lua", NULL }, { "liblua", NULL },
+};
+
+/* Returns the interpreter of a file, or NULL. */
+static const struct interpreter *find_interpreter(const char *path)
+{
+	const char *name = path ? path_last(path) : "";
+
+	for (size_t i = 0; i < sizeof(interpreters) / sizeof(*interpreters); i++) {
+		size_t len = strlen(interpreters[i].name);
+
+		if (!strncmp(name, interpreters[i].name, len) &&
+		    !name[len + strspn(name + len, ".-0123456789so")])
+			return &interpreters[i];
+	}
+	return NULL;
+}
+
+bool interpreter_is(const char *path)
+{
+	return find_interpreter(path) != NULL;
+}
+
+/* Returns an interpreter whose file the process has mapped, or NULL. */
+static const struct interpreter *mapped_by(const struct history *history, pid_t pid)
+{
+	struct posix_trace_mapping_np mapping;
+	const struct interpreter *found = NULL;
+	int end = 0;
+
+	if (posix_trace_mapping_rewind_np(history->log->trid))
+		return NULL;
+	while (!found && !posix_trace_mapping_getnext_np(history->log->trid, &mapping, &end) &&
+	       !end)
+		if (mapping.pid == pid && !mapping.parent)
+			found = find_interpreter(mapping.path);
+	return found;
+}
+
+/*
+ * Returns the interpreter to which a function of the sample's stack belongs, or NULL. If the
+ * innermost address is in no file, it is the interpreter of the process. Sets *has_compiled if the
+ * stack has a compiled function.
+ */
+static const struct interpreter *of_sample(const struct history *history,
+					   const struct history_thread *thread,
+					   const struct sample *sample, bool *has_compiled)
+{
+	const struct interpreter *found = NULL;
+	struct posix_trace_mapping_np mapping;
+	struct stacks_found stack;
+
+	if (!sample->stack || !stacks_number(&history->stacks, sample->stack - 1, &stack))
+		return NULL;
+	for (size_t i = 0; i < stack.count && !found; i++) {
+		if (stacks_is_kernel(stack.frame[i]))
+			continue;
+		if (posix_trace_mapping_find_np(history->log->trid, thread->pid, stack.frame[i],
+						sample->time_ns, &mapping))
+			found = i ? NULL : mapped_by(history, thread->pid);
+		else if (jit_is_path(mapping.path))
+			*has_compiled = true;
+		else
+			found = find_interpreter(mapping.path);
+	}
+	return found;
+}
+
+const char *interpreter_advice(const struct history *history)
+{
+	size_t count[sizeof(interpreters) / sizeof(*interpreters)] = { 0 }, looked = 0;
+	bool has_compiled = false;
+
+	for (size_t i = 0; i < history->threads && looked < LOOKED_MAX; i++) {
+		const struct history_thread *thread = &history->thread[i];
+
+		for (size_t j = 0; j < thread->samples && looked < LOOKED_MAX; j++, looked++) {
+			const struct interpreter *found =
+				of_sample(history, thread, &thread->sample[j], &has_compiled);
+
+			if (found)
+				count[found - interpreters]++;
+			if (has_compiled)
+				return NULL;
+		}
+	}
+	for (size_t i = 0; i < sizeof(count) / sizeof(*count); i++)
+		if (count[i] && count[i] >= looked - looked / 2)
+			return interpreters[i].advice;
+	return NULL;
+}
