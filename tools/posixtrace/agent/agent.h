@@ -19,7 +19,7 @@
 #include "agent/store.h"
 #include "base/until.h"
 
-/* descriptors that must be free before a process is recorded: for it, and for logs and clients */
+/* descriptors that must be free before a recording begins: for the recorder, logs and clients */
 #define AGENT_DESCRIPTORS 32
 
 /* The kinds of reasons why a process that the configuration names is not recorded. */
@@ -77,7 +77,7 @@ struct agent {
 	struct agent_end *end;
 	size_t ends_noted;
 	uint64_t searches; /* the number of searches for processes */
-	size_t hidden;	   /* processes that the last search may not examine */
+	size_t hidden;	   /* processes that the last search could not examine */
 	/* During this search a process has found no free stream, or no free descriptors. */
 	bool lacks_streams, lacks_descriptors;
 	struct agent_fired *fired;
@@ -165,7 +165,7 @@ void agent_note_refused(struct agent *agent, const struct found *found, enum age
 bool agent_must_wait(struct agent *agent, const struct found *found);
 /* Forgets the refusal of a process that is recorded now. */
 void agent_forget_recorded(struct agent *agent, const struct found *found);
-/* Forgets the processes that the last search has not found, or all. */
+/* Forgets the refused processes that the last search has not found, or all refused processes. */
 void agent_forget_refused(struct agent *agent, bool all);
 
 /* Stores the reason why a process is not recorded or watched if the user has no stream left. */
@@ -176,8 +176,8 @@ void agent_no_stream(char reason[RECORDER_REASON], pid_t pid);
  */
 bool agent_has_descriptors(const struct agent *agent);
 /*
- * Returns whether a message is due that is printed once a minute, and notes in *said_ns that it is
- * printed now. *said_ns is 0 if it was not printed yet.
+ * For a message that is printed at most once a minute: returns whether the caller must print it
+ * now, and then stores the current time in *said_ns. *said_ns is 0 before the first message.
  */
 bool agent_is_due(int64_t *said_ns);
 /* Replaces the line ends in kept messages (say.h) by semicolons and blanks. Returns the text. */

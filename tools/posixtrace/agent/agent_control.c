@@ -100,7 +100,7 @@ static void put_safe(FILE *to, const char *text)
 	free(out);
 }
 
-/* Writes the process and the section of a line about something that the agent lacks. */
+/* Begins the line of a process without recorder or of a recorder without watch. */
 static void put_process(FILE *answer, const char *what, pid_t pid, const char *executable,
 			const char *record)
 {

@@ -152,7 +152,7 @@ static void end_recorder(struct agent *agent, size_t index, const char *trigger,
 	char *path;
 
 	forget_recorder(agent, index);
-	/* The end is a little later, so the gap that a log states is never too short. */
+	/* The recording ends a little later than noted, so a log never states too short a gap. */
 	agent_note_end(agent, recorder->pid, recorder->start, store_now_ms());
 	recorder_end(recorder, &agent->store, agent->config, &agent->metrics, NULL, trigger, reason,
 		     last_ns, &path);
@@ -198,8 +198,8 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 /*
  * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
  * At the end of a process only one log is written: the log of the first trigger that fits and is
- * not held off. If an earlier trigger fits but is held off, the log counts as held off for this
- * trigger.
+ * not held off. If an earlier trigger fits but is held off, the log counts as held off for that
+ * earlier trigger.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {

@@ -123,7 +123,7 @@ void agent_forget_recorded(struct agent *agent, const struct found *found)
 /* Returns the greatest time between two attempts. */
 static int64_t most_ns(enum agent_refusal why, const struct found *found)
 {
-	/* The next search costs little: it ends at the first process that lacks the same thing. */
+	/* The next search tries only one such process; if that fails, the others wait. */
 	if (why == AGENT_NO_STREAM || why == AGENT_NO_DESCRIPTOR)
 		return 0;
 	return why == AGENT_ERROR && found->record->injects ? INJECT_MOST_NS : AGAIN_MOST_NS;
@@ -148,7 +148,7 @@ static struct agent_refused *have_refused(struct agent *agent, const struct foun
 	return refused;
 }
 
-/* Returns whether this search has found no other process that is refused for the same lack. */
+/* Returns whether this search has found no other process that is refused for the same reason. */
 static bool is_first(const struct agent *agent, const struct found *found, enum agent_refusal why)
 {
 	for (size_t i = 0; i < agent->refuseds; i++)

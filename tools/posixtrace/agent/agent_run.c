@@ -61,7 +61,7 @@ static bool has_obstacle(struct agent *agent, const struct found *found, enum ag
 	const int pid = (int)found->pid;
 
 	if (!found->record->injects && !find_uses_library(found->pid)) {
-		/* It may get the library later, for example by execve(). */
+		/* The process may get the library later, for example by execve(). */
 		*why = AGENT_NO_LIBRARY;
 		snprintf(reason, RECORDER_REASON, "process %d: it does not use libposixtrace, and "
 			 "its section lacks inject = yes", pid);
@@ -188,9 +188,9 @@ static void keep_folders(struct agent *agent)
 }
 
 /*
- * Returns the memory of ended recorders to the kernel. By itself glibc returns only memory behind
- * the last used block. The memory of an agent would therefore remain that of the time with the most
- * processes.
+ * Returns the memory of ended recorders to the kernel. Without this call, glibc returns only memory
+ * behind the last used block, so the agent would keep the memory that it needed for its greatest
+ * number of processes.
  */
 static void return_memory(struct agent *agent)
 {
@@ -427,7 +427,7 @@ static void wait_for_work(struct agent *agent)
 }
 
 /*
- * The signals are blocked before the message that the agent is ready, because an unblocked SIGUSR1
+ * The signals are blocked before the agent reports that it is ready, because an unblocked SIGUSR1
  * or SIGUSR2 would end the agent.
  */
 static int begin_signals(struct agent *agent)

@@ -83,7 +83,7 @@ struct config_trigger {
 	int64_t span_ns;
 	size_t errors;
 	int64_t hold_off_ns;
-	int64_t last_ns; /* the log has only the events of its last last_ns ns; 0: all */
+	int64_t last_ns; /* the log has only the events of the last last_ns ns; 0: all */
 };
 
 struct config {

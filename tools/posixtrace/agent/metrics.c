@@ -17,7 +17,7 @@
 #include "base/whole.h"
 
 #define WRITE_NS INT64_C(1000000000) /* the shortest time between two writes of the file */
-#define SAY_AGAIN_NS INT64_C(60000000000) /* a message about a failed write is repeated then */
+#define SAY_AGAIN_NS INT64_C(60000000000) /* until a message about a failed write is repeated */
 
 /*
  * Copies a name so that it can be the value of a label. Bytes that are not printable ASCII, and
@@ -271,8 +271,8 @@ static void put_logs(FILE *out, const struct agent *agent)
 }
 
 /*
- * The counts of all recorders are updated first. The text also has the time at which it was made.
- * By this time, a rule of Prometheus can detect that the agent no longer writes the file.
+ * The counts of all recorders are updated first. The text also has the time at which it was made,
+ * so that a rule of Prometheus can detect that the agent no longer writes the file.
  */
 char *metrics_text(struct agent *agent, size_t *len)
 {

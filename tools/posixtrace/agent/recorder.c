@@ -429,7 +429,7 @@ static int copy_recorder(const struct recorder *recorder, const struct store *st
 	return -1;
 }
 
-/* The argument of keep_stream(): what recorder_snapshot() has to do. */
+/* The argument of keep_stream(): the arguments of recorder_snapshot(). */
 struct snapshot {
 	struct recorder_log *list;
 	size_t count;

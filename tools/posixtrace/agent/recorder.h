@@ -63,7 +63,7 @@ struct recorder {
 	 */
 	char unwatched[RECORDER_REASON];
 	int64_t wait_ns, again_ns, said_ns; /* CLOCK_MONOTONIC; said_ns: see agent_is_due() */
-	/* the counts at the last recorder_count_all(), and those that the metrics have */
+	/* the counts at the last recorder_count_all(), and those already added to the metrics */
 	struct metrics_record seen, counted;
 };
 

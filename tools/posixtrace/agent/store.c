@@ -35,8 +35,8 @@
 #define SAME_TIME 1000
 
 #define PID_BYTES     32       /* of the text in the file "lock" */
-#define CHILD_TRIES   100      /* for the lock that a child of a killed agent has */
-#define CHILD_WAIT_NS 50000000 /* between two tries */
+#define CHILD_TRIES   100      /* tries to lock, while a child of a killed agent has the lock */
+#define CHILD_WAIT_NS 50000000 /* time between two tries */
 
 int64_t store_now_ms(void)
 {
@@ -130,7 +130,7 @@ static bool is_dead(pid_t pid)
 /*
  * Locks the folder. The kernel releases the lock when the agent ends in any way. A child of the
  * agent keeps the lock for a moment, until it executes a program or ends. So if the agent was
- * killed, a new agent waits for its child, and does not refuse to start.
+ * killed, a new agent waits for the child of the killed agent, and does not refuse to start.
  */
 static bool lock_store(struct store *store)
 {
@@ -263,8 +263,9 @@ static bool renew_folder(struct store *store, const char *name, int *fd, bool is
 
 /*
  * Opens the whole store again. The former store keeps its lock until the new one is locked, so that
- * no other agent can use one of them meanwhile. A failure is printed once. "name" is the part that
- * was removed. If only the lock was removed, flight/ is the same, and the recorders can continue.
+ * no other agent can use either of them meanwhile. A failure is printed once. "name" is the part
+ * that was removed. If only the lock was removed, flight/ is the same, and the recorders can
+ * continue.
  */
 static enum store_change renew_store(struct store *store, const char *name)
 {

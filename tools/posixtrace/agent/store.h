@@ -38,14 +38,14 @@ struct store {
 	 */
 	uint64_t removed, expired, refused;
 	/*
-	 * For each of these the reason is printed only once: the number of logs in logs/ that could
-	 * not be opened for their account in the last make_room(), and whether a log in flight/
-	 * waits for its account.
+	 * The states of two messages, so that each is printed only once. unreadable: the number of
+	 * logs in logs/ that could not be opened for their account in the last make_room().
+	 * has_waiting: a log in flight/ waits for its account.
 	 */
 	size_t unreadable;
 	bool has_waiting;
 	bool has_excess; /* the message that the quota is exceeded was printed */
-	/* the reason was printed why a folder, which was removed, cannot be made again */
+	/* the message was printed that a removed folder cannot be made again */
 	bool is_missing;
 };
 

@@ -221,7 +221,10 @@ static int open_watch(struct watch *watch, pid_t pid)
 	err = posix_trace_attr_setstreamfullpolicy(&attr, POSIX_TRACE_LOOP);
 	if (!err)
 		err = posix_trace_attr_setstreamsize(&attr, STREAM_BYTES);
-	/* The buffer has room for the data of every event, since keys may be at its end. */
+	/*
+	 * The buffer has room for the data of every event, since keys may be at the end of the
+	 * data.
+	 */
 	if (!err)
 		err = posix_trace_attr_getmaxdatasize(&attr, &watch->data_bytes);
 	if (!err && !(watch->data = malloc(watch->data_bytes)))
