@@ -308,7 +308,7 @@ static bool find_message(const struct bytes *message, uint64_t *rejected, const 
 
 /*
  * Stores in "reason" why a request failed: the address, and the status with the collector's text.
- * If the answer is incomplete, "reason" has the cause of that in place of the status and the text.
+ * If the answer is incomplete, "reason" has the error of the transfer in place of status and text.
  */
 static void put_reason(const struct collector *collector, enum otlp_signal signal,
 		       enum http_result result, const struct http_answer *answer,
@@ -334,8 +334,8 @@ static void put_reason(const struct collector *collector, enum otlp_signal signa
 }
 
 /*
- * The collector has accepted the request, but may have rejected some of its records. These are not
- * sent again, because the collector would reject them again.
+ * The collector has accepted the request, but may have rejected some of its records. Rejected
+ * records are not sent again, because the collector would reject them again.
  */
 static void read_success(struct collector *collector, enum otlp_signal signal, uint64_t records,
 			 uint64_t *rejected)

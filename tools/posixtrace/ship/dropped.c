@@ -101,8 +101,8 @@ static int add_stored(sqlite3_stmt *statement, const struct bytes *answer, size_
 }
 
 /*
- * Asks the server for the numbers of rows that count. A replica may lack rows that another replica
- * has confirmed, so link_sync() is called first.
+ * Asks the server for the numbers of the log's rows, without the rows of voided attempts. A replica
+ * may lack rows that another replica has confirmed, so link_sync() is called first.
  */
 static bool query_stored(struct shipment *shipment)
 {
@@ -192,7 +192,8 @@ static int ship_account(struct shipment *shipment, sqlite3 *db, bool is_last)
 }
 
 /*
- * Ships the account of one log; a shipment_once. This account may be a part of a merged account.
+ * Ships the account of one log; of the type shipment_once. This account may be a part of a merged
+ * account.
  */
 static int ship_part(const struct shipment_plan *plan, enum shipment_state *state, bool *again)
 {

@@ -167,7 +167,7 @@ static void read_list(struct listed *list, const struct bytes *answer)
 	}
 }
 
-/* The answer is whole rows. */
+/* Returns whether the answer consists of whole rows. */
 static bool has_whole_rows(const struct bytes *answer)
 {
 	const char *text;

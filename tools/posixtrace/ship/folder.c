@@ -219,9 +219,9 @@ static int ship_tables(const struct folder *folder, uint64_t events)
 
 /*
  * Locks the file with this name, and makes it if it is missing. The process that had the lock may
- * have removed the file meanwhile, so that a third process could make and lock another one. So a
- * file without a name is not used. Returns -1 and errno after an error, EWOULDBLOCK if another
- * process has the lock.
+ * have removed the file meanwhile, so that a third process could make and lock another one. So this
+ * function does not use a file whose name was removed. Returns -1 and errno after an error,
+ * EWOULDBLOCK if another process has the lock.
  */
 static int acquire_lock(const struct folder *folder, const char *lock)
 {

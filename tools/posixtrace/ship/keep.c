@@ -45,7 +45,7 @@ static bool has_whole_days(const struct bytes *answer)
 	return true;
 }
 
-/* Returns the time since which logs are kept. The rows of the days before its day are deleted. */
+/* Returns the time since which logs are kept. Only rows of days before its day are deleted. */
 static int64_t kept_since(uint64_t keep_days)
 {
 	return when_since((int64_t)keep_days * DAY_NS);

@@ -14,7 +14,7 @@
 
 #define OTHERS_S 5 /* timeout for a replica to which this process does not send rows now */
 #define SYNC_QUERIES 8 /* number of names of the statement SYSTEM SYNC REPLICA for each table */
-#define REPLICA_NAMES 100000 /* number of names of a replica besides the name by the macro */
+#define REPLICA_NAMES 100000 /* further names of a replica, besides the name by the macro */
 #define CODE_REPLICA_EXISTS 253 /* ClickHouse's REPLICA_IS_ALREADY_EXIST */
 #define CODE_NO_TABLE 60        /* UNKNOWN_TABLE */
 #define CODE_NO_DATABASE 81     /* UNKNOWN_DATABASE */

@@ -100,9 +100,9 @@ static int by_path(const void *a, const void *b)
 }
 
 /*
- * Returns whether a file of a folder can be shipped: a log, or the account of a dropped log. If the
- * log of an account exists, its account has no meaning. Instead, another log of the same name may
- * exist. If a name begins with a dot, the file is just being made.
+ * Returns whether a file of a folder can be shipped: a log, or the account of a dropped log. An
+ * account is not shipped while its log exists, because the log was not dropped. But it is shipped
+ * if another log has the name. If a name begins with a dot, the file is just being made.
  */
 static bool is_shippable(const char *path, const char *name)
 {
@@ -249,8 +249,8 @@ static int follow_folder(const char *path, enum shipment_state *state)
 }
 
 /*
- * Ends a round of follow_folder(). Returns the time to wait at least: it doubles with each round
- * that fails.
+ * Ends a round of follow_folder(). Returns the shortest time before the next round. The time
+ * doubles with each round that fails.
  */
 static int64_t end_folder_round(void)
 {

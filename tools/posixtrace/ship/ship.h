@@ -41,12 +41,12 @@ struct link {
 	bool lacks_views;              /* the message about optional views was printed */
 	/*
 	 * How often this process found that tables were missing, and made them. Positions from
-	 * before may count events that the database no longer has.
+	 * before the last time may count events that the database no longer has.
 	 */
 	unsigned made;
 	/*
-	 * the logs whose positions were compared with the database since then, or since the
-	 * process began: link_checked()
+	 * the logs whose positions were compared with the database since tables were last made, or
+	 * since the process began; see link_checked()
 	 */
 	uint64_t *checked;
 	size_t checks;
@@ -108,9 +108,9 @@ bool keep_expire(struct link *link, uint64_t keep_days);
 bool keep_has_expired(uint16_t day, uint64_t keep_days);
 
 /*
- * Whether the position of the log was compared with the database since the process began, and since
- * the tables were made again. link_note_checked() returns false after it printed that memory is
- * lacking.
+ * link_checked() returns whether the position of the log was compared with the database since the
+ * process began, and since this process last made tables. link_note_checked() notes that it was
+ * compared, and returns false after it printed that memory is lacking.
  */
 bool link_checked(const struct link *link, uint64_t source);
 bool link_note_checked(struct link *link, uint64_t source);
@@ -129,7 +129,8 @@ enum summary_end { SUMMARY_PART, SUMMARY_WHOLE, SUMMARY_ACCOUNT };
 struct position {
 	struct state state;
 	uint64_t source;
-	uint64_t events;        /* the server has this number of first events of the log */
+	/* number of events, from the first event of the log on, that the server has */
+	uint64_t events;
 	/* an INSERT that is not confirmed, with "count" events from "first" on; 0: none */
 	uint64_t attempt;
 	uint64_t first, count;
@@ -156,7 +157,8 @@ struct ship_options {
 	uint64_t batch;         /* the greatest number of events in an INSERT */
 	bool has_symbols;
 	bool is_dry;            /* nothing is sent, and no position is kept */
-	uint64_t keep_days;     /* old logs are deleted: keep_expire(); 0: they are not */
+	/* the age at which keep_expire() deletes logs; 0: none are deleted */
+	uint64_t keep_days;
 };
 
 enum shipment_state {
@@ -193,11 +195,14 @@ struct shipment_plan {
 	struct link *link;
 	const char *path;
 	bool is_last;
-	/* the number of the log in a merged account, and their number, which the run stores */
+	/* the index of the log in a merged account; the number of its logs, which the run stores */
 	size_t part, *parts;
 };
 
-/* Ships it once. If tables are made meanwhile, stores true in *again. Returns an exit status. */
+/*
+ * Ships the log or account of the plan once. If tables are made meanwhile, stores true in *again.
+ * Returns an exit status.
+ */
 typedef int (*shipment_once)(const struct shipment_plan *plan, enum shipment_state *state,
 			     bool *again);
 
@@ -234,7 +239,7 @@ uint64_t shipment_source(const struct posix_trace_loginfo_np *info, const char *
  */
 enum state_result shipment_start(struct shipment *shipment);
 /*
- * Returns whether the position still fits the database. It does not if tables were made after
+ * Returns whether the position still fits the database. It no longer fits if tables were made after
  * shipment_start(). The shipment of the log has then failed, and the caller starts it again.
  */
 bool shipment_is_current(const struct shipment *shipment);

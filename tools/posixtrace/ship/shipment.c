@@ -192,9 +192,9 @@ static void say_holes(const struct shipment *shipment, uint64_t rows, uint64_t n
 }
 
 /*
- * Counts the events of the log that the database has, in *rows. *next gets the number behind the
- * last of them, and has no meaning if there is none. If is_synced is true, link_sync() is called
- * before.
+ * Stores in *rows how many events of the log the database has. Stores in *next the number of the
+ * last of these events + 1, which has no meaning if *rows is 0. If is_synced is true, link_sync()
+ * is called before.
  */
 static bool count_events(struct shipment *shipment, bool is_synced, uint64_t *rows, uint64_t *next)
 {
@@ -249,7 +249,7 @@ static bool find_position(struct shipment *shipment)
 
 /*
  * Compares the position of an earlier process with the database, whose tables or rows may have been
- * removed since then. If the tables are missing, the requests make them again, and the caller calls
+ * removed meanwhile. If the tables are missing, the requests make them again, and the caller calls
  * find_position(). If only rows are missing, a user may have deleted them on purpose, as with the
  * partition of a day. So they are not sent again, and a message names the position. --keep deletes
  * rows without a message. A replica may lack rows that another one has confirmed. So if there are
@@ -278,8 +278,9 @@ static bool compare_position(struct shipment *shipment)
 }
 
 /*
- * Finds the position of a new log, or settles the unconfirmed INSERT of another log. If this
- * process has not done so since it began or made tables, compares the position with the database.
+ * Finds the position of a new log. For any other log, settles the unconfirmed INSERT. If this
+ * process has not yet compared the position with the database since it began, or since it last made
+ * tables, compares it.
  */
 static bool settle_position(struct shipment *shipment)
 {
@@ -443,7 +444,7 @@ int shipment_repeat(const struct shipment_plan *plan, shipment_once once,
 	return status;
 }
 
-/* Ships the log once; a shipment_once. */
+/* Ships the log once; of the type shipment_once. */
 static int run_once(const struct shipment_plan *plan, enum shipment_state *state, bool *again)
 {
 	struct shipment shipment = { .options = plan->options, .link = plan->link,
