@@ -54,7 +54,7 @@ static void six_text(const struct sockaddr_in6 *six, char *text, size_t size)
 		 group[3], group[4], group[5], group[6], group[7], ntohs(six->sin6_port));
 }
 
-/* A port 0, and a netlink port without groups, is that of a socket without an address. */
+/* Writes no text for a port 0 (netlink: port 0 and no groups): the socket has no address. */
 static void address_text(const union address *address, socklen_t bytes, char *text, size_t size)
 {
 	char host[INET_ADDRSTRLEN] = "";

@@ -128,7 +128,10 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 		outfile_drop(file);
 		return status;
 	}
-	/* Everything is traced from now on. The looks below may need long. */
+	/*
+	 * All events are traced from now on. The duration begins here: the looks below may take
+	 * long.
+	 */
 	until_limit(until, plan->duration_ns);
 	if (patch_is_wanted(functions) && !plan->quiet)
 		patch_say_begun(functions);

@@ -60,13 +60,13 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
  * twice as long. So the log has facts of a time at which all threads of a deadlock were blocked,
  * even if the program is killed.
  *
- * Returns without a look if the previous one was not long enough ago. The pause is so long that the
- * looks need at most a two hundredth of a processor. Does nothing if the plan has looks_at_blocked
- * false.
+ * Returns without a look if the previous look was not long enough ago. The pause is so long that
+ * the looks need at most a two hundredth of a processor. Does nothing if the member
+ * looks_at_blocked of the plan is false.
  */
 void blocked_look(struct blocked *blocked, struct capture *capture);
 
-/* Records all threads that are blocked now, and frees the memory. To be called before the end. */
+/* Records all threads that are blocked now, and frees the memory. Precedes capture_finish(). */
 void blocked_end(struct blocked *blocked, struct capture *capture);
 
 #endif

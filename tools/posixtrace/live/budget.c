@@ -217,7 +217,7 @@ static void earn_credit(struct budget *budget, int64_t now_ns)
 
 /*
  * Returns how many nanoseconds per second the program saves while the type is skipped, or would
- * save if it were.
+ * save if the type were skipped.
  */
 static double load_of(const struct budget *budget, const struct budget_type *type)
 {

@@ -148,8 +148,8 @@ int capture_finish(struct capture *capture);
 
 /*
  * Reads the result from the log itself, so that later readers of the log find the same counts. If
- * events were lost for lack of memory, prints the limit of the process, the member of struct
- * capture; it may be empty.
+ * events were lost for lack of memory, prints "limit", the text of the member limit of struct
+ * capture, which may be empty.
  */
 int capture_read_back(const struct capture_plan *plan, const char *limit, int fd,
 		      struct capture_result *result);

@@ -54,8 +54,8 @@ void ended_record(trace_id_t trid, pid_t pid, const struct ended *ended)
 }
 
 /*
- * Returns whether the kernel shows the facts of the process to this one. The kernel asks for the
- * same permission when it shows the user namespace, which a zombie still has.
+ * Returns whether this process may read the facts of the process. The kernel requires the same
+ * permission to read the link of the user namespace, which a zombie still has.
  */
 static bool may_read(pid_t pid)
 {

@@ -48,7 +48,8 @@ void enter_allow_traps(const struct capture_plan *plan, struct traps *traps)
 }
 
 /*
- * Returns the reason in the first line of a refusal. The function ends the text behind this line.
+ * Returns the reason in the first line of a refusal. The function cuts off the text behind this
+ * line.
  */
 static const char *reason_in(char *text)
 {
@@ -73,7 +74,7 @@ static bool is_foreign(pid_t pid)
 
 /*
  * Decides that the kernel records the functions of a process, and also its system calls if this is
- * permitted. Returns NULL, or the reason why the kernel cannot.
+ * permitted. Returns NULL, or the reason why the kernel cannot record them.
  */
 static const char *enter_functions(const struct capture_plan *plan, struct kernel_plan *kernel,
 				   struct patches *functions)

@@ -24,7 +24,8 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 
 /*
  * Decides whether the kernel records the system calls of a program that the library cannot enter,
- * unless the user has decided this. Returns NULL if the kernel records them, or the reason why not.
+ * unless an option of the user decides it. Returns NULL if the kernel records them, or the reason
+ * why not.
  */
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel);
 

@@ -56,7 +56,7 @@ static unsigned families_of(const char *glob)
 
 /*
  * Returns the families that a pattern needs and that are not chosen; 0 if one of its types is of a
- * chosen family. So lock.* does not add lock-hold, whose events are many.
+ * chosen family. So lock.* does not add lock-hold, which would record many events.
  */
 static unsigned missing_families(const char *glob, unsigned chosen)
 {

@@ -103,8 +103,8 @@ static bool is_usable(int fd, const char *path, pid_t outer, int64_t begin_ns)
 }
 
 /*
- * Opens the file of a process. A process that has not ended may see another file system: then the
- * file is there.
+ * Opens the file of a process in the file system that the process sees. If the file is not there,
+ * or if the process has ended, opens the file in the file system of this process.
  */
 static int open_map(const struct jit_maps *maps, pid_t pid)
 {

@@ -4,7 +4,7 @@
  * and ends of calls, and keeps the calls as data of events.
  *
  * A traced process may lack the library, which would note where files are mapped. So the recorder
- * computes it from the records: each record has the address of the place in the process.
+ * computes the mappings from the records: each record has the address of the place in the process.
  */
 #include "live/kernel_traps.h"
 

@@ -43,7 +43,7 @@ struct socket {
 	char own[ADDRESS_BYTES], peer[ADDRESS_BYTES];
 };
 
-/* Reads what a socket is. Returns false if the kernel refuses it. */
+/* Reads the kind and the addresses of a socket. Returns false if the kernel refuses it. */
 static bool read_socket(const struct look *look, int fd, struct socket *found)
 {
 	socklen_t size = sizeof(int);
@@ -270,8 +270,8 @@ static void note_program(struct capture *capture)
 }
 
 /*
- * Like posixtrace_blocked, the events describe processes, which a trace of the program's own events
- * alone does not.
+ * Like posixtrace_blocked, these events describe a process. So a trace that has only the program's
+ * own events (looks_at_blocked is false) does not get them.
  */
 void opened_note(struct capture *capture)
 {

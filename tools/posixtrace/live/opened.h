@@ -13,16 +13,16 @@
 #include "live/capture.h"
 
 /*
- * For a process that runs already: records its program and its descriptors. The library must record
- * the process's calls already: then each later change of a descriptor is an event, too. One thread
- * uses this function.
+ * Records the program and the descriptors of a process that runs already. The library must already
+ * record the calls of the process, so that each later change of a descriptor is an event, too. One
+ * thread uses this function.
  */
 void opened_note(struct capture *capture);
 
 /*
  * Records the descriptors that a program gets from this process at its start: those that this
  * process has open, and that execve(2) does not close. They must be the same as at the fork. The
- * program may run already. It has begun after begin_ns, a time of until_now_ns(). The function
+ * program may run already. It began after begin_ns, a time of until_now_ns(). This function
  * makes two system calls for a file, and some more for a socket.
  */
 void opened_note_inherited(struct capture *capture, int64_t begin_ns);

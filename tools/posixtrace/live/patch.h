@@ -28,8 +28,8 @@ bool patch_plan(struct patches *plan, char *const argv[], const char **path);
  */
 void patch_say(struct patches *plan, const char *where);
 /*
- * The same for the plan of patch_plan() or patch_process(), and for which files the plan waits. To
- * be called when the trace has begun, because nothing is traced if the trace fails to begin.
+ * Prints the same for the plan of patch_plan() or patch_process(), and the files for which the plan
+ * waits. Must be called after the trace has begun: if it fails to begin, nothing is traced.
  */
 void patch_say_begun(struct patches *plan);
 

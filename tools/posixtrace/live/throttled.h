@@ -14,9 +14,9 @@
 
 #define THROTTLED_EVENT "posixtrace_throttled"
 /*
- * throttled_ns: the time since the previous look in which the limit applied, of all CPUs together.
- * periods: in how many periods of the limit. since: the time since the previous look. The last look
- * follows the end of the process. cgroup: its path.
+ * throttled_ns: the time since the previous look in which the limit applied, the sum of all CPUs.
+ * periods: the number of periods in which the limit applied. since: the time since the previous
+ * look; the last look is after the end of the process. cgroup: the path of the cgroup.
  */
 #define THROTTLED_SCHEMA "s32 pid; u64 throttled_ns; u64 periods; ns since; str cgroup"
 
@@ -26,7 +26,7 @@ struct capture;
 struct throttled {
 	char path[512];
 	uint64_t ns, periods;
-	int64_t at_ns;        /* when it was, a monotonic time */
+	int64_t at_ns;        /* CLOCK_MONOTONIC: the time of that look */
 	bool is_unified;      /* the path is one of version 2 */
 };
 

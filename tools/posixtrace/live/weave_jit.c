@@ -23,7 +23,7 @@
 #define FUNCTIONS_MAX 8000
 #define NAMES_MAX     (2u << 20)
 
-/* An event may be a little later in the log than its time, behind an event with a greater time. */
+/* In the log, an event may follow events whose times are greater by less than this. */
 #define EARLY_NS 10000000
 
 /* An address, or the number of a stack, that was examined for a process. */
@@ -67,7 +67,7 @@ static bool is_same(const void *array, uint32_t index, const void *key)
 	return seen->what == wanted->what && seen->pid == wanted->pid;
 }
 
-/* Returns whether this was examined before, and notes it. */
+/* Returns whether the address or stack was examined before, and notes that it is examined. */
 static bool was_seen(struct weave_jit *jit, pid_t pid, uint64_t what)
 {
 	struct seen wanted = { pid, what };
@@ -75,7 +75,7 @@ static bool was_seen(struct weave_jit *jit, pid_t pid, uint64_t what)
 
 	if (table_find(&jit->table, hash, is_same, jit->seen, &wanted) != TABLE_NONE)
 		return true;
-	/* Without memory it is examined again each time. */
+	/* If memory is lacking, the address or stack is examined again each time. */
 	if (jit->count < TABLE_NONE - 1 && vec_grow(&jit->seen, jit->count, 1) &&
 	    table_add(&jit->table, hash, (uint32_t)jit->count))
 		jit->seen[jit->count++] = wanted;
@@ -131,7 +131,10 @@ int weave_jit_stack(struct weave *weave, uint32_t number, pid_t pid, int64_t tim
 	if (number >= stacks->stacks || !jit_maps_has(weave->jit->maps, pid) ||
 	    was_seen(weave->jit, pid, STACKS_KERNEL | number))
 		return 0;
-	/* The first address is that of an instruction in samples, and else one behind a call. */
+	/*
+	 * In a sample, the first address is that of an instruction. In the stack of an event, it is
+	 * a return address. So the loop examines the first address in both ways.
+	 */
 	for (uint32_t i = 0; !err && i < stacks->stack[number].count; i++) {
 		uint64_t address = stacks->frame[stacks->stack[number].first + i];
 
