@@ -10,7 +10,7 @@
 
 #include "inject/memory.h"
 
-#define MODULES 4096 /* entries that are read of a list, which the process may have damaged */
+#define MODULES 4096 /* the most entries that are read of a list, which may have no end */
 
 int own_read(struct own *own, pid_t pid)
 {

@@ -2,10 +2,10 @@
 /*
  * own.h - the modules that a process itself has loaded.
  *
- * An emulator or a checker, as qemu-user and valgrind are, maps the dynamic linker and the C
- * library of another program. It is statically linked, or has a second C library. A call of the
- * other program's dlopen() would end it. So the process's own linker is the one that the kernel has
- * started, and its own C library is in the list of that linker.
+ * An emulator such as qemu-user, or a checker such as valgrind, maps the dynamic linker and the C
+ * library of another program. The emulator itself is statically linked, or has a second C library.
+ * A call of the other program's dlopen() would end the process. So the process's own linker is the
+ * one that the kernel has started, and its own C library is in the list of that linker.
  */
 #ifndef POSIXTRACE_INJECT_OWN_H
 #define POSIXTRACE_INJECT_OWN_H
@@ -21,7 +21,7 @@ struct own {
 	uint64_t linker, headers;
 };
 
-/* Reads them. Returns 0, or an error: EIO if the kernel shows nothing. */
+/* Reads these addresses. Returns 0, or an error number: EIO if the kernel shows nothing. */
 int own_read(struct own *own, pid_t pid);
 
 /* Returns whether the module is the linker, also if it was started as the program. */

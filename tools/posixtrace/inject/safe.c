@@ -171,8 +171,8 @@ static bool is_signal_frame(const struct target *target, const struct stack *sta
 }
 
 /*
- * Returns whether the address follows a call instruction of the module. A return address does; a
- * pointer to a function does not.
+ * Returns whether the address follows a call instruction of the module. A return address follows
+ * one; a pointer to a function does not.
  */
 static bool is_return_address(const struct elf_module *module, uint64_t address)
 {

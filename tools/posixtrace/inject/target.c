@@ -470,8 +470,8 @@ static bool is_starting(const struct target *target)
 
 /*
  * Returns a hash of the auxiliary vector, which the kernel makes for each execution of a program.
- * It has random addresses, so it differs even if the process executes the same program again. 0: it
- * cannot be read.
+ * The vector has random addresses, so it differs even if the process executes the same program
+ * again. Returns 0 if the vector cannot be read.
  */
 static uint64_t program_of(pid_t pid)
 {
@@ -506,7 +506,7 @@ static enum target_verdict examine_once(struct target *target, pid_t pid, bool a
 	memset(target, 0, sizeof(*target));
 	target->pid = pid;
 	target->memory = -1;
-	/* This is read first: a program that is executed during the look is another one. */
+	/* This is read first, so that a program that is executed from now on is noticed. */
 	target->program = program_of(pid);
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	if (pid == getpid() || !procfile_read(path, status, sizeof(status)))

@@ -67,14 +67,15 @@ enum target_verdict target_examine(struct target *target, pid_t pid, bool any_sh
 void target_fini(struct target *target);
 
 /*
- * Returns whether the process has executed another program since it was examined. The other facts
- * then are those of the former program. Returns false if this is not known.
+ * Returns whether the process has executed another program since it was examined. In this case the
+ * other facts are about the former program. Returns false if this is not known.
  */
 bool target_has_executed(const struct target *target);
 
 /*
  * Returns "; its limit of ...", with the limit of memory that leaves less than "room" bytes, or an
- * empty text. It follows a message about a lack of memory. The next call overwrites the text.
+ * empty text. The caller appends the text to a message about a lack of memory. The next call
+ * overwrites the text.
  */
 #define TARGET_LOAD_ROOM (UINT64_C(32) << 20) /* the library needs less */
 const char *target_short_limit(pid_t pid, uint64_t room);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * waits.h - finds out for what a process waits that no thread can leave for a moment. The functions
- * do not stop any thread.
+ * waits.h - finds the reason why no thread of a process can make a call now. The functions do not
+ * stop any thread.
  */
 #ifndef POSIXTRACE_INJECT_WAITS_H
 #define POSIXTRACE_INJECT_WAITS_H
