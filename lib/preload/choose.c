@@ -127,7 +127,7 @@ unsigned shim_families(const char *list)
 	return bits | BIT(SHIM);
 }
 
-/* A number above `most` gives `most`, even if it is too large for an unsigned. */
+/* Returns `most` for a greater number, even if that number is too large for an unsigned. */
 unsigned shim_number_of(const char *list, const char *name, unsigned most)
 {
 	const size_t len = strlen(name);

@@ -104,10 +104,9 @@ static void copy_without(char *to, const char *value)
 }
 
 /*
- * Returns whether no descriptor of this process, which has no free one, becomes free by execve().
- * The dynamic linker of the executed program then prints a message about a library that it cannot
- * open. With very many descriptors that stay open, the loop is long, but it needs a process that
- * has used up its limit.
+ * For a process without a free descriptor: returns whether execve() closes none of its descriptors.
+ * If so, the dynamic linker of the executed program cannot open a library and prints a message. The
+ * loop is long only if the process has used up a high limit with descriptors that stay open.
  */
 static bool keeps_descriptors(void)
 {

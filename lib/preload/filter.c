@@ -38,7 +38,7 @@ static const int start_calls[] = {
 };
 
 static atomic_bool forbids_start;
-/* The same for filters of children that use this thread's memory. */
+/* True if a filter forbids the start in programs of a child that uses this thread's memory. */
 static _Thread_local bool child_forbids_start __attribute__((tls_model("initial-exec")));
 
 /* The state of a filter that is being executed: classic BPF with 32-bit words. */
@@ -71,7 +71,10 @@ static uint32_t load_value(const struct machine *machine, const struct sock_filt
 	}
 }
 
-/* The kernel refuses shifts by 32 or more that are constants; for others any result is right. */
+/*
+ * The kernel refuses a filter with a constant shift by 32 or more. For a variable shift by 32 or
+ * more, BPF defines no result.
+ */
 static uint32_t compute_value(const struct machine *machine, const struct sock_filter *at)
 {
 	const uint32_t a = machine->a, b = operand_of(machine, at);
@@ -116,7 +119,9 @@ static bool is_jump_taken(const struct machine *machine, const struct sock_filte
 	}
 }
 
-/* Executes the filter for one call and returns its answer. Without a valid end: KILL. */
+/*
+ * Executes the filter for one call and returns its answer, or KILL if the filter has no valid end.
+ */
 static uint32_t execute_filter(const struct sock_fprog *program, const struct seccomp_data *call)
 {
 	struct machine machine = { .data = (const unsigned char *)call };
@@ -159,8 +164,8 @@ static uint32_t execute_filter(const struct sock_fprog *program, const struct se
 }
 
 /*
- * Returns whether the answer ends an executed program. A refused call does not: the shim goes on
- * without it. After execve() the program has no handler of SIGSYS.
+ * Returns whether the answer ends an executed program. A refused call does not end the program: the
+ * shim continues without the call. After execve() the program has no handler of SIGSYS.
  */
 static bool is_fatal(uint32_t answer)
 {

@@ -33,8 +33,8 @@ struct semop_data {
 };
 
 /*
- * Stores the result and the first operation. After these errors of a wait, the kernel has read the
- * operations. After others they may be unreadable.
+ * Stores the result and the first operation. If one of the three errors below ends the wait, the
+ * kernel has read the operations. After any other error they may be unreadable.
  */
 static void semop_finish(struct semop_data *data, int result, const struct sembuf *operation)
 {

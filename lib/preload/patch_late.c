@@ -17,7 +17,7 @@
 
 #if defined __x86_64__
 
-#define GIVEN_NS UINT64_C(10000000000) /* a tracer that needs longer counts as ended */
+#define GIVEN_NS UINT64_C(10000000000) /* a tracer that writes a plan for longer counts as ended */
 
 /*
  * The interface to posixtrace. posixtrace_shim_plan() provides memory for a plan.

@@ -98,9 +98,9 @@ static void leave_part(uint32_t at)
 }
 
 /*
- * Acquires a part and begins to use it. Without a free part the calls of this process are not
- * noted. The part may have been used before. The hole makes it empty, and places that are never
- * used need no memory.
+ * Acquires a part and begins to use it. If no part is free, the calls of this process are not
+ * noted. The part may have been used before, so fallocate() replaces its contents by a hole. Places
+ * of the part that are never used then need no memory.
  */
 static void use_part(int fd)
 {

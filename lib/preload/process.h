@@ -12,7 +12,8 @@
 struct shim_fork {
 	uint64_t time;
 	int32_t child, error;
-	uint64_t flags; /* of clone(2), with the exit signal in the lowest byte; 0: another call */
+	/* of clone(2), with the exit signal in the lowest byte; 0: the call has none */
+	uint64_t flags;
 };
 
 /* Records process.child. A child calls it, before any other event. */

@@ -4,7 +4,8 @@
  * several threads.
  *
  * If POSIXTRACE_OPTIONS has created a stream in this process, the library may have a thread that
- * flushes the stream. It pauses during these calls, which have no events.
+ * flushes the stream. The wrappers end this thread before these calls, and start it again
+ * afterwards. The calls have no events.
  */
 #include <sched.h>
 

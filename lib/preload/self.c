@@ -110,7 +110,7 @@ void shim_self_copied(void)
 
 /*
  * Makes the caller the owner, for the shim and for the trace points of the program. A quiet process
- * cannot find out who calls: then no task is the owner.
+ * cannot determine the calling thread, so its owner is unknown.
  */
 static void own_memory(void)
 {
@@ -151,7 +151,7 @@ static void end_limits(void)
 		shim_blind(was_blind);
 }
 
-/* Called in the parent. The child may have been the parent of another one. */
+/* Called in the parent. The child may itself have called vfork(). */
 void shim_self_vfork_ends(void)
 {
 	vfork_pid = 0;

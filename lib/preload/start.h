@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/start.h - what families do when the process begins, forks and ends. */
+/* preload/start.h - functions of families that run when the process begins, forks or ends. */
 #ifndef PTX_PRELOAD_START_H
 #define PTX_PRELOAD_START_H
 

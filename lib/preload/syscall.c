@@ -4,8 +4,8 @@
  *
  * The wrapper handles the system calls that restrict the thread (seccomp.c). It also traces
  * openat2(2), close_range(2) and the calls of pidfd_open(2), for which many versions of the C
- * library have no function; futex(2), for which no version has a function; and children that are
- * made as by fork(). All other system calls are passed on and not traced.
+ * library have no function; futex(2), for which no version has a function; and calls that make
+ * children as fork() does. All other system calls are passed on and not traced.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>

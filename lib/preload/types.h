@@ -212,7 +212,7 @@
 	X(IO_PIPE, IO, "io.pipe", \
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
 	/* \
-	 * `value` is a number or an address, as the command says. `lock` is the type of the \
+	 * `command` decides whether `value` is a number or an address. `lock` is the type of the \
 	 * lock that a call has set or removed. \
 	 */ \
 	X(IO_FCNTL, IO, "io.fcntl", \
@@ -290,7 +290,7 @@
 	/* fd is -1 for sync(), which concerns all file systems. */ \
 	X(IO_SYNC, IO, "io.sync", \
 	  "ns time; errno error; fd fd; x32 flags; s64 offset; s64 length") \
-	/* Message queues of POSIX. `size`: of the message, or of the memory for a message. */ \
+	/* Message queues of POSIX. `size` is that of the message, or of the memory for it. */ \
 	X(IO_MQ_OPEN, IO, "io.mq_open", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_OPEN_FLAGS "; o32 mode; str name") \
 	X(IO_MQ_CLOSE, IO, "io.mq_close", "ns time; errno error; fd fd") \
@@ -462,7 +462,7 @@
 	X(NET_SHUTDOWN, NET, "net.shutdown", \
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
 	/* \
-	 * Calls without an address come first, then calls with an address, then calls that take \
+	 * Calls without an address come first, then calls with an address, then calls with \
 	 * structs. \
 	 */ \
 	X(NET_SEND, NET, "net.send", \
