@@ -118,7 +118,7 @@ static bool is_sanitized(enum shim_type type)
 static _Atomic int has_begun;
 /*
  * Losses since the last report. lost_early counts, for each family, the calls before the shim had
- * begun. lost_unnamed counts events of types without an id, and those of guests (self.h).
+ * begun. lost_unnamed counts events of types without an id, and calls without a free slot.
  * lost_holds counts holds for which there was no free entry.
  */
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
