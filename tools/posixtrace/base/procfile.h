@@ -79,9 +79,9 @@ struct procfile_stat {
 
 /*
  * Reads /proc/PID/stat. On failure, returns false and sets errno. ENOENT or ESRCH: the process has
- * ended. EIO: the content is malformed. ENOTSUP: /proc is foreign. Others, such as EMFILE, and
- * EACCES if the mount options of /proc hide the process: it is not known whether the process has
- * ended.
+ * ended. EIO: the content is malformed. ENOTSUP: /proc is foreign. After any other error it is not
+ * known whether the process has ended, for example EMFILE, or EACCES if the mount options of /proc
+ * hide the process.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 

@@ -56,7 +56,7 @@ static int say_number(const struct at *at, const char *command, size_t least, si
 	return TOOL_USAGE;
 }
 
-/* For files, the messages are the ones that the commands printed before --at existed. */
+/* Without --at: the operands are the logs. The messages do not mention databases. */
 static int take_files(struct at *at, const char *command, char **operand, size_t operands,
 		      size_t least, size_t most)
 {

@@ -285,10 +285,10 @@ static void drop_unclosed(struct changes *c)
 }
 
 /*
- * Removes what a look from outside found if the program has changed the descriptor during the look:
- * the change may be younger than the look. Otherwise the descriptor was the same since the begin of
- * the look, unless events were lost in this time. The array remains sorted, because no change of
- * the descriptor is in this time.
+ * Drops the name of a change FOUND if the program has changed the descriptor while the recorder
+ * looked for it: the program's change may be younger. Otherwise the descriptor had the name since
+ * the recorder began to look, unless events were lost in this time. The array remains sorted,
+ * because no other change of the descriptor is in this time.
  */
 static void place_found(struct changes *c)
 {

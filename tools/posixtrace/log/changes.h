@@ -23,8 +23,8 @@ enum effect {
 	IS_UNKNOWN, /* the state is unknown, because the close of the descriptor was not seen */
 	IS_NAMED,   /* the name of the descriptor is known */
 	/*
-	 * a look from outside found the descriptor with this name. The look took the 'from'
-	 * microseconds before the change; other changes in this time win.
+	 * the recorder found the descriptor with this name in the 'from' microseconds before the
+	 * time of the change. Other changes in these microseconds have precedence.
 	 */
 	FOUND,
 	/* the descriptor is new; 'name' is a path, and 'from' is the descriptor of its folder, or

@@ -7,10 +7,10 @@
  * and exec. The first look-up reads the whole log once with a separate reader, so a name does not
  * depend on the events that a command selects.
  *
- * A descriptor that the C library opened itself has no name, and so has one that a program had
- * before it was recorded, unless the recorder found it (log/opened.h). A name is right only until
- * the descriptor is closed. So if the log has no events of close(), no descriptor has a name, and a
- * gap of lost events ends all names. Only one thread may use a log's descriptors.
+ * A descriptor that the C library opened itself has no name. A descriptor that a program had before
+ * it was recorded has a name only if the recorder found it (log/opened.h). A name is right only
+ * until the descriptor is closed. So if the log has no events of close(), no descriptor has a name,
+ * and a gap of lost events ends all names. Only one thread may use a log's descriptors.
  */
 #ifndef POSIXTRACE_LOG_DESCRIPTORS_H
 #define POSIXTRACE_LOG_DESCRIPTORS_H

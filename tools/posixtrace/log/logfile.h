@@ -22,7 +22,7 @@ struct log_type {
 	/* the log lists the type; only a damaged log has events of other types */
 	bool listed;
 	bool chosen;            /* the result of choose(), or true if choose is NULL */
-	/* a fact that only other commands need, so that lines of events do not have it */
+	/* other commands need the events of this type; dump and report hide them by default */
 	bool is_hidden;
 	size_t index;           /* index in logfile.list; 0 if the type is not listed */
 	size_t name_len;

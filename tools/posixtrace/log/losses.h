@@ -47,7 +47,7 @@ uint64_t losses_count(const struct posix_trace_ledger_np *ledger);
 
 /*
  * Does the same for the line of an event type. Type 0 has the events whose type is not known, such
- * as those of overwritten chunks, which may be of any type. Without a line, the result is 0.
+ * as those of overwritten chunks, which may be of any type. Returns 0 if there is no such line.
  */
 uint64_t losses_of_type(trace_id_t trid, trace_event_id_t id);
 

@@ -11,13 +11,13 @@
 /*
  * looked_ns: the recorder found the descriptor at some moment in this time before the event. So if
  * the program changed the descriptor in this time, the fact may be older than the change.
- * inherited: 1 if a program got the descriptor at its start. Then the fact is of the begin of
- * looked_ns, and older than each change by the program. closes_at_exec: 1 if execve(2) closes the
- * descriptor, otherwise 0. kind: file, pipe, listener (a socket that accepts connections), accepted
- * (a connection that a client made), tcp, udp, unix and socket for other sockets, or the name of
- * another object, such as eventfd. name: a path, "pipe:[INODE]", or the protocol and the addresses
- * of a socket. client: the address of the client of an accepted connection. peer: the address to
- * which another socket is connected.
+ * inherited: 1 if a program got the descriptor at its start. Then the descriptor had this name at
+ * the begin of looked_ns, before each change by the program. closes_at_exec: 1 if execve(2) closes
+ * the descriptor, otherwise 0. kind: file, pipe, listener (a socket that accepts connections),
+ * accepted (a connection that a client made), tcp, udp, unix and socket for other sockets, or the
+ * name of another object, such as eventfd. name: a path, "pipe:[INODE]", or the protocol and the
+ * addresses of a socket. client: the address of the client of an accepted connection. peer: the
+ * address to which another socket is connected.
  */
 #define OPENED_SCHEMA \
 	"s32 pid; s32 fd; u64 looked_ns; u8 inherited; u8 closes_at_exec; str kind; str name; " \

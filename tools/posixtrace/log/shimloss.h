@@ -29,7 +29,8 @@ struct shimloss {
 	uint64_t early;
 	uint64_t early_alloc;  /* ... calls of the family alloc, ... */
 	uint64_t early_any;    /* ... and calls of an unknown family. */
-	uint64_t unnamed;      /* calls without an event type, or without memory of their own */
+	/* calls without an event type, and calls of patched functions without a free slot */
+	uint64_t unnamed;
 	uint64_t holds;        /* holds of locks that were not recorded */
 };
 

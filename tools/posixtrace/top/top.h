@@ -72,7 +72,7 @@ void top_reset(struct top *top);
 
 /*
  * Returns the type with this id and creates it if necessary. Returns NULL if memory is lacking, or
- * for an id that is greater than in any format.
+ * if the id is greater than any format permits.
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 

@@ -63,7 +63,7 @@ static void put_rate(double rate)
 	out_printf(&line, rate < 10 && rate > 0 ? "%12.1f" : "%12.0f", rate);
 }
 
-/* Writes a blank and a duration, in a unit with which it is short, in at least twelve columns. */
+/* Writes a blank and a duration in at least twelve columns; the unit keeps the number short. */
 static void put_time(uint64_t ns)
 {
 	char text[24];

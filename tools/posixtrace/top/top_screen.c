@@ -200,7 +200,7 @@ static int run_screen(struct screen *screen, int64_t delay_ns, uint64_t pages)
 	return err;
 }
 
-/* Prints an error of this process that is about the source, a process or a log. */
+/* Prints the error of a call that concerned the source, which is a process or a log. */
 static int say_why(const struct top_source *source, int err)
 {
 	if (source->pid)
