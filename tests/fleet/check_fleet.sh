@@ -9,10 +9,12 @@
 #	SECONDS_  of kills, 60 without it
 #	EVENTS    events of the log that make_log makes, 20000 without it; another log is recorded
 #	SHIPPERS  at the same time, 4 without it
+#	DISK      size of the second replica's file system in memory, 1g without it; 100 million events
+#	          and their merges need 8g
 #	SEED      of the kills
 . "${0%/*}/../tools/lib.sh"
 
-: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}"
+: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}" "${DISK:=1g}"
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 servers=$tmp/servers
 mkdir "$servers" "$tmp/state" "$tmp/done"
@@ -33,7 +35,7 @@ trap end_fleet 0
 
 # The second replica is on a small file system, if this user may make one.
 mkdir "$tmp/disk"
-if mount -t tmpfs -o size=1g tmpfs "$tmp/disk" 2>/dev/null; then
+if mount -t tmpfs -o size="$DISK" tmpfs "$tmp/disk" 2>/dev/null; then
 	disk=$tmp/disk
 else
 	echo "no small file system: the disk does not get full"
