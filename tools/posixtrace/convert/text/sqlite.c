@@ -615,6 +615,12 @@ static int sqlite_object(void *context, const struct fmt_object *object)
 {
 	struct base *base = context;
 
+	/*
+	 * An object of this kind is a note about a child process and not an object of the program,
+	 * so it gets no row.
+	 */
+	if (object->number == POSIX_TRACE_OBJECT_CHILD_NP)
+		return SQLITE_OK;
 	bind_number(base, INSERT_OBJECT, 1, object->pid);
 	bind_text(base, INSERT_OBJECT, 2, object->kind, strlen(object->kind));
 	bind_number(base, INSERT_OBJECT, 3, (int64_t)object->pointer);

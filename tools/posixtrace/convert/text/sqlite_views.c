@@ -100,12 +100,8 @@ int sqlite_views(sqlite3 *db, const struct sqlfields *fields, const struct fmt_t
 		"(SELECT 1 FROM ledger) "
 		"GROUP BY type, cause;"
 		"CREATE VIEW objects AS SELECT kind, pid, pointer, name, since_ns AS since, "
-		"%Q AS log FROM object WHERE kind <> %Q;",
-		/*
-		 * An object of the kind CHILD is only a note about a process. It has no name to
-		 * show, so it has no row.
-		 */
-		log, log, log, log, posix_trace_object_kind_name_np(POSIX_TRACE_OBJECT_CHILD_NP));
+		"%Q AS log FROM object;",
+		log, log, log, log);
 	text = sqlite3_str_finish(sql);
 	err = text ? sqlite3_exec(db, text, NULL, NULL, NULL) : SQLITE_NOMEM;
 	sqlite3_free(text);
