@@ -38,6 +38,22 @@ check "and its end is not complete" has out '"end":false'
 run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl
 run 0 convert --fail-on-loss "$tmp/plain.log" --to jsonl
 
+# The new log of a damaged log is sound, and its account has the missing events as lost.
+"$make_log" plain "$tmp/sound.log" 50000 >/dev/null || exit 99
+cp "$tmp/sound.log" "$tmp/damaged.log"
+half=$(($(wc -c <"$tmp/sound.log") / 2))
+printf '################' | dd of="$tmp/damaged.log" bs=1 seek="$half" conv=notrunc 2>/dev/null
+head -c "$half" "$tmp/sound.log" >"$tmp/half.log"
+called=$("$posixtrace" verify --json "$tmp/sound.log" | sed 's/.*"called":\([0-9]*\).*/\1/')
+for one in damaged half; do
+	run 3 convert "$tmp/$one.log" --to log --force -o "$tmp/again.log"
+	run 4 verify --fail-on-loss "$tmp/again.log"
+	found=$("$posixtrace" dump --system "$tmp/again.log" 2>/dev/null | wc -l)
+	check "$one: the missing events are lost in the new log" test "$found" -lt "$called"
+	check "$one: the account has all events" has out \
+		"called $called = reported $found + unread 0 + lost $((called - found)) (damaged $((called - found)))"
+done
+
 echo nothing >"$tmp/nothing"
 run 1 convert "$tmp/nothing" --to jsonl -o "$tmp/new.jsonl"
 check "an unknown format is told" has err 'the format is not recognized'

@@ -83,10 +83,13 @@ answers "$described" "select kind, name from objects" "$(
 check "things have names" has out '^mutex,"pool lock"$'
 
 # Names that SQL does not distinguish, or that mean something else in it
-printf '%s\n' 'type a u32 Fd; u32 fd; u32 time; u32 select; u32 FD' 'a 1 1 1700000000000000000 1 2 3 4 5' |
+printf '%s\n' 'type a u32 Fd; u32 fd; u32 time; u32 select; u32 FD' 'a 1 1 1700000000000000000 1 2 3 4 5' \
+	'named object 1 4096 1700000000000000000 thing' |
 	"${top_builddir:-..}/tests/tools/compose" "$tmp/names.log" || exit 99
 answers "$tmp/names.log" 'select Fd, "fd.2", [field.time], "select", "FD.3", time from events' \
 	1,2,3,4,5,1700000000000000000
+# The database below must have this object, too: its kind has the name of unknown kinds.
+answers "$tmp/names.log" 'select kind, name from objects' object,thing
 
 run 0 query --csv "$times" 'select span, kind, count(*), max(duration), max(end - begin = duration) from spans
 	group by span order by span'
