@@ -227,6 +227,18 @@ record_since(const void *frame, unsigned type, const uint64_t *since, const void
 }
 
 /*
+ * Returns the object whose level 0 the caller has claimed. A handler that has run since the claim
+ * may have hidden the object, or may have forked. Returns NULL in the child, where the claim is
+ * wiped: ptx_thread_nobody must keep its claim.
+ */
+ptx_inline struct ptx_thread *claimed_object(void)
+{
+	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+
+	return ptx_likely(thread != &ptx_thread_nobody) ? thread : ptx_thread_object();
+}
+
+/*
  * Hands the event to record.c, which claims a level itself. This function is not inlined, so that
  * the usual path is short. It has six parameters, which are all in registers, and loads the thread
  * again: so the trace point can jump to it, and saves no registers for a call.
@@ -235,7 +247,10 @@ static void __attribute__((noinline))
 give_up(const void *frame, unsigned type, const uint64_t *since, const void *data, size_t len,
 	uint64_t address)
 {
-	leave_level(atomic_load_explicit(&ptx_thread_self, memory_order_relaxed));
+	struct ptx_thread *thread = claimed_object();
+
+	if (ptx_likely(thread))
+		leave_level(thread);
 	if (since)
 		record_since(frame, type, since, data, len, address);
 	else
@@ -355,8 +370,11 @@ static void __attribute__((noinline))
 refuse_event(const void *frame, unsigned type, const uint64_t *since, const void *data, size_t len,
 	     uint64_t address)
 {
-	struct ptx_thread *thread = atomic_load_explicit(&ptx_thread_self, memory_order_relaxed);
+	struct ptx_thread *thread = claimed_object();
 
+	/* In a child the event belongs to the parent, which counts it. */
+	if (ptx_unlikely(!thread))
+		return;
 	if (count_skip(thread, frame, type) || !(thread->lane[0].refuses & PTX_LANE_FULL))
 		leave_level(thread);
 	else

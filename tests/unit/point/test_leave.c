@@ -5,6 +5,9 @@
  * each of them would take the slow path.
  */
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "point/thread.h"
 #include "support/stream.h"
@@ -128,6 +131,68 @@ START_TEST(the_level_of_a_handler_is_free_after_it)
 }
 END_TEST
 
+static char *late;       /* data that can be read only after late_data() has run */
+static bool forks;
+static volatile pid_t child;
+
+/* Runs while a trace point copies its data, so after the claim of the level. */
+static void late_data(int signal)
+{
+	(void)signal;
+	if (mprotect(late, 4096, PROT_READ) != 0)
+		_exit(1);
+	if (!forks)
+		posix_trace_confine_np(POSIX_TRACE_CONFINE_THREAD_NP);
+	else
+		child = fork();
+}
+
+static void assert_nobody_is_claimed(void)
+{
+	ck_assert_ptr_eq(atomic_load(&ptx_thread_nobody.frame[0]), &ptx_thread_nobody);
+}
+
+/*
+ * One stream has room for the event, and the trace point copies the data. Then it finds that the
+ * other stream takes only a part of the data, and hands the event to record.c. In between a handler
+ * has changed the thread's object.
+ */
+START_TEST(a_handler_that_hides_the_object_leaves_nobody_claimed)
+{
+	static const size_t sizes[] = { 200, 20, 200 };
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid[3];
+	int status;
+
+	late = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(late, MAP_FAILED);
+	ck_assert_ptr_ne(signal(SIGSEGV, late_data), SIG_ERR);
+	for (int i = 0; i < 3; i++)
+		trid[i] = STARTED(.max_data = sizes[i]);
+	for (int i = 0; i < 4; i++) {
+		forks = i >= 2;
+		trace_number(u, i);
+		assert_outside();
+		ck_assert_int_eq(mprotect(late, 4096, PROT_NONE), 0);
+		posix_trace_event(u, late, 100);
+		assert_nobody_is_claimed();
+		if (!forks) {
+			OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_NOT_NP));
+			assert_outside();
+			continue;
+		}
+		if (child == 0)
+			_exit(7);
+		assert_outside();
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+	}
+	for (int i = 0; i < 3; i++)
+		shut(trid[i]);
+}
+END_TEST
+
 SUITE_MAIN("point: the level is given back", the_level_is_free_after_every_event,
 	   the_window_was_open_before_every_record,
-	   the_level_is_free_where_nothing_is_recorded, the_level_of_a_handler_is_free_after_it)
+	   the_level_is_free_where_nothing_is_recorded, the_level_of_a_handler_is_free_after_it,
+	   a_handler_that_hides_the_object_leaves_nobody_claimed)
