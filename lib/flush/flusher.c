@@ -17,10 +17,14 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "arena/arena.h"
 #include "base/barrier.h"
+#include "base/clock.h"
 #include "base/futex.h"
+#include "base/life.h"
 #include "base/msan.h"
 #include "base/quiet.h"
 #include "flush/flush_private.h"
@@ -41,6 +45,9 @@
 #define FAILED_NAP_NS 100000000
 #define POLL_NS_MIN   1000000
 #define POLL_NS_MAX   20000000
+/* how long ptx_flusher_stop() waits until the kernel has removed the thread, and each nap */
+#define GONE_NS         PTX_NS_PER_S
+#define GONE_NAP_NS     20000
 #define BUSY_BYTES_A_NS 1 /* the greatest rate at which writers are assumed to record */
 
 /*
@@ -196,6 +203,7 @@ static void *flusher_run(void *argument)
 	unsigned busy = 0;
 
 	ptx_msan_pause(); /* for as long as the thread lives */
+	flush->tid = (uint32_t)syscall(SYS_gettid);
 	while (!atomic_load_explicit(&flush->quit, memory_order_acquire)) {
 		bool filling = ptx_pool_is_filling(flush->drain->rings, busy ? 16 : 2) ||
 			       state_of(flush) == PTX_FULL;
@@ -273,6 +281,22 @@ static void end_thread(struct ptx_flush *flush)
 }
 
 /*
+ * Waits until the kernel has removed the thread from the process. pthread_join() returns before
+ * that: a thread that ends wakes its joiner first. In between, the kernel refuses calls for which
+ * the process must have one thread only. The wait is bounded, because a tracer, such as strace, may
+ * keep the thread as a zombie.
+ */
+static void wait_until_gone(uint32_t tid)
+{
+	const uint32_t pid = (uint32_t)syscall(SYS_getpid);
+	_Atomic uint32_t never = 0;
+
+	for (uint32_t naps = 0; naps < GONE_NS / GONE_NAP_NS &&
+				ptx_life_of_thread(pid, tid) == PTX_ALIVE; naps++)
+		ptx_futex_nap(&never, 0, GONE_NAP_NS);
+}
+
+/*
  * A thread may be joined only once, so the exchange chooses one caller, which joins the flusher.
  * The other callers wait until the flusher has ended, because a caller may be about to forbid
  * system calls that the flusher makes.
@@ -290,6 +314,8 @@ void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state)
 				return;
 		} else if (change_state(flush, &seen, PTX_FLUSHER_CHANGES)) {
 			end_thread(flush);
+			if (state == PTX_FLUSHER_PAUSED)
+				wait_until_gone(flush->tid);
 			set_state(flush, state);
 			return;
 		}

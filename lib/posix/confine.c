@@ -15,13 +15,16 @@
 /*
  * Ends, pauses or starts again the threads that flush streams with the policy FLUSH. A seccomp
  * filter for all threads would apply to them, too. After their end the guardian of each stream
- * completes its log.
+ * completes its log. The thread must not be cancelled meanwhile: pthread_join() is a cancellation
+ * point, and a shutdown would wait for ever for a thread that has not ended its call.
  */
 static void change_flushers(void (*change)(struct ptx_flush *flush))
 {
 	trace_id_t ids[PTX_HANDLES];
 	unsigned count = ptx_registry_active(ids, PTX_HANDLES);
+	int state;
 
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
 	for (unsigned i = 0; i < count; i++) {
 		/* The stream may be shut down by another thread at the same time. */
 		struct ptx_stream *stream = ptx_registry_enter(ids[i]);
@@ -32,11 +35,12 @@ static void change_flushers(void (*change)(struct ptx_flush *flush))
 			change(stream->flush);
 		ptx_registry_leave(stream);
 	}
+	pthread_setcancelstate(state, NULL);
 }
 
 /*
- * The shim calls this function before prctl(), seccomp() and clone(). It does not touch the
- * cancellation state, and preserves errno.
+ * The shim calls this function before prctl(), seccomp(), clone(), unshare() and setns(). It
+ * is no cancellation point, and preserves errno.
  */
 PTX_EXPORT int posix_trace_confine_np(int what)
 {

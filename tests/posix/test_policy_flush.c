@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -300,6 +301,57 @@ START_TEST(a_process_that_must_be_alone_has_its_flusher_again)
 }
 END_TEST
 
+/*
+ * The kernel refuses this call in a process with several threads. It counts a thread that ends for
+ * a short time after pthread_join() has returned, so the test tries often.
+ */
+START_TEST(a_process_without_its_flusher_is_alone)
+{
+	int fd = log_file();
+	trace_id_t trid;
+
+	/* A sanitizer or an emulator may have a thread. */
+	if (unshare(CLONE_THREAD) != 0) {
+		close(fd);
+		return;
+	}
+	trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
+	ck_assert_int_eq(unshare(CLONE_THREAD), -1);
+	for (int i = 0; i < 500; i++) {
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP));
+		ck_assert_msg(unshare(CLONE_THREAD) == 0, "not alone in pause %d", i);
+		OK(posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP));
+	}
+	shut(trid);
+	close(fd);
+}
+END_TEST
+
+static void *pause_when_cancelled(void *arg)
+{
+	int err;
+
+	pthread_cancel(pthread_self());
+	err = posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP);
+	err |= posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	OK(err);
+	return arg;
+}
+
+/* Otherwise a shutdown would wait for ever for the thread that pauses the flusher. */
+START_TEST(a_thread_is_not_cancelled_while_it_pauses_the_flusher)
+{
+	int fd = log_file();
+	trace_id_t trid = LOGGED_STARTED(fd, .policy = POSIX_TRACE_FLUSH);
+
+	ck_assert_ptr_eq(join(spawn(pause_when_cancelled, &fd)), &fd);
+	ck_assert(has_flusher());
+	shut(trid);
+	close(fd);
+}
+END_TEST
+
 /* Finds the next event, from *i on, whose type is one of those that delimit a gap. */
 static const struct seen *next_mark(const struct history *history, size_t *i)
 {
@@ -490,6 +542,8 @@ SUITE_MAIN("stream-full policy FLUSH",
 	   a_stream_that_fills_during_its_flush_stops_and_is_seen_flushing,
 	   two_threads_that_confine_the_process_both_wait_for_the_flusher,
 	   a_process_that_must_be_alone_has_its_flusher_again,
+	   a_process_without_its_flusher_is_alone,
+	   a_thread_is_not_cancelled_while_it_pauses_the_flusher,
 	   the_log_reports_the_gap_by_stop_overflow_resume_start,
 	   shut_down_while_stopped_the_log_ends_in_overflow_only,
 	   stop_cancels_the_restart_and_start_arms_it_again,
