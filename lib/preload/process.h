@@ -51,6 +51,12 @@ unsigned shim_vfork_before(void);
 pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigned depth);
 
 /*
+ * unshare(2) and setns(2), also by syscall(2). They pause the threads of the library if necessary.
+ */
+int shim_unshare(int flags);
+int shim_setns(int fd, int type);
+
+/*
  * With one of these flags of clone(2), no C function of the shim runs in the child: the child
  * shares the memory, or has other thread-local memory, in which errno and the stack protector's
  * value are.

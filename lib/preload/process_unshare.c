@@ -5,21 +5,45 @@
  *
  * If POSIXTRACE_OPTIONS has created a stream in this process, the library may have a thread that
  * flushes the stream. The wrappers end this thread before these calls, and start it again
- * afterwards. The calls have no events.
+ * afterwards. The calls have no events. The wrappers do not end the thread before other calls: with
+ * a new namespace of process ids, the process could not start it again.
  */
+#include <errno.h>
+#include <linux/nsfs.h>
+#include <linux/sched.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "preload/process.h"
 #include "preload/self.h"
 #include "preload/shim.h"
 
+/* Older headers lack these. */
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x80
+#endif
+#ifndef NS_GET_NSTYPE
+#define NS_GET_NSTYPE _IO(0xb7, 3)
+#endif
+
+/* The kernel refuses these flags of unshare(2) and of setns(2) if there are several threads. */
+#define UNSHARES_ALONE (CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM)
+#define ENTERS_ALONE   (CLONE_NEWUSER | CLONE_NEWNS | CLONE_NEWTIME)
+
 /*
- * Ends the threads of the library. Returns whether they must be started again. A quiet process must
- * not make the system calls for this. A child in the memory of its parent has no such threads.
+ * A quiet process must not make the system calls for a pause. A child in the memory of its parent
+ * has no threads of the library.
  */
+static bool may_pause(void)
+{
+	return *posix_trace_active_np && !shim_is_quiet() && !shim_is_guest() &&
+	       !shim_is_borrower();
+}
+
+/* Ends the threads of the library. Returns whether they must be started again. */
 static bool pause_threads(void)
 {
-	if (!*posix_trace_active_np || shim_is_quiet() || shim_is_guest() || shim_is_borrower())
-		return false;
 	return !posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP);
 }
 
@@ -30,29 +54,45 @@ static void resume_threads(bool is_paused)
 		posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP);
 }
 
-SHIM_NEXT(unshare, shim_no_number);
-
-/* unshare(2). A new user namespace is only for a process with a single thread. */
-SHIM_WRAPPER int unshare(int flags)
+/* Returns whether the kernel may permit the process only one thread in setns(). */
+static bool enters_alone(int fd, int type)
 {
-	const bool is_paused = flags & CLONE_NEWUSER && pause_threads();
+	const int saved = errno;
+
+	/* Without a type, the namespace of the descriptor may be any. */
+	if (!type)
+		type = (int)syscall(SYS_ioctl, fd, NS_GET_NSTYPE);
+	errno = saved;
+	return type < 0 || type & ENTERS_ALONE;
+}
+
+SHIM_NEXT(unshare, shim_no_number);
+SHIM_NEXT(setns, shim_no_number);
+
+int shim_unshare(int flags)
+{
+	const bool is_paused = flags & UNSHARES_ALONE && may_pause() && pause_threads();
 	int result = next(unshare)(flags);
 
 	resume_threads(is_paused);
 	return result;
 }
 
-SHIM_NEXT(setns, shim_no_number);
-
-/*
- * setns(2). Whether the kernel permits several threads depends on the namespace, which may follow
- * from the descriptor.
- */
-SHIM_WRAPPER int setns(int fd, int type)
+int shim_setns(int fd, int type)
 {
-	const bool is_paused = pause_threads();
+	const bool is_paused = may_pause() && enters_alone(fd, type) && pause_threads();
 	int result = next(setns)(fd, type);
 
 	resume_threads(is_paused);
 	return result;
+}
+
+SHIM_WRAPPER int unshare(int flags)
+{
+	return shim_unshare(flags);
+}
+
+SHIM_WRAPPER int setns(int fd, int type)
+{
+	return shim_setns(fd, type);
 }

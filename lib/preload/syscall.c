@@ -5,7 +5,8 @@
  * The wrapper handles the system calls that restrict the thread (seccomp.c). It also traces
  * openat2(2), close_range(2) and the calls of pidfd_open(2), for which many versions of the C
  * library have no function; futex(2), for which no version has a function; and calls that make
- * children as fork() does. All other system calls are passed on and not traced.
+ * children as fork() does. unshare(2) and setns(2) are handled as by their wrappers
+ * (process_unshare.c). All other system calls are passed on and not traced.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -183,6 +184,10 @@ long shim_syscall(long number, long a, long b, long c, long d, long e, long f)
 
 		return shim_fork_call(next(syscall), number, arguments, shim_caller());
 	}
+	if (number == SYS_unshare)
+		return shim_unshare((int)a);
+	if (number == SYS_setns)
+		return shim_setns((int)a, (int)b);
 	change = shim_change_of(number, a, b, c);
 	shim_before_change(&change, shim_caller());
 	result = next(syscall)(number, a, b, c, d, e, f);
@@ -229,6 +234,10 @@ __asm__(
 	"	cmpq $157, %rdi\n" /* SYS_prctl */
 	"	je shim_syscall\n"
 	"	cmpq $202, %rdi\n" /* SYS_futex */
+	"	je shim_syscall\n"
+	"	cmpq $272, %rdi\n" /* SYS_unshare */
+	"	je shim_syscall\n"
+	"	cmpq $308, %rdi\n" /* SYS_setns */
 	"	je shim_syscall\n"
 	"	cmpq $317, %rdi\n" /* SYS_seccomp */
 	"	je shim_syscall\n"
@@ -330,6 +339,10 @@ __asm__(
 	"	cmp x0, #167\n" /* SYS_prctl */
 	"	b.eq 1f\n"
 	"	cmp x0, #98\n" /* SYS_futex */
+	"	b.eq 1f\n"
+	"	cmp x0, #97\n" /* SYS_unshare */
+	"	b.eq 1f\n"
+	"	cmp x0, #268\n" /* SYS_setns */
 	"	b.eq 1f\n"
 	"	cmp x0, #277\n" /* SYS_seccomp */
 	"	b.eq 1f\n"

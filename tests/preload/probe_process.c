@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -585,6 +586,60 @@ static int process_clone(int argc, char **argv)
 	return 0;
 }
 
+/* Returns the id of the library's thread that flushes the log, or 0. */
+static int flusher(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	int found = 0;
+
+	MUST(dir != NULL);
+	for (struct dirent *entry; (entry = readdir(dir));) {
+		char path[300], name[16] = "";
+		FILE *file;
+
+		snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
+		file = fopen(path, "r");
+		if (!file)
+			continue;
+		if (fgets(name, sizeof name, file) && strcmp(name, "ptx-flush\n") == 0)
+			found = atoi(entry->d_name);
+		fclose(file);
+	}
+	closedir(dir);
+	return found;
+}
+
+/*
+ * Calls that the kernel refuses in a process with several threads, and calls that it does not
+ * refuse. With the argument "plain", only finds out whether the process has one thread.
+ */
+static int process_alone(int argc, char **argv)
+{
+	const int tid = flusher(), fd = open("/proc/self/ns/pid", O_RDONLY | O_CLOEXEC);
+
+	(void)argv;
+	if (argc)
+		return unshare(CLONE_VM) != 0;
+	MUST(tid && fd >= 0);
+	/* These need privilege. */
+	setns(fd, CLONE_NEWPID);
+	setns(fd, 0);
+	syscall(SYS_setns, fd, CLONE_NEWPID);
+	MUST(flusher() == tid);
+	errno = 0;
+	for (int i = 0; i < 20; i++) {
+		MUST(unshare(CLONE_VM) == 0);
+		MUST(unshare(CLONE_SIGHAND) == 0);
+		MUST(syscall(SYS_unshare, CLONE_THREAD) == 0);
+	}
+	MUST(errno == 0);
+	MUST(flusher());
+	MUST(setns(-1, 0) == -1 && errno == EBADF);
+	MUST(syscall(SYS_setns, -1, 0) == -1 && errno == EBADF);
+	MUST(flusher());
+	return 0;
+}
+
 const struct probe probes_process[] = {
 	{ "process", process },
 	{ "exec", process_exec },
@@ -594,6 +649,7 @@ const struct probe probes_process[] = {
 	{ "vfork", process_vfork },
 	{ "clone", process_clone },
 	{ "raw", process_raw },
+	{ "alone", process_alone },
 	{ "shares", process_shares },
 	{ "guests", process_guests },
 	{ "filtered-guest", process_filtered_guest },

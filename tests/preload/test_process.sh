@@ -245,6 +245,12 @@ if unshare -Ur true 2>/dev/null; then
 	run 0 record -q -o "$log" -- unshare -Ur "$true"
 fi
 
+# An emulator may have threads of its own.
+if "$probe" alone plain; then
+	shim process "$probe" alone
+	check "the thread of the library pauses only if it must" exits 0
+fi
+
 shim process "$probe" exec "$probe"
 check "each program of a process has its log" test -s "$log.2"
 check "the first tells of the second" shows "process.exec .* path=$probe arguments=$probe a b c\$" 1
