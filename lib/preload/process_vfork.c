@@ -28,8 +28,18 @@
  */
 _Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")));
 
-/* Time of the call of vfork(), or 0 if the type was not traced then. */
-static _Thread_local uint64_t begin __attribute__((tls_model("initial-exec")));
+/*
+ * Times of the calls of vfork() by the depth of the caller; 0 if the type was not traced then. A
+ * child that calls vfork() must not overwrite the time of its parent, which sleeps. The calls of
+ * deeper children share the last place.
+ */
+#define DEPTHS 4
+static _Thread_local uint64_t begin[DEPTHS] __attribute__((tls_model("initial-exec")));
+
+static uint64_t *begin_at(unsigned depth)
+{
+	return &begin[depth < DEPTHS ? depth : DEPTHS - 1];
+}
 
 /* The assembly below calls this function, and those that are marked as used. */
 __attribute__((used)) pid_t shim_vfork_of_guest(long result);
@@ -45,7 +55,7 @@ __attribute__((used)) unsigned shim_vfork_before(void)
 {
 	if (shim_is_guest())
 		return GUEST;
-	begin = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
+	*begin_at(shim_vfork_depth) = *shim_switch[PROCESS_VFORK] ? shim_now() : 0;
 	return shim_vfork_depth;
 }
 
@@ -103,7 +113,7 @@ pid_t shim_vfork_ends(uint64_t since, uint64_t flags, long result, const void *c
 __attribute__((used)) pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller,
 					      unsigned depth)
 {
-	return shim_vfork_ends(begin, flags, result, caller, depth);
+	return shim_vfork_ends(*begin_at(depth), flags, result, caller, depth);
 }
 
 #if defined __x86_64__

@@ -586,6 +586,26 @@ static int process_clone(int argc, char **argv)
 	return 0;
 }
 
+/* A child of vfork() that sleeps for 20 ms and then calls vfork(). */
+static int process_nested(int argc, char **argv)
+{
+	pid_t child = vfork();
+
+	(void)argc, (void)argv;
+	if (child == 0) {
+		pid_t inner;
+
+		usleep(20000);
+		inner = vfork();
+		if (inner == 0)
+			_exit(0);
+		_exit(4);
+	}
+	printf("outer %d\n", (int)child);
+	wait_for(child, 4);
+	return 0;
+}
+
 /* Returns the id of the library's thread that flushes the log, or 0. */
 static int flusher(void)
 {
@@ -650,6 +670,7 @@ const struct probe probes_process[] = {
 	{ "clone", process_clone },
 	{ "raw", process_raw },
 	{ "alone", process_alone },
+	{ "nested", process_nested },
 	{ "shares", process_shares },
 	{ "guests", process_guests },
 	{ "filtered-guest", process_filtered_guest },

@@ -245,6 +245,10 @@ if unshare -Ur true 2>/dev/null; then
 	run 0 record -q -o "$log" -- unshare -Ur "$true"
 fi
 
+shim process "$probe" nested
+check "a child that calls vfork() changes nothing of its parent's call" shows \
+	"process.vfork time=([2-9][0-9]{7}|[0-9]{9,}) child=$(child outer) error=0 flags=0x0\$" 1
+
 # An emulator may have threads of its own.
 if "$probe" alone plain; then
 	shim process "$probe" alone
