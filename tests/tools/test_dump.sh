@@ -242,4 +242,18 @@ window 1 --begin +1s --end -1s
 window 1 --begin 9223372036.854775807
 window 2 --begin 0
 window 2 --end 0
+
+# Times of day on the days on which summer time begins and ends, and on the day before.
+TZ=CET-1CEST,M3.5.0,M10.5.0/3
+for day in 2026-03-29 2026-10-25; do
+	at=$(date -d "$day 04:30" +%s)
+	ends "$day" $((at - 12600))000000000 "$at"000000000 $((at + 3600))000000000
+	window 1 --begin 04:30 --end 04:30
+	window 1 --begin 05:00
+	window 2 --end 05:29:59
+	ends "before $day" $((at - 43200))000000000 "$at"000000000 $((at + 3600))000000000
+	window 1 --begin 04:30 --end 04:30
+	window 1 --begin 04:30:01
+done
+TZ=UTC0
 finish

@@ -14,7 +14,6 @@
 #include "base/when.h"
 
 #define SECOND_NS INT64_C(1000000000)
-#define DAY_NS    (86400 * SECOND_NS)
 
 static bool is_digit(char c)
 {
@@ -110,36 +109,48 @@ static int64_t add_saturated(int64_t a, int64_t b)
 }
 
 /*
- * Returns the time of day on the day of the log's first event. But if this time is before the first
- * event, and the time 24 hours later is within the log, the function returns the time 24 hours
- * later. mktime() finds the right second on the first day even if summer time begins or ends on
- * that day.
+ * Stores the time of day on the day of `first`, or `days` later. The time has hours, minutes and
+ * seconds, because mktime() adds the seconds above 59 after it has applied summer time. They would
+ * be an hour wrong if summer time begins or ends before this time of the day. Returns false if the
+ * time does not fit into 64 bits of nanoseconds; then *ns is the end of the range.
  */
-static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t last_ns)
+static bool on_day_after(const struct bound *bound, time_t first, int days, int64_t *ns)
 {
-	time_t second = first_ns / SECOND_NS - (first_ns % SECOND_NS < 0);
+	const int of_day = (int)(bound->ns / SECOND_NS);
+	time_t second;
 	struct tm tm;
-	int64_t ns, next;
 
 	memset(&tm, 0, sizeof(tm));
 	if (bound->utc)
-		gmtime_r(&second, &tm);
+		gmtime_r(&first, &tm);
 	else
-		localtime_r(&second, &tm);
-	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
-	tm.tm_sec = (int)(bound->ns / SECOND_NS); /* mktime() accepts more than 59 */
+		localtime_r(&first, &tm);
+	tm.tm_mday += days; /* mktime() accepts a day behind the end of the month */
+	tm.tm_hour = of_day / 3600;
+	tm.tm_min = of_day / 60 % 60;
+	tm.tm_sec = of_day % 60;
 	tm.tm_isdst = -1;
 	second = bound->utc ? timegm(&tm) : mktime(&tm);
-	if (__builtin_mul_overflow((int64_t)second, SECOND_NS, &ns))
-		return second < 0 ? INT64_MIN : INT64_MAX;
-	ns = add_saturated(ns, bound->ns % SECOND_NS);
-	/*
-	 * If a time on the next day does not fit into 64 bits of nanoseconds, only the first day is
-	 * possible.
-	 */
-	if (__builtin_add_overflow(ns, DAY_NS, &next))
+	if (!__builtin_mul_overflow((int64_t)second, SECOND_NS, ns) &&
+	    !__builtin_add_overflow(*ns, bound->ns % SECOND_NS, ns))
+		return true;
+	*ns = second < 0 ? INT64_MIN : INT64_MAX;
+	return false;
+}
+
+/*
+ * Returns the time of day on the day of the log's first event. But if this time is before the first
+ * event, and the same time of the next day is within the log, the function returns the time of the
+ * next day.
+ */
+static int64_t on_day_of(const struct bound *bound, int64_t first_ns, int64_t last_ns)
+{
+	time_t first = first_ns / SECOND_NS - (first_ns % SECOND_NS < 0);
+	int64_t ns, next;
+
+	if (!on_day_after(bound, first, 0, &ns) || ns >= first_ns)
 		return ns;
-	return ns < first_ns && next <= last_ns ? next : ns;
+	return on_day_after(bound, first, 1, &next) && next <= last_ns ? next : ns;
 }
 
 int64_t bound_at(const struct bound *bound, int64_t first_ns, int64_t last_ns, int64_t none)
