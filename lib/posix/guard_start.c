@@ -32,6 +32,7 @@
 #include "flush/flush.h"
 #include "point/view.h"
 #include "posix/guard.h"
+#include "posix/registry.h"
 
 /* Bytes of the stack of each of the two processes. They make only system calls. */
 #define STACK_BYTES 16384
@@ -180,13 +181,18 @@ static int map_life(struct ptx_stream *stream)
 
 	if (fd < 0)
 		return -1;
+	/* Another thread must not fork in between. The child would have the mapping. */
+	ptx_registry_before_fork();
 	page = mmap(NULL, PTX_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
-	if (page != MAP_FAILED && !madvise(page, PTX_PAGE, MADV_DONTFORK)) {
+	if (page != MAP_FAILED && madvise(page, PTX_PAGE, MADV_DONTFORK)) {
+		munmap(page, PTX_PAGE);
+		page = MAP_FAILED;
+	}
+	ptx_registry_after_fork(false);
+	if (page != MAP_FAILED) {
 		stream->life = page;
 		return fd;
 	}
-	if (page != MAP_FAILED)
-		munmap(page, PTX_PAGE);
 	close(fd);
 	return -1;
 }
