@@ -64,6 +64,44 @@ ships 0 --spool 1 "$spool"
 check "logs that the database has are removed" test -z "$(ls "$spool")"
 check "without a loss" test "$(sum spool)" -eq $((one + two))
 
+# The tables are removed after all logs were shipped: the logs are sent again before any is removed.
+make_spool
+FAKE_TABLES="0 0 0"
+export FAKE_TABLES
+serve
+FAKE_PORT=$port
+ships 0 "$spool"
+check "nothing is removed without a limit" test "$(ls "$spool" | wc -l)" = 4
+serve
+ships 0 --spool 1 "$spool"
+check "removed tables: the events are sent again" has err "the database has lost .* they are sent again"
+check "removed tables: then the logs are removed" test -z "$(ls "$spool")"
+check "removed tables: no event is lost" test -z "$(sum spool)"
+check "removed tables: each called event is counted" test "$(sum called)" -eq "$called"
+check "removed tables: the account closes" is_even
+
+# They are removed while the server cannot be reached: the account of each log remains.
+make_spool
+serve
+ships 0 "$spool"
+end_server
+ships 1 --give-up 1ms --spool 1 "$spool"
+check "not compared: each log has its account" test "$(ls "$spool" | grep -c '\.account$')" = 4
+serve
+ships 0 "$spool"
+check "not compared: each called event is counted" test "$(sum called)" -eq "$called"
+check "not compared: the account closes" is_even
+
+# Another process has made the tables again: a log that the database lacks has its account.
+make_spool
+serve
+ships 0 "$spool"
+unset FAKE_TABLES
+serve
+ships 0 --spool 1 "$spool"
+check "new tables: it is reported" has err "the database has only 0 of"
+check "new tables: each log has its account" test "$(ls "$spool" | grep -c '\.account$')" = 4
+
 # Logs of which the server has a part, whatever happens to the INSERT at which the outage begins: its
 # rows count if they were stored.
 for fault in down down-stored down-late; do

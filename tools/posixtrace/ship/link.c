@@ -206,15 +206,27 @@ static void make_tables_everywhere(struct link *link)
 }
 
 /* A log needs requests of some milliseconds, so a linear search is fast enough. */
-bool link_checked(const struct link *link, uint64_t source)
+static const struct link_compared *find_compared(const struct link *link, uint64_t source)
 {
 	for (size_t i = 0; i < link->checks; i++)
-		if (link->checked[i] == source)
-			return true;
-	return false;
+		if (link->checked[i].source == source)
+			return &link->checked[i];
+	return NULL;
 }
 
-bool link_note_checked(struct link *link, uint64_t source)
+bool link_checked(const struct link *link, uint64_t source)
+{
+	return find_compared(link, source) != NULL;
+}
+
+bool link_is_whole(const struct link *link, uint64_t source)
+{
+	const struct link_compared *check = find_compared(link, source);
+
+	return check && check->is_whole;
+}
+
+bool link_note_checked(struct link *link, uint64_t source, bool is_whole)
 {
 	if (link_checked(link, source))
 		return true;
@@ -222,7 +234,7 @@ bool link_note_checked(struct link *link, uint64_t source)
 		say("%s", strerror(ENOMEM));
 		return false;
 	}
-	link->checked[link->checks++] = source;
+	link->checked[link->checks++] = (struct link_compared){ source, is_whole };
 	return true;
 }
 
@@ -321,6 +333,18 @@ bool link_again(struct link *link, enum server_result result)
 		return false;
 	server_next_host(&link->server);
 	return true;
+}
+
+bool link_reach(struct link *link)
+{
+	enum server_result result;
+
+	do {
+		result = prepare_host(link);
+	} while (result != SERVER_OK && link_again(link, result));
+	if (result == SERVER_OK)
+		retry_succeeded(&link->retry);
+	return result == SERVER_OK;
 }
 
 /*

@@ -65,6 +65,7 @@ struct candidate {
 	char *path;
 	off_t bytes;             /* size of the file at the last call of has_changed() */
 	struct timespec changed;
+	unsigned made;           /* link->made when the log was last shipped */
 	bool is_named;
 	bool is_ended, is_seen;
 	/*
@@ -320,12 +321,16 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 	for (size_t i = 0; i < list->count && !ship_stopped && !has_given_up(link); i++) {
 		struct candidate *candidate = &list->candidate[i];
 
+		/* The database may have lost a log that was shipped before its tables were made. */
+		if (link && candidate->made != link->made)
+			candidate->is_ended = candidate->is_seen = false;
 		/* The spool may have dropped a log of the list while the server was absent. */
 		if (has_ended(candidate) ||
 		    (given.spool.bytes && !candidate->is_named && access(candidate->path, F_OK)))
 			continue;
 		status = tool_worse(status, is_last ? ship_one(link, candidate->path, true, &state)
 						    : follow_one(candidate, link));
+		candidate->made = link ? link->made : 0;
 	}
 	return status;
 }
@@ -373,6 +378,16 @@ static int64_t used_now(void)
 }
 
 /*
+ * Limits the spool after a round. Before it, no position was compared with the database, and logs
+ * would be dropped although the server may be reached. After a signal, the next run ships the logs.
+ */
+static void limit_spool(void)
+{
+	if (!ship_stopped)
+		spool_limit(&given.spool);
+}
+
+/*
  * With --follow, ships all logs again and again: once a second, or less often if this needs much
  * processor time. A signal or a failure ends the loop. The loop also ends when all logs are
  * complete and there are as many logs as operands. It continues if a folder has or had several
@@ -388,10 +403,10 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		bool is_over = true;
 
 		forget_removed(list);
-		spool_limit(&given.spool);
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(list, operand[i]));
 		status = tool_worse(status, ship_all(list, link, false));
+		limit_spool();
 		for (size_t i = 0; i < list->count; i++) {
 			const struct candidate *candidate = &list->candidate[i];
 
@@ -441,14 +456,18 @@ static int run_ship(struct link *link, char **operand, int operands)
 	for (int i = 0; i < operands; i++)
 		if (!strcmp(operand[i], "-") && keep_standard_input())
 			return TOOL_FAILURE;
-	if (given.follows) {
+	/* While the server is absent, no log is locked here, so the oldest one is dropped first. */
+	if (given.spool.bytes && !link_reach(link)) {
+		status = TOOL_FAILURE;
+		limit_spool();
+	} else if (given.follows) {
 		status = follow_all(&list, link, operand, operands);
 	} else {
-		spool_limit(&given.spool);
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(&list, operand[i]));
 		if (status != TOOL_FAILURE)
 			status = tool_worse(status, ship_all(&list, link, true));
+		limit_spool();
 	}
 	for (size_t i = 0; i < list.count; i++)
 		free(list.candidate[i].path);

@@ -48,7 +48,10 @@ struct link {
 	 * the logs whose positions were compared with the database since tables were last made, or
 	 * since the process began; see link_checked()
 	 */
-	uint64_t *checked;
+	struct link_compared {
+		uint64_t source;
+		bool is_whole; /* the database has each event that the position counts */
+	} *checked;
 	size_t checks;
 	struct retry retry;
 };
@@ -110,10 +113,17 @@ bool keep_has_expired(uint16_t day, uint64_t keep_days);
 /*
  * link_checked() returns whether the position of the log was compared with the database since the
  * process began, and since this process last made tables. link_note_checked() notes that it was
- * compared, and returns false after it printed that memory is lacking.
+ * compared, and returns false after it printed that memory is lacking. "is_whole": the database has
+ * each event that the position counts.
  */
 bool link_checked(const struct link *link, uint64_t source);
-bool link_note_checked(struct link *link, uint64_t source);
+bool link_note_checked(struct link *link, uint64_t source, bool is_whole);
+
+/* Returns whether the position of the log was compared, and the database lacks none of its events. */
+bool link_is_whole(const struct link *link, uint64_t source);
+
+/* Waits until the current host answers and has the tables. Returns false after ship gave up. */
+bool link_reach(struct link *link);
 
 /* Returns a new random number, not 0. */
 uint64_t link_attempt(void);

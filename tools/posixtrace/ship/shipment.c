@@ -244,7 +244,7 @@ static bool find_position(struct shipment *shipment)
 	position->events = rows;
 	position->summary = position->summary_events = 0;
 	return void_summaries(shipment) && position_save(position) &&
-	       (link->made != made || link_note_checked(link, shipment->source));
+	       (link->made != made || link_note_checked(link, shipment->source, true));
 }
 
 /*
@@ -261,6 +261,7 @@ static bool compare_position(struct shipment *shipment)
 	const struct ship_options *options = shipment->options;
 	struct link *link = shipment->link;
 	uint64_t rows, next;
+	bool is_whole;
 
 	for (int is_synced = 0; is_synced <= 1; is_synced++) {
 		if (!count_events(shipment, is_synced, &rows, &next))
@@ -270,11 +271,12 @@ static bool compare_position(struct shipment *shipment)
 		if (rows >= position->events)
 			break;
 	}
-	if (rows < position->events && !keep_has_expired(shipment->day, options->keep_days))
+	is_whole = rows >= position->events || keep_has_expired(shipment->day, options->keep_days);
+	if (!is_whole)
 		say("%s: the database has only %" PRIu64 " of %" PRIu64 " shipped events; the "
 		    "others were deleted; to send them again, remove %s", shipment->log->path,
 		    rows, position->events, position->state.path);
-	return link_note_checked(link, shipment->source);
+	return link_note_checked(link, shipment->source, is_whole);
 }
 
 /*

@@ -21,13 +21,25 @@
 #include "base/when.h"
 #include "query/query_account.h"
 
+/*
+ * The passes over the logs, each for other logs. A position may count events that the database has
+ * lost, for example with its tables. So a log is removed without an account only if this process
+ * has compared its position with the database, and no event was missing.
+ */
+enum removal {
+	REMOVAL_COMPARED,  /* removes logs that the database has as a whole */
+	REMOVAL_DELIVERED, /* drops logs that the database has as a whole by their positions */
+	REMOVAL_LACKING,   /* drops logs that the database lacks in whole or in part */
+	REMOVAL_PASSES,    /* no pass may remove the log */
+};
+
 struct spooled {
 	char *path;
 	uint64_t bytes;
 	int64_t changed_ns;
 	dev_t device;
 	ino_t inode;
-	bool can_be_dropped; /* a complete log that the database lacks in whole or in part */
+	enum removal next;   /* the first pass that may remove the log */
 };
 
 struct spooled_list {
@@ -141,13 +153,25 @@ static void drop_log(const struct spool *spool, struct spooled_list *list, struc
 	remove_file(list, file);
 }
 
+/* Returns the first pass that may remove the complete log, whose position is open. */
+static enum removal first_removal(const struct spool *spool, const struct position *position,
+				  uint64_t bytes)
+{
+	const bool is_delivered = summary_is_sent(position, SUMMARY_WHOLE);
+
+	if (is_delivered && link_is_whole(spool->link, position->source))
+		return REMOVAL_COMPARED;
+	if (bytes <= ACCOUNT_BYTES)
+		return REMOVAL_PASSES;
+	return is_delivered ? REMOVAL_DELIVERED : REMOVAL_LACKING;
+}
+
 /*
- * Removes a log that the database has as a whole. If "drops" is true, drops a log that can be
- * dropped. Meanwhile the function holds the lock of the position, so that no process ships the log.
- * A log that cannot be opened now remains.
+ * Removes or drops a log if this pass may do so. Meanwhile the function holds the lock of the
+ * position, so that no process ships the log. A log that cannot be opened now remains.
  */
 static void remove_log(const struct spool *spool, struct spooled_list *list,
-		       struct spooled *file, bool drops)
+		       struct spooled *file, enum removal pass)
 {
 	struct shipment shipment = { .options = spool->options };
 	struct position *position = &shipment.position;
@@ -155,6 +179,7 @@ static void remove_log(const struct spool *spool, struct spooled_list *list,
 	int status;
 
 	say_nothing(true);
+	file->next = REMOVAL_PASSES;
 	status = logfile_open(&of.file, file->path, NULL);
 	say_nothing(false);
 	if (status)
@@ -163,12 +188,10 @@ static void remove_log(const struct spool *spool, struct spooled_list *list,
 	if (of.file.info.complete &&
 	    position_open(position, spool->options->folder, &spool->link->server.address,
 			  shipment.source) == STATE_OK) {
-		bool is_shipped = summary_is_sent(position, SUMMARY_WHOLE);
-
-		file->can_be_dropped = !is_shipped && file->bytes > ACCOUNT_BYTES;
-		if (is_shipped)
+		file->next = first_removal(spool, position, file->bytes);
+		if (file->next == pass && pass == REMOVAL_COMPARED)
 			remove_file(list, file);
-		else if (drops && file->can_be_dropped)
+		else if (file->next == pass)
 			drop_log(spool, list, file, &of);
 		position_close(position);
 	}
@@ -197,10 +220,10 @@ void spool_limit(void *arg)
 		list_folder(&list, spool->operand[i]);
 	if (list.count)
 		qsort(list.file, list.count, sizeof(*list.file), by_age);
-	for (int drops = 0; drops <= 1; drops++)
+	for (enum removal pass = REMOVAL_COMPARED; pass < REMOVAL_PASSES; pass++)
 		for (size_t i = 0; i < list.count && list.bytes > spool->bytes; i++)
-			if (list.file[i].path && (!drops || list.file[i].can_be_dropped))
-				remove_log(spool, &list, &list.file[i], drops);
+			if (list.file[i].path && list.file[i].next <= pass)
+				remove_log(spool, &list, &list.file[i], pass);
 	for (int i = 0; list.has_dropped && i < spool->operands; i++)
 		account_merge(spool->operand[i]);
 	say_excess(spool, &list);
