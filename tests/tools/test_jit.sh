@@ -38,6 +38,30 @@ check "the caller of a function has its name" has out ' in int shop.Item.total(i
 run 0 symbols --json a.ptl
 check "a function lacks no file" lacks out '"path":"\[jit\][^}]*"lack"'
 
+# ------------------------------------------------------------------ many functions overlap
+cat >many <<-EOF
+	#!/bin/sh
+	mkfifo go
+	"$compiled" /tmp/perf-@.map wait open <go &
+	exec 3>go
+	until test -s /tmp/perf-\$!.map; do sleep 0.02; done
+	echo \$! >pid
+	cp /tmp/perf-\$!.map map
+	{
+		echo "1 7fffffffffffffff JS:*all /all.js:1:2"
+		awk 'BEGIN { for (i = 0; i < 20000; i++) printf "%x 7ffffffffffff%03x f%d\\n", 4096 + i, i % 4096, i }'
+		cat map
+	} >/tmp/perf-\$!.map
+	exec 3>&-
+	wait
+EOF
+chmod +x many
+run 0 record -q --force -o b.ptl --stack=io.open -- ./many
+made="$made /tmp/perf-$(cat pid).map"
+frames b.ptl io.open >frames
+check "the function is found among functions that overlap" \
+	grep -q ' callBack (/srv/my app/server.js:12)$' frames
+
 # ------------------------------------------------------------------ maps that are not used
 run 0 record -q --force -o b.ptl --stack=io.open -- "$compiled" "$tmp/map" open
 run 0 symbols b.ptl

@@ -16,6 +16,8 @@
 #include "base/vec.h"
 
 #define MAP_BYTES_MAX (256u << 20)
+#define FUNCTIONS_MAX (4u << 20)
+#define OVERLAPS_MAX  4096
 #define NS            INT64_C(1000000000)
 
 /* The map of one process. The functions are in order of their begins. */
@@ -189,14 +191,14 @@ static int by_start(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Parses a map. If memory is lacking, or after 2^32 lines, the last functions are missing. */
+/* Parses a map. If memory is lacking, or after FUNCTIONS_MAX functions, the last ones are missing. */
 static void parse_map(struct jit_map *map)
 {
 	struct entry *entry = NULL;
 	size_t entries = 0;
 	uint32_t number = 0;
 
-	for (char *line = map->text, *end; *line && number < UINT32_MAX; line = end, number++) {
+	for (char *line = map->text, *end; *line && entries < FUNCTIONS_MAX; line = end, number++) {
 		end = line + strcspn(line, "\n");
 		/* The process may still write a last line. */
 		if (!*end)
@@ -258,7 +260,7 @@ bool jit_maps_has(struct jit_maps *maps, pid_t pid)
 struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t address)
 {
 	struct jit_map *map = maps ? map_of(maps, pid) : NULL;
-	size_t low = 0, high = map ? map->functions : 0, found = SIZE_MAX;
+	size_t low = 0, high = map ? map->functions : 0, found = SIZE_MAX, least;
 
 	/* the first function that begins behind the address */
 	while (low < high) {
@@ -269,7 +271,9 @@ struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t ad
 		else
 			high = middle;
 	}
-	for (size_t i = low; i > 0 && address - map->function[i - 1].start < map->longest; i--)
+	/* In a map of a hostile program, all functions may overlap. */
+	least = low > OVERLAPS_MAX ? low - OVERLAPS_MAX : 0;
+	for (size_t i = low; i > least && address - map->function[i - 1].start < map->longest; i--)
 		if (address < map->function[i - 1].end &&
 		    (found == SIZE_MAX || map->line[i - 1] > map->line[found]))
 			found = i - 1;
