@@ -256,17 +256,42 @@ uint32_t history_keep(struct history *history, const char *text, size_t len)
 	return (uint32_t)history->texts;
 }
 
+/*
+ * A socket of IPv6 that also has connections of IPv4 shows an address of IPv4 as
+ * "[0:0:0:0:0:ffff:7f00:1]:80". The other end of the connection shows "127.0.0.1:80". Writes this
+ * form to "plain", and returns its length; 0: the text is not such an address.
+ */
+static size_t plain_address(const char *text, size_t len, char plain[64])
+{
+	static const char mapped[] = "[0:0:0:0:0:ffff:";
+	char rest[32] = "";
+	unsigned high, low, port;
+	int end = 0;
+
+	if (len < sizeof(mapped) || len - sizeof(mapped) >= sizeof(rest) - 1 ||
+	    memcmp(text, mapped, sizeof(mapped) - 1) != 0)
+		return 0;
+	memcpy(rest, text + sizeof(mapped) - 1, len - sizeof(mapped) + 1);
+	if (sscanf(rest, "%4x:%4x]:%5u%n", &high, &low, &port, &end) != 3 || rest[end])
+		return 0;
+	return (size_t)snprintf(plain, 64, "%u.%u.%u.%u:%u", high >> 8 & 255, high & 255,
+				low >> 8 & 255, low & 255, port);
+}
+
 uint32_t history_text(struct history *history, const struct log_type *type,
 		      const struct posix_trace_event_np *event, int field)
 {
 	struct posix_trace_value_np value;
+	char plain[64];
+	size_t len;
 
 	if (field < 0 ||
 	    !posix_trace_field_get_np(type->schema, (unsigned)field, 0, event->data,
 				      event->data_len, 0, &value) ||
 	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
 		return 0;
-	return history_keep(history, value.data, value.len);
+	len = plain_address(value.data, value.len, plain);
+	return len ? history_keep(history, plain, len) : history_keep(history, value.data, value.len);
 }
 
 /* ------------------------------------------------------------------ events */
