@@ -191,7 +191,7 @@ static int by_start(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Parses a map. If memory is lacking, or after FUNCTIONS_MAX functions, the last ones are missing. */
+/* Parses a map. Without memory, or after FUNCTIONS_MAX functions, the last ones are missing. */
 static void parse_map(struct jit_map *map)
 {
 	struct entry *entry = NULL;

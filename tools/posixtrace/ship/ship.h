@@ -119,7 +119,7 @@ bool keep_has_expired(uint16_t day, uint64_t keep_days);
 bool link_checked(const struct link *link, uint64_t source);
 bool link_note_checked(struct link *link, uint64_t source, bool is_whole);
 
-/* Returns whether the position of the log was compared, and the database lacks none of its events. */
+/* Returns whether the position was compared and the database lacks none of the log's events. */
 bool link_is_whole(const struct link *link, uint64_t source);
 
 /* Waits until the current host answers and has the tables. Returns false after ship gave up. */

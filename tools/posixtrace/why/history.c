@@ -291,7 +291,8 @@ uint32_t history_text(struct history *history, const struct log_type *type,
 	    value.field->form != POSIX_TRACE_FORM_BYTES_NP)
 		return 0;
 	len = plain_address(value.data, value.len, plain);
-	return len ? history_keep(history, plain, len) : history_keep(history, value.data, value.len);
+	return len ? history_keep(history, plain, len) :
+		     history_keep(history, value.data, value.len);
 }
 
 /* ------------------------------------------------------------------ events */
