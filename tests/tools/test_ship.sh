@@ -52,6 +52,18 @@ done
 check "the events that are sent again are reported" has err \
 	": the database has lost $total of $total shipped events; they are sent again\$"
 
+# They are removed when another log was shipped as a whole: --follow sends this log again, too.
+"$make_log" plain "$tmp/other.log" 2000 >/dev/null || exit 99
+both=$((total + $("$posixtrace" dump "$tmp/other.log" 2>/dev/null | wc -l)))
+for before in 7 9 11; do
+	rm -rf "$tmp/state"
+	# shellcheck disable=SC2046 # a list of words
+	serve $(yes none | head -n "$before") dropped
+	ships 0 --follow "$log" "$tmp/other.log"
+	check "dropped after $before, two logs: all events, each once" is_whole "$both"
+	check "dropped after $before, two logs: the tables are complete" has result '^streams_rows 2 whole$'
+done
+
 # Answers that do not come: their rows are stored later.
 rm -rf "$tmp/state"
 serve none slow none slow

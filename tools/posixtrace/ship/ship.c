@@ -190,6 +190,12 @@ static bool has_ended(const struct candidate *candidate)
 	       (stat(candidate->path, &status) || is_as_before(candidate, &status));
 }
 
+/* Returns whether no tables were made since the log was last shipped. */
+static bool is_current(const struct candidate *candidate, const struct link *link)
+{
+	return !link || candidate->made == link->made;
+}
+
 /* Returns true if the file has changed since the last call, or if it has not been shipped yet. */
 static bool has_changed(struct candidate *candidate)
 {
@@ -322,7 +328,7 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 		struct candidate *candidate = &list->candidate[i];
 
 		/* The database may have lost a log that was shipped before its tables were made. */
-		if (link && candidate->made != link->made)
+		if (!is_current(candidate, link))
 			candidate->is_ended = candidate->is_seen = false;
 		/* The spool may have dropped a log of the list while the server was absent. */
 		if (has_ended(candidate) ||
@@ -410,7 +416,7 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		for (size_t i = 0; i < list->count; i++) {
 			const struct candidate *candidate = &list->candidate[i];
 
-			is_over = is_over && candidate->is_ended &&
+			is_over = is_over && candidate->is_ended && is_current(candidate, link) &&
 				  (candidate->is_named || !account_is_name(candidate->path));
 		}
 		if (list->count != (size_t)operands || list->has_removed_logs)
