@@ -147,4 +147,16 @@ for wrong in "" "$tmp/a.log $tmp/a.log" "--pair a $tmp/a.log" "--pair a, $tmp/a.
 	check "latency $wrong: nothing is on standard output" is_empty out
 done
 run 1 latency "$tmp/missing"
+# The percentiles of latency and query are the same: half of two durations do not exceed the lesser
+# one.
+printf '%s\n' 'type call ns took' 'call 7 8 1000000000 1000' 'call 7 8 1000500000 900000' |
+	"$compose" "$tmp/two.log" || exit 99
+middle() {
+	sed "s/.*$1\":\([0-9]*\).*/\1/" "$tmp/out" |
+		awk '{ exit !($1 >= 1000 && $1 <= 1000 * (1 + 1 / 128)) }'
+}
+run 0 latency --json "$tmp/two.log"
+check "latency: the p50 of two durations is the lesser one" middle '"name":"call".*"p50_ns'
+run 0 query --json "$tmp/two.log" 'select p50 from durations'
+check "query: the p50 of two durations is the lesser one" middle p50
 finish

@@ -347,8 +347,8 @@ int query_tables_stacks(sqlite3 *db, struct query *query)
 /*
  * The view "stored" counts the events that the logs have, while the table "ledger" has the numbers
  * that the writers have counted. The views "rates" and "durations" equal the views of a fleet's
- * database (fleet.c), except for the percentiles. The percentiles are exact here: they are the
- * values that quantileExact() returns.
+ * database (fleet.c), except for the percentiles. The percentiles are exact here: each is the least
+ * duration that the given percentage of all durations do not exceed, as in latency.
  *
  * The user may name a log twice, but each of its events must be joined once. In "rates", GROUP BY
  * has numbers of columns in its inner SELECT. A field of events may have the name "minute", and
@@ -362,9 +362,10 @@ static const char views_sql[] =
 	"(SELECT log, name, time - time % 60000000000 AS minute, count(*) AS n FROM events "
 	"GROUP BY 1, 2, 3) JOIN " HOSTS " GROUP BY minute, host, name;"
 	"CREATE VIEW durations AS SELECT minute, host, name, count(*) AS spans, "
-	"max(iif(place = n * 50 / 100, duration, NULL)) AS p50, "
-	"max(iif(place = n * 95 / 100, duration, NULL)) AS p95, "
-	"max(iif(place = n * 99 / 100, duration, NULL)) AS p99, max(duration) AS longest FROM "
+	"max(iif(place = (n * 50 - 1) / 100, duration, NULL)) AS p50, "
+	"max(iif(place = (n * 95 - 1) / 100, duration, NULL)) AS p95, "
+	"max(iif(place = (n * 99 - 1) / 100, duration, NULL)) AS p99, "
+	"max(duration) AS longest FROM "
 	"(SELECT minute, host, name, duration, count(*) OVER (PARTITION BY minute, host, name) "
 	"AS n, row_number() OVER (PARTITION BY minute, host, name ORDER BY duration) - 1 AS place "
 	"FROM (SELECT \"end\" - \"end\" % 60000000000 AS minute, host, span AS name, duration "
