@@ -104,7 +104,7 @@ check "a log that cannot grow is a failure" test $? -eq 1
 check "that is told once" test "$(grep -c -x "posixtrace: $log: File too large" "$tmp/err")" -eq 1
 check "what is in it is sound" is_sound "$log"
 rm -f "$log"
-(ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" --json -d 1ms --policy until-full \
+(ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" --json -d 300ms --policy until-full \
 	>"$tmp/out" 2>"$tmp/err")
 check "a log whose end cannot be written is a failure" test $? -eq 1
 check "and the end of the trace is this failure" has out '"end":"log error"'
