@@ -42,7 +42,7 @@ check "the log still has the calls" test "$(count_of a.ptl 'process.*')" -ge 3
 check "and where files are mapped" test "$("$posixtrace" symbols a.ptl | grep -c libc)" -ge 1
 check "running is a span" sh -c '"$1" latency a.ptl | grep -q " running$"' - "$posixtrace"
 run 0 why a.ptl
-check "why uses them" has out 'known to [0-9]* ns'
+check "why uses them" has out 'have an error of [0-9]* ns'
 check "and the samples" has out '^Functions: [0-9]* samples'
 check "it does not miss them" lacks out 'does not say when threads had a CPU'
 
