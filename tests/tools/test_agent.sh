@@ -426,6 +426,14 @@ end_puppet
 check "nothing is loaded into it" test -z "$(grep libposixtrace "/proc/$plain/maps")"
 end_agent TERM 0
 
+# An agent that was killed while it made a log leaves an empty file.
+: >"$store/flight/doll.1.1700000000000.ptl"
+start_agent
+is_dropped() { test ! -e "$store/flight/doll.1.1700000000000.ptl"; }
+until_true is_dropped
+check "an empty file in flight/ becomes no log" test -z "$(find "$store/logs" -size 0)"
+end_agent TERM 0
+
 # A child of a killed agent has the lock for a moment.
 is_locked() { ! flock -n "$store/lock" true; }
 if command -v flock >/dev/null; then

@@ -168,6 +168,11 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	    process_began_ms(find_start(flight.pid)) <= flight.ms + CLOCK_STEP_MS)
 		agent_note_end(agent, flight.pid, find_start(flight.pid),
 			       when_timespec(&st.st_mtim) / 1000000);
+	/* The agent was killed between making the file and writing to it: no event is lost. */
+	if (!fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW) && !st.st_size) {
+		store_drop(&agent->store, name);
+		return false;
+	}
 	result = store_keep(&agent->store, agent->config, name, &flight, "restart", &path);
 	if (result == STORE_KEPT && path)
 		say("%s: moved from flight/, where a log remains if its agent is killed, or if it "
