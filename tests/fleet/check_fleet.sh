@@ -166,6 +166,8 @@ done
 equal_or_report() { are_equal || { report_difference; return 1; }; }
 check "the replicas have equal parts and no work" equal_or_report
 
+# To count 100 million rows takes some minutes beside other work.
+ask_s=900
 for number in 1 2; do
 	ask $number "SELECT count(), uniqExact(row_source, row_seq), max(row_seq) + 1 FROM fleet.events_rows
 		WHERE row_attempt NOT IN (SELECT attempt FROM fleet.voided)" >"$tmp/out"
