@@ -214,8 +214,9 @@ cp "$tmp/whole.ptl" "$spool/2.ptl"
 kill_server clickhouse-1
 run 1 ship --state "$tmp/state" --to "$one" --give-up 100ms --spool 1 "$spool"
 check "the log that the server has is removed" test ! -e "$spool/1.ptl"
+# The server is away, so ship cannot compare what it has of 1.ptl: this log gets an account, too.
 check "the others are dropped" test "$(ls "$spool" | tr '\n' ' ')" = \
-	"2.ptl.account 3.ptl.account lossy1.ptl.account lossy2.ptl.account lossy3.ptl.account "
+	"1.ptl.account 2.ptl.account 3.ptl.account lossy1.ptl.account lossy2.ptl.account lossy3.ptl.account "
 start_clickhouse 1
 wait_clickhouse 1 || exit 99
 run 0 ship --state "$tmp/state" --to "$one" "$spool"
