@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/agent.h"
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/vec.h"
 #include "base/when.h"
@@ -103,11 +103,7 @@ static void end_guardian(void *arg, const struct posix_trace_stream_np *stream)
  */
 static int64_t process_began_ms(uint64_t start)
 {
-	struct timespec boot;
-
-	clock_gettime(CLOCK_BOOTTIME, &boot);
-	return store_now_ms() - when_timespec(&boot) / 1000000 +
-	       (int64_t)(start * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
+	return procfile_began_ns(start) / 1000000;
 }
 
 void agent_note_end(struct agent *agent, pid_t pid, uint64_t start, int64_t ms)

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
+
+#include "base/when.h"
 
 #define PF_KTHREAD 0x00200000u /* a flag in /proc/PID/stat, which no header of the system has */
 
@@ -162,6 +165,15 @@ bool procfile_stat(pid_t pid, struct procfile_stat *stat)
 	}
 	errno = EIO;
 	return false;
+}
+
+int64_t procfile_began_ns(unsigned long long start)
+{
+	struct timespec boot;
+
+	clock_gettime(CLOCK_BOOTTIME, &boot);
+	return when_now() - when_timespec(&boot) +
+	       (int64_t)(start * (1000000000 / (unsigned long long)sysconf(_SC_CLK_TCK)));
 }
 
 enum procfile_place procfile_call(pid_t pid, pid_t tid, struct procfile_call *call)

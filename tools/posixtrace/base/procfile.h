@@ -10,6 +10,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define PROCFILE_BYTES 8192 /* enough for each status file */
@@ -84,6 +85,13 @@ struct procfile_stat {
  * hide the process.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
+
+/*
+ * Returns when a process began, in nanoseconds since 1970. The parameter is the member "start" of
+ * struct procfile_stat. The result can be wrong by a few clock ticks, and by each step of
+ * CLOCK_REALTIME since then.
+ */
+int64_t procfile_began_ns(unsigned long long start);
 
 /* The system call in which a thread is. */
 struct procfile_call {

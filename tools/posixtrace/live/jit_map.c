@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
@@ -63,14 +62,9 @@ void jit_maps_end(struct jit_maps *maps)
 
 int64_t jit_maps_process_begin(pid_t pid)
 {
-	struct timespec real, boot;
 	struct procfile_stat stat;
 
-	if (!procfile_stat(pid, &stat) || clock_gettime(CLOCK_REALTIME, &real) ||
-	    clock_gettime(CLOCK_BOOTTIME, &boot))
-		return INT64_MAX;
-	return (real.tv_sec - boot.tv_sec - 1) * NS +
-	       (int64_t)stat.start * (NS / sysconf(_SC_CLK_TCK));
+	return procfile_stat(pid, &stat) ? procfile_began_ns(stat.start) - NS : INT64_MAX;
 }
 
 /*

@@ -464,18 +464,12 @@ enum state { GONE, RUNNING, ZOMBIE, UNSEEN };
 static enum state state_of(const struct process_row *row)
 {
 	struct procfile_stat stat;
-	struct timespec now, up;
-	int64_t begin_ns;
 
 	if (row->is_inner)
 		return UNSEEN;
 	if (!procfile_stat(row->pid, &stat))
 		return errno == ENOENT || errno == ESRCH ? GONE : UNSEEN;
-	clock_gettime(CLOCK_REALTIME, &now);
-	clock_gettime(CLOCK_BOOTTIME, &up);
-	begin_ns = (now.tv_sec - up.tv_sec) * SECOND_NS +
-		   (int64_t)(stat.start * (SECOND_NS / (uint64_t)sysconf(_SC_CLK_TCK)));
-	if (begin_ns > row->last_ns + SECOND_NS)
+	if (procfile_began_ns(stat.start) > row->last_ns + SECOND_NS)
 		return GONE;
 	return stat.state == 'Z' || stat.state == 'X' ? ZOMBIE : RUNNING;
 }
