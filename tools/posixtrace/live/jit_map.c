@@ -13,6 +13,7 @@
 #include "base/procfile.h"
 #include "base/say.h"
 #include "base/vec.h"
+#include "base/whole.h"
 
 #define MAP_BYTES_MAX (256u << 20)
 #define FUNCTIONS_MAX (4u << 20)
@@ -23,9 +24,11 @@
 struct jit_map {
 	pid_t pid;
 	char *text; /* the file; the names of the functions are in it */
-	struct jit_function *function;
-	uint32_t *line; /* of each function: its line in the file */
-	size_t functions;
+	struct entry {
+		struct jit_function function;
+		uint32_t line; /* its line in the file */
+	} *entry;
+	size_t entries;
 	uint64_t longest; /* bytes of the longest function */
 };
 
@@ -52,8 +55,7 @@ void jit_maps_end(struct jit_maps *maps)
 {
 	for (size_t i = 0; maps && i < maps->maps; i++) {
 		free(maps->map[i].text);
-		free(maps->map[i].function);
-		free(maps->map[i].line);
+		free(maps->map[i].entry);
 	}
 	if (maps)
 		free(maps->map);
@@ -68,11 +70,11 @@ int64_t jit_maps_process_begin(pid_t pid)
 }
 
 /*
- * Returns whether the open file may be used. /proc/PID belongs to the user of the process. A file
- * of another user could have false names. A file that was written before the process began belongs
- * to a former process with the same number.
+ * Returns whether the open file may be used, and stores its size. /proc/PID belongs to the user of
+ * the process. A file of another user could have false names. A file that was written before the
+ * process began belongs to a former process with the same number.
  */
-static bool is_usable(int fd, const char *path, pid_t outer, int64_t begin_ns)
+static bool is_usable(int fd, const char *path, pid_t outer, int64_t begin_ns, size_t *bytes)
 {
 	const int64_t process_ns = jit_maps_process_begin(outer);
 	char folder[32];
@@ -95,14 +97,15 @@ static bool is_usable(int fd, const char *path, pid_t outer, int64_t begin_ns)
 		    (long long)file.st_size, MAP_BYTES_MAX);
 		return false;
 	}
+	*bytes = (size_t)file.st_size;
 	return true;
 }
 
 /*
  * Opens the file of a process in the file system that the process sees. If the file is not there,
- * or if the process has ended, opens the file in the file system of this process.
+ * or if the process has ended, opens the file in the file system of this process. Stores the size.
  */
-static int open_map(const struct jit_maps *maps, pid_t pid)
+static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
 {
 	const pid_t outer = maps->outer && procfile_inner_id(maps->outer, maps->outer) == pid ?
 			    maps->outer : pid;
@@ -115,35 +118,11 @@ static int open_map(const struct jit_maps *maps, pid_t pid)
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	}
-	if (fd >= 0 && !is_usable(fd, path, outer, maps->begin_ns)) {
+	if (fd >= 0 && !is_usable(fd, path, outer, maps->begin_ns, bytes)) {
 		close(fd);
 		return -1;
 	}
 	return fd;
-}
-
-/* Reads the open file, at most the bytes that it has now. Returns the text, or NULL. */
-static char *read_map(int fd)
-{
-	struct stat file;
-	size_t size, len = 0;
-	ssize_t got = 1;
-	char *text;
-
-	if (fstat(fd, &file) || file.st_size <= 0 || file.st_size > MAP_BYTES_MAX)
-		return NULL;
-	size = (size_t)file.st_size;
-	text = malloc(size + 1);
-	while (text && len < size && got > 0) {
-		do
-			got = read(fd, text + len, size - len);
-		while (got < 0 && errno == EINTR);
-		if (got > 0)
-			len += (size_t)got;
-	}
-	if (text)
-		text[len] = '\0';
-	return text;
 }
 
 /*
@@ -169,12 +148,6 @@ static bool parse_line(char *line, struct jit_function *function)
 	return true;
 }
 
-/* A function and the number of its line. */
-struct entry {
-	struct jit_function function;
-	uint32_t line;
-};
-
 /* Compares two functions by their begins, then by their lines. */
 static int by_start(const void *a, const void *b)
 {
@@ -185,44 +158,41 @@ static int by_start(const void *a, const void *b)
 	return (x->line > y->line) - (x->line < y->line);
 }
 
-/* Parses a map. Without memory, or after FUNCTIONS_MAX functions, the last ones are missing. */
+/*
+ * Parses a map. If memory is lacking, or after FUNCTIONS_MAX functions, the last ones are missing.
+ */
 static void parse_map(struct jit_map *map)
 {
-	struct entry *entry = NULL;
-	size_t entries = 0;
 	uint32_t number = 0;
 
-	for (char *line = map->text, *end; *line && entries < FUNCTIONS_MAX; line = end, number++) {
+	for (char *line = map->text, *end; *line && map->entries < FUNCTIONS_MAX;
+	     line = end, number++) {
+		struct entry *entry;
+
 		end = line + strcspn(line, "\n");
 		/* The process may still write a last line. */
 		if (!*end)
 			break;
 		*end++ = '\0';
-		if (!vec_grow(&entry, entries, 1))
+		if (!vec_grow(&map->entry, map->entries, 1))
 			break;
-		entry[entries] = (struct entry){ .line = number };
-		if (parse_line(line, &entry[entries].function))
-			entries++;
+		entry = &map->entry[map->entries];
+		*entry = (struct entry){ .line = number };
+		if (!parse_line(line, &entry->function))
+			continue;
+		map->entries++;
+		if (map->longest < entry->function.end - entry->function.start)
+			map->longest = entry->function.end - entry->function.start;
 	}
-	if (entries)
-		qsort(entry, entries, sizeof(*entry), by_start);
-	map->function = calloc(entries + 1, sizeof(*map->function));
-	map->line = calloc(entries + 1, sizeof(*map->line));
-	if (map->function && map->line)
-		map->functions = entries;
-	for (size_t i = 0; i < map->functions; i++) {
-		map->function[i] = entry[i].function;
-		map->line[i] = entry[i].line;
-		if (map->longest < map->function[i].end - map->function[i].start)
-			map->longest = map->function[i].end - map->function[i].start;
-	}
-	free(entry);
+	if (map->entries)
+		qsort(map->entry, map->entries, sizeof(*map->entry), by_start);
 }
 
 /* Returns the map of a process, which has no functions if there is no file; NULL: no memory. */
 static struct jit_map *map_of(struct jit_maps *maps, pid_t pid)
 {
 	struct jit_map *map;
+	size_t bytes;
 	int fd;
 
 	if (maps->last < maps->maps && maps->map[maps->last].pid == pid)
@@ -234,13 +204,16 @@ static struct jit_map *map_of(struct jit_maps *maps, pid_t pid)
 		return NULL;
 	map = &maps->map[maps->maps++];
 	*map = (struct jit_map){ .pid = pid };
-	fd = open_map(maps, pid);
+	fd = open_map(maps, pid, &bytes);
 	if (fd < 0)
 		return map;
-	map->text = read_map(fd);
-	close(fd);
-	if (map->text)
+	map->text = calloc(1, bytes + 1);
+	/* If the file has become shorter, the text ends there. */
+	if (map->text) {
+		whole_pread(fd, map->text, bytes, 0);
 		parse_map(map);
+	}
+	close(fd);
 	return map;
 }
 
@@ -248,28 +221,33 @@ bool jit_maps_has(struct jit_maps *maps, pid_t pid)
 {
 	const struct jit_map *map = maps ? map_of(maps, pid) : NULL;
 
-	return map && map->functions;
+	return map && map->entries;
 }
 
 struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t address)
 {
 	struct jit_map *map = maps ? map_of(maps, pid) : NULL;
-	size_t low = 0, high = map ? map->functions : 0, found = SIZE_MAX, least;
+	size_t low = 0, high = map ? map->entries : 0, least;
+	struct entry *found = NULL;
 
 	/* the first function that begins behind the address */
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (map->function[middle].start <= address)
+		if (map->entry[middle].function.start <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	/* In a map of a hostile program, all functions may overlap. */
 	least = low > OVERLAPS_MAX ? low - OVERLAPS_MAX : 0;
-	for (size_t i = low; i > least && address - map->function[i - 1].start < map->longest; i--)
-		if (address < map->function[i - 1].end &&
-		    (found == SIZE_MAX || map->line[i - 1] > map->line[found]))
-			found = i - 1;
-	return found == SIZE_MAX ? NULL : &map->function[found];
+	for (size_t i = low; i > least; i--) {
+		struct entry *entry = &map->entry[i - 1];
+
+		if (address - entry->function.start >= map->longest)
+			break;
+		if (address < entry->function.end && (!found || entry->line > found->line))
+			found = entry;
+	}
+	return found ? &found->function : NULL;
 }
