@@ -133,8 +133,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	 * long.
 	 */
 	until_limit(until, plan->duration_ns);
-	if (patch_is_wanted(functions) && !plan->quiet)
-		patch_say_begun(functions);
+	patch_say_begun(functions, plan->quiet);
 	opened_note(&capture);
 	status = follow_trace(&capture, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)

@@ -238,8 +238,10 @@ static bool accept_plan(struct patches *plan, const char *program)
 	return !is_empty;
 }
 
-void patch_say_begun(struct patches *plan)
+void patch_say_begun(struct patches *plan, bool quiet)
 {
+	if (!patch_is_wanted(plan) || quiet)
+		return;
 	patch_say(plan, "");
 	say_waits(plan);
 }

@@ -29,9 +29,10 @@ bool patch_plan(struct patches *plan, char *const argv[], const char **path);
 void patch_say(struct patches *plan, const char *where);
 /*
  * Prints the same for the plan of patch_plan() or patch_process(), and the files for which the plan
- * waits. Must be called after the trace has begun: if it fails to begin, nothing is traced.
+ * waits. Must be called after the trace has begun: if it fails to begin, nothing is traced. Prints
+ * nothing if the user selects no functions and probes, or if "quiet" is true.
  */
-void patch_say_begun(struct patches *plan);
+void patch_say_begun(struct patches *plan, bool quiet);
 
 /*
  * Writes a plan into the process and carries it out. *jumps receives the number of places that are

@@ -474,13 +474,6 @@ static void note_untraced(struct run *run)
 		     (size_t)len + 5);
 }
 
-/* Prints which functions and probes are traced, after everything that can fail has been done. */
-static void say_functions(const struct run *run)
-{
-	if (patch_is_wanted(run->functions) && !run->plan->quiet)
-		patch_say_begun(run->functions);
-}
-
 /*
  * Gives the log its name, and then traces. If the log cannot get its name, the trace ends, but the
  * program continues.
@@ -496,7 +489,7 @@ static int trace_to_end(struct run *run)
 	}
 	until_limit(&run->until, run->plan->duration_ns);
 	if (!has_program(run)) {
-		say_functions(run);
+		patch_say_begun(run->functions, run->plan->quiet);
 		if (!run->kernel.syscalls)
 			capture_say_waiting(run->plan->pid);
 		opened_note(&run->capture);
@@ -630,7 +623,7 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 				    say_strerror(err));
 			launch->serve = serve_stops;
 		}
-		say_functions(run);
+		patch_say_begun(run->functions, run->plan->quiet);
 		launch->begun = note_inherited;
 		launch->arg = run;
 		run->launched_ns = until_now_ns();
