@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -20,6 +19,7 @@
 #include <unistd.h>
 
 #include "preload/probe.h"
+#include "support/named_thread.h"
 
 static void wait_for(pid_t child, int wanted)
 {
@@ -609,23 +609,9 @@ static int process_nested(int argc, char **argv)
 /* Returns the id of the library's thread that flushes the log, or 0. */
 static int flusher(void)
 {
-	DIR *dir = opendir("/proc/self/task");
-	int found = 0;
+	const int found = named_thread("ptx-flush");
 
-	MUST(dir != NULL);
-	for (struct dirent *entry; (entry = readdir(dir));) {
-		char path[300], name[16] = "";
-		FILE *file;
-
-		snprintf(path, sizeof path, "/proc/self/task/%s/comm", entry->d_name);
-		file = fopen(path, "r");
-		if (!file)
-			continue;
-		if (fgets(name, sizeof name, file) && strcmp(name, "ptx-flush\n") == 0)
-			found = atoi(entry->d_name);
-		fclose(file);
-	}
-	closedir(dir);
+	MUST(found >= 0);
 	return found;
 }
 
