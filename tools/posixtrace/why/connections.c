@@ -10,11 +10,6 @@
 
 #define PENDING_MOST 256 /* connects without an accept; each accept is compared with all of them */
 
-static const char *text_of(const struct history *history, uint32_t text)
-{
-	return text ? history->text[text - 1] : "";
-}
-
 /* Returns the length of an address without its port. A path has no port, and so no length. */
 static size_t host_len(const char *address)
 {
@@ -45,7 +40,7 @@ static bool is_own_host(const char *address)
 
 uint32_t connections_add(struct history *history, const struct connection_end *end)
 {
-	const char *server = text_of(history, end->server);
+	const char *server = history_text_at(history, end->server);
 	struct connection_end *added;
 
 	if (history->ends >= HISTORY_CALLS)
@@ -133,14 +128,14 @@ static int by_time(const void *a, const void *b)
 static bool reaches_server(const struct history *history, const struct connection_end *connect,
 			   const struct connection_end *accept)
 {
-	const char *client = text_of(history, accept->client);
+	const char *client = history_text_at(history, accept->client);
 
 	if (!connect->server || !accept->server || connect->port != accept->port)
 		return false;
 	if (connect->server == accept->server)
 		return true;
 	return accept->is_any && (connect->is_own ||
-				  (!strncmp(text_of(history, connect->server), client,
+				  (!strncmp(history_text_at(history, connect->server), client,
 					    connect->host) && client[connect->host] == ':'));
 }
 
@@ -154,7 +149,7 @@ static int ends_fit(const struct history *history, const struct connection_end *
 	if (!reaches_server(history, connect, accept))
 		return 0;
 	/* A client that has not bound a local socket has no address: the text is empty. */
-	if (!connect->client || !*text_of(history, accept->client))
+	if (!connect->client || !*history_text_at(history, accept->client))
 		return 1;
 	return connect->client == accept->client ? 2 : 0;
 }

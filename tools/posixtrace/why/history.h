@@ -428,6 +428,11 @@ void history_note_last(struct history_thread *thread, const struct log_type *typ
 bool history_ended_itself(const struct history_thread *thread);
 /* Keeps a text, each text once. Returns its index + 1; 0: len is 0, or memory is lacking. */
 uint32_t history_keep(struct history *history, const char *text, size_t len);
+/* Returns the text with an index + 1, or "" for 0. */
+static inline const char *history_text_at(const struct history *history, uint32_t text)
+{
+	return text ? history->text[text - 1] : "";
+}
 /*
  * Keeps a text of an event, each text once. Returns its index + 1, or 0 if there is none. If field
  * is negative, there is none.

@@ -495,7 +495,7 @@ static void note_connect(struct history *history, pid_t pid, struct call *call)
 /* Notes the own address of a socket. If it has no port yet, the kernel chooses one later. */
 static void note_own(struct history *history, pid_t pid, const struct call *call)
 {
-	const char *text = call->text ? history->text[call->text - 1] : "";
+	const char *text = history_text_at(history, call->text);
 	const size_t len = strlen(text);
 	struct history_fds *of;
 	struct history_fd fd;

@@ -28,11 +28,6 @@
 
 /* ------------------------------------------------------------------ facts */
 
-static const char *text_of(const struct history *history, uint32_t text)
-{
-	return text ? history->text[text - 1] : "";
-}
-
 static uint64_t number_of(const struct log_type *type, const struct posix_trace_event_np *event,
 			  const char *name)
 {
@@ -243,13 +238,13 @@ struct call stuck_look_call(struct history *history, const struct stuck_look *lo
 	struct call call = {
 		.begin_ns = from_ns, .end_ns = to_ns, .thread = look->thread,
 		.key = (uint64_t)look->fd, .type = history->stuck[look->thread].type,
-		.cause = (uint8_t)cause_of(text_of(history, look->call),
-					   text_of(history, look->object)),
+		.cause = (uint8_t)cause_of(history_text_at(history, look->call),
+					   history_text_at(history, look->object)),
 	};
 
 	if (look->fd >= 0 && (call.cause == CAUSE_READ || call.cause == CAUSE_WRITE))
 		objects_find_past(history, history->thread[look->thread].pid, &call);
-	if (!call.text && *text_of(history, look->object) == '/')
+	if (!call.text && *history_text_at(history, look->object) == '/')
 		call.text = look->object;
 	return call;
 }
@@ -404,12 +399,12 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 	}
 	stuck->fact_ns = stuck->seen_ns;
 	/* Logs of earlier versions do not show whether the recorder had a doubt. */
-	stuck->has_doubt = *text_of(history, stuck->seen_doubt) ||
+	stuck->has_doubt = *history_text_at(history, stuck->seen_doubt) ||
 			   field_index(stuck->type->schema, "doubt") < 0;
-	stuck->doubt = *text_of(history, stuck->seen_doubt) ? stuck->seen_doubt : 0;
+	stuck->doubt = *history_text_at(history, stuck->seen_doubt) ? stuck->seen_doubt : 0;
 	call->type = stuck->type;
-	call->cause = (uint8_t)cause_of(text_of(history, stuck->call),
-					text_of(history, stuck->object));
+	call->cause = (uint8_t)cause_of(history_text_at(history, stuck->call),
+					history_text_at(history, stuck->object));
 	call->key = stuck->fd >= 0 ? (uint64_t)stuck->fd : stuck->lock;
 	call->sender = stuck->owner;
 	if (call->cause == CAUSE_CHILD || call->cause == CAUSE_JOIN)
@@ -432,7 +427,7 @@ void stuck_add(struct history *history)
 			continue;
 		if (stuck->fd >= 0 && !stuck->lock)
 			objects_find(history, thread->pid, &call);
-		if (!call.text && *text_of(history, stuck->object) == '/')
+		if (!call.text && *history_text_at(history, stuck->object) == '/')
 			call.text = stuck->object;
 		if (call.begin_ns < thread->first_ns)
 			thread->first_ns = call.begin_ns;
@@ -462,7 +457,7 @@ const char *stuck_lock_text(const struct history *history, uint32_t thread, uint
 		if (history->stuck[i].waits_ns && history->stuck[i].waits_lock == lock)
 			kind = history->stuck[i].waits_kind;
 		else if (history->stuck[i].lock == lock && history->stuck[i].object)
-			kind = text_of(history, history->stuck[i].object);
+			kind = history_text_at(history, history->stuck[i].object);
 	}
 	return data_text(history->log, of->pid, lock, of->last_ns, kind, NULL, text, size);
 }
@@ -472,11 +467,12 @@ static void writers_text(const struct history *history, const struct call *call,
 			 size_t size)
 {
 	const struct stuck *stuck = &history->stuck[call->thread];
-	const char *others = text_of(history, stuck->others);
+	const char *others = history_text_at(history, stuck->others);
 	char own[16], names[100];
 
 	*text = '\0';
-	if (call->cause != CAUSE_READ || strncmp(text_of(history, stuck->object), "pipe:", 5))
+	if (call->cause != CAUSE_READ ||
+	    strncmp(history_text_at(history, stuck->object), "pipe:", 5) != 0)
 		return;
 	snprintf(own, sizeof(own), "%d", (int)history->thread[call->thread].pid);
 	circles_processes(others, names, sizeof(names));
@@ -494,7 +490,7 @@ static void descriptor_text(const struct history *history, const struct call *ca
 			    size_t size)
 {
 	const struct stuck *stuck = &history->stuck[call->thread];
-	const char *object = text_of(history, stuck->object);
+	const char *object = history_text_at(history, stuck->object);
 
 	*text = '\0';
 	if (!strncmp(object, "System V ", 9))
@@ -544,7 +540,7 @@ void stuck_last_text(const struct history *history, const struct call *call, cha
 static void waits_text(const struct history *history, const struct call *call, char *text,
 		       size_t size)
 {
-	const char *name = text_of(history, history->stuck[call->thread].call);
+	const char *name = history_text_at(history, history->stuck[call->thread].call);
 	unsigned others;
 	const struct answer *request = call->cause != CAUSE_POLL ? NULL :
 				       answers_during(history, call->thread, call->begin_ns,
@@ -576,7 +572,7 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 {
 	const struct history *history = division->history;
 	const struct stuck *stuck = &history->stuck[call->thread];
-	const char *name = text_of(history, stuck->call);
+	const char *name = history_text_at(history, stuck->call);
 	char text[260], until[80 + 160 + 300], who[160] = "", what[260], last[300];
 	size_t used;
 
