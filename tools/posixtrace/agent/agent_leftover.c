@@ -144,6 +144,7 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	struct store_flight flight;
 	enum store_result result;
 	struct stat st;
+	bool is_there;
 	char *path;
 
 	/*
@@ -159,13 +160,14 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	if (!is_complete(&agent->store, name) &&
 	    until_now_ns() - agent->begin_ns < PATIENCE_NS)
 		return true;
+	is_there = !fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW);
 	/* If the attempt to record the process has failed, the gap lasts until a later search. */
-	if (!fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW) &&
+	if (is_there &&
 	    process_began_ms(find_start(flight.pid)) <= flight.ms + CLOCK_STEP_MS)
 		agent_note_end(agent, flight.pid, find_start(flight.pid),
 			       when_timespec(&st.st_mtim) / 1000000);
 	/* The agent was killed between making the file and writing to it: no event is lost. */
-	if (!fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW) && !st.st_size) {
+	if (is_there && !st.st_size) {
 		store_drop(&agent->store, name);
 		return false;
 	}
