@@ -23,7 +23,11 @@
 
 #include "soak/scribble.h"
 
-#define PATIENCE_S 100 /* far more than any round needs */
+/*
+ * No step of a side needs this time. A round may need longer: a random value can enlarge a stream
+ * to its greatest number of chunks, which slows down each step.
+ */
+#define PATIENCE_S 100
 
 struct shared *shared;
 
@@ -97,6 +101,7 @@ static void bury_all(pid_t target, pid_t controller)
 {
 	time_t end = time(NULL) + PATIENCE_S, look = 0;
 	bool has_target = true, has_controller = true;
+	unsigned long steps = 0;
 	int status;
 	pid_t pid;
 
@@ -116,6 +121,10 @@ static void bury_all(pid_t target, pid_t controller)
 		if (pid == 0 && !has_target && !has_controller && time(NULL) != look) {
 			look = time(NULL);
 			end_linger();
+		}
+		if (end != INT64_MAX && atomic_load(&shared->steps) != steps) {
+			steps = atomic_load(&shared->steps);
+			end = time(NULL) + PATIENCE_S;
 		}
 		if (pid == 0 && time(NULL) > end) {
 			blame("somebody", "hangs after seconds", PATIENCE_S);

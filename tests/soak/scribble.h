@@ -19,6 +19,7 @@ struct shared {
 	_Atomic bool done;  /* number of writes by the side that scribbles */
 	_Atomic bool end;   /* the target may end */
 	_Atomic unsigned long events, refused, faults;
+	_Atomic unsigned long steps; /* made by both sides; a round without new steps hangs */
 };
 extern struct shared *shared;
 

@@ -13,6 +13,7 @@
 
 #define STEPS      400 /* of the side that works, at least */
 #define STEPS_MOST 20000
+#define WORK_S     10 /* the side that works needs no longer, however slow its steps are */
 #define TRACERS    2
 
 static void await(_Atomic int *word, int value)
@@ -192,6 +193,7 @@ static void step_of_controller(pid_t target, trace_id_t trid, bool has_log)
 
 void control(pid_t target, bool scribbles, int log)
 {
+	time_t enough = time(NULL) + WORK_S;
 	trace_id_t trid;
 
 	await(&shared->ready, 1);
@@ -205,8 +207,12 @@ void control(pid_t target, bool scribbles, int log)
 		scribble(target);
 		atomic_store(&shared->done, true);
 	} else {
-		for (int n = 0; n < STEPS_MOST && (n < STEPS || !atomic_load(&shared->done)); n++)
+		for (int n = 0; n < STEPS_MOST && (!atomic_load(&shared->done) ||
+						   (n < STEPS && time(NULL) < enough));
+		     n++) {
 			step_of_controller(target, trid, log >= 0);
+			atomic_fetch_add(&shared->steps, 1);
+		}
 	}
 	if (below(2)) {
 		atomic_store(&shared->end, true);
@@ -255,8 +261,10 @@ static void *trace(void *argument)
 		life = life * 1103515245 + 12345;
 		posix_trace_event(type, data, life / 65536 % 64 == 0 ? life / 65536 % sizeof(data) :
 								       life / 65536 % 48);
-		if (n % 64 == 0)
+		if (n % 64 == 0) {
+			atomic_fetch_add(&shared->steps, 1);
 			usleep(50);
+		}
 	}
 	return NULL;
 }
@@ -287,6 +295,7 @@ void be_traced(bool scribbles)
 			trace_in_child(type);
 		if (!scribbles && n % 50 == 30)
 			trace_itself();
+		atomic_fetch_add(&shared->steps, 1);
 		usleep(100);
 	}
 	for (int i = 0; i < TRACERS; i++)
