@@ -37,7 +37,7 @@ _Static_assert(offsetof(struct ptx_lists, names) == 0, "the names lie where they
  * distinguishes the arenas by these names (tools/posixtrace/live/core.h). The function uses no
  * stdio, because it may run in a child after fork().
  */
-static int make_file(void)
+static int make_file(int *fd)
 {
 	static _Atomic uint32_t made;
 	/* The process id and a counter make the name unique in the pid namespace. */
@@ -47,7 +47,7 @@ static int make_file(void)
 	strcat(name, ".");
 	strcat(name,
 	       ptx_io_digits(atomic_fetch_add_explicit(&made, 1, memory_order_relaxed), digits));
-	return memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	return ptx_io_memory_file(name, fd);
 }
 
 int ptx_arena_file(uint64_t *bytes)
@@ -66,8 +66,7 @@ int ptx_arena_file(uint64_t *bytes)
 	 * This descriptor is close-on-exec. FD_CLOEXEC is cleared later if executed programs can
 	 * inherit a stream (meet/family.c).
 	 */
-	fd = make_file();
-	if (fd < 0)
+	if (make_file(&fd))
 		return -1;
 	/* The size is set before the seals, because F_SEAL_GROW forbids a change of the size. */
 	if (ptx_io_truncate(fd, *bytes) != 0 ||

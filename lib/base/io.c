@@ -11,11 +11,17 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/io.h"
+
+/* Older headers lack this flag of memfd_create(). */
+#ifndef MFD_NOEXEC_SEAL
+#define MFD_NOEXEC_SEAL 8u
+#endif
 
 /*
  * The largest number of bytes of one call. Linux moves at most 2 GiB and returns a short count.
@@ -175,6 +181,23 @@ int ptx_io_truncate(int fd, uint64_t bytes)
 	do
 		err = ftruncate(fd, (off_t)bytes) ? errno : 0;
 	while (err == EINTR);
+	errno = saved;
+	return err;
+}
+
+/*
+ * If the sysctl vm.memfd_noexec is 2, the kernel refuses a file without MFD_NOEXEC_SEAL. Before
+ * Linux 6.3 it does not know this flag (EINVAL).
+ */
+int ptx_io_memory_file(const char *name, int *fd)
+{
+	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
+	int saved = errno, err;
+
+	*fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
+	if (*fd < 0 && errno == EINVAL)
+		*fd = memfd_create(name, flags);
+	err = *fd < 0 ? errno : 0;
 	errno = saved;
 	return err;
 }

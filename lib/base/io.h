@@ -76,6 +76,12 @@ int ptx_io_move_up(int fd, int min);
 /* ftruncate(), which a signal does not interrupt. Returns the error number. */
 int ptx_io_truncate(int fd, uint64_t bytes);
 
+/*
+ * Makes an empty file in memory, to which seals can be added, and stores its descriptor. The file
+ * is close-on-exec and cannot be executed.
+ */
+int ptx_io_memory_file(const char *name, int *fd);
+
 /* open() with O_CLOEXEC, and close(), as system calls. */
 int ptx_io_open(const char *path, int flags, int *fd);
 void ptx_io_close(int fd);

@@ -26,6 +26,7 @@
 
 #include "arena/attachment.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/libc.h"
 #include "base/life.h"
 #include "base/quiet.h"
@@ -176,10 +177,10 @@ static int open_log(int fd)
 static int map_life(struct ptx_stream *stream)
 {
 	/* Not the name of an arena, by which other processes search for arenas. */
-	int fd = memfd_create("posixtrace-life", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	void *page;
+	int fd;
 
-	if (fd < 0)
+	if (ptx_io_memory_file("posixtrace-life", &fd))
 		return -1;
 	/* Another thread must not fork in between. The child would have the mapping. */
 	ptx_registry_before_fork();

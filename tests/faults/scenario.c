@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "faults/play.h"
+#include "support/memory_file.h"
 
 /* A call that the test itself needs; no fault is put into it. */
 int __real_ftruncate(int fd, off_t size);
@@ -262,7 +263,7 @@ void scenario_prepare(const struct scenario *scenario)
 {
 	trace_event_id_t id;
 
-	file = memfd_create("log", MFD_CLOEXEC);
+	file = memory_file("log", MFD_CLOEXEC);
 	/* The state that a process has at its start. */
 	if (posix_trace_eventid_open("begin", &id))
 		wrong("no event type");

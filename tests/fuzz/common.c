@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "fuzz/fuzz.h"
+#include "support/memory_file.h"
 
 void fuzz_found(const char *format, ...)
 {
@@ -21,7 +22,7 @@ void fuzz_found(const char *format, ...)
 
 int fuzz_file(const uint8_t *data, size_t size)
 {
-	int fd = memfd_create("input", MFD_CLOEXEC);
+	int fd = memory_file("input", MFD_CLOEXEC);
 
 	FUZZ_MUST(fd >= 0 && pwrite(fd, data, size, 0) == (ssize_t)size, "no file for the input");
 	return fd;

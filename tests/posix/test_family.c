@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
 #include "support/puppet.h"
 #include "support/stream.h"
 
@@ -299,7 +300,7 @@ static int program_of[WAYS][ROUNDS]; /* the process ids of the programs */
  */
 static int run_one(bool (*way)(const char *command))
 {
-	int commands = memfd_create("commands", 0), answers[2], pid = 0;
+	int commands = memory_file("commands", 0), answers[2], pid = 0;
 	char command[600], text[64] = "", end[8] = "";
 
 	/* Close-on-exec, because other programs would hold the pipe open. */

@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
 #include "support/stream.h"
 
 /* Runs `body` in a child. The child ends with _exit(0) unless `body` ends it otherwise. */
@@ -91,7 +92,7 @@ START_TEST(the_end_of_a_child_is_nothing_to_its_parent)
 {
 	trace_id_t loop, until, logged;
 	struct history *history;
-	int fd = memfd_create("log", MFD_CLOEXEC);
+	int fd = memory_file("log", MFD_CLOEXEC);
 	trace_attr_t attr;
 
 	u = type_of("u");

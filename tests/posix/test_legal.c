@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
 #include "support/random.h"
 #include "support/stream.h"
 
@@ -148,7 +149,7 @@ static trace_id_t with_log(int *fd)
 
 	/* The policy UNTIL_FULL flushes only on request, so the log has no other marks. */
 	wish_attr(&attr, &(struct wish){ .policy = POSIX_TRACE_UNTIL_FULL });
-	*fd = memfd_create("log", MFD_CLOEXEC);
+	*fd = memory_file("log", MFD_CLOEXEC);
 	ck_assert_int_ge(*fd, 0);
 	OK(posix_trace_create_withlog(0, &attr, *fd, &trid));
 	start(trid);

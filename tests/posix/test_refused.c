@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
 #include "support/stream.h"
 
 #define INHERITED .inheritance = POSIX_TRACE_INHERITED
@@ -196,6 +197,54 @@ static void refuse(int call, int error)
 		_exit(77);
 }
 
+/*
+ * Acts as a kernel for memory files: one with the sysctl vm.memfd_noexec at 2, which requires the
+ * flag MFD_NOEXEC_SEAL, or one that does not know this flag.
+ */
+static void act_as_kernel(bool knows_flag)
+{
+	const unsigned error = knows_flag ? EACCES : EINVAL;
+	struct sock_filter filter[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 3),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, MFD_NOEXEC_SEAL, knows_flag, !knows_flag),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(filter) / sizeof(filter[0]), filter };
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		_exit(77);
+}
+
+#define IS_SHARED 's' /* the text that selects share_stream() */
+
+/* Creates a stream, whose memory a child shares. */
+static void share_stream(void)
+{
+	struct posix_trace_ledger_np ledger;
+	trace_event_id_t id;
+	trace_attr_t attr;
+	trace_id_t trid;
+	pid_t child;
+
+	if (posix_trace_eventid_open("u", &id) || posix_trace_attr_init(&attr) ||
+	    posix_trace_attr_setinherited(&attr, POSIX_TRACE_INHERITED) ||
+	    posix_trace_create(0, &attr, &trid) || posix_trace_start(trid))
+		_exit(32);
+	child = fork();
+	if (child == 0) {
+		trace_some(id);
+		_exit(0);
+	}
+	if (waitpid(child, NULL, 0) != child || posix_trace_get_ledger_np(trid, &ledger) ||
+	    posix_trace_shutdown(trid))
+		_exit(33);
+	_exit(ledger.called == 1 + EVENTS && !lost_of(&ledger) ? 0 : 34);
+}
+
 #define PLAIN_END 0
 #define SILENT    40 /* exit status: events are in no column */
 
@@ -260,7 +309,9 @@ static void __attribute__((constructor)) be_another_program(void)
 {
 	const char *text = getenv("PTX_REFUSED");
 
-	if (text)
+	if (text && *text == IS_SHARED)
+		share_stream();
+	else if (text)
 		play(text);
 }
 
@@ -286,6 +337,24 @@ START_TEST(where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no
 }
 END_TEST
 
+START_TEST(memory_is_shared_where_the_kernel_requires_or_does_not_know_files_without_exec)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		setenv("PTX_REFUSED", (char[]){ IS_SHARED, '\0' }, 1);
+		act_as_kernel(_i);
+		execl("/proc/self/exe", "refused", NULL);
+		_exit(39);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) != 77) /* this kernel has no filters */
+		ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
 SUITE_NEEDS("exec");
 
 static Suite *build(void)
@@ -298,6 +367,9 @@ static Suite *build(void)
 	tcase_add_loop_test(
 		tc, where_a_call_is_refused_events_are_recorded_or_counted_or_there_is_no_stream, 0,
 		(int)(sizeof(refusals) / sizeof(refusals[0])));
+	tcase_add_loop_test(
+		tc, memory_is_shared_where_the_kernel_requires_or_does_not_know_files_without_exec,
+		0, 2);
 	return suite;
 }
 

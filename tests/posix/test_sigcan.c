@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <dirent.h>
 
+#include "support/memory_file.h"
 #include "support/stream.h"
 
 static volatile int steps; /* progress of the cancelled thread */
@@ -94,7 +95,7 @@ static void *use_stream(void *arg)
 /* The standard permits these calls to be cancellation points. In this library they are none. */
 static void *use_the_others(void *unused)
 {
-	int fd = memfd_create("log", MFD_CLOEXEC), unavailable;
+	int fd = memory_file("log", MFD_CLOEXEC), unavailable;
 	struct posix_trace_status_info status;
 	struct posix_trace_event_info info;
 	trace_id_t plain, logged, opened;
@@ -252,7 +253,7 @@ START_TEST(the_librarys_threads_take_no_signal_and_install_no_handler)
 	/* All signals except SIGKILL, SIGSTOP and the two signals that the C library reserves. */
 	const uint64_t all = ~(1ull << (SIGKILL - 1) | 1ull << (SIGSTOP - 1) | 3ull << 31);
 	uint64_t caught, ignored, now_caught, now_ignored;
-	int fd = memfd_create("log", MFD_CLOEXEC);
+	int fd = memory_file("log", MFD_CLOEXEC);
 	struct dirent *entry;
 	trace_id_t trid;
 	sigset_t usr1, pending;
@@ -301,7 +302,7 @@ END_TEST
 /* SIGCAN-04: no call that changes masks internally leaves the caller's mask changed */
 START_TEST(the_callers_mask_stays)
 {
-	int fd = memfd_create("log", MFD_CLOEXEC);
+	int fd = memory_file("log", MFD_CLOEXEC);
 	uint64_t before = mask_of("/proc/thread-self/status", "SigBlk:");
 	trace_id_t trid;
 

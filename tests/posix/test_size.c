@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
 #include "support/payload.h"
 #include "support/random.h"
 #include "support/stream.h"
@@ -274,7 +275,7 @@ START_TEST(an_exact_fit_with_a_log_loses_nothing)
 	static const int counts[] = { 1, 2, 50, 777 };
 
 	for (int i = 0; i < 4; i++) {
-		int fd = memfd_create("log", MFD_CLOEXEC), n = counts[i];
+		int fd = memory_file("log", MFD_CLOEXEC), n = counts[i];
 		struct history *history;
 		trace_attr_t attr;
 		trace_id_t trid;

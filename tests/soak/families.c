@@ -26,6 +26,7 @@
 
 #include "soak/lives.h"
 #include "soak/memory.h"
+#include "support/memory_file.h"
 
 #define MEMBERS      4
 #define COMPLETED_MS 20000
@@ -165,9 +166,9 @@ static void round_of_lives(void)
 		life = below(1u << 30);
 		which = below(MEMBERS);
 		atomic_store(&soak->created[i], 0);
-		log[i] = memfd_create("log", MFD_CLOEXEC);
+		log[i] = memory_file("log", MFD_CLOEXEC);
 		if (log[i] < 0)
-			die("memfd_create");
+			die("memory_file");
 		if (fork() == 0)
 			control(member[which], log[i], life, &soak->created[i]);
 	}
@@ -316,7 +317,7 @@ static void share(int fd)
 {
 	soak_fd = fd;
 	if (fd < 0 || ftruncate(fd, sizeof(*soak)))
-		die("memfd_create");
+		die("memory_file");
 	soak = mmap(NULL, sizeof(*soak), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (soak == MAP_FAILED)
 		die("mmap");
@@ -336,7 +337,7 @@ int main(int argc, char **argv)
 	folder = own_folder(argv);
 	seed = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 4711;
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
-	share(memfd_create("soak", 0)); /* members that execute a program keep it */
+	share(memory_file("soak", 0)); /* members that execute a program keep it */
 	round_of_lives(); /* resources that are created once exist now */
 	descriptors = entries("/proc/self/fd");
 	mappings = lines("/proc/self/maps");

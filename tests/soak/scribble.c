@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "soak/scribble.h"
+#include "support/memory_file.h"
 
 /*
  * No step of a side needs this time. A round may need longer: a random value can enlarge a stream
@@ -154,7 +155,7 @@ static void run_round(unsigned long number)
 	this_round = number;
 	seed_with(seed * 1000003 + number);
 	if (below(2))
-		log = memfd_create("log", MFD_CLOEXEC);
+		log = memory_file("log", MFD_CLOEXEC);
 	atomic_store(&shared->ready, 0);
 	atomic_store(&shared->done, false);
 	atomic_store(&shared->end, false);

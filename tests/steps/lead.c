@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "steps.h"
+#include "support/memory_file.h"
 
 #define WAY_MOST 2000000u
 
@@ -81,7 +82,7 @@ pid_t lead_start(const struct path *path, unsigned prepare, bool helper)
 	pid_t pid;
 
 	memset(share, 0, sizeof(*share));
-	share->log_fd = path->own_log ? memfd_create("log", MFD_CLOEXEC) : -1;
+	share->log_fd = path->own_log ? memory_file("log", MFD_CLOEXEC) : -1;
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0)

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "steps.h"
+#include "support/memory_file.h"
 
 #define COMPLETE_MOST_MS 60000
 #define ORDER_MOST_S     20
@@ -94,7 +95,7 @@ static void open_stream(struct try *try, const struct stream_kind *kind, struct 
 	trace_attr_t attr;
 
 	memset(count, 0, sizeof(*count));
-	count->fd = kind->log ? memfd_create("log", MFD_CLOEXEC) : -1;
+	count->fd = kind->log ? memory_file("log", MFD_CLOEXEC) : -1;
 	count->pid = try->pid;
 	count->max_data = kind->max_data;
 	count->since = try->path->since;

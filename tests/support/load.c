@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/load_account.h"
+#include "support/memory_file.h"
 #include "support/payload.h"
 #include "support/stream.h"
 
@@ -126,7 +127,7 @@ static trace_id_t create(const struct load *load, int *log)
 					 .max_data = DATA_MAX });
 	*log = -1;
 	if (load->policy == POSIX_TRACE_FLUSH) {
-		*log = memfd_create("log", MFD_CLOEXEC);
+		*log = memory_file("log", MFD_CLOEXEC);
 		OK(posix_trace_attr_setlogfullpolicy(&attr, POSIX_TRACE_APPEND));
 		OK(posix_trace_create_withlog(0, &attr, *log, &trid));
 	} else {

@@ -27,6 +27,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
+
 #define THREADS 8
 
 void write_there(void);
@@ -95,7 +97,7 @@ static void fault_as(const char *how)
 		place = (uintptr_t)1 << 62;
 		write_there();
 	} else if (!strcmp(how, "cut")) {
-		page = mmap(NULL, 1, PROT_READ, MAP_SHARED, memfd_create("empty", 0), 0);
+		page = mmap(NULL, 1, PROT_READ, MAP_SHARED, memory_file("empty", 0), 0);
 		zero = *page;
 	} else if (!strcmp(how, "divide")) {
 		zero = (int)place / zero;

@@ -9,6 +9,7 @@
 
 #include "base/whole.c"
 #include "live/kernel_store.c"
+#include "support/memory_file.h"
 #include "support/random.h"
 #include "support/support.h"
 
@@ -18,7 +19,7 @@ static int file_error;
 
 int spool_create(int *fd)
 {
-	*fd = file_error ? -1 : memfd_create("store", MFD_CLOEXEC);
+	*fd = file_error ? -1 : memory_file("store", MFD_CLOEXEC);
 	return file_error;
 }
 

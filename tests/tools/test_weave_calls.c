@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "live/weave.h"
+#include "support/memory_file.h"
 #include "support/random.h"
 #include "support/support.h"
 
@@ -82,7 +83,7 @@ static int fake_rewind(trace_id_t from)
 /* These functions replace those of the tool. */
 int spool_create(int *fd)
 {
-	*fd = memfd_create("store", MFD_CLOEXEC);
+	*fd = memory_file("store", MFD_CLOEXEC);
 	return *fd < 0 ? errno : 0;
 }
 

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/io.h"
+#include "support/memory_file.h"
 #include "support/support.h"
 
 enum { LEN = 3000000 };
@@ -75,7 +76,7 @@ END_TEST
 
 START_TEST(writing_goes_on_where_it_stopped)
 {
-	int fd = memfd_create("io", MFD_CLOEXEC);
+	int fd = memory_file("io", MFD_CLOEXEC);
 	char text[32] = "";
 	size_t done = 4, got;
 

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/memory_file.h"
 #include "unit/log/sample.h"
 
 void sample_event(uint64_t i, uint32_t data_max, struct ptx_log_event *event, uint8_t *data)
@@ -28,7 +29,7 @@ void sample_event(uint64_t i, uint32_t data_max, struct ptx_log_event *event, ui
 
 int sample_file(void)
 {
-	int fd = memfd_create("log", MFD_CLOEXEC);
+	int fd = memory_file("log", MFD_CLOEXEC);
 
 	ck_assert_int_ge(fd, 0);
 	return fd;

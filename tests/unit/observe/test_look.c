@@ -17,6 +17,7 @@
 #include "arena/attachment.h"
 #include "meet/process.h"
 #include "observe/look.h"
+#include "support/memory_file.h"
 #include "support/random.h"
 #include "support/support.h"
 
@@ -97,7 +98,7 @@ static void check_bounds(void)
 
 START_TEST(a_file_that_is_no_arena_is_refused)
 {
-	int plain = memfd_create("posix-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	int plain = memory_file("posix-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	char path[40];
 
 	setup();

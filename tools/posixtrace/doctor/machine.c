@@ -17,6 +17,7 @@
 #include <trace_np.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
 #include "base/perf.h"
 #include "base/procfile.h"
 #include "base/say.h"
@@ -165,7 +166,7 @@ static const char *advice_unless_files(int err, const char *advice)
 static void examine_recording(doctor_report *report)
 {
 	struct posix_trace_loginfo_np info = { 0 };
-	int fd = memfd_create("doctor", MFD_CLOEXEC);
+	int fd = memory_file("doctor");
 	unsigned events = 0;
 	int err = fd < 0 ? errno : machine_record(fd);
 
@@ -218,7 +219,7 @@ static bool is_refusal(int err)
 static void examine_memory(doctor_report *report)
 {
 	const size_t bytes = 1 << 20;
-	int fd = memfd_create("doctor", MFD_CLOEXEC);
+	int fd = memory_file("doctor");
 	const int refused = fd >= 0 && fallocate(fd, 0, 0, (off_t)bytes) ? errno : 0;
 	void *map = MAP_FAILED;
 	bool populates;

@@ -13,9 +13,9 @@
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
 #include "base/path.h"
 #include "base/say.h"
 #include "base/table.h"
@@ -723,7 +723,7 @@ int patches_write(const struct patches *plan)
 	errno = ENOMEM;
 	if (append_all(plan, &image, &head)) {
 		head.hash = hash_bytes(HASH_BEGIN, image.bytes, image.count);
-		fd = memfd_create("posixtrace-plan", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+		fd = memory_file("posixtrace-plan");
 	}
 	/* The file is sealed, so that the plan cannot change after the shim has checked it. */
 	if (fd >= 0 && (whole_write(fd, &head, sizeof(head)) ||

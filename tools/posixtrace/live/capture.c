@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory_file.h"
 #include "base/out.h"
 #include "base/path.h"
 #include "base/procfile.h"
@@ -76,7 +76,7 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
  */
 void capture_say_no_memory(pid_t pid, size_t bytes)
 {
-	const int file = memfd_create("posixtrace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	const int file = memory_file("posixtrace");
 	const int err = errno;
 
 	if (file >= 0) {

@@ -14,7 +14,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,6 +53,7 @@ bool core_is_dump(int fd)
 
 #include <gelf.h>
 
+#include "base/memory_file.h"
 #include "base/whole.h"
 #include "live/process.h"
 
@@ -267,7 +267,7 @@ static int copy_part(struct core *core, const struct part *part, int to)
  */
 static int copy_arena(struct core *core, const char *name)
 {
-	int fd = memfd_create("posixtrace-core", MFD_CLOEXEC), err = 0;
+	int fd = memory_file("posixtrace-core"), err = 0;
 	uint64_t end = 0;
 
 	if (fd < 0)

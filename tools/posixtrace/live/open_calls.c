@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <trace_np.h>
@@ -18,6 +17,7 @@
 
 #include "../../../lib/preload/patch_plan.h"
 #include "../../../lib/preload/types.h"
+#include "base/memory_file.h"
 #include "base/vec.h"
 #include "base/when.h"
 #include "base/whole.h"
@@ -66,7 +66,7 @@ int open_calls_make(void)
 
 	if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur < SHIM_OPEN_BYTES)
 		return -1;
-	fd = memfd_create("posixtrace-calls", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	fd = memory_file("posixtrace-calls");
 	if (fd >= 0 && (ftruncate(fd, (off_t)SHIM_OPEN_BYTES) ||
 			whole_pwrite(fd, &magic, sizeof(magic), 0) ||
 			fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))) {
