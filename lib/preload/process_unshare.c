@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <linux/nsfs.h>
 #include <linux/sched.h>
+#include <pthread.h>
 #include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -41,17 +42,31 @@ static bool may_pause(void)
 	       !shim_is_borrower();
 }
 
-/* Ends the threads of the library. Returns whether they must be started again. */
-static bool pause_threads(void)
+/* If the threads do not run, the caller's state of cancellation before the pause. */
+struct pause {
+	bool is_paused;
+	int cancel_state;
+};
+
+/*
+ * Ends the threads of the library. If the caller was cancelled before it starts them again, they
+ * would never run again. So a request to cancel it waits until resume_threads(). The calls are no
+ * cancellation points and do not wait, so that only an asynchronous cancellation is later.
+ */
+static void pause_threads(struct pause *pause)
 {
-	return !posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &pause->cancel_state);
+	posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_NP);
+	pause->is_paused = true;
 }
 
 /* errno is unchanged. */
-static void resume_threads(bool is_paused)
+static void resume_threads(const struct pause *pause)
 {
-	if (is_paused)
-		posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP);
+	if (!pause->is_paused)
+		return;
+	posix_trace_confine_np(POSIX_TRACE_CONFINE_ALONE_END_NP);
+	pthread_setcancelstate(pause->cancel_state, NULL);
 }
 
 /* Returns whether the kernel may permit the process only one thread in setns(). */
@@ -71,19 +86,25 @@ SHIM_NEXT(setns, shim_no_number);
 
 int shim_unshare(int flags)
 {
-	const bool is_paused = flags & UNSHARES_ALONE && may_pause() && pause_threads();
-	int result = next(unshare)(flags);
+	struct pause pause = { .is_paused = false };
+	int result;
 
-	resume_threads(is_paused);
+	if (flags & UNSHARES_ALONE && may_pause())
+		pause_threads(&pause);
+	result = next(unshare)(flags);
+	resume_threads(&pause);
 	return result;
 }
 
 int shim_setns(int fd, int type)
 {
-	const bool is_paused = may_pause() && enters_alone(fd, type) && pause_threads();
-	int result = next(setns)(fd, type);
+	struct pause pause = { .is_paused = false };
+	int result;
 
-	resume_threads(is_paused);
+	if (may_pause() && enters_alone(fd, type))
+		pause_threads(&pause);
+	result = next(setns)(fd, type);
+	resume_threads(&pause);
 	return result;
 }
 

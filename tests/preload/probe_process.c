@@ -2,6 +2,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <linux/filter.h>
@@ -646,6 +647,41 @@ static int process_alone(int argc, char **argv)
 	return 0;
 }
 
+/* Calls unshare() and setns() until it is cancelled. Both calls fail. */
+static void *unshares_for_ever(void *start)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	pthread_barrier_wait(start);
+	for (;;) {
+		unshare(CLONE_VM);
+		setns(-1, 0);
+	}
+	return NULL;
+}
+
+/* Threads are cancelled while the library's thread is paused for their call. */
+static int process_alone_cancelled(int argc, char **argv)
+{
+	pthread_barrier_t start;
+	pthread_t thread;
+
+	(void)argc;
+	(void)argv;
+	MUST(flusher());
+	MUST(pthread_barrier_init(&start, NULL, 2) == 0);
+	/* The wrappers have found the real functions. */
+	MUST(setns(-1, 0) == -1 && errno == EBADF);
+	MUST(unshare(-1) == -1);
+	for (int i = 0; i < 20; i++) {
+		MUST(pthread_create(&thread, NULL, unshares_for_ever, &start) == 0);
+		pthread_barrier_wait(&start);
+		MUST(pthread_cancel(thread) == 0);
+		MUST(pthread_join(thread, NULL) == 0);
+		MUST(flusher());
+	}
+	return 0;
+}
+
 const struct probe probes_process[] = {
 	{ "process", process },
 	{ "exec", process_exec },
@@ -656,6 +692,7 @@ const struct probe probes_process[] = {
 	{ "clone", process_clone },
 	{ "raw", process_raw },
 	{ "alone", process_alone },
+	{ "alone-cancelled", process_alone_cancelled },
 	{ "nested", process_nested },
 	{ "shares", process_shares },
 	{ "guests", process_guests },

@@ -254,6 +254,8 @@ if "$probe" alone plain; then
 	shim process "$probe" alone
 	check "the thread of the library pauses only if it must" exits 0
 fi
+shim process "$probe" alone-cancelled
+check "it does not stay paused if the caller is cancelled" exits 0
 
 shim process "$probe" exec "$probe"
 check "each program of a process has its log" test -s "$log.2"
