@@ -87,7 +87,7 @@ static uint32_t claim_cell(struct ptx_names *names, const char *name, uint32_t f
 	return 0;
 }
 
-/* Returns the cell of an entry, or NULL if the entry is 0 or its number is not that of a cell. */
+/* Returns the cell of an entry, or NULL if the entry is 0 or no cell has its number. */
 static const struct ptx_name_cell *cell_of(const struct ptx_names *names, uint64_t entry)
 {
 	/*

@@ -233,8 +233,8 @@ enum ptx_same ptx_identity_compare(const struct ptx_identity *a, const struct pt
 }
 
 /*
- * Does the work of ptx_life_of_one() with a pidfd. The pidfd may be that of a later process with
- * the same id. The comparison of the identities then returns PTX_OTHER, which means that the first
+ * Does the work of ptx_life_of_one() with a pidfd. The pidfd may belong to a later process with the
+ * same id. The comparison of the identities then returns PTX_OTHER, which means that the first
  * process is dead.
  */
 static enum ptx_life life_of_same(uint32_t pid, int pidfd, int err,
@@ -308,7 +308,7 @@ void ptx_life_kill(uint32_t pid, const struct ptx_identity *identity)
 	int saved = errno, err, pidfd = open_pidfd(pid, &err);
 
 	/*
-	 * The pidfd may be that of a later process with the same id. If the process lives now, it
+	 * The pidfd may belong to a later process with the same id. If the process lives now, it
 	 * also lived when the descriptor was made, so the descriptor is its own.
 	 */
 	if (pidfd >= 0 && ptx_life_of_one(pid, identity) == PTX_ALIVE)

@@ -6,9 +6,9 @@
  * pidfd reported the end of the process, or the stat file of the process showed that it has ended.
  * If the evidence cannot be read (no descriptor, no /proc, a /proc of another namespace, a refused
  * system call), the answer is PTX_LIFE_UNKNOWN. A caller that frees resources of dead processes
- * does not free those of a process whose state is unknown.
+ * keeps the resources of a process whose state is unknown.
  *
- * Ids are those of this process's namespace of process ids.
+ * Ids are ids in this process's namespace of process ids.
  *
  * Threads   all functions may run concurrently; no state is kept.
  * Signals   async-signal-safe.

@@ -124,7 +124,7 @@ static size_t find_group(const char *groups, bool is_second, const char **path)
 }
 
 /*
- * The path may be that of another view of the file system: in a container, the folder `mount` often
+ * The path may belong to another view of the file system: in a container, the folder `mount` often
  * is the container's group itself. Groups that do not exist there have no limit, and the last
  * folder that is examined is `mount`.
  */

@@ -89,8 +89,8 @@ int64_t ptx_proc_tick_ns(void)
 }
 
 /*
- * Parses a line "NSpid:\t17\t1": the ids of the process in the namespaces from that of /proc to
- * the innermost one.
+ * Parses a line "NSpid:\t17\t1": the ids of the process in its namespaces, from the namespace of
+ * /proc to the innermost namespace.
  */
 static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 {
@@ -146,8 +146,8 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids)
 }
 
 /*
- * The status file of the caller has one id for each namespace, from that of /proc to the caller's.
- * So if there is only one id, /proc belongs to the caller's own namespace.
+ * The status file of the caller has one id for each namespace, from the namespace of /proc to the
+ * caller's namespace. So if there is only one id, /proc belongs to the caller's own namespace.
  */
 int ptx_proc_is_ours(void)
 {

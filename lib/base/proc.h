@@ -47,7 +47,8 @@ int64_t ptx_proc_tick_ns(void);
 struct ptx_proc_ids {
 	uint32_t number;   /* in /proc */
 	uint32_t inner;    /* its pid, as the process itself knows it */
-	unsigned spaces;   /* namespaces from that of /proc to its own: 1 if they are the same */
+	/* number of namespaces from the namespace of /proc to its own; 1 if they are the same */
+	unsigned spaces;
 };
 
 /* Stores the ids of the process with this number. EIO: the kernel is older than 4.1. */

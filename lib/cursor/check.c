@@ -85,8 +85,8 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 }
 
 /*
- * FORMAT L2: compares the sum of all lines with the total, column by column. The lines are either
- * those of the types or those of the threads.
+ * FORMAT L2: compares the sum of all lines with the total, column by column. All lines are lines of
+ * types, or all are lines of threads.
  */
 static void check_column_sums(struct ptx_check *check, const char *what,
 			      struct ptx_ledger_line *sum)
@@ -249,7 +249,10 @@ static void check_reported(struct ptx_check *check)
 static void check_names(struct ptx_check *check)
 {
 	for (unsigned type = 1; type < PTX_TYPE_MAX; type++)
-		/* All NAMES blocks of the log, also those of the tail, have been read by now. */
+		/*
+		 * All NAMES blocks of the log have been read by now, also the NAMES blocks of the
+		 * tail.
+		 */
 		if (check->tally.type[type] && !(check->named[type / 64] >> type % 64 & 1))
 			ptx_check_fault(check, 0, 0, "event type %u has events but no name", type);
 }
@@ -328,7 +331,7 @@ static void check_walk_end(struct ptx_check *check)
 		 */
 		result->ledger.called = result->ledger.reported = check->tally.events;
 	}
-	/* These are the counts of the existing blocks, not those of END. */
+	/* These counts are from the existing blocks, not from END. */
 	result->blocks = check->sum.blocks;
 	result->events = check->sum.records;
 }
@@ -378,7 +381,7 @@ static int check_explain(struct ptx_check *check, int fd)
 	err = ptx_log_window_open(&window, fd);
 	if (err == ENOMEM)
 		return err;
-	/* The descriptor cannot be read, or is not that of a regular file. */
+	/* The descriptor cannot be read, or does not belong to a regular file. */
 	if (err) {
 		ptx_check_fault(check, 0, 0, "%s", why);
 		return EINVAL;

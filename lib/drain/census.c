@@ -100,9 +100,9 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		}
 		/*
 		 * The header of a chunk has the thread and the number of the chunk's first record.
-		 * If this number is less than that of an earlier record, a hostile process has
-		 * stored it. If the number is greater than `published`, the chunk was opened after
-		 * the census began.
+		 * If this number is less than the number of an earlier record, a hostile process
+		 * has stored it. If the number is greater than `published`, the chunk was opened
+		 * after the census began.
 		 */
 		if (reader.fresh) {
 			if (known && ident->spare - next > INT32_MAX)

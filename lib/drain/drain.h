@@ -255,7 +255,7 @@ void ptx_drain_missed(struct ptx_drain *drain);
 
 /* Functions for marks (mark.c). A function that adds a mark returns false if there is no memory. */
 bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
-/* Inserts a mark in the order of time. Its time may be earlier than those of other marks. */
+/* Inserts a mark in the order of time. Its time may be earlier than the times of other marks. */
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark);
 /* Stores in a mark the event types that the filter accepts now. */
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark);

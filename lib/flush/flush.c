@@ -51,8 +51,8 @@ void ptx_flush_note_status(struct ptx_flush *flush)
 
 /*
  * Continues with the status in the region. In a new stream all values are 0. If this process
- * replaces a killed process, the status is that of the killed process. The region may be hostile,
- * so an impossible error number becomes EIO.
+ * replaces a killed process, it continues with the status of that process. The region may be
+ * hostile, so an impossible error number becomes EIO.
  */
 static void resume_status(struct ptx_flush *flush)
 {

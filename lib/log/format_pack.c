@@ -24,8 +24,8 @@
 #define TIME_BYTES sizeof(uint64_t)
 
 /*
- * The greatest number of bytes of records for a byte of packed events. The worst ratio is that of
- * an event without data, or that of an event with a single byte, whose record is padded by 7.
+ * The greatest number of bytes of records for a byte of packed events. The ratio is worst for an
+ * event without data, or for an event with a single byte, whose record is padded by 7.
  */
 #define GROWTH_MAX 8
 

@@ -77,7 +77,7 @@ void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_hea
  * Blocks follow each other without a gap, and the area may end with bytes that are no block of this
  * log. So an invalid header means the end of the lists, unless a valid block of this log follows,
  * or the header was damaged. A header with the magic counts as damaged, unless its checksum is
- * right and its log_id is that of another log.
+ * right and its log_id belongs to another log.
  */
 void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 ptx_log_visit *visit, void *arg)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log/read_payload.c - checks the payload of a block. This file checks rule B6 of log/FORMAT (the
- * checksum), and those of the rules D, N, I, L and E that concern a single block.
+ * checksum), and each of the rules D, N, I, L and E that concerns a single block.
  *
  * Each DATA block is checked once, after it was read: a plain block here, a packed block where it
  * is unpacked (format_pack.c). The cursor then steps through its records without further checks,

@@ -25,7 +25,10 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	struct stat st;
 	int saved = errno;
 
-	/* If the descriptor leads to another file by now, its size is not that of the log. */
+	/*
+	 * If the descriptor leads to another file by now, that file does not have the size of the
+	 * log.
+	 */
 	if (ptx_file_is(window->fd, &window->file) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
 	/* fstat() may have set errno; public functions of the library keep it. */

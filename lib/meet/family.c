@@ -337,7 +337,7 @@ static void guard_locks(int fd)
 
 /*
  * Called in a child. A child does not inherit record locks, so the close of its copy of the second
- * descriptor releases no lock. The descriptor is closed only if it is still that of the arena,
+ * descriptor releases no lock. The descriptor is closed only if it still belongs to the arena,
  * since its number may belong to another file by now. A child that may share the parent's table of
  * descriptors closes nothing.
  */
@@ -525,7 +525,7 @@ bool ptx_family_join(struct ptx_control *control)
 enum arena_kind { NO_ARENA, FOREIGN_ARENA, OUR_ARENA };
 
 /*
- * The descriptor may be that of any file. The file is mapped only if it is sealed like an arena,
+ * The descriptor may belong to any file. The file is mapped only if it is sealed like an arena,
  * because then no process can truncate it, and an access does not raise SIGBUS. A program with more
  * rights than its caller (AT_SECURE) does not use an inherited arena, since the caller could read
  * the events that the program records.

@@ -72,7 +72,7 @@ struct one {
 };
 
 /*
- * Adds a descriptor if it may be that of an arena. The link is read before fstatat() follows it,
+ * Adds a descriptor if it may belong to an arena. The link is read before fstatat() follows it,
  * because to follow a link to another kind of file could block. A descriptor that was closed
  * meanwhile is omitted.
  */

@@ -44,7 +44,7 @@ static bool is_arena(const struct ptx_arena *arena)
 
 /*
  * Unmaps and closes an arena that is in no list and that no stream uses. The descriptor is closed
- * only if it is still that of the arena: the program may have closed it, and its number may belong
+ * only if it still belongs to the arena: the program may have closed it, and its number may belong
  * to another file.
  */
 static void free_arena(struct ptx_arena *arena)

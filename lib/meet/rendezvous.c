@@ -315,7 +315,7 @@ static bool read_descriptor(int folder, const char *name, char path[PTX_RENDEZVO
 /*
  * The kernel checks the rights of ptrace(2) when it follows a path in another process's
  * /proc/PID/fd. If the controller has ended, its link cannot be followed and is skipped. The
- * descriptor may be that of any kind of file. O_NONBLOCK and O_NOCTTY make the open harmless.
+ * descriptor may belong to any kind of file. O_NONBLOCK and O_NOCTTY make the open harmless.
  */
 int ptx_rendezvous_next(struct ptx_rendezvous *walk)
 {

@@ -381,7 +381,10 @@ static bool may_match(const struct ptx_mapped_range *report, const struct line *
 {
 	const struct ptx_mapping *part = &report->mapping;
 
-	/* The report has the addresses of segments, and the line those of the pages around them. */
+	/*
+	 * The report has the addresses of segments, and the line has the addresses of the pages
+	 * around them.
+	 */
 	return report->is_reported && part->start >= line->start && part->start < line->end &&
 	       part->offset >= line->offset &&
 	       part->offset - line->offset == part->start - line->start &&
@@ -496,7 +499,7 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	/* The text is changed in place; the set keeps it for the paths. */
 	line = mapped_other_split(set->text, &lines);
 	if (line && has_arena(arena, line, lines))
-		/* has_arena() has shown that the list is that of the right process. */
+		/* has_arena() has shown that the list belongs to the right process. */
 		found = mapped_other_fill(old, pid, line, lines, set);
 	/* The paths are in the text, not in the lines. */
 	free(line);

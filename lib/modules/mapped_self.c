@@ -158,7 +158,7 @@ static size_t build_id(const struct dl_phdr_info *object, uint8_t *id)
 {
 	size_t bytes = 0;
 
-	/* The first note with an id is that of the linker's --build-id. */
+	/* The linker's --build-id has made the first note with an id. */
 	for (int i = 0; !bytes && i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *part = &object->dlpi_phdr[i];
 

@@ -4,8 +4,8 @@
  *
  * No step waits for another process or changes shared memory. Each number is copied once and then
  * bounded. The word of an attachment has a generation, which changes with each new stream at this
- * place. So the word is compared before and after the copy, to make sure that the copied state is
- * that of one stream. The numbers may be of slightly different moments.
+ * place. So the word is compared before and after the copy, to make sure that the copied state
+ * belongs to one stream. The numbers may be of slightly different moments.
  */
 #include "observe/look.h"
 

@@ -279,8 +279,8 @@ static void lose_unread(struct ptx_ledger_line *line)
  * the copy is made, and count each loss first by type and then by thread. So the counts of the copy
  * belong to different moments. If is_even is true, the number of recorded events is exact. In a
  * LOOP stream, events that were recorded and are not in the copy were overwritten, so their number
- * can be computed. Types and threads are known only for those of these events that the writers have
- * counted.
+ * can be computed. The types and threads of these events are known only if the writers have counted
+ * the events.
  */
 static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct ptx_ledger *ledger)
 {

@@ -344,7 +344,7 @@ unusual:
 
 /*
  * If the lane skips the type, counts the event in the thread's row and returns true. The row is
- * loaded before is_ours() checks that the lane is that of this process.
+ * loaded before is_ours() checks that the lane belongs to this process.
  */
 ptx_inline bool count_skip(struct ptx_thread *thread, const void *frame, unsigned type)
 {

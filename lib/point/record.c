@@ -129,7 +129,7 @@ static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned t
 
 	if (!view->rings.loop && ptx_state_kind(state) == PTX_RUNNING) {
 		/*
-		 * The reading of the clock is ordered, so that the time is not before that of
+		 * The reading of the clock is ordered, so that the time is not before the times of
 		 * events that this thread has published.
 		 */
 		uint64_t now = ptx_clock_ordered();

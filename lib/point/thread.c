@@ -108,7 +108,7 @@ uint32_t ptx_thread_child_pid(void)
 		know_tids(tid, 0);
 		/*
 		 * The C library shows another id than before, so the new id is right. This is the
-		 * child's first thread, and its id is that of the process.
+		 * child's first thread, whose id is also the id of the process.
 		 */
 		return tid;
 	}

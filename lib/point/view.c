@@ -353,8 +353,8 @@ uint64_t ptx_view_serial(void)
 void ptx_view_before_fork(void)
 {
 	/*
-	 * The address space of the child is a copy, so the frames on its stack are those of this
-	 * thread. If the object belongs to a parent, no frame of this process uses it.
+	 * The address space of the child is a copy, so its stack has the frames of this thread. If
+	 * the object belongs to a parent, no frame of this process uses it.
 	 */
 	const struct ptx_thread *thread = ptx_thread_object();
 	bool outside = true;
@@ -376,7 +376,7 @@ void ptx_view_after_fork(void)
 
 /*
  * Keeps the mapping of a parent's stream for this child. If the parent created the stream, the
- * child treats the view like that of any other process's stream.
+ * child treats the view like a view of any other process's stream.
  */
 static void keep_mapping(struct ptx_view *view)
 {
@@ -418,9 +418,9 @@ void ptx_view_child(void)
 }
 
 /*
- * Returns whether the mapping is that of a stream in this process's arena. If the process has not
+ * Returns whether the mapping belongs to a stream in this process's arena. If the process has not
  * kept the arena of that stream, a stream of its own may have the same place and generation. The
- * mapping may be that of a grandparent's stream, so each view has the identity of its arena.
+ * mapping may belong to a grandparent's stream, so each view has the identity of its arena.
  */
 static bool is_of_own_arena(const struct ptx_view *view)
 {

@@ -38,9 +38,10 @@ struct ptx_view {
 };
 
 /*
- * Maps memory for a stream in `arena`, which no trace point finds yet. `backing` is the path of the
- * file that holds the memory (arena/backing.h), only for streams of this process; or NULL. Returns
- * 0, ENOMEM, EAGAIN if the arena has PTX_STREAMS streams already, or an error of the backing file.
+ * Maps memory for a stream in `arena`. Trace points find the stream only after ptx_view_attach().
+ * `backing` is the path of the file that holds the memory (arena/backing.h), only for streams of
+ * this process; or NULL. Returns 0, ENOMEM, EAGAIN if the arena has PTX_STREAMS streams already, or
+ * an error of the backing file.
  */
 int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		    size_t max_data_size, bool loop, const char *backing,

@@ -217,15 +217,15 @@ static int count_lost(struct posix_trace_composer_np *composer, int cause, uint6
 		return EINVAL;
 	if (!events)
 		return 0;
-	/* All losses of unknown threads are in one line, that of process 0. */
+	/* All losses of unknown threads are in one line, the line of process 0. */
 	if (thread) {
 		writer.pid = (uint32_t)thread->pid;
 		writer.tid = (uint32_t)thread->tid;
 		writer.thread = (uint64_t)thread->thread;
 	}
 	/*
-	 * Each loss is counted in three lines, those of the total, of the type and of the thread,
-	 * so that the equation of each line holds.
+	 * Each loss is counted in three lines: the total, the line of the type and the line of the
+	 * thread. So the equation of each line holds.
 	 */
 	line[0] = &composer->ledger.total;
 	if (cause == POSIX_TRACE_UNATTRIBUTED_NP) {

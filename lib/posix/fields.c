@@ -67,7 +67,7 @@ static uint64_t load_number(const unsigned char *data, unsigned size, bool swapp
 	}
 }
 
-/* Converts the bits of a float or a double. Every bit pattern is valid, also that of a NaN. */
+/* Converts the bits of a float or a double. Every bit pattern is valid, also a NaN. */
 static double to_double(uint64_t bits, unsigned size)
 {
 	const uint32_t low = (uint32_t)bits;

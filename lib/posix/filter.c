@@ -37,7 +37,7 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 /*
  * Changes the bits that differ between `old` and `new`. The operations are atomic, because a
  * process that describes a type may change its bit at the same time. If `whole` is true, each bit
- * is set to that of `new`, because the new filter replaces everything.
+ * becomes the bit of `new`, because the new filter replaces the whole filter.
  */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole)

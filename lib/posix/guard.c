@@ -230,7 +230,7 @@ int ptx_guard_run(const struct ptx_guarded *guarded)
 	if (!is_attached(arena, guarded))
 		return 0; /* it was shut down */
 	linger_for(&arena->control->attachment[bit], guarded->same_ids);
-	/* The ticks in the region are those of the creator's clock. */
+	/* The ticks in the region are ticks of the creator's clock. */
 	ptx_clock_follow(atomic_load_explicit(&arena->control->clock, memory_order_relaxed) ==
 			 PTX_ARENA_CLOCK_COUNTER);
 	ptx_clock_init();

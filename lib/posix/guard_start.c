@@ -255,7 +255,7 @@ void ptx_guard_start(struct ptx_stream *stream)
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/*
 	 * The start time identifies the guardian when the flusher later checks whether it is
-	 * alive. If the guardian is in another namespace of process ids, its id there would be that
+	 * alive. If the guardian is in another namespace of process ids, its id there may be the id
 	 * of another process here. It remains unknown then.
 	 */
 	began = start.guardian > 0 && start.child == child ?

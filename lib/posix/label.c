@@ -57,8 +57,8 @@ static bool is_octal(enum posix_trace_type_np type)
 }
 
 /*
- * Returns the bits to which a name of bits applies: those of its mask or, without a mask, those of
- * its value. If the result is 0, the name is that of the value 0.
+ * Returns the bits to which a name of bits applies: the bits of its mask or, without a mask, the
+ * bits of its value. If the result is 0, the name belongs to the value 0.
  */
 static uint64_t mask_of(const struct posix_trace_field_np *field, unsigned i)
 {

@@ -215,7 +215,7 @@ static void put_string(const struct message *message, const struct ptx_format_pa
 
 /*
  * Prints a pointer in the notation of the GNU C library. It is printed as a number, because the
- * reader's own pointers may be shorter than those of the log.
+ * reader's own pointers may be shorter than the pointers of the log.
  */
 static void put_pointer(const struct message *message, const struct ptx_format_part *part,
 			const struct posix_trace_value_np *value)

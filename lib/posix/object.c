@@ -151,8 +151,8 @@ static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 }
 
 /*
- * The position belongs to the identifier. The list is that of an active stream's target, which
- * grows, or that of a log.
+ * The position belongs to the identifier. The list belongs to the target of an active stream and
+ * may grow, or it belongs to a log.
  */
 PTX_EXPORT int posix_trace_object_getnext_sized_np(trace_id_t trid,
 						   struct posix_trace_object_np *object,

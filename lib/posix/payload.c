@@ -101,8 +101,8 @@ PTX_EXPORT void posix_trace_payload_str_np(struct posix_trace_payload_np *payloa
 }
 
 /*
- * If bytes are omitted because there is no room, the recorded length is that of the bytes that were
- * kept.
+ * If bytes are omitted because there is no room, the recorded length counts only the bytes that
+ * were kept.
  */
 PTX_EXPORT void posix_trace_payload_bytes_np(struct posix_trace_payload_np *payload,
 					     const void *bytes, size_t len)

@@ -68,8 +68,8 @@ static void set_up_child(void)
 }
 
 /*
- * The library's constructor. It runs before those of the program and of libraries that depend on
- * this library.
+ * The library's constructor. It runs before the constructors of the program and of libraries that
+ * depend on this library.
  */
 static void __attribute__((constructor)) begin_library(void)
 {

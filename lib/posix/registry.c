@@ -25,8 +25,8 @@ static _Atomic uint64_t generations;
 static pthread_mutex_t change = PTHREAD_MUTEX_INITIALIZER;
 
 /*
- * Every stream of the process, and in a child those of its parents. The list is in memory that a
- * child can still read.
+ * Every stream of the process, and in a child also the streams of its parents. The list is in
+ * memory that a child can still read.
  */
 static struct ptx_stream *all;
 

@@ -108,7 +108,7 @@ static bool is_left_to_guardian(const struct ptx_stream *stream)
 	return stream->guardian && !ptx_file_is(stream->log_fd, &stream->log_file);
 }
 
-/* Shuts one stream down. `address` is that of the STOP event, or NULL at exit. */
+/* Shuts one stream down. `address` becomes the address of the STOP event; NULL at exit. */
 static int shut_down_stream(trace_id_t trid, const void *address)
 {
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ACTIVE);

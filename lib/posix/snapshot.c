@@ -43,7 +43,7 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 	struct ptx_image image;
 
 	/*
-	 * The opener may have closed the file, so its descriptor may now be that of another arena.
+	 * The opener may have closed the file, so its descriptor may now belong to another arena.
 	 */
 	if (arena->device != taking->source->opener->device ||
 	    arena->inode != taking->source->opener->inode || ptx_arena_fd(arena) < 0)

@@ -36,8 +36,8 @@ struct ptx_visitor {
 };
 
 /*
- * Prepares *visitor. EINVAL: `visit` is NULL, or the size is less than that of the first version.
- * ENOMEM.
+ * Prepares *visitor. EINVAL: `visit` is NULL, or the size is less than the size of the first
+ * version. ENOMEM.
  */
 int ptx_visitor_begin(struct ptx_visitor *visitor,
 		      void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

@@ -72,8 +72,8 @@ static size_t copy_parts(void *to, size_t bytes, const struct iovec *part, size_
 {
 	const struct iovec here = { to, bytes };
 	/*
-	 * The call gets the number of this thread and not that of the process, because the main
-	 * thread may have ended. A process needs no permission to read its own memory.
+	 * The call gets the number of this thread and not the number of the process, because the
+	 * main thread may have ended. A process needs no permission to read its own memory.
 	 */
 	const long n = syscall(SYS_process_vm_readv, syscall(SYS_gettid), &here, 1UL, part, parts,
 			       0UL);

@@ -39,8 +39,8 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
 
 /*
- * Returns the thread that holds a lock, or 0 if it is unknown. The kind of the lock is that of its
- * holds. Another thread may release the lock meanwhile.
+ * Returns the thread that holds a lock, or 0 if it is unknown. The holds of the lock show its kind.
+ * Another thread may release the lock meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held);
 

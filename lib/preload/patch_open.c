@@ -46,7 +46,7 @@ static uint32_t number;    /* the number of this process's part of the file */
 
 /*
  * A moment before all calls, on both clocks. In a child it is the parent's moment, because the
- * parent's active calls are also those of the child.
+ * parent's active calls are also active in the child.
  */
 static struct {
 	uint64_t ticks, is_counter;
@@ -64,7 +64,7 @@ static bool map_fixed(void *to, size_t bytes, int fd, off_t at)
 }
 
 /*
- * Returns whether the descriptor is that of a memory file for active calls. The file has a seal, so
+ * Returns whether the descriptor belongs to a memory file for active calls. The file has a seal, so
  * that no process can make it shorter: a store behind its end would end the program.
  */
 static bool is_open_file(int fd, struct stat *is)
@@ -201,7 +201,10 @@ void shim_open_begin(const char *path, int fd)
 	open_file();
 }
 
-/* The kernel has wiped *shim_open_own. The memory is mapped anew, over that of the parent. */
+/*
+ * The kernel has wiped *shim_open_own. The new memory is mapped at the address of the parent's
+ * memory.
+ */
 void shim_open_in_child(void)
 {
 	shim_tid = 0;

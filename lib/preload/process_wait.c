@@ -31,7 +31,7 @@ struct wait_data {
 };
 
 /*
- * Records the end of a child, unless the status is that of a stop or of a continuation.
+ * Records the end of a child, unless the status reports a stop or a continuation.
  *
  * A child cannot record its own status: a signal may end it at any time. The kernel reports the
  * status only to the parent, and only once.

@@ -59,7 +59,7 @@ bool shim_is_borrower(void);
 
 /*
  * shim_quiet is true if a seccomp filter is or will soon be installed. The shim then makes no
- * system call of its own. shim_quiet_lent is true if the filter is that of a child in this thread's
+ * system call of its own. shim_quiet_lent is true if the filter belongs to a child in this thread's
  * memory. If a wrapper of vfork() has made the child, the variable becomes false when the parent
  * continues.
  */

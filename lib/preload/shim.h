@@ -177,7 +177,7 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 	else if (*shim_switch[type])
 		/*
 		 * The event is lost only if the type was chosen. While the shim began, the switch
-		 * of each type was on, also that of a type that was not chosen.
+		 * of each type was on, even if the type was not chosen.
 		 */
 		shim_put_unusual(type, data, len, caller);
 }

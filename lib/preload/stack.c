@@ -15,7 +15,7 @@
  *   stack. The descriptor has the address and the size of the stack's memory. The offset of these
  *   members depends on the version of the C library. This file searches for them, and uses them
  *   only if the memory that they describe contains the descriptor.
- * - The end of any other stack, such as that of a coroutine or of sigaltstack(2), is not known.
+ * - The end of any other stack, such as a stack of a coroutine or of sigaltstack(2), is not known.
  *   Such a stack is not copied.
  */
 #include "preload/stack.h"

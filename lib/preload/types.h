@@ -116,8 +116,8 @@
 	"127:13=LOCK_PI2,0x80=PRIVATE,0x100=CLOCK_REALTIME}"
 
 /*
- * The name of an entry in a list of families: the number of bytes of each call to record. An
- * example is data=64. The greatest number follows.
+ * A list of families may have an entry such as data=64. Its number is how many bytes of data the
+ * shim records of each call, at most SHIM_CONTENT_MAX.
  */
 #define SHIM_CONTENT_NAME "data="
 #define SHIM_CONTENT_MAX  4096
@@ -159,7 +159,7 @@
 	  "23=MADV_POPULATE_WRITE,24=MADV_DONTNEED_LOCKED,25=MADV_COLLAPSE,100=MADV_HWPOISON," \
 	  "101=MADV_SOFT_OFFLINE,102=MADV_GUARD_INSTALL,103=MADV_GUARD_REMOVE}; ptr address; " \
 	  "u64 size") \
-	/* The next two events are for writing memory to its file, and for keeping it in RAM. */ \
+	/* msync() writes memory to its file. mlock() keeps memory in RAM until munlock(). */ \
 	X(ALLOC_MSYNC, ALLOC, "alloc.msync", \
 	  "ns time; errno error; x32 flags{|0=0,1=MS_ASYNC,2=MS_INVALIDATE,4=MS_SYNC}; " \
 	  "ptr address; u64 size") \

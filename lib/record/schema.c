@@ -478,7 +478,7 @@ static bool take_level(struct parser *parser)
 
 /*
  * Consumes the name of a span behind @begin, @end or @span. A type has one role. With @span, the
- * role is that of a point, and the point has the name of a span.
+ * role is POSIX_TRACE_POINT_NP, and the point has the name of a span.
  */
 static bool take_span(struct parser *parser, enum posix_trace_role_np role)
 {

@@ -225,7 +225,9 @@ struct holding {
 	uint64_t words; /* a sum that differs if a chunk changed its owner between two searches */
 };
 
-/* The head of an OPENING chunk is still that of its former use, so it does not count. */
+/*
+ * The head of an OPENING chunk still has the value of the chunk's former use, so it does not count.
+ */
 static bool holds_records(uint64_t word)
 {
 	return ptx_word_state(word) == PTX_CHUNK_OPEN || ptx_word_state(word) == PTX_CHUNK_CLOSED;

@@ -422,8 +422,8 @@ static inline uint32_t ptx_ring_room_of(const struct ptx_geometry *geometry, uin
 }
 
 /*
- * Returns the offset of a chunk in the region. The offsets of the far part follow those of the near
- * part.
+ * Returns the offset of a chunk in the region. The offsets of the far part follow the offsets of
+ * the near part.
  */
 static inline size_t ptx_ring_chunk_at(const struct ptx_geometry *geometry, uint32_t number)
 {

@@ -117,7 +117,7 @@ uint32_t ptx_records_check(const struct ptx_rings *rings, const unsigned char *b
 
 /*
  * Returns the number of records that the ring's writer has published, modulo 2^32. If the writer is
- * just changing chunks, the number may be that of the moment before the change.
+ * just changing chunks, the number may describe the moment before the change.
  */
 uint32_t ptx_ring_records(struct ptx_rings *rings, uint32_t ring);
 

@@ -202,7 +202,7 @@ static void source_finalize(bt_self_component_source *self)
  * Answers the query babeltrace.support-info, by which babeltrace2 finds the source for a path. The
  * answer is a weight: 0 if the file is no log. The weight for a log is less than 1, so that
  * babeltrace2 can prefer another source with a greater weight. O_NONBLOCK is needed because the
- * path may be that of a FIFO.
+ * path may lead to a FIFO.
  */
 static bt_component_class_query_method_status
 query(bt_self_component_class_source *self, bt_private_query_executor *executor, const char *object,

@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 	text_init();
 	truncated_survive();
 	/*
-	 * The files of the folder log may not include those of convert. Therefore logfile.c calls
+	 * The files of the folder log may not include headers of convert. Therefore logfile.c calls
 	 * fmt_foreign_name() of convert by this pointer. The function returns the name of a foreign
 	 * format, so that an error message can name the format of a file that is not a log.
 	 */

@@ -311,7 +311,7 @@ static int write_file(const char *path, const char *text, size_t len)
 	if (err)
 		return err;
 	/*
-	 * The mode is 0644 and not that of a log, because collectors of other users read the
+	 * The mode is 0644 and not the mode of a log, because collectors of other users read the
 	 * metrics.
 	 */
 	fd = open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);

@@ -38,7 +38,7 @@
  */
 #define RECORDER_LINGER_MS 10000
 
-/* bytes of the text why a process has no recorder or no watch */
+/* size of the text with the reason why a process has no recorder or no watch */
 #define RECORDER_REASON 400
 
 struct recorder {

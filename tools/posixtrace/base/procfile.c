@@ -49,7 +49,10 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 	return value ? strtoull(value, NULL, base) : otherwise;
 }
 
-/* The line NSpid has the numbers in all namespaces from that of /proc to the thread's own one. */
+/*
+ * The line NSpid has one number for each namespace, from the namespace of /proc to the thread's own
+ * namespace.
+ */
 pid_t procfile_inner_id(pid_t pid, pid_t tid)
 {
 	char path[64], text[PROCFILE_BYTES], *end;

@@ -72,7 +72,10 @@ struct procfile_stat {
 	char state;               /* R, S, Z, ... */
 	bool is_kernel;           /* a thread of the kernel */
 	unsigned long long start; /* clock ticks after boot */
-	/* processor time, with that of children for which the process has waited, in clock ticks */
+	/*
+	 * processor time in clock ticks, including the time of children for which the process has
+	 * waited
+	 */
 	unsigned long long ticks;
 	/* exit status of a zombie, in the form of wait(2); 0 also if the kernel hides it */
 	int status;

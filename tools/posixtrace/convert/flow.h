@@ -72,7 +72,7 @@ struct fmt_flow {
 	/* the source uses until_ns and ends when no wanted event can follow */
 	bool knows_until;
 	uint64_t events;
-	/* number of these events that are unwanted, but have call stacks for the sink */
+	/* those of "events" that are unwanted, but have call stacks that the sink needs */
 	uint64_t stacks;
 	uint64_t read;         /* all events that the source has passed */
 	struct wanted *wanted; /* NULL: all events are wanted */

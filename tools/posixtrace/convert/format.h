@@ -305,7 +305,7 @@ struct format {
 	/* Frees the context, after end() or after a failure. */
 	void (*close)(void *context);
 	enum fmt_scans scans;
-	/* order of equal times, which is not the order of the file (lanes.h) */
+	/* the member of the same name of struct lanes (spans/lanes.h) */
 	bool nests_calls;
 	/*
 	 * Returns whether the sink shows the events of a type in another way than as spans,

@@ -48,8 +48,8 @@ static int open_folder(struct output *output, const char *path)
 }
 
 /*
- * For a sink that needs a file that can seek, if the output cannot seek. The sink gets a temporary
- * file, which output_keep() copies to the output.
+ * Opens a temporary file for a sink that needs to seek, because the output cannot seek.
+ * output_keep() copies the file to the output.
  */
 static int spool_output(struct output *output)
 {
@@ -133,8 +133,8 @@ int output_open(struct output *output, const char *path, enum fmt_output_kind ki
 	} else if (!stat(path, &st) && !S_ISDIR(st.st_mode) &&
 		   (!S_ISREG(st.st_mode) || outfile_is_descriptor(path))) {
 		/*
-		 * The name exists and is not that of a regular file. Or it is a descriptor such as
-		 * /dev/stdout, which may lead to a regular file.
+		 * The name exists and does not belong to a regular file. Or it is a descriptor such
+		 * as /dev/stdout, which may lead to a regular file.
 		 */
 		status = open_there(output, path, S_ISBLK(st.st_mode), force);
 		seeks = false;

@@ -188,7 +188,7 @@ int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, co
 	return 0;
 }
 
-/* ------------------------------------------------------------------ asking */
+/* ------------------------------------------------------------------ the second reading */
 
 /*
  * Returns the time, or least_ns if the time is earlier. For the beginnings of spans, least_ns is

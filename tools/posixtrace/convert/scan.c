@@ -23,11 +23,14 @@
 #include "spans/roles.h"
 #include "symbols/symbols.h"
 
-/* the lanes of a thread, or of the spans with a key that have one name in one process */
+/*
+ * The lanes of one thread, or of one group: the spans of a process that have a key and the same
+ * name.
+ */
 struct scan_lanes {
 	struct lanes nested;
 	struct flat_lanes flat;
-	/* for each source: the number of its cuts that these lanes have applied */
+	/* for each source: how many of its losses these lanes have handled */
 	uint64_t cuts[];
 };
 

@@ -157,7 +157,7 @@ static bool add_type(struct compare *compare, const char *name, const struct sam
 		return true;
 	/*
 	 * The rate is the count times a constant factor. So in logarithms the interval of the rate
-	 * is that of the count, shifted by a constant.
+	 * is the interval of the count, shifted by a constant.
 	 */
 	set_interval(rate, difference, log(seconds_a / seconds_b));
 	return true;

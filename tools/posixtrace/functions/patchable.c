@@ -90,8 +90,8 @@ static const char *refuse_name(const char *name)
 
 /*
  * Returns whether the hooks may call a function of this name. A program may define such a function
- * itself, and its definition then replaces that of the C library. A hook that calls the function
- * would then begin with its own patch, and so call itself without end.
+ * itself, and its definition then replaces the definition of the C library. A hook that calls the
+ * function would then begin with its own patch, and so call itself without end.
  */
 static bool is_of_hooks(const char *name)
 {

@@ -568,7 +568,7 @@ static bool try_once(struct change *change, int64_t end_ns, const char **why)
 	return done;
 }
 
-/* After a failure to write, marks each jump that is not written as not wanted. */
+/* After a failure to write, marks as unwanted each jump that is not written. */
 static void unmark_unwritten(struct change *change)
 {
 	if (read_jumps(change))

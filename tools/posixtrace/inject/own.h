@@ -28,7 +28,7 @@ int own_read(struct own *own, pid_t pid);
 bool own_is_linker(const struct own *own, const struct elf_module *module);
 
 /*
- * Returns whether the linker has loaded the module. The memory is that of the process, which may
+ * Returns whether the linker has loaded the module. The memory belongs to the process, which may
  * change the list at the same time. So false may also mean that the list is not yet complete.
  */
 bool own_has_loaded(int memory, const struct elf_module *linker, const struct elf_module *module);

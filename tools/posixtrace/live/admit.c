@@ -92,8 +92,8 @@ static int compute_filter(const struct admit *admit, trace_id_t trid, trace_even
 }
 
 /*
- * Registers those of the known names that the patterns exclude, so that these types are filtered
- * from their first event. Registering names that match would have no effect on the filter.
+ * Registers each known name that the patterns exclude, so that its type is filtered from the first
+ * event. Registering names that match would have no effect on the filter.
  */
 static void register_unwanted(const struct admit *admit, trace_id_t trid)
 {

@@ -250,7 +250,7 @@ static bool is_same_class(pid_t pid)
 /*
  * A tracer's stop, or a signal that is ignored, interrupts a wait with a limit of time. The kernel
  * then resumes the wait by restart_syscall(), with the arguments of the interrupted call. The
- * function replaces the number by that of the interrupted call, which the code before the
+ * function replaces the number by the number of the interrupted call, which the code before the
  * instruction of the call loads. It leaves the number as it is if the code does something else.
  */
 static void find_interrupted(pid_t pid, struct procfile_call *call)

@@ -400,10 +400,10 @@ static void say_unknown(const char *glob, char **systems)
 
 		/*
 		 * If memory is lacking, the message has no hint. The last round of the loop is for
-		 * a name behind those of the events. For a pattern without a colon, this is the
-		 * name of the system. For a pattern with a colon, the user may have given a wrong
-		 * system. So if the rest of the pattern matches an event of this system, the name
-		 * is the pattern with this system.
+		 * the name behind the names of the events. For a pattern without a colon, this is
+		 * the name of the system. For a pattern with a colon, the user may have given a
+		 * wrong system. So if the rest of the pattern matches an event of this system, the
+		 * name is the pattern with this system.
 		 */
 		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
 			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;

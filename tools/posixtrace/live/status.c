@@ -109,7 +109,9 @@ static void print_counts(struct out *out, const struct streams_one *one)
 	out_char(out, '\n');
 }
 
-/* Prints the types that the stream filters, behind their number and the number of all types. */
+/*
+ * Prints how many of the event types the stream filters, and then the names of the filtered types.
+ */
 static void print_filter(struct out *out, const struct streams_one *one)
 {
 	put_label(out, "filtered");

@@ -132,8 +132,8 @@ int weave_jit_stack(struct weave *weave, uint32_t number, pid_t pid, int64_t tim
 	    was_seen(weave->jit, pid, STACKS_KERNEL | number))
 		return 0;
 	/*
-	 * In a sample, the first address is that of an instruction. In the stack of an event, it is
-	 * a return address. So the loop examines the first address in both ways.
+	 * In a sample, the first address is the address of an instruction. In the stack of an
+	 * event, it is a return address. So the loop examines the first address in both ways.
 	 */
 	for (uint32_t i = 0; !err && i < stacks->stack[number].count; i++) {
 		uint64_t address = stacks->frame[stacks->stack[number].first + i];

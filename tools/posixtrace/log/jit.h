@@ -13,13 +13,13 @@
 
 #define JIT_PREFIX "[jit] "
 
-/* Returns whether the path of a mapping is that of such a function. */
+/* Returns whether the path of a mapping names such a function. */
 static inline bool jit_is_path(const char *path)
 {
 	return path && !strncmp(path, JIT_PREFIX, sizeof(JIT_PREFIX) - 1);
 }
 
-/* Returns the name of the function. The path must be that of such a function. */
+/* Returns the name of the function. The path must name such a function. */
 static inline const char *jit_name_of(const char *path)
 {
 	return path + sizeof(JIT_PREFIX) - 1;

@@ -15,9 +15,9 @@
 
 /*
  * A function that is not in the two lists may return different results for equal rows, as random()
- * does. Or its result may depend on the number of rows, as that of group_concat() does. Such a
- * function sets the member "strange". So a function that is not known here, such as one of a newer
- * SQLite, causes no wrong results.
+ * does. Or its result may depend on the number of rows, as the result of group_concat() does. Such
+ * a function sets the member "strange". So a function that is not known here, such as one of a
+ * newer SQLite, causes no wrong results.
  */
 void query_weighted_function(struct query *query, const char *name)
 {

@@ -13,8 +13,8 @@
 
 /*
  * Entry 0 is not used, so that the index 0 can mean "none". The pool is an array that grows.
- * Entries with an index below 'fresh' have been used, so the memory is that of the greatest number
- * of open spans so far.
+ * Entries with an index below 'fresh' have been used, so the memory is proportional to the greatest
+ * number of open spans so far.
  */
 #define NONE  0
 #define FIRST 1

@@ -979,8 +979,8 @@ static const char *owner_text(const struct division *division, const struct call
 }
 
 /*
- * Returns the last call of the wait to which a call belongs. The label and the cause of the wait
- * are those of this call. Polls are one wait only if all of them waited for the same answer.
+ * Returns the last call of the wait to which a call belongs. The wait has the label and the cause
+ * of this call. Polls are one wait only if all of them waited for the same answer.
  */
 static const struct call *whole_wait(const struct history *history, const struct call *call)
 {

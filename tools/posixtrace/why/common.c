@@ -138,7 +138,7 @@ static bool follow_level(const struct history *history, pid_t pid, struct common
 	return true;
 }
 
-/* Writes the function and its callers, the innermost first, without those of an interpreter. */
+/* Writes the function and its callers, the innermost first, without functions of an interpreter. */
 static void write_label(struct common *common, const struct common_level *level, size_t levels)
 {
 	size_t used = (size_t)snprintf(common->label, sizeof(common->label),

@@ -937,7 +937,7 @@ static void add_event(struct history *history, const struct log_type *type,
 /*
  * If no event names a main thread, it gets the name of the program that its process executes. If
  * the recorder attached to a process, the log has an event with the name of its program. Otherwise
- * the name is that of the program's file. A child without mappings executes the program of its
+ * the name is the name of the program's file. A child without mappings executes the program of its
  * parent.
  */
 static void name_programs(struct history *history)

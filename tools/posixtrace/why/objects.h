@@ -26,10 +26,7 @@ void objects_find(struct history *history, pid_t pid, struct call *call);
 /* Does the same for a read or write on a descriptor, after the last event of the log. */
 void objects_find_past(struct history *history, pid_t pid, struct call *call);
 
-/*
- * The place in a program whose calls made more of the open descriptors of a process than those of
- * any other place.
- */
+/* The place in a program whose calls made the most open descriptors of a process. */
 struct objects_most {
 	uint64_t address;
 	size_t count, all; /* of this place, and of all places */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * why_aggregate.c - compares the slowest spans of a kind with those around the median, and shows
- * which causes take more time in the slowest spans.
+ * why_aggregate.c - compares the slowest spans of a kind with the spans around the median, and
+ * shows which causes need more time in the slowest spans.
  *
  * The groups are the slowest 1 % and the 10 % around the median. The times of a group are means per
  * span, so that groups of different sizes can be compared.

@@ -46,8 +46,8 @@ struct etw_input {
 enum etw_clock { ETW_CLOCK_PERFORMANCE = 1, ETW_CLOCK_SYSTEM = 2, ETW_CLOCK_CPU = 3 };
 
 struct etw_options {
-	uint64_t frequency;     /* 0: that of the log */
-	unsigned clock;         /* 0: that of the log */
+	uint64_t frequency;     /* 0: as in the log */
+	unsigned clock;         /* 0: as in the log */
 	bool resync;            /* assume the usual size for a buffer without a size */
 };
 

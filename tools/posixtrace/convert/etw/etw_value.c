@@ -188,8 +188,8 @@ static bool is_sid(const unsigned char *p, size_t left)
 /*
  * A TOKEN_USER of two pointers precedes the SID. If there is no SID, the payload has only four
  * bytes of 0 in place of the TOKEN_USER and the SID. But a program may clear the first pointer of
- * the TOKEN_USER and still write a SID. Therefore four bytes of 0 mean no SID only if no SID is at
- * the place behind the TOKEN_USER.
+ * the TOKEN_USER and still write a SID. Therefore the function also examines the place behind the
+ * TOKEN_USER. If this place has a SID, the four bytes of 0 do not mean that the SID is missing.
  */
 static bool take_wbem_sid(struct etw_reader *r, struct etw_bytes *to)
 {

@@ -12,7 +12,10 @@
 bool log_detect(const struct fmt_head *head);
 int log_import(struct fmt_flow *flow, struct fmt_input *input);
 
-/* The members of the format with these names. A conversion calls them in one thread. */
+/*
+ * The functions of struct format for the sink: log_sink_open() is the member open, and so on. One
+ * thread calls them.
+ */
 int log_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int log_sink_begin(void *context, const struct fmt_facts *facts);
 int log_sink_type(void *context, const struct fmt_type *type);

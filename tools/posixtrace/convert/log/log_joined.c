@@ -221,7 +221,7 @@ bool joined_fits(const struct log_reading *reading, size_t count)
 struct ending {
 	struct fmt_end end;
 	/*
-	 * the index is that of the type; an element whose member "type" is NULL does not count as a
+	 * indexed by the type; if the member "type" of an element is NULL, the element is not a
 	 * line
 	 */
 	struct fmt_type_line *type;

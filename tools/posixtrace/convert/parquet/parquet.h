@@ -63,7 +63,7 @@ struct parquet_fields {
 	size_t count;
 	struct parquet_plan *plan; /* one element for each type, at the type's index */
 	size_t plans;
-	/* the file already has this number of first columns, whose kinds no longer change */
+	/* number of columns that the file already has; their kinds no longer change */
 	size_t made;
 };
 

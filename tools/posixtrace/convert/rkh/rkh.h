@@ -106,7 +106,10 @@ struct rkh_frame {
 	const struct rkh_record *record; /* NULL: unknown, TCFG, or a user event */
 	const unsigned char *args;
 	size_t len;
-	size_t used;       /* number of bytes that are arguments; the rest of "len" is left over */
+	/*
+	 * the first "used" of the "len" bytes are arguments; the record does not explain the rest
+	 */
+	size_t used;
 };
 
 struct rkh_counts {

@@ -21,8 +21,8 @@
 /* ------------------------------------------------------------------ the flow */
 
 /*
- * Calls fmt_begin(), as late as possible. By the facts, times are absolute or relative, which
- * depends on the dialect. Only the first frames show the dialect.
+ * Calls fmt_begin(), as late as possible. The facts have whether times are absolute or relative.
+ * This depends on the dialect, which only the first frames show.
  */
 static bool begin_first(struct rkh_source *source)
 {

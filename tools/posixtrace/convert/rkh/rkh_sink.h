@@ -8,7 +8,9 @@
 struct rkh_writer {
 	struct out *out;
 	unsigned char sum, number;
-	/* bytes without escapes of this frame, and of the longest frame so far */
+	/*
+	 * number of bytes of this frame, and of the longest frame so far; both without escape bytes
+	 */
 	size_t len, longest;
 };
 
@@ -79,7 +81,10 @@ void rkh_sink_schema(struct rkh_sink *sink, uint32_t number, const char *schema,
  */
 void rkh_sink_account(struct rkh_sink *sink, bool last);
 
-/* The members of the format with these names. A conversion calls them in one thread. */
+/*
+ * The functions of struct format for the sink: rkh_sink_open() is the member open, and so on. One
+ * thread calls them.
+ */
 int rkh_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int rkh_sink_begin(void *context, const struct fmt_facts *facts);
 int rkh_sink_event(void *context, const struct fmt_event *event);

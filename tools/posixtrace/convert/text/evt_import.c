@@ -17,7 +17,7 @@
 
 #define LINE_BYTES ((size_t)1 << 22) /* longer lines are skipped */
 #define READ_BYTES 65536
-#define SLOTS      (1u << 17) /* size of the hash table: twice the most types */
+#define SLOTS      (1u << 17) /* size of the hash table: more than twice TYPES_MAX */
 #define TYPES_MAX  65534
 #define NAME_BYTES 1023
 

@@ -242,7 +242,8 @@ static int tracex_layout_place(struct tracex *d, uint64_t *registry_at, uint64_t
 
 /*
  * After this function, registry_at, slots, entries_at and entries describe ranges within the bytes.
- * The file may end within the entries. The file is refused if it has fewer bytes than are missing.
+ * The file may end within the entries. If more bytes are missing than the file has, the function
+ * refuses the file.
  */
 static int find_parts(struct tracex *d, struct findings *f)
 {

@@ -17,7 +17,10 @@
 /* The member "import" of the format. Returns a status of the tool after it printed an error. */
 int tracex_import(struct fmt_flow *flow, struct fmt_input *input);
 
-/* The members of the format with these names. A conversion calls them in one thread. */
+/*
+ * The functions of struct format for the sink: tracex_sink_open() is the member open, and so on.
+ * One thread calls them.
+ */
 int tracex_sink_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int tracex_sink_object(void *context, const struct fmt_object *object);
 int tracex_sink_event(void *context, const struct fmt_event *event);

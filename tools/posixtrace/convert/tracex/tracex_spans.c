@@ -211,9 +211,9 @@ static void tracex_spans_hold(struct held *held, uint64_t owner, uint64_t ticks)
 }
 
 /*
- * Handles an entry by which a thread requests a mutex. info[3] is the number of gets that the owner
- * has not undone, and is 0 if the mutex was free. If the mutex was not free, the thread waits if it
- * has requested to wait and is not the owner.
+ * Handles an entry by which a thread requests a mutex. info[3] is the number of gets of the owner
+ * minus the number of its puts; 0 means that the mutex was free. If the mutex was not free, the
+ * thread waits if it has requested to wait and is not the owner.
  */
 static void tracex_spans_get(struct tracex_spans *s, const struct tracex_entry *e)
 {

@@ -358,8 +358,8 @@ static int chrome_lost(void *context, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
 	/*
-	 * The count of a gap that has none itself is the ledger's total of this cause. So
-	 * chrome_end() must not write the total again.
+	 * If the gap itself has no count, fmt_lost_count() returns the ledger's total of this
+	 * cause. In this case chrome_end() must not write the total again.
 	 */
 	chrome->counted[lost->cause] |= count && !lost->counted;
 	put_loss(chrome, lost->has_interval ? lost->end_ns : chrome->last_ns, lost->cause, count,

@@ -47,7 +47,11 @@ enum { /* TrackEvent */
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
-	EVENT_FLOW = 36,        /* the old number, which all readers know; also for the end */
+	/*
+	 * the old number, which all readers support; old readers also expect it at the end of a
+	 * flow
+	 */
+	EVENT_FLOW = 36,
 	EVENT_FLOW_END = 42,
 	EVENT_DOUBLE_COUNTER = 44,
 	EVENT_CALLSTACK_IID = 56,

@@ -260,8 +260,8 @@ int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 			kind->stack, event->data, event->data_len, found) || !found->count)
 		return 0;
 	/*
-	 * The first address of a sample is exact, and that of a call is not. So the key has
-	 * is_exact.
+	 * The first address of a sample is exact, and the first address of a call is not. So the
+	 * key has is_exact.
 	 */
 	snprintf(key, sizeof(key), "stack %u %u %u %d %zu", event->source, event->pid,
 		 found->number, found->is_exact,

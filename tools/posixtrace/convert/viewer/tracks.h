@@ -11,7 +11,10 @@
 #include "convert/plan.h"
 #include "convert/threads.h"
 
-/* One lane of a thread, or one lane of the spans with a key that have one name in one process. */
+/*
+ * One lane. Its spans either have no key and belong to one thread, or have a key and one name and
+ * belong to one process.
+ */
 struct track {
 	uint32_t pid, tid;
 	uint64_t thread;
@@ -43,8 +46,9 @@ struct tracks {
 };
 
 /*
- * The members of a format with these names. tracks_close() frees all of *context. All other
- * functions return 0, ENOMEM, or an error number of the temporary files.
+ * A format uses these functions as its members of struct format: tracks_open() as the member open,
+ * and so on. tracks_close() frees all of *context. All other functions return 0, ENOMEM, or an
+ * error number of the temporary files.
  */
 int tracks_open(struct fmt_flow *flow, const struct fmt_output *output, void **context);
 int tracks_begin(void *context, const struct fmt_facts *facts);

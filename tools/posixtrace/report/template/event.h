@@ -78,8 +78,8 @@ bool reader_code_text(struct reader *reader, const struct code *code, int64_t *o
 uint64_t reader_data_word(const struct reader *reader, unsigned n);
 
 /*
- * Converts a number of 64 bits into the value that it has in the format of a macro. "letter", "m"
- * and "n" are the parts of the format.
+ * Reduces a number of 64 bits to the bits that a format code shows. "letter", "m" and "n" are the
+ * parts of the code, as in struct code.
  */
 uint64_t narrow(uint64_t value, char letter, unsigned m, unsigned n);
 
