@@ -140,11 +140,7 @@ SHIM_INT(mlock2, ALLOC_MLOCK, (const void *address, size_t size, unsigned flags)
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
 SHIM_INT(munlock, ALLOC_MLOCK, (const void *address, size_t size), (address, size), (0, 0),
 	 ((int64_t)(uintptr_t)address, (int64_t)size), ())
-/*
- * mlockall() and munlockall() concern the whole memory of the process: the address is 0, and the
- * size is the greatest number.
- */
-SHIM_INT(mlockall, ALLOC_MLOCK, (int flags), (flags), (1, flags), (0, -1), ())
+/* As for mlockall(), the address is 0, and the size is the greatest number. */
 SHIM_INT(munlockall, ALLOC_MLOCK, (void), (), (0, 0), (0, -1), ())
 /* posix_madvise() has the same numbers for `advice` as madvise(2), and returns an error number. */
 SHIM_ERROR(posix_madvise, ALLOC_MADVISE, (void *address, size_t size, int advice),

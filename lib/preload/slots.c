@@ -18,7 +18,6 @@
 #include "preload/slots.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <gnu/libc-version.h>
 #include <link.h>
 #include <stdint.h>
@@ -27,6 +26,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/maps.h"
 #include "preload/shim.h"
 
 #if defined __x86_64__
@@ -39,7 +39,6 @@
 
 #define MODULES    2048 /* modules of one process; calls from further modules are not traced */
 #define NAME_BYTES 512  /* calls from a module with a longer path are not traced */
-#define LINE_BYTES 4096
 
 /*
  * A module as dl_iterate_phdr() shows it. The name is a copy, because the module may be unloaded.
@@ -269,74 +268,29 @@ static void close_page(struct open_page *open)
 	*open = (struct open_page){ .page = 0 };
 }
 
-/*
- * Reads a number in base 16, with small letters as the kernel prints it. Returns a pointer to the
- * first character behind the number, or `end`.
- */
-static const char *read_address(const char *text, const char *end, uintptr_t *value)
-{
-	for (*value = 0; text < end; text++) {
-		unsigned digit = *text >= 'a' ? (unsigned)*text - 'a' + 10 : (unsigned)*text - '0';
+/* A page whose protection is wanted; -1: not known. */
+struct wanted_page {
+	uintptr_t page;
+	int protection;
+};
 
-		if (digit > 15)
-			break;
-		*value = *value << 4 | digit;
-	}
-	return text;
+static bool find_page(void *arg, const struct shim_map *map)
+{
+	struct wanted_page *wanted = arg;
+
+	if (wanted->page < map->begin || wanted->page >= map->end)
+		return true;
+	wanted->protection = map->protection;
+	return false;
 }
 
-/*
- * Reads the protection of a page from a line of /proc/self/maps: "begin-end rwxp ...". Returns -1
- * if the page is not in that line.
- */
-static int protection_in(const char *line, const char *end, uintptr_t page)
-{
-	uintptr_t from, to;
-
-	line = read_address(line, end, &from);
-	line = read_address(line + 1, end, &to);
-	if (end - line < 5 || page < from || page >= to)
-		return -1;
-	return (line[1] == 'r' ? PROT_READ : 0) | (line[2] == 'w' ? PROT_WRITE : 0) |
-	       (line[3] == 'x' ? PROT_EXEC : 0);
-}
-
-/*
- * Returns the protection of a page, or -1 if it cannot be determined. The function uses raw system
- * calls, because a program may have replaced open() and read().
- */
+/* Returns the protection of a page, or -1 if it cannot be determined. */
 static int protection_of(uintptr_t page)
 {
-	char buffer[LINE_BYTES];
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
-	int protection = -1;
-	size_t used = 0;
+	struct wanted_page wanted = { page, -1 };
 
-	/* If a line does not fit into the buffer, the protection is unknown. */
-	while (fd >= 0 && protection < 0) {
-		long n = syscall(SYS_read, fd, buffer + used, sizeof buffer - used);
-		const char *line = buffer, *end;
-
-		if (n <= 0)
-			break;
-		used += (size_t)n;
-		/*
-		 * Only whole lines are examined. The rest of the last line is completed by the next
-		 * read.
-		 */
-		while (protection < 0 &&
-		       (end = memchr(line, '\n', used - (size_t)(line - buffer)))) {
-			protection = protection_in(line, end, page);
-			line = end + 1;
-		}
-		used -= (size_t)(line - buffer);
-		memmove(buffer, line, used);
-		if (used == sizeof buffer)
-			break;
-	}
-	if (fd >= 0)
-		syscall(SYS_close, fd);
-	return protection;
+	shim_maps_walk(find_page, &wanted);
+	return wanted.protection;
 }
 
 /*

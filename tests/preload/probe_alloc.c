@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 #include <errno.h>
+#include <linux/capability.h>
 #include <malloc.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "preload/probe.h"
 
@@ -46,4 +51,55 @@ static int alloc(int argc, char **argv)
 	return 0;
 }
 
-const struct probe probes_alloc[] = { { "alloc", alloc }, { 0 } };
+/* Returns the bytes of locked memory. */
+static long locked_bytes(void)
+{
+	FILE *file = fopen("/proc/self/status", "re");
+	char line[256];
+	long kib = -1;
+
+	MUST(file);
+	while (fgets(line, sizeof line, file))
+		if (sscanf(line, "VmLck: %ld", &kib) == 1)
+			break;
+	fclose(file);
+	return kib * 1024;
+}
+
+static void limit_locks(rlim_t bytes)
+{
+	struct rlimit limit;
+
+	MUST(getrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+	limit.rlim_cur = bytes;
+	MUST(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
+}
+
+/* Locks the memory of a program without privilege, under limits. */
+static int alloc_lock(int argc, char **argv)
+{
+	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	const rlim_t limit = (rlim_t)8 << 20;
+
+	(void)argc;
+	(void)argv;
+	MUST(syscall(SYS_capset, &head, none) == 0);
+	limit_locks(65536);
+	errno = 0;
+	MUST(mlockall(MCL_CURRENT) == -1 && errno == ENOMEM && locked_bytes() == 0);
+	MUST(mlockall(MCL_CURRENT | 64) == -1 && errno == EINVAL);
+	limit_locks(limit);
+	errno = 4711;
+	MUST(mlockall(MCL_CURRENT) == 0 && errno == 4711);
+	MUST(locked_bytes() > 65536 && (rlim_t)locked_bytes() <= limit);
+	MUST(munlockall() == 0 && locked_bytes() == 0);
+	MUST(mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0);
+	MUST(locked_bytes() > 65536);
+	/* A new mapping is locked, too. */
+	MUST(mmap(NULL, limit, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
+	MUST(errno == EAGAIN);
+	return 0;
+}
+
+const struct probe probes_alloc[] = { { "alloc", alloc }, { "alloc-lock", alloc_lock }, { 0 } };

@@ -22,6 +22,13 @@ check "mremap" shows 'alloc.mremap time=[0-9]+ old=0x[0-9a-f]+ old_size=8192 siz
 check "munmap" shows 'alloc.munmap time=[0-9]+ old=0x[0-9a-f]+ size=16384 error=0$' 1
 check "mmap that fails" shows 'alloc.mmap .* size=0 .* error=22 .* result=0xffffffffffffffff$' 1
 
+# The library's address space does not count for the limit of locked memory. An emulator has its own.
+if "$probe" alloc-lock; then
+	shim alloc "$probe" alloc-lock
+	check "a program without privilege can lock its memory" exits 0
+	check "and the calls are recorded" shows 'alloc.mlock .* error=0 lock=1 flags=0x7 ' 1
+fi
+
 # Every freed block was allocated before, and is not allocated twice in between.
 cat >"$tmp/balance.awk" <<'EOF'
 $3 ~ /alloc.(malloc|calloc|aligned)/ { r = $NF; sub(/result=/, "", r); if (r != "0x0") { if (live[r]) print "twice", $0; live[r] = 1 } }

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * preload/maps.h - reads /proc/self/maps.
+ *
+ * Threads   all functions may run concurrently. Other threads may change the mappings meanwhile.
+ * Signals   async-signal-safe. The function uses raw system calls, because a program may have
+ *           replaced open() and read(), and needs 5 KiB of the stack.
+ * Errors    errno may change.
+ */
+#ifndef PTX_PRELOAD_MAPS_H
+#define PTX_PRELOAD_MAPS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct shim_map {
+	uintptr_t begin, end;
+	int protection;   /* PROT_... */
+	const char *name; /* of the file, without a NUL; empty for anonymous memory */
+	size_t name_bytes;
+};
+
+/*
+ * Calls `visit` with each mapping in order of the addresses, until `visit` returns false. Returns
+ * whether the file was read up to its end, or up to that mapping. A mapping whose line is longer
+ * than the buffer ends the walk.
+ */
+bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *arg);
+
+#endif
