@@ -4,8 +4,49 @@
  * shim does not see the sockets that the C library uses for that.
  */
 #include <netdb.h>
+#include <netinet/in.h>
+#include <resolv.h>
+#include <string.h>
 
+#include "preload/address.h"
 #include "preload/call.h"
+
+#define SERVERS_TEXT (MAXNS * SHIM_ADDRESS_TEXT)
+
+/*
+ * Writes the addresses of the name servers that the C library has asked, with ", " between them.
+ * The C library keeps them for each thread. The text is empty if the thread has asked none, and
+ * unless the look-up failed for want of a usable answer.
+ */
+static const char *name_servers(int result, char to[SERVERS_TEXT])
+{
+	const struct __res_state *state = __res_state();
+	size_t len = 0;
+
+	*to = '\0';
+	if (result != EAI_AGAIN || !state || !(state->options & RES_INIT))
+		return to;
+	for (int i = 0; i < state->nscount && i < MAXNS; i++) {
+		const struct sockaddr_in *ipv4 = &state->nsaddr_list[i];
+		const struct sockaddr_in6 *ipv6 = state->_u._ext.nsaddrs[i];
+		char text[SHIM_ADDRESS_TEXT];
+
+		/* The entry of a server with an address of IPv6 has the family 0. */
+		if (ipv4->sin_family)
+			shim_address(text, (const struct sockaddr *)ipv4, sizeof(*ipv4));
+		else if (ipv6)
+			shim_address(text, (const struct sockaddr *)ipv6, sizeof(*ipv6));
+		else
+			continue;
+		if (len) {
+			memcpy(to + len, ", ", 2);
+			len += 2;
+		}
+		memcpy(to + len, text, strlen(text) + 1);
+		len += strlen(text);
+	}
+	return to;
+}
 
 /*
  * The field `error` is errno if the result is EAI_SYSTEM, and else 0. Both names may be NULL. If
@@ -16,7 +57,8 @@ SHIM_TRACED(int, getaddrinfo, NET_LOOKUP, shim_no_number,
 	    (const char *node, const char *service, const struct addrinfo *hints,
 	     struct addrinfo **found),
 	    (node, service, hints, found), result == EAI_SYSTEM, (result), (),
-	    (SHIM_IN_IF(node, !result), SHIM_IN_IF(service, !result)))
+	    (SHIM_IN_IF(node, !result), SHIM_IN_IF(service, !result),
+	     SHIM_OUT(name_servers(result, (char[SERVERS_TEXT]){ "" }))))
 
 /*
  * The older functions have an error code of their own, which is in h_errno or in memory of the

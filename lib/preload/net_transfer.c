@@ -3,14 +3,15 @@
  * preload/net_transfer.c - family net: messages are sent and received.
  *
  * read() and write() on sockets belong to family io. The data of messages is recorded only if the
- * user asked for it. Sizes are always recorded, and so are the addresses of sendto() and
- * recvfrom().
+ * user asked for it. Sizes are always recorded, and so are the addresses of sendto(), recvfrom()
+ * and the functions whose messages are structs.
  */
 #include <sys/socket.h>
 
 #include "preload/address.h"
 #include "preload/content.h"
 #include "preload/shim.h"
+#include "preload/text.h"
 
 /*
  * The fields of all message events. The events of types without an address end before the member
@@ -119,16 +120,44 @@ MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 	call.len += received_from(&data, address.__sockaddr__, room, bytes), SHIM_FLAT, buffer)
 
 /*
- * The messages of these functions are described by structs of the program. Addresses and sizes are
- * in memory that may be invalid, so only the number of messages is recorded.
+ * The messages of the functions below are described by structs of the program, which may be invalid
+ * before the call. The struct of several messages begins with the first one. Returns the number of
+ * bytes that the program has provided for the address, or the length of the address to which it
+ * sends.
  */
-MESSAGE(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
-	(fd, message, flags), 1, 0, (void)0, SHIM_MESSAGE, message)
-MESSAGE(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),
-	(fd, message, flags), 1, 0, (void)0, SHIM_MESSAGE, message)
-MESSAGE(int, sendmmsg, NET_SENDMSG,
-	(int fd, struct mmsghdr *messages, unsigned count, int flags), (fd, messages, count, flags),
-	count, 0, (void)0, SHIM_MESSAGES, messages)
-MESSAGE(int, recvmmsg, NET_RECVMSG,
-	(int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
-	(fd, messages, count, flags, timeout), count, 0, (void)0, SHIM_MESSAGES, messages)
+static socklen_t message_room(const void *first)
+{
+	const struct msghdr *header = first;
+
+	return first && shim_can_read(first, sizeof(*header)) && header->msg_name ?
+	       header->msg_namelen : 0;
+}
+
+/*
+ * Adds the address of the first message: its destination, or its sender if the program requested
+ * it. On a connected socket the text is usually empty.
+ */
+static size_t message_address(struct message *data, const void *first, socklen_t room)
+{
+	const struct msghdr *header = data->result > 0 && room ? first : NULL;
+
+	return header ? shim_address(data->address, header->msg_name,
+				     header->msg_namelen < room ? header->msg_namelen : room) :
+			shim_address(data->address, NULL, 0);
+}
+
+/* A function whose first message has an address in a struct. */
+#define MESSAGES(result_type, name, type, params, args, size_, form_, at_) \
+	MESSAGE(result_type, name, type, params, args, size_, message_room(at_), \
+		call.len += message_address(&data, at_, room), form_, at_)
+
+MESSAGES(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
+	 (fd, message, flags), 1, SHIM_MESSAGE, message)
+MESSAGES(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),
+	 (fd, message, flags), 1, SHIM_MESSAGE, message)
+MESSAGES(int, sendmmsg, NET_SENDMSG,
+	 (int fd, struct mmsghdr *messages, unsigned count, int flags),
+	 (fd, messages, count, flags), count, SHIM_MESSAGES, messages)
+MESSAGES(int, recvmmsg, NET_RECVMSG,
+	 (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
+	 (fd, messages, count, flags, timeout), count, SHIM_MESSAGES, messages)

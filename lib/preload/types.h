@@ -463,7 +463,7 @@
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
 	/* \
 	 * Calls without an address come first, then calls with an address, then calls with \
-	 * structs. \
+	 * structs: their address is that of the first message. \
 	 */ \
 	X(NET_SEND, NET, "net.send", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
@@ -474,9 +474,9 @@
 	X(NET_RECVFROM, NET, "net.recvfrom", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; str address; bytes data") \
 	X(NET_SENDMSG, NET, "net.sendmsg", \
-	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
+	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
-	  "ns time; fd fd; errno error; u64 messages; s64 result; bytes data") \
+	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
 	/* `timeout` is -1 for a wait without limit. The field `time` has the actual duration. */ \
 	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
 	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
@@ -488,11 +488,14 @@
 	  "3=EPOLL_CTL_MOD}; fd fd; x32 events{|0=0,1=EPOLLIN,2=EPOLLPRI,4=EPOLLOUT,8=EPOLLERR," \
 	  "0x10=EPOLLHUP,0x2000=EPOLLRDHUP,0x10000000=EPOLLEXCLUSIVE,0x40000000=EPOLLONESHOT," \
 	  "0x80000000=EPOLLET}") \
-	/* `error` is errno if `result` is EAI_SYSTEM, and 0 after any other result. */ \
+	/* \
+	 * `error` is errno if `result` is EAI_SYSTEM, and 0 after any other result. After \
+	 * EAI_AGAIN, `servers` has the name servers that were asked in vain. \
+	 */ \
 	X(NET_LOOKUP, NET, "net.getaddrinfo", \
 	  "ns time; errno error; s32 result{0=found,-2=EAI_NONAME,-3=EAI_AGAIN,-4=EAI_FAIL," \
 	  "-6=EAI_FAMILY,-7=EAI_SOCKTYPE,-8=EAI_SERVICE,-10=EAI_MEMORY,-11=EAI_SYSTEM}; " \
-	  "str node; str service") \
+	  "str node; str service; str servers") \
 	X(NET_NAME, NET, "net.getnameinfo", \
 	  "ns time; errno error; s32 result; str node; str service") \
 	/* `result` is the value of h_errno. */ \

@@ -33,6 +33,40 @@ static void messages(int near, int far)
 	MUST(recv(far, buffer, 50, MSG_WAITALL) == 50);
 }
 
+/* Messages whose structs have addresses. */
+static void addressed(void)
+{
+	char byte = 'x';
+	struct iovec part = { &byte, 1 };
+	struct sockaddr_in to = { .sin_family = AF_INET }, from;
+	socklen_t bytes = sizeof(to);
+	struct mmsghdr several[2] = { { .msg_hdr = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_name = &from, .msg_namelen = 4 } } };
+	struct msghdr *message = &several[0].msg_hdr;
+	int near = socket(AF_INET, SOCK_DGRAM, 0), far = socket(AF_INET, SOCK_DGRAM, 0);
+
+	to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	MUST(bind(far, (struct sockaddr *)&to, sizeof(to)) == 0);
+	MUST(getsockname(far, (struct sockaddr *)&to, &bytes) == 0);
+	printf("datagram %d\n", ntohs(to.sin_port));
+	message->msg_name = &to;
+	message->msg_namelen = sizeof(to);
+	several[1] = several[0];
+	MUST(sendmsg(near, message, 0) == 1);
+	MUST(sendmmsg(near, several, 2, 0) == 2);
+	bytes = sizeof(from);
+	MUST(getsockname(near, (struct sockaddr *)&from, &bytes) == 0);
+	printf("sender %d\n", ntohs(from.sin_port));
+	message->msg_name = &from;
+	MUST(recvmsg(far, message, 0) == 1);
+	message->msg_namelen = 4;
+	MUST(recvmmsg(far, several, 1, 0, NULL) == 1);
+	message->msg_name = NULL;
+	MUST(recvmsg(far, message, 0) == 1);
+	MUST(recvmsg(far, NULL, 0) == -1 && errno == EFAULT);
+	MUST(close(near) == 0 && close(far) == 0);
+}
+
 static void waiting(int fd)
 {
 	struct pollfd poll_fd = { fd, POLLIN, 0 };
@@ -86,6 +120,7 @@ static int net(int argc, char **argv)
 	MUST(datagrams >= 0 && sendto(datagrams, "x", 1, 0, (struct sockaddr *)&address,
 				      sizeof address) == 1);
 	MUST(errno == 4711);
+	addressed();
 	MUST(connect(pair[0], (struct sockaddr *)&local, sizeof local) == -1);
 	MUST(connect(datagrams, (const struct sockaddr *)(uintptr_t)8, 16) == -1 &&
 	     errno == EFAULT);

@@ -56,8 +56,8 @@ check "memfd" shows 'io.memfd_create .* flags=0x1 name=some$' 1
 check "a name that is not there is not looked at" shows 'io.memfd_create .* error=14 .* name=$' 1
 check "epoll_create1" shows 'net.epoll_create .* flags=0x80000$' 1
 check "epoll_ctl" shows 'net.epoll_ctl .* operation=[12] fd=100 events=0x[01]$' 2
-check "getaddrinfo" shows 'net.getaddrinfo .* error=0 result=0 node=127.0.0.1 service=80$' 1
-check "getaddrinfo that fails" shows 'net.getaddrinfo .* result=-2 node=no number service=$' 1
+check "getaddrinfo" shows 'net.getaddrinfo .* error=0 result=0 node=127.0.0.1 service=80 servers=$' 1
+check "getaddrinfo that fails" shows 'net.getaddrinfo .* result=-2 node=no number service= servers=$' 1
 check "kill" shows 'process.kill .* error=0 pid=[0-9]+ signal=0 tid=0 thread=0x0$' 1
 check "limits" shows 'process.limit .* error=0 pid=0 resource=7 set=[01] limit=[0-9]+ ' 2
 

@@ -10,16 +10,24 @@ check "the program works as without the shim" exits 0
 port=$(said port)
 check "a socket" shows 'net.socket fd=[0-9]+ error=0 domain=2 type=0x1 protocol=0 other=-1$' 2
 check "a pair of them" shows 'net.socket fd=[0-9]+ error=0 domain=1 type=0x1 protocol=0 other=[0-9]+$' 1
-check "bind" shows 'net.bind time=[0-9]+ fd=[0-9]+ error=0 address=127.0.0.1:0$' 1
+check "bind" shows 'net.bind time=[0-9]+ fd=[0-9]+ error=0 address=127.0.0.1:0$' 2
 check "listen" shows 'net.listen fd=[0-9]+ error=0 backlog=7$' 1
 check "connect begins" shows "net.connecting fd=[0-9]+ address=127.0.0.1:$port\$" 1
 check "connect" shows "net.connect .* error=0 address=127.0.0.1:$port\$" 1
 check "accept, and who it is" shows "net.accept .* error=0 accepted=[0-9]+ address=127.0.0.1:$(said peer)\$" 1
 check "send" shows 'net.send .* error=0 size=20 result=20$' 1
 check "recv" shows 'net.recv .* error=0 size=50 result=20$' 1
-check "sendmsg" shows 'net.sendmsg .* messages=1 result=30$' 1
-check "recvmsg" shows 'net.recvmsg .* messages=1 result=30$' 1
-check "sendmmsg" shows 'net.sendmsg .* messages=2 result=2$' 1
+check "sendmsg" shows 'net.sendmsg .* messages=1 result=30 address=$' 1
+check "recvmsg" shows 'net.recvmsg .* messages=1 result=30 address=$' 1
+check "sendmmsg" shows 'net.sendmsg .* messages=2 result=2 address=$' 1
+datagram=127.0.0.1:$(said datagram)
+sender=127.0.0.1:$(said sender)
+check "sendmsg with an address" shows "net.sendmsg .* messages=1 result=1 address=$datagram\$" 1
+check "sendmmsg with an address" shows "net.sendmsg .* messages=2 result=2 address=$datagram\$" 1
+check "recvmsg with an address" shows "net.recvmsg .* messages=1 result=1 address=$sender\$" 1
+check "less room than the address needs" shows 'net.recvmsg .* messages=1 result=1 address=family 2$' 1
+check "no room for an address" shows 'net.recvmsg .* messages=1 result=1 address=$' 1
+check "no message" shows 'net.recvmsg .* error=14 messages=1 result=-1 address=$' 1
 check "sendto" shows "net.sendto .* size=1 result=1 address=127.0.0.1:$port\$" 1
 check "recvfrom that fails" shows 'net.recvfrom .* error=[1-9][0-9]* size=0 result=-1 address=$' 1
 check "shutdown" shows 'net.shutdown fd=[0-9]+ error=0 how=1$' 1

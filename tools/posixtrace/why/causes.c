@@ -11,6 +11,7 @@
  * word "probably" mark them.
  */
 #include <errno.h>
+#include <netdb.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -718,8 +719,16 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
 		snprintf(text, size, "standard input");
 	else
-		snprintf(text, size, "descriptor %d (%s)", (int)call->key, kinds[call->fd_kind]);
+		snprintf(text, size, "descriptor %d (%s)", (int)call->key,
+			 call->fd_kind == FD_OTHER && !strncmp(call->type->name, "net.", 4) ?
+			 "socket" : kinds[call->fd_kind]);
 	return text;
+}
+
+/* Returns whether a call looked up a name. Its error is the result, such as EAI_AGAIN. */
+static bool is_lookup(const struct call *call)
+{
+	return !strcmp(call->type->name, "net.getaddrinfo");
 }
 
 void causes_attempt_text(const struct history *history, const struct call *call, char *text,
@@ -732,6 +741,11 @@ void causes_attempt_text(const struct history *history, const struct call *call,
 
 	if (tries_is_poll_for_child(call)) {
 		snprintf(text, size, "waitpid() found no ended child");
+		return;
+	}
+	if (is_lookup(call)) {
+		snprintf(text, size, "%s() of %s failed (%s)", name + 1,
+			 history_text_at(history, call->text), gai_strerror(-call->error));
 		return;
 	}
 	if (call->has_id)
@@ -782,6 +796,21 @@ static void label_poll(struct division *division, struct why_node *node, const s
 		division_label(division, node, "waiting for input in %s()%s", verb, caller);
 }
 
+/* Labels a look-up of a name. The C library itself asks the name servers. */
+static void label_lookup(struct division *division, struct why_node *node, const struct call *call,
+			 const char *verb, const char *caller)
+{
+	const struct history *history = division->history;
+	char failed[400] = "";
+
+	if (call->error == -EAI_AGAIN)
+		snprintf(failed, sizeof(failed), " without a usable answer from %s", call->peer ?
+			 history_text_at(history, call->peer) : "a name server");
+	division_label(division, node, "looking up %sthe address of %s in %s()%s%s",
+		       call->error ? "in vain " : "", history_text_at(history, call->text), verb,
+		       failed, caller);
+}
+
 /* Labels a call on a descriptor, or another call on a file. */
 static void label_call(struct division *division, struct why_node *node, const struct call *call,
 		       const char *verb, const char *caller)
@@ -810,9 +839,8 @@ static void label_call(struct division *division, struct why_node *node, const s
 	else if (is_uring_wait(call))
 		division_label(division, node, "waiting for io_uring to complete a request, in "
 			       "%s()%s", text ? text : verb, caller);
-	else if (!strcmp(call->type->name, "net.getaddrinfo") && text)
-		division_label(division, node, "looking up %sthe address of %s in %s()%s",
-			       call->error ? "in vain " : "", text, verb, caller);
+	else if (is_lookup(call) && text)
+		label_lookup(division, node, call, verb, caller);
 	else if (is_timer_read(call))
 		division_label(division, node, "sleeping until a timer expires in %s() of %s%s",
 			       verb, descriptor_text(call, fd, sizeof(fd)), caller);
@@ -1001,6 +1029,20 @@ static void add_answer(struct why_node *node, const struct answer *request)
 	node->answers_ns += answers_ns(request);
 }
 
+/* Returns whether a wait for the answer of a peer reached its time limit. */
+static bool is_unanswered(const struct call *call, const struct answer *request)
+{
+	return call->cause == CAUSE_POLL ? call->is_in_vain && request :
+	       is_vain_read(call) && call->peer && call->error == EAGAIN;
+}
+
+/* Counts a wait without an answer once, although a part of it may be added several times. */
+static void add_unanswered(struct why_node *node, const struct call *call)
+{
+	node->vain += node->last_vain != call;
+	node->last_vain = call;
+}
+
 void causes_add(struct division *division, uint32_t parent, const struct call *piece,
 		uint32_t waker, int64_t from_ns, int64_t to_ns)
 {
@@ -1036,6 +1078,8 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		part->bytes += piece->other;
 	if (answered && to_ns == piece->end_ns && call == piece)
 		add_answer(part, answered);
+	if (is_unanswered(call, request))
+		add_unanswered(part, call);
 	/* The functions below may move the nodes, so part is invalid from here on. */
 	node = division_index(division, part);
 	if (call->is_stuck) {

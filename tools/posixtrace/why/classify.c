@@ -172,7 +172,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 
 	*plan = (struct plan){ .time = pairing_time_field(type->schema), .key = -1, .other = -1,
 			       .text = -1, .made = { -1, -1 }, .source = -1, .closed = -1,
-			       .flags = -1, .child = -1,
+			       .flags = -1, .child = -1, .servers = -1,
 			       .by = { -1, -1 }, .more = -1, .part = -1, .command = -1,
 			       .sender = -1, .target = { -1, -1 } };
 	/* The event of a function explains nothing, so its duration is ignored. The calls inside
@@ -234,8 +234,10 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	if (!strcmp(type->name, "net.accept"))
 		plan->other = field_of(type, "accepted");
 	/* A look-up may fail without an error number. */
-	if (!strcmp(type->name, "net.getaddrinfo"))
+	if (!strcmp(type->name, "net.getaddrinfo")) {
 		plan->error = field_of(type, "result");
+		plan->servers = field_of(type, "servers");
+	}
 	if (!strcmp(type->name, "net.connect"))
 		plan->result = field_of(type, "error");
 }

@@ -37,6 +37,9 @@ struct why_node {
 	int64_t longest_at_ns;  /* the begin of the longest occurrence */
 	/* the answers that ended these waits, and the sum of the times since their requests */
 	uint64_t answers, answers_ns;
+	/* the waits that reached their time limit without an answer, and the last of them */
+	uint64_t vain;
+	const struct call *last_vain;
 	uint64_t samples;       /* number of samples in its time; of WHY_FAULT: in run_ns */
 	/* of WHY_FAULT: the time in which the thread ran and had page faults */
 	uint64_t run_ns;

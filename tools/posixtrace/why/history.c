@@ -10,6 +10,7 @@
 #include "why/history.h"
 
 #include <errno.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -653,6 +654,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	else if (plan->key >= 0)
 		objects_find(history, thread->pid, &call);
 	nagle_note(history, plan, type, event, thread->pid, &call);
+	if (plan->servers >= 0 && call.error == -EAI_AGAIN)
+		call.peer = history_text(history, type, event, plan->servers);
 	if (plan->cause == CAUSE_LOCK)
 		call.sender = (pid_t)classify_number(type, event, plan->sender);
 	history->has_owners |= plan->cause == CAUSE_LOCK && plan->sender >= 0;

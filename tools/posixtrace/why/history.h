@@ -73,7 +73,9 @@ struct call {
 	uint32_t thread;       /* index */
 	uint32_t text;         /* index of a path or function + 1; 0: none */
 	uint32_t stack;        /* number of its call stack + 1; 0: none */
-	uint32_t peer;         /* index of the address of its connection + 1; 0: none */
+	/* index of the address of its connection + 1; of getaddrinfo(): of the name servers that
+	 * were asked in vain; 0: none */
+	uint32_t peer;
 	uint32_t client;       /* with FD_CLIENT: index of the client's address + 1; 0: unknown */
 	/*
 	 * the identity of the pipe, connection, queue or named semaphore; of CAUSE_KILL: the number
@@ -279,11 +281,15 @@ struct history {
 			uint32_t peer;
 			uint32_t client; /* index of the client's address + 1; 0: none */
 			uint32_t own;    /* index of the socket's own address + 1; 0: unknown */
+			/* of a socket without a connection: index of the address to which the
+			 * program sent its last message + 1; 0: none, or a peer sent first */
+			uint32_t asked;
 			/* identity of the pipe, queue or connection; 0: unknown */
 			uint32_t object;
 			uint8_t kind;
 			bool is_second;
 			bool closes_at_exec;
+			bool is_asked;   /* a peer sent the first message, as to a server */
 			/* the time of the call that made, copied or closed it, and the place of
 			 * the call; 0: closed, or unknown */
 			int64_t since_ns;

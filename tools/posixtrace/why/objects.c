@@ -492,25 +492,57 @@ static void note_connect(struct history *history, pid_t pid, struct call *call)
 	       call->end_ns);
 }
 
+/*
+ * Returns the present state of a descriptor, which the caller may change. 'fd' is a copy of it. A
+ * descriptor that the process has inherited gets a state of its own. Returns NULL past the limit.
+ */
+static struct history_fd *present_fd(struct history *history, pid_t pid, int32_t number,
+				     const struct history_fd *fd, int64_t time_ns)
+{
+	struct history_fds *of = fd_of(history, pid, number, false);
+
+	if (!of || !of->state[0].since_ns) {
+		set_fd(history, pid, number, fd, time_ns);
+		of = fd_of(history, pid, number, false);
+	}
+	return of ? &of->state[0] : NULL;
+}
+
 /* Notes the own address of a socket. If it has no port yet, the kernel chooses one later. */
 static void note_own(struct history *history, pid_t pid, const struct call *call)
 {
 	const char *text = history_text_at(history, call->text);
 	const size_t len = strlen(text);
-	struct history_fds *of;
-	struct history_fd fd;
+	struct history_fd fd, *present;
 
 	if (call->error || !len || (len > 2 && !strcmp(text + len - 2, ":0")))
 		return;
 	fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 	fd.own = call->text;
-	of = fd_of(history, pid, (int32_t)call->key, false);
-	/* The state remains the same, unless the process has inherited it. */
-	if (of && of->state[0].since_ns)
-		of->state[0].own = fd.own;
-	else
-		set_fd(history, pid, (int32_t)call->key, &fd, call->end_ns);
+	present = present_fd(history, pid, (int32_t)call->key, &fd, call->end_ns);
+	if (present)
+		present->own = fd.own;
 	connections_name(history, fd.object, fd.own);
+}
+
+/*
+ * Notes a message of a socket without a connection. The first message shows which side asks. If the
+ * program asks, a read without an address waits for the answer of the peer that was asked last.
+ */
+static void note_message(struct history *history, pid_t pid, const struct call *call,
+			 const struct history_fd *fd)
+{
+	struct history_fd *present;
+
+	if (call->error || fd->peer || fd->is_asked || (call->cause == CAUSE_READ && fd->asked))
+		return;
+	present = present_fd(history, pid, (int32_t)call->key, fd, call->end_ns);
+	if (!present)
+		return;
+	if (call->cause == CAUSE_READ)
+		present->is_asked = true;
+	else
+		present->asked = call->peer;
 }
 
 /*
@@ -539,12 +571,15 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	/* A socket without a connection has a peer in each call, and no object. */
 	if (call->peer) {
 		call->object = fd.peer == call->peer ? fd.object : 0;
+		if (!is_past)
+			note_message(history, pid, call, &fd);
 		return;
 	}
 	if (call->cause != CAUSE_PEER && !call->text)
 		call->text = fd.text;
 	/* A call with a path uses a file, which has no peer. */
-	call->peer = call->text && call->cause != CAUSE_PEER ? 0 : fd.peer;
+	call->peer = call->text && call->cause != CAUSE_PEER ? 0 :
+		     fd.peer ? fd.peer : call->cause == CAUSE_READ ? fd.asked : 0;
 	call->object = fd.object;
 	call->client = fd.client;
 	call->fd_kind = fd.kind;

@@ -24,6 +24,7 @@
 #define LINES     36   /* the most parts that are printed in all */
 #define CAUSES    6
 #define OFTEN     10   /* a cause that occurred at least so many times occurred often */
+#define OFTEN_VAIN 2   /* the same for waits without an answer: each is an attempt */
 #define LEAST     0.5  /* percent; smaller parts are added up in one line */
 
 /*
@@ -119,13 +120,14 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 static void put_often(struct out *out, const struct why_node *node)
 {
 	char text[BRIEF_BYTES];
+	const uint64_t count = node->vain ? node->vain : node->count;
 	uint64_t bytes;
 
-	if (node->parent || node->count < OFTEN || node->kind == WHY_RUN ||
+	if (node->parent || count < (node->vain ? OFTEN_VAIN : OFTEN) || node->kind == WHY_RUN ||
 	    node->kind == WHY_READY || node->kind == WHY_FAULT)
 		return;
-	out_printf(out, " (%llu times, on average %s", (unsigned long long)node->count,
-		   brief_ns(text, (double)node->ns / (double)node->count));
+	out_printf(out, " (%llu times, on average %s", (unsigned long long)count,
+		   brief_ns(text, (double)node->ns / (double)count));
 	bytes = (node->bytes + node->count / 2) / node->count;
 	if (node->bytes)
 		out_printf(out, " and %llu byte%s", (unsigned long long)bytes, text_plural(bytes));
