@@ -14,7 +14,9 @@
 #define ptx_unlikely(x) __builtin_expect(!!(x), 0)
 #define ptx_inline      static inline __attribute__((always_inline))
 #define ptx_cold        __attribute__((noinline, cold))
-/* before a loop with a constant number of rounds, at most 4, which is unrolled */
+/*
+ * Written before a loop with a constant number of at most 4 rounds: the compiler unrolls the loop.
+ */
 #ifdef __clang__
 #define ptx_unroll_4    _Pragma("clang loop unroll(full)")
 #else

@@ -4,8 +4,8 @@
  * another version of its headers. trace_sized_np(3) has the rules.
  *
  * A structure only grows at its end. The program passes the size that it was compiled with. If the
- * size is less than that of the first version, the library returns EINVAL. The size of the first
- * version is PTX_THROUGH() of the last member that it had.
+ * size is less than the size of the first version, the library returns EINVAL. The size of the
+ * first version is PTX_THROUGH() of the last member that it had.
  *
  * Threads  no state. Async-signal-safe.
  */

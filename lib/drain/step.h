@@ -157,9 +157,9 @@ static inline bool ptx_step_drop_cleared(struct ptx_drain *drain, struct ptx_sou
 bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source);
 
 /*
- * For events that are not LATE. If `ns` is a little before last_ns, the cause can only be the
- * jitter of the anchors. The function then returns last_ns, because the times of such events must
- * not decrease.
+ * Returns the time with which an event that is not LATE is delivered. If `ns` is a little before
+ * last_ns, the cause can only be the jitter of the anchors. The function then returns last_ns,
+ * because the times of such events must not decrease.
  */
 static inline int64_t ptx_drain_unjitter(int64_t ns, int64_t last_ns)
 {

@@ -53,8 +53,8 @@ static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 }
 
 /*
- * For the count of the records by type. When the first word changes, the records with the former
- * word are counted together, by the difference of run.records.
+ * The state of the function that counts the records by type. When the first word changes, the
+ * records with the former word are counted together, by the difference of run.records.
  */
 struct tally {
 	uint64_t first;  /* the first word of the records that are being counted */

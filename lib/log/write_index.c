@@ -127,9 +127,9 @@ int ptx_log_index_send(struct ptx_log *log)
 }
 
 /*
- * For a log that a guardian continues. The INDEX block must have exactly the places of the DATA
- * blocks that were read before it (FORMAT I1). Otherwise the INDEX block is damaged or forged, and
- * the guardian continues the log behind the block before it.
+ * A guardian calls this function for a log that it continues. The INDEX block must have exactly the
+ * places of the DATA blocks that were read before it (FORMAT I1). Otherwise the INDEX block is
+ * damaged or forged, and the guardian continues the log behind the block before it.
  */
 bool ptx_log_index_restore(struct ptx_log *log, uint64_t offset, const struct ptx_log_place *place,
 			   size_t count)

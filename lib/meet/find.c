@@ -67,8 +67,8 @@ static int map_error(int err)
 
 /*
  * Returns the error for a living process whose folder in /proc cannot be read. If /proc is mounted
- * with hidepid=invisible, the folder of a process is missing if the caller may not trace the
- * process. get_robust_list(2) shows whether this is the reason, because the kernel checks the same
+ * with hidepid=invisible, it does not show a process that the caller may not trace.
+ * get_robust_list(2) shows whether this is the reason, because the kernel checks the same
  * permission for that call as for hidepid. If the caller may trace the process, the folder is
  * missing for another reason. kill(2) cannot be used instead, because the kernel checks other
  * permissions for kill(2).

@@ -117,8 +117,8 @@ static struct ptx_record *prepare_record(struct ptx_stream *stream, const struct
 
 	/*
 	 * Several threads, and the guardian, record in this ring one after the other, and claim the
-	 * ring only once. ptx_chunk_open() requires that this thread reads the clock after the
-	 * previous thread has read the times of its records. The fence makes sure of this.
+	 * ring only once. ptx_chunk_open() has a condition: this thread must read the clock after
+	 * the previous thread has read the times of its records. The fence makes sure of this.
 	 */
 	ptx_clock_fence();
 	if (!sign_records(stream, ident, loss))

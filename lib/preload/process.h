@@ -42,10 +42,10 @@ pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *c
 		      unsigned depth);
 
 /*
- * For a call whose parent keeps nothing on its stack. The first function runs before the system
- * call, notes the time of the beginning in thread-local memory, and returns the depth. In a guest
- * (self.h) it returns -1u, and the other function must not be called. The second function does the
- * same as shim_vfork_ends().
+ * Two functions for a call whose parent keeps nothing on its stack. The first function runs before
+ * the system call, notes the time of the beginning in thread-local memory, and returns the depth.
+ * In a guest (self.h) it returns -1u, and the other function must not be called. The second
+ * function does the same as shim_vfork_ends().
  */
 unsigned shim_vfork_before(void);
 pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigned depth);
@@ -71,9 +71,9 @@ bool shim_forks(long number, long a, long b);
 
 #if defined __x86_64__
 /*
- * For the assembly of a wrapper. The first macro makes a frame of 56 bytes, which aligns the stack
- * for a call, and stores the arguments that are in registers in its first 48 bytes. The second one
- * loads them again and removes the frame.
+ * Two macros for the assembly of a wrapper. The first macro makes a frame of 56 bytes, which aligns
+ * the stack for a call, and stores the arguments that are in registers in its first 48 bytes. The
+ * second one loads them again and removes the frame.
  */
 #define SHIM_SAVE_ARGUMENTS \
 	"	subq $56, %rsp\n" \

@@ -218,7 +218,7 @@ SHIM_NEXT(clone, shim_no_number);
 enum way {
 	WAY_PASS,  /* none: it jumps to the real function */
 	/*
-	 * Without a new stack. The child begins on the parent's stack, where it calls
+	 * The call without a new stack: the child begins on the parent's stack, where it calls
 	 * shim_clone_child(), and then changes to its own stack. So the events of the shim need
 	 * none of the child's stack, which may be small. The flag CLONE_SETTLS is removed.
 	 */

@@ -142,8 +142,8 @@ static void add_chunk(struct holding *holding, const struct ptx_rings *rings, ui
 /*
  * Adds up all chunks. Moves holding->base to the beginning of the latest period for which the
  * events from its beginning on fill the stream's capacity. Returns false if there is no such
- * period. *total becomes the number of bytes that are younger than the old base, and *held the
- * number of bytes that are younger than the new base.
+ * period. *total becomes the bytes of events that are younger than the old base, and *held the
+ * bytes of events that are younger than the new base.
  */
 static bool add_up(struct holding *holding, const struct ptx_rings *rings, uint64_t *total,
 		   uint64_t *held)

@@ -82,9 +82,9 @@ check "to count what is not there is a check" has out ': ok: count gone == 0 (.*
 
 one 'never lock A then B' 1
 check "A then B is found in two threads" has out '(8 events, 2 violations)$'
-check "inside, and over the end" test "$(grep -c 'tid \(8\|10\): B was taken while A was held$' "$tmp/out")" -eq 2
+check "inside, and over the end" test "$(grep -c 'tid \(8\|10\): B was acquired while A was held$' "$tmp/out")" -eq 2
 one 'never lock B then A' 1
-check "B then A in one" has out '00:00:03.000002300Z pid 7 tid 9: A was taken while B was held$'
+check "B then A in one" has out '00:00:03.000002300Z pid 7 tid 9: A was acquired while B was held$'
 one 'never lock "0xa0" then 0xb0' 1
 one 'never lock A then C' 0
 

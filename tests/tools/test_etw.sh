@@ -50,9 +50,9 @@ made E02-short 1
 made E03 1
 made E03-long 1
 made E04 3
-check "E04: read up to there" events 0
+check "E04: the rest is not read" events 0
 made E04 3 $classic --etw-resync
-check "E04: or over it" events 4
+check "E04: with --etw-resync, the buffer is skipped" events 4
 made E05 3
 check "E05: the whole ones are read" events 1
 made E06 3

@@ -23,7 +23,7 @@ check "its creator is told" has out "^created     [0-9T:.-]* by process $tracer 
 check "its policies are told" has out '^policies    stream flush, log loop, inherited$'
 check "its size is not less than asked for" test \
 	"$(sed -n 's/^limits      stream \([0-9]*\) bytes, data of an event 1024 bytes$/\1/p' "$tmp/out")" -ge 100000
-check "its status is told" has out '^status      running, not full, no overrun; [0-9]*% of its memory taken ([0-9]* of [0-9]* parts)$'
+check "its status is told" has out '^status      running, not full, no overrun; [0-9]*% of its memory in use ([0-9]* of [0-9]* parts)$'
 check "its events are told" has out '^events      4 recorded, 0 lost$'
 check "its filter is told" has out '^filtered    1 of 11 event types: posix_trace_unnamed_userevent$'
 check "it has no members" lacks out '^members'
@@ -61,7 +61,7 @@ exec 5>&- 6<&-
 # Losses, and several streams.
 start_busy 4
 attach --policy until-full -s 32K
-is_full() { "$posixtrace" status "$target" | grep -q '^status      suspended, full, overrun; 100% of its memory taken'; }
+is_full() { "$posixtrace" status "$target" | grep -q '^status      suspended, full, overrun; 100% of its memory in use'; }
 check "a full stream is told" until_true is_full
 run 4 status --fail-on-loss "$target"
 check "what was lost is told by cause" has out '^events      [0-9]* recorded, \([1-9][0-9]*\) lost (stream full \1)$'

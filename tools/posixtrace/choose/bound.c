@@ -109,10 +109,11 @@ static int64_t add_saturated(int64_t a, int64_t b)
 }
 
 /*
- * Stores the time of day on the day of `first`, or `days` later. The time has hours, minutes and
- * seconds, because mktime() adds the seconds above 59 after it has applied summer time. They would
- * be an hour wrong if summer time begins or ends before this time of the day. Returns false if the
- * time does not fit into 64 bits of nanoseconds; then *ns is the end of the range.
+ * Stores the time of day on the day of `first`, or `days` later. The function passes hours, minutes
+ * and seconds to mktime(), and not the seconds since midnight: mktime() adds seconds above 59 after
+ * it has applied summer time, so the result would be an hour wrong on a day on which summer time
+ * begins or ends before this time. Returns false if the time does not fit into 64 bits of
+ * nanoseconds; then *ns is the end of the range.
  */
 static bool on_day_after(const struct bound *bound, time_t first, int days, int64_t *ns)
 {

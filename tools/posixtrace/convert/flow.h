@@ -167,7 +167,7 @@ int input_again(struct fmt_input *input);
 
 /*
  * After this call, SIGINT, SIGTERM and SIGHUP end the input instead of the process, so that the
- * sink can complete its output. For inputs without an end, such as a serial line.
+ * sink can complete its output. The function is for inputs without an end, such as a serial line.
  */
 void input_end_at_signals(struct fmt_input *input);
 

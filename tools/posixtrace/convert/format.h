@@ -349,9 +349,9 @@ size_t fmt_types(const struct fmt_flow *flow);
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index);
 
 /*
- * For sinks: stores in *count the number of events that are missing in this gap. Some sources count
- * their losses only at the end. Then the number is known only if the trace has a single gap of that
- * cause. Returns false if the number is not known.
+ * Sinks call this function. Stores in *count the number of events that are missing in this gap.
+ * Some sources count their losses only at the end. Then the number is known only if the trace has a
+ * single gap of that cause. Returns false if the number is not known.
  */
 bool fmt_lost_count(const struct fmt_facts *facts, const struct fmt_lost *lost, uint64_t *count);
 

@@ -34,7 +34,7 @@ static bool set_speed(struct termios *line, uint64_t baud)
 		if (speeds[i].baud == baud)
 			return !cfsetispeed(line, speeds[i].value) &&
 			       !cfsetospeed(line, speeds[i].value);
-	say("--baud %llu: not a speed of a serial line; such are 9600 and 115200",
+	say("--baud %llu: serial lines do not have this speed; examples are 9600 and 115200",
 	    (unsigned long long)baud);
 	return false;
 }

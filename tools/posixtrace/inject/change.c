@@ -485,7 +485,7 @@ static const char *change_all(struct change *change)
 	if (failed && (!change->writes || !changed))
 		why = "the kernel refuses to change its code";
 	else if (change->writes && !changed)
-		why = "its code in memory is not that of the files";
+		why = "its code in memory differs from the files";
 	for (size_t i = 0; i < change->jumps && !change->writes; i++) {
 		struct shim_jump *jump = &change->jump[i];
 

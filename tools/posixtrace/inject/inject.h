@@ -38,8 +38,8 @@ bool inject_is_needed(pid_t pid);
 int inject_begin(struct inject *inject, pid_t pid, const char *library, const char *families);
 
 /*
- * For a process of which the user requests no calls. Warns if the process nevertheless records the
- * data of calls.
+ * The command calls this function if the user requests no calls of the process. Warns if the
+ * process nevertheless records the data of calls.
  */
 void inject_look(pid_t pid);
 

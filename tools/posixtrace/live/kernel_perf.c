@@ -198,10 +198,10 @@ static int open_process(struct kernel *kernel, pid_t pid)
 
 /*
  * Opens samples of all CPUs. Such samples are taken of all threads that run there, and
- * take_sample() drops the samples of other processes. For an event of a thread the kernel programs
- * the timer of the CPU whenever the thread gets or leaves a CPU. This takes several microseconds in
- * a virtual machine. An event of a CPU has no such cost. Returns 0 or an error number; an
- * unprivileged user usually gets an error.
+ * take_sample() drops the samples of other processes. If an event belongs to a thread, the kernel
+ * programs the timer of the CPU whenever the thread gets or leaves a CPU. This takes several
+ * microseconds in a virtual machine. An event of a CPU has no such cost. Returns 0 or an error
+ * number; an unprivileged user usually gets an error.
  */
 static int open_cpus(struct kernel *kernel)
 {

@@ -325,7 +325,7 @@ int patch_process(struct patches *plan, pid_t pid)
 	status = patch_carry_out(plan, pid, &jumps);
 	if (!status && !jumps) {
 		say("process %d: none of its functions and probes can be traced: its code in "
-		    "memory is not that of the files, or there is no free memory near its code",
+		    "memory differs from the files, or there is no free memory near its code",
 		    (int)pid);
 		status = TOOL_FAILURE;
 	}

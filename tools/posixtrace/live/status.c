@@ -82,7 +82,7 @@ static void print_status(struct out *out, const struct streams_one *one)
 	const struct posix_trace_stream_np *stream = &one->is;
 
 	put_label(out, "status");
-	out_printf(out, "%s, %s, %s; %u%% of its memory taken (%u of %u parts)\n",
+	out_printf(out, "%s, %s, %s; %u%% of its memory in use (%u of %u parts)\n",
 		   stream->stream_status == POSIX_TRACE_RUNNING ? "running" : "suspended",
 		   stream->stream_full_status == POSIX_TRACE_FULL ? "full" : "not full",
 		   stream->stream_overrun_status == POSIX_TRACE_OVERRUN ? "overrun" : "no overrun",

@@ -29,11 +29,12 @@ struct weave {
 	struct kernel *kernel;
 	trace_id_t from;
 	struct posix_trace_composer_np *to;
-	trace_event_id_t id[WEAVE_TYPES], *kernel_id; /* kernel_id: of kernel.type */
-	trace_event_id_t *probe_id; /* of kernel.plan.traps->type */
+	/* kernel_id has an element for each kernel.type */
+	trace_event_id_t id[WEAVE_TYPES], *kernel_id;
+	trace_event_id_t *probe_id; /* an element for each kernel.plan.traps->type */
 	struct posix_trace_thread_np *thread; /* the threads of the old log, sorted */
 	size_t threads;
-	unsigned char *stacked; /* by id of a type: enum weave_stacked */
+	unsigned char *stacked; /* the enum weave_stacked of a type, indexed by the type's id */
 	size_t types;      /* length of the array "stacked" */
 	struct stack_unwinder *unwinder;
 	struct kernel_reader reader;

@@ -609,8 +609,8 @@ static const struct option_row option_rows[] = {
 		"keep at most N events and N spans; the default is 2000000; of more events, only "
 		"the counts are kept, and of more spans, the longest" },
 	{ "details", OPT_DETAILS, "N",
-		"keep the fields of at most N events; the default is 131072; if there are more, "
-		"mainly of errors and ends of long spans" },
+		"keep the fields of at most N events; the default is 131072; if the log has more, "
+		"html prefers errors and ends of long spans" },
 	{ "align", OPT_ALIGN, "clock|start",
 		"show several logs on one clock (the default), or each from its own start",
 		OPTION_CHOICE, "clock start" },

@@ -78,7 +78,7 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 	if (second->from_ns <= first->from_ns || second->from_ns >= first->to_ns)
 		return;
 	judge_violation(judge, rule, second->from_ns, holder->pid, holder->tid,
-			"%s was taken while %s was held", rule->second.pattern,
+			"%s was acquired while %s was held", rule->second.pattern,
 			rule->first.pattern);
 }
 

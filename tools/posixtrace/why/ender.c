@@ -222,9 +222,9 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
 
 /*
  * Examines a call that may be the partner. If calls of two threads used the same object during the
- * wait, the log does not show which thread ended the wait: both may have posted a semaphore for
- * which several threads waited, or written before the reader had a CPU. At a barrier, the thread
- * that arrived last ended it.
+ * wait, the log does not show which thread ended the wait. For example, both may have posted a
+ * semaphore for which several threads waited, or both may have written before the reader had a CPU.
+ * At a barrier, the thread that arrived last ended it.
  */
 static void examine_call(const struct wait *wait, const struct call *other, struct ender *found,
 			 uint32_t *certain)

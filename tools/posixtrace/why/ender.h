@@ -36,7 +36,7 @@ struct ender ender_find(const struct history *history, const struct call *call,
 const struct call *ender_among(const struct call *calls, size_t count, const struct call *call);
 
 /*
- * Returns the next read or accept of a thread after a poll. By this call the thread used the input
+ * Returns the next read or accept of a thread after a poll. In this call the thread used the input
  * for which it had waited in the poll. Returns NULL if the thread polls again before, or has no
  * such call among its next few calls.
  */

@@ -172,9 +172,9 @@ uint32_t lives_of_event(const struct history *history, const struct posix_trace_
 }
 
 /*
- * Returns whether fork() may have returned the number that a process has outside of its PID
- * namespace: the parent called it, the log has no event with this number, and the process began
- * during the call, or directly after it.
+ * Returns whether the parent's fork() may have returned the number that a process has outside of
+ * its PID namespace. This is possible if the log has no event with this number, and if the process
+ * began during the call or directly after it.
  */
 static bool may_be_outer(const struct history *history, const struct history_process *forked,
 			 const struct history_thread *main)

@@ -109,9 +109,11 @@ static bool step_over(struct list *list, uint64_t *at, uint32_t size)
 		return false;
 	}
 	finding(list->f, FINDING_DAMAGE, "E04", *at,
-		"buffer %zu has %u bytes; wanted at least %d: the file is read up to there%s",
-		file->buffers, size, ETW_BUFFER_HEADER,
-		list->sizes_differ || file->options.resync ? "" : " (--etw-resync)");
+		"buffer %zu has %u bytes; wanted at least %d: %s", file->buffers, size,
+		ETW_BUFFER_HEADER,
+		list->sizes_differ     ? "the rest of the file is not read" :
+		file->options.resync   ? "this buffer is skipped" :
+					 "the rest of the file is not read (--etw-resync)");
 	/* The usual size is known only if all buffers before this one have the same size. */
 	if (!file->options.resync || list->sizes_differ)
 		return false;

@@ -51,8 +51,9 @@ static int load_compressed(const struct etw_file *file, const struct etw_buffer 
 	if (!etw_xpress(content->bytes + ETW_BUFFER_HEADER, there - ETW_BUFFER_HEADER,
 			plain + ETW_BUFFER_HEADER, size - ETW_BUFFER_HEADER)) {
 		finding(f, FINDING_DAMAGE, "E11", b->at + ETW_BUFFER_HEADER,
-			"buffer %u, %u bytes, does not decompress to %u: it is dropped", b->number,
-			there, size);
+			"buffer %u of %u bytes does not decompress to %u bytes: its records are "
+			"lost",
+			b->number, there, size);
 		free(plain);
 		return 0;
 	}

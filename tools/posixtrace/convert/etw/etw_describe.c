@@ -338,7 +338,7 @@ static bool parse_manifest(struct etw_describe *d, const struct manifest *m, str
 	bool ok;
 
 	if (m->left)
-		return report_dropped("a manifest", "not all of its pieces are there", &nowhere, f);
+		return report_dropped("a manifest", "some of its pieces are missing", &nowhere, f);
 	for (unsigned i = 0; i < m->chunks; i++)
 		etw_bytes_add(&text, m->chunk[i].bytes, m->chunk[i].len);
 	ok = !text.no_memory &&

@@ -33,7 +33,7 @@ static const struct option_row option_rows[] = {
 	{ "no-meta", FMT_SOURCE_OPTION, NULL,
 		"omit the event of the log's header, and the records behind decoded fields" },
 	{ "spans", FMT_SOURCE_OPTION, NULL,
-		"add an event for each span: how long it took, and what it cost" },
+		"add an event for each span, with its duration and CPU cost" },
 	OPTION_END
 };
 

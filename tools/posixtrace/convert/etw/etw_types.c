@@ -182,8 +182,8 @@ static void etw_types_report(struct etw_types *t, const struct etw_record *r,
 			  type->type->name, ETW_DATA_MAX);
 	else if (!t->short_reported)
 		fmt_fault(t->flow, FMT_WARN, r->at, "E24",
-			  "the payload of an event \"%s\" is not as its description says: it is "
-			  "kept as bytes",
+			  "the payload of an event \"%s\" contradicts its description: it is kept "
+			  "as bytes",
 			  type->type->name);
 	t->short_reported |= decoded == ETW_CONTRADICTS;
 }

@@ -18,7 +18,7 @@ static const struct option_row option_rows[] = {
 	{ "baud", FMT_SOURCE_OPTION, "N", "bits per second of a serial line" },
 	{ "cfg", FMT_SOURCE_OPTION, "KEY=N,...", "sizes and flags until the stream sends its own" },
 	{ "dialect", FMT_SOURCE_OPTION, "NAME",
-		"read the stream as rkh3, rkh2 or ptx, whatever it says",
+		"read the stream as rkh3, rkh2 or ptx; do not detect the dialect",
 		OPTION_CHOICE, "rkh3 rkh2 ptx" },
 	{ "filter", FMT_SOURCE_OPTION, "RULE,...",
 		"pass or drop all, GROUP, GROUP.*, GROUP.NAME, ao=NAME, sig=NAME" },

@@ -346,8 +346,8 @@ int tracex_sink_end(void *context, const struct fmt_end *end)
 	err = put_entries(s, tick);
 	if (s->backward)
 		fmt_fault(s->flow, FMT_WARN, FMT_NO_OFFSET, NULL,
-			  "events that are older than one before them, and have its time in %s: "
-			  "%llu",
+			  "events that are older than the event before them, and get its time in "
+			  "%s: %llu",
 			  s->output->shown, (unsigned long long)s->backward);
 	return err ? err : put_names(s);
 }

@@ -282,7 +282,7 @@ static int find_parts(struct tracex *d, struct findings *f)
 	if (buffer_bytes > there)
 		return finding(f, buffer_bytes - there > d->size ? FINDING_REFUSAL : FINDING_DAMAGE,
 			       "T11", d->at + d->size,
-			       "%zu of %zu events are there, %llu byte%s missing", d->entries,
+			       "the file has %zu of %zu events, %llu byte%s missing", d->entries,
 			       d->entries_wanted, (unsigned long long)(buffer_bytes - there),
 			       buffer_bytes - there == 1 ? " is" : "s are");
 	return 0;

@@ -61,7 +61,8 @@ static int skip_parts(struct tracex *d, unsigned parts, struct findings *f)
 
 		if (tracex_layout(&skipped, NULL))
 			return finding(f, FINDING_REFUSAL, "T21", d->at,
-				       "part %u cannot be read, so what follows it cannot be found",
+				       "part %u cannot be read, so the parts behind it cannot be "
+				       "found",
 				       i + 1);
 		next = find_next(&skipped);
 		if (next == d->size)

@@ -84,8 +84,8 @@ bool tracex_rebuild_wants(struct tracex_sink *s, const struct fmt_event *event)
 	if (event->data_len != TRACEX_HEADER_BYTES) {
 		fmt_fault(
 			s->flow, FMT_NOTICE, FMT_NO_OFFSET, NULL,
-			"the log is of a layout that TraceX does not open: "
-			"it is exported as any log");
+			"TraceX does not open the layout of this log: "
+			"it is exported like any other log");
 		return false;
 	}
 	s->rebuild = tracex_rebuild_begin(s, event->data);

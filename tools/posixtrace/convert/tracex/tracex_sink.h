@@ -6,8 +6,8 @@
 #include "convert/format.h"
 
 /*
- * The types of events with the header and the objects of a file. By these events the file can be
- * written again.
+ * The types of events with the header and the objects of a file. The sink uses these events to
+ * write the file again.
  */
 #define TRACEX_HEADER_EVENT "tracex_header"
 #define TRACEX_OBJECT_EVENT "tracex_object"

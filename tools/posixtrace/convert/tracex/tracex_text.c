@@ -126,7 +126,7 @@ static int read_hex(struct text *t, uint64_t *upper, struct record *r)
 	memcpy(r->bytes, b + 4, r->len);
 	if (b[3] == 2 || b[3] == 4) {
 		if (b[0] != 2)
-			return tracex_text_bad(t, "the count of bytes is not that of an address");
+			return tracex_text_bad(t, "the count of bytes does not fit the address");
 		*upper = octets_get(b + 4, 2, true) << (b[3] == 2 ? 4 : 16);
 	} else if (b[3] > 5) {
 		return tracex_text_bad(t, "no such type of record");
