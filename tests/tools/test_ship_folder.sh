@@ -141,6 +141,7 @@ check "--follow: it ends well" test $? -eq 0
 rm -rf "$tmp/lake"
 mkdir "$tmp/lake"
 : >"$tmp/lake/events"
+: >"$tmp/err" # it has the message that the next lines wait for
 "$posixtrace" ship --follow --to "parquet:$tmp/lake" "$tmp/two" >"$tmp/out" 2>"$tmp/err" &
 shipper=$!
 until_has err 'lake/events.*: Not a directory$'
