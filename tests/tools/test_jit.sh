@@ -118,6 +118,36 @@ check "the program is well" test "$?" -eq 0
 frames d.ptl io.open >frames
 check "an attached program has the names, too" grep -q ' callBack (' frames
 
+# A process in a container ends before the recording does, and its container with it.
+if unshare -pmf --mount-proc mount -t tmpfs none /tmp 2>/dev/null; then
+	start_reading unshare -pmf --mount-proc sh -c 'mount -t tmpfs none /tmp && echo && exec "$0" /tmp/perf-@.map wait call' \
+		"$compiled"
+	has_map() {
+		target=$(cat "/proc/$parent/task/$parent/children" 2>/dev/null)
+		target=${target% }
+		test -s "/proc/${target:-none}/root/tmp/perf-1.map"
+	}
+	parent=$target
+	until_true has_map
+	decoy=
+	# The file of another process with this number.
+	if test ! -e /tmp/perf-1.map && (set -C && sed 's/shop.Item/decoy/' </proc/"$target"/root/tmp/perf-1.map \
+		>/tmp/perf-1.map) 2>/dev/null; then
+		decoy=/tmp/perf-1.map
+		made="$made $decoy"
+	fi
+	"$posixtrace" attach -q -p "$target" -o g.ptl --stack='*.inotify*' >out 2>err 5>&- &
+	tracer=$!
+	noted() { "$posixtrace" dump -e posixtrace_descriptor g.ptl 2>/dev/null | grep -q .; }
+	until_true noted
+	exec 5>&-
+	wait "$tracer"
+	check "a process in a container is attached" test "$?" -eq 0
+	run 0 dump --symbols -e '*.inotify*' g.ptl
+	check "its map is found after the end of the container" has out ' in int shop.Item.total(int)'
+	rm -f $decoy
+fi
+
 # ------------------------------------------------------------------ samples
 if "$posixtrace" record -q --force --sample 997 -o e.ptl -- "$compiled" /tmp/perf-@.map spin 2>err; then
 	map=$(map_of e.ptl cpu.sample)

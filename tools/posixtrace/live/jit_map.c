@@ -2,6 +2,7 @@
 /* jit_map.c - reads the files /tmp/perf-PID.map. */
 #include "live/jit_map.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -33,20 +34,64 @@ struct jit_map {
 };
 
 struct jit_maps {
-	pid_t outer;
-	int64_t begin_ns;
+	const struct jit_place *place;
+	uint64_t own_ids; /* the namespace of process IDs of this process */
 	struct jit_map *map;
 	size_t maps;
 	size_t last; /* index of the map that was used last */
 };
 
-struct jit_maps *jit_maps_begin(pid_t outer, int64_t begin_ns)
+/* Returns when a process began, or INT64_MAX if it has ended. */
+static int64_t process_begin(pid_t pid)
+{
+	struct procfile_stat stat;
+
+	return pid && procfile_stat(pid, &stat) ? procfile_began_ns(stat.start) - NS : INT64_MAX;
+}
+
+/* Returns the inode of the namespace of process IDs of a process, 0 if it is unknown. */
+static uint64_t ids_of(const char *process)
+{
+	char path[320];
+	struct stat space;
+
+	snprintf(path, sizeof(path), "/proc/%s/ns/pid", process);
+	return stat(path, &space) ? 0 : (uint64_t)space.st_ino;
+}
+
+struct jit_place jit_place_begin(pid_t pid)
+{
+	struct jit_place place = { .pid = pid, .begin_ns = process_begin(pid) };
+	char path[64], number[16];
+	struct stat process;
+
+	snprintf(number, sizeof(number), "%d", (int)pid);
+	place.ids = ids_of(number);
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
+	place.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
+	place.has_folder = place.folder >= 0 && !stat(path, &process);
+	if (place.has_folder)
+		place.user = process.st_uid;
+	else if (place.folder >= 0)
+		close(place.folder);
+	return place;
+}
+
+void jit_place_end(struct jit_place *place)
+{
+	if (place->has_folder)
+		close(place->folder);
+	*place = (struct jit_place){ .pid = 0 };
+}
+
+struct jit_maps *jit_maps_begin(const struct jit_place *place)
 {
 	struct jit_maps *maps = calloc(1, sizeof(*maps));
 
 	if (maps) {
-		maps->outer = outer;
-		maps->begin_ns = begin_ns;
+		maps->place = place;
+		maps->own_ids = ids_of("self");
 	}
 	return maps;
 }
@@ -62,32 +107,67 @@ void jit_maps_end(struct jit_maps *maps)
 	free(maps);
 }
 
-int64_t jit_maps_process_begin(pid_t pid)
+/*
+ * Returns the number in /proc of the process that has the number `pid` in the namespace of the
+ * place, or 0 if there is none or if it cannot be examined.
+ */
+static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
 {
-	struct procfile_stat stat;
+	const struct jit_place *place = maps->place;
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *folder;
 
-	return procfile_stat(pid, &stat) ? procfile_began_ns(stat.start) - NS : INT64_MAX;
+	/* In the same namespace, the number is that in /proc. */
+	if (!place->ids || place->ids == maps->own_ids)
+		return pid;
+	if (procfile_inner_id(place->pid, place->pid) == pid)
+		return place->pid;
+	folder = opendir("/proc");
+	while (folder && !found && (entry = readdir(folder))) {
+		pid_t outer = (pid_t)atoi(entry->d_name);
+
+		if (outer > 0 && ids_of(entry->d_name) == place->ids &&
+		    procfile_inner_id(outer, outer) == pid)
+			found = outer;
+	}
+	if (folder)
+		closedir(folder);
+	return found;
 }
 
 /*
- * Returns whether the open file may be used, and stores its size. /proc/PID belongs to the user of
- * the process. A file of another user could have false names. A file that was written before the
- * process began belongs to a former process with the same number.
+ * Returns whether the file belongs to the user of this process or of the traced process. A file of
+ * another user could have false names.
  */
-static bool is_usable(int fd, const char *path, pid_t outer, int64_t begin_ns, size_t *bytes)
+static bool is_of_user(const struct jit_maps *maps, const struct stat *file, pid_t outer)
 {
-	const int64_t process_ns = jit_maps_process_begin(outer);
 	char folder[32];
-	struct stat file, process;
+	struct stat process;
+
+	snprintf(folder, sizeof(folder), "/proc/%d", (int)outer);
+	return file->st_uid == geteuid() ||
+	       (maps->place->has_folder && file->st_uid == maps->place->user) ||
+	       (outer && !stat(folder, &process) && process.st_uid == file->st_uid);
+}
+
+/*
+ * Returns whether the open file may be used, and stores its size. A file that was written before
+ * the process began belongs to a former process with the same number.
+ */
+static bool is_usable(const struct jit_maps *maps, int fd, const char *path, pid_t outer,
+		      size_t *bytes)
+{
+	const int64_t process_ns = process_begin(outer);
+	struct stat file;
 
 	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || !file.st_size)
 		return false;
-	/* If the process has ended, it is known only that it did not begin before begin_ns. */
+	/* An ended process did not begin before the first one. */
 	if (file.st_mtim.tv_sec * NS + file.st_mtim.tv_nsec <
-	    (process_ns == INT64_MAX ? begin_ns : process_ns))
+	    (process_ns == INT64_MAX ? maps->place->begin_ns : process_ns))
 		return false;
-	snprintf(folder, sizeof(folder), "/proc/%d", (int)outer);
-	if (file.st_uid != geteuid() && (stat(folder, &process) || process.st_uid != file.st_uid)) {
+	if (!is_of_user(maps, &file, outer)) {
 		say("%s is not used, because it belongs to user %u: the functions in it have no "
 		    "names", path, (unsigned)file.st_uid);
 		return false;
@@ -103,22 +183,27 @@ static bool is_usable(int fd, const char *path, pid_t outer, int64_t begin_ns, s
 
 /*
  * Opens the file of a process in the file system that the process sees. If the file is not there,
- * or if the process has ended, opens the file in the file system of this process. Stores the size.
+ * or if the process has ended, opens the file in the folder /tmp of the first process, and then in
+ * that of this process. But with another namespace of process IDs, the latter would be the file of
+ * another process with this number. Stores the size.
  */
 static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
 {
-	const pid_t outer = maps->outer && procfile_inner_id(maps->outer, maps->outer) == pid ?
-			    maps->outer : pid;
+	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
+	const pid_t outer = outer_of(maps, pid);
 	char path[64];
-	int fd;
+	int fd = -1;
 
 	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)outer, (int)pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd < 0) {
+	if (outer)
+		fd = open(path, flags);
+	if (fd < 0)
 		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	}
-	if (fd >= 0 && !is_usable(fd, path, outer, maps->begin_ns, bytes)) {
+	if (fd < 0 && maps->place->has_folder)
+		fd = openat(maps->place->folder, path + sizeof("/tmp/") - 1, flags);
+	if (fd < 0 && (!maps->place->ids || maps->place->ids == maps->own_ids))
+		fd = open(path, flags);
+	if (fd >= 0 && !is_usable(maps, fd, path, outer, bytes)) {
 		close(fd);
 		return -1;
 	}

@@ -5,7 +5,8 @@
  * number of bytes and a name.
  *
  * The file is not trusted. It is used only if it belongs to the user of the process or of the
- * recorder, and if it was written after the process began.
+ * recorder, and if it was written after the process began. The files of a container are found by
+ * the folder /tmp of the first process, also after the end of the container.
  */
 #ifndef POSIXTRACE_LIVE_JIT_MAP_H
 #define POSIXTRACE_LIVE_JIT_MAP_H
@@ -23,18 +24,28 @@ struct jit_function {
 #define JIT_NAME_MAX 1000
 
 /*
- * Returns when a process began, on CLOCK_REALTIME and rounded down. Returns INT64_MAX if it has
- * ended.
+ * The process with which a recording begins. All others are its descendants and began later. The
+ * facts are needed when the process may have ended, and with it its container. A place of zeros is
+ * valid and has no process.
  */
-int64_t jit_maps_process_begin(pid_t pid);
+struct jit_place {
+	pid_t pid;        /* its number in /proc, or 0 */
+	int64_t begin_ns; /* CLOCK_REALTIME, rounded down; INT64_MAX: unknown */
+	uint64_t ids;     /* the inode of its namespace of process IDs; 0: unknown */
+	uid_t user;       /* only valid if has_folder */
+	int folder;       /* its folder /tmp */
+	bool has_folder;
+};
+
+/* Returns the place of a running process. jit_place_end() must be called in any case. */
+struct jit_place jit_place_begin(pid_t pid);
+void jit_place_end(struct jit_place *place);
 
 /*
- * The maps of all processes of a recording. outer is the number in /proc of the process with which
- * the recording began, or 0. Its events may have another number, if it is in another namespace of
- * process IDs. begin_ns is the time when this process began: all others are its descendants and
- * began later. Returns NULL if memory is lacking.
+ * The maps of all processes of a recording, whose events have the numbers of the processes in their
+ * own namespace. The place must exist until jit_maps_end(). Returns NULL if memory is lacking.
  */
-struct jit_maps *jit_maps_begin(pid_t outer, int64_t begin_ns);
+struct jit_maps *jit_maps_begin(const struct jit_place *place);
 void jit_maps_end(struct jit_maps *maps);
 
 /* Returns whether a process has a map. The first call for a process reads its map. */

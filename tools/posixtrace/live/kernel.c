@@ -14,7 +14,6 @@
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/vec.h"
-#include "live/jit_map.h"
 #include "live/kernel_copies.h"
 #include "live/kernel_frames.h"
 #include "live/kernel_part.h"
@@ -241,7 +240,7 @@ static int begin_plan(struct kernel *kernel, const struct kernel_plan *plan, pid
 	int err = 0;
 
 	*kernel = (struct kernel){
-		.plan = *plan, .pid = pid, .pid_begin_ns = jit_maps_process_begin(pid),
+		.plan = *plan, .pid = pid, .jit_place = jit_place_begin(pid),
 		.starts = starts,
 	};
 	if (plan->sample_stack && !kernel_copies_has()) {
@@ -350,6 +349,7 @@ void kernel_fini(struct kernel *kernel)
 	stack_store_fini(&kernel->stacks);
 	kernel_copies_end(kernel->copies);
 	kernel_frames_end(kernel->frames);
+	jit_place_end(&kernel->jit_place);
 	table_fini(&kernel->of_task);
 	*kernel = (struct kernel){ .cpus = 0 };
 }

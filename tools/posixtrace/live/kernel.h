@@ -28,6 +28,7 @@
 #include "base/table.h"
 #include "choose/choose.h"
 #include "functions/traps.h"
+#include "live/jit_map.h"
 #include "live/kernel_store.h"
 #include "live/stack_plan.h"
 #include "live/stack_store.h"
@@ -177,8 +178,7 @@ struct forms;
 struct kernel {
 	struct kernel_plan plan;
 	pid_t pid;              /* of the process with which the recording began */
-	/* when this process began (CLOCK_REALTIME); INT64_MAX: unknown */
-	int64_t pid_begin_ns;
+	struct jit_place jit_place; /* of this process */
 	bool is_active;
 	bool starts;            /* the process waits before execve(2) when recording begins */
 	struct syscalls *syscalls; /* NULL: neither system calls nor functions are recorded */

@@ -46,7 +46,7 @@ int weave_jit_begin(struct weave *weave)
 
 	weave->jit = calloc(1, sizeof(*weave->jit));
 	if (weave->jit)
-		weave->jit->maps = jit_maps_begin(kernel->pid, kernel->pid_begin_ns);
+		weave->jit->maps = jit_maps_begin(&kernel->jit_place);
 	return weave->jit && weave->jit->maps ? 0 : ENOMEM;
 }
 
