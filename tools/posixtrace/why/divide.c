@@ -164,7 +164,7 @@ void division_label(struct division *division, struct why_node *node, const char
 
 /* ------------------------------------------------------------------ the walk */
 
-/* Returns whether the log knows the files of a process. A log of a foreign format has none. */
+/* Returns whether the log knows the files of processes. A log of a foreign format has none. */
 static bool has_files(const struct history *history)
 {
 	struct posix_trace_mapping_np mapping;
@@ -200,6 +200,8 @@ void division_function_text(const struct history *history, pid_t pid, int64_t ti
 		snprintf(text, size, "%s (%s)", symbol->name, path_last(file));
 	else if (symbol)
 		snprintf(text, size, "%s", symbol->whole);
+	else if (history_is_bare(history))
+		snprintf(text, size, "code of a file that the log does not name");
 	else if (has_files(history))
 		/* All such addresses are one part, because none of them has a function. */
 		snprintf(text, size, "code of no file, probably compiled while the program ran");

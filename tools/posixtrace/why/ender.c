@@ -227,7 +227,7 @@ static bool is_better(const struct wait *wait, const struct call *other, const s
  * At a barrier, the thread that arrived last ended it.
  */
 static void examine_call(const struct wait *wait, const struct call *other, struct ender *found,
-			 uint32_t *certain)
+			 uint32_t *certain, uint32_t *same_bytes)
 {
 	if (!is_partner(wait, other))
 		return;
@@ -235,8 +235,25 @@ static void examine_call(const struct wait *wait, const struct call *other, stru
 		found->has_rivals |= *certain != HISTORY_NONE && *certain != other->thread;
 		*certain = other->thread;
 	}
+	if (wait->has_bytes && other->other == wait->call->other) {
+		found->has_twins |= *same_bytes != HISTORY_NONE && *same_bytes != other->thread;
+		*same_bytes = other->thread;
+	}
 	if (is_better(wait, other, found->call))
 		found->call = other;
+}
+
+/*
+ * Returns whether the log rules out that another thread has ended a read, write or poll: the object
+ * is the same, or only this thread has transferred as many bytes during the wait. Other calls are
+ * of other objects, or their writer was not recorded.
+ */
+static bool is_supported(const struct wait *wait, const struct ender *found)
+{
+	if ((wait->wanted != CAUSE_READ && wait->wanted != CAUSE_WRITE) ||
+	    same_object(wait, found->call) > 0)
+		return true;
+	return wait->has_bytes && found->call->other == wait->call->other && !found->has_twins;
 }
 
 /* Returns the cause of the calls that may end a wait. */
@@ -272,10 +289,10 @@ static struct ender search_ender(const struct wait *wait, const struct transfers
 	const struct call *call = wait->call;
 	const size_t at = transfers_until(transfers, call->end_ns);
 	struct ender found = { .call = NULL };
-	uint32_t certain = HISTORY_NONE;
+	uint32_t certain = HISTORY_NONE, same_bytes = HISTORY_NONE;
 
 	for (size_t n = 0; at + n < transfers->count && n < ENDER_LOOK_AT; n++)
-		examine_call(wait, transfer_at(transfers, at + n), &found, &certain);
+		examine_call(wait, transfer_at(transfers, at + n), &found, &certain, &same_bytes);
 	for (size_t n = 1; n <= at && n <= ENDER_LOOK_AT; n++) {
 		const struct call *other = transfer_at(transfers, at - n);
 
@@ -285,7 +302,7 @@ static struct ender search_ender(const struct wait *wait, const struct transfers
 		 */
 		if (other->end_ns <= call->begin_ns)
 			break;
-		examine_call(wait, other, &found, &certain);
+		examine_call(wait, other, &found, &certain, &same_bytes);
 	}
 	found.is_certain = found.call && same_object(wait, found.call) > 0 && !found.has_rivals;
 	return found;
@@ -310,10 +327,14 @@ struct ender ender_find(const struct history *history, const struct call *call,
 {
 	const struct transfers transfers = transfers_of(history);
 	struct wait wait = wait_of(call, through);
+	struct ender found;
 
 	wait.history = history;
 	wait.pid = history->thread[call->thread].pid;
-	return search_ender(&wait, &transfers);
+	found = search_ender(&wait, &transfers);
+	if (found.call && !is_supported(&wait, &found))
+		found = (struct ender){ .call = NULL };
+	return found;
 }
 
 const struct call *ender_among(const struct call *calls, size_t count, const struct call *call)

@@ -18,11 +18,13 @@ struct ender {
 	 */
 	bool is_certain;
 	bool has_rivals;         /* several threads used the object during the wait */
+	bool has_twins;          /* several threads transferred as many bytes as the wait */
 };
 
 /*
- * Finds the call that ended a wait. 'through' is the result of ender_through() if the wait is a
- * poll. It is ignored for other waits.
+ * Finds the call that ended a wait. If the object of a read, write or poll is unknown, a call is
+ * found only if no other thread transferred as many bytes during the wait. 'through' is the result
+ * of ender_through() if the wait is a poll. It is ignored for other waits.
  */
 struct ender ender_find(const struct history *history, const struct call *call,
 			const struct call *through);

@@ -17,6 +17,7 @@
 
 #include "base/path.h"
 #include "base/vec.h"
+#include "live/launch.h"
 #include "log/field.h"
 #include "log/losses.h"
 #include "log/program.h"
@@ -834,6 +835,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		if (thread->connecting.type && !strcmp(type->name, "net.connect"))
 			thread->connecting.type = NULL;
 		/* The recorder has events of its own, which do not describe the program. */
+		if (!strcmp(type->name, LAUNCH_COMMAND_EVENT))
+			history->launched = thread->pid;
 		if (!strncmp(type->name, "posixtrace_", 11))
 			break;
 		if (plan->cause != CAUSE_HELD || !thread->last_call)
@@ -960,6 +963,8 @@ static void name_programs(struct history *history)
 		}
 		if (program_mapped(history->log->trid, thread->pid, thread->last_ns, name,
 				   &parent)) {
+			if (history_is_bare(history))
+				continue;
 			snprintf(thread->name, sizeof(thread->name), "%s", name);
 			continue;
 		}
@@ -1050,6 +1055,15 @@ void history_note_last(struct history_thread *thread, const struct log_type *typ
 	thread->last_call = type;
 	thread->last_call_ns = event->time_ns;
 	thread->last_call_address = (uintptr_t)event->info.posix_prog_address;
+}
+
+bool history_is_bare(const struct history *history)
+{
+	const uint32_t main = history->launched <= 0 ? HISTORY_NONE :
+			      history_find_at(history, history->launched, history->launched,
+					      history->first_ns);
+
+	return main != HISTORY_NONE && !history->thread[main].last_call;
 }
 
 bool history_ended_itself(const struct history_thread *thread)

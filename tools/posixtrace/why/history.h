@@ -381,6 +381,7 @@ struct history {
 	struct plan **plan;    /* by event type */
 	size_t plans;
 	int64_t first_ns, last_ns;
+	pid_t launched; /* the process in which record started the program; 0: none */
 	pid_t attached; /* the process to which attach attached; 0: none */
 	char attached_name[PROGRAM_NAME_BYTES];
 	uint64_t dropped;      /* calls past HISTORY_CALLS */
@@ -430,6 +431,11 @@ struct history_thread *history_thread_at(struct history *history, pid_t pid, pid
 /* Notes the last event that the program recorded in a thread. */
 void history_note_last(struct history_thread *thread, const struct log_type *type,
 		       const struct posix_trace_event_np *event);
+/*
+ * Returns whether record started a program that recorded nothing itself, as with --trace none. The
+ * mappings of its process are then those of the recorder, from which the process was forked.
+ */
+bool history_is_bare(const struct history *history);
 /* Returns whether the thread has recorded its own end, or the end of its process. */
 bool history_ended_itself(const struct history_thread *thread);
 /* Keeps a text, each text once. Returns its index + 1; 0: len is 0, or memory is lacking. */

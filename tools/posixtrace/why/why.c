@@ -308,16 +308,43 @@ static bool has_idle_main(void)
 }
 
 /*
+ * Returns whether the log shows anything that a thread of the program did. The recorder's own
+ * events, such as posixtrace_record, may be the only ones of the main thread.
+ */
+static bool has_facts(const struct history_thread *thread)
+{
+	return thread->last_call || thread->pieces || thread->stays || thread->samples ||
+	       thread->faults;
+}
+
+/*
+ * Returns the thread with the longest time from its first to its last event, among all threads or
+ * among those of which the log shows something; HISTORY_NONE if there is none.
+ */
+static uint32_t longest_thread(bool needs_facts)
+{
+	const struct history *history = &why.history;
+	uint32_t found = HISTORY_NONE;
+
+	for (size_t i = 0; i < history->threads; i++)
+		if ((!needs_facts || has_facts(&history->thread[i])) &&
+		    (found == HISTORY_NONE ||
+		     thread_ns(&history->thread[i]) > thread_ns(&history->thread[found])))
+			found = (uint32_t)i;
+	return found;
+}
+
+/*
  * Returns the main thread of the recorded process. If it recorded nothing while the recorder was
  * attached, returns the thread of this process with the most calls, because that one works. If the
- * log has no events of a main thread, returns the thread with the longest time from its first to
+ * log shows nothing of a main thread, returns the thread with the longest time from its first to
  * its last event; HISTORY_NONE if the log has no thread.
  */
 static uint32_t main_thread(void)
 {
 	const struct history *history = &why.history;
 	uint32_t found = history_find_at(history, why.log.info.pid, why.log.info.pid,
-					 history->first_ns);
+					 history->first_ns), longest;
 	size_t pieces = 0;
 
 	for (size_t i = 0; has_idle_main() && i < history->threads; i++) {
@@ -328,13 +355,11 @@ static uint32_t main_thread(void)
 			found = (uint32_t)i;
 		}
 	}
-	for (size_t i = 0; found == HISTORY_NONE && i < history->threads; i++) {
-		found = (uint32_t)i;
-		for (size_t n = i + 1; n < history->threads; n++)
-			if (thread_ns(&history->thread[n]) > thread_ns(&history->thread[found]))
-				found = (uint32_t)n;
-	}
-	return found;
+	if (found != HISTORY_NONE && has_facts(&history->thread[found]))
+		return found;
+	longest = longest_thread(true);
+	return longest != HISTORY_NONE ? longest : found != HISTORY_NONE ? found :
+	       longest_thread(false);
 }
 
 /* Adds the only window. Returns a status of the tool. */
@@ -448,8 +473,13 @@ static int take_one(uint32_t index)
 
 	if (thread_window(index, &window))
 		return add_window(&window);
-	say("%s: thread %d has no two events at different times%s", why.log.path,
-	    (int)why.history.thread[index].tid, options.from_text ? " between A and B" : "");
+	if (longest_thread(true) == HISTORY_NONE)
+		say("%s: it has no events of the program: record without --trace none, or with "
+		    "--sample or --sched", why.log.path);
+	else
+		say("%s: thread %d has no two events at different times%s", why.log.path,
+		    (int)why.history.thread[index].tid,
+		    options.from_text ? " between A and B" : "");
 	return TOOL_FAILURE;
 }
 
