@@ -90,9 +90,11 @@ void jit_name_split(char *text, struct jit_name *name)
 	if (rest) {
 		split_v8(rest, name);
 	} else if (!strncmp(text, PYTHON, sizeof(PYTHON) - 1)) {
-		name->function = text + sizeof(PYTHON) - 1;
-		rest = strchr(name->function, ':');
-		if (rest && rest > name->function && rest[1]) {
+		char *function = text + sizeof(PYTHON) - 1;
+
+		name->function = function;
+		rest = strchr(function, ':');
+		if (rest && rest > function && rest[1]) {
 			*rest = '\0';
 			name->file = rest + 1;
 		}
