@@ -18,7 +18,8 @@ check "events went into a log and back" \
 	finding works recording '1000 events recorded, 1000 read from the log$'
 check "the library of this build is found" finding works 'preload library' '/.*preload.so$'
 for name in kernel clock 'shared memory' membarrier 'runtime folder' /proc attach \
-	'kernel events' tracefs seccomp 'open files' SQLite libdw libelf ncurses Zydis; do
+	'kernel events' tracefs seccomp 'open files' 'file sizes' SQLite libdw libelf ncurses \
+	Zydis; do
 	check "a line is about $name" finding '[a-z]*' "$name" '[^ ]'
 done
 
@@ -80,6 +81,45 @@ works    forged"
 POSIXTRACE_RUNTIME_DIR="$tmp/name
 works    forged" run 0 doctor
 check "a line end in a path forges no line" lacks out '^works  *forged'
+
+refuse=${top_builddir:-..}/tests/tools/refuse
+if "$refuse" 'kcmp EPERM' -- true; then
+	"$refuse" 'ptrace EPERM' -- "$posixtrace" doctor >"$tmp/out"
+	check "a filter that refuses ptrace" finding limited attach 'ptrace: '
+	check "with its remedy" advice 'permit ptrace(2)'
+	"$refuse" 'madvise EPERM' -- "$posixtrace" doctor >"$tmp/out"
+	check "a filter that refuses madvise" finding limited 'shared memory' '.*madvise: '
+fi
+
+# Without /proc and /sys no verdict is a guess. The tool and its libraries are seen in a system of
+# its own, which has the root file system of this one, but none that is mounted in it. Only root can
+# separate them.
+in_root() {
+	unshare --mount sh -c 'mount --bind / "$1" && exec chroot "$@"' sh "$tmp/work" "$@"
+}
+if in_root test -x "$posixtrace" -a ! -e /proc/self 2>/dev/null; then
+	in_root "$posixtrace" doctor >"$tmp/out"
+	check "without /proc: attach does not work" finding limited attach '/proc is missing'
+	check "no level of perf_event_open is invented" lacks out 'perf_event_paranoid is -2'
+	if finding limited clock monotonic; then
+		check "without /sys: the advice is to mount it" advice 'mount /sys$'
+	fi
+fi
+
+# A limit of file sizes applies to shared memory, too. No signal ends doctor.
+(
+	ulimit -f 50
+	"$posixtrace" doctor 2>&1 | cat
+) >"$tmp/out"
+check "a limit of file sizes is reported" finding limited 'file sizes' 'at most 51200: '
+check "with its remedy" advice 'ulimit -f unlimited$'
+check "no stream has room" finding fails recording '.*File too large$'
+(
+	ulimit -f 50
+	"$posixtrace" record -o "$tmp/none.ptl" true 2>&1 | cat
+) >"$tmp/out"
+has_shim && check "record names the limit, too" \
+	has out 'a stream of [0-9]* bytes exceeds the limit of file sizes, 51200 bytes; see ulimit -f'
 
 run 2 doctor 0
 run 2 doctor 12x

@@ -5,6 +5,7 @@
  */
 #include "doctor/doctor.h"
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -115,6 +116,8 @@ static int doctor_run(int argc, char **argv)
 	for (int i = optind; i < argc; i++)
 		if (!process_number("doctor", argv[i], &pid))
 			return tool_usage(&doctor_command);
+	/* Shared memory can exceed the limit of file sizes. The calls then return EFBIG. */
+	signal(SIGXFSZ, SIG_IGN);
 	doctor_machine(put_finding);
 	for (int i = optind; i < argc; i++) {
 		process_number("doctor", argv[i], &pid);

@@ -3,16 +3,20 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <linux/membarrier.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <trace_np.h>
 #include <unistd.h>
@@ -23,6 +27,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "doctor/doctor.h"
+#include "live/capture.h"
 #include "live/kernel_frames.h"
 #include "live/kernel_instance.h"
 #include "syscalls/syscalls.h"
@@ -33,9 +38,13 @@
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
 
+#ifndef CAP_PERFMON
+#define CAP_PERFMON 38 /* Linux 5.8 */
+#endif
+
 #define EVENTS         1000
-#define CAP_PTRACE_BIT 19
-#define CAP_PERFMON_BIT 38
+#define FILE_BYTES     ((rlim_t)64 << 20) /* has room for a stream and a small log */
+#define CLOCK_SOURCE   "/sys/devices/system/clocksource/clocksource0/current_clocksource"
 #define MOUNT_TRACEFS  "as root: mount -t tracefs nodev /sys/kernel/tracing"
 
 /*
@@ -53,25 +62,13 @@ static long machine_setting(const char *path, long otherwise)
 	return end == text ? otherwise : number;
 }
 
-/*
- * Returns a number of this process's status file, with the given base. Returns the last argument if
- * the file has no such number.
- */
-static unsigned long long status_number(const char *name, int base, unsigned long long otherwise)
+/* Returns whether a capability is in effect for this process. It does not need /proc. */
+static bool has_capability(unsigned bit)
 {
-	char text[PROCFILE_BYTES];
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
-	return procfile_read("/proc/self/status", text, sizeof(text)) ?
-		       procfile_number(text, name, base, otherwise) : otherwise;
-}
-
-/*
- * Returns whether a capability is in effect for this process. "bit" is the number of the capability
- * in capability.h.
- */
-static bool has_capability(int bit)
-{
-	return status_number("CapEff:", 16, 0) >> bit & 1;
+	return syscall(SYS_capget, &header, data) == 0 && data[bit / 32].effective >> bit % 32 & 1;
 }
 
 /* Reports the version of the kernel and the machine, which a bug report should have. */
@@ -86,7 +83,10 @@ static void examine_kernel(doctor_report *report)
 			   name.release, name.machine);
 }
 
-/* Records events of this process into a log in memory. Returns 0 or an error number. */
+/*
+ * Records events of this process into a log in memory. The stream has the size of those that record
+ * and attach create. Returns 0 or an error number.
+ */
 static int machine_record(int fd)
 {
 	trace_event_id_t type;
@@ -96,7 +96,9 @@ static int machine_record(int fd)
 
 	if (err)
 		return err;
-	err = posix_trace_create_withlog(0, &attr, fd, &trid);
+	err = posix_trace_attr_setstreamsize(&attr, CAPTURE_STREAM_SIZE);
+	if (!err)
+		err = posix_trace_create_withlog(0, &attr, fd, &trid);
 	posix_trace_attr_destroy(&attr);
 	if (err)
 		return err;
@@ -143,11 +145,13 @@ static int machine_count(int fd, unsigned *events, struct posix_trace_loginfo_np
 static void report_clock(doctor_report *report, const struct posix_trace_loginfo_np *info)
 {
 	const bool is_counter = strcmp(info->clock, "monotonic") != 0;
+	const char *advice = access(CLOCK_SOURCE, R_OK) == 0 ?
+		"events cost some 20 ns more; see clocksource in the kernel's log, and "
+		"POSIXTRACE_CLOCK in posixtrace(7)" :
+		"events cost some 20 ns more; the library reads " CLOCK_SOURCE ", so mount /sys";
 
 	doctor_say(report, "clock", is_counter ? DOCTOR_WORKS : DOCTOR_LIMITED,
-		   is_counter ? NULL :
-		   "events cost some 20 ns more; see clocksource in the kernel's log, and "
-		   "POSIXTRACE_CLOCK in posixtrace(7)",
+		   is_counter ? NULL : advice,
 		   is_counter ? "%s, %.2f GHz" :
 		   "%s: the processor's counter is not used",
 		   info->clock, (double)info->clock_hz / 1e9);
@@ -178,8 +182,8 @@ static void examine_recording(doctor_report *report)
 		close(fd);
 	if (err)
 		doctor_say(report, "recording", DOCTOR_FAILS,
-			   advice_unless_files(err, "a container or a limit of memory or processes "
-						    "may be the reason"),
+			   advice_unless_files(err, "a container or a limit of memory, file sizes "
+						    "or processes may be the reason"),
 			   "a stream with a log of this process: %s", say_strerror(err));
 	else
 		doctor_say(report, "recording", events == EVENTS ? DOCTOR_WORKS : DOCTOR_FAILS,
@@ -229,7 +233,7 @@ static void examine_memory(doctor_report *report)
 	if (map == MAP_FAILED) {
 		doctor_say(report, "shared memory", DOCTOR_FAILS,
 			   advice_unless_files(errno, "permit memfd_create(2), and look at the "
-						      "limits of memory"),
+						      "limits of memory and file sizes"),
 			   "1 MiB cannot be allocated: %s", say_strerror(errno));
 	} else if (refused) {
 		doctor_say(report, "shared memory", DOCTOR_LIMITED,
@@ -239,14 +243,16 @@ static void examine_memory(doctor_report *report)
 		munmap(map, bytes);
 	} else {
 		/*
-		 * Kernels before 5.14 refuse this call. With such a kernel, each page is made when
-		 * a thread first uses it.
+		 * Kernels before 5.14 refuse this call with EINVAL, and a filter may refuse it.
+		 * Each page is then made when a thread first uses it.
 		 */
 		populates = madvise(map, bytes, MADV_POPULATE_WRITE) == 0;
 		doctor_say(report, "shared memory", populates ? DOCTOR_WORKS : DOCTOR_LIMITED, NULL,
-			   populates ? "can be made present in advance" :
-			   "cannot be made present in advance (Linux 5.14): some trace points "
-			   "take longer");
+			   populates ? "can be made present in advance%s%s" :
+			   "cannot be made present in advance (%s%s): some trace points take "
+			   "longer",
+			   populates || errno == EINVAL ? "" : "madvise: ",
+			   populates ? "" : errno == EINVAL ? "Linux 5.14" : strerror(errno));
 		munmap(map, bytes);
 	}
 	if (fd >= 0)
@@ -343,19 +349,48 @@ static void examine_proc(doctor_report *report)
 				   "shows processes");
 }
 
-/* Examines ptrace(2), by which attach loads the library into a process. */
+/* Returns 0 if ptrace(2) can seize a child of this process, or an error number. */
+static int machine_try_ptrace(void)
+{
+	const pid_t child = fork();
+	int err = 0;
+
+	if (child < 0)
+		return errno;
+	if (child == 0) {
+		pause();
+		_exit(0);
+	}
+	if (ptrace(PTRACE_SEIZE, child, 0, 0) != 0)
+		err = errno;
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return err;
+}
+
+/* Examines ptrace(2) and /proc, by which attach loads the library into a process. */
 static void examine_ptrace(doctor_report *report)
 {
 	/*
 	 * A kernel without Yama has no such file. The value is then assumed to be 0, because such a
 	 * kernel permits the owner of a process to trace the process.
 	 */
-	long scope = machine_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
+	const long scope = machine_setting("/proc/sys/kernel/yama/ptrace_scope", 0);
+	const bool may_trace = has_capability(CAP_SYS_PTRACE);
+	const int err = machine_try_ptrace();
 
-	if (scope == 0 || (scope < 3 && has_capability(CAP_PTRACE_BIT)))
+	if (err)
+		doctor_say(report, "attach", DOCTOR_LIMITED,
+			   advice_unless_files(err, "permit ptrace(2) in the filter of system "
+						    "calls"),
+			   "ptrace: %s: attach sees only programs that use libposixtrace",
+			   say_strerror(err));
+	else if (access("/proc/self/maps", R_OK) != 0)
+		doctor_say(report, "attach", DOCTOR_LIMITED, NULL,
+			   "/proc is missing: processes cannot be examined");
+	else if (scope == 0 || (scope < 3 && may_trace))
 		doctor_say(report, "attach", DOCTOR_WORKS, NULL, "%s can be changed (ptrace)",
-			   has_capability(CAP_PTRACE_BIT) ? "all processes" :
-			   "the processes of this user");
+			   may_trace ? "all processes" : "the processes of this user");
 	else
 		doctor_say(report, "attach", DOCTOR_LIMITED,
 			   scope == 3 ? "nothing changes that before the next boot" :
@@ -381,16 +416,20 @@ int doctor_try_perf(pid_t pid)
 /* Examines perf_event_open(2), which record --sched and --sample use. */
 static void examine_perf(doctor_report *report)
 {
-	long paranoid = machine_setting("/proc/sys/kernel/perf_event_paranoid", -2);
+	const long paranoid = machine_setting("/proc/sys/kernel/perf_event_paranoid", LONG_MIN);
 	int err = doctor_try_perf(0);
 	const char *why = err ? NULL : kernel_frames_refusal();
+	char level[64] = "";
+
+	if (paranoid != LONG_MIN)
+		snprintf(level, sizeof(level), " (perf_event_paranoid is %ld)", paranoid);
 
 	if (!err)
 		doctor_say(report, "kernel events", DOCTOR_WORKS, NULL,
-			   "record --sched and --sample (perf_event_paranoid is %ld)%s%s", paranoid,
+			   "record --sched and --sample%s%s%s", level,
 			   why ? "; no samples in the kernel: " : ", also in the kernel",
 			   why ? why : "");
-	else if (paranoid > 2 && !has_capability(CAP_PERFMON_BIT))
+	else if (paranoid > 2 && !has_capability(CAP_PERFMON))
 		doctor_say(report, "kernel events", DOCTOR_LIMITED,
 			   "as root: sysctl kernel.perf_event_paranoid=2",
 			   "perf_event_paranoid is %ld: no record --sched and --sample", paranoid);
@@ -489,8 +528,11 @@ static void examine_uprobes(doctor_report *report)
  */
 static void examine_seccomp(doctor_report *report)
 {
-	unsigned long long mode = status_number("Seccomp:", 10, 99);
+	char text[PROCFILE_BYTES];
+	unsigned long long mode = 99;
 
+	if (procfile_read("/proc/self/status", text, sizeof(text)))
+		mode = procfile_number(text, "Seccomp:", 10, 99);
 	if (mode == 99)
 		doctor_say(report, "seccomp", DOCTOR_UNKNOWN, NULL,
 			   "/proc/self/status does not say whether a filter applies");
@@ -502,23 +544,36 @@ static void examine_seccomp(doctor_report *report)
 }
 
 /*
- * Examines the limit of descriptors. The tool needs a few for each traced process and, with
- * --sched, for each CPU.
+ * Reports a limit of this process, whose verdict is limited if the limit is less than "least".
+ * "lack" names the part that then does not work.
+ */
+static void examine_limit(doctor_report *report, const char *name, int resource, rlim_t least,
+			  const char *lack, const char *advice)
+{
+	struct rlimit limit;
+
+	if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
+		doctor_say(report, name, DOCTOR_UNKNOWN, NULL, "%s", strerror(errno));
+	else if (limit.rlim_cur == RLIM_INFINITY)
+		doctor_say(report, name, DOCTOR_WORKS, NULL, "no limit");
+	else if (limit.rlim_cur >= least)
+		doctor_say(report, name, DOCTOR_WORKS, NULL, "at most %llu",
+			   (unsigned long long)limit.rlim_cur);
+	else
+		doctor_say(report, name, DOCTOR_LIMITED, advice, "at most %llu: %s",
+			   (unsigned long long)limit.rlim_cur, lack);
+}
+
+/*
+ * Examines the limits of this process, which programs that record starts inherit. The tool needs
+ * some descriptors for each traced process and, with --sched, for each CPU.
  */
 static void examine_limits(doctor_report *report)
 {
-	struct rlimit files;
-	const char *const advice = "ulimit -n 1024";
-
-	if (getrlimit(RLIMIT_NOFILE, &files) != 0)
-		doctor_say(report, "open files", DOCTOR_UNKNOWN, NULL, "%s", strerror(errno));
-	else if (files.rlim_cur == RLIM_INFINITY)
-		doctor_say(report, "open files", DOCTOR_WORKS, NULL, "no limit");
-	else
-		doctor_say(report, "open files",
-			   files.rlim_cur >= 64 ? DOCTOR_WORKS : DOCTOR_LIMITED,
-			   files.rlim_cur >= 64 ? NULL : advice, "at most %llu",
-			   (unsigned long long)files.rlim_cur);
+	examine_limit(report, "open files", RLIMIT_NOFILE, 64,
+		      "record and attach can lack descriptors", "ulimit -n 1024");
+	examine_limit(report, "file sizes", RLIMIT_FSIZE, FILE_BYTES,
+		      "streams and logs can be too large", "ulimit -f unlimited");
 }
 
 /* Reports whether this build has a part of the tool that needs an optional library. */

@@ -72,15 +72,23 @@ static int set_attributes(const struct capture_plan *plan, trace_attr_t *attr)
 
 /*
  * The library reports ENOMEM also if a filter of system calls refuses the file for the memory of
- * the stream. So this function tries to make such a file.
+ * the stream, or if the file would exceed the limit of file sizes. So this function tries to make
+ * such a file, and reads the limit.
  */
 void capture_say_no_memory(pid_t pid, size_t bytes)
 {
 	const int file = memory_file("posixtrace");
 	const int err = errno;
+	struct rlimit limit;
 
 	if (file >= 0) {
 		close(file);
+		if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < bytes) {
+			say("process %d: a stream of %zu bytes exceeds the limit of file sizes, "
+			    "%llu bytes; see ulimit -f, and --size", (int)pid, bytes,
+			    (unsigned long long)limit.rlim_cur);
+			return;
+		}
 		say("process %d: no memory for a stream of %zu bytes; see --size", (int)pid, bytes);
 		return;
 	}
