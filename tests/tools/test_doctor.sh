@@ -37,6 +37,20 @@ check "a stopped process: the reason is that of attach" \
 kill -KILL $pid
 wait $pid 2>/dev/null
 
+# A process in another mount namespace, as in a container
+if unshare --user --map-root-user --mount true 2>/dev/null; then
+	unshare --user --map-root-user --mount sh -c 'echo $$ >"$0/inside"; exec sleep 1000' "$tmp" &
+	outside=$!
+	until test -s "$tmp/inside"; do sleep 0.05; done
+	run 0 doctor "$(cat "$tmp/inside")"
+	check "its namespaces are named" finding limited namespaces '.*of its own: .*mnt'
+	check "with the section about containers" advice 'section CHROOT AND CONTAINERS$'
+	check "which the page has" grep -q '^\.Sh CHROOT AND CONTAINERS' \
+		"${top_srcdir:-${0%/*}/../..}/lib/man/posixtrace-preload.7"
+	kill -KILL $outside
+	wait $outside 2>/dev/null
+fi
+
 # The Go compiler writes this section into each program.
 cat >"$tmp/go.c" <<'END'
 #include <unistd.h>

@@ -156,7 +156,7 @@ static void examine_spaces(pid_t pid, doctor_report *report)
 	}
 	if (*list)
 		doctor_say(report, "namespaces", DOCTOR_LIMITED,
-			   "posixtrace(7), section PROCESSES, has what works across containers",
+			   "see posixtrace-preload(7), section CHROOT AND CONTAINERS",
 			   "the process has others of its own: %s", list);
 	else
 		doctor_say(report, "namespaces", unknown ? DOCTOR_UNKNOWN : DOCTOR_WORKS, NULL,
