@@ -164,6 +164,27 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 	return fd;
 }
 
+/*
+ * Returns the text that identifies a client, as an index + 1; 0: nothing does. A client that has
+ * not bound its UNIX socket has no address, so the path of the server's socket is used. 'own' is
+ * the address of this socket.
+ */
+static uint32_t client_text(struct history *history, uint32_t client, uint32_t own)
+{
+	static const char family[] = "unix:";
+	const char *path = history_text_at(history, own);
+	char text[512];
+	int len;
+
+	if (strcmp(history_text_at(history, client), family) != 0)
+		return client;
+	if (strncmp(path, family, strlen(family)) != 0)
+		return 0;
+	len = snprintf(text, sizeof(text), "of the socket %s", path + strlen(family));
+	return len > 0 && (size_t)len < sizeof(text) ?
+	       history_keep(history, text, (size_t)len) : 0;
+}
+
 /* Describes the end of a connection that a call of accept() has made. */
 static void accept_fd(struct history *history, const struct plan *plan,
 		      const struct log_type *type, const struct posix_trace_event_np *event,
@@ -172,14 +193,16 @@ static void accept_fd(struct history *history, const struct plan *plan,
 	const struct history_fd listens = known_fd(history, pid,
 						   (int32_t)classify_number(type, event, plan->key),
 						   event->time_ns);
+	const uint32_t client = fd->client;
 
 	fd->is_second = true;
 	fd->own = listens.own;
+	fd->client = client_text(history, fd->client, fd->own);
 	/* A call that failed has made no connection. */
 	if ((int32_t)classify_number(type, event, plan->made[0]) >= 0)
 		fd->object = connections_add(history, &(const struct connection_end){
 			.from_ns = event->time_ns, .to_ns = event->time_ns, .server = fd->own,
-			.client = fd->client, .is_accepted = true });
+			.client = client, .is_accepted = true });
 }
 
 /* Returns the index of the text of a field, plus 1; 0: it is empty. */
@@ -577,6 +600,8 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	}
 	if (call->cause != CAUSE_PEER && !call->text)
 		call->text = fd.text;
+	if (!strcmp(call->type->name, "net.accept"))
+		call->text = client_text(history, call->text, fd.own);
 	/* A call with a path uses a file, which has no peer. */
 	call->peer = call->text && call->cause != CAUSE_PEER ? 0 :
 		     fd.peer ? fd.peer : call->cause == CAUSE_READ ? fd.asked : 0;

@@ -209,7 +209,7 @@ const char *why_client(const struct why *why, const struct window *window, int32
 static void put_client(struct out *out, const char *address, int32_t fd)
 {
 	if (*address)
-		text_name(out, address, strlen(address));
+		put_label(out, address);
 	else
 		out_printf(out, "on descriptor %d", (int)fd);
 }
