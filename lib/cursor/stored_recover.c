@@ -159,7 +159,7 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
-	/* The checksum of the header was right, so the counts are those that the writer wrote. */
+	/* The checksum of the header was right, so the writer wrote these counts. */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 }

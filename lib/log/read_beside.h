@@ -3,7 +3,7 @@
  * log/read_beside.h - the two names areas and the lists area of a log of slots.
  *
  * The tail of a completed log repeats the content of these areas, so readers of a complete log do
- * not need them. Readers of an incomplete log need the areas, and so does the guardian that
+ * not need them. Two parties need the areas: readers of an incomplete log, and the guardian that
  * completes the log of a dead writer. The numbers of the tail's blocks follow those of the blocks
  * in the areas (FORMAT N2 and 3.10). So the guardian and a check of the log must count the same
  * blocks. Both visit the areas with the functions below and number the blocks with

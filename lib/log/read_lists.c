@@ -101,7 +101,7 @@ int ptx_log_decode_schemas(const struct ptx_log_block *block, const void *payloa
 	for (uint32_t i = 0; i < block->records; i++, entry = ptx_log_schema_next(entry)) {
 		const char *text = ptx_log_schema_text(entry);
 
-		/* An entry that breaks FORMAT S2 is ignored, and so is a second entry of a type. */
+		/* An entry that breaks FORMAT S2, and a second entry of a type, are ignored. */
 		if (!text || lists->schema[entry->type])
 			continue;
 		/* A copy, because the next read of the log may overwrite the payload in memory. */

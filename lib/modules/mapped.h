@@ -54,7 +54,7 @@ void ptx_mapped_report_child(void);
 /*
  * Returns true if this process is a child of a program with threads. Some thread of the parent may
  * have had the dynamic linker's lock at the fork, and in the child no thread releases it. All
- * processes look at such a process through /proc, and so does the process itself.
+ * processes, also the process itself, look at such a process through /proc.
  */
 bool ptx_mapped_linker_may_hang(void);
 

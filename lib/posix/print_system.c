@@ -26,9 +26,9 @@ static struct counted count_members(trace_id_t trid, const trace_event_set_t *se
 }
 
 /*
- * Appends the names of the types that are members of the set or, if are_members is false, of those
- * that are not. count_members() has walked over the types before. A type that gets its name after
- * that walk is missing in the counts but appears in the names. This affects only the text.
+ * Appends the names of the types that are members of the set or, if are_members is false, the names
+ * of all other types. count_members() has walked over the types before. A type that gets its name
+ * after that walk is missing in the counts but appears in the names. This affects only the text.
  */
 static void put_names(struct ptx_text *text, trace_id_t trid, const trace_event_set_t *set,
 		      bool are_members)

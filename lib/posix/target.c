@@ -4,8 +4,8 @@
  *
  * A stream is reported as ended only if all processes that it may trace have certainly ended. An
  * inherited stream may trace processes that have not recorded an event yet. It may also trace
- * programs that do not use this library and may start one that does. All these processes hold the
- * arena open, and so do other controllers.
+ * programs that do not use this library and may start one that does. All these processes and other
+ * controllers hold the arena open.
  *
  * Threads  the caller holds the lock of the stream. If the search fails, the state is unknown.
  */

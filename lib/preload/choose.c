@@ -54,8 +54,8 @@ static const struct {
 };
 
 /*
- * The name and the family of each type, from the table in types.h. The names are those that users
- * see in logs, and that patterns match.
+ * The name and the family of each type, from the table in types.h. Users see these names in logs,
+ * and patterns match these names.
  */
 static const struct {
 	const char *name;

@@ -124,7 +124,7 @@ static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 
 /*
  * Copies the first bytes of a call into memory that has room for `bytes` bytes. For read() and
- * recv() the bytes are those that arrived. For write() and send() the memory is read after the
+ * recv() these are the bytes that arrived. For write() and send() the memory is read after the
  * call. If a thread of the program changes the memory during the call, it is also uncertain which
  * bytes the kernel has read.
  */

@@ -133,8 +133,8 @@ static bool has_address(const struct dl_phdr_info *object, const void *address)
  * Callback of dl_iterate_phdr(): returns 1 if the object is a library with a DT_RPATH. For a name
  * without a slash, also returns 1 if the object has a DT_RUNPATH and is the caller's object, the
  * shim or the program. The program is included, because the dynamic linker treats a caller that is
- * in no object, such as generated code, as the program. The program headers of a loaded object are
- * mapped, and so is its dynamic section. The program itself has an empty name.
+ * in no object, such as generated code, as the program. The program headers and the dynamic section
+ * of a loaded object are mapped. The program itself has an empty name.
  */
 static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 {

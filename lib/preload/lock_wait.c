@@ -4,8 +4,8 @@
  *
  * A wait on a condition variable always records an event, because the thread always blocks. The
  * wrapper of sem_wait() first tries to acquire the semaphore, as the wrapper of a lock does. The
- * wrapper of sem_post() records an event only if a thread may wait, and so do pthread_cond_signal()
- * and pthread_cond_broadcast(). So there are no events of an object for which no thread ever waits.
+ * wrappers of sem_post(), pthread_cond_signal() and pthread_cond_broadcast() record an event only
+ * if a thread may wait. So there are no events of an object for which no thread ever waits.
  */
 #include <fcntl.h>
 #include <pthread.h>

@@ -4,8 +4,7 @@
  * changed.
  *
  * The options are some of those of `posixtrace record`, with their values behind a blank or "=".
- * Blanks separate words. A blank between quotes (' or ") belongs to a word, and so does a blank
- * behind a backslash.
+ * Blanks separate words. A blank between quotes (' or "), or behind a backslash, belongs to a word.
  *
  * Owner     the caller. The result points into the struct itself: do not copy it.
  */

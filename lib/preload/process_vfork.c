@@ -41,7 +41,7 @@ static uint64_t *begin_at(unsigned depth)
 	return &begin[depth < DEPTHS ? depth : DEPTHS - 1];
 }
 
-/* The assembly below calls this function, and those that are marked as used. */
+/* The assembly below calls this function, and each function that is marked as used. */
 __attribute__((used)) pid_t shim_vfork_of_guest(long result);
 
 #define GUEST (-1u)

@@ -13,9 +13,9 @@
  * thread that has waited very long continues without its turn: otherwise a thread that was killed
  * in its turn would block all others.
  *
- * A child of vfork() has its own signal actions, but uses its parent's memory, and so does a guest
- * (self.h). So the shim does not trace handlers that these children set. It also does not see
- * handlers that the program sets by other functions than those of this file.
+ * A child of vfork(), or a guest (self.h), has its own signal actions but uses its parent's memory.
+ * So the shim does not trace handlers that these children set. It also does not see handlers that
+ * the program sets by other functions than those of this file.
  */
 #include <sched.h>
 #include <signal.h>

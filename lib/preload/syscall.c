@@ -206,12 +206,12 @@ void shim_syscall_begin(void)
 
 /*
  * syscall(). A wrapper with a frame of its own would disturb system calls that return twice or on
- * another stack, such as clone(). All calls but those that C handles are passed on by a jump, with
- * the registers unchanged. C handles clone() and clone3() if they have no new stack and none of
- * the flags SHIM_NO_COPY. shim_raw_before() decides this (process_clone.c). The assembly makes the
- * other children that the shim records. After the system call the parent uses nothing that it has
- * stored on the stack, because a child may use that stack, too. The wrapper of vfork() makes the
- * same system call as syscall(SYS_vfork).
+ * another stack, such as clone(). The code jumps to the real function for each call that C does not
+ * handle, with the registers unchanged. C handles clone() and clone3() if they have no new stack
+ * and none of the flags SHIM_NO_COPY. shim_raw_before() decides this (process_clone.c). The
+ * assembly makes the other children that the shim records. After the system call the parent uses
+ * nothing that it has stored on the stack, because a child may use that stack, too. The wrapper of
+ * vfork() makes the same system call as syscall(SYS_vfork).
  */
 #if defined __x86_64__
 

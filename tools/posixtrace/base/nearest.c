@@ -31,10 +31,10 @@ static size_t nearest_least(size_t a, size_t b)
 }
 
 /*
- * The Damerau-Levenshtein distance in its restricted form: each missing, superfluous or different
- * letter counts as one error, and so do two neighbouring letters that are exchanged. The function
- * keeps only three rows of the table, because each row is computed from the two rows before it.
- * Both lengths are at most NEAREST_BYTES.
+ * The Damerau-Levenshtein distance in its restricted form: one error is a missing, superfluous or
+ * different letter, or two neighbouring letters that are exchanged. The function keeps only three
+ * rows of the table, because each row is computed from the two rows before it. Both lengths are at
+ * most NEAREST_BYTES.
  */
 static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_t b_len)
 {

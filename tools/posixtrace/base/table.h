@@ -90,7 +90,8 @@ table_find(const struct table *table, uint64_t hash,
 bool table_add(struct table *table, uint64_t hash, uint32_t index);
 
 /*
- * Removes an element that is in the table. "hash" and "index" are those that its table_add() got.
+ * Removes an element that is in the table. "hash" and "index" must be the arguments that
+ * table_add() got for the element.
  */
 void table_remove(struct table *table, uint64_t hash, uint32_t index);
 

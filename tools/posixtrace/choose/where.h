@@ -12,8 +12,8 @@
  * number of a field is compared with a text, the label of the number is used. A name that is not a
  * field means a value of the field on the other side of the operator, as in flags & O_CREAT.
  *
- * A value that an event lacks is unknown, and so is each result computed from it. An event is
- * chosen only if the expression is known to be true.
+ * A value that an event lacks is unknown. Each result that is computed from an unknown value is
+ * unknown, too. An event is chosen only if the expression is known to be true.
  */
 #ifndef POSIXTRACE_CHOOSE_WHERE_H
 #define POSIXTRACE_CHOOSE_WHERE_H

@@ -47,8 +47,8 @@ bool choice_begin(struct choice *choice, struct fmt_facts *facts);
  */
 bool choice_event(struct choice *choice, const struct fmt_event *event);
 /*
- * Returns whether a loss may concern selected events: its type is selected or unknown, and so are
- * its process and its thread.
+ * Returns whether a loss may concern selected events: the type, the process and the thread of the
+ * loss are each selected or unknown.
  */
 bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 

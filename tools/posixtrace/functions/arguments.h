@@ -33,9 +33,9 @@ enum arguments_way {
 };
 
 /*
- * Finds the arguments and the result of a function. Structures are omitted, and so are arguments
- * whose place or type is not known. Returns false if the function is not known, or if no argument
- * and no result can be read. "name" is the linker's name of the function. "prototypes" may be NULL.
+ * Finds the arguments and the result of a function. Structures, and arguments whose place or type
+ * is not known, are omitted. Returns false if the function is not known, or if no argument and no
+ * result can be read. "name" is the linker's name of the function. "prototypes" may be NULL.
  */
 bool arguments_of(struct prototypes *prototypes, uint64_t address, const char *name,
 		  enum arguments_way way, struct arguments *arguments);

@@ -97,7 +97,7 @@ enum kernel_calls {
 	KERNEL_CALLS_AUTO,
 	KERNEL_CALLS_NONE,
 	KERNEL_CALLS_UNSEEN, /* the processes that the library cannot enter */
-	/* all processes; the calls of those that the library has entered become sys.NAME */
+	/* all processes; if the library has entered a process, its calls become sys.NAME */
 	KERNEL_CALLS_ALL
 };
 

@@ -3,8 +3,8 @@
  * weave_jit.c - adds the functions that a program compiled while it ran, so that readers find the
  * names of their addresses.
  *
- * A map has some ten thousand functions. The log gets those that occur in stacks, or that called a
- * function that was recorded.
+ * A map has some ten thousand functions. The log gets only the functions that occur in stacks, or
+ * that called a function that was recorded.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -632,8 +632,10 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 				       0);
 		return hash_number(hash_number(key, call->key), is_vain_wait(call));
 	default:
-		/* The object of a message is its type. A queue is one part, and so are all
-		 * connections to a peer or of a client. */
+		/*
+		 * The object of a message is its type. A queue is one part. All connections to a
+		 * peer, or of a client, are also one part.
+		 */
 		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ?
 				       0 : call->object);
 		key = hash_number(key, call->client);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * speedscope.c - the file format of speedscope (speedscope.app/file-format-schema.json): each lane
- * of a thread becomes an "evented" profile, and so does each lane of spans with a key.
+ * of a thread, and each lane of spans with a key, becomes an "evented" profile.
  *
  * The format requires all events of a profile in one place, so tracks.h collects them first. Times
  * are nanoseconds since the first event or begin of a span. Times since 1970 would not be exact,

@@ -40,8 +40,8 @@ static bool is_octal_number(struct word word)
 }
 
 /*
- * Parses a number, a code or a macro. A word that begins with a digit is a number, and so is an
- * octal number such as o17. Everything else is a code or a macro. o1, o2, o4 and o8 are codes.
+ * Parses a number, a code or a macro. A word that begins with a digit, or an octal number such as
+ * o17, is a number. Everything else is a code or a macro. o1, o2, o4 and o8 are codes.
  */
 bool parse_count(struct parse *parse)
 {
