@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
-# soak/agent.sh ROUNDS [SEED]: in each round the agent, its guardian or a recorded process is killed, or the
-# agent gets a request, at random. After each round every new log is sound and complete, the quota is
-# kept, and the agent needs less than 32 MB. The last line has the numbers.
+# soak/agent.sh ROUNDS [SEED]: in each round the agent, its guardian or a recorded process is killed, the
+# agent gets a request, or its program is replaced by another file, at random. After each round every new
+# log is sound and complete, the quota is kept, and the agent needs less than 32 MB. After MINUTES, if this
+# variable is set, no further round begins. The last line has the numbers.
 . "${0%/*}/../tools/lib.sh"
 . "${0%/*}/../tools/targets.sh"
 . "${0%/*}/../tools/agents.sh"
@@ -24,6 +25,13 @@ victim=$tmp/busy
 LD_LIBRARY_PATH=$(cd "${top_builddir:-..}/lib/.libs" && pwd)${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 export LD_LIBRARY_PATH
 
+# install_agent: replaces the program of the agent by another file, as an upgrade does.
+program=$posixtrace
+test ! -x "${program%/*}/.libs/posixtrace" || program=${program%/*}/.libs/posixtrace
+install_agent() { cp "$program" "$tmp/posixtrace.new" && mv "$tmp/posixtrace.new" "$tmp/posixtrace"; }
+install_agent || exit 99
+posixtrace=$tmp/posixtrace
+
 write_conf "quota = $quota" '[record busy]' "executable = $(readlink -f "$victim")" 'size = 128K' \
 	'[trigger crash]' 'when = crash' 'hold-off = none'
 for n in 1 2; do
@@ -36,13 +44,14 @@ until_true records "$target2"
 
 # look_at_logs: the new logs. Names sort by time; a log may be removed for the quota meanwhile.
 : >"$tmp/known"
-checked=0
+checked=0 fired=0
 look_at_logs() {
 	ls "$store/logs" >"$tmp/listed"
 	bad=0
 	for each in $(grep -vxF -f "$tmp/known" "$tmp/listed"); do
 		cp "$store/logs/$each" "$tmp/copy.ptl" 2>/dev/null || continue
 		checked=$((checked + 1))
+		case $each in *-restart.ptl) ;; *) fired=$((fired + 1)) ;; esac
 		is_sound "$tmp/copy.ptl" >/dev/null && is_even "$tmp/copy.ptl" &&
 			"$victim" check "$tmp/copy.ptl" >/dev/null 2>"$tmp/why" && test ! -s "$tmp/why" && continue
 		echo "$each: account $(account_of "$tmp/copy.ptl")"
@@ -54,9 +63,12 @@ look_at_logs() {
 	return $bad
 }
 
-agents=1 targets=2 requests=0
+lacks_words() { ! said "$1"; }
+agents=1 targets=2 requests=0 upgrades=0
+end=$(($(date +%s) + ${MINUTES:-1000000} * 60))
 for round in $(seq "$rounds"); do
-	random 6
+	test "$(date +%s)" -lt $end || break
+	random 7
 	case $number in
 	0 | 1)
 		random 2
@@ -88,6 +100,15 @@ for round in $(seq "$rounds"); do
 		agents=$((agents + 1))
 		what="kill at a snapshot"
 		;;
+	6)
+		install_agent
+		end_agent USR2 0
+		start_agent
+		check "round $round: an upgrade leaves no gap" lacks_words 'nothing was recorded'
+		agents=$((agents + 1))
+		upgrades=$((upgrades + 1))
+		what="upgrade"
+		;;
 	esac
 	until_true records "$target1"
 	until_true records "$target2"
@@ -107,5 +128,6 @@ got=$?
 cat "$tmp/bad"
 check "the last logs are sound" test $got -eq 0
 check "flight/ is empty" is_grounded
-echo "$agents agents, $targets processes, $requests requests, $checked logs, $rss kB"
+echo "$((round)) rounds, $agents agents, $upgrades upgrades, $targets processes, $requests requests, $checked logs," \
+	"$fired of them of triggers, $(cat "$store"/logs/* | wc -c) bytes of $quota, $rss kB"
 finish
