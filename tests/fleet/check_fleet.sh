@@ -9,12 +9,16 @@
 #	SECONDS_  of kills, 60 without it
 #	EVENTS    events of the log that make_log makes, 20000 without it; another log is recorded
 #	SHIPPERS  at the same time, 4 without it
-#	DISK      size of the second replica's file system in memory, 1g without it; 100 million events
-#	          and their merges need 8g
+#	DISK      bytes of the second replica's file system in memory, such as 8g; without it, the space
+#	          for all events and their merges
 #	SEED      of the kills
+#
+# The limits of time at the end grow with the number of rows.
 . "${0%/*}/../tools/lib.sh"
 
-: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}" "${DISK:=1g}"
+: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}"
+# The recorded log has up to 40000 events; an event and its merges need 64 bytes.
+: "${DISK:=$((HOSTS * (EVENTS + 40000) * 64 + (1 << 30)))}"
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
 servers=$tmp/servers
 mkdir "$servers" "$tmp/state" "$tmp/done"
@@ -159,23 +163,37 @@ report_difference() {
 	done
 }
 looks=0
-until are_equal || test $looks -ge "${LOOKS:-300}"; do
+until are_equal || test $looks -ge "${LOOKS:-$((300 + HOSTS * events / 500000))}"; do
 	looks=$((looks + 1))
 	sleep 1
 done
 equal_or_report() { are_equal || { report_difference; return 1; }; }
 check "the replicas have equal parts and no work" equal_or_report
 
-# To count 100 million rows takes some minutes beside other work.
-ask_s=900
+# The events of a log have the numbers 0, 1, 2 ... A set of all numbers would need gigabytes, so 64 of them
+# are one row here: c events, and a word m with a bit for each. If each is there once, the bits are the c
+# lowest ones, and c is 64 in all rows of the log but the last.
+counted='row_attempt NOT IN (SELECT attempt FROM fleet.voided)'
+each_once="SELECT count(), sum(n), sum(wrong), sum(rows != last + 1 OR full < last) FROM (
+	SELECT row_source, sum(c) AS n, sum(c > 64 OR m != if(c = 64, bitNot(toUInt64(0)),
+		toUInt64(bitShiftLeft(toUInt64(1), c) - 1))) AS wrong, count() AS rows, max(b) AS last, sum(c = 64) AS full
+	FROM (SELECT row_source, intDiv(row_seq, 64) AS b, count() AS c,
+		groupBitOr(bitShiftLeft(toUInt64(1), row_seq % 64)) AS m
+		FROM fleet.events_rows WHERE $counted GROUP BY row_source, b)
+	GROUP BY row_source)"
+ask_s=$((120 + HOSTS * events / 100000))
+# shellcheck disable=SC2086 # a list of words
+logs_of_host=$(echo $logs | wc -w)
 for number in 1 2; do
-	ask $number "SELECT count(), uniqExact(row_source, row_seq), max(row_seq) + 1 FROM fleet.events_rows
-		WHERE row_attempt NOT IN (SELECT attempt FROM fleet.voided)" >"$tmp/out"
-	echo "replica $number: $(cat "$tmp/out") (events, different events, of the longest log); $(
+	ask $number "$each_once" >"$tmp/out"
+	echo "replica $number: $(cat "$tmp/out") (logs, events, wrong blocks, logs with gaps); $(
 		ask $number "SELECT count() FROM fleet.voided") void attempts, $(
 		ask $number "SELECT count() FROM fleet.events_rows WHERE row_attempt IN (SELECT attempt FROM fleet.voided)") of their rows"
 	check "replica $number: none is missing, none is there twice" has out \
-		"^$((HOSTS * events))	$((HOSTS * events))	"
+		"^$((HOSTS * logs_of_host))	$((HOSTS * events))	0	0\$"
+	ask $number "SELECT count(), min(n), max(n) FROM (SELECT row_host, count() AS n FROM fleet.events_rows
+		WHERE $counted GROUP BY row_host)" >"$tmp/out"
+	check "replica $number: each host has all of its events" has out "^$HOSTS	$events	$events\$"
 	run 0 query --csv --at "clickhouse://127.0.0.1:$(http_of $number)/fleet" "
 		select count(distinct host), sum(abs(open)), sum(called) from (select host, pid, name,
 			sum(case term when 'called' then count else -count end) open,
