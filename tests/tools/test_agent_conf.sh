@@ -121,6 +121,10 @@ rule() {
 	check "line $1: $2" has err "^$conf:$1:$2"
 	check "nothing is made" test ! -e "$tmp/store"
 }
+conf '[trigger t]' 'when = every'; fault 6 'when every: expected crash'
+conf '[trigger t]' 'when = every day now'; fault 6 'when every day now: expected crash'
+conf '[trigger t]' 'when = every day'; fault 6 'when day: not a time'
+conf '[trigger t]' 'when = every 999ms'; fault 6 'when every 999ms: the time must be 1s or longer'
 conf '[trigger t]' 'when = rule'; fault 6 'when rule: expected crash'
 conf '[trigger t]' 'when = rule # nothing'; rule 6 '1: error: expected every, never, count or rate, found the end'
 conf '[trigger t]' 'when = rule always x'; rule 6 '1: error: expected every, never, count or rate, found "always"'

@@ -53,6 +53,37 @@ check "nothing else is left" is_grounded
 check "all logs are sound" all_sound
 end_agent TERM 0
 
+# A log each second, while the process runs: together they have all events. The last one is of its end.
+write_conf '[record doll]' "executable = $puppet" '[trigger rotate]' 'when = every 1s' 'last = 1h' \
+	'[trigger rest]' 'when = end'
+run 0 agent -c "$conf" --check
+check "--check prints the trigger" has out '^  trigger rotate: every 1s, the last 3600s$'
+start_agent
+start_puppet
+until_true records "$target"
+at_least() { test "$(logs rotate)" -ge "$1"; }
+tell e e
+before=$(logs rotate)
+until_true at_least $((before + 2))
+tell e
+end_puppet
+until_true has_logs rest 1
+check "a log each second" at_least 2
+check "the reason has the time" reason_in "$(log_of rotate)" 'rotate.*every 1s; only the last 3600s'
+log=$(log_of rotate)
+check "a log has the events until then" test "$(count_of u)" -ge 2
+log=$(log_of rest)
+check "the last log has all" test "$(count_of u)" -eq 3
+run 0 agent -c "$conf" --status
+check "the logs are counted" has out '^trigger rotate: record doll: [2-9][0-9]* written, 0 held off$'
+check "all logs of a rotation are sound" all_sound
+# A new configuration without the trigger ends the rotation; its processes have no second stream.
+write_conf '[record doll]' "executable = $puppet"
+kill -HUP "$agent"
+until_true said ': loaded$'
+end_agent TERM 0
+rm -f "$store"/logs/*
+
 # A log that cannot be moved, because a file has the name of its folder, remains for the next agent.
 write_last 90s
 start_agent

@@ -87,6 +87,7 @@ struct agent {
 	int64_t begin_ns, search_ns;
 	int64_t budget_ns;	     /* time of the next check of budgets, by CLOCK_MONOTONIC */
 	int64_t read_ns;	     /* time of the next reading of watches, by CLOCK_MONOTONIC */
+	int64_t due_ns;		     /* time of the next agent_write_due(), by CLOCK_MONOTONIC */
 	int64_t began;		     /* the beginning of the agent in seconds since 1970 */
 	struct metrics metrics;
 	struct until signals;
@@ -119,6 +120,12 @@ void agent_process_ended(struct agent *agent, size_t index, const struct ended *
 
 /* Reads the watches of all recorders, and writes the logs of triggers that fire. */
 void agent_read_watches(struct agent *agent);
+
+/*
+ * Writes the logs of triggers "every TIME" that are due, and sets the time for the next ones. For
+ * the first log, the time begins when the agent begins, or when it reads the new trigger.
+ */
+void agent_write_due(struct agent *agent);
 
 /* Ends a recorder for another reason than the end of its process. Keeps the log of the recorder. */
 void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, const char *reason);

@@ -49,6 +49,7 @@ void agent_begin_counts(struct agent *agent)
 			if (config_matches(&config->trigger[k]->record, record))
 				fired_of(agent, config->trigger[k]->name, record);
 	}
+	agent->due_ns = 0;
 }
 
 /* Adds to the reason of a log the number of logs that were held off before this log. */
@@ -299,6 +300,70 @@ static bool is_selected(const struct recorder *recorder, const char *name)
 	if (*name && !name[strspn(name, "0123456789")])
 		return recorder->pid == atoi(name);
 	return fnmatch(name, recorder->record->name, 0) == 0;
+}
+
+/*
+ * Writes a log of each process of a section for a trigger "every". A reason why a log cannot be
+ * written is printed once a minute.
+ */
+static void write_section(struct agent *agent, struct agent_fired *state,
+			  const struct config_trigger *trigger)
+{
+	struct recorder_log *list = calloc(agent->recorders + 1, sizeof(*list));
+	char reason[REASON_BYTES], messages[RECORDER_REASON];
+	size_t count = 0;
+
+	if (!list)
+		return;
+	for (size_t i = 0; i < agent->recorders; i++)
+		if (!strcmp(agent->recorder[i]->record->name, state->record))
+			list[count++].recorder = agent->recorder[i];
+	snprintf(reason, sizeof(reason), "%s", trigger->when_text);
+	add_last(trigger->last_ns, reason);
+	say_keep(messages, sizeof(messages));
+	recorder_snapshot(list, count, &agent->store, agent->config, trigger->name, reason,
+			  trigger->last_ns);
+	say_keep(NULL, 0);
+	if (*messages && agent_is_due(&state->said_ns))
+		say("%s", agent_one_line(messages));
+	for (size_t i = 0; i < count; i++) {
+		++*(list[i].is_written ? &state->logs : &state->failed);
+		say_log(list[i].path, trigger->name, reason);
+	}
+	free(list);
+}
+
+/* A trigger "every" has no hold-off: its own time is one. */
+static void write_if_due(struct agent *agent, const struct config_trigger *trigger,
+			 const char *record)
+{
+	struct agent_fired *state = fired_of(agent, trigger->name, record);
+	int64_t due_ns;
+
+	if (!state)
+		return;
+	if (!state->last_ns)
+		state->last_ns = until_now_ns();
+	if (until_now_ns() - state->last_ns >= trigger->span_ns) {
+		/* Before the logs, so that the time to write them does not add up. */
+		state->last_ns = until_now_ns();
+		write_section(agent, state, trigger);
+	}
+	due_ns = state->last_ns + trigger->span_ns;
+	if (due_ns < agent->due_ns)
+		agent->due_ns = due_ns;
+}
+
+void agent_write_due(struct agent *agent)
+{
+	const struct config *config = agent->config;
+
+	agent->due_ns = INT64_MAX;
+	for (size_t k = 0; k < config->triggers; k++)
+		for (size_t i = 0; config->trigger[k]->when == CONFIG_EVERY && i < config->records;
+		     i++)
+			if (config_matches(&config->trigger[k]->record, config->record[i]->name))
+				write_if_due(agent, config->trigger[k], config->record[i]->name);
 }
 
 /* A snapshot that a user requests is never held off. */

@@ -361,6 +361,8 @@ static int sleep_ms(const struct agent *agent)
 		until_ns = agent->read_ns;
 	if (has_budget(agent) && agent->budget_ns < until_ns)
 		until_ns = agent->budget_ns;
+	if (agent->due_ns < until_ns)
+		until_ns = agent->due_ns;
 	if (metrics_end_ns(&agent->metrics) < until_ns)
 		until_ns = metrics_end_ns(&agent->metrics);
 	left_ns = until_ns - until_now_ns();
@@ -423,6 +425,8 @@ static void wait_for_work(struct agent *agent)
 	}
 	if (has_budget(agent) && until_now_ns() >= agent->budget_ns)
 		keep_budgets(agent);
+	if (until_now_ns() >= agent->due_ns)
+		agent_write_due(agent);
 	obey_signals(agent);
 }
 

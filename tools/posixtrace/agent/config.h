@@ -66,7 +66,8 @@ enum config_when {
 	CONFIG_END,	/* the process ended in any way */
 	CONFIG_SPAN,	/* a span took longer than span_ns */
 	CONFIG_ERRORS,	/* more than "errors" calls failed within span_ns */
-	CONFIG_RULE	/* a rule of the command check is violated */
+	CONFIG_RULE,	/* a rule of the command check is violated */
+	CONFIG_EVERY	/* span_ns have passed since the last log, or since the agent began */
 };
 
 /* [trigger NAME] */
@@ -125,6 +126,9 @@ bool config_matches(const struct config_words *patterns, const char *text);
 
 /* Returns the [record] of this name, or NULL. */
 const struct config_record *config_record_of(const struct config *config, const char *name);
+
+/* The shortest time of CONFIG_EVERY. */
+#define CONFIG_EVERY_NS INT64_C(1000000000)
 
 /* Returns the share of the processor time that events of a section may cost; 0: no limit. */
 double config_budget(const struct config *config, const struct config_record *record);

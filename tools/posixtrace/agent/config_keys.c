@@ -339,10 +339,21 @@ static void key_record(struct config_place *place, const struct given *given)
 	store_word(place, &place->trigger->record, given->value);
 }
 
+/* Parses the TIME of "every TIME". */
+static void parse_every(struct config_place *place, const struct given *given, const char *time)
+{
+	struct config_trigger *trigger = place->trigger;
+
+	trigger->when = CONFIG_EVERY;
+	refuse_value(place, quantity_span(given->where, time, &trigger->span_ns));
+	if (trigger->span_ns && trigger->span_ns < CONFIG_EVERY_NS)
+		config_fault(place, "when %s: the time must be 1s or longer", given->value);
+}
+
 /*
- * Parses "span PATTERN > TIME" and "errors PATTERN > NUMBER per TIME". If the value has another
- * form, returns false and prints nothing. If the time or the number is wrong, prints the fault and
- * returns true.
+ * Parses "span PATTERN > TIME", "errors PATTERN > NUMBER per TIME" and "every TIME". If the value
+ * has another form, returns false and prints nothing. If the time or the number is wrong, prints
+ * the fault and returns true.
  */
 static bool parse_condition(struct config_place *place, const struct given *given)
 {
@@ -366,6 +377,9 @@ static bool parse_condition(struct config_place *place, const struct given *give
 		}
 		trigger->errors = (size_t)number;
 		strcpy(limit, per);
+	} else if (sscanf(given->value, "every %63s %1s", limit, rest) == 1) {
+		parse_every(place, given, limit);
+		return true;
 	} else {
 		return false;
 	}
@@ -434,7 +448,8 @@ static void key_when(struct config_place *place, const struct given *given)
 	else
 		config_fault(place,
 			     "when %s: expected crash, failure, end, \"span PATTERN > TIME\", "
-			     "\"errors PATTERN > NUMBER per TIME\" or \"rule RULE\"",
+			     "\"errors PATTERN > NUMBER per TIME\", \"rule RULE\" or "
+			     "\"every TIME\"",
 			     given->value);
 }
 
