@@ -20,6 +20,8 @@ of rows meets the next FAULT; without further ones it succeeds:
     down-late   the same, and the rows are stored when the next INSERT of rows arrives
     dropped     somebody has removed the tables with all rows, and the server answers that they do
                 not exist until they are made again
+    remade      the same, but another process has made them again and has added its mark
+    part-remade the same, but only events_rows was removed and made again
     none        no fault
 
 or one of these, which also may meet a SELECT; none of the rows are stored:
@@ -42,6 +44,9 @@ With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE
 that begins with this text. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
 replicated ones, of plain ones, and of views per minute.
+
+If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
+then the file. The file RESULT.remake has the same effect as the fault remade.
 
 It keeps all rows in SQLite, and so answers the requests of --at in the format RowBinary. The file
 RESULT.select, if there is one, has a table and a fault that meets each SELECT of this table:
@@ -89,6 +94,7 @@ events, ledger = [], []
 tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down, is_gone = [], [], [], []
 lock = threading.Lock()
+marks = itertools.count(1000)
 GHOSTS = b"{replica}", b"{replica}_2"
 database = sqlite3.connect(":memory:", check_same_thread=False)
 kinds = {}  # by table: the kinds of its columns
@@ -229,7 +235,7 @@ def write_result():
         for sql in statements[-30:]:
             if sql.endswith(" FORMAT RowBinary"):
                 file.write("asked %s\n" % sql)
-        file.write("fields %s\n" % " ".join(sorted(f[0] for f in fields)))
+        file.write("fields %s\n" % " ".join(sorted(f[0] for f in fields if " " not in f[0])))
     os.rename(result + ".new", result)
 
 
@@ -355,7 +361,7 @@ def answer(sql):
         return b""
     if sql.startswith("SELECT toString(count()) FROM system.columns"):
         return b"1000\n"
-    if sql.startswith("CREATE TABLE IF NOT EXISTS fleet.events_rows "):
+    if sql.startswith("CREATE TABLE IF NOT EXISTS fleet.fields "):
         is_gone.clear()
     if sql.startswith(("CREATE ", "RENAME ", "DROP ")):
         return b""
@@ -368,6 +374,13 @@ def answer(sql):
         return b""
     if sql.startswith("SELECT name, kind FROM fields"):
         return b"".join(row_binary(name, kind) for name, kind in sorted(fields))
+    if sql == ("SELECT toUInt64(sum(number)) FROM (SELECT toUInt64OrZero(substring(name, 8)) AS number FROM "
+               "fleet.fields WHERE name LIKE 'tables %' GROUP BY number) FORMAT RowBinary"):
+        return struct.pack("<Q", sum(int(n[7:]) for n, _ in fields if n.startswith("tables ")) % 2 ** 64)
+    found = re.fullmatch(r"INSERT INTO fleet\.fields VALUES \('(tables \d+)', 0\)", sql)
+    if found:
+        fields.add((found[1], 0))
+        return b""
     if sql.startswith("INSERT INTO fields VALUES "):
         fields.update((n, int(k)) for n, k in re.findall(r"\('(\w+)', (\d)\)", sql))
         return b""
@@ -375,10 +388,10 @@ def answer(sql):
     if found:
         voided.add(int(found[1]))
         return b""
-    found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows "
+    found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM (logs_rows|events_rows) "
                          r"WHERE row_source = (\d+)", sql)
     if found:
-        voided.update(a for s, _, a in tables.get("logs_rows", []) if s == int(found[1]))
+        voided.update(a for s, _, a in tables.get(found[1], []) if s == int(found[2]))
         return b""
     found = re.fullmatch(r"SELECT toString\(count\(\)\) FROM (\w+) WHERE row_source = (\d+) AND "
                          r"row_attempt = (\d+)", sql)
@@ -402,6 +415,34 @@ def answer(sql):
         rows += rows[-1:]
     body = b"\xff" * 1000 if fault == "garbage" else b"".join(rows)
     return body[:-3] if fault == "short" else body
+
+
+def delete_events():
+    events.clear()
+    tables.pop("events_rows", None)
+    if kinds.pop("events_rows", None):
+        database.execute("DROP TABLE events_rows")
+
+
+def delete_all():
+    for of_rows in events, ledger, tables, voided, fields, waiting:
+        of_rows.clear()
+    for name in kinds:
+        database.execute("DROP TABLE " + name)
+    kinds.clear()
+
+
+def remake():
+    delete_all()
+    fields.add(("tables %d" % next(marks), 0))
+
+
+def meddle():
+    """What others do to the tables between two requests."""
+    for name, act in ("delete", delete_events), ("remake", remake):
+        if os.path.exists(result + "." + name):
+            act()
+            os.unlink(result + "." + name)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -441,12 +482,15 @@ class Handler(http.server.BaseHTTPRequestHandler):
             is_down.append(True)
             self.close_connection = True
         elif fault == "dropped":
-            for of_rows in events, ledger, tables, voided, fields, waiting:
-                of_rows.clear()
-            for name in kinds:
-                database.execute("DROP TABLE " + name)
-            kinds.clear()
+            delete_all()
             is_gone.append(True)
+            return False
+        elif fault == "remade":
+            remake()
+            return False
+        elif fault == "part-remade":
+            delete_events()
+            fields.add(("tables %d" % next(marks), 0))
             return False
         elif fault == "continue":
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n")
@@ -525,6 +569,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             open(result + ".slow", "w", encoding="utf-8").close()
             select.select([self.connection], [], [], 120)
         with lock:
+            meddle()
             if sql and not table:
                 self.reply(400, b"Code: 62. DB::Exception: Syntax error\n")
                 return

@@ -49,20 +49,69 @@ for before in 0 1 2 3 4 6; do
 	check "dropped after $before: all events, each once" is_whole "$total"
 	check "dropped after $before: the tables are complete" has result '^streams_rows 1 whole$'
 done
+# Another process makes them again, so no request fails: the tables have another mark.
+for fault in remade part-remade; do
+	for before in 0 1 4; do
+		rm -rf "$tmp/state"
+		# shellcheck disable=SC2046 # a list of words
+		serve $(yes none | head -n "$before") $fault
+		ships 0 --batch 900 "$log"
+		check "$fault after $before: all events, each once" is_whole "$total"
+		check "$fault after $before: the tables are complete" has result '^streams_rows 1 whole$'
+	done
+done
+rm -rf "$tmp/state"
+serve none remade
+ships 0 --batch 900 "$log"
+check "events that do not follow each other are reported" has err \
+	": the database has [0-9]* of its first [0-9]* events, which do not follow each other; all are sent again\$"
+rm -rf "$tmp/state"
+serve none dropped
+ships 0 --batch 900 "$log"
 check "the events that are sent again are reported" has err \
-	": the database has lost $total of $total shipped events; they are sent again\$"
+	": the database has lost 900 of 900 shipped events; they are sent again\$"
 
 # They are removed when another log was shipped as a whole: --follow sends this log again, too.
 "$make_log" plain "$tmp/other.log" 2000 >/dev/null || exit 99
 both=$((total + $("$posixtrace" dump "$tmp/other.log" 2>/dev/null | wc -l)))
-for before in 7 9 11; do
+for way in 'dropped 7 --follow' 'dropped 9 --follow' 'dropped 11 --follow' 'dropped 9' 'remade 7 --follow' \
+	'remade 9' 'remade 11' 'part-remade 9 --follow' 'part-remade 11'; do
+	# shellcheck disable=SC2086 # a list of words
+	set -- $way
 	rm -rf "$tmp/state"
 	# shellcheck disable=SC2046 # a list of words
-	serve $(yes none | head -n "$before") dropped
-	ships 0 --follow "$log" "$tmp/other.log"
-	check "dropped after $before, two logs: all events, each once" is_whole "$both"
-	check "dropped after $before, two logs: the tables are complete" has result '^streams_rows 2 whole$'
+	serve $(yes none | head -n "$2") "$1"
+	ships 0 ${3-} "$log" "$tmp/other.log"
+	check "$way, two logs: all events, each once" is_whole "$both"
+	check "$way, two logs: the tables are complete" has result '^streams_rows 2 whole$'
 done
+
+# Another process makes them again while a follower has nothing to do. A folder with two logs may get
+# more, so the follower does not end.
+mkdir "$tmp/two"
+cp "$log" "$tmp/other.log" "$tmp/two"
+rm -rf "$tmp/state"
+serve
+"$posixtrace" ship --state "$tmp/state" --to "$url" --follow "$tmp/two" >"$tmp/out" 2>"$tmp/err" &
+follower=$!
+has_both() { is_whole "$both" && has result '^streams_rows 2 whole$'; }
+soon() { # COMMAND...: a minute at most
+	tries=600
+	until "$@"; do
+		tries=$((tries - 1))
+		test $tries -gt 0 || return 1
+		sleep 0.1
+	done
+}
+soon has_both
+check "the follower sends both logs" has_both
+touch "$tmp/result.remake"
+was_remade() { test ! -e "$tmp/result.remake"; }
+check "an idle follower asks for the tables" soon was_remade
+check "and sends both logs again" soon has_both
+kill "$follower"
+wait "$follower"
+check "it is reported" has err ": the database has lost $total of $total shipped events; they are sent again\$"
 
 # Answers that do not come: their rows are stored later.
 rm -rf "$tmp/state"
@@ -79,8 +128,8 @@ check "a run without positions sends no event" has out ': 0 events shipped'
 check "all events, each once, also then" is_whole "$total"
 check "and one summary" has result '^streams_rows 1 whole$'
 
-# Tables that somebody removes while no shipper runs. If the tables are missing, the next shipper sends
-# all events again. If the tables are new, or rows were deleted, it names the position.
+# Tables that somebody removes while no shipper runs. If the tables are missing or new, the next shipper
+# sends all events again. If rows were deleted, it names the position.
 rm -rf "$tmp/state"
 FAKE_TABLES="0 0 0"
 export FAKE_TABLES
@@ -97,14 +146,30 @@ check "removed before: it is reported" has err \
 unset FAKE_TABLES
 serve
 ships 0 "$log"
-check "new tables: the position is named" has err \
-	": the database has only 0 of $total shipped events; the others were deleted; to send them again, remove $tmp/state/[0-9a-f-]*\$"
-check "new tables: nothing is sent" lacks result '^events_rows'
-rm "$(sed -n 's/.* send them again, remove //p' "$tmp/err")"
-ships 0 "$log"
-check "new tables: without the position, all events, each once" is_whole "$total"
+check "new tables: all events, each once" is_whole "$total"
+check "new tables: it is reported" has err \
+	": the database has lost $total of $total shipped events; they are sent again\$"
 ships 0 "$log"
 check "new tables: then nothing is wrong" is_empty err
+touch "$tmp/result.delete"
+ships 0 "$log"
+check "deleted rows: the position is named" has err \
+	": the database has only 0 of $total shipped events; the others were deleted; to send them again, remove $tmp/state/[0-9a-f-]*\$"
+check "deleted rows: nothing is sent" lacks result '^events_rows'
+rm "$(sed -n 's/.* send them again, remove //p' "$tmp/err")"
+ships 0 "$log"
+check "deleted rows: without the position, all events, each once" is_whole "$total"
+ships 0 "$log"
+check "deleted rows: then nothing is wrong" is_empty err
+# The position of an older version has no tables; it gets them.
+sed -i '/^tables /d' "$tmp"/state/*[0-9a-f]
+ships 0 "$log"
+check "an older position: nothing is wrong" is_empty err
+check "an older position: nothing is sent" is_whole "$total"
+touch "$tmp/result.remake"
+ships 0 "$log"
+check "an older position: new tables are noticed later" is_whole "$total"
+check "and it is reported" has err 'they are sent again$'
 unset FAKE_PORT
 
 # Old logs are deleted by days.

@@ -191,6 +191,28 @@ check "a run without positions sends no event" has out ': 0 events shipped'
 run 0 query --csv --at "$url" "select count(*), count(distinct uuid) from logs where host = 'web1'"
 check "the summary was replaced" has out '^2,2$'
 
+# Tables that another process makes again: all of them, or one. Each log is sent again.
+one=${url}_made
+run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
+stored=$(ask 1 'SELECT count() FROM fleet_made.events')
+spans=$(ask 1 'SELECT count() FROM fleet_made.spans')
+for removed in 'DATABASE fleet_made' 'TABLE fleet_made.events_rows' 'TABLE fleet_made.spans_rows' \
+	'TABLE fleet_made.voided' 'TABLE fleet_made.fields'; do
+	ask 1 "DROP $removed"
+	run 0 ship --state "$tmp/other" --to "$one" "$tmp/lossy.log"
+	run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
+	check "$removed: all events are there again" test "$stored" = \
+		"$(ask 1 "SELECT count() FROM fleet_made.events WHERE log LIKE '%plain%'")"
+	check "$removed: and all spans" test "$spans" = \
+		"$(ask 1 "SELECT count() FROM fleet_made.spans WHERE log LIKE '%plain%'")"
+	run 0 query --csv --at "$one" "select sum(abs(open)) from ($(cat "$tmp/account"))"
+	check "$removed: the account closes" has out '^0$'
+done
+# Deleted rows are not sent again.
+ask 1 "ALTER TABLE fleet_made.events_rows DROP PARTITION '$(ask 1 'SELECT max(row_day) FROM fleet_made.events_rows')'"
+run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
+check "deleted rows: the position is named" has err "the database has only 0 of $stored shipped events"
+
 # A request that is cut anywhere stores nothing.
 check "a cut request stores no row" python3 "${0%/*}/../fleet/cut.py" "$(http_of 1)"
 

@@ -6,6 +6,8 @@
 
 #include "base/table.h"
 
+#define MARK "tables " /* a mark has this text and a number */
+
 const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_DAY] = { "row_day", "Date" },
 	[FLEET_ATTEMPT] = { "row_attempt", "UInt64" },
@@ -194,8 +196,12 @@ static void make_view(enum fleet_view view, const char *database, struct bytes *
 	fleet_view_sql(view, database, sql);
 }
 
-/* The numbers of the statements. The two views per minute are the last. */
-enum { DATABASE, VOIDED, FIELDS, EVENTS, STORED, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
+/*
+ * The numbers of the statements. The table with the marks is the first, because a process that is
+ * killed after it has made another table must have left a mark. The two views per minute are the
+ * last.
+ */
+enum { DATABASE, FIELDS, VOIDED, EVENTS, STORED, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
        DURATIONS, STATEMENTS };
 
 /* The statement that makes a table precedes the statements that make the views of this table. */
@@ -237,6 +243,25 @@ bool fleet_create_sql(unsigned index, const char *database, const char *replica,
 			put_view(&query_schema[index - QUERY_TABLES], database, sql);
 	}
 	return true;
+}
+
+bool fleet_makes_fields(unsigned index)
+{
+	return index == FIELDS;
+}
+
+void fleet_mark_sql(const char *database, uint64_t number, struct bytes *sql)
+{
+	bytes_printf(sql, "INSERT INTO %s.fields VALUES ('" MARK "%llu', 0)", database,
+		     (unsigned long long)number);
+}
+
+void fleet_identity_sql(const char *database, struct bytes *sql)
+{
+	bytes_printf(sql, "SELECT toUInt64(sum(number)) FROM (SELECT "
+		     "toUInt64OrZero(substring(name, %zu)) AS number FROM %s.fields "
+		     "WHERE name LIKE '" MARK "%%' GROUP BY number) FORMAT RowBinary",
+		     sizeof(MARK), database);
 }
 
 bool fleet_is_optional(unsigned index)

@@ -22,6 +22,12 @@
  * name and of the kind of its value. A column for each field would give the table thousands of
  * columns. Nearly all of these columns would be empty, and each column would need files in each
  * part. The table "fields" lists the names of all fields.
+ *
+ * Marks. A position of ship describes the rows of certain tables. If the tables are removed and
+ * made again, it describes nothing. So a process that makes tables adds a mark to the table
+ * "fields", before it makes any other table: a row whose name is "tables " and a random number. No
+ * field has such a name. The sum of the numbers is the identity of the tables; it changes when any
+ * table is made again, and is the same on all replicas. 0: the tables have no mark yet.
  */
 #ifndef POSIXTRACE_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_FLEET_H
@@ -75,6 +81,16 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
  */
 bool fleet_create_sql(unsigned index, const char *database, const char *replica, struct bytes *sql);
 #define FLEET_REPLICA "{replica}" /* the server's macro */
+
+/* Returns whether the statement makes the table "fields", which has the marks. */
+bool fleet_makes_fields(unsigned index);
+
+/*
+ * fleet_mark_sql() appends the statement that adds a mark. fleet_identity_sql() appends the SELECT
+ * for the identity of the tables. Its answer is one number in the format RowBinary.
+ */
+void fleet_mark_sql(const char *database, uint64_t number, struct bytes *sql);
+void fleet_identity_sql(const char *database, struct bytes *sql);
 
 /* Views that count or sum up the rows. */
 enum fleet_view { FLEET_STORED, FLEET_RATES, FLEET_DURATIONS };

@@ -10,6 +10,7 @@
 #include <sys/random.h>
 
 #include "base/say.h"
+#include "base/until.h"
 #include "base/vec.h"
 
 #define OTHERS_S 5 /* timeout for a replica to which this process does not send rows now */
@@ -143,11 +144,33 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 	return SERVER_OK;
 }
 
+/* Notes that the tables are new, so that all positions are compared again. */
+static void note_made(struct link *link)
+{
+	link->made++;
+	link->checks = 0;
+	link->tables = 0;
+	link->is_sure = false;
+}
+
+/* Adds a mark (fleet.h), the same one on all hosts. */
+static enum server_result mark_tables(struct link *link, struct bytes *sql)
+{
+	if (!link->mark)
+		link->mark = link_attempt();
+	sql->used = 0;
+	fleet_mark_sql(link->server.address.database, link->mark, sql);
+	bytes_add(sql, "", 1);
+	return sql->failed ? lack_memory(link)
+			   : server_request(&link->server, sql->at, NULL, 65536);
+}
+
 /*
  * Makes the database, the tables and the views that are missing. If all of them exist, no statement
  * is sent, because the user may lack the right to make tables. A database that an older version has
  * made may lack optional views. If a table is missing, link->made is counted even if a statement
- * fails later, because some of the tables may then be new.
+ * fails later, because some of the tables may then be new. For the same reason the mark is added
+ * before any table other than its own is made.
  */
 static enum server_result make_tables(struct link *link)
 {
@@ -157,7 +180,7 @@ static enum server_result make_tables(struct link *link)
 	unsigned statements = 0, optional = 0, tables = 0;
 	enum server_result result;
 	struct found found;
-	bool is_complete;
+	bool is_complete, are_missing;
 
 	while (fleet_create_sql(statements, server->address.database, NULL, &sql)) {
 		tables += sql.used >= strlen(table) && !memcmp(sql.at, table, strlen(table));
@@ -170,13 +193,15 @@ static enum server_result make_tables(struct link *link)
 	is_complete = found.all + 1 + optional >= statements + found.optional;
 	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
 		result = SERVER_REFUSED;
-	if (result == SERVER_OK && !is_complete && found.plain + found.replicated < tables) {
-		link->made++;
-		link->checks = 0;
-	}
-	for (unsigned i = 0; result == SERVER_OK && i < statements; i++)
+	are_missing = !is_complete && found.plain + found.replicated < tables;
+	if (result == SERVER_OK && are_missing)
+		note_made(link);
+	for (unsigned i = 0; result == SERVER_OK && i < statements; i++) {
 		if (fleet_is_optional(i) ? found.optional < optional : !is_complete)
 			result = make_table(link, i, &sql);
+		if (result == SERVER_OK && are_missing && fleet_makes_fields(i))
+			result = mark_tables(link, &sql);
+	}
 	bytes_free(&sql);
 	server->has_database = true;
 	link->has_tables[server->host] = result == SERVER_OK;
@@ -203,6 +228,8 @@ static void make_tables_everywhere(struct link *link)
 	}
 	link->server.host = host;
 	link->server.timeout_s = timeout_s;
+	/* Tables that are made later are other ones. */
+	link->mark = 0;
 }
 
 /* A log needs requests of some milliseconds, so a linear search is fast enough. */
@@ -223,7 +250,7 @@ bool link_is_whole(const struct link *link, uint64_t source)
 {
 	const struct link_compared *check = find_compared(link, source);
 
-	return check && check->is_whole;
+	return link->is_sure && check && check->is_whole;
 }
 
 bool link_note_checked(struct link *link, uint64_t source, bool is_whole)
@@ -241,10 +268,68 @@ bool link_note_checked(struct link *link, uint64_t source, bool is_whole)
 /* ------------------------------------------------------------------ repetition */
 
 /*
- * Makes the tables on the current host, if this process has not done so. After a failure other than
- * SERVER_REFUSED, the result is SERVER_ABSENT, because the caller's statement was not sent.
+ * If a table or the database was removed since this process has looked for it, the next request
+ * looks for the tables again, and makes them with a new mark.
  */
-static enum server_result prepare_host(struct link *link)
+static void note_missing(struct link *link, enum server_result result)
+{
+	const int code = result == SERVER_WRONG ? server_code(&link->server) : 0;
+
+	if (code == CODE_NO_TABLE || code == CODE_NO_DATABASE) {
+		link->has_tables[link->server.host] = false;
+		link->mark = 0;
+	}
+}
+
+/* Asks the current host for the identity of the tables. */
+static enum server_result ask_identity(struct link *link, uint64_t *tables)
+{
+	struct server *server = &link->server;
+	struct bytes sql = { .at = NULL };
+	enum server_result result;
+	size_t at = 0;
+
+	fleet_identity_sql(server->address.database, &sql);
+	bytes_add(&sql, "", 1);
+	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
+	note_missing(link, result);
+	if (result == SERVER_OK && (server->answer.used != sizeof(*tables) ||
+				    !server_get_u64(&server->answer, &at, tables)))
+		result = server_foreign(server, sql.at);
+	bytes_free(&sql);
+	return result;
+}
+
+/*
+ * Reads the identity of the tables. A user or an older version may have made tables without a mark;
+ * these get one. If the identity is not the one that this process has read before, another process
+ * has made tables again.
+ */
+static enum server_result read_identity(struct link *link)
+{
+	struct bytes sql = { .at = NULL };
+	uint64_t tables = 0;
+	enum server_result result = ask_identity(link, &tables);
+
+	if (result == SERVER_OK && !tables) {
+		link->mark = 0;
+		result = mark_tables(link, &sql);
+		note_missing(link, result);
+		if (result == SERVER_OK)
+			result = ask_identity(link, &tables);
+	}
+	bytes_free(&sql);
+	if (result != SERVER_OK)
+		return result;
+	if (link->tables && link->tables != tables)
+		note_made(link);
+	link->tables = tables;
+	link->is_sure = true;
+	link->sure_ns = until_now_ns();
+	return SERVER_OK;
+}
+
+enum server_result link_prepare(struct link *link)
 {
 	enum server_result result = SERVER_OK;
 
@@ -252,19 +337,9 @@ static enum server_result prepare_host(struct link *link)
 		result = make_tables(link);
 	if (result == SERVER_OK && !link->has_begun)
 		make_tables_everywhere(link);
+	if (result == SERVER_OK && !link->is_sure)
+		result = read_identity(link);
 	return result == SERVER_OK || result == SERVER_REFUSED ? result : SERVER_ABSENT;
-}
-
-/*
- * If a table or the database was removed since this process has looked for it, the next request
- * looks for the tables again, and makes them.
- */
-static void note_missing(struct link *link, enum server_result result)
-{
-	const int code = result == SERVER_WRONG ? server_code(&link->server) : 0;
-
-	if (code == CODE_NO_TABLE || code == CODE_NO_DATABASE)
-		link->has_tables[link->server.host] = false;
 }
 
 /*
@@ -274,7 +349,7 @@ static void note_missing(struct link *link, enum server_result result)
 static enum server_result try_checked(struct link *link, const char *sql, const struct bytes *body,
 				      size_t limit, link_check is_right)
 {
-	enum server_result result = prepare_host(link);
+	enum server_result result = link_prepare(link);
 
 	if (result == SERVER_OK)
 		result = server_request(&link->server, sql, body, limit);
@@ -304,7 +379,7 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
 enum server_result link_sync(struct link *link)
 {
 	static const char *const tables[] = { "voided", "events_rows", "logs_rows" };
-	enum server_result result = prepare_host(link);
+	enum server_result result = link_prepare(link);
 	struct bytes sql = { .at = NULL };
 	char name[64];
 
@@ -329,6 +404,7 @@ enum server_result link_sync(struct link *link)
 
 bool link_again(struct link *link, enum server_result result)
 {
+	link->is_sure = false;
 	if (!retry_again(&link->retry, link->server.reason, result == SERVER_REFUSED, 0))
 		return false;
 	server_next_host(&link->server);
@@ -340,11 +416,30 @@ bool link_reach(struct link *link)
 	enum server_result result;
 
 	do {
-		result = prepare_host(link);
+		result = link_prepare(link);
 	} while (result != SERVER_OK && link_again(link, result));
 	if (result == SERVER_OK)
 		retry_succeeded(&link->retry);
 	return result == SERVER_OK;
+}
+
+bool link_confirm(struct link *link)
+{
+	link->is_sure = false;
+	return link_reach(link);
+}
+
+/* The first try may find that tables are missing; the second one makes them. */
+void link_confirm_once(struct link *link, int64_t age_ns)
+{
+	const bool *has_tables = &link->has_tables[link->server.host];
+
+	if (link->is_sure && until_now_ns() - link->sure_ns < age_ns)
+		return;
+	link->is_sure = false;
+	link_prepare(link);
+	if (!*has_tables)
+		link_prepare(link);
 }
 
 /*

@@ -10,22 +10,24 @@
 
 /*
  * Parses a position. A text without all numbers and the word "end" is not a position, so an
- * incomplete file is recognized.
+ * incomplete file is recognized. Only a position of an older version lacks the line "tables".
  */
 static bool parse_position(struct position *position, const char *text)
 {
 	unsigned end;
-	int len = 0;
+	int len = 0, more = 0;
 
 	if (sscanf(text,
 		   "posixtrace ship 1\nevents %" SCNu64 "\nattempt %" SCNu64 " %" SCNu64 " %" SCNu64
-		   "\nsummary %" SCNu64 " %" SCNu64 " %u\nreplacing %" SCNu64 "\nend\n%n",
+		   "\nsummary %" SCNu64 " %" SCNu64 " %u\nreplacing %" SCNu64 "\n%n",
 		   &position->events, &position->attempt, &position->first, &position->count,
 		   &position->summary, &position->summary_events, &end, &position->replacing,
 		   &len) != 8 || !len || end > SUMMARY_ACCOUNT)
 		return false;
 	position->summary_end = (enum summary_end)end;
-	return !text[len] && (!position->attempt || position->first == position->events);
+	sscanf(text + len, "tables %" SCNu64 "\n%n", &position->tables, &more);
+	return !strcmp(text + len + more, "end\n") &&
+	       (!position->attempt || position->first == position->events);
 }
 
 /*
@@ -66,9 +68,10 @@ bool position_save(struct position *position)
 
 	snprintf(text, sizeof(text),
 		 "posixtrace ship 1\nevents %" PRIu64 "\nattempt %" PRIu64 " %" PRIu64 " %" PRIu64
-		 "\nsummary %" PRIu64 " %" PRIu64 " %u\nreplacing %" PRIu64 "\nend\n",
+		 "\nsummary %" PRIu64 " %" PRIu64 " %u\nreplacing %" PRIu64 "\ntables %" PRIu64
+		 "\nend\n",
 		 position->events, position->attempt, position->first, position->count,
 		 position->summary, position->summary_events, (unsigned)position->summary_end,
-		 position->replacing);
+		 position->replacing, position->tables);
 	return state_save(&position->state, text);
 }

@@ -35,6 +35,7 @@ extern const struct tool_command ship_command;
 #define GIVE_UP_NS INT64_C(60000000000)
 #define EXPIRE_NS  INT64_C(3600000000000)
 #define KEEP_MOST  36500 /* days */
+#define CONFIRM_NS INT64_C(10000000000)
 #define PAUSE_LEAST_NS INT64_C(1000000000)
 #define PAUSE_MOST_NS  INT64_C(60000000000)
 #define STUCK_PAUSE_NS INT64_C(10000000000)
@@ -327,18 +328,39 @@ static int ship_all(struct candidates *list, struct link *link, bool is_last)
 	for (size_t i = 0; i < list->count && !ship_stopped && !has_given_up(link); i++) {
 		struct candidate *candidate = &list->candidate[i];
 
-		/* The database may have lost a log that was shipped before its tables were made. */
+		/*
+		 * The database may have lost a log that was shipped before its tables were made.
+		 * Without --follow, any other log of the list is shipped once.
+		 */
 		if (!is_current(candidate, link))
 			candidate->is_ended = candidate->is_seen = false;
+		candidate->made = link ? link->made : 0;
 		/* The spool may have dropped a log of the list while the server was absent. */
-		if (has_ended(candidate) ||
+		if (has_ended(candidate) || (is_last && candidate->is_seen) ||
 		    (given.spool.bytes && !candidate->is_named && access(candidate->path, F_OK)))
 			continue;
 		status = tool_worse(status, is_last ? ship_one(link, candidate->path, true, &state)
 						    : follow_one(candidate, link));
+		candidate->is_seen |= is_last;
 		candidate->made = link ? link->made : 0;
 	}
 	return status;
+}
+
+/*
+ * Looks for tables that another process has made again, unless this was done within "age_ns".
+ * Returns whether the tables are those into which all logs of the list were shipped. If not, the
+ * caller ships the logs again.
+ */
+static bool have_tables_remained(const struct candidates *list, struct link *link, int64_t age_ns)
+{
+	if (link && list->count && !ship_stopped && !has_given_up(link) &&
+	    !link->retry.failing_ns)
+		link_confirm_once(link, age_ns);
+	for (size_t i = 0; i < list->count; i++)
+		if (!is_current(&list->candidate[i], link))
+			return false;
+	return true;
 }
 
 /*
@@ -421,6 +443,8 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		}
 		if (list->count != (size_t)operands || list->has_removed_logs)
 			is_over = false;
+		if (!have_tables_remained(list, link, is_over ? 0 : CONFIRM_NS))
+			is_over = false;
 		stuck_ns = end_folder_round();
 		if (is_over || status == TOOL_FAILURE)
 			break;
@@ -472,7 +496,10 @@ static int run_ship(struct link *link, char **operand, int operands)
 		for (int i = 0; i < operands; i++)
 			status = tool_worse(status, add_operand(&list, operand[i]));
 		if (status != TOOL_FAILURE)
-			status = tool_worse(status, ship_all(&list, link, true));
+			do
+				status = tool_worse(status, ship_all(&list, link, true));
+			while (status != TOOL_FAILURE && !ship_stopped &&
+			       !have_tables_remained(&list, link, 0));
 		limit_spool();
 	}
 	for (size_t i = 0; i < list.count; i++)

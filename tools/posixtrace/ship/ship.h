@@ -40,12 +40,18 @@ struct link {
 	bool has_replicas[ADDRESS_HOSTS]; /* for each host: whether the tables are replicated */
 	bool lacks_views;              /* the message about optional views was printed */
 	/*
-	 * How often this process found that tables were missing, and made them. Positions from
-	 * before the last time may count events that the database no longer has.
+	 * How often this process found that tables were missing, and made them, or that another
+	 * process had made them again. Positions from before the last time may count events that
+	 * the database no longer has.
 	 */
 	unsigned made;
+	uint64_t tables;               /* the identity of the tables: fleet.h; 0: it is not known */
+	uint64_t mark;                 /* the mark for tables that are made on all hosts; 0: none */
+	/* the identity was read after the last failure; only then is it compared with positions */
+	bool is_sure;
+	int64_t sure_ns;               /* the time when the identity was last read */
 	/*
-	 * the logs whose positions were compared with the database since tables were last made, or
+	 * the logs whose positions were compared with the database since "made" last changed, or
 	 * since the process began; see link_checked()
 	 */
 	struct link_compared {
@@ -57,7 +63,14 @@ struct link {
 };
 
 /*
- * Sends a statement once to the current host, after the host has the tables. If the result is
+ * Makes the tables on the current host if this process has not done so, and reads their identity if
+ * this was not done since the last failure. If the tables are new, counts link->made. After a
+ * failure other than SERVER_REFUSED, the result is SERVER_ABSENT, because the next statement of the
+ * caller was not sent.
+ */
+enum server_result link_prepare(struct link *link);
+/*
+ * Calls link_prepare() and then sends a statement once to the current host. If the result is
  * SERVER_ABSENT, SERVER_UNCERTAIN or SERVER_WRONG, the caller may call link_again() and try again.
  */
 enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
@@ -119,11 +132,23 @@ bool keep_has_expired(uint16_t day, uint64_t keep_days);
 bool link_checked(const struct link *link, uint64_t source);
 bool link_note_checked(struct link *link, uint64_t source, bool is_whole);
 
-/* Returns whether the position was compared and the database lacks none of the log's events. */
+/*
+ * Returns whether the position was compared and the database lacks none of the log's events. While
+ * the server fails, the result is false, because the tables may be removed now.
+ */
 bool link_is_whole(const struct link *link, uint64_t source);
 
 /* Waits until the current host answers and has the tables. Returns false after ship gave up. */
 bool link_reach(struct link *link);
+
+/*
+ * Reads the identity of the tables again. link_confirm() repeats this until it succeeds, and
+ * returns false after ship gave up. link_confirm_once() does not repeat it, and ignores a failure:
+ * the next shipment reads the identity in any case. It does nothing within "age_ns" after the
+ * identity was read.
+ */
+bool link_confirm(struct link *link);
+void link_confirm_once(struct link *link, int64_t age_ns);
 
 /* Returns a new random number, not 0. */
 uint64_t link_attempt(void);
@@ -139,6 +164,8 @@ enum summary_end { SUMMARY_PART, SUMMARY_WHOLE, SUMMARY_ACCOUNT };
 struct position {
 	struct state state;
 	uint64_t source;
+	/* the identity of the tables that the position describes; 0: an older version wrote it */
+	uint64_t tables;
 	/* number of events, from the first event of the log on, that the server has */
 	uint64_t events;
 	/* an INSERT that is not confirmed, with "count" events from "first" on; 0: none */

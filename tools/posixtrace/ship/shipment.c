@@ -75,11 +75,16 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	else {
 		/*
 		 * SERVER_ABSENT means that nothing was sent, so the INSERT can be repeated with the
-		 * same attempt.
+		 * same attempt. If the tables are new, nothing is sent.
 		 */
 		do {
-			result = link_try(link, sql.at, &body, 65536);
-		} while (result == SERVER_ABSENT && link_again(link, result));
+			result = link_prepare(link);
+			if (!shipment_is_current(shipment))
+				result = SERVER_ABSENT;
+			else if (result == SERVER_OK)
+				result = link_try(link, sql.at, &body, 65536);
+		} while (result == SERVER_ABSENT && shipment_is_current(shipment) &&
+			 link_again(link, result));
 		good = result == SERVER_OK;
 	}
 	if (!good && result != SERVER_ABSENT && link_again(link, result))
@@ -157,17 +162,29 @@ static bool resolve_attempts(struct shipment *shipment)
 	return true;
 }
 
-/* Voids all summaries of this log that the database has. */
-static bool void_summaries(struct shipment *shipment)
+/* Voids all rows of this log that the table has. */
+static bool void_rows(struct shipment *shipment, const char *table)
 {
 	struct bytes sql = { .at = NULL };
 	bool good;
 
-	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM logs_rows "
-		     "WHERE row_source = %" PRIu64, shipment->source);
+	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM %s "
+		     "WHERE row_source = %" PRIu64, table, shipment->source);
 	good = link_query_bytes(shipment->link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
+}
+
+/*
+ * Voids all summaries of this log that the database has. If tables were made again while a summary
+ * was sent, the table of logs lacks its attempt. So the attempt of the position is voided as well.
+ */
+static bool void_summaries(struct shipment *shipment)
+{
+	const struct position *position = &shipment->position;
+
+	return void_rows(shipment, "logs_rows") &&
+	       (!position->summary || link_void(shipment->link, position->summary));
 }
 
 /*
@@ -179,16 +196,24 @@ static bool is_position(const struct bytes *answer)
 	return answer->used == 2 * sizeof(uint64_t);
 }
 
-/* Prints that the database has rows of the log which are not the first events of the log. */
-static void say_holes(const struct shipment *shipment, uint64_t rows, uint64_t next)
+/*
+ * Handles rows of the log in the database which are not the first events of the log. If the log has
+ * a position, its tables were made again while a process shipped it. Then these rows are voided,
+ * and all events are sent again. Without a position, the rows may be those of another process that
+ * ships the log now. Then nothing is shipped.
+ */
+static bool void_holes(struct shipment *shipment, uint64_t rows, uint64_t next)
 {
-	if (shipment->position.is_new)
-		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has "
-		    "no position of it, so nothing is shipped", shipment->log->path, rows, next,
-		    shipment->options->folder);
-	else
-		say("%s: the database has lost some of the first %" PRIu64 " events, and has "
-		    "%" PRIu64 ", so nothing is shipped", shipment->log->path, next, rows);
+	if (!shipment->position.is_new) {
+		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, which do "
+		    "not follow each other; all are sent again", shipment->log->path, rows, next);
+		return void_rows(shipment, "events_rows");
+	}
+	say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has no "
+	    "position of it, so nothing is shipped", shipment->log->path, rows, next,
+	    shipment->options->folder);
+	shipment->state = SHIPMENT_FAULTY;
+	return false;
 }
 
 /*
@@ -216,10 +241,10 @@ static bool count_events(struct shipment *shipment, bool is_synced, uint64_t *ro
 /*
  * Finds the position of a log that has no file of a position. The database may have rows of the log
  * nevertheless, because the log was shipped with another folder of positions, or because the file
- * was deleted. Also finds the position again if tables were removed from the database. So the
- * function asks the database for the number of its events of the log. They must be the first events
- * of the log, without gaps and each only once. Otherwise the function reports the numbers, and
- * nothing is shipped. A replica may lack rows that another replica has confirmed, so link_sync() is
+ * was deleted. Also finds the position again if tables were made again in the database. So the
+ * function asks the database for the number of its events of the log. They should be the first
+ * events of the log, without gaps and each only once; void_holes() has the other case. A replica
+ * may lack rows that another replica has confirmed, so link_sync() is
  * called first. The database may have a summary but no event, for a dropped log or for a log whose
  * events were lost.
  */
@@ -227,29 +252,34 @@ static bool find_position(struct shipment *shipment)
 {
 	struct link *link = shipment->link;
 	struct position *position = &shipment->position;
-	uint64_t rows, next;
+	uint64_t rows, next, tables;
 	unsigned made;
 
 	if (!count_events(shipment, true, &rows, &next))
 		return false;
+	/* The requests below may find that the tables were made again after the count. */
 	made = link->made;
-	if (rows && rows != next) {
-		say_holes(shipment, rows, next);
-		shipment->state = SHIPMENT_FAULTY;
+	tables = link->tables;
+	if (!void_summaries(shipment))
 		return false;
-	}
-	if (rows < position->events)
+	if (rows && rows != next) {
+		if (!void_holes(shipment, rows, next))
+			return false;
+		rows = 0;
+	} else if (rows < position->events) {
 		say("%s: the database has lost %" PRIu64 " of %" PRIu64 " shipped events; they are "
 		    "sent again", shipment->log->path, position->events - rows, position->events);
+	}
 	position->events = rows;
+	position->tables = tables;
 	position->summary = position->summary_events = 0;
-	return void_summaries(shipment) && position_save(position) &&
+	return position_save(position) &&
 	       (link->made != made || link_note_checked(link, shipment->source, true));
 }
 
 /*
- * Compares the position of an earlier process with the database, whose tables or rows may have been
- * removed meanwhile. If the tables are missing, the requests make them again, and the caller calls
+ * Compares the position with the database, whose rows may have been removed meanwhile. If the
+ * requests find that tables are missing, they make them again, and the caller calls
  * find_position(). If only rows are missing, a user may have deleted them on purpose, as with the
  * partition of a day. So they are not sent again, and a message names the position. --keep deletes
  * rows without a message. A replica may lack rows that another one has confirmed. So if there are
@@ -257,16 +287,18 @@ static bool find_position(struct shipment *shipment)
  */
 static bool compare_position(struct shipment *shipment)
 {
-	const struct position *position = &shipment->position;
+	struct position *position = &shipment->position;
 	const struct ship_options *options = shipment->options;
 	struct link *link = shipment->link;
+	const unsigned made = link->made;
+	const uint64_t tables = link->tables;
 	uint64_t rows, next;
 	bool is_whole;
 
 	for (int is_synced = 0; is_synced <= 1; is_synced++) {
 		if (!count_events(shipment, is_synced, &rows, &next))
 			return false;
-		if (link->made)
+		if (link->made != made)
 			return true;
 		if (rows >= position->events)
 			break;
@@ -276,22 +308,43 @@ static bool compare_position(struct shipment *shipment)
 		say("%s: the database has only %" PRIu64 " of %" PRIu64 " shipped events; the "
 		    "others were deleted; to send them again, remove %s", shipment->log->path,
 		    rows, position->events, position->state.path);
+	if (!position->tables) {
+		position->tables = tables;
+		if (!position_save(position))
+			return false;
+	}
 	return link_note_checked(link, shipment->source, is_whole);
 }
 
 /*
+ * Returns whether the position describes the tables that the database has now. The position of an
+ * older version has no identity, so it is assumed that its tables are the present ones unless this
+ * process has made them.
+ */
+static bool has_its_tables(const struct shipment *shipment)
+{
+	const struct position *position = &shipment->position;
+	const struct link *link = shipment->link;
+
+	return position->tables ? position->tables == link->tables : !link->made;
+}
+
+/*
  * Finds the position of a new log. For any other log, settles the unconfirmed INSERT. If this
- * process has not yet compared the position with the database since it began, or since it last made
- * tables, compares it.
+ * process has not yet compared the position with the database since it began, or since tables were
+ * last made, compares it.
  */
 static bool settle_position(struct shipment *shipment)
 {
 	struct link *link = shipment->link;
-	bool good = shipment->position.is_new ? find_position(shipment)
-					      : resolve_attempts(shipment);
+	bool good = link_confirm(link) &&
+		    (shipment->position.is_new ? find_position(shipment)
+					       : resolve_attempts(shipment));
 
 	while (good && !link_checked(link, shipment->source))
-		good = link->made ? find_position(shipment) : compare_position(shipment);
+		good = link_reach(link) &&
+		       (has_its_tables(shipment) ? compare_position(shipment)
+						 : find_position(shipment));
 	shipment->made = link->made;
 	return good;
 }

@@ -209,10 +209,25 @@ static void say_excess(struct spool *spool, const struct spooled_list *list)
 	spool->has_excess = has_excess;
 }
 
+/*
+ * Returns whether the tables were made again since the logs were shipped. Then no log is removed,
+ * because the next round ships the logs again. While the server fails, this is not known, and
+ * link_is_whole() returns false.
+ */
+static bool has_new_tables(struct link *link)
+{
+	const unsigned made = link->made;
+
+	if (!link->retry.failing_ns)
+		link_confirm_once(link, 0);
+	return link->made != made;
+}
+
 void spool_limit(void *arg)
 {
 	struct spool *spool = arg;
 	struct spooled_list list = { .count = 0 };
+	enum removal last = REMOVAL_PASSES;
 
 	if (!spool->bytes)
 		return;
@@ -220,13 +235,16 @@ void spool_limit(void *arg)
 		list_folder(&list, spool->operand[i]);
 	if (list.count)
 		qsort(list.file, list.count, sizeof(*list.file), by_age);
-	for (enum removal pass = REMOVAL_COMPARED; pass < REMOVAL_PASSES; pass++)
+	if (list.bytes > spool->bytes && has_new_tables(spool->link))
+		last = REMOVAL_COMPARED;
+	for (enum removal pass = REMOVAL_COMPARED; pass < last; pass++)
 		for (size_t i = 0; i < list.count && list.bytes > spool->bytes; i++)
 			if (list.file[i].path && list.file[i].next <= pass)
 				remove_log(spool, &list, &list.file[i], pass);
 	for (int i = 0; list.has_dropped && i < spool->operands; i++)
 		account_merge(spool->operand[i]);
-	say_excess(spool, &list);
+	if (last == REMOVAL_PASSES)
+		say_excess(spool, &list);
 	for (size_t i = 0; i < list.count; i++)
 		free(list.file[i].path);
 	free(list.file);
