@@ -54,6 +54,28 @@ for one in damaged half; do
 		"called $called = reported $found + unread 0 + lost $((called - found)) (damaged $((called - found)))"
 done
 
+# The same holds for a choice of events. damaged_of OPTION... prints the count of the cause damaged in
+# the new log of the chosen events of damaged.log.
+damaged_of() {
+	"$posixtrace" convert "$@" "$tmp/damaged.log" --to log --force -o "$tmp/chosen.log" 2>"$tmp/err"
+	"$posixtrace" verify "$tmp/chosen.log" >"$tmp/out" 2>"$tmp/err" || return
+	sed -n 's/.*called \([0-9]*\) = .*(damaged \([0-9]*\)).*/\2/p' "$tmp/out"
+}
+run 3 convert "$tmp/damaged.log" --to log --force -o "$tmp/again.log"
+all=$(damaged_of)
+check "events are missing" test "${all:-0}" -gt 0
+for choice in "-e *" "--begin +0" "--end -0ns" "--begin 1970-01-02 --end 2100-01-01"; do
+	set -f; found=$(damaged_of $choice); set +f
+	check "$choice: the account has the missing events, $found of $all" test "${found:-0}" -eq "$all"
+done
+with=$(damaged_of -e job_begin) without=$(damaged_of -x job_begin)
+check "-e and -x divide the missing events: ${with:-0} and ${without:-0} of $all" \
+	test $((${with:-0} + ${without:-0})) -eq "$all" -a "${with:-0}" -gt 0
+cp "$tmp/damaged.log" "$tmp/second.log"
+run 3 convert "$tmp/damaged.log" "$tmp/second.log" --to log --force -o "$tmp/again.log"
+run 0 verify "$tmp/again.log"
+check "two damaged logs have twice as many missing events" has out "(damaged $((2 * all)))"
+
 echo nothing >"$tmp/nothing"
 run 1 convert "$tmp/nothing" --to jsonl -o "$tmp/new.jsonl"
 check "an unknown format is told" has err 'the format is not recognized'

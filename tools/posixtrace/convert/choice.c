@@ -324,7 +324,10 @@ static uint64_t events_of(struct choice *choice, const struct posix_trace_thread
 	return thread ? thread->mark : 0;
 }
 
-/* Copies the lines of selected types and subtracts the lines of all other types from the total. */
+/*
+ * Copies the lines of selected types and subtracts the lines of all other types from the total.
+ * Unreadable events without a type remain, because they may be selected.
+ */
 static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_type_line *type,
 		       struct posix_trace_ledger_np *total)
 {
@@ -336,6 +339,7 @@ static void keep_types(struct choice *choice, struct fmt_end *end, struct fmt_ty
 
 		if (!of || !of->chosen) {
 			take_off(total, &end->type[i].ledger);
+			end->unreadable -= end->type[i].unreadable;
 			continue;
 		}
 		type[types] = end->type[i];

@@ -55,10 +55,11 @@ bool choice_lost(struct choice *choice, const struct fmt_lost *lost);
 /*
  * Replaces the end's ledger by a ledger of the selected events. The member "reported" of the new
  * ledger is the number of events that the sink got. The member "lost" has the losses of the
- * selected types and threads. A ledger does not have the times of losses, so losses before the
- * first and behind the last selected event are counted, too. The lines of *end become copies, which
- * choice_free_end() frees. Returns false if memory is lacking, or if an option names an event type
- * that the trace does not have. The function has then printed the error.
+ * selected types and threads, and "unreadable" the unreadable events of the selected types. A
+ * ledger does not have the times of losses, so losses before the first and behind the last selected
+ * event are counted, too. The lines of *end become copies, which choice_free_end() frees. Returns
+ * false if memory is lacking, or if an option names an event type that the trace does not have. The
+ * function has then printed the error.
  */
 bool choice_end(struct choice *choice, struct fmt_end *end);
 void choice_free_end(struct fmt_end *end);

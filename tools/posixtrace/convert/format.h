@@ -190,6 +190,8 @@ struct fmt_lost {
 struct fmt_type_line {
 	const struct fmt_type *type;
 	struct posix_trace_ledger_np ledger;
+	/* events that "reported" includes, but that cannot be read, because the input is damaged */
+	uint64_t unreadable;
 };
 
 struct fmt_thread_line {
@@ -204,6 +206,7 @@ struct fmt_end {
 	struct posix_trace_status_info status;
 	bool has_ledger;        /* false: only the counts of fmt_lost() are known */
 	struct posix_trace_ledger_np ledger;
+	uint64_t unreadable;    /* the sum of all types, and events whose type is not known */
 	const struct fmt_type_line *type;
 	size_t types;
 	const struct fmt_thread_line *thread;

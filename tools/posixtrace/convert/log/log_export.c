@@ -28,10 +28,7 @@ struct writing { /* the context of the sink */
 	struct fmt_flow *flow;
 	int fd;
 	struct posix_trace_composer_np *composer;
-	struct writing_type { /* at the type's index */
-		trace_event_id_t id; /* the number of the type in the log */
-		uint64_t events;     /* events of the type that the sink got */
-	} *type;
+	trace_event_id_t *type; /* at the type's index: the number of the type in the log */
 	size_t types;
 	size_t data_max;
 	enum { UNSEEN, RUNS, STOPPED } *state; /* for each source: the state of the log's stream */
@@ -188,21 +185,20 @@ static int name_type(struct writing *writing, const struct fmt_type *type, trace
 int log_sink_type(void *context, const struct fmt_type *type)
 {
 	struct writing *writing = context;
-	struct writing_type *more;
+	trace_event_id_t *id;
 	int err;
 
 	if (!vec_reach(&writing->type, &writing->types, type->index))
 		return ENOMEM;
-	more = &writing->type[type->index];
-	err = name_type(writing, type, &more->id);
+	id = &writing->type[type->index];
+	err = name_type(writing, type, id);
 	/*
 	 * Several types of the source may share the unnamed type, so it has no schema. A text that
 	 * is not a schema is not written, because the composer would refuse it.
 	 */
 	if (!err && type->fields && !type->variant &&
-	    more->id != POSIX_TRACE_UNNAMED_USER_EVENT)
-		err = posix_trace_compose_schema_np(writing->composer, more->id,
-						    type->schema);
+	    *id != POSIX_TRACE_UNNAMED_USER_EVENT)
+		err = posix_trace_compose_schema_np(writing->composer, *id, type->schema);
 	/* EEXIST means that the number already has a description, which the log keeps. */
 	return err == EEXIST ? 0 : err;
 }
@@ -344,8 +340,7 @@ int log_sink_event(void *context, const struct fmt_event *event)
 	if (__builtin_expect(event->type->variant != 0, false))
 		return refuse_variant(event->type);
 
-	writing->type[event->type->index].events++;
-	to.info.posix_event_id = writing->type[event->type->index].id;
+	to.info.posix_event_id = writing->type[event->type->index];
 	to.info.posix_pid = (pid_t)event->pid;
 	to.info.posix_prog_address = (void *)(uintptr_t)event->address;
 	to.info.posix_thread_id = (pthread_t)event->thread;
@@ -394,7 +389,7 @@ int log_sink_lost(void *context, const struct fmt_lost *lost)
 	if (!lost->counted)
 		return 0;
 	return posix_trace_compose_lost_np(writing->composer, lost->cause, lost->count,
-					   lost->type ? writing->type[lost->type->index].id : 0,
+					   lost->type ? writing->type[lost->type->index] : 0,
 					   lost->pid ? &thread : NULL);
 }
 
@@ -430,7 +425,7 @@ static int losses_of(struct writing *writing, const struct fmt_end *end, int cau
 			events = log_export_least(events, of_thread);
 		err = posix_trace_compose_lost_np(
 			writing->composer, cause, events,
-			of_type ? writing->type[end->type[type - 1].type->index].id : 0,
+			of_type ? writing->type[end->type[type - 1].type->index] : 0,
 			of_thread ? &end->thread[thread - 1].thread : NULL);
 		if (err)
 			return err;
@@ -442,27 +437,22 @@ static int losses_of(struct writing *writing, const struct fmt_end *end, int cau
 }
 
 /*
- * If a log is damaged, its ledger reports events that no reader finds. The new log is sound, so its
- * ledger must have these events as lost. The ledger of a type says how many of them have this type.
- * Their threads are not known. If the log also lacks the ledger of its types, the types of the
- * remaining events are not known either.
+ * The ledger of a damaged log reports events that no reader finds. The new log is sound, so its
+ * ledger must have these events as lost. Their threads are not known.
  */
 static int losses_of_damage(struct writing *writing, const struct fmt_end *end)
 {
 	const int cause = POSIX_TRACE_LOST_DAMAGED_NP;
-	uint64_t left = end->ledger.reported;
+	uint64_t left = end->unreadable;
 	int err = 0;
 
-	for (size_t i = 0; i < writing->types; i++)
-		left -= log_export_least(left, writing->type[i].events);
-	for (size_t i = 0; !err && left && i < end->types; i++) {
-		const struct writing_type *type = &writing->type[end->type[i].type->index];
-		uint64_t reported = end->type[i].ledger.reported, events;
+	for (size_t i = 0; !err && i < end->types; i++) {
+		uint64_t events = log_export_least(left, end->type[i].unreadable);
 
-		if (reported <= type->events)
+		if (!events)
 			continue;
-		events = log_export_least(left, reported - type->events);
-		err = posix_trace_compose_lost_np(writing->composer, cause, events, type->id, NULL);
+		err = posix_trace_compose_lost_np(writing->composer, cause, events,
+						  writing->type[end->type[i].type->index], NULL);
 		left -= events;
 	}
 	if (!err && left)

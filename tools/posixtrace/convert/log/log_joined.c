@@ -15,6 +15,7 @@
 #include "base/when.h"
 #include "convert/log/log_reading.h"
 #include "convert/threads.h"
+#include "log/tally.h"
 
 /* ------------------------------------------------------------------ facts */
 
@@ -241,6 +242,12 @@ static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trac
 		to->lost[i] += from->lost[i];
 }
 
+/* Returns how much a exceeds b, or 0. */
+static uint64_t excess_of(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
 /*
  * Adds the lines of the log's types. If two logs have events of the same type of the flow, the line
  * of this type gets the sum of their counts.
@@ -259,6 +266,46 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 		ending->type[type->index].type = type;
 		add_ledger(&ending->type[type->index].ledger, &ledger);
 	}
+	return 0;
+}
+
+/*
+ * Computes how many events of each type a damaged log has lost. Only a sink that writes a new log
+ * needs these numbers. The reading may have passed a part of the events only, because of --begin or
+ * --end. So the function reads the whole log again.
+ */
+static int add_unreadable(struct ending *ending, struct log_reading *reading)
+{
+	const trace_id_t trid = reading->log->trid;
+	struct tally tally;
+	uint64_t left;
+	int err;
+
+	if (!fmt_sink_is(reading->flow, "log") || !log_reading_is_damaged(reading))
+		return 0;
+	err = posix_trace_until_np(trid, NULL);
+	if (!err)
+		err = posix_trace_rewind(trid);
+	if (!err)
+		err = tally_count(&tally, reading->log, 1);
+	if (err)
+		return err;
+	left = excess_of(tally.ledger.reported, tally.total.events);
+	ending->end.unreadable += left;
+	/* A log without ledgers of its types has only the total. Then all types are unknown. */
+	for (size_t i = 0; i < tally.types; i++) {
+		size_t index = log_reading_type(reading, tally.type[i].type->id)->index;
+		uint64_t events = excess_of(tally.type[i].ledger.reported,
+					    tally.type[i].count.events);
+
+		if (index >= ending->types)
+			continue;
+		/* The lines of a damaged ledger may exceed its total. */
+		events = events < left ? events : left;
+		ending->type[index].unreadable += events;
+		left -= events;
+	}
+	tally_fini(&tally);
 	return 0;
 }
 
@@ -335,6 +382,8 @@ static int add_log(struct ending *ending, struct log_reading *reading, bool join
 	add_status(&ending->end.status, &status);
 	add_ledger(&ending->end.ledger, &ledger);
 	err = add_types(ending, reading);
+	if (!err)
+		err = add_unreadable(ending, reading);
 	return err ? err : add_threads(ending, reading, joins);
 }
 
