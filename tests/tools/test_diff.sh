@@ -136,6 +136,19 @@ for wrong in "" "$tmp/one" "$tmp/one $tmp/two $tmp/one" "--level 2 $tmp/one $tmp
 	run 2 diff $wrong
 	check "diff $wrong: nothing is on standard output" is_empty out
 done
+# The percentiles of diff are those of latency, for many durations and for two.
+printf '%s\n' 'type p ns time' 'p 1 1 1 100' 'p 1 1 2 300' | "$compose" "$tmp/pair"
+for log in same1 slow pair; do
+	"$posixtrace" latency --json "$tmp/$log" | tr '{' '\n' |
+		sed -n 's/.*"name":"\([^"]*\)".*"p50_ns":\([0-9]*\),"p90_ns":\([0-9]*\),"p99_ns":\([0-9]*\).*/\1 p50 \2\n\1 p90 \3\n\1 p99 \4/p' |
+		sort >"$tmp/wanted"
+	"$posixtrace" diff --all --json "$tmp/$log" "$tmp/$log" | tr '{' '\n' |
+		sed -n 's/.*"name":"\([^"]*\)".*"quantity":"\(p[0-9]*\)","a":\([0-9]*\),.*/\1 \2 \3/p' | sort >"$tmp/out"
+	check "$log: latency has percentiles" test -s "$tmp/wanted"
+	check "$log: diff has the same" cmp "$tmp/wanted" "$tmp/out"
+done
+check "the median of two durations is the shorter one" has out '^p p50 100$'
+
 run 1 diff "$tmp/one" "$tmp/missing"
 cat "$tmp/one" | "$posixtrace" diff - - >"$tmp/out" 2>"$tmp/err"
 check "a pipe is no two logs, and that is said" has err 'standard input: can only be read once$'

@@ -261,8 +261,8 @@ static bool add_series(struct compare *compare, const struct sample_series *a,
 
 		if (!row)
 			return false;
-		row->a = histogram_quantile(&a->all, sample_quantile[i]);
-		row->b = histogram_quantile(&b->all, sample_quantile[i]);
+		row->a = (double)histogram_percentile(&a->all, sample_quantile[i]);
+		row->b = (double)histogram_percentile(&b->all, sample_quantile[i]);
 		row->lost_a = a->lost;
 		row->lost_b = b->lost;
 		if (!sample_has(a, i) || !sample_has(b, i))
