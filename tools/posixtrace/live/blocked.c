@@ -168,11 +168,11 @@ static void find_address(pid_t pid, int fd, char *text, size_t size)
 	if (process >= 0)
 		copy = (int)syscall(SYS_pidfd_getfd, process, fd, 0);
 	if (copy >= 0)
-		address_peer(copy, at, sizeof(at));
+		address_peer(copy, at);
 	if (*at) {
 		snprintf(text, size, "socket to %s", at);
 	} else if (copy >= 0) {
-		address_own(copy, at, sizeof(at));
+		address_own(copy, at);
 		if (*at)
 			snprintf(text, size, "socket at %s", at);
 	}

@@ -59,8 +59,8 @@ static bool read_socket(const struct look *look, int fd, struct socket *found)
 	if (good) {
 		getsockopt(copy, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size);
 		found->listens = listens != 0;
-		address_own(copy, found->own, sizeof(found->own));
-		address_peer(copy, found->peer, sizeof(found->peer));
+		address_own(copy, found->own);
+		address_peer(copy, found->peer);
 	}
 	if (!look->is_own)
 		close(copy);

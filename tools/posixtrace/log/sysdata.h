@@ -38,4 +38,12 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
  */
 bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_event_np *event);
 
+/* Returns true if commands print the event only on request: with -e or --system. */
+static inline bool sysdata_is_hidden(const struct logfile *log, const struct log_type *type,
+				     const struct posix_trace_event_np *event)
+{
+	return type->is_hidden || (event->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP &&
+				   sysdata_is_recorders(log, event));
+}
+
 #endif

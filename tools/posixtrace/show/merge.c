@@ -153,8 +153,8 @@ static void read_next(struct merge *merge, struct merge_source *source)
 		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
 				  &source->durations))
 			continue;
-		if (merge->hides_recorder && (source->type->is_hidden ||
-		    sysdata_is_recorders(&source->log, &source->event)))
+		if (merge->hides_recorder &&
+		    sysdata_is_hidden(&source->log, source->type, &source->event))
 			continue;
 		merge_place(source);
 		return;
@@ -323,7 +323,9 @@ static int begin_reading(struct merge *merge)
 const struct option_row merge_rows[] = {
 	{ "clock-error", MERGE_CLOCK_ERROR, "SPAN",
 		"with several logs, how wrong the clock of each host can be; the default is 10ms; "
-		"NAME=SPAN: of this host, or of this log; may be repeated" },
+		"NAME=SPAN: of this host, or of this log; may be repeated",
+		/* for dump; the other commands put several logs into one order in any case */
+		.needs = "merge" },
 	OPTION_END
 };
 
