@@ -91,7 +91,7 @@ if command -v prlimit >/dev/null; then
 	until_true said '/proc: Too many'
 	sleep 0.2 # some searches, each of which tries again
 	check "no process can be found: the reason, once" test \
-		"$(grep -c '^posixtrace: /proc: Too many open files: no process is found without it$' "$agent_err")" -eq 1
+		"$(grep -c '^posixtrace: /proc: Too many open files: the agent cannot find processes$' "$agent_err")" -eq 1
 	check "a client waits: the reason" said \
 		'^posixtrace: a client waits until the agent has a free descriptor and memory: Too many open files; see ulimit -n$'
 	prlimit --pid "$agent" --nofile=4096:4096

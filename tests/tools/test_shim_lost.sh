@@ -41,7 +41,7 @@ run 0 stat --fail-on-loss "$tmp/none"
 check "a log without such events is as before" lacks out 'not traced'
 run 4 stat --fail-on-loss "$tmp/all"
 check "stat tells the calls of all processes, by cause" has out \
-	'^not traced  10 before the library had begun, 8 without a type or memory of their own, 6 holds of locks$'
+	'^not traced  10 before the library had begun, 8 without an event type or memory for their thread, 6 holds of locks$'
 run 0 stat --json "$tmp/all"
 check "JSON has them" has out '"shim_lost":{"early":10,"early_alloc":4,"unnamed":8,"holds":6}'
 run 4 stat --fail-on-loss "$tmp/huge"

@@ -234,7 +234,7 @@ export FAKE_REFUSE
 serve
 ships 0 "$log"
 check "without the views per minute, all events arrive" is_whole "$total"
-check "the refusal is reported once" test "$(grep -c 'status 403: .*; ship goes on without the views' "$tmp/err")" = 1
+check "the refusal is reported once" test "$(grep -c 'status 403: .*; ship continues without the views' "$tmp/err")" = 1
 rm -rf "$tmp/state"
 FAKE_TABLES="1 0 0 0"
 serve

@@ -42,13 +42,13 @@ check "why does not take them" has out '^Cause: '
 needs_more() {
 	for number in $(seq 10 60); do
 		(ulimit -n "$number" && "$posixtrace" why --run -- sleep 0.01 >"$tmp/out" 2>"$tmp/err") || continue
-		if grep -q 'will not have when threads had a CPU' "$tmp/err"; then return 0; fi
+		if grep -q 'will lack the times at which threads ran' "$tmp/err"; then return 0; fi
 	done
 	return 1
 }
 if "$posixtrace" record -q --sched -o "$tmp/states.ptl" -- true 2>/dev/null; then
 	check "without the states of threads, the calls are recorded" needs_more
-	check "why says what the log will not have" has err 'will not have when threads had a CPU, and no samples'
+	check "why says what the log will not have" has err 'will lack the times at which threads ran, and samples'
 	check "and explains the calls" has out 'sleeping'
 	check "no such log remains" is_clean
 fi

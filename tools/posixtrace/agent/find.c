@@ -232,7 +232,7 @@ bool find_processes(const struct config *config,
 		int err = errno;
 
 		if (err != said)
-			say("/proc: %s: no process is found without it", strerror(err));
+			say("/proc: %s: the agent cannot find processes", strerror(err));
 		said = err;
 		return false;
 	}

@@ -300,8 +300,8 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
 
 	if (!status || !plan->is_optional)
 		return status;
-	say("so the log will not have when threads had a CPU%s", plan->sample_hz ?
-	    ", and no samples" : "");
+	say("so the log will lack the times at which threads ran%s", plan->sample_hz ?
+	    ", and samples" : "");
 	kernel_fini(kernel);
 	rest.sched = rest.sample_stack = false;
 	rest.sample_hz = 0;

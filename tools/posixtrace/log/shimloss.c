@@ -166,7 +166,7 @@ void shimloss_text(struct out *out, const struct shimloss *loss)
 		const char *cause;
 	} parts[] = {
 		{ loss->early, "before the library had begun" },
-		{ loss->unnamed, "without a type or memory of their own" },
+		{ loss->unnamed, "without an event type or memory for their thread" },
 		{ loss->holds, "holds of locks" },
 	};
 	const char *comma = "";

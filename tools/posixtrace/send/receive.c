@@ -115,7 +115,7 @@ const struct tool_command receive_command = {
 	.name = "receive",
 	.usage = "[OPTION]... -o LOG [FROM]",
 	.about =
-		"Writes a log of the events that posixtrace send sends, until it ends, or "
+		"Writes a log of the events from posixtrace send, until they end, or until "
 		"Ctrl-C or SIGTERM. Missing events are counted in the log's ledger.\n"
 		"\n"
 		"FROM is a pipe, a serial line or another file; tcp:HOST:PORT; "

@@ -139,7 +139,7 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 	if (!fleet_is_optional(index) || (result != SERVER_REFUSED && result != SERVER_WRONG))
 		return result;
 	if (!link->lacks_views)
-		say("%s; ship goes on without the views rates and durations", server->reason);
+		say("%s; ship continues without the views rates and durations", server->reason);
 	link->lacks_views = true;
 	return SERVER_OK;
 }
