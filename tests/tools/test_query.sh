@@ -338,4 +338,23 @@ for twice in "stored count" "rates events" "durations spans"; do
 	run 0 query --csv "$times" "$times" "select sum($2) from $1"
 	check "$1: a log that is named twice counts twice" test "$(sed 1d "$tmp/out")" -eq $((2 * one))
 done
+# Recorded events and events that can be read: posixtrace-query(1). In a damaged log, the account has
+# both; in a cut log, types and threads count only events that can be read.
+"$make_log" plain "$tmp/sound.log" 50000 >/dev/null || exit 99
+half=$(($(wc -c <"$tmp/sound.log") / 2))
+cp "$tmp/sound.log" "$tmp/hole.log"
+printf '################' | dd of="$tmp/hole.log" bs=1 seek="$half" conv=notrunc 2>/dev/null
+head -c "$half" "$tmp/sound.log" >"$tmp/cut.log"
+all=$("$posixtrace" query --csv "$tmp/sound.log" 'select count(*) from events' | tail -n 1)
+for one in sound hole cut; do
+	read=$("$posixtrace" query --csv "$tmp/$one.log" 'select count(*) from events' 2>/dev/null | tail -n 1)
+	kinds=$all
+	test $one = cut && kinds=$read
+	status=3
+	test $one = sound && status=0
+	run $status query --csv "$tmp/$one.log" 'select events, (select sum(events) from types),
+		(select sum(events) from threads), (select sum(count) from stored), events -
+		(select coalesce(sum(count), 0) from stored where stored.log = streams.log) from streams'
+	check "$one: recorded and stored events" has out "^$all,$kinds,$kinds,$read,$((all - read))\$"
+done
 finish
