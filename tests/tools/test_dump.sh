@@ -229,9 +229,9 @@ at_ends() {
 	window 1 --end +1s
 	window 3 --end +100000d
 	window 3 --begin -100000d
-	window 3 --begin 00:00 --end -0s --utc
+	window 3 --begin 00:00 --end -0s
 	window 3 --begin +0s --end 23:59:59.999999999
-	window 0 --begin 9223372036.854775807 --end -9223372036
+	window 0 --begin 9223372036.854775807 --end 0
 }
 ends last 9223372030000000000 9223372032000000000 $max
 at_ends

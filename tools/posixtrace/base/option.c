@@ -12,6 +12,7 @@
 #define WIDTH      80 /* columns of --help */
 #define LABEL_MAX  25 /* the text of an option with a longer label begins on the next line */
 #define LABEL_SIZE 64
+#define HELP_SIZE  4096 /* greatest length of a text with relations; none has 1024 bytes */
 
 /* Returns true if the list has a row with this long name. */
 static bool is_listed(const struct option_list *list, const char *name)
@@ -20,6 +21,20 @@ static bool is_listed(const struct option_list *list, const char *name)
 		if (list->row[i]->name && !strcmp(list->row[i]->name, name))
 			return true;
 	return false;
+}
+
+size_t option_find(const struct option_list *list, const char *name, size_t len)
+{
+	size_t i = 0;
+
+	for (; i < list->count; i++) {
+		const struct option_row *row = list->row[i];
+
+		if (row->name ? strlen(row->name) == len && !memcmp(row->name, name, len) :
+				len == 1 && row->value == *name)
+			break;
+	}
+	return i;
 }
 
 static bool append_rows(struct option_list *list, const struct option_row *rows);
@@ -139,6 +154,45 @@ void option_wrap(struct out *out, const char *text, size_t column, size_t indent
 	}
 }
 
+/*
+ * Appends "; not with --tail" or the like to the text, for each name of the list that the command
+ * has. Returns false if there is no room.
+ */
+static bool add_relation(char *text, size_t size, const struct option_list *list,
+			 const char *relation, const char *names)
+{
+	const char *separator = relation;
+
+	while (names && *names) {
+		size_t len = strcspn(names, " "), at = option_find(list, names, len);
+		size_t used = strlen(text);
+
+		if (at < list->count &&
+		    snprintf(text + used, size - used, "%s%s%.*s", separator,
+			     list->row[at]->name ? "--" : "-", (int)len, names) >=
+			    (int)(size - used))
+			return false;
+		separator = at < list->count ? " or " : separator;
+		names += len + (names[len] == ' ');
+	}
+	return true;
+}
+
+/* Writes the text of an option and its relations to others. */
+static void put_help(struct out *out, const struct option_list *list, const struct option_row *row,
+		     size_t len, size_t column)
+{
+	char text[HELP_SIZE] = "";
+
+	if (strlen(row->help) < sizeof(text))
+		strcpy(text, row->help);
+	if (*text && add_relation(text, sizeof(text), list, "; not with ", row->excludes) &&
+	    add_relation(text, sizeof(text), list, "; needs ", row->needs))
+		option_wrap(out, text, len, column);
+	else
+		option_wrap(out, row->help, len, column);
+}
+
 void option_help(struct out *out, const struct option_list *list)
 {
 	char label[LABEL_SIZE];
@@ -160,6 +214,6 @@ void option_help(struct out *out, const struct option_list *list)
 			out_char(out, '\n');
 			len = 0;
 		}
-		option_wrap(out, list->row[i]->help, len, column);
+		put_help(out, list, list->row[i], len, column);
 	}
 }

@@ -54,6 +54,13 @@ struct option_row {
 	const char *help;
 	enum option_kind kind;
 	const char *choices; /* words separated by blanks; NULL: none */
+	/*
+	 * The names of other options, without dashes and separated by blanks. tool_option() refuses
+	 * this option together with one of "excludes", and without all of "needs". Names that the
+	 * command lacks do not count, so that commands can share the row. --help appends both lists
+	 * to the text.
+	 */
+	const char *excludes, *needs;
 
 	/*
 	 * If "rows" is not NULL, this row is not an option. option_list() replaces it by all rows
@@ -93,6 +100,9 @@ static inline bool option_needs_arg(const struct option_row *row)
 {
 	return row->arg && *row->arg != '[';
 }
+
+/* Finds the option with the long name or the letter of len bytes. Returns list->count if absent. */
+size_t option_find(const struct option_list *list, const char *name, size_t len);
 
 /* Returns true if the option has a short name, which is its value. */
 static inline bool option_has_letter(const struct option_row *row)

@@ -24,6 +24,7 @@ static struct {
 	const struct tool_command *command;
 	struct option_list list;
 	struct option *options;
+	bool *is_given; /* at the index of the row */
 	char letters[256]; /* "+:", then each letter, with a colon if it has an argument */
 	const struct option_row *given;
 } parser;
@@ -120,11 +121,13 @@ static bool make_parser(const struct tool_command *command)
 
 	free(parser.list.row);
 	free(parser.options);
+	free(parser.is_given);
 	memset(&parser, 0, sizeof(parser));
 	if (!option_list(&parser.list, command->options))
 		return false;
 	parser.options = calloc(parser.list.count + 1, sizeof(*parser.options));
-	if (!parser.options)
+	parser.is_given = calloc(parser.list.count + 1, sizeof(*parser.is_given));
+	if (!parser.options || !parser.is_given)
 		return false;
 	letter = stpcpy(parser.letters, command->ends_options ? "+:" : ":");
 	for (size_t i = 0; i < parser.list.count; i++) {
@@ -152,13 +155,70 @@ static bool make_parser(const struct tool_command *command)
 	return true;
 }
 
-/* Returns the row of the short option, or NULL if there is none. */
-static const struct option_row *row_of_letter(int letter)
+/* Returns the index of the short option, or the number of rows if there is none. */
+static size_t index_of_letter(int letter)
+{
+	size_t i = 0;
+
+	while (i < parser.list.count && !(option_has_letter(parser.list.row[i]) &&
+					  parser.list.row[i]->value == letter))
+		i++;
+	return i;
+}
+
+/* Writes the name of an option with its dashes into a message. */
+#define DASHES(row) ((row)->name ? "--" : "-")
+#define NAME(row)   ((row)->name ? (row)->name : (const char[]){ (char)(row)->value, '\0' })
+
+/* Returns false after an error if the row excludes an option that is given, too. */
+static bool excludes_none(const char *command, const struct option_row *row)
+{
+	const char *name = row->excludes;
+
+	while (name && *name) {
+		size_t len = strcspn(name, " "), other = option_find(&parser.list, name, len);
+
+		if (other < parser.list.count && parser.is_given[other]) {
+			say("%s: %s%s and %s%s cannot be used together", command, DASHES(row),
+			    NAME(row), DASHES(parser.list.row[other]),
+			    NAME(parser.list.row[other]));
+			return false;
+		}
+		name += len + (name[len] == ' ');
+	}
+	return true;
+}
+
+/* Returns false after an error if the row needs one of several options, and none is given. */
+static bool has_needs(const char *command, const struct option_row *row)
+{
+	const struct option_row *needed = NULL;
+	const char *name = row->needs;
+
+	while (name && *name) {
+		size_t len = strcspn(name, " "), other = option_find(&parser.list, name, len);
+
+		if (other < parser.list.count) {
+			if (parser.is_given[other])
+				return true;
+			needed = needed ? needed : parser.list.row[other];
+		}
+		name += len + (name[len] == ' ');
+	}
+	if (needed)
+		say("%s: %s%s has no effect without %s%s", command, DASHES(row), NAME(row),
+		    DASHES(needed), NAME(needed));
+	return !needed;
+}
+
+/* Checks the relations of all given options. Returns false after an error. */
+static bool options_agree(const char *command)
 {
 	for (size_t i = 0; i < parser.list.count; i++)
-		if (option_has_letter(parser.list.row[i]) && parser.list.row[i]->value == letter)
-			return parser.list.row[i];
-	return NULL;
+		if (parser.is_given[i] && (!excludes_none(command, parser.list.row[i]) ||
+					   !has_needs(command, parser.list.row[i])))
+			return false;
+	return true;
 }
 
 const struct option_row *tool_option_row(void)
@@ -168,6 +228,7 @@ const struct option_row *tool_option_row(void)
 
 int tool_option(int argc, char **argv, const struct tool_command *command)
 {
+	size_t row;
 	int option;
 
 	if (parser.command != command && !make_parser(command)) {
@@ -176,8 +237,13 @@ int tool_option(int argc, char **argv, const struct tool_command *command)
 	}
 	opterr = 0; /* getopt's own messages would print hostile bytes unescaped */
 	option = getopt_long(argc, argv, parser.letters, parser.options, NULL);
-	parser.given = option >= VALUE_OF_INDEX ? parser.list.row[option - VALUE_OF_INDEX] :
-		       option > 0 ? row_of_letter(option) : NULL;
+	row = option >= VALUE_OF_INDEX ? (size_t)(option - VALUE_OF_INDEX) :
+					 index_of_letter(option);
+	parser.given = row < parser.list.count ? parser.list.row[row] : NULL;
+	if (parser.given)
+		parser.is_given[row] = true;
+	else if (option == -1 && !options_agree(argv[0]))
+		return '?';
 	if (option == ':')
 		say("%s: %s: needs a value", argv[0], argv[optind - 1]);
 	/*

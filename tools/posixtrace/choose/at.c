@@ -18,7 +18,7 @@ const struct option_row at_rows[] = {
 	{ "at", AT_URL, "URL",
 		"logs of the database to which ship has sent them: clickhouse://HOST/DB; a LOG is "
 		"[HOST:]NAME[@UUID], patterns are allowed" },
-	{ "host", AT_HOST, "GLOB", "only logs of these hosts; needs --at, may be repeated" },
+	{ "host", AT_HOST, "GLOB", "only logs of these hosts; may be repeated", .needs = "at" },
 	OPTION_END
 };
 
@@ -60,10 +60,6 @@ static int say_number(const struct at *at, const char *command, size_t least, si
 static int take_files(struct at *at, const char *command, char **operand, size_t operands,
 		      size_t least, size_t most)
 {
-	if (at->host.count) {
-		say("%s: --host chooses logs of a database, so it needs --at", command);
-		return TOOL_USAGE;
-	}
 	if (operands < least || operands > most) {
 		if (least == 2)
 			say("%s: give two logs", command);

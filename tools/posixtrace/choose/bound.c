@@ -79,12 +79,12 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 		return parse_span(text + 1, true, &bound->ns);
 	}
 	/*
-	 * A number with a minus sign but without a unit is not a bound -SPAN. It means a time in
-	 * seconds before 1970, which when_parse() parses.
+	 * A number without a unit would be a time before 1970, which no log has. The user probably
+	 * means a time before the last event, but the number may be of any unit. So it is refused.
 	 */
-	if (*text == '-' && parse_span(text + 1, false, &bound->ns)) {
+	if (*text == '-') {
 		bound->kind = BOUND_BEFORE_LAST;
-		return true;
+		return parse_span(text + 1, false, &bound->ns);
 	}
 	if (parse_time_of_day(text, &bound->ns)) {
 		bound->kind = BOUND_OF_DAY;
@@ -94,10 +94,18 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 	return when_parse(text, utc, &bound->ns);
 }
 
+const char *bound_reason(const char *text)
+{
+	int64_t ns;
+
+	return *text == '-' && parse_span(text + 1, true, &ns)
+		       ? "a time before the last event needs a unit, such as -200ms"
+		       : "not a time such as 2026-01-02T03:04:05, 10:15, +1.5s or -200ms";
+}
+
 void bound_say_wrong(const char *option, const char *text)
 {
-	say("%s %s: not a time such as 2026-01-02T03:04:05, 10:15, +1.5s or -200ms", option,
-	    text_given(text));
+	say("%s %s: %s", option, text_given(text), bound_reason(text));
 }
 
 /* Adds two numbers. On an overflow the result is the end of the range. */

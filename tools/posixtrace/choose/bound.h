@@ -28,7 +28,10 @@ struct bound {
 /* Parses a bound. utc applies to times without a zone. Returns false if the text is no bound. */
 bool bound_parse(const char *text, bool utc, struct bound *bound);
 
-/* Prints that the value of an option is no bound. */
+/* Returns why bound_parse() refuses a text. */
+const char *bound_reason(const char *text);
+
+/* Prints that the value of an option is no bound, and why. */
 void bound_say_wrong(const char *option, const char *text);
 
 /*

@@ -8,6 +8,7 @@
 #include "base/tail.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/when.h"
 
 const struct option_row wanted_time_rows[] = {
 	{ "begin", WANTED_BEGIN, "TIME", "only events not before TIME; uses the index of the log" },
@@ -31,7 +32,8 @@ const struct option_row wanted_choice_rows[] = {
 const struct option_row wanted_rows[] = {
 	{ .rows = wanted_choice_rows },
 	{ "limit", WANTED_LIMIT, "N", "at most N events of each log" },
-	{ "tail", WANTED_TAIL, "N", "the last N of the chosen events" },
+	{ "tail", WANTED_TAIL, "N",
+		"the last N of the chosen events, or of those that --limit leaves" },
 	{ "pair", WANTED_PAIR, "BEGIN,END[,FIELD]...",
 		"for durations, these event types begin and end a span, too" },
 	OPTION_END
@@ -181,6 +183,42 @@ bool wanted_ready(struct wanted *wanted, bool utc)
 	       parse_time("--end", wanted->end_text, utc, &wanted->end);
 }
 
+/*
+ * Prints that a bound is beyond the events of the log. The message has the time of the nearest
+ * event in the form that --begin and --end accept.
+ */
+static void say_beyond(const char *option, const char *text, const char *relation, int64_t event_ns)
+{
+	char time[WHEN_BYTES];
+
+	when_string(time, event_ns, WHEN_UTC);
+	say("%s %s is %s, %s: no event is selected", option, text_given(text), relation, time);
+}
+
+/*
+ * Prints a warning if no event of any log can be between the bounds. The result of the command is
+ * then correct, but probably not the intended one.
+ */
+static void say_outside(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
+{
+	const int64_t begin_ns = wanted->choose.begin_ns, end_ns = wanted->choose.end_ns;
+	/* If both times are equal, the log has one event, or its last event is not known yet. */
+	const bool reverse = first_ns < last_ns && begin_ns > end_ns;
+	const bool late = first_ns < last_ns && begin_ns > last_ns, early = end_ns < first_ns;
+
+	wanted->has_inside |= !reverse && !late && !early;
+	/* The function is called again if a log is read twice. */
+	if (wanted->has_inside || ++wanted->outside != (wanted->logs ? wanted->logs : 1))
+		return;
+	if (reverse)
+		say("--begin %s is later than --end %s: no event is between them",
+		    text_given(wanted->begin_text), text_given(wanted->end_text));
+	else if (late)
+		say_beyond("--begin", wanted->begin_text, "later than the last event", last_ns);
+	else
+		say_beyond("--end", wanted->end_text, "earlier than the first event", first_ns);
+}
+
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 {
 	/*
@@ -189,13 +227,7 @@ void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns)
 	 */
 	wanted->choose.begin_ns = bound_at(&wanted->begin, first_ns, last_ns, INT64_MIN);
 	wanted->choose.end_ns = bound_at(&wanted->end, first_ns, last_ns, INT64_MAX);
-	/* If both times are equal, the log has one event, or its last event is not known yet. */
-	if (first_ns < last_ns && wanted->choose.begin_ns > wanted->choose.end_ns &&
-	    !wanted->reported_order) {
-		wanted->reported_order = true;
-		say("--begin %s is later than --end %s: no event is between them",
-		    text_given(wanted->begin_text), text_given(wanted->end_text));
-	}
+	say_outside(wanted, first_ns, last_ns);
 	wanted->is_all = wanted->choose.begin_ns == INT64_MIN &&
 			 wanted->choose.end_ns == INT64_MAX && !wanted->choose.pid.count &&
 			 !wanted->choose.tid.count && !wanted->where;

@@ -31,7 +31,9 @@ struct wanted {
 	/* the option --pair was given; without durations it would have no effect */
 	bool pair_given;
 	bool is_all;            /* wanted_begin() found that every event is chosen */
-	bool reported_order;	/* wanted_begin() has printed that --begin is later than --end */
+	size_t logs;            /* the number of logs that the command reads one by one; 0: one */
+	size_t outside;         /* the number of logs that have no event between the bounds */
+	bool has_inside;        /* a log may have an event between the bounds */
 };
 
 enum { /* values of the options */
@@ -81,7 +83,10 @@ bool wanted_option(struct wanted *wanted, int option, const char *value, bool *g
  */
 bool wanted_ready(struct wanted *wanted, bool utc);
 
-/* Computes the bounds for a log whose first and last events have these times. */
+/*
+ * Computes the bounds for a log whose first and last events have these times. If no event can be
+ * between the bounds in all logs, the call for the last log prints a warning.
+ */
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns);
 
 /*

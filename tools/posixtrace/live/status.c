@@ -218,7 +218,7 @@ enum {
 
 static const struct option_row option_rows[] = {
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
-	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970", .excludes = "utc" },
 	{ "json", OPT_JSON, NULL, "a JSON object for each stream" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
 	OPTION_HELP,

@@ -581,6 +581,7 @@ static int draw_html(struct picture *picture, char *const *log, size_t logs,
 
 	if (!standard && output_open_text(&file, options->output, options->force, log, logs))
 		return TOOL_FAILURE;
+	picture->wanted.logs = logs;
 	status = open_logs(picture, log, logs, options);
 	picture->details.limit = (size_t)options->details;
 	if (status == TOOL_OK)

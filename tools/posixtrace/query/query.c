@@ -438,7 +438,7 @@ enum {
 static const struct option_row option_rows[] = {
 	{ "at", OPT_AT, "URL", "instead of logs, the database to which ship has sent them: "
 		"clickhouse://HOST[:PORT]/DATABASE" },
-	{ "csv", OPT_CSV, NULL, "comma-separated values, with a header" },
+	{ "csv", OPT_CSV, NULL, "comma-separated values, with a header", .excludes = "json" },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },
 	{ "tables", OPT_TABLES, NULL, "only list the tables and their columns" },
 	{ "utc", OPT_UTC, NULL, "at() and stamp() in UTC" },

@@ -21,8 +21,7 @@ static void query_functions_at(sqlite3_context *context, int argc, sqlite3_value
 		sqlite3_result_int64(context, bound_at(&bound, query->first_ns, query->last_ns, 0));
 		return;
 	}
-	message = sqlite3_mprintf("at(%Q): not a time such as 2026-01-02T03:04:05, 10:15, +1.5s or "
-				  "-200ms", text);
+	message = sqlite3_mprintf("at(%Q): %s", text, bound_reason(text));
 	sqlite3_result_error(context, message ? message : "at(): this is not a time", -1);
 	sqlite3_free(message);
 }

@@ -205,8 +205,6 @@ static int report_on(struct report *report, int argc, char **argv)
 		say("report: the name of a template file is missing; give it after -t");
 	else if (!report->templates && report->columns_given)
 		say("report: ids, exec, pid, tid and timestamp need templates (-t)");
-	else if (report->templates && report->pick.count)
-		say("report: --fields cannot be used with templates");
 	else if (!wanted_ready(&report->wanted, report->when == WHEN_UTC))
 		return tool_usage(&report_command);
 	else if (argc == optind && !no_log)

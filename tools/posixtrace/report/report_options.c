@@ -109,7 +109,7 @@ static bool parse_keys(struct report *report, const char *list)
 	while (good && (text = strsep(&rest, ","))) {
 		good = report_options_keyed(report, text);
 		if (!good)
-			say("-O %s: no such key, or not with this value", text);
+			say("-O %s: there is no such key, or it cannot have this value", text);
 	}
 	free(copy);
 	return good;
@@ -125,8 +125,10 @@ enum {
 
 const struct option_row report_options[] = {
 	{ "template", 't', "FILE",
-		"templates; may be repeated, later files add to earlier ones", OPTION_FILE },
-	{ "check", OPT_CHECK, NULL, "only read the templates: exit with 0 or 2" },
+		"templates; may be repeated, later files add to earlier ones", OPTION_FILE,
+		.excludes = "fields" },
+	{ "check", OPT_CHECK, NULL, "only read the templates: exit with 0 or 2",
+		.excludes = "list" },
 	{ "list", OPT_LIST, NULL, "only list the templates: key and label" },
 	{ .rows = wanted_rows },
 	{ .rows = pick_rows },
@@ -139,9 +141,9 @@ const struct option_row report_options[] = {
 	{ NULL, 'h', NULL, "no header" },
 	{ "output", 'o', "FILE",
 		"write the report to FILE; a file that exists is refused", OPTION_FILE },
-	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
+	{ "force", OPT_FORCE, NULL, "overwrite a file that exists", .needs = "output" },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
-	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970", .excludes = "utc" },
 	{ NULL, 'O', "KEY=VALUE",
 		"columns and times to show; may be repeated, or a list with commas; "
 		"all but the last two need --template:\n"

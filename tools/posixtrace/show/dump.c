@@ -97,7 +97,6 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 	*total = 0;
 	while (!(err = posix_trace_getnext_np(log->trid, &event, &unavailable)) && !unavailable) {
 		const struct log_type *type;
-		bool is_system = event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP;
 
 		read++;
 		meter_step(&dump.meter);
@@ -105,7 +104,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		 * Losses are reported even if the event is not printed, because they concern every
 		 * type.
 		 */
-		if (is_system || event.flags)
+		if (event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event.flags)
 			losses_event(losses, &event);
 		type = logfile_type(log, event.info.posix_event_id);
 		durations_event(&dump.durations, type, &event);
@@ -114,8 +113,7 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 		if (!type->chosen ||
 		    !wanted_event(&dump.wanted, &event, type->name, type->schema, &dump.durations))
 			continue;
-		if (!dump.system && (type->is_hidden ||
-				     (is_system && sysdata_is_recorders(log, &event))))
+		if (!dump.system && sysdata_is_hidden(log, type, &event))
 			continue;
 		if (shown == dump.wanted.limit) /* this event is one more than --limit allows */
 			return 0;
@@ -317,7 +315,7 @@ static const struct option_row option_rows[] = {
 	{ "merge", OPT_MERGE, NULL, "the events of all logs in one order, by time" },
 	{ .rows = merge_rows },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
-	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970", .excludes = "utc" },
 	{ "system", OPT_SYSTEM, NULL,
 		"also the events of the recorder: start, stop, filter, flush" },
 	{ "hex", OPT_HEX, NULL, "all data as bytes" },
@@ -325,7 +323,7 @@ static const struct option_row option_rows[] = {
 		"after each event, the function and the line of its program address" },
 	{ "stack", OPT_STACK, NULL,
 		"below each sample, its call stack; calls that were recorded with a stack always "
-		"have it" },
+		"have it", .excludes = "no-stack" },
 	{ "no-stack", OPT_NO_STACK, NULL, "no call stacks" },
 	{ .rows = symbols_rows },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },
@@ -410,6 +408,7 @@ static int dump_logs(void)
 		say("%s", strerror(ENOMEM));
 		return TOOL_FAILURE;
 	}
+	dump.wanted.logs = dump.at.paths;
 	for (size_t i = 0; i < dump.at.paths && !out_stdout.err; i++)
 		status = tool_worse(status, dump_log(dump.at.path[i], dump.at.paths > 1));
 	tail_fini(&dump.tail);
