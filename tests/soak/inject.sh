@@ -44,7 +44,7 @@ is_over() { test $done_ -ge "$cycles" || { test -n "$seconds" && test "$(date +%
 # What attach gets besides, and what it may print. A program that executes another one does so without
 # the library. Children of the program are not recorded.
 options=
-said='^posixtrace: \(programs that cannot be traced: .*(executed with[a-z ]* LD_PRELOAD)\|the process has made [0-9]* child\)'
+said='^posixtrace: \(programs that cannot be traced: .*(executed with[a-z ]* LD_PRELOAD\|the process has made [0-9]* child\)'
 
 # cycle_all NAME PID...: attaches to the processes in turn until there are enough cycles, or one of
 # them has ended.
