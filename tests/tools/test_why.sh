@@ -193,6 +193,29 @@ check "two sleeps of one place are one part" has out ' 19\.0 %  sleeping: usleep
 check "a recorded waker" test "$(part 'woken by thread 9')" = 5.0
 check "a disk is no thread" test "$(part 'woken by an interrupt: a timer or a device')" = 6.0
 
+# Of 40 samples, 30 are missing. Eight of the others are at the instruction that causes the page
+# faults, half of these while it does. In the last 10 ms it is executed without page faults.
+awk 'BEGIN {
+	print "type sched.in u32 cpu; @begin running"
+	print "type sched.clock u64 error_ns; u32 anchors; u32 hz; str way"
+	print "type cpu.sample u32 cpu; u32 stack"
+	print "type cpu.fault u32 cpu; x64 address; u64 faults"
+	print "type note u32 n"
+	ms = 1000000; t = 1000000000000
+	print "sched.clock 7 7", t, 40, 20, 1000, "perf"
+	print "sched.in 7 8", t, 2
+	for (i = 0; i <= 30; i++) {
+		print "cpu.fault 7 8", t + i * ms, "@0x1000", 2, 4096, 500
+		if (i > 0 && i <= 4) print "cpu.sample 7 8", t + i * ms + ms / 2, "@0x1000", 2, 0
+		if (i == 5 || i == 6) print "cpu.sample 7 8", t + i * ms + ms / 2, "@0x1003", 2, 0
+	}
+	for (i = 0; i < 4; i++) print "cpu.sample 7 8", t + (32 + i) * ms, "@0x1000", 2, 0
+	print "note 7 8", t + 40 * ms, 1
+}' | "$compose" "$tmp/returned" || exit 99
+run 0 why --thread 8 "$tmp/returned"
+check "samples at the end of page faults" test "$(part ' page faults ')" = 85.0
+check "samples of the program" test "$(part ' running ')" = 15.0
+
 # A wait for the page of a file follows a page fault, and no signal ends it.
 awk 'BEGIN {
 	print "type sched.in u32 cpu; @begin running"

@@ -250,8 +250,9 @@ static void add_samples(struct division *division, uint32_t node, uint32_t index
 		uint32_t parent;
 		bool is_new;
 
-		if (is_kernel && !is_call &&
-		    in_kernel_is_fault(division->history, thread->pid, sample))
+		if (!is_call && (is_kernel ? in_kernel_is_fault(division->history, thread->pid,
+								sample) :
+					     faults_end_at(thread, sample)))
 			continue;
 		parent = common_node(division, node, sample);
 		if (is_kernel)

@@ -141,6 +141,12 @@ void faults_share(struct division *division, uint32_t node);
 /* Returns whether a page fault happened directly before a time. */
 bool faults_precede(const struct history_thread *thread, int64_t time_ns);
 
+/*
+ * Returns whether a sample of the program, outside of calls, was taken when the kernel had just
+ * handled a page fault, so that its time belongs to the page fault.
+ */
+bool faults_end_at(const struct history_thread *thread, const struct sample *sample);
+
 /* ------------------------------------------------------------------ causes.c */
 
 /*

@@ -13,6 +13,9 @@
 #include "why/classify.h"
 #include "why/divide.h"
 
+/* Page faults are frequent if the time from one to the next is less. A fault needs about 1 us. */
+#define DENSE_FAULT_NS 10000
+
 /*
  * Returns the index of the thread's first page fault that is not before a time, or the number of
  * faults. If the times of a log run backwards, the search may return a wrong fault, but never one
@@ -45,6 +48,25 @@ bool faults_precede(const struct history_thread *thread, int64_t time_ns)
 static uint64_t number_of(const struct fault *fault)
 {
 	return fault->count ? fault->count : 1;
+}
+
+/*
+ * An interrupt that is due while the kernel enters or leaves the handling of a page fault is taken
+ * when the kernel returns to the program. The sample then has the address of the instruction that
+ * caused the fault, because this instruction is executed again. Other instructions are seldom
+ * interrupted at exactly this address, and only times with many page faults count.
+ */
+bool faults_end_at(const struct history_thread *thread, const struct sample *sample)
+{
+	size_t next = first_fault(thread, sample->time_ns);
+	const struct fault *fault = thread->fault;
+
+	return next && next < thread->faults &&
+	       (sample->address == fault[next].address ||
+		sample->address == fault[next - 1].address) &&
+	       ((uint64_t)fault[next].time_ns - (uint64_t)fault[next - 1].time_ns) /
+			       number_of(&fault[next]) <
+		       DENSE_FAULT_NS;
 }
 
 /*
