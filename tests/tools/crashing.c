@@ -11,6 +11,8 @@
  *	crashing cut       reads a mapped file behind its end
  *	crashing divide    divides by 0
  *	crashing illegal   executes an instruction that no processor has
+ *	crashing null      calls a null function pointer, as its last instruction
+ *	crashing data      calls a function pointer that points to data
  *	crashing filter    makes a system call that its seccomp filter refuses
  */
 #include <linux/filter.h>
@@ -33,6 +35,7 @@
 
 void write_there(void);
 void wait_for_end(void);
+void call_there(void);
 
 static pthread_barrier_t all;
 static volatile uintptr_t place = 0x30;
@@ -48,6 +51,18 @@ __attribute__((noinline)) void wait_for_end(void)
 	pthread_barrier_wait(&all);
 	for (;;)
 		pause();
+}
+
+/*
+ * The function has a frame of its own between main() and the wild address. The compiler knows that
+ * the call does not return, so no instruction of the function follows the call.
+ */
+__attribute__((noinline)) void call_there(void)
+{
+	__attribute__((noreturn)) void (*volatile wild)(void);
+
+	*(void *volatile *)&wild = (void *)place;
+	wild();
 }
 
 static void *work(void *arg)
@@ -103,6 +118,12 @@ static void fault_as(const char *how)
 		zero = (int)place / zero;
 	} else if (!strcmp(how, "illegal")) {
 		__builtin_trap();
+	} else if (!strcmp(how, "null")) {
+		place = 0;
+		call_there();
+	} else if (!strcmp(how, "data")) {
+		place = (uintptr_t)&place;
+		call_there();
 	} else if (!strcmp(how, "filter")) {
 		call_refused();
 	}

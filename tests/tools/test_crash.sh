@@ -52,6 +52,24 @@ then
 	check "one of them in main()" has out '"main+0x'
 	crashes crash.frame module
 	check "the file is named" has out '/crashing"$'
+	case $(uname -m) in
+	x86_64 | aarch64)
+		for how in null data; do
+			record 139 "$crashing" $how
+			crashes crash.frame function
+			check "$how: the caller of an address without code is its caller in the stack" \
+				sh -c "sed -n 2p '$tmp/out' | grep -q '^\"call_there+0x'"
+			check "$how: the callers of the caller follow" sh -c \
+				"sed -n '3,4p' '$tmp/out' | grep -q '^\"main+0x'"
+		done
+		crashes crash.frame function
+		check "the called data is the innermost frame" sh -c \
+			"head -n 1 '$tmp/out' | grep -q '^\"place+0x0'"
+		record 139 "$crashing" null
+		run 0 dump -e crash.frame --fields frame,pc "$log"
+		check "a null pointer is frame 0" sh -c "head -n 1 '$tmp/out' | grep -q '^0	0x0$'"
+		;;
+	esac
 else
 	echo "no libdw: the frames are not looked at"
 fi

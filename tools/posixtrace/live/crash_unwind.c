@@ -6,11 +6,17 @@
 #include "live/crash.h"
 
 #ifdef HAVE_LIBDW
+# include <elf.h>
 # include <elfutils/libdwfl.h>
 # include <stdio.h>
 # include <stdlib.h>
 # include <string.h>
+# include <sys/ptrace.h>
+# include <sys/uio.h>
+# include <sys/user.h>
+# include <unistd.h>
 
+# include "inject/memory.h"
 # include "symbols/demangle.h"
 
 /*
@@ -31,35 +37,61 @@ static const Dwfl_Callbacks callbacks = {
 	.find_debuginfo = find_no_debuginfo,
 };
 
+struct unwind {
+	pid_t pid;
+	Dwfl *session;            /* has the threads as the kernel shows them */
+	struct mappings mappings; /* empty if they could not be read */
+};
+
 /* The state of a walk through one stack. */
 struct walk {
 	Dwfl *session;
 	void (*put)(void *arg, const struct crash_frame *frame);
 	void *arg;
 	unsigned left;
+	unsigned short_by; /* the next frame's address is greater than its pc by this number */
 };
 
-struct unwind *unwind_begin(pid_t pid)
+/* Returns a session that has the modules of the process, or NULL after an error. */
+static Dwfl *begin_session(pid_t pid)
 {
 	Dwfl *session = dwfl_begin(&callbacks);
 
-	if (!session)
-		return NULL;
-	/*
-	 * The argument true means that this process has stopped the threads already, by ptrace(2).
-	 */
-	if (dwfl_linux_proc_report(session, pid) || dwfl_report_end(session, NULL, NULL) ||
-	    dwfl_linux_proc_attach(session, pid, true)) {
+	if (session && (dwfl_linux_proc_report(session, pid) ||
+			dwfl_report_end(session, NULL, NULL))) {
 		dwfl_end(session);
 		return NULL;
 	}
-	return (struct unwind *)session;
+	return session;
+}
+
+struct unwind *unwind_begin(pid_t pid)
+{
+	struct unwind *unwind = calloc(1, sizeof(*unwind));
+
+	if (!unwind)
+		return NULL;
+	unwind->pid = pid;
+	unwind->session = begin_session(pid);
+	mappings_read(&unwind->mappings, pid);
+	/*
+	 * The argument true means that this process has stopped the threads already, by ptrace(2).
+	 */
+	if (!unwind->session || dwfl_linux_proc_attach(unwind->session, pid, true)) {
+		unwind_end(unwind);
+		return NULL;
+	}
+	return unwind;
 }
 
 void unwind_end(struct unwind *unwind)
 {
-	if (unwind)
-		dwfl_end((Dwfl *)unwind);
+	if (!unwind)
+		return;
+	if (unwind->session)
+		dwfl_end(unwind->session);
+	mappings_fini(&unwind->mappings);
+	free(unwind);
 }
 
 /*
@@ -101,19 +133,165 @@ static int visit_frame(Dwfl_Frame *state, void *arg)
 
 	if (!walk->left-- || !dwfl_frame_pc(state, &pc, &is_exact))
 		return DWARF_CB_ABORT;
-	frame.address = pc;
+	frame.address = pc + walk->short_by;
+	walk->short_by = 0;
 	find_names(walk->session, &frame, is_exact ? pc : pc - 1);
 	walk->put(walk->arg, &frame);
 	return DWARF_CB_OK;
 }
 
+/* ------------------------------------------------------------------ calls of a wild pointer */
+
+# if defined __x86_64__
+#  define STATE_REGISTERS 17
+# elif defined __aarch64__
+#  define STATE_REGISTERS 32
+# endif
+
+# ifdef STATE_REGISTERS
+
+/* A thread at the call that led it to an address without code. */
+struct wild_call {
+	Dwarf_Word target;               /* the address without code */
+	Dwarf_Word pc;                   /* the last byte of the instruction of the call */
+	Dwarf_Word reg[STATE_REGISTERS]; /* by their numbers in DWARF */
+	pid_t tid;
+	int memory;
+};
+
+/* Returns true if the kernel could execute an instruction at this address. */
+static bool is_code(const struct unwind *unwind, uint64_t address)
+{
+	const struct mapping *mapping = mappings_at(&unwind->mappings, address);
+
+	return mapping && mapping->is_executable;
+}
+
+/*
+ * Stores the registers that the caller had before the call. On x86-64 the call has pushed the
+ * return address. On arm64 the return address is in x30. Returns false if the registers or the
+ * stack cannot be read, or if the program is of another word size.
+ */
+static bool read_call(struct wild_call *call)
+{
+	struct user_regs_struct user;
+	struct iovec memory = { &user, sizeof(user) };
+
+	if (ptrace(PTRACE_GETREGSET, call->tid, (void *)(uintptr_t)NT_PRSTATUS, &memory) ||
+	    memory.iov_len != sizeof(user))
+		return false;
+#  ifdef __x86_64__
+	const Dwarf_Word reg[STATE_REGISTERS] = {
+		user.rax, user.rdx, user.rcx, user.rbx, user.rsi, user.rdi, user.rbp,
+		user.rsp + sizeof(uint64_t), user.r8, user.r9, user.r10, user.r11, user.r12,
+		user.r13, user.r14, user.r15,
+	};
+	uint64_t back;
+
+	if (!memory_read(call->memory, user.rsp, &back, sizeof(back)))
+		return false;
+	memcpy(call->reg, reg, sizeof(reg));
+	call->target = user.rip;
+	call->pc = call->reg[16] = back - 1;
+#  else
+	for (size_t i = 0; i < STATE_REGISTERS - 1; i++)
+		call->reg[i] = user.regs[i];
+	call->reg[STATE_REGISTERS - 1] = user.sp;
+	call->target = user.pc;
+	call->pc = user.regs[30] - 1;
+#  endif
+	return true;
+}
+
+/* The callbacks of libdw for a session whose only thread is the thread of the call. */
+static pid_t next_thread(Dwfl *session, void *arg, void **thread)
+{
+	const struct wild_call *call = arg;
+
+	(void)session;
+	if (*thread)
+		return 0;
+	*thread = arg;
+	return call->tid;
+}
+
+static bool read_word(Dwfl *session, Dwarf_Addr address, Dwarf_Word *word, void *arg)
+{
+	const struct wild_call *call = arg;
+
+	(void)session;
+	return memory_read(call->memory, address, word, sizeof(*word));
+}
+
+static bool set_registers(Dwfl_Thread *thread, void *arg)
+{
+	const struct wild_call *call = arg;
+
+	if (!dwfl_thread_state_registers(thread, 0, STATE_REGISTERS, call->reg))
+		return false;
+	dwfl_thread_state_register_pc(thread, call->pc);
+	return true;
+}
+
+static const Dwfl_Thread_Callbacks caller_thread = {
+	.next_thread = next_thread,
+	.memory_read = read_word,
+	.set_initial_registers = set_registers,
+};
+
+/*
+ * If the thread is at an address without code, visits this address and then the callers, and
+ * returns true. No unwind table has such an address, so libdw would take a frame pointer for that
+ * of the called function, and omit the caller. libdw cannot replace the registers of a thread, so
+ * the callers need a session of their own.
+ */
+static bool walk_wild_call(const struct unwind *unwind, pid_t tid, struct walk *walk)
+{
+	struct wild_call call = { .tid = tid, .memory = memory_open(unwind->pid, tid) };
+	struct crash_frame frame = { .address = 0 };
+	Dwfl *session = NULL;
+	bool is_wild;
+
+	if (call.memory >= 0 && read_call(&call) && !is_code(unwind, call.target) &&
+	    is_code(unwind, call.pc))
+		session = begin_session(unwind->pid);
+	is_wild = session &&
+		  dwfl_attach_state(session, NULL, unwind->pid, &caller_thread, &call);
+	if (is_wild) {
+		walk->session = session;
+		walk->short_by = 1;
+		walk->left--;
+		frame.address = call.target;
+		find_names(session, &frame, call.target);
+		walk->put(walk->arg, &frame);
+		dwfl_getthread_frames(session, tid, visit_frame, walk);
+	}
+	if (session)
+		dwfl_end(session);
+	if (call.memory >= 0)
+		close(call.memory);
+	return is_wild;
+}
+
+# else /* a processor whose calls are not known */
+
+static bool walk_wild_call(const struct unwind *unwind, pid_t tid, struct walk *walk)
+{
+	(void)unwind, (void)tid, (void)walk;
+	return false;
+}
+
+# endif
+
 void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
 		   void (*put)(void *arg, const struct crash_frame *frame), void *arg)
 {
-	struct walk walk = { (Dwfl *)unwind, put, arg, limit };
+	struct walk walk = { .put = put, .arg = arg, .left = limit };
 
-	if (unwind)
-		dwfl_getthread_frames(walk.session, tid, visit_frame, &walk);
+	if (!unwind || walk_wild_call(unwind, tid, &walk))
+		return;
+	walk.session = unwind->session;
+	dwfl_getthread_frames(walk.session, tid, visit_frame, &walk);
 }
 
 #else /* !HAVE_LIBDW */
