@@ -30,6 +30,7 @@
 #define SCRIPTS_DEEP 5   /* how many scripts in turn execve(2) follows to their interpreters */
 #define LINE_BYTES   256 /* bytes that execve(2) reads of a script's first line */
 #define HEADERS_MAX  64  /* program headers that are read; most programs have 13 */
+#define DYNAMIC_MAX  128 /* dynamic entries that are read; a dynamic linker has about 20 */
 
 #if defined __x86_64__
 # define MACHINE EM_X86_64
@@ -107,6 +108,53 @@ static bool is_foreign_loader(const char *path)
 	       image_begins(name, "ld-uClibc") || image_begins(name, "linker64");
 }
 
+/* Reads a program header. The caller has checked the size of a header in the file. */
+static bool read_header(int fd, const ElfW(Ehdr) *elf, unsigned i, ElfW(Phdr) *header)
+{
+	return read_at(fd, header, sizeof(*header), elf->e_phoff + i * sizeof(*header)) ==
+	       (ssize_t)sizeof(*header);
+}
+
+/* Returns the offset in the file of an address, or 0 if the file has no such address. */
+static uint64_t offset_of(int fd, const ElfW(Ehdr) *elf, uint64_t address)
+{
+	ElfW(Phdr) header;
+
+	for (unsigned i = 0; i < elf->e_phnum && read_header(fd, elf, i, &header); i++)
+		if (header.p_type == PT_LOAD && address >= header.p_vaddr &&
+		    address - header.p_vaddr < header.p_filesz)
+			return address - header.p_vaddr + header.p_offset;
+	return 0;
+}
+
+/*
+ * Returns whether a file without an interpreter is the dynamic linker of glibc, which processes
+ * LD_PRELOAD when it is executed itself. A user may execute it by a link, a copy or a descriptor.
+ * So its DT_SONAME is compared. A position-independent static program has none.
+ */
+static bool is_loader_itself(int fd, const ElfW(Ehdr) *elf, const ElfW(Phdr) *dynamic)
+{
+	uint64_t names = 0, name = 0;
+	char soname[32];
+	ElfW(Dyn) entry;
+	ssize_t n;
+
+	for (uint64_t i = 0; i < DYNAMIC_MAX && i < dynamic->p_filesz / sizeof(entry); i++) {
+		if (read_at(fd, &entry, sizeof(entry), dynamic->p_offset + i * sizeof(entry)) !=
+		    (ssize_t)sizeof(entry) || entry.d_tag == DT_NULL)
+			break;
+		if (entry.d_tag == DT_SONAME)
+			name = entry.d_un.d_val;
+		else if (entry.d_tag == DT_STRTAB)
+			names = entry.d_un.d_ptr;
+	}
+	if (!name || !names)
+		return false;
+	n = read_at(fd, soname, sizeof(soname) - 1, offset_of(fd, elf, names) + name);
+	soname[n < 0 ? 0 : n] = '\0';
+	return is_of_glibc(soname);
+}
+
 /*
  * Examines an ELF program. The fields that show the class and the machine have the same place in
  * 32-bit and 64-bit files. The other fields are read only if the file is for this machine. Sizes
@@ -116,7 +164,7 @@ static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *pa
 {
 	bool is_ours = elf->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
 		       (MACHINE == EM_NONE || elf->e_machine == MACHINE);
-	ElfW(Phdr) header;
+	ElfW(Phdr) header, dynamic = { .p_filesz = 0 };
 
 	if (!is_ours)
 		return SHIM_IMAGE_MACHINE;
@@ -129,9 +177,10 @@ static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *pa
 		size_t bytes = SHIM_LOADER_BYTES - 1;
 		ssize_t n;
 
-		if (read_at(fd, &header, sizeof(header), elf->e_phoff + i * sizeof(header)) !=
-		    (ssize_t)sizeof(header))
+		if (!read_header(fd, elf, i, &header))
 			return SHIM_IMAGE_UNKNOWN;
+		if (header.p_type == PT_DYNAMIC)
+			dynamic = header;
 		if (header.p_type != PT_INTERP)
 			continue;
 		/* A longer path is shortened; no dynamic linker has such a path. */
@@ -143,7 +192,9 @@ static enum shim_image examine_elf(int fd, const ElfW(Ehdr) *elf, const char *pa
 			return SHIM_IMAGE_UNKNOWN;
 		return is_of_glibc(loader) ? SHIM_IMAGE_GLIBC : SHIM_IMAGE_FOREIGN;
 	}
-	return is_foreign_loader(path) ? SHIM_IMAGE_FOREIGN : SHIM_IMAGE_STATIC;
+	if (is_foreign_loader(path))
+		return SHIM_IMAGE_FOREIGN;
+	return is_loader_itself(fd, elf, &dynamic) ? SHIM_IMAGE_GLIBC : SHIM_IMAGE_STATIC;
 }
 
 /*

@@ -20,7 +20,8 @@ enum shim_image {
 	/* the file cannot be read, or has an unknown format: LD_PRELOAD is not changed */
 	SHIM_IMAGE_UNKNOWN,
 	SHIM_IMAGE_UNOPENED, /* unknown, because this process has no free descriptor */
-	SHIM_IMAGE_GLIBC,   /* for the dynamic linker of this C library and processor */
+	/* for the dynamic linker of this C library and processor, or this linker itself */
+	SHIM_IMAGE_GLIBC,
 	/* without a dynamic linker; the program passes LD_PRELOAD to programs that it executes */
 	SHIM_IMAGE_STATIC,
 	SHIM_IMAGE_FOREIGN, /* for the dynamic linker of another C library */

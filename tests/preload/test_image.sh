@@ -117,6 +117,21 @@ for way in $ways; do
 	check "$way: an ordinary program has the library" has out "^LD_PRELOAD=$shim\$"
 done
 
+# The dynamic linker of glibc has no interpreter, but it is no static program.
+loader=$(readelf -l plain | sed -n 's/.*interpreter: \(.*\)]/\1/p')
+cp "$loader" renamed
+for name in "$loader" ./renamed; do
+	"$posixtrace" record -o "$log" "$name" ./plain >out 2>err </dev/null
+	check "$name ./plain: the program runs" test $? -eq 9
+	check "$name ./plain: it has the library" has out "^LD_PRELOAD=$shim\$"
+	check "$name ./plain: it is recorded" test "$(events process.start)" -eq 1
+	check "$name ./plain: record says nothing about static programs" lacks err static
+	traced 9 sh -c "$name ./plain; exit 9"
+	check "$name: a child that executes it is traced" has out "^LD_PRELOAD=$shim\$"
+	check "$name: the log does not say that the child is static" \
+		test "$(events process.untraced)" -eq 0
+done
+
 # untouched WHY PROGRAM [ARGUMENT]: runs as without the shim, with every way to execute it.
 untouched() {
 	why=$1
