@@ -1,7 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace record --sched by the kernel's tracing (tracefs): who woke a thread, which thread got the CPU,
-# and no instance that remains. Skipped where tracefs is not permitted.
+# and no instance that remains. If tracefs is not mounted, the suite mounts it in a mount namespace of its
+# own. Skipped where that is not permitted.
+mount_tracefs='mount -t tracefs nodev /sys/kernel/tracing 2>/dev/null'
+if test -z "${PTX_OWN_MOUNTS-}" && ! grep -q ' tracefs ' /proc/mounts &&
+	unshare -m sh -c "$mount_tracefs" 2>/dev/null; then
+	PTX_OWN_MOUNTS=1
+	export PTX_OWN_MOUNTS
+	exec unshare -m sh -c "$mount_tracefs"' && exec sh "$1"' - "$0"
+fi
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
