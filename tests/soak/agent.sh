@@ -45,6 +45,7 @@ until_true records "$target2"
 # look_at_logs: the new logs. Names sort by time; a log may be removed for the quota meanwhile.
 : >"$tmp/known"
 checked=0 fired=0
+chunk=512 # at least the events of a chunk of these streams
 look_at_logs() {
 	ls "$store/logs" >"$tmp/listed"
 	bad=0
@@ -52,7 +53,7 @@ look_at_logs() {
 		cp "$store/logs/$each" "$tmp/copy.ptl" 2>/dev/null || continue
 		checked=$((checked + 1))
 		case $each in *-restart.ptl) ;; *) fired=$((fired + 1)) ;; esac
-		is_sound "$tmp/copy.ptl" >/dev/null && is_even "$tmp/copy.ptl" &&
+		is_sound "$tmp/copy.ptl" >/dev/null && is_even "$tmp/copy.ptl" $chunk &&
 			"$victim" check "$tmp/copy.ptl" >/dev/null 2>"$tmp/why" && test ! -s "$tmp/why" && continue
 		echo "$each: account $(account_of "$tmp/copy.ptl")"
 		"$posixtrace" verify "$tmp/copy.ptl"

@@ -32,7 +32,7 @@ add_log() {
 	account=$(account_of "$log")
 	# shellcheck disable=SC2086
 	set -- $account
-	test $# -eq 4 && test "$1" -eq $(($2 + $3 + $4)) || return 1
+	test $# -eq 5 && test "$5" -eq 0 && test "$1" -eq $(($2 + $3 + $4)) || return 1
 	events=$((events + $1))
 }
 
