@@ -116,16 +116,18 @@ void where_mark_names(struct where *where, const struct posix_trace_schema_np *s
 	if (place->schema == schema)
 		place->schema = NULL;
 	for (unsigned i = 0; i < where->fields; i++) {
-		if (where->field[i].known)
+		struct where_name *name = &where->field[i];
+
+		if (name->known)
 			continue;
-		where->field[i].known = field_index(schema, where->field[i].name) >= 0 ||
-					has_value_name(schema, where->field[i].name);
-		for (unsigned f = 0; !where->field[i].known && f < schema->fields; f++) {
+		name->known = field_index(schema, name->name) >= 0 ||
+			      (!name->is_field && has_value_name(schema, name->name));
+		for (unsigned f = 0; !name->known && f < schema->fields; f++) {
 			const struct posix_trace_field_np *field = &schema->field[f];
 
-			nearest_offer(&where->field[i].nearest, field->name);
-			for (unsigned n = 0; n < field->value_names; n++)
-				nearest_offer(&where->field[i].nearest, field->value_name[n].name);
+			nearest_offer(&name->nearest, field->name);
+			for (unsigned n = 0; !name->is_field && n < field->value_names; n++)
+				nearest_offer(&name->nearest, field->value_name[n].name);
 		}
 	}
 }
@@ -156,15 +158,10 @@ static struct value duration_value(const struct where_event *event)
 	return event->has_duration ? where_value_number(event->duration_ns) : where_unknown();
 }
 
-/* Returns whether this is the name "duration", which has a meaning even if no schema has it. */
-static bool is_duration(const struct where_name *name)
-{
-	return !strcmp(name->name, WHERE_DURATION_NAME);
-}
-
 static struct value field_value(const struct asking *asking, const struct where_node *node)
 {
 	const struct where_event *event = asking->event;
+	const struct where_name *name = &asking->where->field[node->field];
 	struct posix_trace_value_np got;
 	struct value value = { .kind = NUMBER };
 	int field;
@@ -174,11 +171,11 @@ static struct value field_value(const struct asking *asking, const struct where_
 	 * the duration of the event's span.
 	 */
 	field = event->schema ? asking->place->field[node->field] : -1;
+	if (field < 0 && where_is_duration(name))
+		return duration_value(event);
 	if (field < 0)
-		return is_duration(&asking->where->field[node->field])
-			       ? duration_value(event)
-			       : (struct value){ .kind = NAME,
-						 .text = asking->where->field[node->field].name };
+		return name->is_field ? where_unknown() :
+		       (struct value){ .kind = NAME, .text = name->name };
 	/* If the data is too short, the last fields have no value. */
 	if (!posix_trace_field_get_np(event->schema, (unsigned)field, node->index, event->data,
 				      event->data_len, event->flags, &got))
@@ -579,5 +576,5 @@ bool where_uses_duration(const struct where *where)
 void where_declare_duration(struct where *where)
 {
 	for (unsigned i = 0; i < where->fields; i++)
-		where->field[i].known |= is_duration(&where->field[i]);
+		where->field[i].known |= where_is_duration(&where->field[i]);
 }

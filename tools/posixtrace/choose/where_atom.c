@@ -10,6 +10,8 @@
 #include "base/say.h"
 #include "choose/where_part.h"
 
+#define FIELD_PREFIX "field."
+
 /*
  * Converts an offset in the text to a column in the file. Offset and column differ, because the
  * file has some backslashes that the text does not have.
@@ -226,9 +228,9 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		     "duration");
 }
 
-static bool is_duration(const struct where_name *name)
+bool where_is_duration(const struct where_name *name)
 {
-	return !strcmp(name->name, WHERE_DURATION_NAME);
+	return !name->is_field && !strcmp(name->name, WHERE_DURATION_NAME);
 }
 
 /*
@@ -236,13 +238,14 @@ static bool is_duration(const struct where_name *name)
  * where_say_unknown() later checks the name against the schemas of the log. For the message of that
  * check, this function stores the position of the name.
  */
-static bool field_number(struct where_reader *reader, const char *name, size_t len,
+static bool field_number(struct where_reader *reader, const char *name, size_t len, bool is_field,
 			 unsigned *number)
 {
 	struct where *where = reader->where;
 
 	for (*number = 0; *number < where->fields; ++*number)
 		if (where->field[*number].len == len &&
+		    where->field[*number].is_field == is_field &&
 		    !memcmp(where->field[*number].name, name, len))
 			return true;
 	if (where->fields == WHERE_FIELDS || len > POSIX_TRACE_FIELD_NAME_MAX_NP)
@@ -251,13 +254,14 @@ static bool field_number(struct where_reader *reader, const char *name, size_t l
 								 : "too many fields");
 	where->field[where->fields].at = (size_t)(name - where->text);
 	where->field[where->fields].len = len;
+	where->field[where->fields].is_field = is_field;
 	memcpy(where->field[where->fields].name, name, len);
 	/*
 	 * "nearest" finds the most similar name, for the message about an unknown field.
 	 * where_mark_names() later gives this search the names of the schemas' fields.
 	 */
 	nearest_begin(&where->field[where->fields].nearest, where->field[where->fields].name);
-	where->uses_duration |= is_duration(&where->field[where->fields++]);
+	where->uses_duration |= where_is_duration(&where->field[where->fields++]);
 	return true;
 }
 
@@ -288,15 +292,19 @@ static bool parse_index(struct where_reader *reader, unsigned *index)
 	return true;
 }
 
-/* Parses NAME or NAME[INDEX]. */
+/* Parses NAME, NAME[INDEX], field.NAME or field.NAME[INDEX]. */
 bool where_field(struct where_reader *reader, unsigned *node)
 {
-	const char *name = reader->p;
-	size_t len = name_len(name);
+	const bool is_field = !strncmp(reader->p, FIELD_PREFIX, strlen(FIELD_PREFIX));
 	struct where_node *added;
 	unsigned number, index;
+	size_t len;
 
-	if (!field_number(reader, name, len, &number))
+	reader->p += is_field ? strlen(FIELD_PREFIX) : 0;
+	len = name_len(reader->p);
+	if (!len)
+		return where_wrong_here(reader, "the name of a field was expected");
+	if (!field_number(reader, reader->p, len, is_field, &number))
 		return false;
 	reader->p += len;
 	if (!parse_index(reader, &index))

@@ -297,13 +297,14 @@ bool where_say_unknown(const struct where *where)
 {
 	for (unsigned i = 0; i < where->fields; i++) {
 		const struct where_name *field = &where->field[i];
-		const char *hint = option_hint(where, field->name);
+		const char *hint = field->is_field ? NULL : option_hint(where, field->name);
 		char reason[128];
 
 		if (field->known)
 			continue;
 		snprintf(reason, sizeof(reason),
-			 "no event type has a field or a value of this name%s",
+			 "no event type has a field%s of this name%s",
+			 field->is_field ? "" : " or a value",
 			 hint ? hint : nearest_hint(&field->nearest));
 		/* where_wrong() returns false; this function reports an unknown name by true. */
 		return !where_wrong(where, field->at, field->len, reason);

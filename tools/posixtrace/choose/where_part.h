@@ -35,6 +35,7 @@ struct where_node {
 
 struct where_name {
 	size_t at, len;        /* position and length in the text */
+	bool is_field;         /* written as field.NAME: it is a name of nothing but a field */
 	bool known;            /* a schema has a field or a value of this name */
 	struct nearest nearest; /* the most similar name of a field or value in the schemas */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];
@@ -81,6 +82,9 @@ bool where_number(struct where_reader *reader, unsigned *node);
 bool where_text(struct where_reader *reader, unsigned *node);
 bool where_fact(struct where_reader *reader, unsigned *node);
 bool where_field(struct where_reader *reader, unsigned *node);
+
+/* Returns whether this is the name "duration", which has a meaning even if no schema has it. */
+bool where_is_duration(const struct where_name *name);
 
 /*
  * Both functions print the reason, the text, and a caret below the place of the error, and return
