@@ -250,7 +250,9 @@ bool wanted_examine(struct wanted *wanted, const struct posix_trace_event_np *ev
 		return true;
 	asked = (struct where_event){
 		.name = name, .name_len = strlen(name),
+		.id = event->info.posix_event_id,
 		.pid = event->info.posix_pid, .tid = event->tid,
+		.thread = (uint64_t)event->info.posix_thread_id,
 		.time_ns = event->time_ns,
 		.address = (uintptr_t)event->info.posix_prog_address,
 		.schema = schema,

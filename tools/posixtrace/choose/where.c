@@ -463,8 +463,12 @@ static struct value evaluate_logical(const struct asking *asking, const struct w
 static struct value fact_value(const struct where_event *event, enum where_op op)
 {
 	switch (op) {
-	case WHERE_NAME:
+	case WHERE_EVENT:
 		return where_value_text(event->name, event->name_len);
+	case WHERE_ID:
+		return where_value_number(event->id);
+	case WHERE_THREAD:
+		return where_value_number(event->thread);
 	case WHERE_PID:
 		return where_value_number(event->pid);
 	case WHERE_TID:
@@ -532,9 +536,11 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 		return where_value_text(node->text, node->len);
 	case WHERE_FIELD:
 		return field_value(asking, node);
-	case WHERE_NAME:
+	case WHERE_EVENT:
+	case WHERE_ID:
 	case WHERE_PID:
 	case WHERE_TID:
+	case WHERE_THREAD:
 	case WHERE_TIME:
 	case WHERE_LEN:
 	case WHERE_ADDRESS:

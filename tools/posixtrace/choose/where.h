@@ -27,7 +27,9 @@ struct where;
 struct where_event {
 	const char *name;      /* name of the event type */
 	size_t name_len;
+	unsigned id;           /* number of the event type */
 	int64_t pid, tid;
+	uint64_t thread;       /* the pthread_t */
 	int64_t time_ns;
 	uint64_t address;
 	const struct posix_trace_schema_np *schema; /* NULL: none */

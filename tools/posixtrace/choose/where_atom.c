@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "choose/facts.h"
 #include "choose/where_part.h"
 
 #define FIELD_PREFIX "field."
@@ -208,9 +209,9 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		const char *name;
 		enum where_op op;
 	} facts[] = {
-		{ "name", WHERE_NAME }, { "pid", WHERE_PID }, { "tid", WHERE_TID },
-		{ "time", WHERE_TIME }, { "len", WHERE_LEN }, { "address", WHERE_ADDRESS },
-		{ "duration", WHERE_DURATION }, { "level", WHERE_LEVEL },
+#define WHERE_FACT(name, constant, width) { #name, WHERE_##constant },
+		FACTS(WHERE_FACT)
+		{ "duration", WHERE_DURATION },
 	};
 	size_t len;
 
@@ -224,8 +225,8 @@ bool where_fact(struct where_reader *reader, unsigned *node)
 		return where_add(reader, facts[i].op, node) != NULL;
 	}
 	return where_wrong(reader->where, (size_t)(reader->p - reader->where->text), len,
-		     "the facts of an event are name, pid, tid, time, len, address, level and "
-		     "duration");
+		     "the facts of an event are event, id, pid, tid, thread, time, len, address, "
+		     "level and duration");
 }
 
 bool where_is_duration(const struct where_name *name)

@@ -285,6 +285,7 @@ static const char *option_hint(const struct where *where, const char *name)
 		{ "event", "; -e chooses event types" }, { "len", "; write event.len" },
 		{ "name", "; write event.name" }, { "time", "; write event.time" },
 		{ "address", "; write event.address" }, { "level", "; write event.level" },
+		{ "id", "; write event.id" }, { "thread", "; write event.thread" },
 	};
 
 	for (size_t i = 0; i < sizeof(hints) / sizeof(hints[0]); i++)

@@ -239,7 +239,8 @@ static bool holds_for_event(struct rule_event *event, const struct reading *read
 	const struct posix_trace_event_np *of = &reading->event;
 	struct where_event asked = {
 		.name = reading->type->name, .name_len = reading->type->name_len,
-		.pid = of->info.posix_pid, .tid = of->tid, .time_ns = of->time_ns,
+		.id = of->info.posix_event_id, .pid = of->info.posix_pid, .tid = of->tid,
+		.thread = (uint64_t)of->info.posix_thread_id, .time_ns = of->time_ns,
 		.address = (uintptr_t)of->info.posix_prog_address, .schema = reading->type->schema,
 		.data = of->data, .data_len = of->data_len,
 		.has_duration = reading->durations.on && reading->durations.has,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/say.h"
+#include "choose/facts.h"
 #include "log/field.h"
 #include "show/pick_part.h"
 
@@ -14,12 +15,10 @@ static const struct {
 	enum pick_fact fact;
 	size_t width;
 } facts[] = {
-	{ "time", PICK_TIME, 29 }, { "delta", PICK_DELTA, 14 }, { "pid", PICK_PID, 7 },
-	{ "tid", PICK_TID, 7 }, { "thread", PICK_THREAD, 14 }, { "address", PICK_ADDRESS, 14 },
-	{ "event", PICK_EVENT, 24 }, { "name", PICK_EVENT, 24 }, { "id", PICK_ID, 5 },
-	{ "level", PICK_LEVEL, 5 }, { "len", PICK_LEN, 6 }, { "data", PICK_DATA, 24 },
-	{ "flags", PICK_FLAGS, 9 }, { "log", PICK_LOG, 16 },
-	{ "symbol", PICK_SYMBOL, 24 }, { "source", PICK_SOURCE, 32 },
+#define PICK_FACT(name, constant, width) { #name, PICK_##constant, width },
+	FACTS(PICK_FACT)
+	{ "delta", PICK_DELTA, 14 }, { "data", PICK_DATA, 24 }, { "flags", PICK_FLAGS, 9 },
+	{ "log", PICK_LOG, 16 }, { "symbol", PICK_SYMBOL, 24 }, { "source", PICK_SOURCE, 32 },
 };
 
 #define FIELD_WIDTH 12 /* least width of a field's column */
