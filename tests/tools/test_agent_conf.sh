@@ -124,7 +124,9 @@ rule() {
 conf '[trigger t]' 'when = every'; fault 6 'when every: expected crash'
 conf '[trigger t]' 'when = every day now'; fault 6 'when every day now: expected crash'
 conf '[trigger t]' 'when = every day'; fault 6 'when day: not a time'
-conf '[trigger t]' 'when = every 999ms'; fault 6 'when every 999ms: the time must be 1s or longer'
+conf '[trigger t]' 'when = every 999ms'; fault 6 'when every 999ms: the time must be 1s to 36500d'
+# With a time near the greatest number, the time of the next log does not fit into 64 bits.
+conf '[trigger t]' 'when = every 106751d'; fault 6 'when every 106751d: the time must be 1s to 36500d'
 conf '[trigger t]' 'when = rule'; fault 6 'when rule: expected crash'
 conf '[trigger t]' 'when = rule # nothing'; rule 6 '1: error: expected every, never, count or rate, found the end'
 conf '[trigger t]' 'when = rule always x'; rule 6 '1: error: expected every, never, count or rate, found "always"'

@@ -127,8 +127,12 @@ bool config_matches(const struct config_words *patterns, const char *text);
 /* Returns the [record] of this name, or NULL. */
 const struct config_record *config_record_of(const struct config *config, const char *name);
 
-/* The shortest time of CONFIG_EVERY. */
-#define CONFIG_EVERY_NS INT64_C(1000000000)
+/*
+ * The shortest and the longest time of CONFIG_EVERY. The agent adds the time to a time of
+ * CLOCK_MONOTONIC, so the sum of both must fit into 64 bits.
+ */
+#define CONFIG_EVERY_NS	    INT64_C(1000000000)
+#define CONFIG_EVERY_MAX_NS (INT64_C(36500) * 86400 * 1000000000)
 
 /* Returns the share of the processor time that events of a section may cost; 0: no limit. */
 double config_budget(const struct config *config, const struct config_record *record);

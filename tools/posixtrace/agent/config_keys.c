@@ -346,8 +346,9 @@ static void parse_every(struct config_place *place, const struct given *given, c
 
 	trigger->when = CONFIG_EVERY;
 	refuse_value(place, quantity_span(given->where, time, &trigger->span_ns));
-	if (trigger->span_ns && trigger->span_ns < CONFIG_EVERY_NS)
-		config_fault(place, "when %s: the time must be 1s or longer", given->value);
+	if (trigger->span_ns &&
+	    (trigger->span_ns < CONFIG_EVERY_NS || trigger->span_ns > CONFIG_EVERY_MAX_NS))
+		config_fault(place, "when %s: the time must be 1s to 36500d", given->value);
 }
 
 /*
