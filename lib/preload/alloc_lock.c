@@ -83,6 +83,12 @@ static bool lock_program(int flags)
 	/* New mappings are locked first, so that none of another thread is missing. */
 	if (flags & MCL_FUTURE && next(mlockall)(flags & ~MCL_CURRENT))
 		return false;
+	/*
+	 * Without MCL_FUTURE, mlockall() ends the effect of an earlier call that had it. Only
+	 * munlockall() has this effect, too. It also unlocks memory, until the walk locks it again.
+	 */
+	if (!(flags & MCL_FUTURE))
+		syscall(SYS_munlockall);
 	if (!shim_maps_walk(lock_map, &locking))
 		return false;
 	/* They need no memory before they get access rights. The limit may not permit all. */

@@ -99,6 +99,9 @@ static int alloc_lock(int argc, char **argv)
 	/* A new mapping is locked, too. */
 	MUST(mmap(NULL, limit, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED);
 	MUST(errno == EAGAIN);
+	/* Without MCL_FUTURE, new mappings are no longer locked. */
+	MUST(mlockall(MCL_CURRENT) == 0 && locked_bytes() > 65536);
+	MUST(mmap(NULL, limit, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
 	return 0;
 }
 
