@@ -109,8 +109,7 @@ static int64_t time_of(const struct kernel *kernel, uint64_t ticks)
 	return now->realtime_ns + (int64_t)(passed * rate);
 }
 
-/* Returns the time of a stamp of CLOCK_MONOTONIC. */
-static int64_t time_of_monotonic(const struct kernel *kernel, uint64_t ns)
+int64_t kernel_monotonic_time(const struct kernel *kernel, uint64_t ns)
 {
 	return kernel->is_counter ?
 	       (int64_t)ns + kernel->now.realtime_ns - kernel->now.monotonic_ns :
@@ -138,7 +137,7 @@ void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t tic
 
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns)
 {
-	record.time_ns = time_of_monotonic(kernel, ns);
+	record.time_ns = kernel_monotonic_time(kernel, ns);
 	kernel_keep(kernel, record, NULL, NULL);
 }
 
@@ -150,7 +149,7 @@ void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64
 	 * perf_event_open() reports page faults, and BPF reports system calls and functions. Both
 	 * use times of CLOCK_MONOTONIC. The kernel's tracing reports all other events.
 	 */
-	record.time_ns = event.type >= KERNEL_TYPE_PROBE ? time_of_monotonic(kernel, ticks) :
+	record.time_ns = event.type >= KERNEL_TYPE_PROBE ? kernel_monotonic_time(kernel, ticks) :
 			 time_of(kernel, ticks);
 	kernel_keep(kernel, record, &event, data);
 }
@@ -347,6 +346,7 @@ void kernel_fini(struct kernel *kernel)
 	free(kernel->type);
 	free(kernel->call);
 	stack_store_fini(&kernel->stacks);
+	kernel_maps_fini(&kernel->maps);
 	kernel_copies_end(kernel->copies);
 	kernel_frames_end(kernel->frames);
 	jit_place_end(&kernel->jit_place);

@@ -29,6 +29,7 @@
 #include "choose/choose.h"
 #include "functions/traps.h"
 #include "live/jit_map.h"
+#include "live/kernel_maps.h"
 #include "live/kernel_store.h"
 #include "live/stack_plan.h"
 #include "live/stack_store.h"
@@ -200,6 +201,7 @@ struct kernel {
 	struct kernel_store store; /* the records */
 	struct stack_store stacks;
 	struct kernel_copies *copies; /* NULL: none */
+	struct kernel_maps maps; /* which files were mapped, if there are samples */
 	struct kernel_frames *frames; /* NULL: samples are of user mode only */
 	struct kernel_task *task;
 	size_t tasks;

@@ -19,6 +19,9 @@ void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t tic
 /* Keeps a record with a time of CLOCK_MONOTONIC, even if kernel.now.ticks is of another clock. */
 void kernel_add_monotonic(struct kernel *kernel, struct kernel_record record, uint64_t ns);
 
+/* Returns the time of a stamp of CLOCK_MONOTONIC. */
+int64_t kernel_monotonic_time(const struct kernel *kernel, uint64_t ns);
+
 /* Keeps an event with a copy of its data. */
 void kernel_add_event(struct kernel *kernel, struct kernel_record record, uint64_t ticks,
 		      struct kernel_event event, const void *data);

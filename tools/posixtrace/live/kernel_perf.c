@@ -66,9 +66,12 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		.clockid = CLOCK_MONOTONIC,
 	};
 
+	if (event == EVENT_SAMPLE)
+		kernel_maps_request(&attr);
 	if (event == EVENT_SWITCH) {
 		attr.context_switch = kernel->switches;
-		attr.task = kernel->switches; /* also the ends of threads */
+		/* Also the ends of threads, which the event of samples reports, too. */
+		attr.task = kernel->switches && !kernel->plan.sample_hz;
 	} else {
 		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN;
 		attr.exclude_callchain_kernel = 1;
@@ -359,6 +362,19 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 }
 
 /*
+ * Notes the record of a mapping, a fork or an execve(). Like samples, such records may be of
+ * processes that are not recorded.
+ */
+static void take_map(struct kernel *kernel, const struct perf_event_header *header, size_t bytes,
+		     uint64_t ns)
+{
+	const pid_t pid = kernel_maps_process(header, bytes);
+
+	if (pid && (!kernel->trace || is_recorded(kernel, (uint32_t)pid)))
+		kernel_maps_take(&kernel->maps, header, bytes, kernel_monotonic_time(kernel, ns));
+}
+
+/*
  * Reads one record. Records of other kinds than those below are ignored. A record that is too short
  * for its kind is ignored.
  */
@@ -388,6 +404,8 @@ static void take_record(void *arg, const struct perf_event_header *header)
 				      KERNEL_PREEMPTED : KERNEL_OUT;
 		break;
 	case PERF_RECORD_EXIT:
+		if (!kernel->switches)
+			return;
 		record.kind = KERNEL_EXIT;
 		break;
 	case PERF_RECORD_LOST:
@@ -396,6 +414,7 @@ static void take_record(void *arg, const struct perf_event_header *header)
 		kernel->lost_full += count;
 		return;
 	default:
+		take_map(kernel, header, bytes - sizeof(trailer), trailer.time);
 		return;
 	}
 	/* The numbers of the idle thread and of threads that have ended are not positive. */

@@ -60,7 +60,6 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/vec.h"
 #include "symbols/module.h"
 
 #define SESSIONS   64 /* the most processes whose modules are kept */
@@ -81,7 +80,7 @@ struct session {
 };
 
 struct stack_unwinder {
-	struct posix_trace_mapping_np *mapping; /* all mappings of the log */
+	const struct posix_trace_mapping_np *mapping; /* all mappings */
 	size_t mappings;
 	struct session session[SESSIONS];
 	uint64_t uses;
@@ -345,23 +344,14 @@ size_t stack_unwind(struct stack_unwinder *unwinder, const struct posix_trace_ev
 	return unwinder->count;
 }
 
-struct stack_unwinder *stack_unwinder_begin(trace_id_t trid)
+struct stack_unwinder *stack_unwinder_begin(const struct posix_trace_mapping_np *mapping,
+					    size_t mappings)
 {
 	struct stack_unwinder *unwinder = calloc(1, sizeof(*unwinder));
-	int end = 0, err = unwinder ? posix_trace_mapping_rewind_np(trid) : 0;
 
-	while (unwinder && !err) {
-		struct posix_trace_mapping_np *mapping;
-
-		if (!vec_grow(&unwinder->mapping, unwinder->mappings, 1)) {
-			stack_unwinder_end(unwinder);
-			return NULL;
-		}
-		mapping = &unwinder->mapping[unwinder->mappings];
-		err = posix_trace_mapping_getnext_np(trid, mapping, &end);
-		if (err || end)
-			break;
-		unwinder->mappings++;
+	if (unwinder) {
+		unwinder->mapping = mapping;
+		unwinder->mappings = mappings;
 	}
 	return unwinder;
 }
@@ -371,8 +361,6 @@ void stack_unwinder_end(struct stack_unwinder *unwinder)
 	for (size_t i = 0; unwinder && i < SESSIONS; i++)
 		if (unwinder->session[i].dwfl)
 			dwfl_end(unwinder->session[i].dwfl);
-	if (unwinder)
-		free(unwinder->mapping);
 	free(unwinder);
 }
 
@@ -394,9 +382,10 @@ size_t stack_unwind(struct stack_unwinder *unwinder, const struct posix_trace_ev
 	return 1;
 }
 
-struct stack_unwinder *stack_unwinder_begin(trace_id_t trid)
+struct stack_unwinder *stack_unwinder_begin(const struct posix_trace_mapping_np *mapping,
+					    size_t mappings)
 {
-	(void)trid;
+	(void)mapping, (void)mappings;
 	return calloc(1, sizeof(struct stack_unwinder));
 }
 

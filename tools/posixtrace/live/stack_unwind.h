@@ -16,8 +16,12 @@
 
 struct stack_unwinder;
 
-/* Makes an unwinder for the events of an opened log. Returns NULL if memory is lacking. */
-struct stack_unwinder *stack_unwinder_begin(trace_id_t trid);
+/*
+ * Makes an unwinder for the events of processes with these mappings, which must exist until
+ * stack_unwinder_end(). Returns NULL if memory is lacking.
+ */
+struct stack_unwinder *stack_unwinder_begin(const struct posix_trace_mapping_np *mapping,
+					    size_t mappings);
 void stack_unwinder_end(struct stack_unwinder *unwinder);
 
 /*

@@ -60,7 +60,6 @@ static int copy_types(struct weave *weave)
 static int copy_lists(struct weave *weave)
 {
 	struct posix_trace_object_np object;
-	struct posix_trace_mapping_np mapping;
 	int end = 0, err = posix_trace_object_rewind_np(weave->from);
 
 	while (!err) {
@@ -71,12 +70,9 @@ static int copy_lists(struct weave *weave)
 	}
 	if (!err)
 		err = kernel_frames_names(weave->kernel->frames, weave->to);
-	if (!err)
-		err = posix_trace_mapping_rewind_np(weave->from);
-	while (!err) {
-		err = posix_trace_mapping_getnext_np(weave->from, &mapping, &end);
-		if (err || end)
-			break;
+	for (size_t i = 0; !err && i < weave->mappings; i++) {
+		struct posix_trace_mapping_np mapping = weave->mapping[i];
+
 		weave_traps_identify(weave, &mapping);
 		err = posix_trace_compose_mapping_np(weave->to, &mapping);
 	}
@@ -320,14 +316,19 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 		posix_trace_close(weave.from);
 		return status;
 	}
-	if (has_copies)
-		weave.unwinder = stack_unwinder_begin(weave.from);
-	err = weave.unwinder || !has_copies ?
-	      weave_all(&weave, made.fd) : ENOMEM;
+	err = weave_maps_begin(&weave);
+	if (!err && has_copies)
+		err = weave_maps_modules(&weave);
+	if (!err && has_copies &&
+	    !(weave.unwinder = stack_unwinder_begin(weave.module, weave.modules)))
+		err = ENOMEM;
+	if (!err)
+		err = weave_all(&weave, made.fd);
 	stack_unwinder_end(weave.unwinder);
 	kernel_reader_end(&weave.reader);
 	weave_calls_end(&weave);
 	weave_jit_end(&weave);
+	weave_maps_end(&weave);
 	posix_trace_close(weave.from);
 	free(weave.stacked);
 	free(weave.kernel_id);

@@ -40,6 +40,11 @@ struct weave {
 	struct kernel_reader reader;
 	struct examination *examination; /* in weave_calls.c; NULL: no system calls */
 	struct weave_jit *jit;
+	struct weave_maps *maps;
+	struct posix_trace_mapping_np *mapping; /* of the old log */
+	size_t mappings;
+	struct posix_trace_mapping_np *module; /* "mapping", and those that the kernel reported */
+	size_t modules;
 	bool runs;         /* the stream runs */
 	bool is_ending;    /* the recorder has stopped the stream for ever, at end_ns */
 	int64_t end_ns;
@@ -124,6 +129,18 @@ int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t 
 		      bool is_exact);
 int weave_jit_stack(struct weave *weave, uint32_t number, pid_t pid, int64_t time_ns);
 void weave_jit_end(struct weave *weave);
+
+/*
+ * In weave_maps.c: reads the mappings of the old log, and ends each of them at the execve(2) that
+ * the kernel has reported. Returns 0 or an error number. weave_maps_end() must be called in any
+ * case.
+ */
+int weave_maps_begin(struct weave *weave);
+/* Adds the mappings that only the kernel has reported of a process that runs at a time. */
+int weave_maps_process(struct weave *weave, pid_t pid, int64_t time_ns);
+/* Fills the array "module". */
+int weave_maps_modules(struct weave *weave);
+void weave_maps_end(struct weave *weave);
 
 /* Compares two threads, for qsort() and bsearch(). */
 int weave_by_thread(const void *a, const void *b);

@@ -306,7 +306,10 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	struct posix_trace_event_np of = *event;
 
 	/* Processes may have equal stacks, but each has functions of its own. */
-	int err = weave_jit_stack(weave, number, event->info.posix_pid, event->time_ns);
+	int err = weave_maps_process(weave, event->info.posix_pid, event->time_ns);
+
+	if (!err)
+		err = weave_jit_stack(weave, number, event->info.posix_pid, event->time_ns);
 
 	/* If the log already has the stack, other events only refer to its number. */
 	if (err || stack->is_written)
