@@ -289,6 +289,8 @@ static int begin_plan(struct kernel *kernel, const struct kernel_plan *plan, pid
 	take_anchor(kernel);
 	err = kernel->trace && !plan->sample_hz ? 0 :
 	      kernel_perf_begin(kernel, plan->sched && !kernel->trace, pid, starts);
+	if (!err && plan->sample_hz && !starts)
+		kernel_maps_read(&kernel->maps, pid, kernel->now.realtime_ns);
 	return err ? say_refused(err) : TOOL_OK;
 }
 

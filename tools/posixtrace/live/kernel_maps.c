@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "inject/memory.h"
 
 #define MAPS_MAX ((size_t)1 << 18) /* limits the memory for notes of a long recording */
 
@@ -58,6 +59,15 @@ pid_t kernel_maps_process(const struct perf_event_header *header, size_t bytes)
 	return pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
+/*
+ * Returns whether a mapping has code with names: a file, or the vdso. Memory that is no file has a
+ * path such as "//anon", "[heap]" or "".
+ */
+static bool has_names(const char *path)
+{
+	return (path[0] == '/' && path[1] != '/') || strcmp(path, "[vdso]") == 0;
+}
+
 /* Fills a note from a record. Returns false if the record is not needed or memory is lacking. */
 static bool fill_note(struct kernel_map *map, const struct perf_event_header *header, size_t bytes)
 {
@@ -81,12 +91,13 @@ static bool fill_note(struct kernel_map *map, const struct perf_event_header *he
 	map->start = file.start;
 	map->offset = file.offset;
 	map->inode = file.inode;
-	/* Memory that is no file has a path such as "//anon" or "[heap]". */
-	if (__builtin_add_overflow(file.start, file.bytes, &map->end) || !file.bytes ||
-	    ((path[0] != '/' || path[1] == '/') && strncmp(path, "[vdso]", sizeof("[vdso]")) != 0))
+	if (__builtin_add_overflow(file.start, file.bytes, &map->end) || !file.bytes)
 		return false;
 	map->path = strndup(path, bytes - sizeof(file));
-	return map->path != NULL;
+	if (map->path && has_names(map->path))
+		return true;
+	free(map->path);
+	return false;
 }
 
 void kernel_maps_take(struct kernel_maps *maps, const struct perf_event_header *header,
@@ -100,6 +111,27 @@ void kernel_maps_take(struct kernel_maps *maps, const struct perf_event_header *
 	    !fill_note(&map, header, bytes))
 		return;
 	maps->map[maps->maps++] = map;
+}
+
+void kernel_maps_read(struct kernel_maps *maps, pid_t pid, int64_t time_ns)
+{
+	struct mappings mappings;
+
+	mappings_read(&mappings, pid);
+	for (size_t i = 0; i < mappings.count; i++) {
+		const struct mapping *from = &mappings.mapping[i];
+		struct kernel_map map = {
+			.time_ns = time_ns, .pid = pid, .kind = KERNEL_MAP_FILE,
+			.start = from->begin, .end = from->end, .offset = from->offset,
+			.inode = from->inode,
+		};
+
+		if (!from->is_executable || !has_names(from->path) || from->end <= from->begin ||
+		    !vec_grow(&maps->map, maps->maps, 1) || !(map.path = strdup(from->path)))
+			continue;
+		maps->map[maps->maps++] = map;
+	}
+	mappings_fini(&mappings);
 }
 
 static int in_order(const void *a, const void *b)

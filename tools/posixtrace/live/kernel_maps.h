@@ -3,8 +3,8 @@
  * kernel_maps.h - the files that processes map executable, from records of perf_event_open(2).
  *
  * The library knows the mappings of a process only while the process has the library. These records
- * show the mappings of all other programs. The kernel reports no mapping that existed before the
- * recording, and does not report the end of a mapping. Only one thread uses a struct kernel_maps.
+ * show the mappings of all other programs. The kernel does not report the end of a mapping. Only
+ * one thread uses a struct kernel_maps.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_MAPS_H
 #define POSIXTRACE_LIVE_KERNEL_MAPS_H
@@ -47,6 +47,12 @@ pid_t kernel_maps_process(const struct perf_event_header *header, size_t bytes);
 /* Notes such a record. If memory or room is lacking, the record is ignored. */
 void kernel_maps_take(struct kernel_maps *maps, const struct perf_event_header *header,
 		      size_t bytes, int64_t time_ns);
+
+/*
+ * Notes the files that a running process has mapped, from /proc, since the kernel reports only
+ * later mappings. If they cannot be read, nothing is noted.
+ */
+void kernel_maps_read(struct kernel_maps *maps, pid_t pid, int64_t time_ns);
 
 /* Sorts the notes by process and time. */
 void kernel_maps_sort(struct kernel_maps *maps);

@@ -71,9 +71,10 @@ static int make_images(struct weave_maps *maps, const struct kernel_maps *notes)
 			return ENOMEM;
 		if (!is_new)
 			maps->image[maps->images - 1].until_ns = note->time_ns;
-		/* If the kernel has lost the begin of the process, its first file begins it. */
+		/* If a file is the first note of the process, the process began before it. */
 		maps->image[maps->images++] = (struct image){
-			.pid = note->pid, .parent = note->parent, .from_ns = note->time_ns,
+			.pid = note->pid, .parent = note->parent,
+			.from_ns = note->kind == KERNEL_MAP_FILE ? INT64_MIN : note->time_ns,
 			.until_ns = INT64_MAX, .first = note->kind == KERNEL_MAP_FILE ? i : i + 1,
 			.end = i + 1, .is_executed = note->kind == KERNEL_MAP_EXEC,
 		};
