@@ -135,11 +135,12 @@ static socklen_t message_room(const void *first)
 
 /*
  * Adds the address of the first message: its destination, or its sender if the program requested
- * it. On a connected socket the text is usually empty.
+ * it. On a connected socket the text is usually empty. If the result is less than `least`, the
+ * kernel has not used the struct. The result of sendmsg() is a size, which may be 0.
  */
-static size_t message_address(struct message *data, const void *first, socklen_t room)
+static size_t message_address(struct message *data, const void *first, socklen_t room, int least)
 {
-	const struct msghdr *header = data->result > 0 && room ? first : NULL;
+	const struct msghdr *header = data->result >= least && room ? first : NULL;
 
 	return header ? shim_address(data->address, header->msg_name,
 				     header->msg_namelen < room ? header->msg_namelen : room) :
@@ -147,17 +148,17 @@ static size_t message_address(struct message *data, const void *first, socklen_t
 }
 
 /* A function whose first message has an address in a struct. */
-#define MESSAGES(result_type, name, type, params, args, size_, form_, at_) \
+#define MESSAGES(result_type, name, type, params, args, size_, least_, form_, at_) \
 	MESSAGE(result_type, name, type, params, args, size_, message_room(at_), \
-		call.len += message_address(&data, at_, room), form_, at_)
+		call.len += message_address(&data, at_, room, least_), form_, at_)
 
 MESSAGES(ssize_t, sendmsg, NET_SENDMSG, (int fd, const struct msghdr *message, int flags),
-	 (fd, message, flags), 1, SHIM_MESSAGE, message)
+	 (fd, message, flags), 1, 0, SHIM_MESSAGE, message)
 MESSAGES(ssize_t, recvmsg, NET_RECVMSG, (int fd, struct msghdr *message, int flags),
-	 (fd, message, flags), 1, SHIM_MESSAGE, message)
+	 (fd, message, flags), 1, 0, SHIM_MESSAGE, message)
 MESSAGES(int, sendmmsg, NET_SENDMSG,
 	 (int fd, struct mmsghdr *messages, unsigned count, int flags),
-	 (fd, messages, count, flags), count, SHIM_MESSAGES, messages)
+	 (fd, messages, count, flags), count, 1, SHIM_MESSAGES, messages)
 MESSAGES(int, recvmmsg, NET_RECVMSG,
 	 (int fd, struct mmsghdr *messages, unsigned count, int flags, struct timespec *timeout),
-	 (fd, messages, count, flags, timeout), count, SHIM_MESSAGES, messages)
+	 (fd, messages, count, flags, timeout), count, 1, SHIM_MESSAGES, messages)

@@ -64,6 +64,16 @@ static void addressed(void)
 	message->msg_name = NULL;
 	MUST(recvmsg(far, message, 0) == 1);
 	MUST(recvmsg(far, NULL, 0) == -1 && errno == EFAULT);
+	/* A datagram of 0 bytes has both addresses, too. */
+	part.iov_len = 0;
+	message->msg_name = &to;
+	message->msg_namelen = sizeof(to);
+	MUST(sendmsg(near, message, 0) == 0);
+	message->msg_name = &from;
+	MUST(recvmsg(far, message, 0) == 0);
+	/* The kernel does not use the struct. */
+	message->msg_name = (void *)1;
+	MUST(sendmmsg(near, several, 0, 0) == 0);
 	MUST(close(near) == 0 && close(far) == 0);
 }
 

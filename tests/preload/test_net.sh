@@ -27,6 +27,9 @@ check "sendmmsg with an address" shows "net.sendmsg .* messages=2 result=2 addre
 check "recvmsg with an address" shows "net.recvmsg .* messages=1 result=1 address=$sender\$" 1
 check "less room than the address needs" shows 'net.recvmsg .* messages=1 result=1 address=family 2$' 1
 check "no room for an address" shows 'net.recvmsg .* messages=1 result=1 address=$' 1
+check "an empty datagram is sent" shows "net.sendmsg .* messages=1 result=0 address=$datagram\$" 1
+check "an empty datagram is received" shows "net.recvmsg .* messages=1 result=0 address=$sender\$" 1
+check "no messages at all" shows 'net.sendmsg .* messages=0 result=0 address=$' 1
 check "no message" shows 'net.recvmsg .* error=14 messages=1 result=-1 address=$' 1
 check "sendto" shows "net.sendto .* size=1 result=1 address=127.0.0.1:$port\$" 1
 check "recvfrom that fails" shows 'net.recvfrom .* error=[1-9][0-9]* size=0 result=-1 address=$' 1
