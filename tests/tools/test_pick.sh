@@ -73,5 +73,5 @@ run 2 report --fields no_such "$log"
 check "report tells of an unknown field" has err 'no event type of the log has this field$'
 echo '045 "x"' >"$tmp/template"
 run 2 report --fields event -t "$tmp/template" "$log"
-has_templates && check "templates have no --fields" has err 'cannot be used with templates$'
+has_templates && check "templates have no --fields" has err 'cannot be used together$'
 finish
