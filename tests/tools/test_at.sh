@@ -50,7 +50,7 @@ run 2 why --at "$url" plain.ptl strange.ptl
 run 2 diff --at "$url" plain.ptl
 check "two logs" has err 'reads 2:'
 run 2 dump --host web1 "$tmp/plain.ptl"
-check "--host without --at" has err 'needs --at'
+check "--host without --at" has err 'has no effect without --at'
 run 2 dump --at "$url" --at "$url" plain.ptl
 run 2 dump --at http://host/db plain.ptl
 run 2 dump --at "$url" --begin x plain.ptl
