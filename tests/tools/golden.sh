@@ -95,7 +95,6 @@ changed() {
 	rm -f "$2" && cp "$1" "$2" && chmod u+w "$2" || return 1
 	printf %b "$4" | dd of="$2" bs=1 seek="$3" conv=notrunc status=none
 }
-has_command() { "$posixtrace" "$1" --help >/dev/null 2>&1; }
 # tidy: JSON with a line for each member, so that git diff shows which one changes.
 tidy() {
 	awk '{

@@ -78,6 +78,9 @@ needs_shim() {
 	has_shim || skip "this build has no preload library, or a sanitizer must be preloaded first"
 }
 
+# has_command NAME: this build has the command.
+has_command() { "$posixtrace" "$1" --help >/dev/null 2>&1; }
+
 # Whether this build of report has templates.
 has_templates() {
 	! "$posixtrace" report -t "$tmp/no.trcfmt" --check 2>&1 | grep -q 'built without templates'
