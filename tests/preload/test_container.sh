@@ -75,7 +75,7 @@ end_target() {
 	wait
 	target=
 } 2>/dev/null
-trap 'end_target; rm -rf "$tmp"' 0
+trap 'is_script && { end_target; rm -rf "$tmp"; }' 0
 until_there
 target=$(cat "/proc/$keeper/task/$keeper/children")
 target=${target%% *}

@@ -41,8 +41,10 @@ LSAN_OPTIONS=$LSAN_OPTIONS:print_suppressions=0:suppressions=$leaks
 export ASAN_OPTIONS LSAN_OPTIONS UBSAN_OPTIONS TSAN_OPTIONS
 
 tmp=$(mktemp -d "${TMPDIR:-/tmp}/posixtrace-test.XXXXXX") || exit 99
-# A background process of bash that is killed before it executes its program runs this trap too.
-trap 'test "$(exec sh -c "echo \$PPID")" != $$ || rm -rf "$tmp"' 0
+# is_script: for traps. A background process of bash that is killed before it executes its program runs the
+# trap of the script.
+is_script() { test "$(exec sh -c 'echo $PPID')" = $$; }
+trap 'is_script && rm -rf "$tmp"' 0
 
 skip() {
 	echo "SKIP: $*"

@@ -13,7 +13,7 @@ end_server() {
 	wait "$server" 2>/dev/null
 	server=
 }
-trap 'end_server; rm -rf "$tmp"' 0
+trap 'is_script && { end_server; rm -rf "$tmp"; }' 0
 
 # begin_server SCRIPT FAULT...: a new server instead of the last one. Its port is in $port, its
 # account in $tmp/result, its complaints in $tmp/server.err.

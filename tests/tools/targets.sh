@@ -18,7 +18,7 @@ end_all() {
 	done
 	wait
 } 2>/dev/null
-trap 'end_all; rm -rf "$tmp"' 0
+trap 'is_script && { end_all; rm -rf "$tmp"; }' 0
 trap 'exit 1' 1 2 15
 
 # until_true COMMAND...: a minute at most.

@@ -215,42 +215,6 @@ run 4 dump --at "$url" web1:strange.ptl --fail-on-loss
 check "no row of a type with losses: a warning" has err ': the database lacks rows of the ledger of this log, which have [1-9][0-9]* calls and [1-9][0-9]* losses; the lines below count these'
 check "no row of a type with losses: the losses" has err ' events are unattributed'
 
-# SQL on a ledger without rows, or without some of them.
-if has_command query; then
-	for fault in none-of fewer typeless; do
-		echo "ledger_rows $fault" >"$tmp/result.select"
-		run 3 query --at "$url" "select count(*) from ledger where term = 'called'"
-		check "query, $fault: a warning" has err 'the table ledger of the database lacks rows of [1-9][0-9]* logs*: [1-9][0-9]* of the events that are called in the table streams: try again'
-	done
-	echo "losses_rows none-of" >"$tmp/result.select"
-	run 3 query --at "$url" "select sum(lost) from losses"
-	check "query, no losses: a warning" has err 'the table losses of the database lacks rows'
-	# Losses of unknown type, which an older version has sent in the ledger only.
-	rm "$tmp/result.select"
-	printf '%s\n' 'type tick u32 n' 'tick 7 7 1s 5' 'lost tick 3' 'lost - 4' | "$compose" "$tmp/odd.ptl" || exit 99
-	run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/odd.ptl"
-	run 0 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/odd.ptl'"
-	check "losses of unknown type have rows" has out '^7$'
-	check "and are no reason for a message" is_empty err
-	echo "losses_rows older" >"$tmp/result.select"
-	run 0 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/odd.ptl'"
-	check "an older version has sent none" has out '^3$'
-	check "which is no lack, but said" has err 'the table losses lacks [0-9]* lost events* of unknown type, because an older version of ship has sent [0-9]* logs*; the table ledger has these events'
-	# If no row of losses is there, the rows may be late.
-	printf '%s\n' 'type tick u32 n' 'tick 7 7 1s 5' 'lost - 4' | "$compose" "$tmp/unknown.ptl" || exit 99
-	run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/unknown.ptl"
-	echo "losses_rows late" >"$tmp/result.select"
-	run 3 query --csv --at "$url" "select sum(lost) from losses where log = '$tmp/unknown.ptl'"
-	check "late rows are a lack" has err '^WARNING: the table losses of the database lacks rows of [0-9]* logs*: '
-	check "late rows: the other table that has the losses" has err 'the table ledger has lost events of unknown type, with the empty name'
-	echo "types_rows none-of" >"$tmp/result.select"
-	run 3 query --at "$url" "select name from types"
-	check "query, no types: a warning" has err 'the table types of the database lacks rows'
-	rm "$tmp/result.select"
-	run 0 query --at "$url" "select t.name, l.term from ledger l, types t, losses s limit 1"
-	check "query of a whole ledger: no warning" is_empty err
-fi
-
 # Names of functions that cannot be fetched.
 echo "stacks_rows garbage" >"$tmp/result.select"
 run 0 dump --at "$url" web1:strange.ptl

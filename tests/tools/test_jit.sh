@@ -14,7 +14,7 @@ case ${top_builddir:-..} in /*) compiled=${top_builddir}/tests/tools/compiled ;;
 work_in_tmp
 "$compiled" "$tmp/map" open || skip "memory cannot become executable here"
 made=
-trap 'rm -f $made; rm -rf "$tmp"' 0
+trap 'is_script && { rm -f $made; rm -rf "$tmp"; }' 0
 trap 'exit 99' HUP INT TERM
 
 # map_of LOG TYPE: the file of the program that has recorded the first event of a type

@@ -11,7 +11,7 @@ mkdir "$servers"
 command -v python3 >/dev/null || skip "there is no python3"
 has_clickhouse || skip "there is no clickhouse-server"
 command -v curl >/dev/null || skip "there is no curl"
-trap 'stop_servers; rm -rf "$tmp"' 0
+trap 'is_script && { stop_servers; rm -rf "$tmp"; }' 0
 start_clickhouse 1
 wait_clickhouse 1 || { cat "$servers/clickhouse-1/out"; exit 99; }
 url=clickhouse://127.0.0.1:$(http_of 1)/fleet

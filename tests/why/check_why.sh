@@ -50,7 +50,7 @@ has_disk() {
 		./slowfs -o allow_other disk 2>err && test -r "$SLOW_FILE"
 }
 if has_disk; then
-	trap 'umount "$tmp/disk" 2>/dev/null; rm -rf "$tmp"' 0
+	trap 'is_script && { umount "$tmp/disk" 2>/dev/null; rm -rf "$tmp"; }' 0
 	disk=yes
 else
 	disk=
