@@ -168,7 +168,7 @@ check "the line was raw, and all of it was read" same_events "$tmp/b.ptl" "$tmp/
 start sh -c 'exec "$0" <"$1"' "$feed_line" "$tmp/a.rkh" >"$tmp/line2"
 until_true test -s "$tmp/line2"
 run 2 receive --baud 12345 "$(head -n 1 "$tmp/line2")" -o "$tmp/x.ptl"
-check "a speed that no line has is told" has err 'not a speed of a serial line'
+check "a speed that no line has is told" has err 'serial lines do not have this speed'
 kill -KILL "$pid"
 
 # A process that continues; a sender that is killed, and one that gets SIGTERM.

@@ -323,7 +323,7 @@ static const struct option_row option_rows[] = {
 		"after each event, the function and the line of its program address" },
 	{ "stack", OPT_STACK, NULL,
 		"below each sample, its call stack; calls that were recorded with a stack always "
-		"have it", .excludes = "no-stack" },
+		"have it" },
 	{ "no-stack", OPT_NO_STACK, NULL, "no call stacks" },
 	{ .rows = symbols_rows },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },

@@ -60,7 +60,7 @@ const struct option_row symbols_rows[] = {
 		"and arguments of templates) or full",
 		OPTION_CHOICE, "simple full" },
 	{ "no-demangle", SYMBOLS_NO_DEMANGLE, NULL,
-		"names of C++ functions as the linker has them", .excludes = "demangle" },
+		"names of C++ functions as the linker has them" },
 	OPTION_END
 };
 
