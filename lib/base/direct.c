@@ -45,32 +45,35 @@ DIRECT(int, unlink, (const char *path), SYS_unlinkat, AT_FDCWD, path, 0);
 DIRECT(int, fchown, (int fd, uid_t user, gid_t group), SYS_fchown, fd, user, group);
 DIRECT(uid_t, geteuid, (void), SYS_geteuid);
 
-/* Returns the argument `mode` of open(), which only calls that make a file have. */
-static mode_t mode_of(int flags, va_list arguments)
+/* Only calls that make a file have an argument behind the flags: its mode. */
+static int open_directly(int folder, const char *path, int flags, va_list arguments)
 {
-	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(arguments, mode_t) : 0;
+	mode_t mode = flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ?
+		      va_arg(arguments, mode_t) : 0;
+
+	return (int)syscall(SYS_openat, folder, path, flags, mode);
 }
 
 int __wrap_open(const char *path, int flags, ...);
 int __wrap_open(const char *path, int flags, ...)
 {
 	va_list arguments;
-	mode_t mode;
+	int fd;
 
 	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
+	fd = open_directly(AT_FDCWD, path, flags, arguments);
 	va_end(arguments);
-	return (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+	return fd;
 }
 
 int __wrap_openat(int folder, const char *path, int flags, ...);
 int __wrap_openat(int folder, const char *path, int flags, ...)
 {
 	va_list arguments;
-	mode_t mode;
+	int fd;
 
 	va_start(arguments, flags);
-	mode = mode_of(flags, arguments);
+	fd = open_directly(folder, path, flags, arguments);
 	va_end(arguments);
-	return (int)syscall(SYS_openat, folder, path, flags, mode);
+	return fd;
 }
