@@ -303,6 +303,29 @@ static bool is_selected(const struct recorder *recorder, const char *name)
 }
 
 /*
+ * Counts the logs of the list, prints their paths, and frees them. Also writes the paths to
+ * "answer" if it is not NULL. Returns the number of written logs.
+ */
+static size_t report_logs(struct agent *agent, struct recorder_log *list, size_t count,
+			  const char *trigger, const char *reason, FILE *answer)
+{
+	size_t logs = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		struct agent_fired *state = fired_of(agent, trigger,
+						     list[i].recorder->record->name);
+
+		if (state)
+			++*(list[i].is_written ? &state->logs : &state->failed);
+		logs += list[i].is_written;
+		if (answer && list[i].path)
+			fprintf(answer, "%s\n", list[i].path);
+		say_log(list[i].path, trigger, reason);
+	}
+	return logs;
+}
+
+/*
  * Writes a log of each process of a section for a trigger "every". A reason why a log cannot be
  * written is printed once a minute.
  */
@@ -326,10 +349,7 @@ static void write_section(struct agent *agent, struct agent_fired *state,
 	say_keep(NULL, 0);
 	if (*messages && agent_is_due(&state->said_ns))
 		say("%s", agent_one_line(messages));
-	for (size_t i = 0; i < count; i++) {
-		++*(list[i].is_written ? &state->logs : &state->failed);
-		say_log(list[i].path, trigger->name, reason);
-	}
+	report_logs(agent, list, count, trigger->name, reason, NULL);
 	free(list);
 }
 
@@ -338,15 +358,16 @@ static void write_if_due(struct agent *agent, const struct config_trigger *trigg
 			 const char *record)
 {
 	struct agent_fired *state = fired_of(agent, trigger->name, record);
+	const int64_t now_ns = until_now_ns();
 	int64_t due_ns;
 
 	if (!state)
 		return;
 	if (!state->last_ns)
-		state->last_ns = until_now_ns();
-	if (until_now_ns() - state->last_ns >= trigger->span_ns) {
+		state->last_ns = now_ns;
+	if (now_ns - state->last_ns >= trigger->span_ns) {
 		/* Before the logs, so that the time to write them does not add up. */
-		state->last_ns = until_now_ns();
+		state->last_ns = now_ns;
 		write_section(agent, state, trigger);
 	}
 	due_ns = state->last_ns + trigger->span_ns;
@@ -372,7 +393,7 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 {
 	struct recorder_log *list = calloc(agent->recorders + 1, sizeof(*list));
 	char reason[REASON_BYTES];
-	size_t logs = 0;
+	size_t logs;
 
 	*matched = 0;
 	snprintf(reason, sizeof(reason), "%s", why);
@@ -383,17 +404,7 @@ size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger
 	if (!list)
 		say("%s", strerror(ENOMEM));
 	recorder_snapshot(list, *matched, &agent->store, agent->config, trigger, reason, last_ns);
-	for (size_t i = 0; i < *matched; i++) {
-		struct agent_fired *state;
-
-		state = fired_of(agent, trigger, list[i].recorder->record->name);
-		if (state)
-			++*(list[i].is_written ? &state->logs : &state->failed);
-		logs += list[i].is_written;
-		if (answer && list[i].path)
-			fprintf(answer, "%s\n", list[i].path);
-		say_log(list[i].path, trigger, reason);
-	}
+	logs = report_logs(agent, list, *matched, trigger, reason, answer);
 	free(list);
 	return logs;
 }
