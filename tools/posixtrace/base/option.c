@@ -14,15 +14,6 @@
 #define LABEL_SIZE 64
 #define HELP_SIZE  4096 /* greatest length of a text with relations; none has 1024 bytes */
 
-/* Returns true if the list has a row with this long name. */
-static bool is_listed(const struct option_list *list, const char *name)
-{
-	for (size_t i = 0; name && i < list->count; i++)
-		if (list->row[i]->name && !strcmp(list->row[i]->name, name))
-			return true;
-	return false;
-}
-
 size_t option_find(const struct option_list *list, const char *name, size_t len)
 {
 	size_t i = 0;
@@ -35,6 +26,12 @@ size_t option_find(const struct option_list *list, const char *name, size_t len)
 			break;
 	}
 	return i;
+}
+
+/* Returns true if the list has a row with this long name. */
+static bool is_listed(const struct option_list *list, const char *name)
+{
+	return name && option_find(list, name, strlen(name)) < list->count;
 }
 
 static bool append_rows(struct option_list *list, const struct option_row *rows);
