@@ -69,7 +69,7 @@ static int fill_facts(const trace_attr_t *requested, const struct posix_trace_or
 		 * A composed log may have any length, so the default is APPEND, which has no limit.
 		 */
 		attr->log_policy = POSIX_TRACE_APPEND;
-	/* The default is the default of a stream with log (POLICY-04). */
+	/* A stream with log has the same default (POLICY-04). */
 	if (!(attr->flags & PTX_ATTR_POLICY_SET))
 		attr->stream_policy = POSIX_TRACE_FLUSH;
 	/*

@@ -97,8 +97,8 @@ bool link_query(struct link *link, const char *sql, size_t limit, link_check is_
 /* The functions below complete the text of *sql. If memory is lacking, they print a message. */
 bool link_query_bytes(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /*
- * Like link_query_bytes(), but each try follows link_sync() on the same host. A part of a statement
- * that counts rows of all replicas.
+ * Like link_query_bytes(), but each try follows link_sync() on the same host. The caller needs this
+ * for a statement that counts rows of all replicas.
  */
 bool link_query_synced(struct link *link, struct bytes *sql, size_t limit, link_check is_right);
 /* Like link_query_bytes(), for "SELECT toString(count()) ...", and stores the number. */

@@ -244,9 +244,8 @@ static bool count_events(struct shipment *shipment, bool is_synced, uint64_t *ro
  * was deleted. Also finds the position again if tables were made again in the database. So the
  * function asks the database for the number of its events of the log. They should be the first
  * events of the log, without gaps and each only once; void_holes() has the other case. A replica
- * may lack rows that another replica has confirmed, so link_sync() is
- * called first. The database may have a summary but no event, for a dropped log or for a log whose
- * events were lost.
+ * may lack rows that another replica has confirmed, so link_sync() is called first. The database
+ * may have a summary but no event, for a dropped log or for a log whose events were lost.
  */
 static bool find_position(struct shipment *shipment)
 {
