@@ -63,56 +63,6 @@ tools/posixtrace/uprobes 125
 tools/posixtrace/why 125
 '
 
-# The rooms and trees whose comments are plain technical English throughout, headers included.
-finished='
-lib/arena
-lib/base
-lib/cursor
-lib/drain
-lib/flush
-lib/preload
-lib/posix
-lib/log
-lib/meet
-lib/modules
-lib/observe
-lib/point
-lib/record
-lib/ring
-tools/babeltrace
-tools/posixtrace
-tools/posixtrace/base
-tools/posixtrace/convert
-tools/posixtrace/convert/etw
-tools/posixtrace/convert/log
-tools/posixtrace/convert/rkh
-tools/posixtrace/convert/text
-tools/posixtrace/convert/tracex
-tools/posixtrace/convert/viewer
-tools/posixtrace/choose
-tools/posixtrace/completion
-tools/posixtrace/diff
-tools/posixtrace/functions
-tools/posixtrace/inject
-tools/posixtrace/latency
-tools/posixtrace/live
-tools/posixtrace/log
-tools/posixtrace/picture
-tools/posixtrace/query
-tools/posixtrace/report
-tools/posixtrace/report/template
-tools/posixtrace/rules
-tools/posixtrace/send
-tools/posixtrace/show
-tools/posixtrace/spans
-tools/posixtrace/stat
-tools/posixtrace/symbols
-tools/posixtrace/syscalls
-tools/posixtrace/top
-tools/posixtrace/uprobes
-tools/posixtrace/why
-'
-
 # Generated files are excluded. They are in the source folder if the build is.
 files=$(find lib include tools examples tests -type f -name '*.[ch]' \
 	! -path tools/posixtrace/convert/rkh/rkh_table.c \
@@ -265,13 +215,30 @@ for limit in $(printf '%s' "$limits" | sed 's/ /:/'); do
 		at_least "${limit%%:*}" "$tenths"
 done
 
+# Prints "FILE:LINE:TEXT" for each message of a test: the description of a check in a script, and the
+# message of a failure in a C source. A letter that begins a sentence becomes a capital.
+messages() {
+	find tests -type f \( -name '*.sh' -o -name '*.[ch]' \) -exec awk '
+		function capital(text) { return toupper(substr(text, 1, 1)) substr(text, 2) }
+		!/^[ \t]*#/ && match($0, /(check |ck_(abort|assert)_msg\(|complain\(|FUZZ_MUST\()/) {
+			text = substr($0, RSTART + RLENGTH)
+			if (!match(text, /"([^"\\]|\\.)*"/))
+				next
+			text = capital(substr(text, RSTART + 1, RLENGTH - 2))
+			if (match(text, /: [a-z]/))
+				text = substr(text, 1, RSTART + 1) capital(substr(text, RSTART + 2))
+			# The empty text separates the messages of consecutive lines.
+			printf "%s:%d:%s\n%s:%d:\n", FILENAME, FNR, text, FILENAME, FNR
+		}' {} +
+}
+
 # Prints "FILE:LINE: sentence" for each sentence with a word of the dialect. LINE is the line of the
 # sentence's first word. The lines of a comment are joined first, because a sentence or a pair of
 # words may continue in the next line.
 riddles() {
 	LC_ALL=C awk '
 		function judge() {
-			if (sentence ~ /^ *["(]*(What|Who|Whoever|Of|Whose|Whom) / ||
+			if (sentence ~ /^ *["(]*(What|Who|Whoever|Of|Nor|Whose|Whom) / ||
 			    tolower(sentence) ~ words)
 				print where ":" sentence
 			sentence = ""
@@ -303,14 +270,12 @@ riddles() {
 	'
 }
 
-for room in $finished; do
-	none "the comments of $room are plain technical English" \
-		"$(grep "^$room/[^/]*:" "$tmp/comments" | riddles)"
-done
-for tree in include examples tests; do
+for tree in lib tools include examples tests; do
 	none "the comments of $tree are plain technical English" \
 		"$(grep "^$tree/" "$tmp/comments" | riddles)"
 done
+
+none "the messages of tests are plain technical English" "$(messages | riddles)"
 
 none "each function of a header in lib/ and tools/ has a comment" "$(cat "$tmp/bare")"
 

@@ -84,7 +84,7 @@ for file in "$man"/*.[0-9]; do
 done
 for reference in $(grep -hE '^\.Xr (posix_trace|posixtrace|trace_np)' $pages |
 		   awk '{ print $2 "/" $3 }' | sort -u); do
-	check "what $reference refers to exists" \
+	check "the page to which $reference refers exists" \
 		test -n "$(page "${reference%/*}" "${reference#*/}")"
 done
 

@@ -141,7 +141,7 @@ check "the table of ring.h has its letters" test "$letters" -ge 14
 check "the table of ring.h has pairs" test $((letters % 2)) -eq 0
 
 while read -r letter partner order verb; do
-	check "($letter) stands at an access" grep -q " $letter $partner " "$tmp/comments"
+	check "the comment of an access has ($letter)" grep -q " $letter $partner " "$tmp/comments"
 	check "($letter) has one partner" \
 		test "$(grep -c "^$letter " "$tmp/table")" -eq 1
 done <"$tmp/table"

@@ -87,7 +87,7 @@ bool ptx_maps_get(const struct ptx_maps *maps, unsigned i, struct ptx_mapping *m
 	 */
 	if (i >= PTX_MAPS_NOTES || !atomic_load_explicit(&note->ready, memory_order_acquire))
 		return false;
-	/* Fields that the kind does not use are zero. */
+	/* The build-id and the path stay empty, unless get_file() sets them. */
 	memset(mapping, 0, sizeof *mapping);
 	mapping->kind = note->kind;
 	mapping->pid = note->pid;

@@ -22,7 +22,10 @@ typedef uint32_t crc_fn(uint32_t crc, const unsigned char *p, size_t len);
 
 /* table[k][n]: the checksum of the byte n followed by k zero bytes. */
 static uint32_t table[8][256];
-/* Not 0: the table is complete. All accesses to it are acquire loads and release stores. */
+/*
+ * A value other than 0 means that the table is complete. All accesses to table_ready are acquire
+ * loads and release stores.
+ */
 static _Atomic(int) table_ready;
 
 /*

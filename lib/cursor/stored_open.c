@@ -171,9 +171,9 @@ static bool number_slots(struct ptx_stored *stored)
 
 /*
  * Reads the lists of the tail: schemas, objects and mappings. Each list is directly behind the
- * previous list (FORMAT 3.9). If a list is damaged, the log is complete nevertheless. For example,
- * without the schemas types have no schema, and ptx_check_log() reports the damage. Returns 0 or
- * ENOMEM.
+ * previous list (FORMAT 3.9). A log with a damaged list counts as complete. If the list of schemas
+ * is damaged, for example, no event type has a schema. ptx_check_log() reports the damage. Returns
+ * 0 or ENOMEM.
  */
 static int read_lists(struct ptx_stored *stored, uint64_t offset)
 {
@@ -458,7 +458,7 @@ static int stored_open_examine(struct ptx_stored *stored, bool waits)
 	/*
 	 * The log may be completed between the first reading and the call of is_being_written()
 	 * (FORMAT R4). So a log that is neither complete nor closed is read once more, unless the
-	 * result is EINVAL.
+	 * function returns EBUSY or EINVAL because a process may still write the log.
 	 */
 	if (!err && !stored->complete && !closing_has_state(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored, waits, &has_guardian);

@@ -67,10 +67,10 @@ struct ptx_log_loop {
 };
 
 /*
- * A block has an eighth of log_size, so that at most this part of the log is lost when a block is
- * overwritten, but at most 64 KiB. In a large log, where a 4096th of log_size is more than 64 KiB,
- * a block has this size, so that the number of blocks is bounded. It never exceeds 1 MiB. FORMAT W4
- * has these numbers.
+ * Returns the bytes of records in a block: an eighth of log_size, but at most 64 KiB. A log thus
+ * loses at most an eighth when it overwrites a block. If a 4096th of log_size is more than 64 KiB,
+ * a block has a 4096th of log_size, so that the number of blocks is bounded. A block never has more
+ * than 1 MiB. FORMAT W4 has these numbers.
  */
 size_t ptx_log_loop_records(uint64_t log_size)
 {

@@ -21,14 +21,16 @@ void ptx_record(const void *frame, unsigned type, const void *data, size_t len, 
 	__attribute__((noinline));
 
 /*
- * Does the same as ptx_record() for a row of items (record/items.h), which is truncated between two
- * items. is_short: items are missing already, so the event counts as truncated.
+ * Does the same as ptx_record() for a row of items (record/items.h). If the row is too long, it is
+ * truncated at the end of an item. is_short: the caller has omitted items already, so the event
+ * counts as truncated.
  */
 void ptx_record_items(const void *frame, unsigned type, const void *items, size_t len,
 		      bool is_short, uint64_t address) __attribute__((noinline, cold));
 
 /*
- * Counts an event as skipped in each stream that would record it, or skips its type.
+ * Counts an event as skipped in two kinds of streams: those that would record the event, and those
+ * that skip its type.
  */
 void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, cold));
 

@@ -176,10 +176,10 @@ static int open_log(int fd)
  */
 static int map_life(struct ptx_stream *stream)
 {
-	/* Not the name of an arena, by which other processes search for arenas. */
 	void *page;
 	int fd;
 
+	/* Other processes search for arenas by name, so this file has another name. */
 	if (ptx_io_memory_file("posixtrace-life", &fd))
 		return -1;
 	/* Another thread must not fork in between. The child would have the mapping. */

@@ -10,11 +10,11 @@
  *		 the same events.
  *	vfork    The child shares the memory, and the parent sleeps until the child has executed a
  *		 program or ended. It has the events of a child of vfork().
- *	apart    The child shares the memory and runs beside its parent, or has other thread-local
- *		 memory. Only the parent's call is an event. No function of the shim runs in the
- *		 child at its begin. A child that uses its parent's thread-local memory records no
- *		 events (shim_share_memory()). A thread that the C library does not know is such a
- *		 child, too.
+ *	apart    The child shares the memory. Either it runs while its parent runs, or the caller
+ *		 gives it thread-local memory of its own. Only the parent's call is an event. No
+ *		 function of the shim runs in the child at its begin. A child that uses its parent's
+ *		 thread-local memory records no events (shim_share_memory()). A thread that the C
+ *		 library does not know is such a child, too.
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -122,26 +122,28 @@ long shim_fork_call(shim_syscall_function *call, long number, const long *a, con
 	return result;
 }
 
-/* Ways in which the assembly of syscall() makes a child. */
+/* The actions of the assembly of syscall(). */
 enum raw_way {
-	RAW_PASS,  /* not at all: it jumps to the real function */
-	RAW_COPY,  /* not at all: it jumps to shim_syscall() */
-	RAW_STACK, /* the child calls shim_raw_child() on the stack that the parent has now */
-	RAW_APART  /* the child returns to the program immediately */
+	RAW_PASS,  /* it jumps to the real function */
+	RAW_COPY,  /* it jumps to shim_syscall() */
+	/* it makes a child that calls shim_raw_child() on the parent's stack or a copy of it */
+	RAW_STACK,
+	RAW_APART  /* it makes a child that returns to the program immediately */
 };
 
 /*
- * The time when a call began, 0 if it has no event, and these flags. If the parent sleeps, the
- * lowest bits have the depth for shim_vfork_ends() instead of the time.
+ * The member `call` of struct raw_plan has two flags in its highest bits. The other bits have the
+ * time when the call began, or 0 if the call has no event. If the parent sleeps, they have the
+ * depth for shim_vfork_ends() instead.
  */
-#define RAW_IS_STACK (UINT64_C(1) << 63) /* as RAW_STACK; the assembly tests this bit */
-#define RAW_SLEEPS   (UINT64_C(1) << 62)
+#define RAW_IS_STACK (UINT64_C(1) << 63) /* the way is RAW_STACK; the assembly tests this bit */
+#define RAW_SLEEPS   (UINT64_C(1) << 62) /* the parent sleeps until the child has executed or ended */
 #define RAW_TIME     (RAW_SLEEPS - 1)
 
 /* Two registers return these values to the assembly. */
 struct raw_plan {
 	uint64_t call;
-	uint64_t way;
+	uint64_t way; /* enum raw_way */
 };
 
 __attribute__((used)) struct raw_plan shim_raw_before(long number, long a, long b,
@@ -187,7 +189,10 @@ struct raw_plan shim_raw_before(long number, long a, long b, const void *caller)
 	return plan;
 }
 
-/* Runs in a child with a stack of its own, but still on its parent's stack or a copy of it. */
+/*
+ * Runs at the begin of a child. If the child gets a stack of its own, it changes to that stack after
+ * this call. Until then it uses its parent's stack or a copy of it.
+ */
 void shim_raw_child(uint64_t call, const void *caller)
 {
 	if (call & RAW_SLEEPS)
@@ -214,16 +219,16 @@ SHIM_NEXT(clone, shim_no_number);
 
 #if defined __x86_64__
 
-/* The system call that the assembly makes. */
+/* The actions of the assembly of clone(). */
 enum way {
-	WAY_PASS,  /* none: it jumps to the real function */
+	WAY_PASS,  /* it jumps to the real function */
 	/*
-	 * The call without a new stack: the child begins on the parent's stack, where it calls
-	 * shim_clone_child(), and then changes to its own stack. So the events of the shim need
-	 * none of the child's stack, which may be small. The flag CLONE_SETTLS is removed.
+	 * It makes the system call without a new stack and without the flag CLONE_SETTLS. The child
+	 * begins on the parent's stack, where it calls shim_clone_child(), and then changes to its
+	 * own stack. So the events of the shim need none of the child's stack, which may be small.
 	 */
 	WAY_SAME,
-	WAY_APART  /* with the new stack */
+	WAY_APART  /* it makes the system call with the new stack */
 };
 
 /* Two registers return these values to the assembly. */
@@ -242,11 +247,11 @@ __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begi
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
 
 /*
- * Returns whether the flags without CLONE_SETTLS are right for the child, because `local` is no
- * thread-local memory of the C library. A sandbox passes a null pointer, for example, so that its
- * child cannot change the errno of the parent. Without thread-local memory, the first call of a
- * wrapper would end the child. With the memory of its parent the child can call wrappers, and
- * shim_clone_after() restores the parent's errno.
+ * Returns true if the child must get the thread-local memory of its parent, because `local` is no
+ * thread-local memory of the C library. The caller then removes CLONE_SETTLS from the flags. For
+ * example, a sandbox passes a null pointer so that its child cannot change the errno of the parent.
+ * Without thread-local memory, the first call of a wrapper would end the child. With the memory of
+ * its parent the child can call wrappers, and shim_clone_after() restores the parent's errno.
  */
 static bool needs_memory(int flags, const void *local)
 {
@@ -257,7 +262,9 @@ static bool needs_memory(int flags, const void *local)
 		*(const void *const *)local != local);
 }
 
-/* errno of the parent before a child that uses its memory, plus 1; or 0. */
+/*
+ * If needs_memory(): the errno that the parent had before the call of clone(), plus 1. Otherwise 0.
+ */
 static _Thread_local int kept_errno __attribute__((tls_model("initial-exec")));
 
 /* Runs before the system call. Without a function or a stack the real function fails. */

@@ -143,7 +143,7 @@ class Gate:
             elif key in consumer.na:
                 cells[key] = "n/a: " + consumer.na[key]
             else:
-                cells[key] = "DIFFERS: nobody looked"
+                cells[key] = "DIFFERS: not compared"
         return cells, None
 
 

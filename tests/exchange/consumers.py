@@ -249,7 +249,7 @@ class Ctf(Consumer):
 class Babeltrace(Ctf):
     """Babeltrace 2 with our source plugin; auto-discovered."""
     suffix = None
-    lost = {"names": ESCAPED, "payloads": "a text is told without its NUL", "order": "of times that fall", "objects": "no place",
+    lost = {"names": ESCAPED, "payloads": "a text has no NUL", "order": "of times that fall", "objects": "no place",
             "attributes": "name, host and process only", "ledger": "the sum only"}
     shown = staticmethod(lambda name: plain_plugin(name))
 

@@ -83,7 +83,7 @@ static void flood_flushed(unsigned s)
 	flush(s);
 	SAYS(0, posix_trace_get_status(trid[s], &status)); /* now the stream has room and runs */
 	FUZZ_MUST((status.posix_log_overrun_status == POSIX_TRACE_OVERRUN) <= (lost_by_log(s) > 0),
-		  "the log told of a loss that is none");
+		  "the status of the log has a loss that its ledger lacks");
 	m->log_lost = lost_by_log(s);
 }
 

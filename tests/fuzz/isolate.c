@@ -89,7 +89,7 @@ void fuzz_isolated(void (*work)(const uint8_t *data, size_t size), const uint8_t
 		FUZZ_MUST(errno == EINTR, "no child");
 	count_edges();
 	FUZZ_MUST(!WIFSIGNALED(status) || WTERMSIG(status) != SIGALRM,
-		  "the process came to no end");
+		  "the process did not end in time");
 	FUZZ_MUST(!WIFSIGNALED(status), "the process died of signal %d", WTERMSIG(status));
 	FUZZ_MUST(WEXITSTATUS(status) == 0, "the process ended with status %d",
 		  WEXITSTATUS(status));

@@ -241,7 +241,7 @@ static void compare(int fd, bool plain, size_t read, size_t salvaged)
 
 	if (posix_trace_check_np(fd, see_fault, &faults, &result))
 		return;
-	FUZZ_MUST(faults == result.faults, "%llu faults told, %llu counted",
+	FUZZ_MUST(faults == result.faults, "%llu faults reported, %llu counted",
 		  (unsigned long long)faults, (unsigned long long)result.faults);
 	FUZZ_MUST(!plain || read <= salvaged, "%zu events, but only %zu by salvage", read,
 		  salvaged);

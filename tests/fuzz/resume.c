@@ -173,7 +173,7 @@ static void compare(int fd, const struct kept *before, int policy, unsigned put)
 	}
 	gone = kept_compare(before, &after, policy == POSIX_TRACE_LOOP);
 	FUZZ_MUST(before->n == KEPT_MAX || after.n + gone == before->n,
-		  "%zu events stood there, %zu do now", before->n, after.n);
+		  "the log had %zu events and now has %zu", before->n, after.n);
 	free(after.event);
 }
 

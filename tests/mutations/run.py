@@ -55,7 +55,7 @@ def mutated(case, text):
     count = len(case.old)
     places = [i for i in range(len(bare) - count + 1) if bare[i:i + count] == case.old]
     if not case.old or len(places) != 1:
-        return None, "its old text stands in %d places of %s" % (len(places), case.file)
+        return None, "%d places of %s have its old text" % (len(places), case.file)
     at = places[0]
     indent = lines[at][:len(lines[at]) - len(lines[at].lstrip())]
     lines[at:at + count] = [indent + line for line in case.new]
@@ -84,7 +84,7 @@ def why_wrong(case, source):
     if why:
         return why
     if not case.by:
-        return "nobody is to notice it"
+        return "no check is to notice it"
     for check in case.by:
         if check.startswith("model:"):
             if not fault_of(source, check):

@@ -207,7 +207,7 @@ if test -z "${PACKAGES-}"; then
 	mkdir -p "$root/build-in-a-folder-with-a-longer-name/debian"
 	cp "$packages/libposixtrace-$version/debian/control" \
 		"$root/build-in-a-folder-with-a-longer-name/debian"
-	check "what the build depends on is installed" in_root apt-get -qq -y --no-install-recommends \
+	check "the build dependencies are installed" in_root apt-get -qq -y --no-install-recommends \
 		build-dep /build-in-a-folder-with-a-longer-name
 	rm -r "${root:?}/build-in-a-folder-with-a-longer-name"
 	check "they are built there" build /build-in-a-folder-with-a-longer-name in_root

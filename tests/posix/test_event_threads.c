@@ -126,7 +126,7 @@ START_TEST(a_call_that_begins_after_another_returned_stands_after_it)
 	ck_assert_uint_eq(history->n, TURNS + 1);
 	for (int i = 0; i < TURNS; i++)
 		if (number_of(&history->event[i + 1]) != i)
-			ck_abort_msg("event %d stands where %d was due",
+			ck_abort_msg("event %d is in the place of %d",
 				     number_of(&history->event[i + 1]), i);
 	history_free(history);
 	shut(trid);

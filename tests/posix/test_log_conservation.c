@@ -76,8 +76,8 @@ static void count_log(trace_id_t trid, const struct producer *producer,
 		ck_assert(pthread_equal(info.posix_thread_id, producer[who].self));
 		ck_assert_int_eq(info.posix_pid, getpid());
 		if ((int64_t)number < next[who])
-			ck_abort_msg("thread %" PRIu32 ": %" PRIu64 " stands where %" PRIi64
-				     " or a later one must be",
+			ck_abort_msg("thread %" PRIu32 ": %" PRIu64 " is in the place of %" PRIi64
+				     " or a later one",
 				     who, number, next[who]);
 		next[who] = (int64_t)number + 1;
 		holds->thread[who]++;

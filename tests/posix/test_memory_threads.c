@@ -217,7 +217,7 @@ START_TEST(many_threads_have_what_is_promised_within_the_memory_that_is_asked_fo
 	}
 	count_read(trid);
 	ck_assert_uint_eq(lost_of(trid), 0);
-	/* Then the threads record the stream's size without a read. */
+	/* Without a read, the threads record as many events as the stream's size permits. */
 	sent = fill_by(pattern, threads, asked, small, max_data, &attr);
 	ck_assert_uint_eq(lost_of(trid), 0);
 	if (policy == POSIX_TRACE_LOOP) {

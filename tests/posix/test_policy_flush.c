@@ -326,7 +326,10 @@ static void *pause_when_cancelled(void *arg)
 	return arg;
 }
 
-/* Otherwise a shutdown would wait for ever for the thread that pauses the flusher. */
+/*
+ * If the thread were cancelled, a shutdown would wait for ever for the thread that pauses the
+ * flusher.
+ */
 START_TEST(a_thread_is_not_cancelled_while_it_pauses_the_flusher)
 {
 	int fd = log_file();

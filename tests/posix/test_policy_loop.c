@@ -27,7 +27,7 @@ static void assert_gapless(const struct history *history, size_t index, int last
 
 	for (; index < history->n; index++, number++)
 		if (number_of(&history->event[index]) != number)
-			ck_abort_msg("event %d stands where %d was due",
+			ck_abort_msg("event %d is in the place of %d",
 				     number_of(&history->event[index]), number);
 	ck_assert_int_eq(number - 1, last);
 }

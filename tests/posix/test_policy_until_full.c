@@ -28,7 +28,7 @@ static int assert_cycle(const struct history *history, int first)
 	for (size_t i = 1; i + 1 < history->n; i++) {
 		ck_assert_uint_ge(history->event[i].info.posix_event_id, 64);
 		if (number_of(&history->event[i]) != first++)
-			ck_abort_msg("number %d stands where %d was due",
+			ck_abort_msg("number %d is in the place of %d",
 				     number_of(&history->event[i]), first - 1);
 	}
 	ck_assert_uint_eq(history->event[history->n - 1].info.posix_event_id, POSIX_TRACE_STOP);

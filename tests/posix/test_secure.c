@@ -175,7 +175,7 @@ static bool begin(enum rights rights)
 		run = run_program(false, NULL);
 		report = end(&run);
 		if (rights != PLAIN && !report.privileged)
-			why = "the folder is nosuid, or nobody gets rights here";
+			why = "the folder is nosuid, or programs get no rights here";
 	}
 	if (why)
 		fprintf(stderr, "test_secure: left out for a %s program: %s\n", words[rights], why);

@@ -117,7 +117,7 @@ static size_t read_some(size_t most)
 		if (!payload_read(data, len, &who, &sequence) || who >= MAX_THREADS)
 			ck_abort_msg("a torn event");
 		if (sequence != trial.seen[who]++)
-			ck_abort_msg("event %llu of thread %u stands where %llu was due",
+			ck_abort_msg("event %llu of thread %u is in the place of %llu",
 				     (unsigned long long)sequence, who,
 				     (unsigned long long)trial.seen[who] - 1);
 		trial.unread -= user_event_size(&trial.attr, len);

@@ -186,19 +186,19 @@ START_TEST(no_loss_falls_between_two_readings)
 	status_of(full_stream);
 	thread = spawn(lose_one_per_round, NULL);
 	for (int n = 1; n <= ROUNDS; n++) {
-		int told = 0, done;
+		int reports = 0, done;
 
 		round_begun = n;
 		do {
 			done = round_done == n;
 			if (posix_trace_get_status(full_stream, &status))
 				ck_abort_msg("get_status failed");
-			told += status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
+			reports += status.posix_stream_overrun_status == POSIX_TRACE_OVERRUN;
 			if (!done) /* the other thread may wait for this processor */
 				sched_yield();
 		} while (!done);
-		if (told != 1)
-			ck_abort_msg("one loss was told %d times in round %d", told, n);
+		if (reports != 1)
+			ck_abort_msg("one loss was reported %d times in round %d", reports, n);
 	}
 	join(thread);
 	shut(full_stream);

@@ -440,7 +440,10 @@ static int asks(int argc, char **argv)
 }
 
 #if defined __x86_64__
-/* Neither the thread nor the threads that it creates may read the counter. Then they may again. */
+/*
+ * A thread and the threads that it creates may not read the counter. Later the first thread permits
+ * this again.
+ */
 static int no_counter(int argc, char **argv)
 {
 	int fd = null();

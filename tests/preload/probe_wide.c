@@ -36,7 +36,7 @@
 
 #include "preload/probe.h"
 
-/* Not declared by headers, but exported by the C library. */
+/* The C library exports these functions, but no header declares them. */
 int __open(const char *path, int flags, ...);
 mqd_t __mq_open_2(const char *name, int flags);
 ssize_t __read(int fd, void *buffer, size_t size);

@@ -48,7 +48,7 @@ for each in 11 12 13 14 15 16; do
 done
 order=$(grep -o 'fd=-1[1-6] ' "$tmp/events" | tr -d '\n')
 check "in their order" test "$order" = "fd=-11 fd=-12 fd=-13 fd=-14 fd=-15 fd=-16 "
-check "what the dynamic linker allocated before is counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
+check "the earlier allocations of the dynamic linker are counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
 rm -f "$log"*
 run 4 record -q --fail-on-loss -o "$log" --trace=alloc -- "$tmp/ctor"
 check "and record -q has it as the reason of exit status 4" has err ' events, 0 lost, calls not traced: [1-9]'
@@ -63,7 +63,7 @@ check "where all were traced it does not fail" test $? -eq 0
 check "and nothing is reported" lacks err 'not traced'
 shim io "$tmp/ctor"
 check "a log of its own has all from main on" call 13 1
-check "and what is done at the exit" call 14 1
+check "the calls of exit handlers are recorded" call 14 1
 
 # TLS destructor
 recorded io,thread,alloc "$probe" tls-destructor
@@ -100,13 +100,13 @@ check "and end" shows 'thread.end ' 200
 recorded io,process "$probe" many-children
 check "500 children" exits 0
 check "are traced" call 71 500
-check "their processes are told" shows 'process.fork .* error=0 flags=0x0$' 500
+check "their processes are reported" shows 'process.fork .* error=0 flags=0x0$' 500
 check "their ledger is closed" ledger_is_closed
 
 # _exit
 shim io "$probe" _exit
 check "_exit ends with its status" exits 3
-check "what came before is in the log, which the guardian completes" call 81 1
+check "the earlier calls are in the log that the guardian completes" call 81 1
 
 # a program with its own malloc
 build -o "$tmp/own" <<'EOF'

@@ -14,10 +14,10 @@ recorded() {
 }
 
 recorded 0 --data 8 -- "$probe" content
-check "what write() sent" shows ' io.write .* size=5 result=5 data=alpha$' 1
-check "what read() got, no more" shows ' io.read .* size=400 result=5 data=alpha$' 1
+check "the event has the data of write()" shows ' io.write .* size=5 result=5 data=alpha$' 1
+check "the event has only the bytes that read() stored" shows ' io.read .* size=400 result=5 data=alpha$' 1
 check "only the first bytes" shows ' io.write .* result=300 data=xxxxxxxx$' 1
-check "of read() too" shows ' io.read .* result=300 data=xxxxxxxx$' 1
+check "the limit applies to read(), too" shows ' io.read .* result=300 data=xxxxxxxx$' 1
 check "several parts" shows ' io.writev .* result=17 data=onetwo-t$' 1
 check "in which they arrived" shows ' io.readv .* result=17 data=onetwo-t$' 1
 check "at an offset" shows ' io.pwrite .* offset=3 data=beta-at-$' 1
@@ -31,7 +31,7 @@ check "recvfrom" shows ' net.recvfrom .* data= ray$' 1
 check "sendto" shows ' net.sendto .* data=kappa$' 1
 check "the first of several messages" shows ' net.sendmsg .* result=2 address= data=gamma ra$' 1
 check "memory that was not filled is not read" shows 'SECRET|SECRE' 0
-check "nor memory that is gone" shows ' io.write .* size=8 result=8' 500
+check "unmapped memory is not recorded" shows ' io.write .* size=8 result=8' 500
 run 0 dump -e io.read -e io.write "$log"
 check "dump shows text" has out 'io.write .* result=5 data="alpha"$'
 check "and other bytes as digits" has out 'io.read .* result=3 data=000102$'

@@ -34,7 +34,7 @@ for how in enable disable; do
 	$CC -o "$tmp/caller" "$tmp/caller.c" -Wl,-rpath,"$tmp/b" -Wl,--$how-new-dtags -ldl
 	shim dl "$tmp/caller"
 	check "$how-new-dtags: the caller's path is searched" exits 7
-	check "$how-new-dtags: the call is told" shows 'dl.open mode=0x2 path=libwhich.so$' 1
+	check "$how-new-dtags: the call is reported" shows 'dl.open mode=0x2 path=libwhich.so$' 1
 done
 
 # Generated code is in no object; the dynamic linker searches the folders of the program for it.
@@ -77,7 +77,7 @@ EOF
 		echo "SKIP: no memory for generated code"
 	else
 		check "generated code: the program's path is searched" exits 7
-		check "generated code: the call is told" shows 'dl.open mode=0x2 path=libwhich.so$' 1
+		check "generated code: the call is reported" shows 'dl.open mode=0x2 path=libwhich.so$' 1
 	fi
 fi
 

@@ -7,7 +7,7 @@ mkdir "$tmp/here"
 shim file "$probe" file "$tmp/here"
 check "the program works as without the shim" exits 0
 check "a folder is made" shows 'file.mkdir .* error=0 folder=-100 mode=0x1e8 path=sub$' 1
-check "an error is told" shows 'file.mkdir .* error=17 .* path=sub$' 1
+check "an error is reported" shows 'file.mkdir .* error=17 .* path=sub$' 1
 check "stat" shows 'file.stat .* error=0 folder=-100 flags=0x0 path=sub$' 1
 check "lstat" shows 'file.stat .* error=0 folder=-100 flags=0x100 path=sub/soft$' 1
 check "a file that is not there" shows 'file.stat .* error=2 .* path=/no/such/file$' 1
@@ -26,7 +26,7 @@ check "unlink" shows 'file.unlink .* error=0 .* flags=0x0 path=sub/(soft|hard)$'
 check "rmdir" shows 'file.unlink .* error=39 folder=-100 flags=0x200 path=sub$' 1
 check "umount" shows 'file.umount .* path=sub/nothing$' 1
 check "memory that is not there is not looked at" shows 'file.stat .* error=14 .* path=$' 1
-check "nor if another argument was wrong" shows 'file.(rename|access|truncate) .* error=22 .* path=( to=)?$' 3
+check "a path is also omitted if another argument is wrong" shows 'file.(rename|access|truncate) .* error=22 .* path=( to=)?$' 3
 check "opendir" shows 'file.opendir .* error=0 fd=[0-9]+ path=sub$' 1
 check "opendir that fails" shows 'file.opendir .* error=2 fd=-1 path=sub/nothing$' 1
 check "each entry" shows 'file.readdir .* error=0 fd=[0-9]+ name=(\.|\.\.|new)$' 3
@@ -118,7 +118,7 @@ if ${CC:-cc} -o "$tmp/old" "$tmp/old.c" -ldl 2>/dev/null; then
 	check "__xstat finds the function of the C library" exits 0
 	check "so do __xmknod and __xmknodat" \
 		shows 'file.mknod .* error=2 folder=-100 mode=0x81a4 path=/no/such/node(at)?$' 2
-	check "and is told" shows 'file.stat .* error=0 .* path=/etc$' 1
+	check "and is reported" shows 'file.stat .* error=0 .* path=/etc$' 1
 fi
 
 run 0 record -q -o "$log" -- sh -c 'ls /nonexist 2>/dev/null; true'

@@ -170,7 +170,7 @@ check "each thread is traced until its end" test "$(count func.call)" -ge 66000
 check "an ended thread keeps no slot" none_lost
 rm -f "$log"*
 run 0 record --wait -s 16M -o "$log" --trace thread --function 'release@ends' "$tmp/ends"
-check "nor one whose first call is at its end" none_lost
+check "a function whose first call is at its end loses no event" none_lost
 check "its calls are traced" test "$(count func.call)" -ge 33000
 
 # list --probes makes the same decisions as record.

@@ -168,7 +168,7 @@ if $cxx -O1 -g -w -o "$tmp/cxx" "$tmp/args.cc" 2>/dev/null; then
 	run 0 record --wait -o "$log" --trace none --args --function 'shop::*@cxx' "$tmp/cxx"
 	check "a method" test "$(dumped 'shop::item::total' | sed 's/0x[0-9a-f]*/P/' | tr '\n' ';')" = \
 		'shop::item::total(this=P, n=2) = 6;shop::item::total(this=P, n=-1);'
-	check "of two functions of one name, one has arguments" test "$(dumped 'shop::twice' | wc -l)" -eq 1
+	check "one of two functions of the same name has arguments" test "$(dumped 'shop::twice' | wc -l)" -eq 1
 	check "the other one is counted" has err '2 with arguments or result (1 more for which'
 fi
 

@@ -171,7 +171,7 @@ if command -v musl-gcc >/dev/null && musl-gcc -w -o musl program.c 2>/dev/null &
 	musl-gcc -w -static -o musl-static program.c &&
 		traced 9 ./musl-static
 	traced 9 sh -c './musl; ./plain'
-	check "what is executed after it is traced" has out "LD_PRELOAD=$shim"
+	check "the program that it executes is traced" has out "LD_PRELOAD=$shim"
 else
 	echo "no musl-gcc: programs of another C library are not tested"
 fi
@@ -255,7 +255,7 @@ else
 	check "in another root: nothing is said" is_empty err
 	check "in another root: the log says why" untraced '"no library there"'
 	traced 9 $as_root chroot root /bin/sh -c '/plain; exit $?'
-	check "nor do its children say something" is_empty err
+	check "its children print nothing" is_empty err
 	cd root || exit 99
 	traced 9 $as_root ../caller chroot . '/plain; exit $?'
 	cd ..
@@ -277,7 +277,7 @@ if test $? -eq 9 && ! $user cat "$tmp/hidden/${shim##*/}" >/dev/null 2>&1; then
 	check "another user: nothing is said" is_empty err
 	check "another user: the log says why" untraced '"no library there"'
 	traced 9 $user sh -c './plain; exit $?'
-	check "another user: nor do its children say something" is_empty err
+	check "another user: its children print nothing" is_empty err
 	unset POSIXTRACE_PRELOAD
 else
 	echo "no other user to be had: not tested"

@@ -36,7 +36,7 @@ begin wait
 	}
 	cat "$tmp/err"
 }
-check "nothing is to be told" is_empty err
+check "standard error is empty" is_empty err
 end_reading "a thread that waits"
 
 # A process that starts: its dynamic linker waits in the pipe and has not mapped the C library yet.
@@ -61,7 +61,7 @@ for kind in wait sleep epoll select cond join sigwait compute allocate; do
 		run 0 attach -p "$target" -o "$log" -d 100ms --trace all
 		check "$kind $n: the log is sound" is_sound
 		check "$kind $n: the account is even" is_even "$log"
-		check "$kind $n: nothing is to be told" is_empty err
+		check "$kind $n: standard error is empty" is_empty err
 	done
 	check "$kind: the library stays" test "$(maps)" -gt 0
 	end_reading $kind

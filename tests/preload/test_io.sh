@@ -5,13 +5,13 @@
 
 shim io "$probe" io "$tmp/file"
 check "the program works as without the shim" exits 0
-check "the path is told, with the descriptor" \
+check "the event has the path and the descriptor" \
 	shows "io.open .* fd=3 error=0 folder=-100 flags=0xc2 mode=0x1a0 path=$tmp/file\$" 1
-check "what was written" shows 'io.write .* fd=3 error=0 size=100 result=100$' 1
+check "the event has the size of the write" shows 'io.write .* fd=3 error=0 size=100 result=100$' 1
 check "where" shows 'io.pwrite .* size=50 result=50 offset=100$' 1
 check "in how many parts" shows 'io.writev .* parts=2 result=30$' 1
 check "parts, where" shows 'io.pwritev .* parts=2 result=30 offset=7$' 1
-check "what was read" shows 'io.read .* fd=3 error=0 size=30 result=30$' 1
+check "the event has the size of the read" shows 'io.read .* fd=3 error=0 size=30 result=30$' 1
 check "read, where" shows 'io.pread .* size=20 result=20 offset=5$' 1
 check "read in parts" shows 'io.readv .* parts=2 result=30$' 1
 check "read in parts, where" shows 'io.preadv .* result=30 offset=5$' 1
@@ -19,13 +19,13 @@ check "fsync" shows 'io.fsync .* fd=3 error=0$' 1
 check "fdatasync" shows 'io.fdatasync .* fd=3 error=0$' 1
 check "openat" shows 'io.open .* path=/dev/null$' 1
 check "sendfile" shows 'io.sendfile .* fd=4 error=0 size=40 result=40 from=3$' 1
-check "an error is told" shows 'io.close .* fd=4 error=9$' 1
+check "an error is reported" shows 'io.close .* fd=4 error=9$' 1
 check "a path that is not there" shows 'io.open .* fd=-1 error=2 .*path=/no/such/folder/x$' 1
 check "memory that is not there is not looked at" shows 'io.open .* error=14 .*path=$' 1
 check "fopen" shows "io.fopen .* fd=4 error=0 file=0x[0-9a-f]+ mode=r path=$tmp/file\$" 1
 check "fclose" shows 'io.fclose .* fd=4 error=0 ' 1
 check "stdio is a family of its own" shows 'stdio' 0
-check "the time of a call is told, and less than a minute" shows 'io.fsync time=[0-9]{3,10} ' 1
+check "the event has the time of the call, which is less than a minute" shows 'io.fsync time=[0-9]{3,10} ' 1
 
 rm "$tmp/file"
 shim stdio "$probe" io "$tmp/file"
@@ -41,10 +41,10 @@ check "pread64" shows 'io.pread .* result=10 offset=0$' 1
 check "pwrite64" shows 'io.pwrite .* result=10 offset=0$' 1
 
 shim io "$probe" io-long-path
-check "of a long path the end is told" shows 'io.open .* path=\.\.\.x.*/end$' 1
+check "the event has the end of a long path" shows 'io.open .* path=\.\.\.x.*/end$' 1
 
 shim io "$probe" io-endless-path
 check "a path without an end is an error as without the shim" exits 0
-check "and told as far as it may be" shows 'io.(open|fopen) .* error=36 .*path=\.\.\.x{400,}$' 2
+check "a path that is too long for the kernel is truncated" shows 'io.(open|fopen) .* error=36 .*path=\.\.\.x{400,}$' 2
 
 finish

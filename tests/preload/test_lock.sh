@@ -20,13 +20,13 @@ check "how long locks were held is another family" shows '_held' 0
 
 shim lock "$probe" uncontended
 check "kinds of locks work as without the shim" exits 0
-check "where nobody waits there is no event, but for the error" shows 'lock' 1
-check "of whom would wait for himself" shows 'lock.mutex .* error=35 owner=[1-9][0-9]*$' 1
+check "without a waiter only the error has an event" shows 'lock' 1
+check "a thread that would wait for itself has an event with its own id" shows 'lock.mutex .* error=35 owner=[1-9][0-9]*$' 1
 
 shim lock-hold "$probe" uncontended
 check "kinds of locks work when holds are timed" exits 0
 check "each hold of a mutex, once" shows 'lock.mutex_held time=[0-9]+ lock=0x' 3
-check "and of the others" shows 'lock.rwlock_held time=[0-9]+ lock=0x' 1
+check "the other locks have events" shows 'lock.rwlock_held time=[0-9]+ lock=0x' 1
 
 shim lock-hold "$probe" many-locks
 check "many locks are held" exits 0
@@ -38,11 +38,11 @@ check "without locks there is nothing" shows . 0
 
 shim lock "$probe" lock-cancel
 check "sem_wait is a cancellation point, also where it need not wait" exits 0
-check "who was cancelled while waiting is told of" shows 'lock.sem .* error=125$'
+check "a thread that is cancelled while it waits has an event" shows 'lock.sem .* error=125$'
 
 check "wrong times are errors here" "$probe" wrong-time
 shim lock "$probe" wrong-time
-check "and with the shim, also where nobody need wait" exits 0
-check "and are told" shows 'lock.* error=22( owner=[0-9]+)?$' 7
+check "wrong times are errors with the shim, too" exits 0
+check "the errors are recorded" shows 'lock.* error=22( owner=[0-9]+)?$' 7
 
 finish

@@ -11,7 +11,7 @@ test -x $true || skip "no true"
 
 shim process "$probe" process "$true" x
 check "the program works as without the shim" exits 0
-check "a program's start tells who it is" shows "process.start pid=[0-9]+ parent=$$ program=$probe\$" 1
+check "the event of a program's start has its process, parent and name" shows "process.start pid=[0-9]+ parent=$$ program=$probe\$" 1
 me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
 pid=$(child fork)
 check "fork, in the parent" shows "^$me .* process.fork .* child=$pid error=0 flags=0x[0-9a-f]*\$" 1
@@ -159,7 +159,7 @@ if test -z "${PTX_LACKS-}" || "$probe" shares >"$tmp/out" 2>&1; then
 	check "and have its process" shows 'process.v(child|fork) ' 0
 	check "a handler of the parent is recorded" shows "^$me .* signal.enter " 1
 	check "and none of a child" shows 'signal.enter ' 1
-	check "nor the calls of a child with a filter" shows 'io.open .*path=/no/such/folder/file$' 0
+	check "the calls of a child with a filter are not recorded" shows 'io.open .*path=/no/such/folder/file$' 0
 	check "which are counted" is_counted io.open
 
 	shim process,io "$probe" filtered-guest
@@ -259,9 +259,9 @@ check "it does not stay paused if the caller is cancelled" exits 0
 
 shim process "$probe" exec "$probe"
 check "each program of a process has its log" test -s "$log.2"
-check "the first tells of the second" shows "process.exec .* path=$probe arguments=$probe a b c\$" 1
+check "the first log has the event of the exec" shows "process.exec .* path=$probe arguments=$probe a b c\$" 1
 check "memory that is not there is not looked at" shows 'process.exec pid=[0-9]+ fd=-1 path= arguments=' 1
-check "nor executed" shows 'process.exec_failed .* error=14$' 10
+check "failed calls of exec are recorded" shows 'process.exec_failed .* error=14$' 10
 
 # Programs that run at once and share a name of a log have a log each.
 rm -f "$log"*

@@ -39,7 +39,7 @@ for families in '' all; do
 		if confined 3 filter $how 20000; then
 			check "filter $how: no event is lost" test "$(lost)" -eq 0
 			check "filter $how: all are there" writes 20000
-			check "filter $how: the filter is told" shows 'process.seccomp mode=' 1
+			check "filter $how: the filter is reported" shows 'process.seccomp mode=' 1
 		fi
 		if confined 3 filter-threads $how; then
 			check "threads $how: no event is lost" test "$(lost)" -eq 0
@@ -95,7 +95,7 @@ for families in '' all; do
 			check "strict $how: those before are there" writes 100
 			check "strict $how: those after are counted" test "$(lost)" -ge 20000
 			check "strict $how: by their cause" grep -q 'io.write (no place for the thread 20000)' "$tmp/stat"
-			check "strict $how: strict mode is told" shows 'process.seccomp mode=1' 1
+			check "strict $how: strict mode is reported" shows 'process.seccomp mode=1' 1
 		fi
 	done
 	if confined 3 strict-thread; then
@@ -113,8 +113,8 @@ for families in '' all; do
 		check "a question: the child of vfork() has its id" shows 'process.vchild pid=0 ' 0
 	fi
 	if confined 3 no-counter; then
-		check "who may read the counter again is traced again" writes 500
-		check "what came between is counted" grep -q 'io.write (no place for the thread 300)' "$tmp/stat"
+		check "a thread that may read the counter again is traced again" writes 500
+		check "the calls in between are counted" grep -q 'io.write (no place for the thread 300)' "$tmp/stat"
 	fi
 	chmod 755 "$tmp"
 	mkdir -p "$tmp/root"

@@ -15,14 +15,14 @@ check "the same without the shim" test $? -eq 0
 
 shim signal,io,time "$probe" leap
 check "handlers that never return" exits 0
-check "each delivery is told" shows 'signal.enter .* signal=14 ' "$(grep -c 'signal.enter' "$tmp/events")"
+check "each delivery is reported" shows 'signal.enter .* signal=14 ' "$(grep -c 'signal.enter' "$tmp/events")"
 check "500 at least" test "$(grep -c 'signal.enter' "$tmp/events")" -ge 500
-check "what came after is traced" shows 'io.close .* fd=-4711 error=9$' 1
+check "the calls after it are traced" shows 'io.close .* fd=-4711 error=9$' 1
 check "none returned" shows 'signal.leave' 0
 
 shim signal,io,alloc "$probe" storm
 check "a storm of signals" exits 0
-check "every handler's call is told or counted" \
+check "every handler's call is reported or counted" \
 	test "$(grep -c 'io.close .* fd=-2 ' "$tmp/events")" -gt 0
 run 0 verify "$log"
 check "the ledger is closed" has out ': called [0-9]* = reported '

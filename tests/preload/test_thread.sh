@@ -7,7 +7,7 @@ shim thread "$probe" thread
 check "the program works as without the shim" exits 0
 check "creations" shows 'thread.create .* thread=0x[0-9a-f]+ function=0x[0-9a-f]+ error=0 detached=0$' 2
 check "a detached one" shows 'thread.create .* error=0 detached=1$' 1
-check "a thread tells that it begins" shows 'thread.begin function=0x[0-9a-f]+ creator=0x'
+check "the begin of a thread is recorded" shows 'thread.begin function=0x[0-9a-f]+ creator=0x'
 check "two are waited for" shows 'thread.join .* error=0$' 2
 check "and one cannot be" shows 'thread.join .* error=35$' 1
 check "a name" shows 'thread.name .* error=0 name=worker$'
@@ -18,11 +18,11 @@ check "they end, also by pthread_exit" test "$(grep -c thread.end "$tmp/events")
 
 shim thread,io "$probe" cancel
 check "a thread is cancelled in a wrapped call, and unwound" exits 0
-check "the call is told all the same" shows 'io.read .* error=125 size=1 result=-1$' 1
+check "the cancelled call is recorded" shows 'io.read .* error=125 size=1 result=-1$' 1
 check "and the thread's end" shows 'thread.end' 1
 
 shim thread "$probe" thread-gone
 check "threads that give back where their identifier was stored" exits 0
-check "are all told" shows 'thread.create .* error=0 detached=1$' 300
+check "all of them are recorded" shows 'thread.create .* error=0 detached=1$' 300
 
 finish

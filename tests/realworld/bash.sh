@@ -25,5 +25,5 @@ status=7
 work() { "$@" bash "$tmp/script"; }
 compare
 check "its children are in the log" test "$(count_of process.fork)" -ge 100
-check "and what they executed" test "$(count_of process.exec)" -ge 60
+check "the programs that they executed are in the log" test "$(count_of process.exec)" -ge 60
 finish

@@ -70,7 +70,7 @@ cycle_all() {
 				add_log
 				check "$name $done_: the account is even" test $? -eq 0
 				grep -v "$said" "$tmp/all" >"$tmp/err"
-				check "$name $done_: nothing is to be told" is_empty err
+				check "$name $done_: standard error is empty" is_empty err
 				test -z "$options" || calls=$((calls + $(count_of func.call)))
 			else
 				kill -0 "$each" 2>/dev/null || break 2

@@ -137,7 +137,7 @@ static void check_threads(struct count *count, const struct posix_trace_ledger_n
 	const unsigned handler = target_type(HANDLER, 0);
 	struct posix_trace_thread_np thread;
 	uint64_t low = count->low[handler], high = count->high[handler];
-	uint64_t nobody = 0;
+	uint64_t threadless = 0;
 	int end, err;
 
 	memset(&sum, 0, sizeof(sum));
@@ -151,7 +151,7 @@ static void check_threads(struct count *count, const struct posix_trace_ledger_n
 		if (thread.tid == count->pid)
 			ledger_add(&first, &line);
 		if (thread.tid == 0)
-			nobody = line.called;
+			threadless = line.called;
 		ledger_add(&sum, &line);
 	}
 	if (err)
@@ -162,8 +162,8 @@ static void check_threads(struct count *count, const struct posix_trace_ledger_n
 	 * Only a loss whose writer ended between counting its type and its thread may be here;
 	 * system events have no thread.
 	 */
-	if (nobody > count->system + count->broken_off + slack)
-		complain("nobody called %" PRIu64, nobody);
+	if (threadless > count->system + count->broken_off + slack)
+		complain("%" PRIu64 " calls have no thread", threadless);
 	for (unsigned type = 0; type < MAIN_TYPES; type++) {
 		low += count->low[type];
 		high += count->high[type];

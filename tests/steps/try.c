@@ -54,7 +54,7 @@ void try_order(struct try *try, enum order order)
 	if (wait_for_order(order))
 		complain("another thread waited for the one that was at this instruction");
 	else
-		complain("what another thread was told to do did not end");
+		complain("the order to another thread was not finished");
 	lead_kill(try->pid, true);
 	try->pid = 0;
 	try->killed = true;
@@ -257,7 +257,7 @@ void try_go_on(struct try *try, int signal)
 	if (stop == STOP_AFTER)
 		stop = lead_on(try->pid, 0);
 	if (stop != STOP_DONE)
-		complain("the target did not come to its end: %#x", stop);
+		complain("the target did not end: %#x", stop);
 }
 
 void try_each(struct try *try, const char *what, int (*call)(trace_id_t))
@@ -329,7 +329,7 @@ static struct try *begin(const struct path *path, unsigned prepare, bool helper)
 		return NULL;
 	try_by_owner(try, try_open);
 	if (lead_on(pid, 0) != STOP_BEFORE)
-		complain("the target did not come to the call");
+		complain("the target did not reach the call");
 	if (path->held && !path->held_first)
 		try_by_owner(try, hold);
 	if (path->waiter)

@@ -106,7 +106,7 @@ static void assert_place(const struct text *err, const char *log, size_t log_len
 			return;
 		}
 	}
-	ck_abort_msg("no place is told: %s", err->bytes);
+	ck_abort_msg("the message has no place: %s", err->bytes);
 }
 
 struct verdict verify(const char *log, size_t log_len, const char *what, size_t where)

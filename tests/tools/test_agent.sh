@@ -40,7 +40,7 @@ until_true has_logs signal 1
 check "SIGUSR1 writes a log" reason_in "$(log_of signal)" 'SIGUSR1'
 run 0 agent -c "$conf" --status
 check "the status has the process" has out "^record doll: process $target ($puppet): [1-9][0-9]* events, 0 overwritten, 0 lost$"
-check "and what fired" has out '^trigger command: record doll: 2 written, 0 held off$'
+check "the status names the trigger that fired" has out '^trigger command: record doll: 2 written, 0 held off$'
 
 # Without descriptors a client waits, and the agent looks for one at each search only.
 if command -v prlimit >/dev/null; then

@@ -14,10 +14,10 @@ said() { sed -n "s/^.*a.log: \([0-9]*\) events, \([0-9]*\) lost.*, \([0-9]*\) by
 # The log is sound; its events are complete, in order, and as many as reported.
 is_whole() {
 	check "$1: the log is sound" is_sound "$log"
-	check "$1: one line tells how much there is" has_lines out 1
+	check "$1: one line has the number of events" has_lines out 1
 	check "$1: its bytes are the file's" test "$(said 3)" = "$(bytes)"
 	"$victim" check "$log" >"$tmp/events" 2>"$tmp/why"
-	check "$1: what is read is whole and in order" is_empty why
+	check "$1: the events are whole and in order" is_empty why
 	check "$1: as many events as was said" test "$(said 1)" = "$(cat "$tmp/events")"
 }
 
@@ -73,17 +73,17 @@ check "a log that is there is refused" has err "^posixtrace: $log: the file exis
 check "and not touched" cmp "$log" "$tmp/copy"
 kill_target
 run 1 attach -p "$target" -o "$log" --force
-check "a process that has ended is told" has err "^posixtrace: process $target: no such process$"
+check "a process that has ended is reported" has err "^posixtrace: process $target: no such process$"
 check "a command that fails overwrites nothing" cmp "$log" "$tmp/copy"
 check "and leaves nothing" test -z "$(ls "$tmp" | grep 'a\.log\.')"
 run 1 attach -p "$target" -o "$tmp/new.log"
-check "nor a new file" test ! -e "$tmp/new.log"
+check "no new file is made" test ! -e "$tmp/new.log"
 start_busy 2
 ln -s a.log "$tmp/link.log"
 run 0 attach -p "$target" -o "$tmp/link.log" --force -d 100ms
 check "--force replaces a link" is_sound "$tmp/link.log"
 check "by a file" test ! -L "$tmp/link.log"
-check "what the link led to is not touched" cmp "$log" "$tmp/copy"
+check "the target of the link is not changed" cmp "$log" "$tmp/copy"
 check "only its owner reads the log" test "$(stat -c %a "$tmp/link.log" 2>/dev/null || echo 600)" -eq 600
 for path in "$tmp" /dev/null "$tmp/no/such/folder/x"; do
 	run 1 attach -p "$target" -o "$path" --force
@@ -101,17 +101,17 @@ check "two loops are sound" is_sound "$log"
 rm -f "$log"
 (ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" >"$tmp/out" 2>"$tmp/err")
 check "a log that cannot grow is a failure" test $? -eq 1
-check "that is told once" test "$(grep -c -x "posixtrace: $log: File too large" "$tmp/err")" -eq 1
-check "what is in it is sound" is_sound "$log"
+check "that is reported once" test "$(grep -c -x "posixtrace: $log: File too large" "$tmp/err")" -eq 1
+check "the log is sound" is_sound "$log"
 rm -f "$log"
 (ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" --json -d 300ms --policy until-full \
 	>"$tmp/out" 2>"$tmp/err")
 check "a log whose end cannot be written is a failure" test $? -eq 1
 check "and the end of the trace is this failure" has out '"end":"log error"'
 run 1 attach -p "$target" -o "$tmp/new.log" -s 900000G
-check "too large a stream is told" has err "^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see --size$"
+check "too large a stream is reported" has err "^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see --size$"
 run 1 attach -p "$target" -o "$tmp/new.log" --log-policy loop --log-size 10
-check "too small a log is told" has err '^posixtrace: --log-size 10: too small'
+check "too small a log is reported" has err '^posixtrace: --log-size 10: too small'
 kill_target
 
 # The traced process is killed, at any moment.
@@ -123,10 +123,10 @@ while test $n -lt "${PTX_KILLS-10}"; do
 	sleep 0.0$((n % 10))
 	kill_target
 	finish_attach 0
-	check "kill $n: the end is told" has out '"end":"process ended"'
+	check "kill $n: the end is reported" has out '"end":"process ended"'
 	check "kill $n: the log is sound" is_sound "$log"
 	"$victim" check "$log" >"$tmp/events" 2>"$tmp/why"
-	check "kill $n: what is read is whole and in order" is_empty why
+	check "kill $n: the events are whole and in order" is_empty why
 done
 
 # A recorder that is killed: its guardian completes the log. A command at a terminal says that it waits
@@ -164,7 +164,7 @@ attach -e u
 tell n e n e
 finish_attach 0 TERM
 check "a plain name lets nothing else through, from the first event on" test "$(count_of v)" -eq 0
-check "but what it names" test "$(count_of u)" -eq 2
+check "the named types are recorded" test "$(count_of u)" -eq 2
 end_puppet
 start_puppet
 attach -e 'u*' -e w
@@ -191,7 +191,7 @@ attach --inherit
 tell e f e s e
 finish_attach 0 TERM
 check "children are with --inherit" test "$(count_of u)" -eq 3
-check "nothing is to be told" is_empty err
+check "standard error is empty" is_empty err
 check "they are three processes" test "$("$posixtrace" dump --json -e u "$log" |
 	sed 's/.*"pid":\([0-9]*\).*/\1/' | sort -u | wc -l)" -eq 3
 check "the log is sound" is_sound "$log"
@@ -209,7 +209,7 @@ start sleep 1000
 target=$pid
 attach --trace none
 finish_attach 0 TERM
-check "a program that has no trace points is told" has err \
+check "a program that has no trace points is reported" has err \
 	"^posixtrace: process $target does not use libposixtrace: it is traced when it executes a program that does$"
 kill_target
 
@@ -237,7 +237,7 @@ elif $nobody "$posixtrace" --version >/dev/null 2>&1; then
 	$nobody "$posixtrace" attach -p "$target" \
 		-o "$tmp/open/x" >"$tmp/out" 2>"$tmp/err"
 	check "another user's process is a failure" test $? -eq 1
-	check "it is told whose it is" refused "$target" $nobody
+	check "the message names the owner" refused "$target" $nobody
 	check "no file is left" test ! -e "$tmp/open/x"
 	kill_target
 fi

@@ -30,7 +30,7 @@ for kind in plain overrun; do
 	babeltrace2 --plugin-path="$plugins" "$tmp/$kind.log" >"$tmp/out" 2>"$tmp/err"
 	check "$kind: the log is found to be one, and read" events $kind
 done
-check "what was lost is told" has err 'Tracer discarded'
+check "the losses are reported" has err 'Tracer discarded'
 test -e "$plugins/babeltrace-plugin-posixtrace.so" || finish
 
 # details NAME [ARGUMENT...]: the messages that the plugin delivers
@@ -47,7 +47,7 @@ check "each ends" test "$(grep -c 'Packet end' "$tmp/out")" -eq "$blocks"
 check "no event is missing" test "$(grep -c '^Event ' "$tmp/out" || grep -c ' Event `' "$tmp/out")" -ge 5000
 details overrun
 lost=$("$posixtrace" verify "$tmp/overrun.log" 2>/dev/null | sed -n 's/.* lost \([0-9]*\).*/\1/p')
-check "what is discarded is what was lost: $lost" test "$(sed -n 's/.*Discarded events (\([0-9,]*\) events).*/\1/p' "$tmp/out" | tr -d , | awk '{ n += $1 } END { print n + 0 }')" -eq "$lost"
+check "the discarded events are the lost events: $lost" test "$(sed -n 's/.*Discarded events (\([0-9,]*\) events).*/\1/p' "$tmp/out" | tr -d , | awk '{ n += $1 } END { print n + 0 }')" -eq "$lost"
 
 # Seeks a time by the log's index: all events from there on, of all types.
 "$posixtrace" convert --to evt "$tmp/blocks.log" >"$tmp/evt"

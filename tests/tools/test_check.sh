@@ -34,11 +34,11 @@ one() {
 }
 
 one 'every req_begin is followed by req_end of the same id within 5ms' 1
-check "both are told" has out '^.*/rule:1: violated: every .* (100 events, 2 violations)$'
+check "both are reported" has out '^.*/rule:1: violated: every .* (100 events, 2 violations)$'
 check "the late one" has out '^    1970-01-01T00:00:00.400000000Z pid 7 tid 8: req_begin id=40: no req_end within 5.000ms$'
 check "the one without an end" has out '00:00:00.410000000Z .* req_begin id=41: no req_end within'
 one 'every req_begin is followed by req_end of the same id within 6 ms' 1
-check "what is in time to the nanosecond is in time" has out '1 violation)$'
+check "an event exactly at the limit is in time" has out '1 violation)$'
 one 'every req_begin is followed by req_end of the same id' 1
 check "without a time the log's end is the end" has out 'id=41: no req_end up to the end of the log$'
 one 'every req_begin where "id != 41" is followed by req_end of the same id' 0
@@ -47,10 +47,10 @@ one 'every req_begin where "id < 40" is followed by req_end where "result == 0" 
 one 'every req_begin where "id == 50" is followed by req_end where "result == 0" of the same id within 1ms' 1
 one 'every req_begin is followed by req_end' 1
 check "without a field the thread must be the same" has out '(100 events, 100 violations)$'
-check "ten are told, the others counted" has out '^    and 90 more$'
+check "ten are printed, the others are counted" has out '^    and 90 more$'
 
 one 'never req_end where "result != 0"' 1
-check "an event that must not be is told" has out '^    1970-01-01T00:00:00.501000000Z pid 7 tid 9: req_end$'
+check "a forbidden event is reported" has out '^    1970-01-01T00:00:00.501000000Z pid 7 tid 9: req_end$'
 one 'never req_end where "result > 0"' 0
 one 'never gone' 0
 check "a rule about nothing is skipped" has out ': skipped: never gone (.*the log has no such event type)$'
@@ -61,22 +61,22 @@ run 0 check --junit "$tmp/rule" "$tmp/log"
 check "and in JUnit" has out '<skipped message="the log has no such event type"/></testcase>$'
 check "where it is counted" has out 'failures="0" errors="0" skipped="1">$'
 one 'never req_edn' 0
-check "the nearest name is told" has err 'WARNING: .*/rule:1: req_edn: the log has no such event type; did you mean req_end?$'
+check "the nearest name is reported" has err 'WARNING: .*/rule:1: req_edn: the log has no such event type; did you mean req_end?$'
 one 'every req_begin is followed by req_edn' 1
 check "also of the event that is to follow" has err ': req_edn: .*; did you mean req_end?$'
 one 'every req_begin is followed by req_end of the same idd' 2
-check "and of fields" has err 'rule:1: no event type of .* has a field idd; did you mean id?$'
+check "the nearest field is named" has err 'rule:1: no event type of .* has a field idd; did you mean id?$'
 one 'never req_end where "resutl > 0"' 2
 check "also in expressions" has err 'no event type has a field or a value of this name; did you mean result?$'
 one 'every log.line is followed by req_end of the same id' 0
-check "a type without the fields of a rule is told" has err \
+check "a type without the fields of a rule is reported" has err \
 	'WARNING: .*: log.line: no event type of this name has the fields of the rule$'
 one 'never lock AB then B' 0
-check "and of locks" has err 'WARNING: .*: AB: the log has no such lock; did you mean A?$'
+check "the nearest lock is named" has err 'WARNING: .*: AB: the log has no such lock; did you mean A?$'
 run 2 dump --fields idd "$tmp/log"
-check "--fields tells the nearest field" has err 'no event type of the log has this field; did you mean id?$'
+check "--fields names the nearest field" has err 'no event type of the log has this field; did you mean id?$'
 run 2 latency --pair req_begn,req_end "$tmp/log"
-check "--pair tells the nearest type" has err 'has no such event type; did you mean req_begin?$'
+check "--pair names the nearest type" has err 'has no such event type; did you mean req_begin?$'
 one 'count gone == 0' 0
 check "to count what is not there is a check" has out ': ok: count gone == 0 (.*the log has no such event type)$'
 
@@ -94,11 +94,11 @@ for rule in 'worker_start <= 4' 'worker_start == 4' 'worker_start >= 4' 'worker_
 done
 for rule in 'worker_start <= 3' 'worker_start == 5' 'worker_start >= 5' 'worker_start < 4' 'worker_start > 4'; do
 	one "count $rule" 1
-	check "how many there are is told" has out '4 events worker_start$'
+	check "the number of events is printed" has out '4 events worker_start$'
 done
 one 'rate log.line <= 29 per 1s' 0
 one 'rate log.line <= 28 per 1s' 1
-check "each event too many is told" has out '00:00:02.000000000Z .*: log\.line: more than 28 in 1\.000s$'
+check "each event too many is reported" has out '00:00:02.000000000Z .*: log\.line: more than 28 in 1\.000s$'
 one 'rate log.line <= 10 per 10 ms' 0
 one 'rate log.line < 10 per 10ms' 1
 one 'rate log.line <= 0 per 1s' 1
@@ -121,8 +121,8 @@ check "rules have lines and names" has out '/rules:2: violated: answers (100 eve
 check "or their text" has out '/rules:4: skipped: never "gone"'
 run 1 check --tap "$tmp/rules" "$tmp/log"
 check "TAP has a plan" test "$(sed -n 2p "$tmp/out")" = 1..3
-check "TAP tells what is not ok" has out '^not ok 1 - answers$'
-check "TAP tells what is ok" has out '^ok 2 - never'
+check "TAP reports the rules that are not ok" has out '^not ok 1 - answers$'
+check "TAP reports the rules that are ok" has out '^ok 2 - never'
 run 1 check --junit "$tmp/rules" "$tmp/log"
 check "JUnit counts" has out ' tests="3" failures="2" errors="0" skipped="1">$'
 check "JUnit is XML" has out 'name="lock &lt;order&gt;"><failure message="8 events, 2 violations">'
@@ -192,7 +192,7 @@ verdict 1 violated "$within" 'start 0 a' 'a 1 1 0 1' "b 1 1 8$s 2"
 verdict 1 violated "$within" 'start 0' 'a 1 1 0 1' "filter 3$s b" "a 1 1 8$s 2"
 # Lost events may be those that a rule requires, or forbids.
 verdict 2 undecided 'never b' 'a 1 1 0 1' 'lost b 5'
-check "how many were lost is told" has out '5 events of its types were lost)$'
+check "the number of lost events is printed" has out '5 events of its types were lost)$'
 verdict 0 ok 'never b' 'a 1 1 0 1' 'lost a 5'
 verdict 1 violated 'never b' 'b 1 1 0 1' 'lost b 5'
 verdict 2 undecided 'count b == 1' 'b 1 1 0 1' 'lost b 5'
@@ -231,10 +231,10 @@ head -c $(($(wc -c <"$tmp/many") / 2)) "$tmp/many" >"$tmp/cut"
 echo 'never b' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/cut"
 check "a log that was cut does not prove a rule" has err 'damaged or not complete'
-check "nor is the rule said to be kept" has out ':1: undecided: '
+check "the rule does not count as kept" has out ':1: undecided: '
 echo 'every a is followed by b of the same id' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/cut"
-check "what was open where it was cut is undecided" has out ' 0 violations, '
+check "a check that is open at the cut is undecided" has out ' 0 violations, '
 
 # Faults of rules: the place, and the expected text.
 while IFS='|' read -r column text; do
@@ -274,7 +274,7 @@ run 1 check "$tmp/rule" "$tmp/log"
 check "lines may end as those of other systems do" has out 'rule:2: skipped: never gone ('
 printf 'foo\nnever a\nbar\n' >"$tmp/rule"
 run 2 check --syntax "$tmp/rule"
-check "every wrong line is told" test "$(grep -c ': error: ' "$tmp/err")" -eq 2
+check "every wrong line is reported" test "$(grep -c ': error: ' "$tmp/err")" -eq 2
 printf 'never\t"\033[2J" x\n' >"$tmp/rule"
 run 2 check --syntax "$tmp/rule"
 check "no rule harms a terminal" test "$(grep -c "$(printf '\033')" "$tmp/err")" -eq 0
@@ -285,7 +285,7 @@ awk 'BEGIN { for (i = 0; i < 5000; i++) printf "a"; print "" }' >"$tmp/rule"
 run 2 check --syntax "$tmp/rule"
 echo 'never a where "nothing == 1"' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
-check "a field that no event has is told" has err '^posixtrace: .*/rule:1:16: error: no event type has a field or a value of this name$'
+check "a field that no event has is reported" has err '^posixtrace: .*/rule:1:16: error: no event type has a field or a value of this name$'
 echo 'every req_begin is followed by req_end of the same nothing' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
 run 2 check "$tmp/rules"
@@ -296,7 +296,7 @@ echo 'never "*" where "nothing == 1"' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/log"
 check "the field is quoted" has err "nothing"
 run 2 check --tap "$tmp/rules" "$tmp/missing"
-check "that nothing was checked is told by TAP" has out '^Bail out! '
+check "TAP reports that nothing was checked" has out '^Bail out! '
 run 2 check --junit "$tmp/rule" "$tmp/log"
 check "and by JUnit" has out 'errors="1"'
 run 2 check - - <"$tmp/rules"

@@ -15,7 +15,7 @@ check "every event is a line" test "$(grep -c '^{"event"' "$tmp/out")" -eq \
 	"$("$posixtrace" dump "$tmp/plain.log" | wc -l)"
 cp "$tmp/out" "$tmp/wanted"
 run 0 convert "$tmp/plain.log" -o "$tmp/plain.jsonl"
-check "the end of the output's name tells its format" cmp -s "$tmp/plain.jsonl" "$tmp/wanted"
+check "the suffix of the output selects its format" cmp -s "$tmp/plain.jsonl" "$tmp/wanted"
 run 1 convert "$tmp/plain.log" -o "$tmp/plain.jsonl"
 check "a file that is there is refused" has err 'the file exists'
 run 0 convert "$tmp/overrun.log" --force -o "$tmp/plain.jsonl"
@@ -29,11 +29,11 @@ cat "$tmp/plain.log" | "$posixtrace" convert --from log - --to jsonl >"$tmp/out"
 check "a pipe whose format is named" cmp -s "$tmp/out" "$tmp/wanted"
 run 0 convert "$tmp/plain.log" --to jsonl -o /dev/null
 run 1 convert "$tmp/plain.log" --to jsonl -o /dev/full
-check "a full disk is told" has err '/dev/full'
+check "a full disk is reported" has err '/dev/full'
 
 head -c 6000 "$tmp/plain.log" >"$tmp/cut.log"
 run 3 convert "$tmp/cut.log" --to jsonl
-check "a cut log is told of" has err 'cut.log:6000:'
+check "a cut log is reported" has err 'cut.log:6000:'
 check "and its end is not complete" has out '"end":false'
 run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl
 run 0 convert --fail-on-loss "$tmp/plain.log" --to jsonl
@@ -78,7 +78,7 @@ check "two damaged logs have twice as many missing events" has out "(damaged $((
 
 echo nothing >"$tmp/nothing"
 run 1 convert "$tmp/nothing" --to jsonl -o "$tmp/new.jsonl"
-check "an unknown format is told" has err 'the format is not recognized'
+check "an unknown format is reported" has err 'the format is not recognized'
 check "nothing is left behind" test ! -e "$tmp/new.jsonl"
 run 1 convert "$tmp/missing" --to jsonl
 run 1 convert "$tmp" --to jsonl
@@ -114,12 +114,12 @@ done
 "${top_builddir:-..}/tests/exchange/rich" "$tmp/rich.log" 100 || exit 99
 run 0 convert "$tmp/rich.log" -o "$tmp/rich.ptl"
 check "rich: a log with schemas and objects into a log is the same" same_log "$tmp/rich.log" "$tmp/rich.ptl"
-check "its objects are told" test "$(grep -c '^{"object"' "$tmp/first.jsonl")" -eq 3
+check "its objects are reported" test "$(grep -c '^{"object"' "$tmp/first.jsonl")" -eq 3
 "$posixtrace" convert "$tmp/loop.log" --to log 2>"$tmp/err" | cat >"$tmp/piped.ptl"
 run 0 verify "$tmp/piped.ptl"
 check "a log through a pipe is the same" same_log "$tmp/loop.log" "$tmp/piped.ptl"
 "$make_log" unfinished "$tmp/unfinished.log" 1000 >/dev/null || exit 99
 run 3 convert "$tmp/unfinished.log" -o "$tmp/unfinished.ptl"
 run 0 verify "$tmp/unfinished.ptl"
-check "what was whole is there" test "$("$posixtrace" dump -e 'job_*' "$tmp/unfinished.ptl" | wc -l)" -eq 1000
+check "the whole events are there" test "$("$posixtrace" dump -e 'job_*' "$tmp/unfinished.ptl" | wc -l)" -eq 1000
 finish

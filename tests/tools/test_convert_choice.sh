@@ -66,11 +66,11 @@ done
 run 2 convert "$tmp/plain.log" --where nonsense==1 --to jsonl
 run 2 convert "$tmp/plain.log" --where '(' --to jsonl
 run 2 convert "$tmp/plain.log" --begin nonsense --to jsonl
-check "a time that is none is told" has err 'not a time'
+check "an invalid time is reported" has err 'not a time'
 run 2 convert "$tmp/plain.log" --pid x --to jsonl
-check "a process that is none is told" has err 'not a number'
+check "an invalid process is reported" has err 'not a number'
 run 0 convert "$tmp/plain.log" -e nonsense --to jsonl
-check "a name that no type has is told" has err 'no event type of'
+check "a name that no type has is reported" has err 'no event type of'
 
 # Events that were not selected are not reported as lost.
 run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl

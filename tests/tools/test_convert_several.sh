@@ -41,13 +41,13 @@ END
 
 run 0 convert "$tmp/a" "$tmp/b" --to jsonl
 cp "$tmp/out" "$tmp/jsonl"
-check "each log's clock and bound are told" has err "^posixtrace: $tmp/a: host one, clock none: events less than"
+check "each log's clock and bound are printed" has err "^posixtrace: $tmp/a: host one, clock none: events less than"
 check "the events are in the order of their times" test "$(fields jsonl ns)" = "1000 1500 2000 3000 3500 5000 8000 9000 10000"
 check "each says its log" test "$(fields jsonl log | sed "s|$tmp/||g")" = "a b a b b a b a b"
 check "a note says what each log is" test "$(grep -c '^{"note":"log [12] of 2: ' "$tmp/jsonl")" -eq 2
 check "types of one name are one" test "$(grep -c '^{"type":"tick"' "$tmp/jsonl")" -eq 1
 check "the ledger is the sum" grep -q '"ledger":{"called":18,"reported":9,"unread":0,"lost":{"stream full":9}}' "$tmp/jsonl"
-check "of types, too" grep -q '{"type":"tick","called":11,"reported":4,"unread":0,"lost":{"stream full":7}}' "$tmp/jsonl"
+check "the account has the types" grep -q '{"type":"tick","called":11,"reported":4,"unread":0,"lost":{"stream full":7}}' "$tmp/jsonl"
 run 4 convert --fail-on-loss "$tmp/a" "$tmp/b" --to jsonl -o /dev/null
 run 0 convert "$tmp/b" "$tmp/a" --to jsonl --clock-error one=1us
 run 2 convert "$tmp/b" "$tmp/a" --to jsonl --clock-error one=x
@@ -181,7 +181,7 @@ tick 50 50 1000 1
 END
 for format in $formats; do
 	run 1 convert "$tmp/a" "$tmp/h" --to "$format" -o "$tmp/hosts.out"
-	check "$format: who is on two hosts is told" has err \
+	check "$format: a process on two hosts is reported" has err \
 		"^posixtrace: $tmp/a, $tmp/h: process 10 is of host one in one log and of host two in the other"
 	check "$format: nothing is left" test ! -e "$tmp/hosts.out"
 done
@@ -193,14 +193,14 @@ check "one host has" has out '^{"trace":.*"host":"one"'
 # Logs that cannot be merged
 "$posixtrace" convert "$tmp/a" -o "$tmp/a.evt"
 run 2 convert "$tmp/a.evt" "$tmp/b" --to jsonl
-check "what is no log is told, and what makes one of it" has err \
+check "a file that is no log is reported, with the command that converts it" has err \
 	"^posixtrace: $tmp/a.evt: the format is evt, but several inputs must all be logs; 'posixtrace convert $tmp/a.evt -o LOG.ptl'"
 run 2 convert --from evt "$tmp/a" "$tmp/b" --to jsonl
 run 1 convert "$tmp/a" "$tmp/missing" -o "$tmp/none.ptl"
 check "without one of them there is no output" test ! -e "$tmp/none.ptl"
 head -c 4500 "$tmp/x" >"$tmp/cut"
 run 3 convert "$tmp/a" "$tmp/cut" -o "$tmp/of_cut.ptl"
-check "one that was cut is told" has err "^posixtrace: $tmp/cut: "
+check "a cut log is reported" has err "^posixtrace: $tmp/cut: "
 check "and the rest is kept" test "$("$posixtrace" dump --system "$tmp/of_cut.ptl" 2>/dev/null | wc -l)" -ge 4
 "$posixtrace" convert "$tmp/a" - --to jsonl <"$tmp/b" >"$tmp/out" 2>"$tmp/err"
 check "one may be standard input" test "$(grep -c '^{"event"' "$tmp/out")" -eq 9

@@ -94,7 +94,7 @@ check "the end of each process is there" sh -c \
 if has_shim; then
 	run 0 record --wait --force --crash -o "$log" sh -c 'sh -c "exit 3"; sh -c "(exit 4) &"; exit 0'
 	crashes posixtrace_ended status,field.pid
-	check "each has one, whoever saw it end" sh -c "cut -f 2 '$tmp/out' | sort | uniq -d | grep . && exit 1; exit 0"
+	check "each process has one such event" sh -c "cut -f 2 '$tmp/out' | sort | uniq -d | grep . && exit 1; exit 0"
 	check "with its status" has out '^"exited with 3"'
 	check "and that of an orphan" has out '^"exited with 4"'
 fi

@@ -46,7 +46,7 @@ for i in 1 2 3; do
 	run 4 diff --fail-on-difference "$tmp/same$i" "$tmp/slow"
 	check "a tenth more is found in the type that has it" has out '^\* p50 .*  event call5$'
 	check "and in no other" test "$(grep '^\* ' "$tmp/out" | grep -c -v ' call5$')" -eq 0
-	check "how much is told within its interval" awk '$1 == "*" && $2 == "p50" { found = 1
+	check "the printed difference is within its interval" awk '$1 == "*" && $2 == "p50" { found = 1
 		good = $6 < 1.1 && $8 > 1.1 && $5 > 1.05 && $5 < 1.15 } END { exit !(found && good) }' "$tmp/out"
 done
 run 4 diff --fail-on-difference "$tmp/slow" "$tmp/same1"
@@ -56,13 +56,13 @@ cp "$tmp/out" "$tmp/once"
 run 0 diff "$tmp/same1" "$tmp/slow"
 check "twice the same is printed" cmp "$tmp/once" "$tmp/out"
 run 0 diff --fail-on-difference --margin 20 "$tmp/same1" "$tmp/slow"
-check "what is within the margin does not differ" has out '^0 of [0-9]* comparisons differ by more than 20 %'
+check "a difference within the margin does not count" has out '^0 of [0-9]* comparisons differ by more than 20 %'
 run 4 diff --fail-on-difference "$tmp/same1" "$tmp/fewer"
 check "events that are not there are found" has out '^\* count *5000 *4000 *0\.8 .*  type call2$'
 check "nothing else" test "$(grep -c '^\* ' "$tmp/out")" -eq 1
 check "rates have an interval" has out '^  rate .*/s .*/s .* to .* -  type call2$'
 run 0 diff --fail-on-difference -x call2 "$tmp/same1" "$tmp/fewer"
-check "what is left out is not compared" lacks out call2
+check "omitted types are not compared" lacks out call2
 
 # A log with itself; a type that the other lacks; too few events.
 run 0 diff --fail-on-difference --margin 0 "$tmp/same1" "$tmp/same1"
@@ -75,7 +75,7 @@ awk 'BEGIN { print "type a ns time"; print "type b ns time"; print "type c ns ti
 	"$compose" "$tmp/two"
 run 4 diff --fail-on-difference "$tmp/one" "$tmp/two"
 check "a type that the other lacks is found" has out '^\* count *0 *1000 .*  type b$'
-check "twenty events are too few to tell" lacks out ' c$'
+check "twenty events are too few for a comparison" lacks out ' c$'
 run 0 diff --all "$tmp/one" "$tmp/two"
 check "but are shown on demand" has out '^  count *20 *0 .* -  type c$'
 
@@ -105,10 +105,10 @@ check "the rate of its type is marked" has out '^  rate .* type a (lost: 0 in A,
 check "and how long its events took" has out '^  p50 .* event a (lost: 0 in A, 7 in B)$'
 check "others are not" lacks out ' b (lost'
 run 0 diff -x 's.*' "$tmp/lost0" "$tmp/lost7"
-check "what is not compared does not count" has out '^B: .*, 7 events of the compared types lost$'
+check "losses of types that are not compared do not count" has out '^B: .*, 7 events of the compared types lost$'
 run 0 diff --json "$tmp/lost0" "$tmp/lost7"
 check "JSON has it of each log" has out '"lost":9},"level"'
-check "and of each figure" has out '"lost_a":0,"lost_b":7'
+check "the losses of each figure are counted" has out '"lost_a":0,"lost_b":7'
 run 0 latency "$tmp/lost7"
 check "latency says it" has out ': 2002 events, .*, 9 events of these types lost$'
 check "and marks an event" has out '  a (7 events lost)$'

@@ -16,11 +16,11 @@ check "every line has time, delta, pid, tid, address and name" test "$(grep -c -
 # Two threads may trace at the same nanosecond: -s, so that sort compares only the times.
 check "times never fall" sort -s -c -k1,1 "$tmp/out"
 check "START comes first with its filter" sh -c "head -n 1 '$tmp/out' | grep -q 'posix_trace_start filter=none$'"
-check "STOP tells that it was called for" has out ' posix_trace_stop by=call$'
+check "the event STOP has its cause" has out ' posix_trace_stop by=call$'
 check "FILTER has both sets by name" has out ' posix_trace_filter old=none new={job_end}$'
 check "text is shown as text" has out ' job_begin "job 498"$'
 check "a number is shown as bytes" has out ' job_end 0[0-9a-f]00000000000000$'
-check "two threads are told apart" test "$(awk '/job_/ { print $4 }' "$tmp/out" | sort -u | wc -l)" -eq 2
+check "two threads are distinguished" test "$(awk '/job_/ { print $4 }' "$tmp/out" | sort -u | wc -l)" -eq 2
 check "deltas add up to the time of the log" awk '
 	function ns(t) { split(t, part, /[T:.]/); return ((part[2] * 60 + part[3]) * 60 + part[4]) * 1e9 + part[5] }
 	{ sum += $2 * 1e9; if (NR == 1) first = ns($1); last = ns($1) }
@@ -80,7 +80,7 @@ check "both bounds are included" has_lines out $((upto - before))
 run 0 dump --begin "${time}Z" "$log"
 check "a time may say that it is UTC" has_lines out $((total - before))
 run 0 dump --begin "$(echo "$time" | tr T ' ')" "$log"
-check "a blank may stand for the T" has_lines out $((total - before))
+check "a blank can replace the T" has_lines out $((total - before))
 raw=$("$posixtrace" dump --raw "$log" | sed -n 400p | cut -d' ' -f1)
 run 0 dump --begin "${raw%?????????}.${raw#??????????}" "$log"
 check "seconds since 1970 are a time" has_lines out $((total - before))
@@ -92,7 +92,7 @@ check "-0s is the last one" test "$(sed 1q "$tmp/out" | cut -d' ' -f1)" = "$(sed
 run 0 dump --begin +1h "$log"
 check "an hour behind the first event there is nothing" is_empty out
 run 0 dump --end -1h "$log"
-check "nor an hour before the last one" is_empty out
+check "no event is an hour before the last one" is_empty out
 run 0 dump --raw "$log"
 run 0 dump --begin "$(awk 'NR == 1 { first = substr($1, 6) } NR == 400 { printf "+%.0fns", substr($1, 6) - first }' "$tmp/out")" "$log"
 check "+SPAN counts from the first event" has_lines out $((total - before))
@@ -126,7 +126,7 @@ awk 'BEGIN {
 "$posixtrace" convert "$tmp/late.evt" --to log -o "$tmp/late.log" 2>"$tmp/err" || exit 99
 run 0 dump --begin 1 --end 1.001 --raw "$tmp/late.log"
 check "an event 19 s late is within --end" has_lines out 3
-check "it stands where the log has it" sh -c "sed -n 3p '$tmp/out' | grep -q '^1000500000 '"
+check "the event has its place in the log" sh -c "sed -n 3p '$tmp/out' | grep -q '^1000500000 '"
 run 0 report -h --begin 1 --end 1.001 --raw "$tmp/late.log"
 check "report shows it too" has_lines out 3
 run 0 dump --end 0 "$tmp/late.log"
@@ -162,19 +162,19 @@ for kind in stopped overrun loop; do
 		run 4 $command --fail-on-loss "$tmp/$kind.log"
 	done
 	run 0 dump "$tmp/$kind.log"
-	check "$kind: the ledger's losses are told" has err "^WARNING: .*$kind.log: [0-9]* of [0-9]* events lost: "
+	check "$kind: the losses of the ledger are reported" has err "^WARNING: .*$kind.log: [0-9]* of [0-9]* events lost: "
 	run 4 dump --fail-on-loss "$tmp/plain.log" "$tmp/$kind.log"
 	run 1 dump --fail-on-loss "$tmp/missing" "$tmp/$kind.log"
 done
 run 0 dump "$tmp/stopped.log"
 check "an automatic stop is decoded" has out ' posix_trace_stop by=full$'
-check "the gap of a full stream is told" has err '^WARNING: .*: the stream was full and stopped itself'
+check "the gap of a full stream is reported" has err '^WARNING: .*: the stream was full and stopped itself'
 run 0 dump "$tmp/overrun.log"
-check "the gap of an overflow is told with both times" has err \
+check "the gap of an overflow is reported with both times" has err \
 	'^WARNING: .*: [^ ]*: events were lost until [^ ]* ([0-9.]* s)$'
-check "what the stream did itself is nobody's" has out ' -       - 0x000000000000 posix_trace_overflow$'
+check "events of the stream itself have no process" has out ' -       - 0x000000000000 posix_trace_overflow$'
 "$posixtrace" dump "$tmp/overrun.log" >"$tmp/out" 2>&1
-check "the warning stands before the events after the gap" awk '
+check "the warning is before the events after the gap" awk '
 	/^WARNING:.* events were lost until/ && !at { at = NR }
 	/posix_trace_resume$/ && !resume { resume = NR }
 	/ job_/ && !job { job = NR }
@@ -183,7 +183,7 @@ check "the warning stands before the events after the gap" awk '
 events=$("$make_log" unfinished "$tmp/unfinished.log" 1000)
 for command in dump stat verify; do
 	run 3 $command "$tmp/unfinished.log"
-	check "$command: an unfinished log is told" has err 'its writer has not closed it, or it was cut'
+	check "$command: an unfinished log is reported" has err 'its writer has not closed it, or it was cut'
 done
 run 3 dump -e 'job_*' "$tmp/unfinished.log"
 check "an unfinished log shows all that was flushed" has_lines out "$events"
@@ -212,7 +212,7 @@ window() {
 	run 0 dump --raw "$tmp/ends" "$@"
 	check "$name: $*: $shown events" has_lines out "$shown"
 	run 0 dump --raw --merge "$tmp/ends" "$tmp/ends" "$@"
-	check "$name: $*: of two logs, too" has_lines out $((2 * shown))
+	check "$name: $*: two logs have twice as many" has_lines out $((2 * shown))
 	run 0 convert "$tmp/ends" --to jsonl "$@"
 	check "$name: $*: convert has them" test "$(grep -c '^{"event"' "$tmp/out")" -eq "$shown"
 	run 0 latency "$tmp/ends" "$@"

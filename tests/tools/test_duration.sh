@@ -18,14 +18,14 @@ shown() {
 	run 0 report -h --where "$expression" "$@" "$log"
 	check "$expression: report shows $count, not $(lines out)" has_lines out "$count"
 	run 0 dump --merge --where "$expression" "$@" "$log" "$log"
-	check "$expression: of two logs $((2 * count)) are shown" has_lines out $((2 * count))
+	check "$expression: two logs show $((2 * count))" has_lines out $((2 * count))
 }
 
 shown 50 'event.name == "call" && duration > 50us'
 shown 50 'event.name == "call" && event.duration > 50us'
 shown 1 'event.name == "call" && duration == 100us'
 shown 4 'duration >= 5ms && event.name ~ "job.*"'
-check "of a span, the end is shown" test "$(grep -c ' job\.end ' "$tmp/shown")" -eq 4
+check "the end of a span is shown" test "$(grep -c ' job\.end ' "$tmp/shown")" -eq 4
 shown 4 'duration >= 5ms' -e job.end
 shown 0 'duration > 0s' -e job.begin
 shown 0 'duration > 1000s'

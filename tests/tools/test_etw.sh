@@ -26,7 +26,7 @@ classic=sawbuck_win7_process_data_64_v2
 
 # The first record of its second buffer, as the manual describes it.
 check "class and type name it" has $classic.jsonl '^{"event":"etw.process.dc_start".*"ns":"1304341013991426791","pid":7644,"tid":6452'
-check "processes begin and end, told apart by themselves" \
+check "the begins and ends of processes are distinguished" \
 	has $classic.jsonl '"type":"etw.process.start".*x64 UniqueProcessKey;u32 ProcessId.*@begin etw.process;@key ProcessId'
 check "the level is kept" has $classic.jsonl '"type":"etw.process.start".*@level 4'
 check "an extended item names an event" has primitive-types.jsonl 'etw.solar_system.PrimitiveTypesTest'
@@ -39,7 +39,7 @@ made() {
 	test $# -eq 0 || shift
 	check "$case can be made" etw make "$case" "$samples/$sample.etl" "$tmp/made.etl"
 	run "$status" convert --from etw "$tmp/made.etl" -o "$tmp/made.jsonl" --force "$@"
-	check "$case is told" has err "made.etl:.* ${case%%-*}: "
+	check "$case is reported" has err "made.etl:.* ${case%%-*}: "
 }
 events() { test "$(etw events "$tmp/made.jsonl")" -eq "$1"; }
 
@@ -86,10 +86,10 @@ made E20 0
 made E21 0
 check "E23 can be made" etw make E23 "$samples/$classic.etl" "$tmp/made.etl"
 run 0 convert "$tmp/made.etl" -o "$tmp/made.jsonl" --force
-check "E23: what a buffer says of itself costs nothing" events 8
+check "E23: the headers of buffers lose no event" events 8
 check "E23: and nothing is said" lacks err E23
 made E22 0
-check "E22: the counts are told" has err '5 events and 0 buffers'
+check "E22: the counts are reported" has err '5 events and 0 buffers'
 check "E22: and in the ledger" has made.jsonl '"lost":5,"cause":"stream full"'
 
 # The cost of the time between two records of a thread.
@@ -98,7 +98,7 @@ run 0 convert --from etw "$tmp/cost.etl" --to listing
 sed -n 's/^R .* cost=//p' "$tmp/out" | sed 4q | tr '\n' ' ' >"$tmp/costs"
 check "a cost is the growth of both times, which may go around; one that falls is another thread's" \
 	test "$(cat "$tmp/costs")" = "- 0.390625000 unknown 0.093750000 "
-check "their unit is told, and that they are statistical" has out '^= records=8 .* unit=0.015625000 .*statistical'
+check "the listing has the unit, and that the costs are statistical" has out '^= records=8 .* unit=0.015625000 .*statistical'
 for name in lxcore_kernel powershell; do
 	run 0 convert "$samples/$name.etl" --to listing
 	check "$name: a line for each record" test "$(grep -c '^R off=' "$tmp/out")" -eq \
@@ -107,17 +107,17 @@ done
 
 # Spans: from START to END, their wait before a DEQUEUE, and the cost of their thread.
 run 0 convert "$samples/$classic.etl" --to listing
-check "a process has a span, whoever ended it" has out '^S etw.process begin=[0-9.]* took=1.000078701 wait=- pid=7644 tid=6452 cost=-$'
+check "a process has a span, even if another process ended it" has out '^S etw.process begin=[0-9.]* took=1.000078701 wait=- pid=7644 tid=6452 cost=-$'
 check "spans can be made" etw make spans "$samples/$classic.etl" "$tmp/spans.etl"
 run 0 convert --from etw "$tmp/spans.etl" --to listing
 check "a span has what its thread cost, and the inner one its part" test \
 	"$(sed -n 's/^S \([^ ]*\) .* wait=\([^ ]*\) .* cost=/\1 \2 /p' "$tmp/out" | tr '\n' ',')" = \
 	'etw.pool - 0.031250000,etw.threadpool 0.500000000 0.078125000,'
-check "one without an END is told" has out '^! open etw.job begin='
+check "a span without an END is reported" has out '^! open etw.job begin='
 check "all are counted" has out '^= .* spans=2 '
 run 0 convert --from etw --spans "$tmp/spans.etl" -o "$tmp/spans.log" --to log --force
 run 0 dump -e '*.span' "$tmp/spans.log"
-check "events tell the same" has out ' etw.threadpool.span took=[0-9.]*m*s waited=500ms cpu_time=78.125ms$'
+check "the events have the same values" has out ' etw.threadpool.span took=[0-9.]*m*s waited=500ms cpu_time=78.125ms$'
 run 0 latency "$tmp/spans.log"
 check "which latency knows" has out ' etw.threadpool.span$'
 run 0 convert "$samples/$classic.etl" -o "$tmp/classic.log" --to log --force
@@ -132,14 +132,14 @@ made_well() {
 	run 0 convert "$tmp/made.etl" -o "$tmp/made.jsonl" --force "$@"
 }
 made_well backward --etw-raw
-check "what is out of order is sorted" etw events "$tmp/made.jsonl"
-check "and told" has err 'not in order'
+check "events that are out of order are sorted" etw events "$tmp/made.jsonl"
+check "the wrong order is reported" has err 'not in order'
 check "the oldest is first" test "$(grep -n '"event":"etw\.' "$tmp/made.jsonl" | head -n 1 |
 	grep -c '"len":109')" -eq 1
 made_well filetime
 check "a clock of FILETIME" has made.jsonl '"ns":"1304341013991426700"'
 made_well lost
-check "a lost event stands where it was lost" has made.jsonl '"lost":null,"cause":"stream full","from":"2011'
+check "a lost event has its place in the order" has made.jsonl '"lost":null,"cause":"stream full","from":"2011'
 check "and is an event" has made.jsonl 'etw.lostevent.32'
 made_well extension
 check "an extension is an event" has made.jsonl '"event":"etw.process.extension"'

@@ -39,7 +39,7 @@ for class in process thread image; do
 	check "overlapping spans of the class $class are paired by what they are of" \
 		has out "\"etw.$class\",\"kind\":\"span\",\"count\":2,[^}]*\"min_ns\":200000,[^}]*\"max_ns\":200000"
 done
-check "what has neither START nor END is no span, whatever its name" \
+check "an event with neither START nor END is no span, whatever its name" \
 	lacks out 'dc"\|syscall"\|kcb_rundown"'
 run 0 convert "$tmp/lives.etl" --to listing
 for class in process thread image; do

@@ -12,7 +12,7 @@ check "every event is written" test "$(grep -c '^evt id=0x' "$tmp/a.evt")" -eq "
 check "every type has its name" grep -q '^name 0x[0-9a-f]* "job_begin"$' "$tmp/a.evt"
 check "the order comes first" sh -c "head -n 1 '$tmp/a.evt' | grep -q '^order [bl]e$'"
 run 0 convert "$tmp/a.evt" -o "$tmp/b.evt"
-check "what was written is read and written again the same" cmp "$tmp/a.evt" "$tmp/b.evt"
+check "the output can be read and written again without a change" cmp "$tmp/a.evt" "$tmp/b.evt"
 run 0 convert --from evt --to evt - -o - <"$tmp/a.evt"
 check "also from a pipe to a pipe" cmp "$tmp/a.evt" "$tmp/out"
 "$posixtrace" dump --raw --hex "$log" 2>/dev/null | awk '{ print $1 }' >"$tmp/times"
@@ -46,7 +46,7 @@ good='evt id=0x010 time=1.0 data=00'
 while read -r line; do
 	printf '%s\n%s\n%s\n' "$good" "$line" "$good" >"$tmp/wrong.evt"
 	run 3 convert "$tmp/wrong.evt" --to evt
-	check "'$line' is told" has err "^posixtrace: $tmp/wrong.evt:30: line 2: "
+	check "'$line' is reported" has err "^posixtrace: $tmp/wrong.evt:30: line 2: "
 	check "'$line' is left out alone" test "$(grep -a -c '^evt' "$tmp/out")" -eq 2
 done <<'END'
 foo

@@ -29,7 +29,7 @@ for kind in append loop; do
 	check "$kind: values have names" has out ' named op=write fl=A|B|0x4 lock=mutex:0x[0-9a-f]* "pool lock"$'
 	check "$kind: a value without a name is a number" has out ' op=7 fl=0x0 '
 	check "$kind: a name that was taken back is not shown" has out ' op=read fl=A lock=0x[0-9a-f]*$'
-	check "$kind: what no field explains is there" has out ' lock=0x0 +0102$'
+	check "$kind: bytes without a field are printed" has out ' lock=0x0 +0102$'
 	check "$kind: a child has its parent's names" test \
 		"$(grep -c 'lock=mutex:0x[0-9a-f]* "pool lock"$' "$tmp/out")" -eq 2
 
@@ -46,7 +46,7 @@ for kind in append loop; do
 	check "$kind: values keep their numbers and have labels" has json \
 		'"labels":{"op":"write","fl":"A|B|0x4","lock":"mutex:pool lock"},"fields":{"op":1,"fl":7,"lock":"0x'
 	check "$kind: arrays are arrays" has json '"pair":\[7,8\],"tail":"end"}'
-	check "$kind: what no field explains is there" has json '"rest":"0102"'
+	check "$kind: bytes without a field are printed" has json '"rest":"0102"'
 	check "$kind: level and span" has json '"event":"named","level":2,"begin":"op",'
 	if command -v python3 >/dev/null; then
 		check "$kind: it is JSON" python3 -c '

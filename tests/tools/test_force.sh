@@ -84,7 +84,7 @@ for victim in victim gone; do
 	run 1 convert "$tmp/log" --to tracex -o "$tmp/box/o"
 	check "the file beside the output is refused, too" has err "/o.trxc: the file exists; --force replaces it$"
 	check "then there is no output" test ! -e "$tmp/box/o"
-	check "what the link leads to stays" is_precious "$tmp/box/victim"
+	check "the target of the link is not changed" is_precious "$tmp/box/victim"
 	check "or stays away" test ! -e "$tmp/box/gone"
 	run 0 convert "$tmp/log" --to tracex -o "$tmp/box/o" --force
 	check "--force replaces the link" test -f "$tmp/box/o.trxc" -a ! -L "$tmp/box/o.trxc"

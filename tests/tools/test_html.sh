@@ -122,7 +122,7 @@ if test -n "$browser"; then
 	check "a click on the greatest value leads to it" answers '[2001000,"queue length 900"]'
 	run 0 html --force --items 700 "$tmp/counters.log" -o "$tmp/counters.html"
 	in_browser "$tmp/counters.html" '[posixtrace.meta.has_values, posixtrace.curves.map(curve => [curve.min, curve.max, curve.value[curve.value.length - 1], curve.count]), posixtrace.curves.reduce((sum, curve) => sum + curve.value.length, 0) < 710]'
-	check "of too many values the least and the greatest remain" answers '[false,[[0,48,48,2000],[-200,299.75,299.75,2000],[-7,3998000027979,3998000027979,2000],[1,900,49,2000],[-199.875,299.875,299.875,2000],[1000000000,3999000027986,3999000027986,2000],[1500,1500,1500,1]],true]'
+	check "the least and the greatest of too many values remain" answers '[false,[[0,48,48,2000],[-200,299.75,299.75,2000],[-7,3998000027979,3998000027979,2000],[1,900,49,2000],[-199.875,299.875,299.875,2000],[1000000000,3999000027986,3999000027986,2000],[1500,1500,1500,1]],true]'
 	# Waits for locks lead to the threads that held them, as why says, and back.
 	for log in why circle waits; do
 		"$compose" "$tmp/$log.ptl" <"${0%/*}/golden/logs/$log.events" || exit 99
@@ -146,7 +146,7 @@ if test -n "$browser"; then
 		"$compose" "$tmp/locks.ptl" || exit 99
 	run 0 html "$tmp/locks.ptl" -o "$tmp/locks.html"
 	in_browser "$tmp/locks.html" '[posixtrace.meta.links.waits, posixtrace.meta.links.least_wait > 0, posixtrace.waits.filter(wait => wait.took === 5000).length, posixtrace.waits.every(wait => wait.took >= posixtrace.meta.links.least_wait)]'
-	check "of too many waits the longest remain" answers '[140000,true,20,true]'
+	check "the longest of too many waits remain" answers '[140000,true,20,true]'
 	# Several logs: rows by log, on one clock or each from its start; equal process numbers are different processes.
 	for log in a b; do
 		mkdir -p "$tmp/$log"

@@ -32,7 +32,7 @@ awk 'BEGIN {
 run 0 html "$tmp/many.ptl" -o "$tmp/many.html"
 check "each state has its time" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/many.html"
 run 0 html --items 2000 "$tmp/many.ptl" -o "$tmp/few.html"
-check "of too many states the times remain" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/few.html"
+check "the times of too many states remain" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/few.html"
 check "and the page is smaller" test "$(wc -c <"$tmp/few.html")" -lt "$(wc -c <"$tmp/many.html")"
 
 # Two logs of the same time: the states of the second one are complete, too.
@@ -95,7 +95,7 @@ if test -n "$browser"; then
 	check "a call has its stack" answers '3'
 	run 0 html --force --details 20 "$tmp/spans.ptl" -o "$tmp/spans.html"
 	in_browser "$tmp/spans.html" '(posixtrace.rows.forEach(row => row.time.forEach((time, i) => posixtrace.chooseItem({ kind: "event", row, i }))), [posixtrace.meta.details.is_all, posixtrace.meta.details.count > 4, posixtrace.meta.details.count <= 20])'
-	check "of many events the page has the fields of some" answers '[false,true,true]'
+	check "the page has the fields of some of many events" answers '[false,true,true]'
 	in_browser "$tmp/spans.html" '(posixtrace.rows.some(row => [...row.time.keys()].some(i => (posixtrace.chooseItem({ kind: "event", row, i }), document.querySelector("#chosen-event .command")))), document.querySelector(".command").textContent.split(" --begin")[0])'
 	check "and else the command that prints them" has answer 'posixtrace dump --tid '
 	cp "$tmp/spans.ptl" "$tmp/it's one.ptl"

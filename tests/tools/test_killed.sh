@@ -62,15 +62,15 @@ for policy in append until-full loop; do
 		trace_and_kill $policy
 		check "$policy $n: the program traced until it was killed" was_killed
 		"$victim" read $policy "$log" >"$tmp/events" 2>"$tmp/why"
-		check "$policy $n: what is read is whole and in order" is_empty why
+		check "$policy $n: the events are whole and in order" is_empty why
 		events=$(cat "$tmp/events")
 		all=$((all + ${events:-0}))
 		run 3 verify "$log"
 		blocks=$(sed -n 's/.* \([0-9]*\) blocks, .*/\1/p' "$tmp/out")
-		check "$policy $n: nothing is wrong but that nobody closed it" is_never_closed
+		check "$policy $n: the only fault is that the log was not closed" is_never_closed
 		run 3 dump --system "$log"
 		check "$policy $n: the dump has every event" has_lines out "${events:-none}"
-		check "$policy $n: and tells why there may be more" has err "its writer has not closed it"
+		check "$policy $n: the message has the reason" has err "its writer has not closed it"
 		check "$policy $n: and finds no damage" lacks err "$log:[0-9]"
 		rm -f "$log"
 	done

@@ -58,13 +58,13 @@ check "the total is exact" test "$(column call 9)" = 500.5ms
 check "keys pair across threads" test "$(column job 1)" = 4
 check "and each lasts what it lasts" test "$(column job 3) $(column job 8)" = "5.000ms 5.000ms"
 check "spans of a thread nest" test "$(column function 3) $(column function 8)" = "1.000ms 10.00ms"
-check "an end without a begin and a begin without an end are told" has out '^ *1 *1 *0 *0 *0  job$'
+check "an end without a begin and a begin without an end are counted" has out '^ *1 *1 *0 *0 *0  job$'
 check "CPU time is the difference of both fields" has out '^ *4 *20.00ms *12.00ms *3.000ms *60.0%  job$'
 check "the lock that is waited for longest comes first" test "$(sed -n '/ pid  lock$/,/^$/p' "$tmp/out" |
 	sed -n 2p | grep -c '^ *3 *6.000ms *2.000ms *2.000ms *0 *0ns *0ns *0ns *7  0x1000 "pool" lock$')" = 1
 check "a lock that is waited for and held" has out \
 	'^ *1 *1.000ms *1.000ms *1.000ms *10 *90.00ms *9.000ms *9.000ms *7  0x2000 lock$'
-check "who waited" has out '^ *3 *6.000ms *2.000ms *2.000ms *7 *8  0x1000 "pool"$'
+check "the table has the waiting threads" has out '^ *3 *6.000ms *2.000ms *2.000ms *7 *8  0x1000 "pool"$'
 check "nothing is wrong" is_empty err
 run 0 latency --json "$tmp/a.log"
 check "JSON is JSON" json
@@ -78,9 +78,9 @@ check "nothing else where it is not wanted" test "$(grep -c '  call$' "$tmp/out"
 run 0 latency --pair req,done -e req -e done "$tmp/a.log"
 check "without a field the thread pairs, and these are two" has out '^ *10 *10 *0 *0 *0  req..done$'
 run 2 latency --pair req,gone,id "$tmp/a.log"
-check "an event type that is not there is told" has err '^posixtrace: --pair: gone: .*a.log has no such event type'
+check "an event type that is not there is reported" has err '^posixtrace: --pair: gone: .*a.log has no such event type'
 run 2 latency --pair req,done,how "$tmp/a.log"
-check "a field that is not there is told" has err '^posixtrace: --pair: req has no field how$'
+check "a field that is not there is reported" has err '^posixtrace: --pair: req has no field how$'
 
 # The slowest, and the events around them.
 run 0 latency --slowest 2 --around 2 --raw "$tmp/a.log"
@@ -97,7 +97,7 @@ check "it has what was around" has err '"before":\[{.*"during":\[{.*"after":\[{'
 run 0 latency --slowest 1 --around 0 -e call "$tmp/a.log"
 check "nothing around it where it is not wanted" test "$(sed -n '/^slowest/,$p' "$tmp/out" | wc -l)" = 1
 run 0 latency --slowest 1 -e call "$tmp/a.log"
-check "what takes time has what stood in it" has out '^slowest 1: 1.000ms, .* tid 8: call$'
+check "a call has the call inside it" has out '^slowest 1: 1.000ms, .* tid 8: call$'
 
 # Losses cut open spans.
 awk 'BEGIN {
@@ -108,7 +108,7 @@ awk 'BEGIN {
 }' | "$compose" "$tmp/lost.log" || exit 99
 run 0 latency "$tmp/lost.log"
 check "a span that was open where events were lost is no span" test "$(column f 1) $(column f 8)" = "1 1.000us"
-check "it is told, as is all else without a partner" has out '^ *1 *1 *1 *0 *1  f$'
+check "it is counted, like all others without a partner" has out '^ *1 *1 *1 *0 *1  f$'
 
 # More open spans than the limit.
 awk 'BEGIN {
@@ -117,7 +117,7 @@ awk 'BEGIN {
 	for (i = 0; i < 70000; i++) print "out 1 1", 1000000 + i, i
 }' | "$compose" "$tmp/many.log" || exit 99
 run 0 latency "$tmp/many.log"
-check "the oldest are dropped, and told" has out '^ *4464 *0 *0 *4464 *0  f$'
+check "the oldest are dropped and counted" has out '^ *4464 *0 *0 *4464 *0  f$'
 check "the others are spans" test "$(column f 1)" = 65536
 
 # More locks than the table holds.
@@ -125,7 +125,7 @@ awk 'BEGIN { print "type lock ns time; ptr lock"
 	for (i = 0; i < 5000; i++) print "lock 1", i, i, 1000, i * 8 }' | "$compose" "$tmp/locks.log" || exit 99
 run 0 latency "$tmp/locks.log"
 check "no wait is lost" has out '^ *904 *904.0us *1.000us *1.000us *0 .*others than the first 4096$'
-check "nor a waiter" has out '^ *904 *904.0us *1.000us *1.000us *-  *-  others than the first 4096$'
+check "waiters beyond the limit have one line" has out '^ *904 *904.0us *1.000us *1.000us *-  *-  others than the first 4096$'
 
 # make_times has events that a program records by itself.
 "${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"

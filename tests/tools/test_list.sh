@@ -23,7 +23,7 @@ line() {
 }
 
 start_busy 8
-check "who is not traced is not listed" test "$(listed)" -eq 0
+check "a process that is not traced is not listed" test "$(listed)" -eq 0
 check "there is a head line" has out '^ *PID  PROGRAM  *STREAM  *POLICY  *LOG  *STATUS  *FILL  *EVENTS  *LOST  *CREATOR  *INHERITED$'
 check "and nothing is wrong" is_empty err
 attach
@@ -36,7 +36,7 @@ finish_attach 0 TERM
 check "a trace that has ended is not listed" test "$(listed)" -eq 0
 
 attach --policy until-full -s 32K --log-policy until-full --log-size 1M --inherit
-check "a full stream is told" until_true line \
+check "a full stream is reported" until_true line \
 	"victim  *a.log  *until-full  *until-full  *full  *100%  *[0-9]*  *[1-9][0-9]*  *$tracer (posixtrace)  *yes"
 run 4 list --fail-on-loss
 first=$tracer
@@ -64,7 +64,7 @@ end_puppet
 start sleep 1000
 target=$pid
 attach --trace none
-check "who does not know the library waits" line "sleep  *a.log  *flush  *append  *waiting  *0%  *1  *0  .*"
+check "a process without the library waits" line "sleep  *a.log  *flush  *append  *waiting  *0%  *1  *0  .*"
 finish_attach 0 TERM
 
 # Other processes choose the names.
@@ -106,7 +106,7 @@ if test "$(id -u)" -eq 0 && setpriv --reuid 65534 --regid 65534 --clear-groups "
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" list >"$tmp/out" 2>"$tmp/err"
 	check "another user may list" test $? -eq 0
 	check "but does not see it" lacks out "^ *$target "
-	check "nor hears of it" is_empty err
+	check "it prints no message about it" is_empty err
 fi
 finish_attach 0 TERM
 finish

@@ -30,7 +30,7 @@ ms=1000000
 log a one "0 $((10 * ms)) $((20 * ms)) $((30 * ms))"
 log b one "$((5 * ms)) $((10 * ms + 1500)) $((20 * ms + 3000)) $((40 * ms))"
 shows 'a0 b0 a1* b1* a2 b2 a3 b3' "$tmp/a" "$tmp/b"
-check "each log's clock and bound are told" has err "^posixtrace: $tmp/a: host one, clock none: events less than 0.000002000 s"
+check "each log's clock and bound are printed" has err "^posixtrace: $tmp/a: host one, clock none: events less than 0.000002000 s"
 shows 'b0 b1 b2 b3' "$tmp/b"
 shows 'a0 b0 a1* b1* a2* b2* a3 b3' --clock-error "$tmp/a=2us" --clock-error "$tmp/b=1us" "$tmp/a" "$tmp/b"
 shows 'a0 b0 a1 b1 a2 b2 a3 b3' --clock-error "$tmp/a=0s" --clock-error "$tmp/b=1us" "$tmp/a" "$tmp/b"
@@ -88,16 +88,16 @@ check "every event of both is there" has_lines out \
 check "in the order of time" sort -c -s -n "$tmp/out" # -s: any order of equal times is right
 
 run 1 dump --merge "$tmp/a" "$tmp/missing"
-check "one that is missing is told, the others are shown" has_lines out 4
+check "a missing log is reported, and the others are shown" has_lines out 4
 head -c 4500 "$tmp/x.log" >"$tmp/cut.log"
 run 3 dump --merge "$tmp/a" "$tmp/cut.log"
-check "one that was cut is told" has err "^posixtrace: $tmp/cut.log: "
+check "a cut log is reported" has err "^posixtrace: $tmp/cut.log: "
 run 2 dump --merge --fields no_such "$tmp/a" "$tmp/b"
 run 2 dump --merge --where 'no_such == 1' "$tmp/a" "$tmp/b"
 for wrong in x 1 '1' -1ms 'a=' 'a=b' '=1x' +1ms; do
 	test "$wrong" = 1 && continue
 	run 2 dump --merge --clock-error "$wrong" "$tmp/a" "$tmp/b"
-	check "--clock-error $wrong is told" has err '^posixtrace: --clock-error .*: not a time such as 2ms'
+	check "--clock-error $wrong is reported" has err '^posixtrace: --clock-error .*: not a time such as 2ms'
 done
 echo '045 "x"' >"$tmp/template"
 run 2 report -t "$tmp/template" "$tmp/a" "$tmp/b"

@@ -228,7 +228,7 @@ check "so is the account" has shown '^R3 posixtrace.account .*called=6 .*account
 check "and each loss" has shown '^R3 posixtrace.lost .*posixtrace.lost.count=4'
 sound "the second log alone" "$tmp/second.ptl"
 otlp show "$tmp/sound" >"$tmp/shown"
-check "of one log they are those of its host" has shown '^R1: .*host.name="second"'
+check "one log has the resource of its host" has shown '^R1: .*host.name="second"'
 check "with the account" has shown '^R1 posixtrace.account .*account.lost=4 '
 
 # ---- options and failures

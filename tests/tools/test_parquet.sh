@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 # posixtrace convert --to parquet: parquet.py, which shares no code with the writer, reads the tables.
-# Those of logs are compared with posixtrace query, those of selections and of other sources with the
+# The files of logs are compared with posixtrace query, those of selections and of other sources with the
 # database of SQLite that convert writes.
 . "${0%/*}/lib.sh"
 
@@ -68,7 +68,7 @@ check "names that differ in case" has out ' Name\.2:STRING\| field\.Name:STRING'
 how=$codec
 equal "two row groups, $how" "$tmp/big.log"
 check "events are in row groups" worked out python3 "$here/parquet.py" "$tmp/tables/events.parquet"
-check "of at most 122880 rows" has out 'events.parquet: 130[0-9]* rows, 2 row groups'
+check "a row group has at most 122880 rows" has out 'events.parquet: 130[0-9]* rows, 2 row groups'
 
 # ---- selections: the same as the database of SQLite
 # as_database NAME ARGUMENT...: the rows of events, spans, types, threads and losses.

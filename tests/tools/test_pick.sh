@@ -64,13 +64,13 @@ check "also of other formats" test "$(cat "$tmp/out")" = "     8 opaque"
 for wrong in no_such 'event,no_such' 'field.time' 'pair[0' 'pair[x]' 'pair[]' '' ',' 'event,' 'a b' event.u8 'x-y' \
 	'field.'; do
 	run 2 dump --fields "$wrong" "$log"
-	check "'$wrong' is told" has err '^posixtrace: --fields: '
+	check "'$wrong' is reported" has err '^posixtrace: --fields: '
 	check "'$wrong': nothing is printed" is_empty out
 done
 run 2 dump --fields "$(seq 100 | sed 's/.*/event/' | paste -sd ,)" "$log"
-check "too many columns are told" has err 'too many columns$'
+check "too many columns are reported" has err 'too many columns$'
 run 2 report --fields no_such "$log"
-check "report tells of an unknown field" has err 'no event type of the log has this field$'
+check "report names an unknown field" has err 'no event type of the log has this field$'
 echo '045 "x"' >"$tmp/template"
 run 2 report --fields event -t "$tmp/template" "$log"
 has_templates && check "templates have no --fields" has err 'cannot be used together$'

@@ -94,7 +94,7 @@ answers "$tmp/names.log" 'select kind, name from objects' object,thing
 run 0 query --csv "$times" 'select span, kind, count(*), max(duration), max(end - begin = duration) from spans
 	group by span order by span'
 check "spans are those of begins and ends" has out '^job,span,4,[0-9]*,1$'
-check "and of events that took time" has out '^call,event,100,100000,1$'
+check "events with a duration are spans" has out '^call,event,100,100000,1$'
 answers "$times" "select duration from spans where span = 'call' order by duration desc limit 2" '100000 99000'
 
 # Queries of begins and ends use the index, and have the same answer as a full read.
@@ -165,7 +165,7 @@ fi
 # both SQL ROWS
 both() {
 	run 0 query --csv "$log" "$described" "$1"
-	check "of two logs, $1: '$2'" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$2"
+	check "two logs, $1: '$2'" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$2"
 }
 more=$("$posixtrace" dump "$described" 2>/dev/null | wc -l)
 both 'select log, count(*) from events group by log order by count(*) desc' "$log,$total $described,$more"
@@ -190,9 +190,9 @@ both "select count(*) from events a, events b where a.name = 'every' and b.log =
 run 0 query --csv "$times" "$described" "$times" 'select span, log, count(*) from spans group by span, log'
 check "spans are those of each log" has out "^job,$times,8$"
 run 0 query --csv "$log" "$described" 'select * from events limit 1'
-check "of several logs * has their names" has out '^.*,flags,log,'
+check "* includes the column log for several logs" has out '^.*,flags,log,'
 run 0 query --csv "$log" 'select * from events limit 1'
-check "of one it has, too" has out 'flags,log'
+check "* includes the column log for one log, too" has out 'flags,log'
 check "functions are not in *" lacks out function
 answers "$log" 'select distinct log from events' "$log"
 cat "$described" | "$posixtrace" query --csv - "$log" 'select count(*) from events' >"$tmp/out" 2>"$tmp/err"
@@ -201,7 +201,7 @@ head -c 30000 "$log" >"$tmp/half.log"
 run 3 query --csv "$described" "$tmp/half.log" 'select count(*) > 0 from events group by log'
 check "one that is cut does not spoil the other" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = '1 1'
 run 1 query "$log" "$tmp/none.log" 'select 1'
-check "one that is not there is told" has err 'none.log: No such file'
+check "a missing log is reported" has err 'none.log: No such file'
 
 # Readers of CSV and JSON get the exact text, with any content.
 if command -v python3 >/dev/null; then
@@ -270,11 +270,11 @@ check "no file is made" test ! -e "$tmp/new.db"
 run 0 query "$log" 'select 1; -- no more
 	;'
 run 1 query "$log" "select abs(-9223372036854775808)"
-check "what fails later is told" has err 'integer overflow$'
+check "a later failure is reported" has err 'integer overflow$'
 run 1 query "$log" "select length(group_concat(hex(randomblob(1000000)))) from events"
 check "memory has a limit" has err 'memory\|too big'
 run 1 query "$log" "select at('nonsense')"
-check "what is no time is told" has err "at('nonsense'): not a time such as 2026-01-02T03:04:05, "
+check "an invalid time is reported" has err "at('nonsense'): not a time such as 2026-01-02T03:04:05, "
 run 2 query "$log"
 run 2 query
 run 1 query "$log" 'select 1' more
@@ -312,7 +312,7 @@ END
 if python3 -c 'import pty' 2>/dev/null; then
 	python3 "$tmp/bar.py" "$posixtrace" "$log" 'select count(*) from events a, events b, events c' \
 		"$tmp/out" >"$tmp/signal"
-	check "a bar tells how far it is, and goes away" test $? -eq 0
+	check "a bar shows the progress and disappears" test $? -eq 0
 	check "^C at the terminal ends it" test "$(cat "$tmp/signal")" = 2
 fi
 

@@ -52,9 +52,9 @@ for signal in KILL:137 SEGV:139 TERM:143 PIPE:141; do
 	check "$signal: so has the log" ended "killed by SIG${signal%:*}.* code=-1 signal=$((${signal#*:} - 128)) core="
 done
 record 7 -- sh -c 'exit $1' -o 7
-check "what is behind the program is the program's" event_is "$log" 'sh -c exit $1 -o 7'
+check "options after the program belong to the program" event_is "$log" 'sh -c exit $1 -o 7'
 printf 'one\ntwo\n' | "$posixtrace" record --trace=none -q sort -r 2>err | sed s/o/0/ >out
-check "it stands in a pipeline" test "$(cat out)" = "tw0
+check "it can be part of a pipeline" test "$(cat out)" = "tw0
 0ne"
 check "and is silent if asked" is_empty err
 # The shell sets "_" to the program that it runs.
@@ -67,7 +67,7 @@ descriptors sh -c '"$@"' - >plain </dev/null
 descriptors "$posixtrace" record --trace=none -q --no-follow </dev/null >traced
 check "it has no descriptor more" cmp plain traced
 descriptors "$posixtrace" record --trace=none -q </dev/null | grep -v '^20[0-9] -> /memfd:posix-trace' >traced
-check "nor one but the one that children inherit" cmp plain traced
+check "children inherit only one additional descriptor" cmp plain traced
 # Signals to the C library's threads are its own: a sanitizer's thread, which exists before main(),
 # gets them.
 signals() {
@@ -90,7 +90,7 @@ if has_shim; then
 	run 0 record sort -n numbers
 	check "the output is the same" test "$(tail -n 1 out)" = 1000
 	is_whole "shim"
-	check "what it opens is there" test "$(count_of io.open)" -gt 0
+	check "its calls of open() are recorded" test "$(count_of io.open)" -gt 0
 	check "and its end" test "$(count_of process.end)" -eq 1
 	run 3 record --trace=process sh -c 'sort numbers | head -n 1; exit 3'
 	check "a family" test "$(count_of 'io.*')" -eq 0
@@ -159,7 +159,7 @@ if has_shim; then
 	check "the program finds the library" has out "^LD_PRELOAD=$shim$"
 	LD_PRELOAD=libc.so.6 "$posixtrace" record -q --trace=process,-dl env >out
 	check "before others" has out "^LD_PRELOAD=$shim:libc.so.6$"
-	check "and what is to be traced" has out '^POSIXTRACE_TRACE=process,-dl$'
+	check "the environment has the families" has out '^POSIXTRACE_TRACE=process,-dl$'
 	run 5 record --wait sh -c '(sleep 0.3; exec sort numbers) & exit 5'
 	check "--wait sees what outlives the program" test "$(count_of process.start)" -eq 3
 	run 0 dump -e posixtrace_ended --fields status "$log"
@@ -190,7 +190,7 @@ END
 	run 0 record sh -c '(sh -c "exit 5" & echo $! >orphan); until ! kill -0 $(cat orphan); do sleep 0.02; done 2>/dev/null'
 	check "an orphan has the status with which it called exit" has err ' 1 exited with 5 (sh [0-9]*)'
 	run 0 record sh -c '(sleep 0.1 & echo $! >orphan); until ! kill -0 $(cat orphan); do sleep 0.02; done 2>/dev/null'
-	check "of one that did not call it the status is unknown" has err ' 1 ended with unknown status (sleep [0-9]*)'
+	check "the status of a program that does not call exit() is unknown" has err ' 1 ended with unknown status (sleep [0-9]*)'
 	if unshare -pf true 2>/dev/null; then
 		run 0 record unshare -pf ls
 		check "the end of another namespace's process 1 is in the log" has err ' 1 ended with unknown status (ls 1)'
@@ -210,19 +210,19 @@ END
 	check "--trace is one list, however often it is given" test "$(count_of 'io.*')" -gt 0
 	check "from which a later minus takes" test "$(count_of 'process.*')" -eq 0
 	POSIXTRACE_PRELOAD="$tmp/a b.so" run 125 record --trace=io true
-	check "what cannot be preloaded is told" has err 'there is a space or a colon in its name$'
+	check "a library that cannot be preloaded is reported" has err 'there is a space or a colon in its name$'
 	unset POSIXTRACE_PRELOAD
 fi
 
 # Programs that cannot be run.
 cp "$log" before
 record 127 "$tmp/missing"
-check "who is missing is named" has err "^posixtrace: $tmp/missing: No such file or directory$"
+check "a missing program is named" has err "^posixtrace: $tmp/missing: No such file or directory$"
 record 127 no-such-program-at-all
 record 126 "$tmp"
 : >plain && chmod 644 plain
 record 126 ./plain
-check "who cannot be executed is named" has err "^posixtrace: ./plain: Permission denied$"
+check "a program that cannot be executed is named" has err "^posixtrace: ./plain: Permission denied$"
 check "then nothing is recorded" cmp "$log" before
 check "and nothing left" test -z "$(ls | grep 'ptl\.[^o]')"
 record 125 -o "$tmp/no/such/folder" sh -c "echo >$tmp/ran"
@@ -254,12 +254,12 @@ puppet() { # COMMANDS OPTION...
 	shift
 	printf %s "$commands" | "$posixtrace" record --trace=none "$@" "$puppet_program" 0 1 r >out 2>err
 	got=$? wanted=0
-	check "record $* of a puppet that is told $commands exits with 0, not $got" exited
+	check "record $* of a puppet with the commands $commands exits with 0, not $got" exited
 }
 puppet eeene
 is_whole puppet
 check "all events are there" test "$(count_of u)" -eq 4
-check "of both types" test "$(count_of v)" -eq 1
+check "both types are recorded" test "$(count_of v)" -eq 1
 puppet efeexe
 check "those of a child and of a program that it executes too" test "$(count_of u)" -eq 4
 puppet efeexe --no-follow
@@ -268,7 +268,7 @@ puppet exe --no-follow
 check "a program that it executes is the same process" test "$(count_of u)" -eq 2
 puppet enen -e u
 check "a plain name includes, from the first event on" test "$(count_of u)/$(count_of v)" = 2/0
-check "the command is told all the same" event_is "$log" "$puppet_program 0 1 r"
+check "the event has the command nevertheless" event_is "$log" "$puppet_program 0 1 r"
 puppet enen -e '!v'
 check "and excludes" test "$(count_of u)/$(count_of v)" = 2/0
 puppet enen -x u -e '*'
@@ -388,7 +388,7 @@ if script -qec true /dev/null >/dev/null 2>&1 && test -n "$defaults"; then
 	: >out
 	(until_true has out "$line"; printf '\003'; until_true grep -q 'status [0-9]' out) |
 		$defaults script -qec "$script" /dev/null >out 2>&1
-	check "a terminal is told how it gets on" has out "$line"
+	check "a terminal shows the progress" has out "$line"
 fi
 record_busy "$victim" work 1 120
 program=$(program_of $tracer)
@@ -415,7 +415,7 @@ unread 4 --policy until-full -s 64K --fail-on-loss
 is_whole until-full
 check "the loss has a cause" has err ' lost (stream full [0-9]*), '
 unread 0 -q --policy until-full -s 64K
-check "loss is told also to who wants silence" has err ' lost (stream full [0-9]*), '
+check "losses are reported even with -q" has err ' lost (stream full [0-9]*), '
 busy 0 --log-policy loop --log-size 64K
 check "a log that loops is sound" is_sound "$log"
 check "and no larger" test "$(wc -c <"$log")" -lt 500000
@@ -425,7 +425,7 @@ check "and nothing else" has err ' lost (overwritten [0-9]*), '
 check "that is sound" is_sound "$log"
 busy 0 --loop --snapshot-on crash
 check "without a crash there is nothing" test "$(count_of payload)" -eq 0
-check "that is told" has err '^posixtrace: posixtrace.ptl: no snapshot was taken$'
+check "the message says so" has err '^posixtrace: posixtrace.ptl: no snapshot was taken$'
 record 139 --loop --snapshot-on crash -s 64K sh -c '"$0" burst 200; kill -SEGV $$' "$victim"
 check "a crash is a reason" test "$(count_of payload)" -gt 10
 record 143 --loop --snapshot-on crash -s 64K sh -c '"$0" burst 200; kill -TERM $$' "$victim"
@@ -433,7 +433,7 @@ check "to be terminated is none" test "$(count_of payload)" -eq 0
 record_busy --loop -s 64K --snapshot-on SIGUSR1 "$victim" work 1 120
 for n in 1 2; do
 	kill -USR1 $tracer
-	check "snapshot $n is told" until_true has err "^posixtrace: .*: snapshot $n$"
+	check "snapshot $n is reported" until_true has err "^posixtrace: .*: snapshot $n$"
 done
 finish_attach 143 TERM
 check "snapshots are in one log" is_sound "$log"
@@ -442,11 +442,11 @@ if prlimit --version >/dev/null 2>&1; then
 	record_busy "$victim" work 4 120
 	program=$(program_of $tracer)
 	prlimit --pid $tracer --fsize=$(($(wc -c <"$log") + 100000))
-	check "a log that cannot grow is told" until_true has err "^posixtrace: .*: File too large$"
+	check "a log that cannot grow is reported" until_true has err "^posixtrace: .*: File too large$"
 	check "the program goes on" kill -0 "$program"
 	kill -TERM "$program"
 	finish_attach 143
-	check "it is told once, and what there is" has_lines err 2
+	check "one line reports it, and one the contents of the log" has_lines err 2
 fi
 
 # A process that is already running.

@@ -15,7 +15,7 @@ check "its file can be read while it runs" until_true has_events
 run 0 verify "$copy"
 kill_target
 run 0 recover "$box" -o "$copy" --force
-check "it is told what is in it" has out "^process $target, stream box: .*copy.log: [0-9]* events, "
+check "a line has the contents of the log" has out "^process $target, stream box: .*copy.log: [0-9]* events, "
 run 0 verify "$copy"
 check "the log is sound" has out ': sound: '
 check "each thread's events are whole and in order" "$victim" check "$copy"
@@ -24,19 +24,19 @@ check "there is JSON" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream
 run 1 recover "$box" -o "$copy"
 check "a log that is there is kept" has err 'the file exists'
 run 1 recover "$box" -o "$copy" --force -n other
-check "a name that is nobody's is told" has err 'its only stream does not have the name other'
+check "a name that no stream has is reported" has err 'its only stream does not have the name other'
 
 # Files that are no backing file, or only a part of one.
 run 1 recover "$copy" -o "$tmp/new.log"
-check "what it is not is told, with file and offset" has err "^posixtrace: $copy:0: this is no backing file"
+check "the message has file and offset of a wrong file" has err "^posixtrace: $copy:0: this is no backing file"
 check "no log is made" test ! -e "$tmp/new.log"
 run 1 recover "$tmp/missing" -o "$tmp/new.log"
-check "a missing file is told" has err "$tmp/missing: No such file"
+check "a missing file is reported" has err "$tmp/missing: No such file"
 run 1 recover "$tmp" -o "$tmp/new.log"
-check "a folder is told" has err "$tmp: Is a directory"
+check "a folder is reported" has err "$tmp: Is a directory"
 dd if="$box" of="$tmp/short" bs=4096 count=256 2>/dev/null
 run 1 recover "$tmp/short" -o "$tmp/new.log"
-check "a file that was cut is told" has err "$tmp/short"
+check "a file that was cut is reported" has err "$tmp/short"
 check "no log is made" test ! -e "$tmp/new.log"
 # The file ends among the parts of the stream, which are at the end of its memory.
 dd if="$box" of="$tmp/short" bs=4096 count=$(($(du -k "$box" | cut -f 1) / 4 - 12)) 2>/dev/null
@@ -58,10 +58,10 @@ run 0 verify "$copy"
 kill -CONT "$target"
 finish_attach 0 TERM
 run 1 recover "$target" -o "$copy" --force
-check "a process without streams is told" has err "process $target: it has no stream whose memory is left"
+check "a process without streams is reported" has err "process $target: it has no stream whose memory is left"
 end_puppet
 run 1 recover "$target" -o "$copy" --force
-check "a process that is gone is told" has err "process $target: it has ended, and no process holds a stream of it"
+check "a process that is gone is reported" has err "process $target: it has ended, and no process holds a stream of it"
 
 # The list of mapped files, the segments and their contents may have any values. Without libelf the
 # tool reads no core dump and reports that.
@@ -95,21 +95,21 @@ if [ -n "$core" ] && [ "$libelf" = yes ]; then
 	check "names are known" has out ' payload '
 	head -c 300000 "$tmp/core.77" >"$tmp/core.cut"
 	run 1 recover "$tmp/core.cut" -o "$tmp/new.log"
-	check "a dump that was cut is told" has err "^posixtrace: $tmp/core.cut:0: "
+	check "a dump that was cut is reported" has err "^posixtrace: $tmp/core.cut:0: "
 	check "no log is made" test ! -e "$tmp/new.log"
 	(cd "$tmp/fall" && rm -f core* && ulimit -c unlimited &&
 		exec sh -c 'kill -ABRT $$') >/dev/null 2>&1
 	core=$(find "$tmp/fall" -name 'core*' -size +0 | head -n 1)
 	run 1 recover "$core" -o "$tmp/new.log"
-	check "a dump of a program without is told" has err 'this core dump has no trace memory (arena)'
+	check "a dump of a program without a stream is reported" has err 'this core dump has no trace memory (arena)'
 else
 	echo "no core dumps here, or no libelf: not tried"
 fi
 
 run 2 recover
-check "what is missing is told" has err 'the file or process is missing'
+check "a missing argument is reported" has err 'the file or process is missing'
 run 2 recover "$box"
-check "what is missing is told" has err 'the name of the log is missing; give it after -o'
+check "a missing argument is reported" has err 'the name of the log is missing; give it after -o'
 run 2 recover "$box" "$box" -o "$copy"
 run 2 recover --no-such-option
 

@@ -63,7 +63,7 @@ run 0 report -t "$tmp/t" --check
 check "--check prints nothing" is_empty out
 echo '011 1.0 "x" foo' >"$tmp/wrong"
 run 2 report -t "$tmp/t" -t "$tmp/wrong" --check
-check "--check tells what is wrong" has err "^$tmp/wrong:1:13: error: \[E09\] "
+check "--check reports the error" has err "^$tmp/wrong:1:13: error: \[E09\] "
 run 2 report -t "$tmp/wrong" --list
 check "--list of wrong templates lists nothing" is_empty out
 run 0 report -t "$tmp/t" -h "$tmp/e"
@@ -73,7 +73,7 @@ run 0 report -t "$tmp/t" -h -o "$tmp/report" "$tmp/e"
 check "-o leaves standard output alone" is_empty out
 check "-o writes the report" grep -q '^010 .*"x" 5$' "$tmp/report"
 run 1 report -t "$tmp/t" -o "$tmp/no/report" "$tmp/e"
-check "a report that cannot be written is told" has err "^posixtrace: $tmp/no/report: "
+check "a report that cannot be written is reported" has err "^posixtrace: $tmp/no/report: "
 run 2 report -t "$tmp/wrong" -o "$tmp/not" "$tmp/e"
 check "a wrong template leaves no report" test ! -e "$tmp/not"
 "$posixtrace" report -t "$tmp/t" -h - <"$tmp/e" >"$tmp/out" 2>"$tmp/err"
@@ -98,7 +98,7 @@ check "a folder is no template file" has err "^posixtrace: $tmp: Is a directory"
 run 1 report -t "$tmp/t" "$tmp/missing"
 check "a missing log is named" has err "^posixtrace: $tmp/missing: No such file"
 run 1 report -t "$tmp/t" "$tmp/t"
-check "what is no trace is told" has err "^posixtrace: $tmp/t: "
+check "a file that is no trace is reported" has err "^posixtrace: $tmp/t: "
 
 # --- limits that need more than a line of a case
 
@@ -158,5 +158,5 @@ run 3 report -t "$tmp/t3" "$tmp/cut.log"
 check "a log that was cut is read as far as it goes" has out 'begin job'
 "$make_log" overrun "$tmp/overrun.log" 100000 >/dev/null || exit 99
 run 0 report -t "$tmp/t3" "$tmp/overrun.log"
-check "losses are told" has err '^WARNING: .*events lost'
+check "losses are reported" has err '^WARNING: .*events lost'
 finish

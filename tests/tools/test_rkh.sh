@@ -44,9 +44,9 @@ for dir in "$samples"/0[1-6]*; do
 	check "${dir##*/} becomes the expected events" cmp "$tmp/is" "$tmp/should"
 done
 run 0 convert "$samples/01-basic/stream.bin" --to evt
-check "the contents tell a stream with its configuration" has out rkh.SMA.FIFO
+check "the contents identify a stream with its configuration" has out rkh.SMA.FIFO
 run 0 convert "$samples/04-gap/stream.bin" --to evt
-check "two good frames tell one without" has out rkh.QUE.DPT
+check "two good frames identify a stream without one" has out rkh.QUE.DPT
 run 4 convert --fail-on-loss "$samples/04-gap/stream.bin" --to evt
 check "a gap counts what is missing" has out '^# 2 events lost: overwritten$'
 run 3 convert "$samples/05-damage-resync/stream.bin" --to evt
@@ -76,7 +76,7 @@ check "a frame without room for its head is short" has out '^! off=9 short len=3
 stream 7E $good $(awk 'BEGIN { for (i = 0; i < 20; i++) printf "00 " }') 7E $next
 listing 3 --max-frame 16
 check "a frame that is too long is left out" has out '^! off=9 overlong len=16$'
-check "and the next flag begins anew" has out 'frames=3 good=2 .* overlong=1 '
+check "the next flag begins a new frame" has out 'frames=3 good=2 .* overlong=1 '
 stream 7E $good $good $next
 listing 0
 check "the same frame again is a duplicate" has out '^! off=9 duplicate seq=5$'
@@ -93,11 +93,11 @@ check "as an event too" has out '^name 0x41f "rkh.MP.31"$'
 stream 7E $(frame 25 05 01 00 00 00 10 00)
 listing 0
 check "too few arguments stay bytes" has out '^F off=1 id=25 QUE.DPT seq=5 ts=1 raw=\[10 00\]$'
-check "and are told before" has out '^! off=1 args-short$'
+check "the message precedes the event" has out '^! off=1 args-short$'
 stream 7E $(frame A0 05 01 00 00 00 22 0A)
 listing 0
 check "bytes that are left over are kept" has out '^F off=1 id=A0 FWK.EN seq=5 ts=1 raw=\[22 0A\]$'
-check "and their number told" has out '^! off=1 args-trailing bytes=2$'
+check "their number is reported" has out '^! off=1 args-trailing bytes=2$'
 stream 7E $(frame C3 05 01 00 00 00 31 07 0C 00 00 00 00 00 00 00 00)
 listing 0
 check "an argument of no type leaves the record raw" has out '^F off=1 id=C3 USR.3 seq=5 ts=1 raw=\[31 07 0C'
@@ -119,15 +119,15 @@ check "an empty stream has counts" has out '^= frames=0 good=0 '
 # Configurations and names.
 stream 7E $(frame A6 00 01 00 00 00 10 00 00 00 26 6F 22 5C 01 00) $(frame 25 01 02 00 00 00 10 00 00 00)
 listing 0
-check "a name is told as it came" has out ' obj=0x00000010 nm="&o\\"\\\\\\x01"$'
+check "a name is printed as it was received" has out ' obj=0x00000010 nm="&o\\"\\\\\\x01"$'
 check "and used without its mark" has out ' q=0x00000010(o\\"\\\\\\x01)$'
 stream 7E $(frame A6 00 01 00 00 00 10 00 00 00 61 00) $(frame AC 00 34 00 80 03 00 22 22 22 02 10 E8 03) $(frame 43 07 05 00 10 00 03 00 01 02 04 00)
 listing 0
-check "a configuration changes sizes, forgets names, and starts anew" has out ' seq=7 ts=5 ao=0x0010 sig=3 pid=1 rc=2 nelem=4$'
+check "a configuration changes sizes, removes names and restarts" has out ' seq=7 ts=5 ao=0x0010 sig=3 pid=1 rc=2 nelem=4$'
 check "without a gap" has out ' gaps=0 '
 stream 7E A0 7E A0 05 00 7E 43 01 02 03 04 05 06 07 08 7E
 listing 0 --cfg nseq=0,tstamp=0,chk=0,sender=0
-check "what is absent is a dash" has out '^F off=1 id=A0 FWK.EN seq=- ts=-$'
+check "an absent value is a dash" has out '^F off=1 id=A0 FWK.EN seq=- ts=-$'
 listing 0 --cfg nseq=0,tstamp=0,chk=0,ptr=1,sender=1,lwmark=1
 check "flags add arguments" has out ' ao=0x01 sig=2 snr=0x03 pid=4 rc=5 nelem=6 nmin=7 raw=\[08\]$'
 for bad in sig=3 sig foo=1 chk=2 hz=; do
@@ -231,7 +231,7 @@ for bad in '' pass 'pass ' 'let all' 'pass  ' 'pass .x' 'pass SMA.' 'pass ao=' '
 	run 2 convert --from rkh --to listing --filter "$bad" "$tmp/s"
 done
 run 0 convert --from rkh --to evt --filter 'pass USR.*' "$tmp/s"
-check "what does not pass is no event" test "$(grep -c ^evt "$tmp/out")" -eq 4
+check "a record that does not pass the filter is no event" test "$(grep -c ^evt "$tmp/out")" -eq 4
 run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.items,pass USR.&type 3'
 check "so with our own events" test "$(grep -a -c ^evt "$tmp/out")" -eq 0
 run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.rkh.USR.items,pass USR.type 3'
@@ -240,8 +240,8 @@ awk 'BEGIN { for (i = 0; i < 33000; i++) printf "name 0x%x \"t%d\"\nevt id=0x%x 
 	>"$tmp/names.evt"
 run 0 convert "$tmp/names.evt" -o "$tmp/names.rkh"
 run 0 convert "$tmp/names.rkh" -o "$tmp/names2.evt"
-check "names that there is no room for are told" has err ' names: .*more names than'
+check "names without room are reported" has err ' names: .*more names than'
 check "and their events kept" test "$(grep -c ^evt "$tmp/names2.evt")" -eq 33000
 run 1 convert "$samples/08-export/input.evt" --to listing
-check "what has no listing is told" has err 'no listing'
+check "a format without a listing is reported" has err 'no listing'
 finish

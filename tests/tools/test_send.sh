@@ -30,7 +30,7 @@ receives() {
 "$make_log" overrun "$tmp/o.ptl" 100000 >/dev/null
 run 0 send "$tmp/a.ptl" -o "$tmp/a.rkh"
 receives 0 a.rkh b.ptl
-check "what was sent arrives" test "$(account "$tmp/b.ptl")" = "20005 20005 0"
+check "all sent events arrive" test "$(account "$tmp/b.ptl")" = "20005 20005 0"
 # Times have whole microseconds since an epoch; after that they do not change.
 run 0 send "$tmp/b.ptl" -o "$tmp/b.rkh"
 receives 0 b.rkh c.ptl
@@ -39,7 +39,7 @@ run 0 send - <"$tmp/a.ptl"
 check "standard input goes to standard output" cmp "$tmp/out" "$tmp/a.rkh"
 run 0 send "$tmp/o.ptl" -o "$tmp/o.rkh"
 receives 0 o.rkh p.ptl
-check "what the sender had lost is counted" test "$(account "$tmp/p.ptl")" = "$(account "$tmp/o.ptl")"
+check "the losses of the sender are counted" test "$(account "$tmp/p.ptl")" = "$(account "$tmp/o.ptl")"
 run 4 receive --fail-on-loss -o "$tmp/f.ptl" "$tmp/o.rkh"
 run 0 convert "$tmp/a.ptl" --to rkh --account -o "$tmp/acc.rkh"
 check "convert writes accounts if it shall" cmp "$tmp/acc.rkh" "$tmp/a.rkh"
@@ -64,30 +64,30 @@ done
 { piece a.rkh 0 400000; head -c 3000 /dev/urandom; piece a.rkh 400000 "$size"; } >"$tmp/noise"
 "$posixtrace" receive -o "$tmp/noise.ptl" "$tmp/noise" 2>/dev/null
 set -- $(account "$tmp/noise.ptl")
-check "noise costs what it stood in: $*" test "$(($1 - 20005))" -ge 0 -a "$2" -gt 19990
+check "noise costs only the frames that it hit: $*" test "$(($1 - 20005))" -ge 0 -a "$2" -gt 19990
 tr 'a' 'b' <"$tmp/a.rkh" >"$tmp/flipped"
 "$posixtrace" receive -o "$tmp/flipped.ptl" "$tmp/flipped" 2>"$tmp/err"
 got=$?
-check "a pipe that changes a byte is told" test $got -eq 3
+check "a changed byte is reported" test $got -eq 3
 check "by its sums" has err ': checksum: '
 set -- $(account "$tmp/flipped.ptl")
 check "and all are accounted for: $*" test "$1" -ge 20005 -a "$3" -gt 0
 piece a.rkh 300000 "$size" >"$tmp/late"
 "$posixtrace" receive -o "$tmp/late.ptl" "$tmp/late" 2>/dev/null
 set -- $(account "$tmp/late.ptl")
-check "who comes late knows how many were before: $*" test "$1" -eq 20005 -a "$3" -gt 0
+check "a late reader has the number of earlier events: $*" test "$1" -eq 20005 -a "$3" -gt 0
 check "and gets the names" test "$("$posixtrace" dump "$tmp/late.ptl" 2>/dev/null | tail -n 100 | grep -c ' rkh.USR')" -eq 0
 piece a.rkh 0 700001 >"$tmp/short"
 receives 3 short short.ptl
-check "a stream that stops is told" has err ' end: the sender.s last account is missing'
+check "a stream that stops early is reported" has err ' end: the sender.s last account is missing'
 for cut in 0 1 17 40; do
 	piece a.rkh 0 $cut >"$tmp/nothing"
 	receives 3 nothing nothing$cut.ptl
-	check "so is one that hardly began: $cut" has err ' end: the sender'
+	check "a stream that has hardly begun is reported: $cut" has err ' end: the sender'
 done
 cat "$tmp/short" "$tmp/a.rkh" >"$tmp/again"
 receives 3 again again.ptl
-check "a sender that begins anew is another stream" test "$(account "$tmp/again.ptl" | cut -d ' ' -f 1)" -gt 25000
+check "a sender that begins again is another stream" test "$(account "$tmp/again.ptl" | cut -d ' ' -f 1)" -gt 25000
 cat "$tmp/a.rkh" "$tmp/a.rkh" >"$tmp/twice"
 receives 0 twice twice.ptl
 check "two whole streams are one log" test "$(account "$tmp/twice.ptl")" = "40010 40010 0"
@@ -106,7 +106,7 @@ frame() {
 name=$(printf 'posixtrace.account' | od -An -v -tx1 | tr 'a-f' 'A-F' | tr -d '\n')
 printf "\\176$(frame AB 00 01 00 00 00 00 $name 00)$(frame C0 01 01 00 00 00 05 00 00 00 00 0D FF FF FF FF FF FF FF FF)" >"$tmp/wrong"
 receives 3 wrong wrong.ptl
-check "an account that cannot be is told" has err ' record: an account with impossible numbers'
+check "an impossible account is reported" has err ' record: an account with impossible numbers'
 
 # Schemas are sent with the data, so that the received log has fields; also if a schema is longer
 # than a frame, or its frame is lost.
@@ -155,7 +155,7 @@ for bad in listen:65536 listen:99999999999 tcp:127.0.0.1:99999 tcp: tcp:1 tcp:ho
 	run 2 receive "$bad" -o "$tmp/x.ptl"
 done
 run 1 receive tcp:127.0.0.1:1 -o "$tmp/x.ptl"
-check "a connection that is refused is told" has err '^posixtrace: tcp:127.0.0.1:1: Connection refused'
+check "a connection that is refused is reported" has err '^posixtrace: tcp:127.0.0.1:1: Connection refused'
 check "and nothing is made" test ! -e "$tmp/x.ptl"
 
 # A serial line: raw, and restored afterwards.
@@ -168,7 +168,7 @@ check "the line was raw, and all of it was read" same_events "$tmp/b.ptl" "$tmp/
 start sh -c 'exec "$0" <"$1"' "$feed_line" "$tmp/a.rkh" >"$tmp/line2"
 until_true test -s "$tmp/line2"
 run 2 receive --baud 12345 "$(head -n 1 "$tmp/line2")" -o "$tmp/x.ptl"
-check "a speed that no line has is told" has err 'serial lines do not have this speed'
+check "a speed that no line has is reported" has err 'serial lines do not have this speed'
 kill -KILL "$pid"
 
 # A process that continues; a sender that is killed, and one that gets SIGTERM.
@@ -184,7 +184,7 @@ set -- $(account "$tmp/live.ptl")
 check "each is there or counted: $*" test "$1" -eq $(($2 + $3)) -a "$2" -gt 100
 start sleep 1000
 "$posixtrace" send -p $pid -d 0.1 >"$tmp/none.rkh" 2>"$tmp/err"
-check "a process without the library is told" has err \
+check "a process without the library is reported" has err \
 	"^posixtrace: process $pid does not use libposixtrace: it is traced when it executes a program that does\$"
 kill -KILL $pid
 mkfifo "$tmp/pipe"
@@ -196,8 +196,8 @@ until_true is_sending
 { kill -KILL $sender; wait $sender; } 2>/dev/null
 wait $receiver
 check "a sender that is killed ends the log" test $? -eq 3
-check "which is told" has err 'last account is missing\|ends within a frame'
-check "and sound" is_sound "$tmp/killed.ptl"
+check "the missing end is reported" has err 'last account is missing\|ends within a frame'
+check "the log is sound" is_sound "$tmp/killed.ptl"
 start "$posixtrace" send -p "$target" -o "$tmp/pipe" 2>/dev/null
 sender=$pid
 start "$posixtrace" receive "$tmp/pipe" -o "$tmp/ended.ptl" 2>"$tmp/err"
@@ -221,7 +221,7 @@ got=$?
 check "a receiver that is asked to end has a log, and exits with 3, not $got" test $got -eq 3
 check "which is sound" is_sound "$tmp/left.ptl"
 wait $sender
-check "its sender is told by the broken pipe" test $? -ne 0
+check "its sender fails because of the broken pipe" test $? -ne 0
 kill_target
 for wrong in '' '-p 0' '-p 1 -p 2' '-p 1 x' '-d 1 x' '-s 4M x' '--inherit x' 'x y' '-p'; do
 	run 2 send $wrong

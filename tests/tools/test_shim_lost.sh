@@ -40,7 +40,7 @@ log odd 'u64 other' '1'
 run 0 stat --fail-on-loss "$tmp/none"
 check "a log without such events is as before" lacks out 'not traced'
 run 4 stat --fail-on-loss "$tmp/all"
-check "stat tells the calls of all processes, by cause" has out \
+check "stat has the calls of all processes by cause" has out \
 	'^not traced  10 before the library had begun, 8 without an event type or memory for their thread, 6 holds of locks$'
 run 0 stat --json "$tmp/all"
 check "JSON has them" has out '"shim_lost":{"early":10,"early_alloc":4,"unnamed":8,"holds":6}'
@@ -68,13 +68,13 @@ expect old 60 60 0
 run 0 latency "$tmp/all"
 check "latency marks the figures" has out 'io.read (14 events lost)'
 run 0 latency -e 'own*' "$tmp/all"
-check "but of others' types nothing is lost" lacks out 'lost'
+check "types of other processes have no losses" lacks out 'lost'
 
 run 0 diff "$tmp/none" "$tmp/none"
 run 0 diff --json "$tmp/none" "$tmp/all"
 check "diff has the losses of a side" has out '"lost_b":14'
 run 0 diff --json -e 'own*' "$tmp/none" "$tmp/all"
-check "of the types that it compares" lacks out '"lost_b":[1-9]'
+check "only compared types have losses" lacks out '"lost_b":[1-9]'
 check "and no others" lacks out 'io.read'
 
 # one RULE STATUS LOG
@@ -85,7 +85,7 @@ one() {
 one 'never io.write' 0 none
 for log in early unnamed all old; do
 	one 'never io.read where "size > 5"' 2 $log
-	check "$log: what was not traced may have been such an event" has out ': undecided: never'
+	check "$log: an untraced call may have been such an event" has out ': undecided: never'
 	one 'count io.read < 100' 2 $log
 	one 'rate io.read <= 5 per 1s' 2 $log
 	one 'every own_begin is followed by io.read' 2 $log

@@ -257,7 +257,7 @@ rm -rf "$tmp/state"
 serve cut 500 late
 ships 0 --host web1 "$log"
 ships 0 --host web2 "$log"
-check "of two hosts" is_whole $((2 * total))
+check "the logs of two hosts are whole" is_whole $((2 * total))
 check "two summaries" has result '^streams_rows 2 whole$'
 
 # A shipper that is killed while the server works on any of its first INSERTs. The server stores the
@@ -311,7 +311,7 @@ end_server
 rm -rf "$tmp/state"
 ships 1 --give-up 300ms "$log"
 check "no connection: the reason" has err "http://$FAKE_ADDRESS:[0-9]*/: SELECT .*onnect"
-check "no connection: what follows" has err 'ship gives up; the next run continues from here'
+check "no connection: the message has the next step" has err 'ship gives up; the next run continues from here'
 # The reasons of two hosts alternate, and each is printed once a minute.
 run 1 ship --state "$tmp/state" --to "clickhouse://$FAKE_ADDRESS:1,$FAKE_ADDRESS:2/fleet" --give-up 2s "$log"
 check "two absent hosts: two reasons, and the end" has_lines err 3

@@ -93,7 +93,7 @@ rm -rf "$tmp/lake"
 )
 check "a full disk fails" test $? -eq 1
 check "and no table is there" test "$(files)" -eq 0
-check "nor anything else" test -z "$(left)"
+check "no other file is made" test -z "$(left)"
 run 0 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
 check "then the log arrives" equal "$tmp/big.ptl" "$host"
 file=$(find "$tmp/lake/ledger" -name '*.parquet')

@@ -171,7 +171,7 @@ before=$(sum called)
 cp "$tmp/1.account" "$spool/1.ptl.account"
 rm -rf "$tmp/state"
 ships 0 "$spool"
-check "nor does it count twice if the positions are gone" test "$(sum called)" = "$before"
+check "a log is counted once even if the positions are lost" test "$(sum called)" = "$before"
 check "and the account closes" is_even
 
 # The file of an account is only read: a journal beside it, which SQLite would execute, has no effect.
@@ -250,8 +250,8 @@ check "each called event is counted once" test "$(sum called)" -eq "$called"
 check "there are forty logs" has result '^logs_rows 40 whole$'
 cp "$tmp/merged" "$spool/merged.1.account"
 ships 0 "$spool"
-check "what was sent is not sent again" test "$(sum spool)" -eq $((all - one))
-check "nor kept" test -z "$(ls -A "$spool")"
+check "sent events are not sent again" test "$(sum spool)" -eq $((all - one))
+check "the spool is empty" test -z "$(ls -A "$spool")"
 
 # Later accounts are added to it. An account that has no meaning, because its log exists, stays apart.
 cp "$tmp/merged" "$spool/merged.1.account"

@@ -26,7 +26,7 @@ for sink in $(cat "$tmp/sinks"); do
 	# A folder cannot be a device.
 	test -d "$tmp/plain.$sink.out" && continue
 	run 1 convert "$tmp/plain.log" --to $sink -o /dev/full
-	check "$sink: a full disk is told" has err 'No space left'
+	check "$sink: a full disk is reported" has err 'No space left'
 	run 1 convert "$tmp/plain.log" --to $sink -o "$tmp/plain.$sink.out"
 	check "$sink: a file that is there is refused" has err 'the file exists'
 	"$posixtrace" convert "$tmp/plain.log" --to $sink >"$tmp/piped.out" 2>"$tmp/err"
@@ -38,7 +38,7 @@ run 0 convert "$tmp/plain.log" --to csv
 check "csv: a line an event and one of names" test "$(wc -l <"$tmp/out")" -eq \
 	$(($("$posixtrace" dump "$tmp/plain.log" | wc -l) + 1))
 run 0 convert "$tmp/overrun.log" --to csv
-check "csv: what was lost is the last line" test -n "$(tail -n 1 "$tmp/out" | grep ',overwritten,')"
+check "csv: the last line has the losses" test -n "$(tail -n 1 "$tmp/out" | grep ',overwritten,')"
 
 # Schemas of data, and names of objects.
 "${make_log%/*}/make_described" append "$tmp/described.log" || exit 99
@@ -66,7 +66,7 @@ run 0 convert "$tmp/spans.evt" --to log -o "$tmp/spans.log"
 run 0 convert "$tmp/spans.log" --to speedscope
 tr -d '\n' <"$tmp/out" >"$tmp/line"
 check "speedscope: spans of a thread in their order" grep -q '"name":"thread 0x7 of process 1".*"endValue":4,"events":\[{"type":"O","frame":1,"at":0},{"type":"O","frame":0,"at":1},{"type":"C","frame":0,"at":3},{"type":"C","frame":1,"at":4}\]' "$tmp/line"
-check "speedscope: what does not end is no span" lacks line 'thread 0x8 of'
+check "speedscope: a begin without an end is no span" lacks line 'thread 0x8 of'
 check "speedscope: frames are called by their spans" grep -q '"frames":\[{"name":"part"},{"name":"job"}\]' "$tmp/line"
 run 0 convert "$tmp/spans.log" --to folded
 check "folded: a line for each stack, with its own time" lines out 2
@@ -75,7 +75,7 @@ check "folded: the inner one" has out '^job;part 2$'
 run 0 convert "$tmp/plain.log" --to speedscope
 printf 'evt id=0x100 time=1.0 data=-\n' | "$posixtrace" convert - --to log -o "$tmp/mark.log"
 run 0 convert "$tmp/mark.log" --to speedscope
-check "speedscope: a trace without spans is told" has err 'it has no spans'
+check "speedscope: a trace without spans is reported" has err 'it has no spans'
 
 # Events with a duration are recorded at its end: outer calls follow inner ones, and a call that
 # crosses a span or another call has a lane of its own.
@@ -101,11 +101,11 @@ call 1 9 1200 0
 EOF
 run 0 convert "$tmp/took.log" --to speedscope
 tr -d '\n{}"' <"$tmp/out" | sed 's/type:\([OC]\),frame:\([0-9]*\),at:\([0-9]*\)/\1\2@\3/g' >"$tmp/line"
-check "speedscope: calls stand in calls, and both in spans" grep -q \
+check "speedscope: calls are nested in calls, and both in spans" grep -q \
 	'name:thread 7 of process 1,.*events:\[O3@400,O1@410,O0@420,C0@430,O0@430,C0@440,C1@450,C3@480\]' "$tmp/line"
-check "speedscope: what crosses a span has a lane of its own" grep -q \
+check "speedscope: a span that crosses another one has its own lane" grep -q \
 	'name:thread 7 of process 1, lane 1,.*events:\[O2@0,C2@455,O0@470,C0@490\]' "$tmp/line"
-check "speedscope: what crosses another call has one, too" grep -q \
+check "speedscope: a call that crosses another call has its own lane" grep -q \
 	'name:thread 8 of process 1, lane 1,.*events:\[O1@450,C1@600\]' "$tmp/line"
-check "speedscope: what took no time is there" grep -q 'name:thread 9 .*events:\[O0@600,C0@600,O1@600,C1@600\]' "$tmp/line"
+check "speedscope: a call without duration is there" grep -q 'name:thread 9 .*events:\[O0@600,C0@600,O1@600,C1@600\]' "$tmp/line"
 finish

@@ -9,13 +9,13 @@ copy=$tmp/copy.log
 
 start_puppet
 run 1 snapshot -p "$target" -o "$copy"
-check "a process without streams is told" has err "process $target: it has no stream"
+check "a process without streams is reported" has err "process $target: it has no stream"
 check "no log is made" test ! -e "$copy"
 
 attach --trace none --policy loop
 tell e e e
 run 0 snapshot -p "$target" -o "$copy"
-check "it is told what is in it" has out "^process $target, stream a.log: .*copy.log: 4 events, 0 lost, [0-9]* bytes$"
+check "a line has the contents of the log" has out "^process $target, stream a.log: .*copy.log: 4 events, 0 lost, [0-9]* bytes$"
 run 0 verify "$copy"
 check "the log is sound" has out ': sound: '
 run 0 dump --system "$copy"
@@ -26,7 +26,7 @@ check "a log that is there is kept" has err 'the file exists'
 tell e
 run 0 snapshot -p "$target" -o "$copy" --force --json
 check "unless it may be replaced" has out '"events":5,'
-check "the stream is told" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"a.log\",\"created\":\"[^\"]*\",\"ended\":false,"
+check "the stream is reported" has out "^{\"log\":\".*copy.log\",\"pid\":$target,\"stream\":\"a.log\",\"created\":\"[^\"]*\",\"ended\":false,"
 # Only the events of the last time: a pause separates them from the earlier ones, and is so long
 # that the start of the command may take two seconds.
 sleep 3
@@ -45,14 +45,14 @@ run 2 snapshot -p "$target" -o "$copy" --last soon
 check "a time that is none is refused" has err 'last soon'
 run 0 snapshot -p "$target" -o "$copy" --force -n 'a*'
 run 1 snapshot -p "$target" -o "$copy" --force -n 'b*'
-check "a name that is nobody's is told" has err "process $target: its only stream does not have the name b\*"
+check "a name that no stream has is reported" has err "process $target: its only stream does not have the name b\*"
 
 first=$tracer
 log=$tmp/b.log
 attach -e nothing
 run 0 snapshot -p "$target" -o "$tmp/both.log"
 check "each stream has a log" test -e "$tmp/both.log.2"
-check "which are told in turn" has_lines out 2
+check "each of them has a line" has_lines out 2
 run 0 verify "$tmp/both.log" "$tmp/both.log.2"
 finish_attach 0 TERM
 tracer=$first
@@ -74,12 +74,12 @@ run 0 verify "$log"
 check "its own log is what it was" "$victim" check "$log"
 kill_target
 run 1 snapshot -p "$target" -o "$copy" --force
-check "who has ended is told" has err "process $target: no such process"
+check "an ended process is reported" has err "process $target: no such process"
 
 run 2 snapshot -p 1
-check "what is missing is told" has err 'the name of the log is missing; give it after -o'
+check "a missing log is reported" has err 'the name of the log is missing; give it after -o'
 run 2 snapshot -o "$copy"
-check "what else is missing is told" has err 'the process is missing; give it after -p'
+check "a missing process is reported" has err 'the process is missing; give it after -p'
 run 2 snapshot -p 1 -o "$copy" extra
 run 2 snapshot -p 1 -p 2 -o "$copy"
 check "a second process is not left out in silence" has err "give one value only; 1 was given"

@@ -129,7 +129,7 @@ job_begin 1 8 130
 job_end 1 8 140
 END
 agree "$tmp/unfinished.log" "spans without an end"
-check "unfinished: what has both ends" test "$(paste -sd ' ' "$tmp/wanted")" = "job 1 10 part 1 10"
+check "unfinished: spans with both ends are there" test "$(paste -sd ' ' "$tmp/wanted")" = "job 1 10 part 1 10"
 
 { echo "$types"; cat <<'END'; } | log lossy
 job_begin 1 7 100
@@ -147,7 +147,7 @@ req.done 1 7 175 1
 lost mark 5
 END
 agree "$tmp/lossy.log" "spans that losses cut"
-check "lossy: what is whole" test "$(paste -sd ' ' "$tmp/wanted")" = "job 1 10 part 1 10 req 1 10"
+check "lossy: whole spans are there" test "$(paste -sd ' ' "$tmp/wanted")" = "job 1 10 part 1 10 req 1 10"
 
 # Times that are equal, times that decrease, and spans that begin before all events.
 { echo "$types"; cat <<'END'; } | log times

@@ -43,7 +43,7 @@ for format in evt rkh etw tracex; do
 	check "$format of nothing but a hole ends, with $?" test $? -le 3
 done
 run 3 convert --from evt "$tmp/empty" --to jsonl
-check "a hole is told with its place and length" has err "/empty:0: a hole of 4398046511104 bytes, "
+check "a hole is reported with its place and length" has err "/empty:0: a hole of 4398046511104 bytes, "
 run 2 check "$tmp/empty" "$tmp/blocks"
 run 1 report -t "$tmp/empty" "$tmp/blocks"
 rm "$tmp/empty"
@@ -55,9 +55,9 @@ for command in dump stat verify latency; do
 	check "$command refuses an endless text" has err 'standard input: this is not a trace log'
 done
 cat "$tmp/blocks" - </dev/zero | POSIXTRACE_SPOOL_MAX=8M "$posixtrace" dump - >"$tmp/out" 2>"$tmp/err"
-check "what is endless behind a log is too long" has err 'raise POSIXTRACE_SPOOL_MAX$'
+check "endless data after a log is too long" has err 'raise POSIXTRACE_SPOOL_MAX$'
 cat "$tmp/blocks" | POSIXTRACE_SPOOL_MAX=8M "$posixtrace" verify - >"$tmp/out" 2>"$tmp/err"
-check "what is not is read" has out ': sound: '
+check "shorter data after a log is read" has out ': sound: '
 
 # Texts that a spreadsheet would treat as formulas.
 printf '%s\n' 'type =cmd str s' 'type n s32 v; str s' '=cmd 1 1 1 =1+1' '=cmd 1 1 2 @SUM(A1)' '=cmd 1 1 3 -1+cmd' \
@@ -68,10 +68,10 @@ check "a name has an apostrophe" has out ",\"'=cmd\","
 check "a negative time stays a number" has out '^1969-12-31T23:59:59.999999994Z,-6,'
 if "$posixtrace" --help | grep -q '^  query '; then
 	run 0 query --csv "$tmp/cells" 'select name as "=h", s, v from events where name <> '\''x'\'
-	check "nor does one of query" lacks out '\(^\|,\)"\{0,1\}[=+@-][^0-9]'
+	check "a value of query is no formula" lacks out '\(^\|,\)"\{0,1\}[=+@-][^0-9]'
 	check "texts have an apostrophe" has out "^'=cmd,'=1+1,"
 	check "one that is a number has none" has out "^'=cmd,-12.5e3,"
-	check "nor has a number" has out '^n,plain,-7$'
+	check "a number has no apostrophe" has out '^n,plain,-7$'
 	check "a column's name has one" has out "^'=h,"
 fi
 
@@ -83,5 +83,5 @@ run 0 top --once "$tmp/far"
 check "no rate is negative" lacks out ' -[0-9]'
 run 0 stat "$tmp/far"
 run 0 latency "$tmp/far"
-check "the longest of all spans is told" has out 'a$'
+check "the longest of all spans is reported" has out 'a$'
 finish

@@ -51,19 +51,19 @@ for kind in plain stopped overrun loop evil; do
 done
 
 run 0 stat "$tmp/plain.log"
-check "the stream's name is told" has out '^stream      make_log$'
-check "the policies are told" has out '^policies    stream flush, log append, close for child$'
+check "the stream's name is reported" has out '^stream      make_log$'
+check "the policies are reported" has out '^policies    stream flush, log append, close for child$'
 check "the log is complete" has out '^file  .*; complete$'
 check "half of the user events are each job's" has out '^ *2500 .*  job_begin$'
 check "nothing was lost" has out ' lost 0$'
 run 0 stat "$tmp/stopped.log"
-check "the cause of a full stream is told" has out '^account .*(stream full [0-9]*)$'
+check "the cause of a full stream is reported" has out '^account .*(stream full [0-9]*)$'
 run 0 stat "$tmp/overrun.log"
-check "the cause of an overrun is told" has out '^account .*(overwritten [0-9]*)$'
+check "the cause of an overrun is reported" has out '^account .*(overwritten [0-9]*)$'
 run 0 stat "$tmp/loop.log"
-check "the cause of a full log is told" has out '^account .*(overwritten in the log [0-9]*)$'
+check "the cause of a full log is reported" has out '^account .*(overwritten in the log [0-9]*)$'
 run 0 stat "$tmp/plain.log" "$tmp/loop.log"
-check "several logs are told apart" test "$(grep -c '^log  ' "$tmp/out")" -eq 2
+check "several logs have separate parts" test "$(grep -c '^log  ' "$tmp/out")" -eq 2
 run 0 verify "$tmp/plain.log" "$tmp/loop.log"
 check "several logs are verified" has_lines out 4
 # Several threads print the same as one, with any fault of the log.
@@ -95,7 +95,7 @@ for part in 1 2 3 4 5 6 7; do
 	printf 'damaged!' | dd of="$tmp/hurt.log" bs=1 seek=$((size * part / 8)) conv=notrunc 2>/dev/null
 	one_and_many "$tmp/hurt.log" "damaged at $part/8"
 done
-check "damage is told" has err 'damaged'
+check "damage is reported" has err 'damaged'
 head -c $((size / 2)) "$tmp/long.log" >"$tmp/cut.log"
 one_and_many "$tmp/cut.log" cut
 for threads in 0 33 -1 x; do

@@ -19,13 +19,13 @@ tell e e e
 run 0 status "$target"
 check "the stream is there" has out '^streams     1$'
 check "the stream is named" has out '^stream      a.log$'
-check "its creator is told" has out "^created     [0-9T:.-]* by process $tracer (posixtrace)$"
-check "its policies are told" has out '^policies    stream flush, log loop, inherited$'
+check "its creator is reported" has out "^created     [0-9T:.-]* by process $tracer (posixtrace)$"
+check "its policies are reported" has out '^policies    stream flush, log loop, inherited$'
 check "its size is not less than asked for" test \
 	"$(sed -n 's/^limits      stream \([0-9]*\) bytes, data of an event 1024 bytes$/\1/p' "$tmp/out")" -ge 100000
-check "its status is told" has out '^status      running, not full, no overrun; [0-9]*% of its memory in use ([0-9]* of [0-9]* parts)$'
-check "its events are told" has out '^events      4 recorded, 0 lost$'
-check "its filter is told" has out '^filtered    1 of 11 event types: posix_trace_unnamed_userevent$'
+check "its status is reported" has out '^status      running, not full, no overrun; [0-9]*% of its memory in use ([0-9]* of [0-9]* parts)$'
+check "its events are reported" has out '^events      4 recorded, 0 lost$'
+check "its filter is reported" has out '^filtered    1 of 11 event types: posix_trace_unnamed_userevent$'
 check "it has no members" lacks out '^members'
 check "nothing is wrong" is_empty err
 run 0 status --utc "$target"
@@ -45,13 +45,13 @@ child=$(sed -n 's/^members     \([0-9]*\) (puppet)$/\1/p' "$tmp/out")
 check "a child is a member" test -n "$child"
 run 0 status "$child"
 check "a child has what it inherited" has out '^stream      a.log$'
-check "it is told from whom" has out "^inherited   from process $target (puppet)$"
-check "and who else" has out "^members     $child (puppet)$"
+check "the parent of an inherited stream is printed" has out "^inherited   from process $target (puppet)$"
+check "the members are printed" has out "^members     $child (puppet)$"
 run 0 status "$target" "$child"
-check "several processes are told apart" test "$(grep -c '^process ' "$tmp/out")" -eq 2
+check "several processes have separate parts" test "$(grep -c '^process ' "$tmp/out")" -eq 2
 kill_target
 ended() { "$posixtrace" status "$child" | grep -q -x "inherited   from process $target, which has ended"; }
-check "a parent that has ended is told" until_true ended
+check "a parent that has ended is reported" until_true ended
 tell e
 finish_attach 0 TERM
 run 0 status "$child"
@@ -62,9 +62,9 @@ exec 5>&- 6<&-
 start_busy 4
 attach --policy until-full -s 32K
 is_full() { "$posixtrace" status "$target" | grep -q '^status      suspended, full, overrun; 100% of its memory in use'; }
-check "a full stream is told" until_true is_full
+check "a full stream is reported" until_true is_full
 run 4 status --fail-on-loss "$target"
-check "what was lost is told by cause" has out '^events      [0-9]* recorded, \([1-9][0-9]*\) lost (stream full \1)$'
+check "the losses are printed by cause" has out '^events      [0-9]* recorded, \([1-9][0-9]*\) lost (stream full \1)$'
 first=$tracer
 log=$tmp/b.log
 attach
@@ -97,11 +97,11 @@ start sleep 1000
 target=$pid
 attach --trace none
 run 0 status "$target"
-check "who does not use the library waits" has out '^ *waiting: the process does not use libposixtrace$'
+check "a process without the library waits" has out '^ *waiting: the process does not use libposixtrace$'
 finish_attach 0 TERM
 kill_target
 run 1 status "$target"
-check "a process that has ended is told" has err "^posixtrace: process $target: no such process$"
+check "a process that has ended is reported" has err "^posixtrace: process $target: no such process$"
 nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
 if test "$(id -u)" -ne 0; then
 	run 1 status 1
@@ -117,6 +117,6 @@ elif $nobody "$posixtrace" --version >/dev/null 2>&1; then
 	else
 		why='Operation not permitted'
 	fi
-	check "it is told whose it is" has err "^posixtrace: process $target: $why$"
+	check "the message names the owner" has err "^posixtrace: process $target: $why$"
 fi
 finish

@@ -169,12 +169,12 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 	check "and the module is the file" test "$(grep -c ",$tmp/pie\$" "$tmp/rows")" -ge 3
 	run 0 query --csv "$tmp/pie.ptl" "$tmp/fixed.ptl" \
 		"select log, count(*) from events where function = 'in_the_program' group by log"
-	check "of several logs too" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$tmp/fixed.ptl,2 $tmp/pie.ptl,2"
+	check "several logs have the same answer" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$tmp/fixed.ptl,2 $tmp/pie.ptl,2"
 	mv "$tmp/pie" "$tmp/away"
 	run 0 query "$tmp/pie.ptl" 'select * from events'
 	check "where they are not asked for no file is looked for" is_empty err
 	run 0 query "$tmp/pie.ptl" 'select function from events'
-	check "where they are, it is told once what is missing" test "$(grep -c 'pie: no file' "$tmp/err")" -eq 1
+	check "a missing file is reported once" test "$(grep -c 'pie: no file' "$tmp/err")" -eq 1
 	mv "$tmp/away" "$tmp/pie"
 fi
 
@@ -210,18 +210,18 @@ if $CXX -g -O1 -Wl,--build-id=sha1 "$tmp/cart.cc" -o "$tmp/cart" 2>/dev/null; th
 	run 0 record -q -o "$tmp/cart.ptl" --trace io -- "$tmp/cart"
 	run 0 dump -e io.close --no-demangle --fields symbol "$tmp/cart.ptl"
 	check "--no-demangle: as the linker has it" has out '^_ZN4shop4cart3addIlEEiRKT_i$'
-	check "--no-demangle: what nothing is linked with, too" has out '^_ZN4shopL3ownEPKNS_4cartE$'
+	check "--no-demangle: a name that the program does not link is printed, too" has out '^_ZN4shopL3ownEPKNS_4cartE$'
 	check "--no-demangle: a function of C" has out '^plain$'
 	if grep -q '^[^#].*-DHAVE_CXA_DEMANGLE' "$tools/Makefile"; then
 		for how in '' --demangle --demangle=simple '--no-demangle --demangle'; do
 			run 0 dump -e io.close $how --fields symbol "$tmp/cart.ptl"
 			check "'$how': the qualified name" has out '^shop::cart::add$'
-			check "'$how': of a namespace" has out '^shop::own$'
+			check "'$how': a function of a namespace" has out '^shop::own$'
 			check "'$how': a function of C" has out '^plain$'
 		done
 		run 0 dump -e io.close --demangle=full --fields symbol "$tmp/cart.ptl"
 		check "full: as people write it" has out '^int shop::cart::add<long>(long const&, int)$'
-		check "full: of a namespace" has out '^shop::own(shop::cart const\*)$'
+		check "full: a function of a namespace" has out '^shop::own(shop::cart const\*)$'
 		check "full: a function of C" has out '^plain$'
 		run 2 dump --demangle=long "$tmp/cart.ptl"
 		check "another form is refused" has err '^posixtrace: --demangle=long: the forms are simple and full$'
@@ -236,7 +236,7 @@ fi
 cp "$tmp/pie" "$tmp/whole"
 if objcopy --only-keep-debug "$tmp/pie" "$tmp/pie.debug" 2>/dev/null && strip "$tmp/pie"; then
 	fields "$tmp/pie.ptl"
-	check "of a stripped program local functions are not known" lacks out '	hidden	'
+	check "local functions of a stripped program are not known" lacks out '	hidden	'
 	check "and its events are offsets" has out '	pie+0x[0-9a-f]*	'
 	mkdir "$tmp/debug"
 	mv "$tmp/pie.debug" "$tmp/debug/any name"
@@ -256,7 +256,7 @@ fi
 # Deleted, replaced, truncated, garbage.
 rm -f "$tmp/pie"
 fields "$tmp/pie.ptl"
-check "of a program that is gone there are offsets" has out '	pie+0x[0-9a-f]*	-	'
+check "a removed program has offsets" has out '	pie+0x[0-9a-f]*	-	'
 check "and it is said why" has err 'pie: no file with its build-id was found'
 cp "$tmp/fixed" "$tmp/pie"
 fields "$tmp/pie.ptl"

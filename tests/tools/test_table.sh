@@ -10,14 +10,14 @@ log=$tmp/described.log
 run 0 report "$log"
 check "there is a header" sh -c "head -n 1 '$tmp/out' |
 	grep -q '^TIME  *DELTA  *PROCESS  *THREAD  *EVENT  *FIELDS$'"
-check "columns stand below one another" awk '
+check "columns are aligned" awk '
 	NR == 1 { event = index($0, "EVENT"); fields = index($0, "FIELDS"); next }
 	substr($0, event - 1, 2) !~ /^ [^ ]$/ { exit 1 }
 	length($0) > fields && substr($0, fields - 1, 2) !~ /^ [^ ]$/ { exit 1 }' "$tmp/out"
 check "fields have names" has out ' text  *path="/etc/passwd" raw=00ff fixed="four" pair=\[7 8\] tail="end"$'
 check "values have names" has out ' named  *op=write fl=A|B|0x4 lock='
 check "pointers have names" has out ' named  *op=write .* lock=mutex:0x[0-9a-f]* "pool lock"$'
-check "what no field explains is there" has out ' named  *op=7 fl=0x0 lock=.* +0102$'
+check "bytes without a field are printed" has out ' named  *op=7 fl=0x0 lock=.* +0102$'
 check "data that is not described is bytes" has out ' opaque  *0[09]000000000000[09]*$'
 check "system events say what they mean" has out ' posix_trace_start  *filter=none$'
 check "the first delta is 0" sh -c "sed -n 2p '$tmp/out' | grep -q ' +0.000000000 '"
@@ -41,7 +41,7 @@ check "--where knows the fields" has_lines out 2
 run 0 report -h --tail 1 --where 'op == "write"' "$log"
 check "the last ones have the names of things too" has out '"pool lock"$'
 run 2 report --where 'nobody == 1' "$log"
-check "and tells of names that none has" has err 'no event type has a field or a value of this name'
+check "an unknown name is reported" has err 'no event type has a field or a value of this name'
 run 2 report --where 'op ==' "$log"
 check "nothing is shown for what is no expression" is_empty out
 if has_templates; then
@@ -68,5 +68,5 @@ check "other formats are reported too" cmp "$tmp/out" "$tmp/expected"
 run 0 report -h --begin +0.4s "$tmp/a.evt"
 check "+SPAN counts from their first event" has_lines out 1
 run 2 report --begin -1s "$tmp/a.evt"
-check "-SPAN needs a trace that tells where it ends" has err 'counts from the last event, which is known only at the end$'
+check "-SPAN needs a trace whose end is known" has err 'counts from the last event, which is known only at the end$'
 finish

@@ -14,7 +14,7 @@ top() {
 # A process.
 start_busy 3
 top 0 -p "$target" --once -d 300ms
-check "whose it is" has out "^process $target (victim), [0-9]*\.[0-9] s$"
+check "the title has the process" has out "^process $target (victim), [0-9]*\.[0-9] s$"
 check "how many events, how fast" has out '^[0-9][0-9]* events, [0-9][0-9]*/s, [0-9]* lost'
 check "its event type with a rate" has out '^ *[1-9][0-9]* *[1-9][0-9]* *[0-9]*  payload$'
 check "each of its threads" test "$(grep -c "^ *[1-9][0-9]* *[1-9][0-9]* *$target *[0-9]*  victim$" "$tmp/out")" -eq 3
@@ -57,7 +57,7 @@ until_true grep -q events "$tmp/out"
 kill_target
 wait $tracer
 check "the end of the process is the end" test $? -eq 0
-check "that is told" has out ', it has ended$'
+check "the title says so" has out ', it has ended$'
 top 1 -p "$target"
 start_busy 1
 "$posixtrace" top -p "$target" -b -d 100ms >"$tmp/out" 2>"$tmp/err" &
@@ -116,7 +116,7 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	# ncurses does not free some memory of a terminal that it does not know.
 	sed -i.bak 's/TERM=xterm/ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" TERM=no-such-terminal/; s/ top / top -n 1 /' "$tmp/session"
 	script -qec "sh $tmp/session" /dev/null </dev/null >"$tmp/out" 2>&1
-	check "a terminal that nobody knows is no place for it" test "$(cat "$tmp/status")" -le 1
+	check "an unknown terminal is refused" test "$(cat "$tmp/status")" -le 1
 	check "but stays as it was" cmp "$tmp/before" "$tmp/after"
 	mkfifo "$tmp/no-keys"
 	for shown in "-p $target" "$log"; do

@@ -60,7 +60,7 @@ done
 run 0 dump "$tmp/there.log"
 check "a log of it says what pointers are called" \
 	has out 'tx_mutex_get context=thread:0x8552c4b8 "locker A" .* owning_thread=thread:0x8552c4b8 "locker A"'
-check "and what values mean" has out 'new_state=mutex '
+check "values have their names" has out 'new_state=mutex '
 run 0 convert "$samples/derived_be_txlinux_wrapped.trx" -o "$tmp/be.trx"
 check "big endian becomes little endian" cmp -s "$tmp/be.trx" "$tmp/txlinux_wrapped.trx"
 
@@ -68,7 +68,7 @@ check "big endian becomes little endian" cmp -s "$tmp/be.trx" "$tmp/txlinux_wrap
 made() {
 	check "$1 can be made" tracex make "$1" "$samples/${3:-txlinux_wrapped}.trx" "$tmp/made.trx"
 	run "$2" convert --from tracex "$tmp/made.trx" -o "$tmp/made.jsonl" --force
-	check "$1 is told" has err "made.trx:.* ${1%%-*}: "
+	check "$1 is reported" has err "made.trx:.* ${1%%-*}: "
 }
 made T01 1
 made T02 1
@@ -139,7 +139,7 @@ run 3 convert "$tmp/open.hex" -o "$tmp/open.jsonl"
 check "T17: no end record" has err 'T17: no end'
 sed 90d "$samples/derived_txlinux_wrapped.hex" >"$tmp/hole.hex"
 run 0 convert "$tmp/hole.hex" -o "$tmp/hole.jsonl"
-check "a hole is told" has err 'in no record'
+check "a hole is reported" has err 'in no record'
 
 for wide in wide wide-big; do
 	check "$wide can be made" tracex make $wide "$samples/txlinux_init_unwrapped.trx" "$tmp/wide.trx"
@@ -186,7 +186,7 @@ check "a name by the side file" has named.jsonl '"event":"ping"'
 check "with labels as fields" has named.jsonl '"type":"ping".*u32 number;'
 printf 'Start\n4097, ping, P, (1,2,3)\nEnd\n' >"$tmp/names"
 run 1 convert "$samples/txlinux_wrapped.trx" --to jsonl --tracex-names "$tmp/names"
-check "a bad side file is told" has err 'names:2: '
+check "a bad side file is reported" has err 'names:2: '
 
 # A log of ours, converted and back.
 for kind in plain evil; do

@@ -18,7 +18,7 @@ for command in $(cat "$tmp/readme"); do
 done
 check "README's table has the commands of the overview, in its order" diff "$tmp/commands" "$tmp/readme"
 run 0 --version
-check "the version is told" has out '^posixtrace (libposixtrace) [0-9]'
+check "the version is reported" has out '^posixtrace (libposixtrace) [0-9]'
 for command in dump stat latency verify; do
 	run 0 $command --help
 	check "$command explains itself" has out "^Usage: posixtrace $command "
@@ -67,7 +67,7 @@ check "without its value" has err 'did you mean --json?$'
 run 2 convert --to jsnol "$tmp/empty"
 check "the nearest format is named" has err 'jsnol: no such format; did you mean jsonl?$'
 run 2 convert --from evtt --to jsonl "$tmp/empty"
-check "of those that can be read" has err 'did you mean evt?$'
+check "a format that can be read is suggested" has err 'did you mean evt?$'
 "$make_log" plain "$tmp/log" 10 >/dev/null || exit 99
 for command in "dump -e" "dump -x" "report -e" "latency -e" "html --force -o $tmp/x -e" "dump --merge -e"; do
 	run 0 $command posix_trace_strat "$tmp/log"
@@ -81,7 +81,7 @@ run 1 dump "$tmp/text"
 check "a short text is no trace log" has err ': this is not a trace log$'
 printf PXTR >"$tmp/text"
 run 1 dump "$tmp/text"
-check "what begins like one is too short" has err 'too short to be a trace log$'
+check "a file that begins like a log is too short" has err 'too short to be a trace log$'
 for format in etw tracex evt; do
 	if ! has_format $format; then
 		run 2 convert "$tmp/log" --to $format --force -o "$tmp/foreign"
@@ -156,7 +156,7 @@ check "the statement comes last" has err 'the statement must follow the logs$'
 run 1 convert "$tmp/nothing" --to jsonl
 check "an empty file is called so" has err 'nothing: it is empty$'
 run 0 convert "$tmp/a.ptl" --pid 1 --to jsonl
-check "that nothing was chosen is told" has err 'a.ptl: no event is selected$'
+check "an empty selection is reported" has err 'a.ptl: no event is selected$'
 run 0 convert "$tmp/a.ptl" --pid 1 --to perfetto -o /dev/null
 check "once, though the log is read twice" has_lines err 1
 run 0 convert "$tmp/a.ptl" --to jsonl
@@ -165,6 +165,6 @@ check "and only then" is_empty err
 if test -w /dev/full; then
 	"$posixtrace" --help >/dev/full 2>"$tmp/err"
 	check "a full disk is a failure" test $? -eq 1
-	check "a full disk is told" has err '^posixtrace: standard output: No space left'
+	check "a full disk is reported" has err '^posixtrace: standard output: No space left'
 fi
 finish

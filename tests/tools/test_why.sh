@@ -78,8 +78,8 @@ check "the parts of the thread add up to 100 %" awk '
 	/^$/ { on = 0 }
 	on && /%  [^ ]/ { sum += $2 }
 	END { exit !(sum > 99.7 && sum < 100.3) }' "$tmp/out"
-check "what the log lacks is said" has out 'does not say when threads had a CPU'
-check "and what was lost" has out '; 0 events lost\.$'
+check "the report names the missing data" has out 'does not say when threads had a CPU'
+check "the report has the number of lost events" has out '; 0 events lost\.$'
 
 run 0 why --thread 9 --between 1000 1000.06 "$tmp/log"
 check "a thread can be chosen" has out '^thread 9 of process 7 took 60\.00ms'
@@ -89,7 +89,7 @@ check "the slowest span" has out '^The span request of thread 7 .* took 150\.0ms
 run 0 why --span request --slowest 3 "$tmp/log"
 check "as many as asked for" test "$(grep -c '^The span request' "$tmp/out")" = 3
 run 0 why --slowest 2 "$tmp/log"
-check "of any name" test "$(grep -c '^The span ' "$tmp/out")" = 2
+check "spans of any name are explained" test "$(grep -c '^The span ' "$tmp/out")" = 2
 run 0 why --span request --aggregate "$tmp/log"
 check "the slowest have a cause of their own" has out '^Cause: the slowest have .* more of: sleeping: '
 check "the others the lock" has out '4\.000ms  waiting for mutex "queue"$'

@@ -14,8 +14,8 @@ static struct writer one, two;
 static struct half half;
 
 /*
- * Two writers have a ring and an event each, which are read. The next event of both has the value
- * 2.
+ * Gives each of two writers a ring and one event, 101 and 201, and reads these events. The next
+ * events of the writers are 102 and 202.
  */
 static void begin(void)
 {
@@ -31,7 +31,7 @@ static void begin(void)
 	stage_expect_none();
 }
 
-static bool no_barrier; /* on other threads: the kernel has none, or refuses it */
+static bool no_barrier; /* the kernel cannot make other threads pass a barrier, or refuses this */
 
 bool __real_ptx_barrier(void);
 bool __wrap_ptx_barrier(void);
@@ -105,8 +105,8 @@ START_TEST(events_older_than_the_last_look_outside_a_window_need_not_wait)
 END_TEST
 
 /*
- * The reader did not observe the writer outside at this head, but the chunk has the time at which
- * it was opened.
+ * The reader has never observed the third writer outside its window. But the writer's chunk has the
+ * time at which it was opened, so the reader delivers the events up to this time.
  */
 START_TEST(a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events)
 {
@@ -127,8 +127,9 @@ START_TEST(a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events)
 END_TEST
 
 /*
- * The chunk has no such time either, so the reader delivers no event younger than the writer's last
- * record.
+ * The reader has not observed the writer outside its window after 101, and the writer has not opened
+ * a chunk since then. So the reader delivers no event younger than 101, the last record that it has
+ * read from this writer.
  */
 START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 {
@@ -149,8 +150,8 @@ START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 END_TEST
 
 /*
- * Then a writer may be inside although the reader observes it outside, for the time that a store
- * needs to become visible.
+ * Without a barrier, a writer may be inside its window although the reader observes it outside. This
+ * lasts until the writer's store becomes visible to the reader.
  */
 START_TEST(without_a_barrier_events_younger_than_two_milliseconds_wait)
 {
@@ -194,8 +195,8 @@ START_TEST(a_reader_that_must_not_wait_gets_complete_events_and_an_older_one_lat
 END_TEST
 
 /*
- * An event that was published after the pass began may be younger than the events that other
- * writers are recording.
+ * The event 202 is published after the pass began. Another writer may still be recording an older
+ * event, so the reader does not deliver 202 although it is complete.
  */
 START_TEST(a_reader_that_must_not_wait_gets_no_event_after_the_look)
 {
@@ -231,7 +232,10 @@ START_TEST(a_search_for_complete_events_that_finds_none_keeps_the_order)
 }
 END_TEST
 
-/* So the reader keeps the order while writers run. */
+/*
+ * If the writer leaves its window and enters the next one between two passes, the reader can deliver
+ * the events that it held back because of the first window.
+ */
 START_TEST(a_second_look_delivers_events_of_the_first_if_the_writer_has_advanced)
 {
 	begin();

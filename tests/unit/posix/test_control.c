@@ -46,7 +46,7 @@ uint64_t __wrap_ptx_drain_moment(const struct ptx_drain *drain, bool early)
 	return __real_ptx_drain_moment(drain, early);
 }
 
-/* And posix_trace_clear(). */
+/* Fills the stream at the begin of posix_trace_clear(), if fills_at_a_clear is true. */
 void __real_ptx_drain_clear(struct ptx_drain *drain);
 void __wrap_ptx_drain_clear(struct ptx_drain *drain);
 void __wrap_ptx_drain_clear(struct ptx_drain *drain)

@@ -204,7 +204,7 @@ static void leave_a_writer_in_its_window(void)
 
 static void sleep_for_good(void)
 {
-	ck_abort_msg("nobody will wake it, and an event is there");
+	ck_abort_msg("the reader sleeps without a wake-up, although there is an event");
 }
 
 /*

@@ -412,7 +412,7 @@ START_TEST(free_small_chunks_without_hints_are_found_one_after_the_other)
 	free_unhinted(first, 20);
 	for (uint32_t i = 0; i < 106; i++)
 		ck_assert_uint_eq(turn(&writer), first + 150 + i);
-	/* So few free chunks do not start a search. */
+	/* 64 free chunks are too few to start a search. */
 	ck_assert_uint_eq(atomic_load(&pool->rings.region->free_small), 64);
 	ck_assert_uint_ge(turn(&writer), first + 300);
 	free_unhinted(first + 20, 30);

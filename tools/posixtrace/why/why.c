@@ -843,8 +843,7 @@ static int why_run(int argc, char **argv)
 			say("why: --run records a log, so no LOG is read");
 			status = tool_usage(&why_command);
 		}
-		/* Otherwise getopt_long() would treat the options of the program as options of
-		 * why. */
+		/* The options after the first operand belong to the program, not to why. */
 		if (live.runs_program && optind < argc && argv[optind][0] != '-')
 			break;
 	}

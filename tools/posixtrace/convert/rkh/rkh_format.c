@@ -14,7 +14,7 @@ static bool detect_rkh(const struct fmt_head *head)
 
 static const struct option_row option_rows[] = {
 	{ "account", FMT_OPTION, NULL,
-		"write counts of events and losses; for an input of the dialect ptx: expect them" },
+		"write counts of events and losses; from the dialect ptx: report missing counts" },
 	{ "baud", FMT_SOURCE_OPTION, "N", "bits per second of a serial line" },
 	{ "cfg", FMT_SOURCE_OPTION, "KEY=N,...", "sizes and flags until the stream sends its own" },
 	{ "dialect", FMT_SOURCE_OPTION, "NAME",
