@@ -14,8 +14,8 @@ scratch=$(mktemp -d) || exit 1
 trap 'rm -rf "$scratch"' EXIT
 added=0
 
-# told LIST: prints the additions in the list, if there are any
-told() {
+# show_added LIST: prints the additions in the list, if there are any
+show_added() {
 	test -z "$1" && return
 	added=1
 	printf '%s\n' "$1" | sed 's/^/added: /'
@@ -36,7 +36,7 @@ grep "$kinds" "$abi/facts" >"$scratch/before"
 grep "$kinds" "$scratch/facts" >"$scratch/after"
 none "nothing that programs rely on is gone or has changed (what it was)" \
 	"$(comm -23 "$scratch/before" "$scratch/after")"
-told "$(comm -13 "$scratch/before" "$scratch/after")"
+show_added "$(comm -13 "$scratch/before" "$scratch/after")"
 
 # Parameters, results and their types, which libabigail compares by debugging information.
 if ! command -v abidw >/dev/null || ! command -v abidiff >/dev/null; then
@@ -52,7 +52,7 @@ else
 			"$(grep -c '^symbol .* function' "$abi/facts")"
 	check "functions have the parameters, results and types that they had" \
 		abidiff --no-added-syms --suppressions "$abi/same.suppr" "$abi/x86_64.abi" "$scratch/abi"
-	told "$(abidiff --suppressions "$abi/same.suppr" "$abi/x86_64.abi" "$scratch/abi" |
+	show_added "$(abidiff --suppressions "$abi/same.suppr" "$abi/x86_64.abi" "$scratch/abi" |
 		sed -n 's/^ *\[A\] //p')"
 fi
 

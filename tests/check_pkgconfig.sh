@@ -28,7 +28,7 @@ check "a program is linked with this library alone" \
 	test "$(pkg-config --libs-only-l posixtrace | tr -d ' ')" = -lposixtrace
 check "a static one with what the C library has, too" \
 	test "$(pkg-config --static --libs-only-other posixtrace | tr -d ' ')" = -pthread
-check "and no other library" \
+check "pkg-config --static names no other library" \
 	test "$(pkg-config --static --libs-only-l posixtrace | tr -d ' ')" = -lposixtrace
 
 finish

@@ -146,10 +146,10 @@ if has_cmake; then
 	check "the program needs no shared library" is_static "$scratch/cmake-static/build/first"
 	check "it runs" reads_itself "$scratch/cmake-static/build/first"
 	check "CMake links the shared one beside it" with_static posixtrace::posixtrace shared
-	check "and the program needs it" needs_shared "$scratch/cmake-static/shared/first"
+	check "the program linked with the shared library needs it" needs_shared "$scratch/cmake-static/shared/first"
 	rm "$prefix"/lib/libposixtrace.so*
 	check "CMake links the static one alone" with_static posixtrace::posixtrace alone
-	check "and the program runs" reads_itself "$scratch/cmake-static/alone/first"
+	check "the program linked with the static library runs" reads_itself "$scratch/cmake-static/alone/first"
 	rm "$prefix/lib/libposixtrace.a"
 	check "CMake does not find a package without a library" \
 		fails with_static posixtrace::posixtrace none

@@ -21,7 +21,7 @@ python3 -c 'import sqlite3' 2>/dev/null || { echo "check-exchange: no python3" >
 "$tool" verify "$folder/source.ptl" || exit 1
 python3 "$here/check_exchange.py" "$tool" "$folder/source.ptl" "$folder" || status=1
 
-# What the kernel recorded is in logs of the transcripts.
+# The logs of the transcripts have events of the kernel.
 if test -n "${PERFETTO_UI:-}" && command -v node >/dev/null; then
 	for log in waits flows sched switches stacks replaced; do
 		"$top_builddir/tests/tools/compose" "$folder/$log.ptl" \

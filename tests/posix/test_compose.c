@@ -340,7 +340,7 @@ START_TEST(events_that_no_log_can_have_are_refused)
 }
 END_TEST
 
-/* The number that the writer uses for "no process" is process 0. */
+/* A reader gets every process id unchanged, also -1, which the writer uses for "no process". */
 START_TEST(a_process_may_have_any_number)
 {
 	static const pid_t pids[] = { -1, 0, -1, 5, -1 };

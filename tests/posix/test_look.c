@@ -167,7 +167,7 @@ START_TEST(a_visitor_may_do_what_it_likes)
 END_TEST
 
 static _Atomic bool enough;
-static _Atomic unsigned long called; /* rather too early than too late */
+static _Atomic unsigned long called; /* counted before the call, except START */
 
 static void *come_and_go(void *arg)
 {

@@ -26,7 +26,7 @@ check "mmap that fails" shows 'alloc.mmap .* size=0 .* error=22 .* result=0xffff
 if "$probe" alloc-lock; then
 	shim alloc "$probe" alloc-lock
 	check "a program without privilege can lock its memory" exits 0
-	check "and the calls are recorded" shows 'alloc.mlock .* error=0 lock=1 flags=0x7 ' 1
+	check "the calls of mlock() are recorded" shows 'alloc.mlock .* error=0 lock=1 flags=0x7 ' 1
 fi
 
 # Every freed block was allocated before, and is not allocated twice in between.

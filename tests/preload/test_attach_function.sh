@@ -175,7 +175,7 @@ check "its stream ends" ended_stream
 attached --trace none --function 'fib*'
 check "a killed one does not hold them" test "$before" = "$(code)"
 
-# What is refused.
+# Functions that are refused.
 run 1 attach -p $pid -o "$tmp/none" --function nothing_of_this_name
 check "no match is an error" has err 'no function of process [0-9]* and its libraries matches'
 check "it makes no log" test ! -e "$tmp/none"
@@ -256,7 +256,7 @@ start "$tmp/m/running"
 before=$(code)
 attached --function 'leaf'
 check "a process with a thread in recvmmsg() is traced" test "$(count func.call)" -gt 0
-check "and restored" test "$before" = "$(code)"
+check "the code of this process is restored" test "$before" = "$(code)"
 finish_program
 check "it gets its message" grep -qx 'ends 1' "$tmp/running.out"
 

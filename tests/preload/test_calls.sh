@@ -24,14 +24,14 @@ for families in io,file,net,lock,alloc,time,process,thread all; do
 		cmp -s "$tmp/without" "$tmp/with"
 	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
 	check "$families: every event is what its schema says" is_empty why
-	check "$families: and they are traced" shows 'io.write ' 100
+	check "$families: the writes are traced" shows 'io.write ' 100
 done
 
 # The shim opens a program that is about to be executed, and no other file to find a free descriptor.
 rm -f "$log"*
 run 0 record -q -o "$log" -- strace -f -o "$tmp/list" "$probe" process /usr/bin/true x
 check "the program is opened" has list 'openat(AT_FDCWD, "/no/such/program", '
-check "and no folder" lacks list 'openat(AT_FDCWD, "/", '
+check "the root folder is not opened" lacks list 'openat(AT_FDCWD, "/", '
 
 rm -f "$log"*
 run 0 record -q -o "$log" --stack -- strace -o "$tmp/list" "$probe" calls

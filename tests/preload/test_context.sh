@@ -57,10 +57,10 @@ rm -f "$log"*
 check "record reports the calls that were not traced" \
 	has err ", calls not traced: [1-9][0-9]* before the library had begun, [0-9]* bytes\$"
 "$posixtrace" record --force -q --fail-on-loss -o "$log" --trace=alloc -- true 2>"$tmp/err"
-check "and --fail-on-loss fails for them" test $? -eq 4
+check "--fail-on-loss fails because of untraced calls" test $? -eq 4
 "$posixtrace" record --force --fail-on-loss -o "$log" --trace=process -- true 2>"$tmp/err"
 check "where all were traced it does not fail" test $? -eq 0
-check "and nothing is reported" lacks err 'not traced'
+check "no untraced calls are reported" lacks err 'not traced'
 shim io "$tmp/ctor"
 check "a log of its own has all from main on" call 13 1
 check "the calls of exit handlers are recorded" call 14 1
@@ -96,7 +96,7 @@ check "is traced each time" call 51 10
 recorded all "$probe" many-threads
 check "200 threads" exits 0
 check "are traced" call 61 2000
-check "and end" shows 'thread.end ' 200
+check "their ends are traced" shows 'thread.end ' 200
 recorded io,process "$probe" many-children
 check "500 children" exits 0
 check "are traced" call 71 500
@@ -231,7 +231,7 @@ for order in 'LD_PRELOAD=$0:$LD_PRELOAD' 'LD_PRELOAD=$LD_PRELOAD:$0'; do
 	check "$order: nothing is printed" is_empty err
 	check "$order: the child's call is traced" shows 'io.open .*path=/nonexist' 1
 	check "$order: and so are those of the other library" shows 'ipc.semop'
-	check "$order: and the parent's" shows 'process.wait'
+	check "$order: the calls of the parent are traced" shows 'process.wait'
 done
 
 # set-user-id
@@ -240,7 +240,7 @@ if test "$(id -u)" -eq 0 && chown 65534 "$tmp/suid" && chmod 4755 "$tmp/suid" &&
 	rm -f "$log"*
 	LD_PRELOAD=$shim POSIXTRACE_OPTIONS="-o $log" "$tmp/suid" syncs
 	check "a set-user-id program runs" test $? -eq 0
-	check "and makes no log" test ! -e "$log"
+	check "the program makes no log" test ! -e "$log"
 fi
 
 # static binary
@@ -256,7 +256,7 @@ fi
 rm -f "$log"*
 POSIXTRACE=off LD_PRELOAD=$shim POSIXTRACE_OPTIONS="-o $log" "$probe" syncs
 check "POSIXTRACE=off: the program runs" test $? -eq 0
-check "and makes no log" test ! -e "$log"
+check "the program makes no log" test ! -e "$log"
 POSIXTRACE=off recorded all "$probe" syncs
 check "POSIXTRACE=off: only the recorder's event of the end is there" shows posixtrace_ended 1
 check "POSIXTRACE=off: nothing is traced" shows . 1

@@ -21,7 +21,7 @@ check "the limit applies to read(), too" shows ' io.read .* result=300 data=xxxx
 check "several parts" shows ' io.writev .* result=17 data=onetwo-t$' 1
 check "in which they arrived" shows ' io.readv .* result=17 data=onetwo-t$' 1
 check "at an offset" shows ' io.pwrite .* offset=3 data=beta-at-$' 1
-check "and back" shows ' io.pread .* offset=3 data=beta$' 1
+check "the data of pread() is recorded" shows ' io.pread .* offset=3 data=beta$' 1
 check "a failed call has none" shows ' io.read .* fd=-1 error=9 size=5 result=-1$' 1
 check "send" shows ' net.send .* data=delta$' 1
 check "recv" shows ' net.recv .* result=5 data=delta$' 1
@@ -34,7 +34,7 @@ check "memory that was not filled is not read" shows 'SECRET|SECRE' 0
 check "unmapped memory is not recorded" shows ' io.write .* size=8 result=8' 500
 run 0 dump -e io.read -e io.write "$log"
 check "dump shows text" has out 'io.write .* result=5 data="alpha"$'
-check "and other bytes as digits" has out 'io.read .* result=3 data=000102$'
+check "dump shows unprintable bytes as digits" has out 'io.read .* result=3 data=000102$'
 
 recorded 0 -- "$probe" content
 check "without the option there is none" shows ' data=' 0

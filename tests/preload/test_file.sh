@@ -30,7 +30,7 @@ check "a path is also omitted if another argument is wrong" shows 'file.(rename|
 check "opendir" shows 'file.opendir .* error=0 fd=[0-9]+ path=sub$' 1
 check "opendir that fails" shows 'file.opendir .* error=2 fd=-1 path=sub/nothing$' 1
 check "each entry" shows 'file.readdir .* error=0 fd=[0-9]+ name=(\.|\.\.|new)$' 3
-check "and the end" shows 'file.readdir .* error=0 fd=[0-9]+ name=$' 1
+check "the end of the folder is recorded" shows 'file.readdir .* error=0 fd=[0-9]+ name=$' 1
 check "closedir" shows 'file.closedir .* error=0 fd=[0-9]+$' 1
 check "getcwd" shows "file.getcwd .* error=0 path=$tmp/here\$" 1
 check "getcwd that fails" shows 'file.getcwd .* error=34 path=$' 1
@@ -83,7 +83,7 @@ check "a string that ends before an unreadable page is recorded" \
 	shows 'file.rename .* error=[1-9][0-9]* folder=-100 to_folder=-100 flags=0x0 path=y to=y$'
 check "one without a NUL there is not" shows 'path=x' 0
 check "a path that is too long keeps its end" shows 'file.unlink .* error=36 .* path=\.\.\.l{200}'
-check "so do both of two" shows 'file.rename .* path=\.\.\.l{200}l* to=\.\.\.l{200}l*$'
+check "two paths that are too long keep their ends" shows 'file.rename .* path=\.\.\.l{200}l* to=\.\.\.l{200}l*$'
 
 # Some of its children end by SIGSEGV, so that its log is not examined.
 run 0 record -q -o "$tmp/small" -- "$probe" file-small </dev/null
@@ -116,9 +116,9 @@ EOF
 if ${CC:-cc} -o "$tmp/old" "$tmp/old.c" -ldl 2>/dev/null; then
 	shim file "$tmp/old"
 	check "__xstat finds the function of the C library" exits 0
-	check "so do __xmknod and __xmknodat" \
+	check "__xmknod and __xmknodat find their functions" \
 		shows 'file.mknod .* error=2 folder=-100 mode=0x81a4 path=/no/such/node(at)?$' 2
-	check "and is reported" shows 'file.stat .* error=0 .* path=/etc$' 1
+	check "the call of __xstat is recorded" shows 'file.stat .* error=0 .* path=/etc$' 1
 fi
 
 run 0 record -q -o "$log" -- sh -c 'ls /nonexist 2>/dev/null; true'

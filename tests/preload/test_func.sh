@@ -6,7 +6,7 @@
 shim func "$probe" func
 check "the program works as without the shim" exits 0
 check "each call" shows 'func.enter function=0x' 11
-check "and its end" shows 'func.leave function=0x' 11
+check "each call has an end" shows 'func.leave function=0x' 11
 check "one function was called ten times" test "$(sed -n 's/.* func.enter //p' "$tmp/events" | sort | uniq -c | sort -rn | awk 'NR == 1 { print $1 }')" -eq 10
 
 finish

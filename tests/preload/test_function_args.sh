@@ -177,7 +177,7 @@ strip -g -o "$tmp/stripped" "$tmp/args"
 rm -f "$log"*
 run 0 record --wait -o "$log" --trace none --args --function 'parse_*@stripped' "$tmp/stripped"
 check "without debugging information calls have no arguments" has err '1 function is traced, 0 with arguments'
-check "but are recorded" test "$("$posixtrace" dump -e func.call "$log" | wc -l)" -eq 4
+check "calls without arguments are recorded" test "$("$posixtrace" dump -e func.call "$log" | wc -l)" -eq 4
 run 2 record -o "$log" --args "$tmp/args"
 check "--args needs --function" has err '--args'
 run 0 list --probes "$tmp/args"

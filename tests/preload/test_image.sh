@@ -26,7 +26,7 @@ traced 3 sh -c 'exit 3'
 check "the build's library is found" test "$(events process.start)" -eq 1
 if test -x "$build/tools/posixtrace/.libs/posixtrace"; then
 	(unset LD_LIBRARY_PATH; "$build/tools/posixtrace/posixtrace" record -q -o "$log" sh -c 'exit 4')
-	check "and by libtool's script" test $? -eq 4
+	check "libtool's script finds the library of the build" test $? -eq 4
 	check "with its events" test "$(events process.start)" -eq 1
 fi
 if ! ./moved record --trace=none true 2>/dev/null >&2; then
@@ -35,9 +35,9 @@ elif test ! -e "$(strings -a moved 2>/dev/null | grep '/libposixtrace-preload.so
 	rm -f posixtrace.ptl ran
 	./moved record sh -c 'echo >ran' 2>err
 	check "record without its library fails" test $? -eq 125
-	check "and says so" has err 'libposixtrace-preload.so: No such file or directory$'
-	check "and how to do without" has err '.--trace=none'
-	check "and runs nothing" test ! -e ran -a ! -e posixtrace.ptl
+	check "record names the missing library" has err 'libposixtrace-preload.so: No such file or directory$'
+	check "record names the option for a recording without the library" has err '.--trace=none'
+	check "record without its library runs no program" test ! -e ran -a ! -e posixtrace.ptl
 	./moved record --trace=none sh -c 'echo >ran' 2>err
 	check "that can be done" test $? -eq 0 -a -e ran
 fi
@@ -183,15 +183,15 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 	"$posixtrace" record -o "$log" sh -c './static execv ./plain; exit 0' 2>err >out
 	"$posixtrace" dump -e process.untraced --fields why,program "$log" >out
 	check "so does the log for a program that a child executes" has out '^"statically linked"	"./static"$'
-	check "and record at the end" \
+	check "record names the static program at its end" \
 		has err '^posixtrace: programs that cannot be traced: ./static (statically linked); --syscalls=unseen records their system calls$'
 	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5; do ./static execv ./plain; done; exit 0' 2>err >out
-	check "which counts each one" has err 'traced: ./static (statically linked, 5 times); --syscalls'
+	check "record counts the runs of a static program" has err 'traced: ./static (statically linked, 5 times); --syscalls'
 	for i in 1 2 3 4 5; do
 		ln static "static$i"
 	done
 	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5 4; do ./static$i execv ./plain; done; exit 0' 2>err >out
-	check "and shows the first ones" has err './static3 (statically linked), and 3 more; --syscalls'
+	check "record names the first static programs" has err './static3 (statically linked), and 3 more; --syscalls'
 	# A folder in PATH is not the program.
 	mkdir -p one/behind two && cp static two/behind
 	own=$PATH PATH=$tmp/one:$tmp/two:$PATH
@@ -227,7 +227,7 @@ status=$?
 rm -f "$log"
 "$posixtrace" record --syscalls=none -q -o "$log" ./other >out 2>err </dev/null
 check "record ./other exits with $status" test $? -eq $status
-check "and record says so" has err 'for another processor'
+check "record names the other processor" has err 'for another processor'
 traced 77 ./caller vfork ./other
 check "the log says that, too" untraced '"other processor"'
 

@@ -30,7 +30,7 @@ check "the other locks have events" shows 'lock.rwlock_held time=[0-9]+ lock=0x'
 
 shim lock-hold "$probe" many-locks
 check "many locks are held" exits 0
-check "so many are timed" shows 'lock.mutex_held' 16
+check "the holds of 16 locks are measured" shows 'lock.mutex_held' 16
 check "the others are counted" shows 'posixtrace_shim_lost early=0 unnamed=0 holds=4 early_alloc=0$' 1
 
 shim lock,-lock "$probe" contended

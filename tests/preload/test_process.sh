@@ -28,7 +28,7 @@ check "the program that was executed" shows "^$pid .* process.start pid=$pid par
 pid=$(child failed)
 check "a program that is not there" shows "process.exec pid=$pid fd=-1 path=/no/such/program arguments=no such\$" 1
 check "it failed" shows "process.exec_failed pid=$pid error=2\$" 1
-check "and _exit" shows "process.exit pid=$pid status=5 by=_exit\$" 1
+check "_exit() is recorded" shows "process.exit pid=$pid status=5 by=_exit\$" 1
 pid=$(child spawn)
 check "posix_spawn" shows "process.spawn .* child=$pid error=0 path=$true arguments=$true x\$" 1
 check "posix_spawn, the program" shows "^$pid .* process.start pid=$pid parent=$me " 1
@@ -39,7 +39,7 @@ check "pclose" shows 'process.pclose .* status=0x800 error=0$' 1
 check "the shells of both" shows "process.start pid=[0-9]+ parent=$me program=/bin/sh\$" 2
 pid=$(child waitid)
 check "waitid" shows "process.wait .* child=$pid error=0 which=$pid options=0x4 status=0x900 known=1\$" 1
-check "and with waitid" shows "^$me .* posixtrace_ended pid=$pid status=exited with 9 code=9 " 1
+check "waitid() reports the end of the child" shows "^$me .* posixtrace_ended pid=$pid status=exited with 9 code=9 " 1
 check "no children are left" shows 'process.wait .* child=-1 error=10 ' 1
 check "nothing was lost" shows shim_lost 0
 
@@ -54,7 +54,7 @@ me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
 pid=$(child raw)
 check "clone by syscall, in the parent" shows "^$me .* process.fork .* child=$pid error=0 flags=0x[0-9a-f]*\$" 1
 check "clone by syscall, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
-check "and its end" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
+check "the end of the child is recorded" shows "^$pid .* process.exit pid=$pid status=3 by=exit\$" 1
 pid=$(child clone)
 check "clone with a stack, in the parent" shows "^$me .* process.fork .* child=$pid error=0 flags=0x[0-9a-f]*\$" 1
 check "clone with a stack, in the child" shows "^$pid .* process.child pid=$pid parent=$me\$" 1
@@ -156,16 +156,16 @@ if test -z "${PTX_LACKS-}" || "$probe" shares >"$tmp/out" 2>&1; then
 	check "children in the memory of a thread leave the program as it was" exits 0
 	me=$(sed -n 's/.* process.start pid=\([0-9]*\) .*probe$/\1/p' "$tmp/events")
 	check "the calls of the parent are recorded" shows "^$me .* io.open .* error=2 .*path=/no/such/file\$" 2
-	check "and have its process" shows 'process.v(child|fork) ' 0
+	check "a child that shares the memory has no event of vfork()" shows 'process.v(child|fork) ' 0
 	check "a handler of the parent is recorded" shows "^$me .* signal.enter " 1
-	check "and none of a child" shows 'signal.enter ' 1
+	check "a handler of a child is not recorded" shows 'signal.enter ' 1
 	check "the calls of a child with a filter are not recorded" shows 'io.open .*path=/no/such/folder/file$' 0
-	check "which are counted" is_counted io.open
+	check "the calls of a child with a filter are counted" is_counted io.open
 
 	shim process,io "$probe" filtered-guest
 	check "a child in the memory of a thread with a filter leaves the program as it was" exits 0
 	check "the thread is traced before" shows 'io.open .*path=/no/such/file$' 1
-	check "and also behind the filter" shows 'io.open .*path=/no/such/folder/file$' 1
+	check "the thread is traced after it has a filter" shows 'io.open .*path=/no/such/folder/file$' 1
 	check "but the calls of such a child are counted" is_counted io.open
 
 	# Neither do its trace points damage the events of the parent.
@@ -178,7 +178,7 @@ if test -z "${PTX_LACKS-}" || "$probe" shares >"$tmp/out" 2>&1; then
 			test "$("$posixtrace" dump -e "probe.$each" "$log" | wc -l)" -eq 20000
 	done
 	check "the events of the child are counted" shows 'probe.guest \(no place for the thread 20000\)'
-	check "and the account is even" shows '^account  *called ([0-9]+) .* lost 20000 '
+	check "the losses of the account are complete" shows '^account  *called ([0-9]+) .* lost 20000 '
 
 	# A child that inherits no stream has an arena of its own; it shares the descriptors nevertheless.
 	LD_PRELOAD=$shim "$posixtrace" record --no-follow --trace process,io -q -o "$log" "$probe" shares >"$tmp/out" 2>"$tmp/err"
@@ -197,7 +197,7 @@ check "into the same log" test ! -e "$log.old"
 shim process "$probe" closes-own "$true"
 check "a program that closed all descriptors runs" exits 0
 check "its log has all of its events" shows 'process.wait ' 1
-check "and is complete" shows 'process.end ' 1
+check "its log has the end of the program" shows 'process.end ' 1
 check "the log of its child has another name" test -e "$log.2" -a ! -e "$log.old"
 
 # The link in the runtime folder has the number of the first process, which has ended then.

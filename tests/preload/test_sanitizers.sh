@@ -46,7 +46,7 @@ try() {
 	for families in default all; do
 		traced $families
 		check "$name, $families: the exit status is the same" same_status
-		check "$name, $families: and the output" same_output
+		check "$name, $families: the output is the same" same_output
 		check "$name, $families: nothing is said" is_empty traced.err
 		check "$name, $families: its calls are in the log" has_event io.close
 		check "$name, $families: the log is sound" "$posixtrace" verify "$log"

@@ -38,7 +38,7 @@ if "$posixtrace" doctor | grep -q '^works  *libdw'; then
 	run 0 record -q --force -o "$tmp/short" --stack=io.close --stack-bytes=1K -- "$probe" stack
 	run 0 dump "$tmp/short"
 	check "a short copy has the inner functions" called_by 53 'stack_inner '
-	check "and not the outer ones" test "$(frames 53 | wc -w)" -lt 40
+	check "a short copy lacks the outer functions" test "$(frames 53 | wc -w)" -lt 40
 	run 0 record -q --force -o "$tmp/long" --stack=io.close --stack-bytes=32K -- "$probe" stack
 	run 0 dump "$tmp/long"
 	check "a long copy has as many as a stack may have" called_by 53 'stack_inner (stack_deep ){63} *$'
@@ -66,7 +66,7 @@ run 0 record -q --force -o "$log" --stack --data 8 -- "$probe" content
 run 0 verify "$log"
 run 0 dump -e io.write --no-stack "$log"
 check "with data: the data is there" has out ' io.write stack=[0-9][0-9]* .* size=5 result=5 data="alpha"$'
-check "and whole" lacks out truncated
+check "with data: no event is truncated" lacks out truncated
 
 # Other commands use the stacks.
 "$posixtrace" record -q --force -o "$log" --stack='io.c*' -- "$probe" stack
@@ -74,7 +74,7 @@ if "$posixtrace" doctor | grep -q '^works  *libdw'; then
 	run 0 convert "$log" --to folded --stacks io.close -o -
 	check "folded stacks are counted" has out ';stack;stack_outer;stack_middle;stack_inner 1001$'
 	run 0 convert "$log" --to folded --stacks io.close --stack-times -o -
-	check "or their times" has out ';stack;stack_outer;stack_middle;stack_inner [0-9]\{4,\}$'
+	check "folded stacks have times" has out ';stack;stack_outer;stack_middle;stack_inner [0-9]\{4,\}$'
 	run 0 convert "$log" --to folded --stacks 'net.*' -o -
 	check "a pattern without stacks is noticed" has err 'no event of a type that matches net.\*'
 	run 0 why "$log" --span io.close --slowest 3
@@ -93,7 +93,7 @@ run 0 convert --to log --force -e io.close -o "$tmp/part" "$log"
 run 0 dump "$tmp/part"
 check "a log of chosen types has their stacks" called_by 51 'stack_inner '
 run 0 verify "$tmp/part"
-check "and is sound" has out ': sound: '
+check "a log of chosen types with stacks is sound" has out ': sound: '
 begin=$("$posixtrace" dump --no-stack --utc -e io.close --where 'fd == -58' "$log" | tail -n 1 | cut -d ' ' -f 1)
 run 0 convert --to log --force --utc --begin "$begin" -e io.close -o "$tmp/late" "$log"
 run 0 dump "$tmp/late"
@@ -131,6 +131,6 @@ if test "$(uname -m)" = x86_64; then
 	exec 9>&-
 	run 0 dump -e io.write "$tmp/attached"
 	check "attach records stacks" has out 'io.write .*stack=[0-9]'
-	check "and dump shows them" has out '^    #0 '
+	check "dump shows the stacks of attach" has out '^    #0 '
 fi
 finish

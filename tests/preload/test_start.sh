@@ -77,7 +77,7 @@ if $CC -shared -fPIC -pthread -o "$tmp/locked.so" "$tmp/locked.c" 2>/dev/null &&
 	shim file,io timeout -k 5 60 "$tmp/loads" "$tmp/locked.so"
 	check "the thread does not wait for the linker" exits 0
 	check "all calls failed as they should" has out '^6$'
-	check "and are recorded" shows 'file.(mkdir|rename|truncate|symlink|chdir) .*nonexist' 5
+	check "the failed calls are recorded" shows 'file.(mkdir|rename|truncate|symlink|chdir) .*nonexist' 5
 fi
 
 # The order of libraries: the program, the shim, other preloaded ones, those of the program.
@@ -99,7 +99,7 @@ if $CC -shared -fPIC -o "$tmp/libother.so" "$tmp/other.c" 2>/dev/null &&
 	$CC -o "$tmp/linked" "$tmp/calls.c" -L"$tmp" -lother -Wl,-rpath,"$tmp"
 	shim file "$tmp/linked"
 	check "a library of the program in front of the C library is called" exits 0
-	check "and its error is recorded" shows 'mknod .*fifo' 1
+	check "the error of a call through the library is recorded" shows 'mknod .*fifo' 1
 	# One without DT_GNU_HASH: all functions are looked up at the start.
 	$CC -shared -fPIC -Wl,--hash-style=sysv -o "$tmp/libother.so" "$tmp/other.c"
 	shim file "$tmp/linked"

@@ -9,7 +9,7 @@ check "creations" shows 'thread.create .* thread=0x[0-9a-f]+ function=0x[0-9a-f]
 check "a detached one" shows 'thread.create .* error=0 detached=1$' 1
 check "the begin of a thread is recorded" shows 'thread.begin function=0x[0-9a-f]+ creator=0x'
 check "two are waited for" shows 'thread.join .* error=0$' 2
-check "and one cannot be" shows 'thread.join .* error=35$' 1
+check "a thread that cannot be joined is recorded" shows 'thread.join .* error=35$' 1
 check "a name" shows 'thread.name .* error=0 name=worker$'
 check "pthread_exit" shows 'thread.exit value=0x' 1
 begin=$(grep 'thread.join .* error=0$' "$tmp/events" | head -n 1 | sed 's/.* thread=\([^ ]*\) .*/\1/')
@@ -19,7 +19,7 @@ check "they end, also by pthread_exit" test "$(grep -c thread.end "$tmp/events")
 shim thread,io "$probe" cancel
 check "a thread is cancelled in a wrapped call, and unwound" exits 0
 check "the cancelled call is recorded" shows 'io.read .* error=125 size=1 result=-1$' 1
-check "and the thread's end" shows 'thread.end' 1
+check "the end of the cancelled thread is recorded" shows 'thread.end' 1
 
 shim thread "$probe" thread-gone
 check "threads that give back where their identifier was stored" exits 0

@@ -152,9 +152,9 @@ if ${CC:-cc} -DMODULE -shared -fPIC -o "$tmp/ring.so" "$tmp/ring.c" -luring &&
 	check "the host works without the shim" test $? -eq 0
 	shim io "$tmp/host" "$tmp/ring.so"
 	check "a module that has liburing for itself works, and a message for dlerror() stays" exits 0
-	check "and its answers are seen" shows 'io.uring_complete ' 88
+	check "the answers of that ring are recorded" shows 'io.uring_complete ' 88
 	shim io "$tmp/host" "$tmp/ring.so" "$tmp/other.so"
 	check "another library with the same functions is not called" exits 0
-	check "and the answers are seen" shows 'io.uring_complete ' 88
+	check "the answers of the ring are recorded" shows 'io.uring_complete ' 88
 fi
 finish

@@ -171,7 +171,7 @@ else
 	check "it is refused with the reason" has err '1 refused: 1 (its instructions cannot be moved, and a jump that replaces only its first byte would lead into the file itself)'
 fi
 
-# What can be wrong with the option.
+# Wrong values of the option.
 for wrong in shop :sold shop: 'shop:(str)' 'shop:sold(str' shop:sold@ 'shop:sold(text)'; do
 	run 2 record -o "$log" --probe "$wrong" "$tmp/shop"
 done

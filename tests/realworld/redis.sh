@@ -39,7 +39,7 @@ echo "redis: $(accepted | wc -l) accepted, the server says $connections"
 
 # A command that is not pipelined is one read of a descriptor that accept() returned.
 awk '
-	# Labels of fields stand before the fields and have the same keys.
+	# Labels of fields precede the fields and have the same keys.
 	function number(key,   fields, at) {
 		fields = substr($0, index($0, "\"fields\":"))
 		at = index(fields, "\"" key "\":")

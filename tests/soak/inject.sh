@@ -41,8 +41,8 @@ below() { awk -v n="$1" -v seed="$(od -An -N4 -tu4 /dev/urandom)" 'BEGIN { srand
 
 is_over() { test $done_ -ge "$cycles" || { test -n "$seconds" && test "$(date +%s)" -ge "$end"; }; }
 
-# What attach gets besides, and what it may print. A program that executes another one does so without
-# the library. Children of the program are not recorded.
+# Further options of attach, and the messages that it may print. A program that executes another one
+# does so without the library. Children of the program are not recorded.
 options=
 said='^posixtrace: \(programs that cannot be traced: .*(executed with[a-z ]* LD_PRELOAD\|the process has made [0-9]* child\)'
 

@@ -2,10 +2,10 @@
 /*
  * account.c - compares the ledger with the events that were read and with the events of the target.
  *
- * Only the total's called is counted independently, by the published heads of the rings. The called
- * of a type or thread is computed as the sum of its columns, so its equation proves nothing. For
- * these, the sum is compared with the counts of the target, which knows type and thread of each
- * call.
+ * The library counts only the column `called` of the total independently, by the published heads of
+ * the rings. In the line of a type or a thread, it computes `called` as the sum of the other columns,
+ * so the equation of this line proves nothing. These sums are compared with the counts of the target,
+ * which knows type and thread of each call.
  */
 #include <inttypes.h>
 #include <stdio.h>

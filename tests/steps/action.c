@@ -175,7 +175,7 @@ static void start(struct try *try)
 	try_each(try, "start", posix_trace_start);
 }
 
-/* From instruction n to the target's end, events are no members; then they are again. */
+/* The events from instruction n to the target's end are no members, and later events are. */
 static void out_for_a_while(struct try *try, void (*begin)(struct try *), void (*end)(struct try *))
 {
 	try_mark(try);
@@ -295,7 +295,7 @@ static void shut_all(struct try *try)
 	}
 }
 
-/* Every second time it creates new streams at once. */
+/* In every second case, creates new streams immediately after the shutdown. */
 static void act_shutdown(struct try *try)
 {
 	try_by_owner(try, shut_all);

@@ -67,7 +67,10 @@ static uint64_t begin(enum maker maker, unsigned *type)
 	return number;
 }
 
-/* Records an event. With a duration it has as many bytes behind it, from a stamp of now on. */
+/*
+ * Records an event with this number of bytes of data. If the target tests durations, the event also
+ * has the duration since the stamp `begin`.
+ */
 static inline __attribute__((always_inline)) void record(enum maker maker, unsigned type,
 							 uint64_t begin, size_t bytes)
 {
@@ -144,8 +147,9 @@ static bool is_about_to_block(void *context)
 }
 
 /*
- * In a child of the target, which is not stepped: traces after each instruction, or stops at a
- * stop.
+ * Runs in a child of the target, which no debugger steps. Records an event after each instruction of
+ * the child. Ends the steps at a breakpoint, after TRAPS_MOST steps, and before all signals are
+ * blocked.
  */
 static void on_trap(int signal, siginfo_t *info, void *context)
 {

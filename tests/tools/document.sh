@@ -5,7 +5,7 @@
 #
 #	$ COMMAND     must exit with 0. A here-document of it ends with the line END
 #	# TEXT        has no meaning for the test, such as a command of another tool
-#	...           stands for any output
+#	...           replaces any output
 #	other lines   are printed by the command above, apart from numbers. The order of the lines is
 #	              not compared
 #

@@ -87,7 +87,7 @@ make_place() {
 		"$here/trcfmt" "$tmp/place"
 }
 
-# What the commands of a transcript can use besides the programs of the system.
+# The functions that the commands of a transcript can use, in addition to the programs of the system.
 posixtrace() { "$posixtrace" "$@"; }
 compose() { "$compose" "$@"; }
 # changed FILE COPY OFFSET BYTES: a copy of a file with other bytes, in the form of printf, at OFFSET.
@@ -150,7 +150,7 @@ ships() {
 	return "$1"
 }
 
-# Replaces what differs from run to run. live.sh has its own.
+# Replaces the text that differs from run to run. live.sh replaces this function.
 mask() { cat; }
 
 # Runs the command of $pending and prints the transcript of what it prints.

@@ -24,7 +24,7 @@ run 0 agent -c "$conf" --snapshot doll
 check "the path of the log is printed" has out "^$store/logs/.*Z-doll-$target-command.ptl$"
 log=$(cat "$tmp/out")
 check "the log has the events" test "$(count_of u)" -eq 3
-check "and the reason" reason_in "$log" 'command.*agent --snapshot'
+check "the log has the reason" reason_in "$log" 'command.*agent --snapshot'
 run 0 stat "$log"
 check "stat has the reason" has out '^agent  *snapshot, trigger command: agent --snapshot$'
 run 0 stat --json "$log"
@@ -78,7 +78,7 @@ exec 5>&- 6<&-
 until_true has_logs crash 1
 log=$(log_of crash)
 check "the log of a killed process has all of its events" test "$(count_of u)" -eq 5
-check "and the reason" reason_in "$log" "process $target (puppet) killed by SIGKILL"
+check "the log has the reason" reason_in "$log" "process $target (puppet) killed by SIGKILL"
 check "flight/ has nothing left of it" is_grounded
 
 # A later process; its normal end is no trigger.
@@ -139,7 +139,7 @@ until_true records "$target"
 check "a gap is said" said ": process $target: nothing was recorded for [0-9]*[.][0-9]* s: calls of that time"
 until_true has_logs restart 3
 "$posixtrace" agent -c "$conf" --snapshot doll >"$tmp/path"
-check "and is in the log" reason_in "$(cat "$tmp/path")" 'gap.*nothing was recorded for'
+check "the log has the gap" reason_in "$(cat "$tmp/path")" 'gap.*nothing was recorded for'
 
 # SIGHUP: a bad configuration changes nothing, a good one does.
 cp "$conf" "$tmp/good.conf"
@@ -230,7 +230,7 @@ for n in 1 2 3 4; do
 	until_true is_grounded
 done
 check "with refuse no log is removed" test -e "$last"
-check "and a message says so" said 'the quota of [0-9]* bytes has no room for a log of [0-9]* bytes of trigger bad$'
+check "a message names the trigger without room" said 'the quota of [0-9]* bytes has no room for a log of [0-9]* bytes of trigger bad$'
 run 0 agent -c "$conf" --status
 check "a log that was refused is not counted as written" \
 	has out "^trigger bad: record doll: $(($(logs bad) - before)) written, 0 held off, [1-9][0-9]* not written; "
@@ -277,7 +277,7 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 	exec 5>&- 6<&-
 	until_true is_grounded
 	check "a log that is refused leaves its account" has_logs 'bad\.ptl\.account$' 2
-	check "and no other file" test "$(ls -A "$store/logs" | grep -v 'account$')" = ''
+	check "a refused log leaves no other file" test "$(ls -A "$store/logs" | grep -v 'account$')" = ''
 	run 0 agent -c "$conf" --status
 	check "accounts are no logs, but have bytes" has out '^logs: 0 of [1-9][0-9]* bytes'
 	end_agent TERM 0
@@ -361,7 +361,7 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 		until_true grep -q "$flight" "$tmp/poor.err"
 		for n in 1 2 3 4 5 6 7 8; do sleep 0.05; done
 		check "the log in flight/ remains" test -e "$flight"
-		check "and this is printed once" lines_are 1 "$flight: it remains until its account can be written$"
+		check "the remaining log is reported once" lines_are 1 "$flight: it remains until its account can be written$"
 		chmod 700 "$store/logs"
 		until_true test ! -e "$flight"
 		check "later it leaves its account, too" has_logs 'restart\.ptl\.account$' 1

@@ -47,7 +47,7 @@ kill -ABRT "$target"
 until_true has_logs crash 1
 log=$(log_of crash)
 check "the log of a crash has the last events" test "$(count_of u)" -eq 2
-check "and the reason" reason_in "$log" 'crash.*killed by.*; only the last [1-9][0-9.]*s'
+check "the log of a crash has the reason" reason_in "$log" 'crash.*killed by.*; only the last [1-9][0-9.]*s'
 until_true is_grounded
 check "nothing else is left" is_grounded
 check "all logs are sound" all_sound

@@ -80,7 +80,7 @@ if command -v promtool >/dev/null; then
 	promtool check metrics <"$textfile" >"$tmp/lint" 2>&1
 	got=$?
 	check "promtool accepts the file" test $got -eq 0
-	check "and has no advice" is_empty lint
+	check "promtool has no advice" is_empty lint
 fi
 
 # HTTP.

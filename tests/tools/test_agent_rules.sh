@@ -30,7 +30,7 @@ tell e
 until_true has_logs many 1
 log=$(log_of many)
 check "the fourth one writes a log" reason_in "$log" "rule few: .*u: more than 3 in "
-check "which has all four" test "$(count_of u)" -eq 4
+check "the log has all four events" test "$(count_of u)" -eq 4
 
 # An event that must not be there; its type begins while the process runs.
 check "no such event yet" has_logs named 0
@@ -73,7 +73,7 @@ kill -HUP "$agent"
 until_true said ': loaded$'
 until_true records "$target"
 
-# The same process with another configuration: its rules begin anew.
+# The same process with another configuration: its rules begin again.
 write_conf '[record doll]' "executable = $puppet" \
 	'[trigger rate]' 'when = rule rate u <= 1 per 1h' 'hold-off = none'
 : >"$agent_err"

@@ -62,7 +62,7 @@ until_true metric 'posixtrace_typed_events_total{record="doll",event="u"} 3'
 check "with a free stream the events are counted" metric 'posixtrace_typed_events_total{record="doll",event="u"} 3'
 check "the process is watched" metric 'posixtrace_processes_unwatched{record="doll"} 0'
 run 0 agent -c "$conf" --status
-check "and the status says so" lacks out '^not [rw]'
+check "the status does not report the process as unwatched" lacks out '^not [rw]'
 end_agent TERM 0
 
 # No stream for the recorder.
@@ -102,7 +102,7 @@ check "later all five" metric 'posixtrace_processes{record="doll"} 5'
 rm -rf "$store"/logs/*
 run 1 agent -c "$conf" --snapshot '*'
 check "paths of logs are on standard output" has out "^$store/logs/"
-check "and nothing else" lacks out "^[^/]"
+check "standard output has only paths" lacks out "^[^/]"
 check "the message is on standard error" has err '^posixtrace: [1-4] of 5 logs were not written; the agent.s messages have the reasons$'
 run 0 agent -c "$conf" --status
 check "the status counts the logs that were not written" has out \

@@ -82,7 +82,7 @@ check "losses of a part" has err '6 of the [0-9]* events of the whole log were l
 check "losses of a part: the ledger" has err 'WARNING: .*: 3 of .* events lost'
 run 4 dump --at "$url" web1:strange.ptl --begin +3ms --end +4ms --fail-on-loss
 
-# What is asked for: fewer bytes for fewer events.
+# The requests: the server sends fewer bytes for fewer events.
 "$posixtrace" dump --at "$url" web1:plain.ptl -e job_begin >/dev/null 2>&1
 check "only the chosen types are asked for" has result '^asked .*row_type NOT IN ('
 "$posixtrace" dump --at "$url" web1:plain.ptl --begin +2ms >/dev/null 2>&1

@@ -56,7 +56,7 @@ finish_attach 0 TERM
 check "an object of JSON is printed nevertheless" has_lines out 1
 rm -f "$log"
 run 4 attach -q -p "$target" -o "$log" -d 300ms -s 64K --policy until-full --fail-on-loss
-check "and losses, too" has out ' lost (stream full [0-9]*), '
+check "the losses are printed, too" has out ' lost (stream full [0-9]*), '
 rm -f "$log"
 run 0 attach -q -p "$target" -o "$log" -d 300ms -s 64K --loop --log-policy loop --log-size 64K
 check "--loop is a policy" sh -c "'$posixtrace' stat '$log' | grep -q '^policies .*stream loop'"
@@ -70,12 +70,12 @@ finish_attach 0
 cp "$log" "$tmp/copy"
 run 1 attach -p "$target" -o "$log" -d 100ms
 check "a log that is there is refused" has err "^posixtrace: $log: the file exists; --force replaces it$"
-check "and not touched" cmp "$log" "$tmp/copy"
+check "a refused log is not changed" cmp "$log" "$tmp/copy"
 kill_target
 run 1 attach -p "$target" -o "$log" --force
 check "a process that has ended is reported" has err "^posixtrace: process $target: no such process$"
 check "a command that fails overwrites nothing" cmp "$log" "$tmp/copy"
-check "and leaves nothing" test -z "$(ls "$tmp" | grep 'a\.log\.')"
+check "a failed command leaves no file" test -z "$(ls "$tmp" | grep 'a\.log\.')"
 run 1 attach -p "$target" -o "$tmp/new.log"
 check "no new file is made" test ! -e "$tmp/new.log"
 start_busy 2
@@ -172,7 +172,7 @@ tell n
 check "a new name is looked at" until_true has_filter
 tell e n n n e
 finish_attach 0 TERM
-check "and filtered out" test "$(count_of v)" -le 1
+check "events of a new name are filtered" test "$(count_of v)" -le 1
 check "others are traced" test "$(count_of u)" -eq 2
 check "the log is sound" is_sound "$log"
 

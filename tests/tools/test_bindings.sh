@@ -27,7 +27,7 @@ counters() { "$posixtrace" stat "$1" | grep ' net.accept fd$'; }
 equal() {
 	shown "$tmp/$1.ptl" >"$tmp/$1.shown"
 	check "the log of $1 is that of C" diff "$tmp/c.shown" "$tmp/$1.shown"
-	check "and its counter" test "$(counters "$tmp/c.ptl")" = "$(counters "$tmp/$1.ptl")"
+	check "the log of $1 has the counters of C" test "$(counters "$tmp/c.ptl")" = "$(counters "$tmp/$1.ptl")"
 	run 0 verify "$tmp/$1.ptl"
 }
 
@@ -54,8 +54,8 @@ check "the program of C is built" $CC -std=gnu11 -I"$top/include" -o "$tmp/c" "$
 check "it runs" "$tmp/c" "$tmp/c.ptl"
 shown "$tmp/c.ptl" >"$tmp/c.shown"
 check "its log has all events" test "$(wc -l <"$tmp/c.shown")" -eq 14
-check "and a counter" test -n "$(counters "$tmp/c.ptl")"
-check "and all values" grep -q 'd=-9223372036854775808.*text="gr' "$tmp/c.shown"
+check "its log has a counter" test -n "$(counters "$tmp/c.ptl")"
+check "its log has all values" grep -q 'd=-9223372036854775808.*text="gr' "$tmp/c.shown"
 
 # --- C++
 

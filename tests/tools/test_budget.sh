@@ -48,14 +48,14 @@ POSIXTRACE_BUDGET_COST='0.000001 0.000001 0'
 run 0 record --force --budget 1% -o "$log" -- dd if=/dev/zero of=/dev/null bs=1 count=20000
 run 0 stat "$log"
 check "nothing is left out" lacks out '^sample'
-check "and the log has it" has out ' 2000[0-9]  .*  io.read$'
+check "the log has all reads" has out ' 2000[0-9]  .*  io.read$'
 
 # Types that explain other events are never skipped.
 POSIXTRACE_BUDGET_COST='1000000 1000000 0'
 run 0 record --force --budget 1% -o "$log" -- sh -c 'i=0; while test $i -lt 1500; do (:); i=$((i + 1)); done'
 run 0 stat "$log"
 check "forks are all recorded" lacks out '^sample  *process'
-check "and there are many" has out ' 1[5-9][0-9][0-9]  .*  process.fork$'
+check "the log has many forks" has out ' 1[5-9][0-9][0-9]  .*  process.fork$'
 
 # Skipped calls that alone exceed the budget do not keep a type away for ever.
 POSIXTRACE_BUDGET_COST='1000 1000 200'
@@ -76,7 +76,7 @@ recorder=$pid
 until_true mark 0
 check "types are turned off" mark 0
 until_true mark 1
-check "and on again" mark 1
+check "types are turned on again" mark 1
 # The recorder is killed: the guardian has the counts.
 child=$(cat "/proc/$recorder/task/$recorder/children")
 kill -KILL "$recorder"
@@ -85,7 +85,7 @@ kill -KILL $child
 until_true is_sound "$log"
 check "after kill -9 of the recorder the log is even" even
 run 0 stat "$log"
-check "and has the skipped calls" has out '^sample  *io.read: '
+check "the log of the killed recorder has the skipped calls" has out '^sample  *io.read: '
 
 # The program is killed while it runs.
 POSIXTRACE_BUDGET_COST='1000000 1000000 0'
@@ -93,7 +93,7 @@ rm -f "$log"
 run 137 record --budget 1% -o "$log" -- sh -c 'dd if=/dev/zero of=/dev/null bs=1 count=300000; kill -9 $$'
 check "after kill -9 of the program the log is even" even
 run 0 stat "$log"
-check "and has each call" has out '^sample  *io.read: [0-9]* of 30000[0-9] calls'
+check "the log of the killed program has each call" has out '^sample  *io.read: [0-9]* of 30000[0-9] calls'
 
 # Starts of programs cost, too: the library is loaded by each of them. The recorder looks at the
 # stream several times meanwhile.

@@ -54,11 +54,11 @@ check "a forbidden event is reported" has out '^    1970-01-01T00:00:00.50100000
 one 'never req_end where "result > 0"' 0
 one 'never gone' 0
 check "a rule about nothing is skipped" has out ': skipped: never gone (.*the log has no such event type)$'
-check "and that is said" has err 'WARNING: .*/rule:1: gone: the log has no such event type$'
+check "a skipped rule is reported" has err 'WARNING: .*/rule:1: gone: the log has no such event type$'
 run 0 check --tap "$tmp/rule" "$tmp/log"
 check "in TAP, too" has out '^ok 1 - never gone # SKIP the log has no such event type$'
 run 0 check --junit "$tmp/rule" "$tmp/log"
-check "and in JUnit" has out '<skipped message="the log has no such event type"/></testcase>$'
+check "JUnit reports the skipped rule" has out '<skipped message="the log has no such event type"/></testcase>$'
 check "where it is counted" has out 'failures="0" errors="0" skipped="1">$'
 one 'never req_edn' 0
 check "the nearest name is reported" has err 'WARNING: .*/rule:1: req_edn: the log has no such event type; did you mean req_end?$'
@@ -118,7 +118,7 @@ check "with a caret" has err '^    ^$'
 sed -i.bak 's/^lock order:/"lock <order>":/' "$tmp/rules"
 run 1 check "$tmp/rules" "$tmp/log"
 check "rules have lines and names" has out '/rules:2: violated: answers (100 events, 2 violations)$'
-check "or their text" has out '/rules:4: skipped: never "gone"'
+check "a rule without a name has its text" has out '/rules:4: skipped: never "gone"'
 run 1 check --tap "$tmp/rules" "$tmp/log"
 check "TAP has a plan" test "$(sed -n 2p "$tmp/out")" = 1..3
 check "TAP reports the rules that are not ok" has out '^not ok 1 - answers$'
@@ -141,7 +141,7 @@ echo 'every a is followed by b of the same id' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/lost"
 check "a loss leaves a rule undecided" has out ': undecided: .* (2 events, 0 violations, 1 undecided)$'
 run 2 check --tap "$tmp/rule" "$tmp/lost"
-check "which is not ok" has out '^not ok 1 - every a'
+check "an undecided rule is not ok" has out '^not ok 1 - every a'
 
 # verdict STATUS WORD RULE LINE...: the verdict of check on a rule and a log of these lines.
 verdict() {
@@ -226,7 +226,7 @@ awk 'BEGIN { print "type a u32 id"; print "type b u32 id"; for (i = 0; i < 65537
 	"$compose" "$tmp/many"
 echo 'every a is followed by b of the same id within 1h' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/many"
-check "so does want of room" has out '(65537 events, 0 violations, 65537 undecided)$'
+check "a lack of room leaves a rule undecided" has out '(65537 events, 0 violations, 65537 undecided)$'
 head -c $(($(wc -c <"$tmp/many") / 2)) "$tmp/many" >"$tmp/cut"
 echo 'never b' >"$tmp/rule"
 run 2 check "$tmp/rule" "$tmp/cut"
@@ -298,7 +298,7 @@ check "the field is quoted" has err "nothing"
 run 2 check --tap "$tmp/rules" "$tmp/missing"
 check "TAP reports that nothing was checked" has out '^Bail out! '
 run 2 check --junit "$tmp/rule" "$tmp/log"
-check "and by JUnit" has out 'errors="1"'
+check "JUnit reports that nothing was checked" has out 'errors="1"'
 run 2 check - - <"$tmp/rules"
 check "rules and log are not both standard input" has err 'cannot both be standard input$'
 

@@ -23,7 +23,7 @@ compare() {
 	dumped=$("$posixtrace" dump --system "$tmp/$log.log" "$@" 2>/dev/null | wc -l)
 	run 0 convert "$tmp/$log.log" "$@" --to jsonl
 	check "$log $*: jsonl has the events of dump" test "$(grep -c '^{"event"' "$tmp/out")" -eq "$dumped"
-	check "$log $*: so has csv" test "$(csv_events "$tmp/$log.log" "$@")" -eq "$dumped"
+	check "$log $*: csv has the events of dump" test "$(csv_events "$tmp/$log.log" "$@")" -eq "$dumped"
 	run 0 convert "$tmp/$log.log" "$@" --force -o "$tmp/chosen.ptl"
 	check "$log $*: so has a log" test "$("$posixtrace" dump --system "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
 	run 0 verify "$tmp/chosen.ptl"

@@ -53,7 +53,7 @@ run 0 convert "$tmp/b" "$tmp/a" --to jsonl --clock-error one=1us
 run 2 convert "$tmp/b" "$tmp/a" --to jsonl --clock-error one=x
 run 0 convert "$tmp/a" "$tmp/b" --to csv
 check "CSV has a column for the log" has out '^time,.*,fields,names,log.$'
-check "which each event has" test "$(grep -c "\"$tmp/[ab]\".\$" "$tmp/out")" -eq 9
+check "each event of the CSV has its log" test "$(grep -c "\"$tmp/[ab]\".\$" "$tmp/out")" -eq 9
 
 # The same events, with any selection, in every format. START and FILTER describe the filter of one
 # log. RKH has no times of this size.
@@ -118,7 +118,7 @@ lost work_end 1
 END
 run 0 convert "$tmp/c" "$tmp/d" --to chrome
 check "an end of one log ends no span of another" test "$(grep -c '"ph":"e"' "$tmp/out")" -eq 1
-check "but its own" has out '"ph":"b","ts":0.000,.*"id":"0x1"'
+check "an end ends the span of its own log" has out '"ph":"b","ts":0.000,.*"id":"0x1"'
 if "$posixtrace" convert --list | grep -q sqlite && command -v sqlite3 >/dev/null; then
 	run 0 convert "$tmp/c" "$tmp/d" --to sqlite -o "$tmp/two.db"
 	check "so it is in a database" test "$(sqlite3 "$tmp/two.db" 'SELECT duration, log FROM spans')" = "3000|$tmp/c"
@@ -167,7 +167,7 @@ check "each event is read by its own log's description" has out '"fields":{"coun
 check "those of the other log, too" has out '"n":2'
 run 1 convert "$tmp/a" "$tmp/g" -o "$tmp/refused.ptl"
 check "a log says why it cannot be" has err '^posixtrace: event type tick: two of the logs describe its data differently'
-check "and is not there" test ! -e "$tmp/refused.ptl"
+check "a log that cannot be made is not left behind" test ! -e "$tmp/refused.ptl"
 run 0 convert "$tmp/a" "$tmp/g" -x tick -o "$tmp/without.ptl"
 
 # Processes of two hosts with one number are refused; others are one trace without a host.
@@ -201,7 +201,7 @@ check "without one of them there is no output" test ! -e "$tmp/none.ptl"
 head -c 4500 "$tmp/x" >"$tmp/cut"
 run 3 convert "$tmp/a" "$tmp/cut" -o "$tmp/of_cut.ptl"
 check "a cut log is reported" has err "^posixtrace: $tmp/cut: "
-check "and the rest is kept" test "$("$posixtrace" dump --system "$tmp/of_cut.ptl" 2>/dev/null | wc -l)" -ge 4
+check "the whole part of a cut log is kept" test "$("$posixtrace" dump --system "$tmp/of_cut.ptl" 2>/dev/null | wc -l)" -ge 4
 "$posixtrace" convert "$tmp/a" - --to jsonl <"$tmp/b" >"$tmp/out" 2>"$tmp/err"
 check "one may be standard input" test "$(grep -c '^{"event"' "$tmp/out")" -eq 9
 "$posixtrace" convert - "$tmp/b" --to perfetto <"$tmp/a" >"$tmp/out" 2>"$tmp/err"

@@ -96,7 +96,7 @@ if has_shim; then
 	crashes posixtrace_ended status,field.pid
 	check "each process has one such event" sh -c "cut -f 2 '$tmp/out' | sort | uniq -d | grep . && exit 1; exit 0"
 	check "with its status" has out '^"exited with 3"'
-	check "and that of an orphan" has out '^"exited with 4"'
+	check "the status of an orphan is recorded" has out '^"exited with 4"'
 fi
 record 139 -e nothing "$crashing" segv
 check "patterns do not exclude it" test "$("$posixtrace" dump -e 'crash.*' "$log" | grep -c ' crash.signal ')" -eq 1

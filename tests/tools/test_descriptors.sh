@@ -106,7 +106,7 @@ io.read 2 2 5 5
 io.read 1 1 6 -2
 EOF
 run 0 dump "$tmp/odd"
-check "and have no names" has out 'io.read fd=5$'
+check "the descriptors have no names" has out 'io.read fd=5$'
 compose="${top_builddir:-..}/tests/tools/compose"
 # Prints the descriptors of each call of a log that has the usual types and the given lines.
 names_of() {
@@ -344,7 +344,7 @@ check "a log without io.close has no names" has out 'io.read fd=3$'
 # The selection of a command does not matter, and report has the same names.
 run 0 dump -x io.close -x io.dup "$log"
 check "dump -x io.close has the names" has out 'io.read fd=9 </etc/hosts> error=0'
-check "and none of closed descriptors" has out 'io.read fd=3 error='
+check "dump -x io.close has no names of closed descriptors" has out 'io.read fd=3 error='
 run 0 dump "$log"
 reads >"$tmp/expected"
 reads_of_report() { sed -n 's/.* io.read  *fd=\(.*\) error=.*/\1/p' "$tmp/out"; }
@@ -357,9 +357,10 @@ same "report of standard input"
 run 0 report --tail 2 -e io.read "$log"
 check "report --tail" has out 'io.read  *fd=7 <dir/sub/file>'
 
-# Descriptors that the recorder found open when it attached. The look of process 1 took 100 us: what
-# the program changed in this time wins. What it did not change has its name in this time, too. A
-# copy, a child, and a program that one of them starts have the same names.
+# Descriptors that the recorder found open when it attached. The look of process 1 took 100 us.
+# If the program changed a descriptor in this time, the name from the program's event is valid. The
+# other descriptors have the names of the look. A copy, a child, and a program that one of them starts
+# have the same names.
 "${top_builddir:-..}/tests/tools/compose" "$log" <<'EOF' || exit 99
 type io.open fd fd; errno error; fd folder; x32 flags; str path
 type io.close fd fd; errno error
@@ -426,7 +427,7 @@ reads >"$tmp/got"
 same "descriptors that were open before"
 check "dump hides how they were found" lacks out posixtrace_descriptor
 run 0 report "$log"
-check "and so does report" lacks out posixtrace_descriptor
+check "report hides how the names were found" lacks out posixtrace_descriptor
 run 0 dump -e posixtrace_descriptor "$log"
 check "a pattern shows them" has out 'fd=7 .*name="/old"'
 

@@ -45,7 +45,7 @@ check "nothing is found in ten pairs of the same, not in $found" test $found -eq
 for i in 1 2 3; do
 	run 4 diff --fail-on-difference "$tmp/same$i" "$tmp/slow"
 	check "a tenth more is found in the type that has it" has out '^\* p50 .*  event call5$'
-	check "and in no other" test "$(grep '^\* ' "$tmp/out" | grep -c -v ' call5$')" -eq 0
+	check "no difference is found in another type" test "$(grep '^\* ' "$tmp/out" | grep -c -v ' call5$')" -eq 0
 	check "the printed difference is within its interval" awk '$1 == "*" && $2 == "p50" { found = 1
 		good = $6 < 1.1 && $8 > 1.1 && $5 > 1.05 && $5 < 1.15 } END { exit !(found && good) }' "$tmp/out"
 done
@@ -77,7 +77,7 @@ run 4 diff --fail-on-difference "$tmp/one" "$tmp/two"
 check "a type that the other lacks is found" has out '^\* count *0 *1000 .*  type b$'
 check "twenty events are too few for a comparison" lacks out ' c$'
 run 0 diff --all "$tmp/one" "$tmp/two"
-check "but are shown on demand" has out '^  count *20 *0 .* -  type c$'
+check "figures without a comparison are shown on demand" has out '^  count *20 *0 .* -  type c$'
 
 # Everything slower, and the common factor removed.
 for factor in 1 2; do
@@ -89,7 +89,7 @@ run 0 diff "$tmp/all1" "$tmp/all2"
 check "twice as slow is found in all" test "$(grep -c '^\* p50' "$tmp/out")" -eq 4
 run 0 diff --relative "$tmp/all1" "$tmp/all2"
 check "--relative says what is common" has out '^4 spans together took [12]\.[0-9]* times as long in B'
-check "and finds what is not" test "$(grep '^\* p50' "$tmp/out" | sed 's/.* //')" = c3
+check "--relative finds the type that differs" test "$(grep '^\* p50' "$tmp/out" | sed 's/.* //')" = c3
 
 # Losses of a log are reported, and mark the affected figures.
 for lost in 7 0; do
@@ -111,13 +111,13 @@ check "JSON has it of each log" has out '"lost":9},"level"'
 check "the losses of each figure are counted" has out '"lost_a":0,"lost_b":7'
 run 0 latency "$tmp/lost7"
 check "latency says it" has out ': 2002 events, .*, 9 events of these types lost$'
-check "and marks an event" has out '  a (7 events lost)$'
+check "latency marks an event with losses" has out '  a (7 events lost)$'
 check "and a span, one end of which was lost" has out '  s (2 events lost)$'
-check "and nothing else" lacks out '  b ('
+check "latency marks no other event" lacks out '  b ('
 run 0 latency --json "$tmp/lost7"
 check "in JSON, too" has out '"backwards":0,"lost":7}'
 run 0 latency "$tmp/lost0"
-check "and says nothing without losses" lacks out lost$
+check "without losses no mark is printed" lacks out lost$
 
 if command -v python3 >/dev/null; then
 	run 0 diff --json "$tmp/same1" "$tmp/slow"

@@ -45,7 +45,7 @@ if unshare --user --map-root-user --mount true 2>/dev/null; then
 	run 0 doctor "$(cat "$tmp/inside")"
 	check "its namespaces are named" finding limited namespaces '.*of its own: .*mnt'
 	check "with the section about containers" advice 'section CHROOT AND CONTAINERS$'
-	check "which the page has" grep -q '^\.Sh CHROOT AND CONTAINERS' \
+	check "the manual page has this section" grep -q '^\.Sh CHROOT AND CONTAINERS' \
 		"${top_srcdir:-${0%/*}/../..}/lib/man/posixtrace-preload.7"
 	kill -KILL $outside
 	wait $outside 2>/dev/null

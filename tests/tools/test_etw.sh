@@ -73,7 +73,7 @@ made E13-cpu 1
 made E14 1
 check "E14: a hint" has err 'etw-clock'
 run 0 convert "$tmp/made.etl" -o "$tmp/hint.jsonl" --etw-clock 1
-check "E14: which helps" etw events "$tmp/hint.jsonl" "$tmp/$classic.jsonl"
+check "E14: the hint leads to the right events" etw events "$tmp/hint.jsonl" "$tmp/$classic.jsonl"
 made E15 0 lxcore_kernel
 check "E15: the event is kept" events 2
 made E16 0
@@ -87,10 +87,10 @@ made E21 0
 check "E23 can be made" etw make E23 "$samples/$classic.etl" "$tmp/made.etl"
 run 0 convert "$tmp/made.etl" -o "$tmp/made.jsonl" --force
 check "E23: the headers of buffers lose no event" events 8
-check "E23: and nothing is said" lacks err E23
+check "E23: no message is printed" lacks err E23
 made E22 0
 check "E22: the counts are reported" has err '5 events and 0 buffers'
-check "E22: and in the ledger" has made.jsonl '"lost":5,"cause":"stream full"'
+check "E22: the ledger has the losses" has made.jsonl '"lost":5,"cause":"stream full"'
 
 # The cost of the time between two records of a thread.
 check "costs can be made" etw make cost "$samples/$classic.etl" "$tmp/cost.etl"
@@ -119,7 +119,7 @@ run 0 convert --from etw --spans "$tmp/spans.etl" -o "$tmp/spans.log" --to log -
 run 0 dump -e '*.span' "$tmp/spans.log"
 check "the events have the same values" has out ' etw.threadpool.span took=[0-9.]*m*s waited=500ms cpu_time=78.125ms$'
 run 0 latency "$tmp/spans.log"
-check "which latency knows" has out ' etw.threadpool.span$'
+check "latency shows the spans" has out ' etw.threadpool.span$'
 run 0 convert "$samples/$classic.etl" -o "$tmp/classic.log" --to log --force
 run 0 latency "$tmp/classic.log"
 check "dc_start and dc_end begin and end nothing" lacks out 'etw.process.dc'
@@ -140,7 +140,7 @@ made_well filetime
 check "a clock of FILETIME" has made.jsonl '"ns":"1304341013991426700"'
 made_well lost
 check "a lost event has its place in the order" has made.jsonl '"lost":null,"cause":"stream full","from":"2011'
-check "and is an event" has made.jsonl 'etw.lostevent.32'
+check "a lost event is an event of the trace" has made.jsonl 'etw.lostevent.32'
 made_well extension
 check "an extension is an event" has made.jsonl '"event":"etw.process.extension"'
 made_well extension --join
@@ -228,6 +228,6 @@ run 0 convert "$tmp/rare.log" -o "$tmp/rare.etl"
 check "rare things are written by the rules" etw exported "$tmp/rare.etl" "$tmp/rare.jsonl"
 run 0 convert "$tmp/rare.etl" -o "$tmp/again.log" --to log
 run 0 convert "$tmp/again.log" -o "$tmp/again.jsonl"
-check "and are what they were" cmp "$tmp/again.jsonl" "$tmp/rare.jsonl"
+check "rare records are the same after a second conversion" cmp "$tmp/again.jsonl" "$tmp/rare.jsonl"
 check "the data of 200000 bytes too" has again.jsonl '"len":200000'
 finish

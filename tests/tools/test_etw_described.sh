@@ -29,7 +29,7 @@ check "addresses and ports" has out ' etw.tcpip.connect .*daddr="10.0.0.2" saddr
 check "a context switch" has out ' etw.thread.cswitch NewThreadId=10 OldThreadId=20 .*OldThreadWaitReason=-1 '
 check "a stack of any depth" has out ' etw.stackwalk.stack .*Stack="\[0x1000 0x2000 0x3000\]"'
 check "a payload that is too short stays bytes" has out ' etw.perfinfo.sampled_profile~[0-9a-f]* .*size=28 .* +7856'
-check "which is reported" has kernel.err 'E24: warning: the payload of an event "etw.perfinfo.sampled_profile"'
+check "the wrong payload is reported" has kernel.err 'E24: warning: the payload of an event "etw.perfinfo.sampled_profile"'
 run 0 convert "$tmp/kernel.etl" --to listing
 check "a listing has the fields" has out '^R .* etw.perfinfo.sampled_profile .* InstructionPointer=0x7ff612345678 .*cost='
 
@@ -51,7 +51,7 @@ described texts
 check "bytes that are no UTF-8 are Latin-1, whatever form they imitate" \
 	has out ' etw.Test-Provider.Bad ansi="<à\\xc2\\x80\\xc2\\x80><í.\\xc2\\x80><ô\\xc2\\x90\\xc2\\x80\\xc2\\x80><â\\xc2\\x82>" '
 check "names are cut between characters" has out ' etw.Test-Provider.N*ü*~[0-9a-f]* '
-check "and names of fields" has out ' etw.Test-Provider.Element s="\[{x*=1}\]" '
+check "the names of fields are cut between characters" has out ' etw.Test-Provider.Element s="\[{x*=1}\]" '
 check "texts and names are UTF-8" iconv -f UTF-8 -t UTF-16 "$tmp/out" -o /dev/null
 run 0 convert "$tmp/texts.ptl" --to jsonl
 check "exactly, so that JSON has them as they are" lacks out '"exact":false'
@@ -59,8 +59,8 @@ check "exactly, so that JSON has them as they are" lacks out '"exact":false'
 described large
 check "an event that decodes to more than a log takes is not cut" \
 	has out ' etw.Test-Provider.Large~[0-9a-f]* .*size=64[0-9]* '
-check "which is reported" has large.err 'E26: warning: the payload of an event "etw.Test-Provider.Large"'
-check "and nothing is cut" lacks large.err 'cut'
+check "the wrong payload is reported" has large.err 'E26: warning: the payload of an event "etw.Test-Provider.Large"'
+check "no event is cut" lacks large.err 'cut'
 check "others of its type are decoded" has out ' etw.Test-Provider.Large s="\[{long_name_[^ ]*=1 other_name[^ ]*=1}\]" '
 check "many elements of one byte are decoded" has out ' etw.Test-Provider.Small s="\[{a=1} {a=1} .* {a=1}\]" '
 

@@ -89,5 +89,5 @@ run 0 convert --from evt "$tmp/comment.evt" --to evt
 check "a list without events is one" has_lines out 1
 : >"$tmp/empty.evt"
 run 0 convert --from evt "$tmp/empty.evt" --to evt
-check "so is an empty file" has_lines out 1
+check "an empty file is an empty trace" has_lines out 1
 finish

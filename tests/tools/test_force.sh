@@ -85,10 +85,10 @@ for victim in victim gone; do
 	check "the file beside the output is refused, too" has err "/o.trxc: the file exists; --force replaces it$"
 	check "then there is no output" test ! -e "$tmp/box/o"
 	check "the target of the link is not changed" is_precious "$tmp/box/victim"
-	check "or stays away" test ! -e "$tmp/box/gone"
+	check "a missing target of the link is not made" test ! -e "$tmp/box/gone"
 	run 0 convert "$tmp/log" --to tracex -o "$tmp/box/o" --force
 	check "--force replaces the link" test -f "$tmp/box/o.trxc" -a ! -L "$tmp/box/o.trxc"
-	check "and nothing else" is_precious "$tmp/box/victim"
+	check "--force does not change the target of the link" is_precious "$tmp/box/victim"
 	rm "$tmp/box/o" "$tmp/box/o.trxc"
 done
 mkfifo "$tmp/box/pipe"
@@ -108,7 +108,7 @@ if test -e /dev/stdout; then
 		"$posixtrace" html "$tmp/log" $force -o /dev/stdout >"$tmp/page" 2>"$tmp/err"
 		check "/dev/stdout is written to as it is" grep -q '<html' "$tmp/page"
 	done
-	check "and stays" test -e /dev/stdout
+	check "/dev/stdout remains" test -e /dev/stdout
 	run 1 snapshot -p $$ -o /dev/stdout --force
 fi
 finish

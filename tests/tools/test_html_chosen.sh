@@ -33,7 +33,7 @@ run 0 html "$tmp/many.ptl" -o "$tmp/many.html"
 check "each state has its time" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/many.html"
 run 0 html --items 2000 "$tmp/many.ptl" -o "$tmp/few.html"
 check "the times of too many states remain" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/few.html"
-check "and the page is smaller" test "$(wc -c <"$tmp/few.html")" -lt "$(wc -c <"$tmp/many.html")"
+check "the page with chosen events is smaller" test "$(wc -c <"$tmp/few.html")" -lt "$(wc -c <"$tmp/many.html")"
 
 # Two logs of the same time: the states of the second one are complete, too.
 for pid in 1 2; do

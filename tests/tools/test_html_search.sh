@@ -53,12 +53,12 @@ check "hits are drawn" answers '"true"'
 in_browser "$tmp/page.html" '((text, send) => (text.value = "fd=3", text.dispatchEvent(new Event("input")), send({ key: "Enter", shiftKey: true }), [Math.floor(posixtrace.state.mark / 1e6), (send({ key: "Escape" }), posixtrace.state.matching)]))(document.getElementById("search"), init => document.getElementById("search").dispatchEvent(new KeyboardEvent("keydown", { bubbles: true, cancelable: true, ...init })))'
 check "Shift and Enter go back from the end, Escape ends the search" answers '[5,null]'
 
-# What the page does not have is said.
+# The page says that it lacks some fields.
 in_browser "$tmp/some.html" '(posixtrace.find("/etc/none"), posixtrace.openTab("hits"), [document.querySelector("#found .warn").textContent, document.getElementById("found-limit").textContent])'
 check "a page with some of the fields says how many" has answer '^\["; searched the values of [1-9][0-9]* % of the events","The page has the fields of [1-4] of 8 events; .*"\]$'
 in_browser "$tmp/some.html" '(posixtrace.find("it" + String.fromCharCode(39) + "s"), posixtrace.openTab("hits"), document.querySelector("#found-list .command").textContent)'
 tr -d '"' <"$tmp/answer" | sed 's/\\\\/\\/g; s/^posixtrace/"$posixtrace"/' >"$tmp/command"
-check "and which command searches all" has command "it'.*'s'$"
+check "the page names the command that searches all fields" has command "it'.*'s'$"
 check "which can be pasted into a shell" sh -n "$tmp/command"
 in_browser "$tmp/none.html" '(posixtrace.find("passwd"), [document.getElementById("found").dataset.hits, document.querySelector("#found .warn").textContent])'
 check "also without any fields" answers '["0","; searched the values of 0 % of the events"]'

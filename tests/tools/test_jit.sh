@@ -32,7 +32,7 @@ frames a.ptl io.open >frames
 check "a caller of a caller has its name, file and line" grep -q ' callBack (/srv/my app/server.js:12)$' frames
 run 0 symbols a.ptl
 check "the list has the functions that occur" has out '\[jit\] JS:\*callBack /srv/my app/server.js:12:34$'
-check "and no other" lacks out 'older\|not complete\|Shop'
+check "the list has no other functions" lacks out 'older\|not complete\|Shop'
 run 0 dump --symbols -e '*.inotify*' a.ptl
 check "the caller of a function has its name" has out ' in int shop.Item.total(int)'
 run 0 symbols --json a.ptl

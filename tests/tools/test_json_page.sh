@@ -133,7 +133,7 @@ check "so is one of an object in several sections" \
 	wrong '^verify\.ledger\.unread is not in the page$' verify '/^\.It Va unread /d'
 check "so is one of several in a row" \
 	wrong '^why\.answers\.tid is not in the page$' why 's/^\.It Va pid , tid /.It Va pid /'
-check "so is a wrong type" \
+check "a wrong type is reported" \
 	wrong '^stat\.pid is not of the type digits' stat 's/^\(\.It Va pid Ta \)number/\1digits/'
 check "so is a member that may be absent without a word" \
 	wrong '^dump\.level is absent' dump '/^Absent: its schema has no @level/d'

@@ -35,7 +35,7 @@ const char *say_strerror(int err)
 }
 
 #define RECORDS   200000
-#define LATE_NS   5000     /* a record may arrive by so much later than its order */
+#define LATE_NS   5000     /* a record may arrive after records that are this much younger */
 #define DATA_MOST 300
 
 /* The data of a record of kind KERNEL_EVENT is its number and then the low byte of the number. */

@@ -54,7 +54,7 @@ check "convert to JSON lines names the values" \
 	has log.jsonl '"names":{"flags":"O_WRONLY|O_CREAT|O_EXCL"'
 run 0 convert "$log" --to ctf -o "$tmp/ctf"
 check "CTF has a type for octal numbers" grep -q -a 'o32 _mode' "$tmp/ctf/metadata"
-check "and labels for bits" grep -q -a 'enum : x32 { "O_RDONLY" = 0,' "$tmp/ctf/metadata"
+check "CTF has labels for bits" grep -q -a 'enum : x32 { "O_RDONLY" = 0,' "$tmp/ctf/metadata"
 run 0 convert "$log" --to perfetto -o "$tmp/log.perfetto"
 check "Perfetto has the names" grep -q -a 'O_WRONLY|O_CREAT|O_EXCL' "$tmp/log.perfetto"
 if "$posixtrace" query "$log" 'SELECT 1' >/dev/null 2>&1; then

@@ -25,7 +25,7 @@ line() {
 start_busy 8
 check "a process that is not traced is not listed" test "$(listed)" -eq 0
 check "there is a head line" has out '^ *PID  PROGRAM  *STREAM  *POLICY  *LOG  *STATUS  *FILL  *EVENTS  *LOST  *CREATOR  *INHERITED$'
-check "and nothing is wrong" is_empty err
+check "list prints no message" is_empty err
 attach
 check "a trace is listed with all that belongs to it" \
 	line "victim  *a.log  *flush  *append  *[rf]u[a-z]*  *[0-9]*%  *[0-9]*  *[0-9]*  *$tracer (posixtrace)  *no"
@@ -56,7 +56,7 @@ start_puppet
 attach --inherit
 check "a stream that may be inherited" line "puppet  .*  yes"
 tell f
-check "and one that is" line "puppet  .*  yes, by 1"
+check "an inherited stream has the number of its children" line "puppet  .*  yes, by 1"
 tell s
 check "by a spawned program too" line "puppet  .*  yes, by 2"
 finish_attach 0 TERM
@@ -105,7 +105,7 @@ if test "$(id -u)" -eq 0 && setpriv --reuid 65534 --regid 65534 --clear-groups "
 	>/dev/null 2>&1; then
 	setpriv --reuid 65534 --regid 65534 --clear-groups "$posixtrace" list >"$tmp/out" 2>"$tmp/err"
 	check "another user may list" test $? -eq 0
-	check "but does not see it" lacks out "^ *$target "
+	check "another user does not see the process" lacks out "^ *$target "
 	check "it prints no message about it" is_empty err
 fi
 finish_attach 0 TERM

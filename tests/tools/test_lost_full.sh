@@ -19,7 +19,7 @@ lost=$("$posixtrace" convert "$tmp/full" --to jsonl |
 check "the stream stopped itself" test "$("$posixtrace" dump -e posix_trace_stop "$tmp/full" 2>/dev/null |
 	grep -c by=full)" -eq 1
 check "there are events behind it" test "$end" -gt "$full"
-check "and some were lost" test "$lost" -gt 0
+check "some events were lost" test "$lost" -gt 0
 
 # where FORMAT LOSS LOG OPTION...: the export's only loss
 where() {

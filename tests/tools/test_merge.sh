@@ -66,8 +66,8 @@ run 0 dump --merge --raw "$tmp/a" "$tmp/b"
 check "text begins with the log, and marks the event" has out "^$tmp/b 1700000000010001500 .* tick n=1 \[unordered\]$"
 run 0 report "$tmp/a" "$tmp/b"
 check "report has a column for the log" has out '^LOG  *TIME  *DELTA'
-check "and all events" has_lines out 9
-check "and marks" has out "^$tmp/b .* tick *n=1 \[unordered\]$"
+check "the report has all events" has_lines out 9
+check "the report marks events without order" has out "^$tmp/b .* tick *n=1 \[unordered\]$"
 run 0 report -h -o "$tmp/report" --fields log,n "$tmp/a" "$tmp/b"
 check "report writes to a file, too" test "$(wc -l <"$tmp/report")" -eq 8
 run 0 report -h -p 1 --fields log,n "$tmp/a" "$tmp/b"

@@ -10,7 +10,7 @@ samples=${top_srcdir:-${0%/*}/../..}/tests/samples
 mutate=${top_builddir:-..}/tests/tools/mutate
 
 check "dumps of ThreadX" "$mutate" 300 1 "$samples"/tracex/*.trx
-check "and their text" "$mutate" 100 2 "$samples"/tracex/*.hex "$samples"/tracex/*.srec
+check "the texts of ThreadX dumps do no harm" "$mutate" 100 2 "$samples"/tracex/*.hex "$samples"/tracex/*.srec
 check "streams of RKH" "$mutate" 500 5 "$samples"/rkh/*/*.bin
 check "logs of ETW" "$mutate" 60 4 "$samples"/etw/*.etl
 "$mutate" 10 3 "$samples"/tracex/*.trx >"$tmp/a"

@@ -33,7 +33,7 @@ check "the same pipe" has out 'io.read .*fd=[0-9]* <pipe:\[[0-9]*\]> .* result=1
 check "a connection that the program made" has out 'net.send .*<tcp 127.0.0.1:[0-9]* -> 127.0.0.1:[0-9]*> '
 check "a connection that it accepted" has out 'net.recv .*<tcp 127.0.0.1:[0-9]* <- 127.0.0.1:[0-9]*> '
 check "a local connection" has out "net.send .*<unix -> unix:$tmp/local> "
-check "and its other end" has out "net.recv .*<unix unix:$tmp/local> "
+check "the other end of a local connection has a name" has out "net.recv .*<unix unix:$tmp/local> "
 check "dump hides how they were found" lacks out posixtrace_descriptor
 run 0 dump -e posixtrace_descriptor "$log"
 check "an eventfd" has out 'kind="eventfd" name="eventfd"'
@@ -140,9 +140,9 @@ if unshare -pf true 2>/dev/null; then
 	run 0 dump -e posixtrace_attached "$log"
 	check "its program has the same number" has out 'pid=1 '
 	run 0 dump -e posixtrace_blocked "$log"
-	check "and so has its wait" has out 'pid=1 tid=1 .*call="read"'
+	check "its wait has the same number" has out 'pid=1 tid=1 .*call="read"'
 	run 0 dump -e posixtrace_ended "$log"
-	check "and its end" has out 'pid=1 '
+	check "its end has the same number" has out 'pid=1 '
 
 	# Process 1 is the shell, and the others are those that it starts.
 	start unshare -pf --kill-child sh -c 'sleep 100 | cat; exit' >/dev/null

@@ -17,7 +17,7 @@ uses="process $target: it uses another version of libposixtrace: /.*/libposixtra
 
 refuses() {
 	check "$1: the library of the process is named" has err "$uses"
-	check "$1: and the next step" has err 'use the posixtrace of that version'
+	check "$1: the message has the next step" has err 'use the posixtrace of that version'
 }
 for command in attach snapshot; do
 	run 1 "$command" -p "$target" -o "$tmp/new.ptl"
@@ -32,7 +32,7 @@ start sleep 60
 "$posixtrace" list >"$tmp/out" 2>"$tmp/err"
 check "list says that it does not show its streams" has err \
 	"process $target: its streams are not listed: it uses another version"
-check "and names no other process" lacks err "process $pid:"
+check "list names no other process" lacks err "process $pid:"
 "$posixtrace" doctor "$target" >"$tmp/out" 2>&1
 check "doctor knows the reason" has out 'streams .*another version of libposixtrace'
 run 0 status "$pid"

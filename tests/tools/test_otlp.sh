@@ -224,8 +224,8 @@ lost mark 4' | "$compose" "$tmp/second.ptl" || exit 99
 sound "losses of the second of two logs" "$tmp/first.ptl" "$tmp/second.ptl"
 otlp show "$tmp/sound" >"$tmp/shown"
 check "the losses of all logs are those of no host" lacks shown "^R3: .*\(host\|log\)[.]"
-check "so is the account" has shown '^R3 posixtrace.account .*called=6 .*account.lost=4 '
-check "and each loss" has shown '^R3 posixtrace.lost .*posixtrace.lost.count=4'
+check "the account has no host" has shown '^R3 posixtrace.account .*called=6 .*account.lost=4 '
+check "each loss has no host" has shown '^R3 posixtrace.lost .*posixtrace.lost.count=4'
 sound "the second log alone" "$tmp/second.ptl"
 otlp show "$tmp/sound" >"$tmp/shown"
 check "one log has the resource of its host" has shown '^R1: .*host.name="second"'
@@ -253,7 +253,7 @@ check "only the owner reads the events" test \
 	"$posixtrace" convert "$tmp/many.ptl" --to otlp -o "$tmp/small" >"$tmp/out" 2>"$tmp/err"
 )
 check "a full disk fails" test $? -eq 1
-check "and leaves no folder" test ! -e "$tmp/small"
+check "a full disk leaves no folder" test ! -e "$tmp/small"
 convert_to many "$tmp/many.ptl"
 check "many events are several requests" test "$(wc -l <"$tmp/many/logs.jsonl")" -gt 40
 finish

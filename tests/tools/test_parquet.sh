@@ -109,14 +109,14 @@ run 1 convert "$demo" --to parquet
 check "standard output is refused" has err 'a folder of files'
 run 2 convert "$demo" --to parquet -o "$tmp/none" --compression=gzip
 check "an unknown compression is refused" has err 'must be zstd or none'
-check "and leaves no folder" test ! -e "$tmp/none"
+check "an unknown compression leaves no folder" test ! -e "$tmp/none"
 (
 	ulimit -f 64
 	trap '' XFSZ
 	"$posixtrace" convert "$tmp/big.log" --to parquet -o "$tmp/small" --compression=none
 ) 2>"$tmp/err"
 check "a full disk ends the conversion" test $? -ne 0 -a -s "$tmp/err"
-check "and leaves no folder behind" test ! -e "$tmp/small"
+check "a full disk leaves no folder" test ! -e "$tmp/small"
 run 0 convert "$demo" -o "$tmp/named.parquet"
 check "the suffix selects the format" test -s "$tmp/named.parquet/events.parquet"
 check "only the owner reads the events" test "$(stat -c %a "$tmp/named.parquet" "$tmp/named.parquet/events.parquet" | tr '\n' ' ')" = "700 600 "

@@ -54,7 +54,7 @@ check "nothing reaches the terminal" lacks out "$(printf '\033')"
 
 run 0 report --fields pid,event,u8,took "$log"
 check "a report has a header" has out '^    PID EVENT                    u8           took$'
-check "and columns below it" has out '^ *[0-9]* every                    1            1.5ms$'
+check "the columns are below the header" has out '^ *[0-9]* every                    1            1.5ms$'
 run 0 report -h --fields event,u8 -e every "$log"
 check "-h leaves the header out" test "$(cat "$tmp/out")" = "every                    1"
 "$posixtrace" convert "$log" -o "$tmp/described.evt" 2>/dev/null

@@ -215,7 +215,7 @@ check "a scope is a span" has out outer
 run 0 stat "$tmp/events.ptl"
 check "the fields of a word counter are counters" has out \
 	' 2  *3  *3.000  *3  *3  queue length$'
-check "and the second one" has out ' queue load$'
+check "the second one has its fields" has out ' queue load$'
 
 # --- nullptr of C23
 
@@ -393,7 +393,7 @@ for flags in '-fPIE -pie' '-fno-pie -no-pie'; do
 			$(grep -o '^log.*2"$' "$tmp/shown")
 			work.end	-
 		END
-		check "and messages, $language $flags" grep -q 'i is 2' "$tmp/shown"
+		check "messages are recorded, $language $flags" grep -q 'i is 2' "$tmp/shown"
 	done
 done
 # The example of the page, without the header and the library, and with both.
@@ -401,16 +401,16 @@ awk '/^\.\\" program: optional.c/ { on = 1; next } on && /^\.Ed/ { exit } on && 
 	"${top_srcdir:-${0%/*}/../..}/lib/man/trace_point_np.3" >"$tmp/optional.c"
 check "a program is built without the header" $CC -std=c11 -Wall -Wextra -Wpedantic -Werror \
 	-o "$tmp/optional" "$tmp/optional.c"
-check "and runs" env LD_LIBRARY_PATH= "$tmp/optional"
+check "the program without the header runs" env LD_LIBRARY_PATH= "$tmp/optional"
 check "it is built with the header" $CC -std=c11 $warnings $strict -I"$include" \
 	-o "$tmp/optional" "$tmp/optional.c"
-check "and runs without the library" env LD_LIBRARY_PATH= "$tmp/optional"
+check "the program with the header runs without the library" env LD_LIBRARY_PATH= "$tmp/optional"
 if has_shim; then
 	POSIXTRACE_PRELOAD=$shim run 0 record -e 'work.*' -e 'log.*' -o "$tmp/optional.ptl" "$tmp/optional"
 	check "record finds its lines" test "$(shown "$tmp/optional.ptl" | grep -cE '^(work|log)')" -eq 3
 	POSIXTRACE_PRELOAD=$shim run 0 record --trace none -o "$tmp/none.ptl" "$tmp/optional"
 	check "also with --trace none" test "$(shown "$tmp/none.ptl" | grep -cE '^(work|log)')" -eq 3
-	check "which records no calls" test "$(shown "$tmp/none.ptl" | grep -cE '^(io|process)\.')" -eq 0
+	check "--trace none records no calls" test "$(shown "$tmp/none.ptl" | grep -cE '^(io|process)\.')" -eq 0
 	POSIXTRACE_PRELOAD=$shim run 0 record --trace none --force -o "$tmp/none.ptl" \
 		sh -c 'echo "preload is $LD_PRELOAD"'
 	check "--trace none preloads nothing into others" has out '^preload is $'
@@ -419,11 +419,11 @@ if has_shim; then
 	POSIXTRACE_PRELOAD=$shim run 0 record --trace none --force -o "$tmp/none.ptl" "$tmp/linked"
 	check "it records" test "$(shown "$tmp/none.ptl" | grep -cE '^(work|log)')" -eq 3
 	"$posixtrace" symbols "$tmp/none.ptl" >"$tmp/out"
-	check "and nothing is preloaded" lacks out preload
+	check "no library is preloaded" lacks out preload
 fi
 check "weak.c is linked with the library" $CC -O2 -I"$include" -o "$tmp/weak" "$points/weak.c" \
 	-Wl,--no-as-needed -L"$libs" -lposixtrace
-check "and finds it" test "$("$tmp/weak" "$tmp/weak.ptl")" = present
+check "weak.c finds the library" test "$("$tmp/weak" "$tmp/weak.ptl")" = present
 
 # --- objects that are loaded and unloaded
 
@@ -545,7 +545,7 @@ if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
 		test -d "$tmp/perf"; then
 		perf --buildid-dir "$tmp/perf" list sdt >"$tmp/out" 2>&1 </dev/null
 		check "perf lists the first one" has out 'sdt_posixtrace:accept '
-		check "and the second one" has out 'sdt_posixtrace:step '
+		check "the second one has its fields" has out 'sdt_posixtrace:step '
 	else
 		echo "no perf that reads probes here"
 	fi

@@ -221,7 +221,7 @@ fi
 
 run 0 query --utc "$described" "select stamp(at) as shown, stamp('x') as none from events where name = 'every'"
 check "times are shown, and a table has its columns" has out '^2023-11-14T22:13:20.000000001Z  -$'
-check "and their names" has out '^shown                           none$'
+check "the table has the names of the times" has out '^shown                           none$'
 run 0 query --json "$described" "select time, u8, u64, path, raw, f64 from events where name = 'every'"
 check "JSON has members as they were asked for" has out \
 	'^{"time":"[0-9]*","u8":1,"u64":1.8446744073709552e+19,"path":null,"raw":null,"f64":-2.5}$'
@@ -287,7 +287,7 @@ for sql in 'with recursive n(i) as (select 1 union all select i + 1 from n) sele
 	timeout --preserve-status -s INT 1 "$posixtrace" query "$log" "$sql" >"$tmp/out" 2>"$tmp/err"
 	got=$? wanted=130
 	check "$sql: ends by SIGINT" exited
-	check "$sql: and says so" has err 'query: interrupted$'
+	check "$sql: the interruption is reported" has err 'query: interrupted$'
 done
 
 # A bar on a terminal after two seconds, unless the answer goes to the terminal.

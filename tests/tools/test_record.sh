@@ -42,21 +42,21 @@ for status in 0 1 2 42 255; do
 	record $status sh -c "echo said; exit $status"
 	check "its output is there" test "$(cat out)" = said
 	check "the last line has its status" has err ": program exited with $status: [0-9]* events, "
-	check "so has the log" ended "exited with $status\" code=$status signal=0 core=false"
+	check "the log has the status of the program" ended "exited with $status\" code=$status signal=0 core=false"
 done
 for signal in KILL:137 SEGV:139 TERM:143 PIPE:141; do
 	record "${signal#*:}" sh -c "kill -${signal%:*} \$\$"
 	is_whole "$signal"
 	check "$signal: the last line has the signal" sh -c \
 		"tail -n 1 err | grep -q ': program killed by SIG${signal%:*}\( (core dumped)\)\?: [0-9]* events, '"
-	check "$signal: so has the log" ended "killed by SIG${signal%:*}.* code=-1 signal=$((${signal#*:} - 128)) core="
+	check "$signal: the log has the signal" ended "killed by SIG${signal%:*}.* code=-1 signal=$((${signal#*:} - 128)) core="
 done
 record 7 -- sh -c 'exit $1' -o 7
 check "options after the program belong to the program" event_is "$log" 'sh -c exit $1 -o 7'
 printf 'one\ntwo\n' | "$posixtrace" record --trace=none -q sort -r 2>err | sed s/o/0/ >out
 check "it can be part of a pipeline" test "$(cat out)" = "tw0
 0ne"
-check "and is silent if asked" is_empty err
+check "-q prints no message" is_empty err
 # The shell sets "_" to the program that it runs.
 about='exec 0<&- && env | grep -v "^_="; umask; ulimit -a; trap'
 "$posixtrace" record --trace=none -q sh -c "$about" >traced 2>&1
@@ -91,13 +91,13 @@ if has_shim; then
 	check "the output is the same" test "$(tail -n 1 out)" = 1000
 	is_whole "shim"
 	check "its calls of open() are recorded" test "$(count_of io.open)" -gt 0
-	check "and its end" test "$(count_of process.end)" -eq 1
+	check "the end of the program is recorded" test "$(count_of process.end)" -eq 1
 	run 3 record --trace=process sh -c 'sort numbers | head -n 1; exit 3'
 	check "a family" test "$(count_of 'io.*')" -eq 0
 	check "programs that children execute" test "$(count_of process.start)" -eq 3
 	run 0 dump "$log"
 	check "dump leaves out the events of the recorder itself" lacks out ' posix_trace_'
-	check "but not the command line" has out ' posixtrace_record "sh '
+	check "dump shows the event of the command line" has out ' posixtrace_record "sh '
 	run 0 dump --tail 3 "$log"
 	check "--tail counts what is left" lacks out ' posix_trace_'
 	run 0 dump --system "$log"
@@ -224,12 +224,12 @@ record 126 "$tmp"
 record 126 ./plain
 check "a program that cannot be executed is named" has err "^posixtrace: ./plain: Permission denied$"
 check "then nothing is recorded" cmp "$log" before
-check "and nothing left" test -z "$(ls | grep 'ptl\.[^o]')"
+check "no log is left" test -z "$(ls | grep 'ptl\.[^o]')"
 record 125 -o "$tmp/no/such/folder" sh -c "echo >$tmp/ran"
 record 125 -o /dev/null sh -c "echo >$tmp/ran"
 record 125 -s 900000G sh -c "echo >$tmp/ran"
 check "without a log nothing is run" test ! -e ran
-check "and nothing left" test -z "$(ls | grep 'ptl\.[^o]')"
+check "no log is left" test -z "$(ls | grep 'ptl\.[^o]')"
 POSIXTRACE_PRELOAD=$tmp/missing.so
 export POSIXTRACE_PRELOAD
 run 125 record --trace=io true
@@ -270,7 +270,7 @@ puppet enen -e u
 check "a plain name includes, from the first event on" test "$(count_of u)/$(count_of v)" = 2/0
 check "the event has the command nevertheless" event_is "$log" "$puppet_program 0 1 r"
 puppet enen -e '!v'
-check "and excludes" test "$(count_of u)/$(count_of v)" = 2/0
+check "excluded types are not recorded" test "$(count_of u)/$(count_of v)" = 2/0
 puppet enen -x u -e '*'
 check "as --exclude does" test "$(count_of u)/$(count_of v)" = 0/2
 
@@ -280,7 +280,7 @@ is_whole duration
 sh -c "exec '$posixtrace' record --trace=none sh -c 'sleep 0.3 & exit 0'" 2>err
 check "children that it leaves are not waited for" is_sound "$log"
 record 5 --wait sh -c 'timeout 1 "$0" work 1 20 & sleep 0.5; exit 5' "$victim"
-check "but with --wait" test "$(count_of payload)" -gt 10
+check "--wait waits for children that remain" test "$(count_of payload)" -gt 10
 is_whole wait
 
 # Programs signal a daemon and wait until its pid is gone, as scripts of init systems do.
@@ -306,7 +306,7 @@ if unshare -pf true 2>/dev/null; then
 	# Without --mount-proc, /proc shows other processes with the numbers of this namespace.
 	unshare -pf sh -c 'sleep 100 & exec "$0" attach -p $! -d 1ms -o foreign.ptl' "$posixtrace" >out 2>err
 	check "a foreign /proc is not taken for this namespace's" test $? -eq 1
-	check "and is the reason" has err '/proc .*belongs to another namespace of process IDs$'
+	check "the foreign /proc is named as the reason" has err '/proc .*belongs to another namespace of process IDs$'
 	# This shell has no number there, although /proc shows it.
 	unshare -pf "$posixtrace" attach -p $$ -d 1ms -o foreign.ptl >out 2>err
 	check "a process outside of a namespace is not attached to" test $? -eq 1
@@ -382,7 +382,7 @@ if script -qec true /dev/null >/dev/null 2>&1 && test -n "$defaults"; then
 	(until_true has_payload; printf '\003'; until_true grep -q 'status [0-9]' out) |
 		$defaults script -qec "$script" /dev/null >out 2>&1
 	check "an interrupt of the terminal's reaches the program" has out 'status 130'
-	check "and the log is sound" is_sound "$log"
+	check "the log of an interrupted program is sound" is_sound "$log"
 	rm -f "$log"
 	line='\[[0-9]*s: [0-9]* events, [0-9]*/s, .*B, 0 lost\]'
 	: >out
@@ -418,10 +418,10 @@ unread 0 -q --policy until-full -s 64K
 check "losses are reported even with -q" has err ' lost (stream full [0-9]*), '
 busy 0 --log-policy loop --log-size 64K
 check "a log that loops is sound" is_sound "$log"
-check "and no larger" test "$(wc -c <"$log")" -lt 500000
+check "a log that loops has at most its limit" test "$(wc -c <"$log")" -lt 500000
 busy 0 --loop -s 64K
 check "the end of a loop is kept" test "$(count_of payload)" -gt 10
-check "and nothing else" has err ' lost (overwritten [0-9]*), '
+check "the only losses of a loop are overwritten events" has err ' lost (overwritten [0-9]*), '
 check "that is sound" is_sound "$log"
 busy 0 --loop --snapshot-on crash
 check "without a crash there is nothing" test "$(count_of payload)" -eq 0

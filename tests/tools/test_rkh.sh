@@ -62,7 +62,7 @@ check "flags between frames are idle time" has out "^$counts\$"
 stream 7E $good 25 01 02 00 00 00 10 00 7D 7E $next
 listing 3
 check "a flag behind an escape aborts the frame" has out '^! off=9 abort len=8$'
-check "and the next is good" has out 'good=2 .* abort=1 '
+check "the next frame is good" has out 'good=2 .* abort=1 '
 stream 7E $good A0 7D 41 7E $next
 listing 3
 check "an escape of another byte is bad" has out '^! off=9 bad-escape len=2$'
@@ -80,14 +80,14 @@ check "the next flag begins a new frame" has out 'frames=3 good=2 .* overlong=1 
 stream 7E $good $good $next
 listing 0
 check "the same frame again is a duplicate" has out '^! off=9 duplicate seq=5$'
-check "and is dropped" has out 'frames=3 good=2 .* duplicate=1 '
+check "a duplicate is not counted as good" has out 'frames=3 good=2 .* duplicate=1 '
 stream 7E $good $(frame A1 05 02 00 00 00)
 listing 0
 check "another with the same number is a gap" has out '^! off=9 gap expected=6 got=5 missing=255 damaged=0$'
 stream 7E $(frame 1F 05 01 00 00 00 AA BB)
 listing 0
 check "an unknown id is kept with its bytes" has out '^F off=1 id=1F - seq=5 ts=1 raw=\[AA BB\]$'
-check "and counted" has out ' unknown=1 '
+check "unknown ids are counted" has out ' unknown=1 '
 run 0 convert --from rkh --to evt "$tmp/s"
 check "as an event too" has out '^name 0x41f "rkh.MP.31"$'
 stream 7E $(frame 25 05 01 00 00 00 10 00)
@@ -120,7 +120,7 @@ check "an empty stream has counts" has out '^= frames=0 good=0 '
 stream 7E $(frame A6 00 01 00 00 00 10 00 00 00 26 6F 22 5C 01 00) $(frame 25 01 02 00 00 00 10 00 00 00)
 listing 0
 check "a name is printed as it was received" has out ' obj=0x00000010 nm="&o\\"\\\\\\x01"$'
-check "and used without its mark" has out ' q=0x00000010(o\\"\\\\\\x01)$'
+check "a name is used without its mark" has out ' q=0x00000010(o\\"\\\\\\x01)$'
 stream 7E $(frame A6 00 01 00 00 00 10 00 00 00 61 00) $(frame AC 00 34 00 80 03 00 22 22 22 02 10 E8 03) $(frame 43 07 05 00 10 00 03 00 01 02 04 00)
 listing 0
 check "a configuration changes sizes, removes names and restarts" has out ' seq=7 ts=5 ao=0x0010 sig=3 pid=1 rc=2 nelem=4$'
@@ -138,7 +138,7 @@ run 2 convert --from rkh --to listing --max-frame 3 "$tmp/s"
 stream 7E $(frame 2B 00 78 00 00 00 10 00 00 00 61 00) $(frame 01 01 78 00 00 00 10 00 00 00 03) $(frame AC 02 00 00 00 00)
 listing 0 --dialect rkh2
 check "ids of the old dialect are flat" has out ' id=01 MP.GET seq=1 ts=120 mp=0x00000010(a) nfree=3$'
-check "and it has no configuration" has out ' id=AC - seq=2 '
+check "the old dialect has no configuration" has out ' id=AC - seq=2 '
 # 200 + 256 ticks after ticks that decreased, at 100 Hz.
 stream 7E $(frame AC 00 34 00 80 03 00 11 42 11 02 14 64 00) $(frame A0 00 FA) $(frame A0 01 0A)
 run 0 convert --from rkh --to evt "$tmp/s"
@@ -150,7 +150,7 @@ check "events are written as expected" cmp "$tmp/o.rkh" "$samples/08-export/expe
 run 0 convert "$tmp/o.rkh" --to evt
 check "and read again without the configuration" has_lines out 4
 check "with their name" has out '^name 0x1000 "app.loop"$'
-check "and context and data" has out '^evt id=0x1000 pid=7 tid=9 addr=0x401000 time=100.000001500 data=01020304$'
+check "events have their context and data" has out '^evt id=0x1000 pid=7 tid=9 addr=0x401000 time=100.000001500 data=01020304$'
 check "time has whole microseconds from the epoch on" has out ' time=100.002001500 data=-$'
 run 0 convert "$tmp/o.rkh" --dialect rkh3 --to evt
 check "another dialect takes it for user events" has out '"rkh.USR.app.loop"'
@@ -185,7 +185,7 @@ run 0 convert --from evt "$tmp/big.evt" -o "$tmp/big.rkh"
 check "a long frame is announced" has err '[-]-max-frame=1217 '
 run 3 convert "$tmp/big.rkh" --to evt
 run 0 convert --max-frame=1217 "$tmp/big.rkh" --to evt
-check "and read with that limit" has out "data=$(cat "$tmp/zeros")\$"
+check "a long frame is read with the announced limit" has out "data=$(cat "$tmp/zeros")\$"
 for bad in 'DC 00 00 00 00 00 05 00 00 00 00' 'DD 00 00 00 00 00 05 01' 'DE 00 00 00 00 00 05 01 00 00 00' \
 	'DF 00 00 00 00 00 07 00'; do
 	stream 7E $(frame $bad)
@@ -233,15 +233,15 @@ done
 run 0 convert --from rkh --to evt --filter 'pass USR.*' "$tmp/s"
 check "a record that does not pass the filter is no event" test "$(grep -c ^evt "$tmp/out")" -eq 4
 run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.items,pass USR.&type 3'
-check "so with our own events" test "$(grep -a -c ^evt "$tmp/out")" -eq 0
+check "an own event that does not pass the filter is no event" test "$(grep -a -c ^evt "$tmp/out")" -eq 0
 run 0 convert "$tmp/many.rkh" --to evt --filter 'pass USR.rkh.USR.items,pass USR.type 3'
-check "which have their whole name" test "$(grep -a -c ^evt "$tmp/out")" -eq 7
+check "own events that pass have their whole name" test "$(grep -a -c ^evt "$tmp/out")" -eq 7
 awk 'BEGIN { for (i = 0; i < 33000; i++) printf "name 0x%x \"t%d\"\nevt id=0x%x time=1.0 data=-\n", 65536 + i, i, 65536 + i }' \
 	>"$tmp/names.evt"
 run 0 convert "$tmp/names.evt" -o "$tmp/names.rkh"
 run 0 convert "$tmp/names.rkh" -o "$tmp/names2.evt"
 check "names without room are reported" has err ' names: .*more names than'
-check "and their events kept" test "$(grep -c ^evt "$tmp/names2.evt")" -eq 33000
+check "the events of names without room are kept" test "$(grep -c ^evt "$tmp/names2.evt")" -eq 33000
 run 1 convert "$samples/08-export/input.evt" --to listing
 check "a format without a listing is reported" has err 'no listing'
 finish

@@ -39,11 +39,11 @@ done
 check "the clock's error is there once" test "$(count_of a.ptl sched.clock)" = 1
 check "threads block" test "$("$posixtrace" dump -e sched.out --where 'reason == "blocked"' a.ptl | wc -l)" -ge 2
 check "the log still has the calls" test "$(count_of a.ptl 'process.*')" -ge 3
-check "and where files are mapped" test "$("$posixtrace" symbols a.ptl | grep -c libc)" -ge 1
+check "the log has the mapped files" test "$("$posixtrace" symbols a.ptl | grep -c libc)" -ge 1
 check "running is a span" sh -c '"$1" latency a.ptl | grep -q " running$"' - "$posixtrace"
 run 0 why a.ptl
 check "why uses them" has out 'have an error of [0-9]* ns'
-check "and the samples" has out '^Functions: [0-9]* samples'
+check "why uses the samples" has out '^Functions: [0-9]* samples'
 check "it does not miss them" lacks out 'does not say when threads had a CPU'
 
 if command -v python3 >/dev/null; then

@@ -76,7 +76,7 @@ piece a.rkh 300000 "$size" >"$tmp/late"
 "$posixtrace" receive -o "$tmp/late.ptl" "$tmp/late" 2>/dev/null
 set -- $(account "$tmp/late.ptl")
 check "a late reader has the number of earlier events: $*" test "$1" -eq 20005 -a "$3" -gt 0
-check "and gets the names" test "$("$posixtrace" dump "$tmp/late.ptl" 2>/dev/null | tail -n 100 | grep -c ' rkh.USR')" -eq 0
+check "a late reader gets the names" test "$("$posixtrace" dump "$tmp/late.ptl" 2>/dev/null | tail -n 100 | grep -c ' rkh.USR')" -eq 0
 piece a.rkh 0 700001 >"$tmp/short"
 receives 3 short short.ptl
 check "a stream that stops early is reported" has err ' end: the sender.s last account is missing'
@@ -125,7 +125,7 @@ receives 0 typed.rkh typed2.ptl
 run 0 dump "$tmp/typed2.ptl"
 check "fields arrive" has out ' read time=250ns fd=3 path="/etc/passwd"$'
 check "those of long schemas, too" has out ' wide first=1 a_field_whose_name_is_rather_long_0=2 a_field_whose_name_is_rather_long_1=3'
-check "and no events for it" test "$(account "$tmp/typed2.ptl")" = "4 4 0"
+check "long schemas cost no events" test "$(account "$tmp/typed2.ptl")" = "4 4 0"
 run 0 convert --from rkh --to listing --max-frame 1024 "$tmp/typed.rkh"
 check "in frames that anybody reads" has out '^= frames=\([0-9]*\) good=\1 checksum=0 .* overlong=0 '
 run 0 convert "$tmp/typed.ptl" --to rkh -o "$tmp/untyped.rkh"
@@ -156,7 +156,7 @@ for bad in listen:65536 listen:99999999999 tcp:127.0.0.1:99999 tcp: tcp:1 tcp:ho
 done
 run 1 receive tcp:127.0.0.1:1 -o "$tmp/x.ptl"
 check "a connection that is refused is reported" has err '^posixtrace: tcp:127.0.0.1:1: Connection refused'
-check "and nothing is made" test ! -e "$tmp/x.ptl"
+check "a refused connection makes no log" test ! -e "$tmp/x.ptl"
 
 # A serial line: raw, and restored afterwards.
 start sh -c 'exec "$0" <"$1"' "$feed_line" "$tmp/a.rkh" >"$tmp/line"
@@ -207,7 +207,7 @@ kill -TERM $sender
 wait $sender
 check "a sender ends when it is asked to" test $? -eq 0
 wait $receiver
-check "and its receiver with it" test $? -eq 0
+check "the receiver ends with its sender" test $? -eq 0
 check "with all" is_sound "$tmp/ended.ptl"
 start "$posixtrace" send -p "$target" -o listen:0 2>"$tmp/waits"
 sender=$pid
@@ -219,7 +219,7 @@ kill -TERM $receiver
 wait $receiver
 got=$?
 check "a receiver that is asked to end has a log, and exits with 3, not $got" test $got -eq 3
-check "which is sound" is_sound "$tmp/left.ptl"
+check "the log of an ended receiver is sound" is_sound "$tmp/left.ptl"
 wait $sender
 check "its sender fails because of the broken pipe" test $? -ne 0
 kill_target

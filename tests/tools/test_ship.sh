@@ -108,7 +108,7 @@ check "the follower sends both logs" has_both
 touch "$tmp/result.remake"
 was_remade() { test ! -e "$tmp/result.remake"; }
 check "an idle follower asks for the tables" soon was_remade
-check "and sends both logs again" soon has_both
+check "an idle follower sends both logs again" soon has_both
 kill "$follower"
 wait "$follower"
 check "it is reported" has err ": the database has lost $total of $total shipped events; they are sent again\$"
@@ -126,7 +126,7 @@ rm -rf "$tmp/state"
 ships 0 "$log"
 check "a run without positions sends no event" has out ': 0 events shipped'
 check "all events, each once, also then" is_whole "$total"
-check "and one summary" has result '^streams_rows 1 whole$'
+check "the database has one summary" has result '^streams_rows 1 whole$'
 
 # Tables that somebody removes while no shipper runs. If the tables are missing or new, the next shipper
 # sends all events again. If rows were deleted, it names the position.
@@ -169,7 +169,7 @@ check "an older position: nothing is sent" is_whole "$total"
 touch "$tmp/result.remake"
 ships 0 "$log"
 check "an older position: new tables are noticed later" is_whole "$total"
-check "and it is reported" has err 'they are sent again$'
+check "the second sending is reported" has err 'they are sent again$'
 unset FAKE_PORT
 
 # Old logs are deleted by days.
@@ -190,7 +190,7 @@ serve
 ships 1 --keep 30 "$log"
 unset FAKE_DAYS FAKE_LARGE
 check "a day that is not dropped is reported" has err 'status 500: Code: 359'
-check "and not tried again" lacks err 'gives up'
+check "a partition that cannot be dropped is tried once" lacks err 'gives up'
 check "the new log arrives nevertheless" is_whole "$total"
 for days in 0 -1 36501 x; do
 	run 2 ship --to "$url" --keep "$days" "$log"
@@ -325,7 +325,7 @@ ships 0 "$log"
 check "the next run goes on" is_whole "$total"
 unset FAKE_PORT
 
-# Addresses of IPv6, and a certificate that nobody knows.
+# Addresses of IPv6, and a certificate that no authority has signed.
 for wrong in '[::1' '[::1]x' '::1' '[]' '[name]' 'a]'; do
 	run 2 ship --state "$tmp/state" --to "clickhouse://$wrong/fleet" "$log"
 	check "$wrong: this is no host" has err 'the name of a host is missing or is not one\|a port is a number'
@@ -363,7 +363,7 @@ position=$(ls "$tmp/state"/*[0-9a-f])
 echo nonsense >"$position"
 ships 1 "$log"
 check "a damaged position is named" has err "^posixtrace: $position: this is not a position"
-check "and left" grep -q nonsense "$position"
+check "a damaged position is not changed" grep -q nonsense "$position"
 rm "$position"
 if command -v flock >/dev/null; then
 	locked=$(ls "$tmp/state"/*.lock)

@@ -45,7 +45,7 @@ find "$tmp/lake" -type f | sort | xargs md5sum >"$tmp/sums"
 run 0 ship --to "parquet:$tmp/lake" "$tmp/logs"
 check "a second shipment ships nothing" test "$(grep -c ': 0 events shipped' "$tmp/out")" -eq 6
 find "$tmp/lake" -type f | sort | xargs md5sum | diff "$tmp/sums" - >"$tmp/diff"
-check "and changes nothing" is_empty diff
+check "a second shipment changes no file" is_empty diff
 cp "$tmp/logs/demo.ptl" "$tmp/copy.ptl"
 run 0 ship --to "parquet:$tmp/lake" "$tmp/copy.ptl"
 check "a copy is the same log" test "$(files)" -eq "$before"
@@ -82,7 +82,7 @@ done
 run 0 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
 host=$("$posixtrace" query --csv "$tmp/big.ptl" 'select host from hosts' | sed 1d | tr -d '"')
 check "after kills: each table once" equal "$tmp/big.ptl" "$host"
-check "and nothing else" test -z "$(left)"
+check "no temporary file is left after kills" test -z "$(left)"
 
 # ---- a full disk, a log that is not complete, wrong command lines
 rm -rf "$tmp/lake"
@@ -92,7 +92,7 @@ rm -rf "$tmp/lake"
 	"$posixtrace" ship --to "parquet:$tmp/lake" "$tmp/big.ptl" >"$tmp/out" 2>"$tmp/err"
 )
 check "a full disk fails" test $? -eq 1
-check "and no table is there" test "$(files)" -eq 0
+check "a full disk leaves no table" test "$(files)" -eq 0
 check "no other file is made" test -z "$(left)"
 run 0 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
 check "then the log arrives" equal "$tmp/big.ptl" "$host"
@@ -101,7 +101,7 @@ rm -rf "$tmp/lake" && mkdir "$tmp/lake"
 ln -s nowhere "$tmp/lake/.$(basename "$file" .parquet).lock"
 run 1 ship --to "parquet:$tmp/lake" "$tmp/big.ptl"
 check "a link is no lock" has err '\.lock: Too many levels of symbolic links'
-check "and is not followed" test ! -e "$tmp/lake/nowhere"
+check "a link in place of the lock is not followed" test ! -e "$tmp/lake/nowhere"
 head -c 9000 "$tmp/logs/spans.ptl" >"$tmp/cut.ptl"
 run 3 ship --to "parquet:$tmp/lake" "$tmp/cut.ptl"
 check "a log that is not complete is not shipped" has err 'a folder gets a log when it is complete'

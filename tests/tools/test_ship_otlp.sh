@@ -43,7 +43,7 @@ check "the report has their number" has out "plain.log: $spans spans and $record
 requests=$(fact requests)
 ships 0 "$log"
 check "a second run sends nothing" test "$(fact requests)" -eq "$requests"
-check "and says so" has out ": 0 spans and 0 log records shipped, 0 bytes, $((spans + records)) in all\$"
+check "a second run reports that it sent nothing" has out ": 0 spans and 0 log records shipped, 0 bytes, $((spans + records)) in all\$"
 cp "$log" "$tmp/copy.log"
 ships 0 "$tmp/copy.log"
 check "a copy is the same log" test "$(fact requests)" -eq "$requests"
@@ -112,7 +112,7 @@ rm -rf "$tmp/state"
 serve partial warning garbage
 ships 4 "$log"
 check "rejected records are reported" has err ': 1 of 1024 records rejected: one record is too old'
-check "and counted" has out ', 1 rejected$'
+check "rejected records are counted" has out ', 1 rejected$'
 check "warnings are printed" has err ': please send less'
 check "the others are there" test "$(($(fact traces) + $(fact logs)))" -eq $((spans + records - 1))
 requests=$(fact requests)
@@ -143,7 +143,7 @@ url=http://me:secret@${url#otlp://}/otlp/in/
 ships 0 --header 'X-Token: one two' "$log"
 check "the path precedes v1" whole "$spans" "$records"
 check "the header arrives" has result '^token one two$'
-check "and the user" has result "^authorization Basic $(printf me:secret | base64)\$"
+check "the name of the user arrives" has result "^authorization Basic $(printf me:secret | base64)\$"
 rm -rf "$tmp/state"
 serve 401
 OTEL_EXPORTER_OTLP_HEADERS='x-other=1, X-Token=a%20b' "$posixtrace" ship --state "$tmp/state" --to "$url" "$log" \

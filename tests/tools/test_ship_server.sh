@@ -203,7 +203,7 @@ for removed in 'DATABASE fleet_made' 'TABLE fleet_made.events_rows' 'TABLE fleet
 	run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
 	check "$removed: all events are there again" test "$stored" = \
 		"$(ask 1 "SELECT count() FROM fleet_made.events WHERE log LIKE '%plain%'")"
-	check "$removed: and all spans" test "$spans" = \
+	check "$removed: all spans are there again" test "$spans" = \
 		"$(ask 1 "SELECT count() FROM fleet_made.spans WHERE log LIKE '%plain%'")"
 	run 0 query --csv --at "$one" "select sum(abs(open)) from ($(cat "$tmp/account"))"
 	check "$removed: the account closes" has out '^0$'

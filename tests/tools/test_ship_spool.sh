@@ -41,7 +41,7 @@ export FAKE_PORT
 end_server
 ships 1 --give-up 100ms --spool $limit "$spool"
 check "the oldest log is dropped, with its events" has err "1.ptl: dropped, because .* its $one events are lost"
-check "and the next one" has err "2.ptl: dropped, because .* its $two events"
+check "the next log is dropped, with its events" has err "2.ptl: dropped, because .* its $two events"
 check "the younger ones remain" test "$(echo "$spool"/*.ptl)" = "$spool/3.ptl $spool/4.ptl"
 check "the accounts remain" test -s "$spool/1.ptl.account" -a -s "$spool/2.ptl.account"
 check "an account is small" test "$(bytes_of "$spool/1.ptl.account")" -lt 20000
@@ -55,7 +55,7 @@ check "the drop is printed" has out "1.ptl.account: $one events were dropped bef
 check "the accounts are no longer needed" test ! -e "$spool/1.ptl.account" -a ! -e "$spool/2.ptl.account"
 ships 0 --spool $limit "$spool"
 check "the next run changes nothing" test "$(sum spool)" -eq $((one + two))
-check "and the account closes" is_even
+check "each event is counted" is_even
 check "there are four logs" has result '^logs_rows 4 whole$'
 
 # A limit of nothing: all logs that the server has are removed without a loss, and no log is dropped.
@@ -166,13 +166,13 @@ check "the account closes" is_even
 cp "$tmp/1.account" "$spool/1.ptl.account"
 ships 0 "$spool"
 check "an account that was sent is not sent again" is_even
-check "and is removed" test ! -e "$spool/1.ptl.account"
+check "an account that the database has is removed" test ! -e "$spool/1.ptl.account"
 before=$(sum called)
 cp "$tmp/1.account" "$spool/1.ptl.account"
 rm -rf "$tmp/state"
 ships 0 "$spool"
 check "a log is counted once even if the positions are lost" test "$(sum called)" = "$before"
-check "and the account closes" is_even
+check "each event is counted" is_even
 
 # The file of an account is only read: a journal beside it, which SQLite would execute, has no effect.
 cp "$tmp/1.account" "$spool/1.ptl.account"
@@ -215,7 +215,7 @@ check "the log is dropped before its summary is sent" test "$(ls "$spool")" = 4.
 touch "$tmp/result.up"
 ships 0 "$spool"
 check "no event is lost" test -z "$(sum spool)"
-check "and there are no spans" lacks result '^spans_rows'
+check "the spans of a dropped log are missing" lacks result '^spans_rows'
 ships 0 "$tmp/4.ptl"
 check "the log that is found again has spans" has result '^spans_rows [1-9][0-9]* whole$'
 check "the account closes" is_even
@@ -340,7 +340,7 @@ serve
 ships 0 "$spool"
 check "all of them are shipped" has result '^logs_rows 34 whole$'
 check "the account closes" is_even
-check "and removed" test -z "$(ls -A "$spool")"
+check "the sent files are removed" test -z "$(ls -A "$spool")"
 
 # While ship waits for the server, the account that it ships may be merged, and a later log of the same
 # name dropped.
@@ -365,7 +365,7 @@ check "the account of another log is not removed" test -e "$spool/a.ptl.account"
 ships 0 "$spool"
 check "the next run ships it" test "$(sum spool)" -eq "$all"
 check "the account closes" is_even
-check "and is removed" test ! -e "$spool/a.ptl.account"
+check "an account that the database has is removed" test ! -e "$spool/a.ptl.account"
 rm -rf "$spool"
 
 # A follower of a spool does not end when the spool has one account, or one log. A new log that gets

@@ -12,7 +12,7 @@ check "a process without streams has none" has out '^streams     0$'
 check "it is named" has out "^process     $target (puppet)$"
 check "two lines say so" has_lines out 2
 run 0 status --json "$target"
-check "which is nothing in JSON" is_empty out
+check "JSON has no line for the process" is_empty out
 
 attach -e 'u*' --inherit -s 100000 --log-policy loop --log-size 1M
 tell e e e
@@ -31,7 +31,7 @@ check "nothing is wrong" is_empty err
 run 0 status --utc "$target"
 check "times are in UTC when asked for" has out '^created     [0-9T:.-]*Z by '
 run 0 status --raw "$target"
-check "or a number" has out '^created     [0-9]* by '
+check "a number can be the format of times" has out '^created     [0-9]* by '
 
 # A name that does not match is filtered out a moment later.
 tell n

@@ -129,7 +129,7 @@ short -fPIE -pie "$tmp/short.c" -o "$tmp/short" -ldl && short -fPIC -shared "$tm
 	sed 's/null/zero/' "$tmp/reads.c" >"$tmp/reads2.c" && short -fPIC -shared "$tmp/reads2.c" -o "$tmp/two.so" ||
 	exit 99
 
-# Of every event that has an address: function, or module and offset.
+# Every event that has an address has a function, or a module and an offset.
 all_known() {
 	run 0 dump --system --fields address,symbol,event "$1"
 	check "$2: no address is unknown" test "$(grep -v '^0x0*	' "$tmp/out" | grep -c '	-	')" -eq 0
@@ -228,7 +228,7 @@ if $CXX -g -O1 -Wl,--build-id=sha1 "$tmp/cart.cc" -o "$tmp/cart" 2>/dev/null; th
 		run 0 report -e io.close --fields symbol "$tmp/cart.ptl"
 		check "in a report too" has out '^shop::own *$'
 		run 0 report --demangle=full -e io.close --fields symbol "$tmp/cart.ptl"
-		check "and the full name there" has out '^shop::own(shop::cart const\*) *$'
+		check "a report has the full name" has out '^shop::own(shop::cart const\*) *$'
 	fi
 fi
 
@@ -237,7 +237,7 @@ cp "$tmp/pie" "$tmp/whole"
 if objcopy --only-keep-debug "$tmp/pie" "$tmp/pie.debug" 2>/dev/null && strip "$tmp/pie"; then
 	fields "$tmp/pie.ptl"
 	check "local functions of a stripped program are not known" lacks out '	hidden	'
-	check "and its events are offsets" has out '	pie+0x[0-9a-f]*	'
+	check "local functions of a stripped program are offsets" has out '	pie+0x[0-9a-f]*	'
 	mkdir "$tmp/debug"
 	mv "$tmp/pie.debug" "$tmp/debug/any name"
 	fields "$tmp/pie.ptl" --debug-dir "$tmp/debug"
@@ -257,11 +257,11 @@ fi
 rm -f "$tmp/pie"
 fields "$tmp/pie.ptl"
 check "a removed program has offsets" has out '	pie+0x[0-9a-f]*	-	'
-check "and it is said why" has err 'pie: no file with its build-id was found'
+check "the message has the reason for the offsets" has err 'pie: no file with its build-id was found'
 cp "$tmp/fixed" "$tmp/pie"
 fields "$tmp/pie.ptl"
 check "another program at its path is not used" lacks out '	hidden	'
-check "but offsets are" has out '	pie+0x[0-9a-f]*	-	'
+check "offsets are printed for another program at its path" has out '	pie+0x[0-9a-f]*	-	'
 check "and it is said that it is another" has err 'pie: there is another file at its path now'
 mkdir "$tmp/copies"
 cp "$tmp/whole" "$tmp/copies/renamed"

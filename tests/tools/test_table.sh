@@ -48,7 +48,7 @@ if has_templates; then
 	printf '@named 1.0 "op" U4\n' >"$tmp/t"
 	run 0 report -h -t "$tmp/t" -O timestamp=3 --where 'op == "write"' --tail 1 "$log"
 	check "a report by templates chooses in the same way" has out '^[0-9A-F]*  op 1$'
-	check "and shows the last one" has_lines out 1
+	check "a report by templates shows the last event" has_lines out 1
 fi
 run 0 report -h -O starttime=0.0001 "$tmp/plain.log"
 cp "$tmp/out" "$tmp/later"

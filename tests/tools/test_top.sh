@@ -111,13 +111,13 @@ if script -qec true /dev/null >/dev/null 2>&1; then
 	check "the process was shown" has out "process $target (victim)"
 	rm -f "$tmp/out" "$tmp/status" "$tmp/after"
 	(until_true has out "process $target"; printf '\003'; until_true test -s "$tmp/status") | script -qec "sh $tmp/session" /dev/null >"$tmp/out" 2>&1
-	check "so does an interrupt" test "$(cat "$tmp/status")" = 0
+	check "an interrupt ends top with status 0" test "$(cat "$tmp/status")" = 0
 	check "the terminal is as it was again" cmp "$tmp/before" "$tmp/after"
 	# ncurses does not free some memory of a terminal that it does not know.
 	sed -i.bak 's/TERM=xterm/ASAN_OPTIONS="$ASAN_OPTIONS:detect_leaks=0" TERM=no-such-terminal/; s/ top / top -n 1 /' "$tmp/session"
 	script -qec "sh $tmp/session" /dev/null </dev/null >"$tmp/out" 2>&1
 	check "an unknown terminal is refused" test "$(cat "$tmp/status")" -le 1
-	check "but stays as it was" cmp "$tmp/before" "$tmp/after"
+	check "an unknown terminal is not changed" cmp "$tmp/before" "$tmp/after"
 	mkfifo "$tmp/no-keys"
 	for shown in "-p $target" "$log"; do
 		sed "s| top .*| top -n 2 -d 10ms $shown|; s/TERM=no-such-terminal/TERM=xterm/" "$tmp/session" >"$tmp/count"

@@ -127,7 +127,7 @@ check "a pattern without a system is one of names" test "$(lines out)" -ge 5
 "$posixtrace" dump -e 'sched:*' kernel.ptl >out
 check "the execution of the program is there, with a text" has out 'sched:sched_process_exec .*filename="/.*sh"'
 check "fields serve in --where" test "$("$posixtrace" dump --where 'error_code & 2 && address > 4096' kernel.ptl | wc -l)" -ge 1
-check "and in JSON" sh -c '"$1" dump --json -e sched:sched_process_exit kernel.ptl | grep -q "\"comm\":\"sh\""' - "$posixtrace"
+check "JSON has the fields" sh -c '"$1" dump --json -e sched:sched_process_exit kernel.ptl | grep -q "\"comm\":\"sh\""' - "$posixtrace"
 "$posixtrace" query "select count(*) from events where name = 'exceptions:page_fault_user'" kernel.ptl >out 2>err &&
 	check "query finds them" has out '[1-9]'
 run 0 convert --to ctf -o ctf kernel.ptl

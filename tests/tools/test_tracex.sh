@@ -43,7 +43,7 @@ run 0 latency "$tmp/spans.log"
 check "latency knows how long threads ran" has out ' tracex_running$'
 check "and how long which mutex was held" has out ' 0x8552be60'
 run 0 convert "$tmp/spans.log" -o "$tmp/spans.trx" --to tracex --force
-check "and goes back without it" tracex parts "$tmp/spans.trx" "$samples/txlinux_wrapped.trx"
+check "a conversion back omits the spans" tracex parts "$tmp/spans.trx" "$samples/txlinux_wrapped.trx"
 
 # Export writes back the data that import keeps.
 for name in demo_filex demo_threadx txlinux_init_unwrapped txlinux_wrapped; do
@@ -110,7 +110,7 @@ check "T19 can be made" tracex make T19 "$samples/txlinux_wrapped.trx" "$tmp/mad
 run 0 convert "$tmp/made.trx" -o "$tmp/made.jsonl" --force
 check "T19: a thread that no slot has is one nevertheless" \
 	test "$(grep -c '"thread":"0x12345678"' "$tmp/made.jsonl")" -eq 1
-check "T19: and nothing is said" lacks err T19
+check "T19: no message is printed" lacks err T19
 made T20 0
 check "without a mask all times are one" lacks made.jsonl '"ns":"[1-9]'
 made T20-odd 0
@@ -118,7 +118,7 @@ made T21 0
 made T21-part 0
 check "a second dump is offered" has err 'part=2'
 import "$tmp/made.trx" part2 --part 2
-check "and read" has part2.jsonl '"event":"tracex_user_5555"'
+check "the second dump is read" has part2.jsonl '"event":"tracex_user_5555"'
 run 1 convert "$tmp/made.trx" --to jsonl --part 3
 check "there is no third" has err 'T21: .*no part 3'
 
@@ -193,7 +193,7 @@ for kind in plain evil; do
 	"$make_log" $kind "$tmp/$kind.log" 2000 >/dev/null || exit 99
 	run 0 convert "$tmp/$kind.log" -o "$tmp/$kind.trx"
 	check "$kind: a side file with the names begins" test "$(head -n 1 "$tmp/$kind.trx.trxc")" = Start
-	check "$kind: and ends" test "$(tail -n 1 "$tmp/$kind.trx.trxc")" = End
+	check "$kind: a side file with the names ends" test "$(tail -n 1 "$tmp/$kind.trx.trxc")" = End
 	import "$tmp/$kind.trx" $kind --tracex-names "$tmp/$kind.trx.trxc"
 done
 run 0 convert "$tmp/plain.log" -o "$tmp/log.jsonl"

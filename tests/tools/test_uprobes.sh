@@ -153,7 +153,7 @@ cp out printed
 check "with all functions the program does what it does" diff alone printed
 counts every.ptl recurse jumps tail maybe >ours
 awk '$1 == "recurse" { $2 += 5 } $1 ~ /^(recurse|jumps|tail|maybe)$/ { print $1, $2 }' printed >wanted
-check "and its calls are there" diff wanted ours
+check "the log has the calls of all functions" diff wanted ours
 
 # Options.
 run 7 record --force -q --no-follow -o alone.ptl --function recurse ./static

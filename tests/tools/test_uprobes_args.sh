@@ -106,7 +106,7 @@ ${CC:-cc} -g -O2 -w -pthread -fpatchable-function-entry=5 -fno-optimize-sibling-
 run 3 record --force -o dynamic.ptl --args $all ./dynamic
 values dynamic.ptl >wanted
 check "the reference has all calls" test "$(lines wanted)" -eq 622
-check "and it has values" grep -q '^small(is=true, s=-3, c=.q., last=18446744073709551615) = ' wanted
+check "the reference has the values of arguments" grep -q '^small(is=true, s=-3, c=.q., last=18446744073709551615) = ' wanted
 for options in '-O2 -static' '-O2 -static-pie' '-O0 -static' '-O1 -static -fcf-protection=full'; do
 	# shellcheck disable=SC2086
 	${CC:-cc} -g -w $options -pthread -o static short.c 2>/dev/null && same ./static "$options"

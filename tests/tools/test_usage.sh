@@ -160,7 +160,7 @@ check "an empty selection is reported" has err 'a.ptl: no event is selected$'
 run 0 convert "$tmp/a.ptl" --pid 1 --to perfetto -o /dev/null
 check "once, though the log is read twice" has_lines err 1
 run 0 convert "$tmp/a.ptl" --to jsonl
-check "and only then" is_empty err
+check "a conversion with events prints no warning" is_empty err
 
 if test -w /dev/full; then
 	"$posixtrace" --help >/dev/full 2>"$tmp/err"

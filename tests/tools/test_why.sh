@@ -65,13 +65,13 @@ check "the third the way to it" \
 check "the lock" test "$(part 'waiting for mutex "queue"')" = 40.0
 check "its holder has all of it" test "$(part 'held by thread 9')" = 40.0
 check "a file with its path" test "$(part 'read of /data/table')" = 6.7
-check "and bytes" has out 'read of /data/table.*4096 bytes'
+check "a file has the number of bytes" has out 'read of /data/table.*4096 bytes'
 check "a thread that was joined" test "$(part 'waiting for the end of a thread')" = 13.3
 check "the own sleep" test "$(part 'sleeping: nanosleep()')" = 6.7
 check "a child" test "$(part 'waiting for the end of process 20')" = 33.3
-check "which read a pipe" test "$(part 'read on descriptor 3')" = 20.0
+check "the child read a pipe" test "$(part 'read on descriptor 3')" = 20.0
 check "that another process wrote" test "$(part 'probably written by thread 21 of process 21')" = 20.0
-check "which slept" test "$(part 'sleeping: poll()')" = 20.0
+check "the writer of the pipe slept" test "$(part 'sleeping: poll()')" = 20.0
 check "the rest is no call" test "$(part 'running, or ready to run')" = 6.7
 check "the parts of the thread add up to 100 %" awk '
 	/parts of the time/ { on = 1; next }
@@ -130,14 +130,14 @@ awk 'BEGIN {
 }' | "$compose" "$tmp/states" || exit 99
 run 0 why --thread 8 "$tmp/states"
 check "without a CPU" test "$(part 'ready to run, but without a CPU')" = 58.3
-check "which another thread had" test "$(part ' %    the CPU ran thread 9')" = 50.0
+check "another thread had the CPU" test "$(part ' %    the CPU ran thread 9')" = 50.0
 check "asleep until it was woken" test "$(part 'sleeping: usleep()')" = 16.7
 check "blocked without a call" test "$(part 'blocked, and no event says why')" = 16.7
 check "on a CPU" test "$(part ' running')" = 8.3
 check "the cause is the lack of a CPU" has out '^Cause: 58\.3 % .*ready to run, but without a CPU, in thread 8'
 check "nothing is missing" lacks out 'does not say when threads had a CPU'
 
-# Who woke a thread, and page faults. 8 runs 40 ms, in which 30 of 40 samples are missing and 500 page
+# The thread that woke another thread, and page faults. 8 runs 40 ms, in which 30 of 40 samples are missing and 500 page
 # faults happen; a thread of another process ends its read of 50 ms; it is ready for 10 ms, while 9 has the
 # CPU that it gets; it sleeps twice for 19 ms, with other paths between; it waits 10 ms for a signal of 9.
 # Nothing is known about the last wait of 12 ms but that a device ended it.
@@ -193,7 +193,7 @@ check "two sleeps of one place are one part" has out ' 19\.0 %  sleeping: usleep
 check "a recorded waker" test "$(part 'woken by thread 9')" = 5.0
 check "a disk is no thread" test "$(part 'woken by an interrupt: a timer or a device')" = 6.0
 
-# Of 40 samples, 30 are missing. Eight of the others are at the instruction that causes the page
+# 30 of 40 samples are missing. Eight of the others are at the instruction that causes the page
 # faults, half of these while it does. In the last 10 ms it is executed without page faults.
 awk 'BEGIN {
 	print "type sched.in u32 cpu; @begin running"

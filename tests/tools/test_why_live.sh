@@ -49,7 +49,7 @@ needs_more() {
 if "$posixtrace" record -q --sched -o "$tmp/states.ptl" -- true 2>/dev/null; then
 	check "without the states of threads, the calls are recorded" needs_more
 	check "why says what the log will not have" has err 'will lack the times at which threads ran, and samples'
-	check "and explains the calls" has out 'sleeping'
+	check "why explains the calls" has out 'sleeping'
 	check "no such log remains" is_clean
 fi
 run 2 record --sched=maybe -o "$tmp/x.ptl" -- true
@@ -165,6 +165,6 @@ run 1 attach -p "$stuck" -d 50ms -o "$tmp/stuck.ptl"
 check "attach says why it fails" has err 'cannot be traced: no thread of it was at a place'
 run 1 why -p "$stuck" -d 50ms
 check "why says so" has err 'cannot be traced'
-check "and where the thread is" has err "thread $stuck (cat) is blocked in the kernel's function [a-z_][a-z_]*\|is blocked; the kernel does not say"
+check "why names the function in which the thread is blocked" has err "thread $stuck (cat) is blocked in the kernel's function [a-z_][a-z_]*\|is blocked; the kernel does not say"
 check "no log remains" is_clean
 finish

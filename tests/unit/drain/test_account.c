@@ -10,8 +10,9 @@
 enum { CHUNKS = 60, RINGS = 20, MANY_CHUNKS = 120 };
 
 static struct writer one, two, quiet, more[RINGS];
-static unsigned looks, written, burst; /* at the first visit of one; before each visit there is one
-				        * more */
+static unsigned looks, written;
+/* `one` writes an event before each visit of its ring, and `burst` more before the first visit */
+static unsigned burst;
 static bool writes_meanwhile;
 
 enum ptx_claim __real_ptx_ring_look(struct ptx_reader *reader);
@@ -39,8 +40,8 @@ static void begin(int policy, unsigned chunks)
 }
 
 /*
- * LEDGER: the walk does not follow a writer of the same speed. The events that the writer adds are
- * not called yet
+ * LEDGER: the walk does not follow a writer of the same speed. The events that the writer adds
+ * meanwhile do not count as called
  */
 START_TEST(a_ledger_is_that_of_the_moment_when_it_began)
 {

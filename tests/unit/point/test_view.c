@@ -9,7 +9,7 @@
 #include "posix/registry.h"
 #include "support/stream.h"
 
-static bool no_barrier; /* on other threads: the kernel has none, or refuses it */
+static bool no_barrier; /* the kernel cannot make other threads pass a barrier, or refuses this */
 
 bool __real_ptx_barrier(void);
 bool __wrap_ptx_barrier(void);

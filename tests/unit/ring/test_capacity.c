@@ -30,7 +30,7 @@ static size_t max_data;
 
 static struct {
 	uint64_t time;
-	size_t size; /* at most, as the attributes give it */
+	size_t size; /* the maximum, as the attributes compute it */
 	bool claimed;
 } event[EVENTS];
 static unsigned events;
