@@ -10,7 +10,8 @@
 #   examples   a block behind .\" session is a session, and so is one of README that begins with
 #              posixtrace: each command after "$ " runs with status 0, and prints the lines below
 #              it. Words that contain a digit are equal if both do, for times, numbers and addresses
-#              differ from run to run. Lines can be omitted.
+#              differ from run to run. Empty lines do not count. A page can omit lines, but README
+#              has all of them.
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
@@ -111,7 +112,7 @@ export POSIXTRACE_PRELOAD PATH LD_LIBRARY_PATH
 # sessions PAGE: a file NUMBER.sh for each command of its sessions, and NUMBER.lines for its lines.
 sessions() {
 	awk -v dir="$tmp/sessions" -v is_readme="$(test "${1##*/}" != README || echo 1)" '
-		is_readme { is_session = sub(/^    /, "") && (is_session || /^\$ posixtrace/) }
+		is_readme && !/^$/ { is_session = sub(/^    /, "") && (is_session || /^\$ posixtrace/) }
 		/^\.\\" session/ { is_next = 1; next }
 		/^\.Bd / && is_next { is_next = 0; is_session = 1; next }
 		/^\.Ed/ { is_session = 0 }
@@ -124,7 +125,7 @@ sessions() {
 
 # Words with digits differ, and with them the ends of the nouns that they count.
 masked() {
-	awk '{
+	awk 'NF {
 		for (i = 1; i <= NF; i++)
 			if ($i ~ /[0-9]/)
 				$i = "#"
@@ -135,16 +136,17 @@ masked() {
 	}' "$1"
 }
 
-# prints LINES OUTPUT: the output has the lines, in their order.
+# prints LINES OUTPUT [all]: the output has the lines, in their order, and with "all" no others.
 prints() {
 	test -s "$1" || return 0
 	masked "$1" >"$tmp/wanted"
 	masked "$2" >"$tmp/printed"
-	awk 'NR == FNR { wanted[++count] = $0; next }
-		next_line < count && $0 == wanted[next_line + 1] { next_line++ }
+	awk -v all="${3:-}" 'NR == FNR { wanted[++count] = $0; next }
+		next_line < count && $0 == wanted[next_line + 1] { next_line++; next }
+		all { print "not in the page: " $0; exit failed = 1 }
 		END {
-			if (next_line == count)
-				exit 0
+			if (failed || next_line == count)
+				exit failed
 			print "not printed: " wanted[next_line + 1]
 			exit 1
 		}' "$tmp/wanted" "$tmp/printed" && return
@@ -175,6 +177,8 @@ for page in "$top/README" "$man"/posixtrace*.[17]; do
 	case $name in
 	posixtrace-query.1) grep -q -x query "$tmp/commands" || continue ;;
 	esac
+	all=
+	test "$name" != README || all=all
 	rm -rf "$tmp/sessions"
 	mkdir "$tmp/sessions"
 	sessions "$page"
@@ -202,7 +206,7 @@ for page in "$top/README" "$man"/posixtrace*.[17]; do
 		got=$?
 		wanted=0
 		check "$name: $(head -n 1 "$session")" exited
-		check "$name: it prints the lines" prints "${session%.sh}.lines" "$tmp/out"
+		check "$name: it prints the lines" prints "${session%.sh}.lines" "$tmp/out" $all
 	done
 	end_all
 	started=

@@ -137,10 +137,11 @@ check "on a CPU" test "$(part ' running')" = 8.3
 check "the cause is the lack of a CPU" has out '^Cause: 58\.3 % .*ready to run, but without a CPU, in thread 8'
 check "nothing is missing" lacks out 'does not say when threads had a CPU'
 
-# The thread that woke another thread, and page faults. 8 runs 40 ms, in which 30 of 40 samples are missing and 500 page
-# faults happen; a thread of another process ends its read of 50 ms; it is ready for 10 ms, while 9 has the
-# CPU that it gets; it sleeps twice for 19 ms, with other paths between; it waits 10 ms for a signal of 9.
-# Nothing is known about the last wait of 12 ms but that a device ended it.
+# The thread that woke another thread, and page faults. Thread 8 runs for 40 ms, in which 30 of 40
+# samples are missing and 500 page faults happen. A thread of another process ends its read of 50 ms.
+# Thread 8 is then ready for 10 ms, while thread 9 has the CPU that thread 8 gets afterwards. It sleeps
+# twice for 19 ms, with other paths between, and waits 10 ms for a signal of thread 9. The only known fact
+# about the last wait of 12 ms is that a device ended it.
 awk 'BEGIN {
 	print "type sched.in u32 cpu; @begin running"
 	print "type sched.out u32 cpu; u8 reason{0=blocked,1=preempted}; u8 state; s32 next_pid; s32 next_tid; str next; @end running"
