@@ -137,7 +137,7 @@ enum raw_way {
  * depth for shim_vfork_ends() instead.
  */
 #define RAW_IS_STACK (UINT64_C(1) << 63) /* the way is RAW_STACK; the assembly tests this bit */
-#define RAW_SLEEPS   (UINT64_C(1) << 62) /* the parent sleeps until the child has executed or ended */
+#define RAW_SLEEPS   (UINT64_C(1) << 62) /* the parent sleeps while the child runs */
 #define RAW_TIME     (RAW_SLEEPS - 1)
 
 /* Two registers return these values to the assembly. */
@@ -190,8 +190,8 @@ struct raw_plan shim_raw_before(long number, long a, long b, const void *caller)
 }
 
 /*
- * Runs at the begin of a child. If the child gets a stack of its own, it changes to that stack after
- * this call. Until then it uses its parent's stack or a copy of it.
+ * Runs at the begin of a child. If the child gets a stack of its own, it changes to that stack
+ * after this call. Until then it uses its parent's stack or a copy of it.
  */
 void shim_raw_child(uint64_t call, const void *caller)
 {

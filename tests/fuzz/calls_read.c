@@ -114,7 +114,7 @@ void skip_overwritten(unsigned s, size_t room, bool overflow, bool resume)
 		else
 			m->next++;
 	}
-	FUZZ_MUST(m->next < m->items, "what survived was never recorded");
+	FUZZ_MUST(m->next < m->items, "a remaining event was never recorded");
 }
 
 /* Waits for an event that does not appear, until a time in the past. */

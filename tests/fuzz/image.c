@@ -150,8 +150,8 @@ static void read_log(int fd)
 	trace_id_t trid;
 
 	FUZZ_MUST(posix_trace_check_np(fd, NULL, NULL, &check) == 0 && check.complete,
-		  "what was recovered is no complete log");
-	FUZZ_MUST(posix_trace_open(fd, &trid) == 0, "what was recovered cannot be opened");
+		  "the recovered log is not complete");
+	FUZZ_MUST(posix_trace_open(fd, &trid) == 0, "the recovered log cannot be opened");
 	for (int n = 0; n < EVENTS_MAX && !unavailable; n++)
 		FUZZ_MUST(posix_trace_getnext_np(trid, &event, &unavailable) == 0, "no next event");
 	posix_trace_close(trid);

@@ -537,8 +537,8 @@ static void *fork_often(void *arg)
 }
 
 /*
- * If a child looked like the creator, the guardian would wait for the end of the child, too. Another
- * thread forks while the streams are created, which showed the fault in 2 of 100 streams.
+ * If a child looked like the creator, the guardian would wait for the end of the child, too.
+ * Another thread forks while the streams are created, which showed the fault in 2 of 100 streams.
  */
 START_TEST(a_child_does_not_look_like_the_creator)
 {

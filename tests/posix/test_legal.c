@@ -51,7 +51,7 @@ static int call_get_name(trace_id_t trid)
 	return posix_trace_eventid_get_name(trid, POSIX_TRACE_START, out.name);
 }
 
-/* This function returns no error. The test treats a result of "equal" as 0, and others as EINVAL. */
+/* This function returns no error. The test counts "equal" as 0 and "not equal" as EINVAL. */
 static int call_equal(trace_id_t trid)
 {
 	return posix_trace_eventid_equal(trid, POSIX_TRACE_START, POSIX_TRACE_START) ? 0 : EINVAL;

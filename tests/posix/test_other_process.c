@@ -283,8 +283,8 @@ END_TEST
 static int pipe_in[2], pipe_out[2];
 
 /*
- * Returns true if the first thread of the process has ended. The caller does not use pthread_join(),
- * because ThreadSanitizer does not know the first thread after fork().
+ * Returns true if the first thread of the process has ended. The caller does not use
+ * pthread_join(), because ThreadSanitizer does not know the first thread after fork().
  */
 static bool is_alone(void)
 {

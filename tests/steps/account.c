@@ -2,10 +2,10 @@
 /*
  * account.c - compares the ledger with the events that were read and with the events of the target.
  *
- * The library counts only the column `called` of the total independently, by the published heads of
- * the rings. In the line of a type or a thread, it computes `called` as the sum of the other columns,
- * so the equation of this line proves nothing. These sums are compared with the counts of the target,
- * which knows type and thread of each call.
+ * The library counts only the column `called` of the total independently, by the published heads
+ * of the rings. In the line of a type or a thread, it computes `called` as the sum of the other
+ * columns, so the equation of this line proves nothing. These sums are compared with the counts of
+ * the target, which knows type and thread of each call.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -109,7 +109,7 @@ static void check_types(struct count *count, const struct posix_trace_ledger_np 
 	    posix_trace_get_ledger_type_np(count->trid, 0, &rest))
 		return;
 	if (rest.called > slack)
-		complain("of no known type: called %" PRIu64, rest.called);
+		complain("%" PRIu64 " calls have no known type", rest.called);
 	called = rest.called;
 	if (at_rest)
 		compare("types", total, &sum);
@@ -198,7 +198,7 @@ void account_close(struct count *count)
 		complain("lost %" PRIu64 " where nothing need be", ledger_lost(&total));
 	for (int maker = 0; maker < MAKERS && count->whole_suffix; maker++)
 		if (count->hole[maker])
-			complain("what is left of a LOOP stream has a hole of maker %d", maker);
+			complain("the rest of a LOOP stream lacks an event of maker %d", maker);
 }
 
 /* The thread may be suspended while it counts a chunk, or between two counters of one event. */

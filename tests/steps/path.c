@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * path.c - the tested paths through posix_trace_event(). If the member `since` of a path is true, the
- * function is posix_trace_event_since_np(). The streams have chunks of 2 KiB, the smallest for their
- * events.
+ * path.c - the tested paths through posix_trace_event(). If the member `since` of a path is true,
+ * the function is posix_trace_event_since_np(). The streams have chunks of 2 KiB, the smallest for
+ * their events.
  */
 #include "steps.h"
 

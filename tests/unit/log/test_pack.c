@@ -58,7 +58,7 @@ static bool comes_back(const struct pile *pile)
 	if (why)
 		ck_abort_msg("%s", why);
 	if (memcmp(got, pile->bytes, pile->len) || memcmp(got + pile->len, pile_threads, table))
-		ck_abort_msg("what comes back is something else");
+		ck_abort_msg("the unpacked block differs");
 	why = ptx_log_check_strictly(&packed.block, got);
 	if (why)
 		ck_abort_msg("%s", why);
