@@ -147,8 +147,8 @@ static bool is_about_to_block(void *context)
 }
 
 /*
- * Runs in a child of the target, which no debugger steps. Records an event after each instruction of
- * the child. Ends the steps at a breakpoint, after TRAPS_MOST steps, and before all signals are
+ * Runs in a child of the target, which no debugger steps. Records an event after each instruction
+ * of the child. Ends the steps at a breakpoint, after TRAPS_MOST steps, and before all signals are
  * blocked.
  */
 static void on_trap(int signal, siginfo_t *info, void *context)

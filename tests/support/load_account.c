@@ -81,7 +81,7 @@ static void enter_event(struct account *account, const struct posix_trace_event_
 		ck_abort_msg("maker %u's event %llu comes after %llu", who, (llu)sequence,
 			     (llu)account->next[who] - 1);
 	if (sequence > account->next[who] && account->epoch == account->next_epoch[who])
-		ck_abort_msg("maker %u's events %llu to %llu are missing, and no event reports a loss",
+		ck_abort_msg("maker %u's events %llu to %llu are missing without a report",
 			     who, (llu)account->next[who], (llu)sequence - 1);
 	if (time < account->last_time)
 		ck_abort_msg("maker %u's event %llu is %lld ns older than the event before it", who,

@@ -577,7 +577,10 @@ static void stuck_crosswise(void)
 	pthread_mutex_lock(&left);
 	pthread_barrier_wait(&barrier);
 	pthread_mutex_lock(&right);
-	/* The lock must not be the last call: the compiler could make it a jump, which has no caller. */
+	/*
+	 * The lock must not be the last call: the compiler could make it a jump, which has no
+	 * caller.
+	 */
 	pthread_mutex_unlock(&right);
 }
 
@@ -605,7 +608,10 @@ static void stuck_table(void)
 	pthread_rwlock_wrlock(&table);
 	pthread_barrier_wait(&barrier);
 	pthread_mutex_lock(&right);
-	/* The lock must not be the last call: the compiler could make it a jump, which has no caller. */
+	/*
+	 * The lock must not be the last call: the compiler could make it a jump, which has no
+	 * caller.
+	 */
 	pthread_mutex_unlock(&right);
 }
 

@@ -321,7 +321,8 @@ START_TEST(overwriters_at_any_instruction_leave_no_survivor_that_is_older)
 	write_next(&one, 2 * POOL_RECORDS, &next);
 	write_next(&two, 1, &next);
 	write_next(&one, 2 * POOL_RECORDS, &next);
-	stage_expect_values(1, 1); /* the reader has claimed the first chunk of `one`, and that of `two` */
+	/* the reader claims the first chunk of `one`, and that of `two` */
+	stage_expect_values(1, 1);
 	/* the cut is behind the second chunk of `one` and before that of `two` */
 	write_next(&one, POOL_RECORDS + 1, &next);
 	values = next;

@@ -127,9 +127,9 @@ START_TEST(a_writer_in_the_window_of_a_new_chunk_holds_back_younger_events)
 END_TEST
 
 /*
- * The reader has not observed the writer outside its window after 101, and the writer has not opened
- * a chunk since then. So the reader delivers no event younger than 101, the last record that it has
- * read from this writer.
+ * The reader has not observed the writer outside its window after 101, and the writer has not
+ * opened a chunk since then. So the reader delivers no event younger than 101, the last record that
+ * it has read from this writer.
  */
 START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 {
@@ -150,8 +150,8 @@ START_TEST(a_writer_never_seen_outside_holds_back_events_after_its_last_record)
 END_TEST
 
 /*
- * Without a barrier, a writer may be inside its window although the reader observes it outside. This
- * lasts until the writer's store becomes visible to the reader.
+ * Without a barrier, a writer may be inside its window although the reader observes it outside.
+ * This lasts until the writer's store becomes visible to the reader.
  */
 START_TEST(without_a_barrier_events_younger_than_two_milliseconds_wait)
 {
@@ -233,8 +233,8 @@ START_TEST(a_search_for_complete_events_that_finds_none_keeps_the_order)
 END_TEST
 
 /*
- * If the writer leaves its window and enters the next one between two passes, the reader can deliver
- * the events that it held back because of the first window.
+ * If the writer leaves its window and enters the next one between two passes, the reader can
+ * deliver the events that it held back because of the first window.
  */
 START_TEST(a_second_look_delivers_events_of_the_first_if_the_writer_has_advanced)
 {

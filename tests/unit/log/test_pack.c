@@ -167,7 +167,9 @@ START_TEST(blocks_that_do_not_get_smaller_stay_plain)
 {
 	struct pile pile;
 
-	/* A block of one record: the shape has 16 bytes, and the packed event 3 bytes and its data. */
+	/*
+	 * A block of one record: the shape has 16 bytes, and the packed event 3 bytes and its data.
+	 */
 	for (uint32_t len = 0; len < 40; len++) {
 		memset(&pile, 0, sizeof(pile));
 		pile_add(&pile, len, 64, 0, 0x401000, SAMPLE_TIME(0));

@@ -39,7 +39,9 @@ struct pool *pool_make(uint32_t chunks, bool loop);
 /* Makes a pool with the chunks and rings of a stream of `stream_size`. */
 struct pool *pool_make_planned(size_t stream_size, size_t max_data_size, bool loop);
 
-/* Does the same, but the stream treats more than `few` rings as many rings, whatever its size is. */
+/*
+ * Does the same, but the stream treats more than `few` rings as many rings, whatever its size is.
+ */
 struct pool *pool_make_many(size_t stream_size, size_t max_data_size, bool loop, uint32_t few);
 
 extern _Atomic uint64_t pool_now;

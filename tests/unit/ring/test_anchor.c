@@ -127,8 +127,8 @@ static void turn_two(void *state)
 }
 
 /*
- * If both writers added the anchor, one of them would write into an anchor that the other has marked
- * as complete.
+ * If both writers added the anchor, one of them would write into an anchor that the other has
+ * marked as complete.
  */
 START_TEST(one_of_two_writers_adds_an_anchor_that_is_due)
 {
