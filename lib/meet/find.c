@@ -416,6 +416,7 @@ static int find_process(int process, pid_t pid, struct ptx_rendezvous_target *li
 	if (err)
 		return err;
 	target->pid = ids.inner;
+	target->number = ids.number;
 	if (stat(ptx_proc_path(path, ids.number, ""), &owner) != 0)
 		return map_folder_error(pid, errno);
 	ptx_identity_of(process, ids.number, &target->identity);
@@ -492,7 +493,7 @@ int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target)
 	if (pid != 0 && (uint32_t)pid != ptx_proc_own())
 		return find_other_process(pid, target);
 	target->arena = &ptx_arena_self;
-	target->pid = ptx_proc_own();
+	target->pid = target->number = ptx_proc_own();
 	/* no identity is needed, because in its own arena only this process has this id */
 	target->same_ids = true;
 	if (inherited)

@@ -27,6 +27,7 @@ struct ptx_target {
 	struct ptx_link_owner *link_owner; /* NULL: no link was left */
 	bool inherited;
 	uint32_t pid;   /* process id of the target in its own pid namespace */
+	uint32_t number; /* of the target in /proc; for this process, its id */
 	struct ptx_identity identity; /* identity of another process; 0 for this process */
 	uint32_t space; /* inode of the target's pid namespace; 0: not known */
 	bool same_ids;  /* the target and this process have the same pid namespace */

@@ -27,6 +27,7 @@
 
 struct process {
 	uint32_t pid;
+	uint32_t number;     /* in /proc; 0: it is not known */
 	uint64_t parent;     /* `parent` and since_ns are those in the table of members */
 	int64_t since_ns;
 	int64_t reported_ns; /* time of its last report; 0: none */
@@ -58,6 +59,15 @@ struct ptx_mapped {
 };
 
 /*
+ * Returns true if the id of a process of the stream means this process. In another pid namespace,
+ * an equal id means another process.
+ */
+static bool is_self(const struct ptx_mapped *mapped, uint32_t pid)
+{
+	return mapped->same_ids && pid == ptx_proc_own();
+}
+
+/*
  * Adds a note. After a note was lost for lack of memory, no further note is added. Otherwise the
  * log could show an old file for a range whose new file is unknown.
  */
@@ -86,8 +96,8 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 
 /*
  * Looks at a process once, and makes the notes that follow from the look. This process looks at
- * itself through /proc if its dynamic linker may hang. An id of another pid namespace belongs to
- * another process in this namespace, so such an id is not used for a look.
+ * itself through /proc if its dynamic linker may hang. A process of another pid namespace is looked
+ * at only if its number in /proc is known. Its id means another process here.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {
@@ -107,12 +117,11 @@ static void look_at(struct ptx_mapped *mapped, struct process *process)
 	 */
 	if (process->exceeds_max)
 		return;
-	if (process->pid == ptx_proc_own() && !ptx_mapped_linker_may_hang())
+	if (is_self(mapped, process->pid) && !ptx_mapped_linker_may_hang())
 		/* This look is exact, because the linker counts loads and unloads. */
 		found = ptx_mapped_self(old, mapped->executable, &set);
-	/* Another process is looked at only if its id is valid in this process's pid namespace. */
-	else if (mapped->same_ids || process->pid == ptx_proc_own())
-		found = ptx_mapped_other(old, mapped->arena, process->pid, &set);
+	else if (process->number)
+		found = ptx_mapped_other(old, mapped->arena, process->number, process->pid, &set);
 	switch (found) {
 	/* The old set stays, and the next look compares with it. */
 	case PTX_MAPPED_UNREADABLE:
@@ -172,6 +181,7 @@ static struct process *find_or_add_process(struct ptx_mapped *mapped, uint32_t p
 	memset(more, 0, sizeof *more);
 	/* All other members are 0: the process was never looked at and has made no report. */
 	more->pid = pid;
+	more->number = mapped->same_ids ? pid : 0;
 	return more;
 }
 
@@ -194,7 +204,7 @@ static void update_member(struct ptx_mapped *mapped, const struct ptx_member *me
 		return;
 	/* Any process of the arena can write to the table: impossible values are ignored. */
 	if (pid == 0 || pid > INT32_MAX || parent > INT32_MAX || since_ns <= 0 ||
-	    !(bits >> mapped->bit & 1) || pid == ptx_proc_own())
+	    !(bits >> mapped->bit & 1) || is_self(mapped, (uint32_t)pid))
 		return;
 	process = find_or_add_process(mapped, (uint32_t)pid);
 	if (process)
@@ -231,7 +241,7 @@ static void update_target(struct ptx_mapped *mapped)
 	struct process *target = &mapped->process[0];
 
 	/* The time comes from shared memory, so an impossible time is ignored. */
-	if (since_ns <= 0 || since_ns == target->since_ns || target->pid == ptx_proc_own())
+	if (since_ns <= 0 || since_ns == target->since_ns || is_self(mapped, target->pid))
 		return;
 	/* execve() has removed every mapping at that time. */
 	note_all_gone(mapped, target->pid, since_ns);
@@ -279,7 +289,7 @@ static bool is_of_stream(const struct ptx_mapped *mapped, uint32_t pid)
 {
 	const struct ptx_attachment *attachment = &mapped->arena->control->attachment[mapped->bit];
 
-	if (pid == ptx_proc_own())
+	if (is_self(mapped, pid))
 		return false;
 	/* Other processes can be in the stream only if it is inherited. */
 	return pid == mapped->target ||
@@ -366,21 +376,19 @@ static void look_at_others(struct ptx_mapped *mapped, bool may_skip_others)
 	 */
 	read_reports(mapped);
 	for (size_t i = 0; i < mapped->processes; i++)
-		if (mapped->process[i].is_member && mapped->process[i].pid != ptx_proc_own())
+		if (mapped->process[i].is_member && !is_self(mapped, mapped->process[i].pid))
 			look_at(mapped, &mapped->process[i]);
 }
 
 /*
  * Looks at this process, which is the target or the controller. A look at the controller is needed,
- * because the stream has some of its events, too.
+ * because the stream has some of its events, too. With other pid namespaces, the log has no
+ * mappings of this process, because its id may be that of a process of the stream.
  */
 static void look_at_self(struct ptx_mapped *mapped)
 {
-	/* In another pid namespace, this process's id belongs to another process. */
-	if (mapped->target != ptx_proc_own() && !mapped->same_ids)
-		return;
 	for (size_t i = 0; i < mapped->processes; i++)
-		if (mapped->process[i].pid == ptx_proc_own())
+		if (is_self(mapped, mapped->process[i].pid))
 			look_at(mapped, &mapped->process[i]);
 }
 
@@ -427,7 +435,7 @@ void ptx_mapped_store(struct ptx_mapped *mapped, struct ptx_log *log)
 
 /* The target is the first process of the list; update_target() relies on that. */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
-				     bool same_ids)
+				     uint32_t number, bool same_ids)
 {
 	struct ptx_mapped *mapped = calloc(1, sizeof *mapped);
 	ssize_t len;
@@ -443,7 +451,8 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	/* Without /proc the path of the program is unknown, but its mappings are still useful. */
 	if (len <= 0)
 		strcpy(mapped->executable, "[program]");
-	if (!find_or_add_process(mapped, pid) || !find_or_add_process(mapped, ptx_proc_own())) {
+	if (!find_or_add_process(mapped, pid) ||
+	    (same_ids && !find_or_add_process(mapped, ptx_proc_own()))) {
 		/* The list is one allocation, and its entries own no memory yet. */
 		free(mapped->process);
 		free(mapped);
@@ -451,6 +460,7 @@ struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit
 	}
 	/* The target is looked at even if no stream was inherited. */
 	mapped->process[0].is_member = true;
+	mapped->process[0].number = number;
 	pthread_mutex_init(&mapped->looking, NULL);
 	pthread_mutex_init(&mapped->lock, NULL);
 	return mapped;

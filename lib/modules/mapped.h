@@ -26,11 +26,11 @@ struct ptx_mapped;
 
 /*
  * Makes the object for the stream at the place `bit` of an arena. The target of the stream is
- * process pid. same_ids is true if the processes of the stream have the same ids in this process's
- * namespace. Returns NULL if memory is lacking.
+ * process pid, and its number in /proc is `number`. same_ids is true if the processes of the stream
+ * have the same ids in this process's namespace. Returns NULL if memory is lacking.
  */
 struct ptx_mapped *ptx_mapped_create(const struct ptx_arena *arena, unsigned bit, uint32_t pid,
-				     bool same_ids);
+				     uint32_t number, bool same_ids);
 void ptx_mapped_destroy(struct ptx_mapped *mapped);
 
 /*

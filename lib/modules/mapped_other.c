@@ -129,7 +129,7 @@ static bool mapped_other_parse(char *text, struct line *line)
  * mappings of one moment. So if the buffer was too small, it is enlarged and everything is read
  * again. Returns NULL if reading is not permitted, or if the text is too long.
  */
-static char *read_all(uint32_t pid)
+static char *read_all(uint32_t number)
 {
 	size_t room = 65536, got = 0;
 	char path[40], *text = NULL;
@@ -139,7 +139,7 @@ static char *read_all(uint32_t pid)
 	 * To open the file, this process needs the rights of ptrace (PRIV-02). Without them nothing
 	 * is known.
 	 */
-	snprintf(path, sizeof path, "/proc/%u/maps", pid);
+	snprintf(path, sizeof path, "/proc/%u/maps", number);
 	/*
 	 * If the file cannot be opened, the process has ended or belongs to another user, for
 	 * example.
@@ -236,11 +236,11 @@ static void read_base_and_id(const struct head *head, uint64_t begins, struct pt
  * Opens the process's memory. Reading it may be forbidden although the list of mappings can be
  * read, so the function tries to read a few bytes.
  */
-static bool open_memory(uint32_t pid, uint64_t begins, struct head *head)
+static bool open_memory(uint32_t number, uint64_t begins, struct head *head)
 {
 	char path[40], probe[SELFMAG];
 
-	snprintf(path, sizeof path, "/proc/%u/mem", pid);
+	snprintf(path, sizeof path, "/proc/%u/mem", number);
 	head->is_memory = true;
 	/* Offsets in /proc/PID/mem are addresses. */
 	head->at = begins;
@@ -259,7 +259,7 @@ static bool open_memory(uint32_t pid, uint64_t begins, struct head *head)
  * Opens the file below the root of the process. O_NONBLOCK and O_NOCTTY are set, because the path
  * may lead to a pipe or a terminal by now.
  */
-static bool open_file(uint32_t pid, const struct line *line, struct head *head)
+static bool open_file(uint32_t number, const struct line *line, struct head *head)
 {
 	char path[PATH_MAX + 40];
 	struct stat st;
@@ -272,7 +272,8 @@ static bool open_file(uint32_t pid, const struct line *line, struct head *head)
 	 * differ from the root of this process.
 	 */
 	if (*line->path != '/' ||
-	    snprintf(path, sizeof path, "/proc/%u/root%s", pid, line->path) >= (int)sizeof path ||
+	    snprintf(path, sizeof path, "/proc/%u/root%s", number, line->path) >=
+		    (int)sizeof path ||
 	    ptx_io_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, &head->fd))
 		return false;
 	/*
@@ -302,7 +303,7 @@ static const struct line *mapped_other_beginning(const struct line *lines, size_
 }
 
 /* Without a readable file the base is the address at which offset 0 would be mapped. */
-static void find_base_and_id(uint32_t pid, const struct line *lines, size_t i,
+static void find_base_and_id(uint32_t number, const struct line *lines, size_t i,
 			     struct ptx_mapping *mapping)
 {
 	const struct line *begins = mapped_other_beginning(lines, i);
@@ -313,7 +314,7 @@ static void find_base_and_id(uint32_t pid, const struct line *lines, size_t i,
 	/* Replaced by read_base_and_id(), if the headers can be read. */
 	mapping->base = at;
 	/* The memory is tried first, because it is what the process executes. */
-	if ((begins && open_memory(pid, at, &head)) || open_file(pid, &lines[i], &head)) {
+	if ((begins && open_memory(number, at, &head)) || open_file(number, &lines[i], &head)) {
 		read_base_and_id(&head, at, mapping);
 		ptx_io_close(head.fd);
 	}
@@ -395,8 +396,9 @@ static bool may_match(const struct ptx_mapped_range *report, const struct line *
  * Returns the reported range for line i, or NULL. Another file may have replaced the reported file
  * since the report, so the build-ids are compared once.
  */
-static const struct ptx_mapped_range *find_reported(const struct ptx_mapped_set *old, uint32_t pid,
-						    const struct line *lines, size_t i)
+static const struct ptx_mapped_range *find_reported(const struct ptx_mapped_set *old,
+						    uint32_t number, const struct line *lines,
+						    size_t i)
 {
 	/*
 	 * `seen` is filled only if a report must be compared, since find_base_and_id() reads
@@ -412,7 +414,7 @@ static const struct ptx_mapped_range *find_reported(const struct ptx_mapped_set 
 			continue;
 		/* The file of this report was not compared yet. */
 		if (!report->inode)
-			find_base_and_id(pid, lines, i, &seen);
+			find_base_and_id(number, lines, i, &seen);
 		/* If one of the two build-ids is missing, the report counts as right. */
 		if (report->inode || !seen.id_bytes || !report->mapping.id_bytes ||
 		    (seen.id_bytes == report->mapping.id_bytes &&
@@ -422,8 +424,11 @@ static const struct ptx_mapped_range *find_reported(const struct ptx_mapped_set 
 	return NULL;
 }
 
-/* Fills a range from line i; a file that is known already need not be read again. */
-static void fill_range(const struct ptx_mapped_set *old, uint32_t pid, const struct line *lines,
+/*
+ * Fills a range from line i, except its process. A file that is known already need not be read
+ * again.
+ */
+static void fill_range(const struct ptx_mapped_set *old, uint32_t number, const struct line *lines,
 		       size_t i, struct ptx_mapped_range *range)
 {
 	const struct ptx_mapped_range *known;
@@ -432,14 +437,13 @@ static void fill_range(const struct ptx_mapped_set *old, uint32_t pid, const str
 	range->device = lines[i].device;
 	range->inode = lines[i].inode;
 	range->mapping.kind = PTX_MAPPING_FILE;
-	range->mapping.pid = pid;
 	range->mapping.start = lines[i].start;
 	range->mapping.end = lines[i].end;
 	range->mapping.offset = lines[i].offset;
 	/* The path points into the text of the set, which lives as long as the range. */
 	range->mapping.path = lines[i].path;
 	/* A report is more exact than a line: it has the program headers' addresses. */
-	known = find_reported(old, pid, lines, i);
+	known = find_reported(old, number, lines, i);
 	/* is_reported makes the next look compare the addresses of the report again. */
 	range->is_reported = known != NULL;
 	if (!known && old)
@@ -450,12 +454,12 @@ static void fill_range(const struct ptx_mapped_set *old, uint32_t pid, const str
 		range->mapping.path = lines[i].path;
 	} else {
 		/* The file was not there at the last look. */
-		find_base_and_id(pid, lines, i, &range->mapping);
+		find_base_and_id(number, lines, i, &range->mapping);
 	}
 }
 
 /* Makes the set of all wanted lines. TOO_MANY: there are more lines than are kept for a process. */
-static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t pid,
+static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old, uint32_t number,
 					       const struct line *line, size_t lines,
 					       struct ptx_mapped_set *set)
 {
@@ -473,7 +477,7 @@ static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old,
 	for (size_t i = 0; i < lines; i++)
 		/* A path that is too long has no place in a log (FORMAT M2). */
 		if (is_code_mapping(&line[i]) && strlen(line[i].path) < PTX_MAPPING_PATH_BYTES)
-			fill_range(old, pid, line, i, &set->range[set->count++]);
+			fill_range(old, number, line, i, &set->range[set->count++]);
 	return PTX_MAPPED_NEW;
 }
 
@@ -482,7 +486,7 @@ static enum ptx_mapped_found mapped_other_fill(const struct ptx_mapped_set *old,
  * even if the id is reused.
  */
 enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
-				       const struct ptx_arena *arena, uint32_t pid,
+				       const struct ptx_arena *arena, uint32_t number, uint32_t pid,
 				       struct ptx_mapped_set *set)
 {
 	enum ptx_mapped_found found = PTX_MAPPED_UNREADABLE;
@@ -492,7 +496,7 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	memset(set, 0, sizeof *set);
 	/* The two times bound the moment of the look. */
 	set->before_ns = ptx_clock_realtime();
-	set->text = read_all(pid);
+	set->text = read_all(number);
 	set->after_ns = ptx_clock_realtime();
 	if (!set->text)
 		return PTX_MAPPED_UNREADABLE;
@@ -500,7 +504,10 @@ enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
 	line = mapped_other_split(set->text, &lines);
 	if (line && has_arena(arena, line, lines))
 		/* has_arena() has shown that the list belongs to the right process. */
-		found = mapped_other_fill(old, pid, line, lines, set);
+		found = mapped_other_fill(old, number, line, lines, set);
+	/* A range that was known before has the id already. */
+	for (size_t i = 0; i < set->count; i++)
+		set->range[i].mapping.pid = pid;
 	/* The paths are in the text, not in the lines. */
 	free(line);
 	/* If the set is not used, it must be empty and own no memory. */

@@ -47,9 +47,12 @@ enum ptx_mapped_found {
 enum ptx_mapped_found ptx_mapped_self(const struct ptx_mapped_set *old, const char *executable,
 				      struct ptx_mapped_set *set);
 
-/* mapped_other.c: looks at a process, which must have the file of the arena mapped. */
+/*
+ * mapped_other.c: looks at the process with this number in /proc, which must have the file of the
+ * arena mapped. The ranges get the id `pid`, which the process has in its own namespace.
+ */
 enum ptx_mapped_found ptx_mapped_other(const struct ptx_mapped_set *old,
-				       const struct ptx_arena *arena, uint32_t pid,
+				       const struct ptx_arena *arena, uint32_t number, uint32_t pid,
 				       struct ptx_mapped_set *set);
 
 /* The receiver of the notes that follow from looks. */

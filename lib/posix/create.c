@@ -113,7 +113,7 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 	ptx_log_limit_wait(log);
 	/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
-				   stream->target.same_ids);
+				   stream->target.number, stream->target.same_ids);
 	err = ptx_flush_create(stream->drain, &stream->lock, log,
 			       stream->attr.stream_policy == POSIX_TRACE_FLUSH, mapped,
 			       &stream->flush);

@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/log.h"
+#include "support/mapped.h"
 #include "support/puppet.h"
 #include "support/stream.h"
 
@@ -243,6 +245,84 @@ START_TEST(a_child_that_goes_into_other_name_spaces_stays_in_the_stream)
 }
 END_TEST
 
+/* The target reports its own mappings only at its end, so the controller must look at them. */
+START_TEST(the_mappings_of_a_target_that_runs_are_in_the_log)
+{
+	struct posix_trace_mapping_np mapping;
+	int fd = log_file();
+	char path[PATH_MAX];
+	struct puppet puppet;
+	trace_id_t trid;
+	pid_t keeper;
+
+	if (!choose(_i))
+		return;
+	puppet = puppet_in(places[_i].spaces, places[_i].offsets, &keeper);
+	trid = log_attach_started(puppet.pid, fd,
+				  &(struct log_wish){ .log_policy = POSIX_TRACE_APPEND });
+	puppet_tell(&puppet, PUPPET_ONE);
+	shut(trid);
+	ck_assert(mapping_of(fd, 1, &mapping, path));
+	ck_assert_str_eq(path, program_path());
+	/* In a new namespace of process ids the target is process 1. */
+	ck_assert_int_eq(mapping.pid, places[_i].spaces & CLONE_NEWPID ? 1 : puppet.pid);
+	end(&puppet, keeper);
+	close(fd);
+}
+END_TEST
+
+/* The controller and its target are process 1, each in its own namespace. */
+START_TEST(a_target_with_the_id_of_its_controller_is_another_process)
+{
+	int status;
+	pid_t keeper;
+
+	if (!may_enter(CLONE_NEWPID, NULL))
+		return;
+	keeper = fork();
+	if (keeper == 0) {
+		pid_t controller;
+
+		if (!enter(CLONE_NEWPID, NULL))
+			_exit(1);
+		controller = fork();
+		if (controller == 0) {
+			struct posix_trace_mapping_np mapping;
+			struct plugin plugin;
+			struct puppet puppet;
+			int fd = log_file(), end_of_list = 0;
+			char path[PATH_MAX];
+			trace_id_t trid;
+			pid_t inner;
+
+			puppet = puppet_in(CLONE_NEWPID, NULL, &inner);
+			plugin = plugin_load("first");
+			trid = log_attach_started(
+				puppet.pid, fd,
+				&(struct log_wish){ .log_policy = POSIX_TRACE_APPEND });
+			puppet_tell(&puppet, PUPPET_ONE);
+			shut(trid);
+			ck_assert(mapping_of(fd, 1, &mapping, path));
+			ck_assert_str_eq(path, program_path());
+			trid = log_open(fd);
+			OK(posix_trace_mapping_rewind_np(trid));
+			for (;;) {
+				OK(posix_trace_mapping_getnext_np(trid, &mapping, &end_of_list));
+				if (end_of_list)
+					break;
+				/* The file is one of the controller. */
+				ck_assert(!mapping.path || strcmp(mapping.path, plugin.path) != 0);
+			}
+			log_close(trid);
+			end(&puppet, inner);
+			_exit(0);
+		}
+		_exit(waitpid(controller, &status, 0) == controller && status == 0 ? 0 : 2);
+	}
+	wait_well(keeper);
+}
+END_TEST
+
 /* The ids that this controller knows are not the numbers in /proc. CREATE-04 */
 START_TEST(a_controller_in_another_name_space_traces_the_process_that_it_named)
 {
@@ -288,6 +368,8 @@ static Suite *build(void)
 	tcase_add_loop_test(tc, so_are_its_children_and_the_programs_that_they_execute, 0, PLACES);
 	tcase_add_loop_test(tc, a_child_that_goes_into_other_name_spaces_stays_in_the_stream, 0,
 			    PLACES);
+	tcase_add_loop_test(tc, the_mappings_of_a_target_that_runs_are_in_the_log, 0, PLACES);
+	tcase_add_test(tc, a_target_with_the_id_of_its_controller_is_another_process);
 	tcase_add_test(tc, a_controller_in_another_name_space_traces_the_process_that_it_named);
 	return suite;
 }
