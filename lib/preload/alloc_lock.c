@@ -70,15 +70,19 @@ static bool lock_map(void *arg, const struct shim_map *map)
 SHIM_NEXT(mlockall, shim_no_number);
 SHIM_WRAPPED(mlockall, ALLOC_MLOCK);
 
-/* Locks the mappings of the program. Returns false if the kernel would refuse it, too. */
-static bool lock_program(int flags)
+/*
+ * Locks the mappings of the program. Returns false if the kernel would refuse it, too. `maps` is
+ * the file of the mappings: the walks have one descriptor, so that lack of descriptors is noticed
+ * before the first change.
+ */
+static bool lock_program(int maps, int flags)
 {
 	struct locking locking = { flags & MCL_ONFAULT ? MLOCK_ONFAULT : 0, true };
 	struct sum sum = { 0, 0 };
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) || !shim_maps_walk(add_bytes, &sum) || !sum.library ||
-	    sum.program > limit.rlim_cur)
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || !shim_maps_walk_in(maps, add_bytes, &sum) ||
+	    !sum.library || sum.program > limit.rlim_cur)
 		return false;
 	/* New mappings are locked first, so that none of another thread is missing. */
 	if (flags & MCL_FUTURE && next(mlockall)(flags & ~MCL_CURRENT))
@@ -89,27 +93,34 @@ static bool lock_program(int flags)
 	 */
 	if (!(flags & MCL_FUTURE))
 		syscall(SYS_munlockall);
-	if (!shim_maps_walk(lock_map, &locking))
-		return false;
 	/* They need no memory before they get access rights. The limit may not permit all. */
-	locking.accessible = false;
-	return shim_maps_walk(lock_map, &locking);
+	if (shim_maps_walk_in(maps, lock_map, &locking)) {
+		locking.accessible = false;
+		if (shim_maps_walk_in(maps, lock_map, &locking))
+			return true;
+	}
+	/*
+	 * The kernel could not make the text again. No effect must remain of a call that fails, in
+	 * particular not that of MCL_FUTURE, by which later mappings of the program would fail.
+	 */
+	syscall(SYS_munlockall);
+	return false;
 }
 
 /* A quiet process must not make the further system calls. */
 static int lock_all(int flags)
 {
 	const int saved = errno;
-	int result = next(mlockall)(flags);
+	int result = next(mlockall)(flags), maps;
+	bool is_locked;
 
 	if (!result || errno != ENOMEM || !(flags & MCL_CURRENT) || shim_is_quiet())
 		return result;
-	if (!lock_program(flags)) {
-		errno = ENOMEM;
-		return result;
-	}
-	errno = saved;
-	return 0;
+	maps = shim_maps_open();
+	is_locked = lock_program(maps, flags);
+	shim_maps_close(maps);
+	errno = is_locked ? saved : ENOMEM;
+	return is_locked ? 0 : result;
 }
 
 /*

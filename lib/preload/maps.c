@@ -48,14 +48,27 @@ static bool read_line(const char *line, const char *end, struct shim_map *map)
 	return true;
 }
 
-bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *arg)
+int shim_maps_open(void)
+{
+	return (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
+}
+
+void shim_maps_close(int fd)
+{
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
+bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *map), void *arg)
 {
 	char buffer[LINE_BYTES];
-	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	bool is_over = false, is_whole = false;
 	size_t used = 0;
 
-	while (fd >= 0 && !is_over && used < sizeof buffer) {
+	/* The kernel makes the text anew from the first mapping on. */
+	if (fd < 0 || syscall(SYS_lseek, fd, 0, SEEK_SET) != 0)
+		return false;
+	while (!is_over && used < sizeof buffer) {
 		long n = syscall(SYS_read, fd, buffer + used, sizeof buffer - used);
 		const char *line = buffer, *end;
 		struct shim_map map;
@@ -76,7 +89,14 @@ bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *
 		used -= (size_t)(line - buffer);
 		memmove(buffer, line, used);
 	}
-	if (fd >= 0)
-		syscall(SYS_close, fd);
 	return is_over || is_whole;
+}
+
+bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *arg)
+{
+	const int fd = shim_maps_open();
+	const bool is_whole = shim_maps_walk_in(fd, visit, arg);
+
+	shim_maps_close(fd);
+	return is_whole;
 }

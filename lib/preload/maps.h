@@ -28,4 +28,13 @@ struct shim_map {
  */
 bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *arg);
 
+/*
+ * The same in parts, for several walks of which none may fail for lack of a descriptor.
+ * shim_maps_open() returns the descriptor, or a negative number. Each walk begins at the first
+ * mapping, and shows the mappings that exist then.
+ */
+int shim_maps_open(void);
+bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *map), void *arg);
+void shim_maps_close(int fd);
+
 #endif

@@ -75,16 +75,38 @@ static void limit_locks(rlim_t bytes)
 	MUST(setrlimit(RLIMIT_MEMLOCK, &limit) == 0);
 }
 
-/* Locks the memory of a program without privilege, under limits. */
-static int alloc_lock(int argc, char **argv)
+static void drop_privileges(void)
 {
 	struct __user_cap_header_struct head = { _LINUX_CAPABILITY_VERSION_3, 0 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	MUST(syscall(SYS_capset, &head, none) == 0);
+}
+
+/* Locks all memory. If this fails, later mappings must not be locked. */
+static int alloc_lock_once(int argc, char **argv)
+{
 	const rlim_t limit = (rlim_t)8 << 20;
 
 	(void)argc;
 	(void)argv;
-	MUST(syscall(SYS_capset, &head, none) == 0);
+	drop_privileges();
+	limit_locks(limit);
+	if (mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) == 0)
+		return 0;
+	MUST(errno == ENOMEM && locked_bytes() == 0);
+	MUST(mmap(NULL, limit, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED);
+	return 0;
+}
+
+/* Locks the memory of a program without privilege, under limits. */
+static int alloc_lock(int argc, char **argv)
+{
+	const rlim_t limit = (rlim_t)8 << 20;
+
+	(void)argc;
+	(void)argv;
+	drop_privileges();
 	limit_locks(65536);
 	errno = 0;
 	MUST(mlockall(MCL_CURRENT) == -1 && errno == ENOMEM && locked_bytes() == 0);
@@ -105,4 +127,5 @@ static int alloc_lock(int argc, char **argv)
 	return 0;
 }
 
-const struct probe probes_alloc[] = { { "alloc", alloc }, { "alloc-lock", alloc_lock }, { 0 } };
+const struct probe probes_alloc[] = { { "alloc", alloc }, { "alloc-lock", alloc_lock },
+				      { "alloc-lock-once", alloc_lock_once }, { 0 } };

@@ -27,6 +27,12 @@ if "$probe" alloc-lock; then
 	shim alloc "$probe" alloc-lock
 	check "a program without privilege can lock its memory" exits 0
 	check "the calls of mlock() are recorded" shows 'alloc.mlock .* error=0 lock=1 flags=0x7 ' 1
+	for from in 1 2; do
+		shim alloc "$build/tests/tools/refuse" "openat EMFILE path=/proc/self/maps from=$from" -- \
+			"$probe" alloc-lock-once
+		test "$status" -eq 77 && break # no right to refuse system calls
+		check "without a free descriptor nothing is locked that was refused" exits 0
+	done
 fi
 
 # Every freed block was allocated before, and is not allocated twice in between.
