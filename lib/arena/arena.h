@@ -297,7 +297,7 @@ uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
 
-/* Maps a region that another process made. ENOMEM. */
+/* Maps a region that another process made. ENOMEM. Async-signal-safe. */
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory);
 

@@ -195,14 +195,23 @@ uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
 /*
  * Maps a part of the file, or anonymous memory if `fd` is -1. Returns NULL after an error. A region
  * is mostly address space that is never used. Because of MAP_NORESERVE it does not count as memory.
+ *
+ * If the program has called mlockall(MCL_FUTURE), the kernel makes each new mapping present, except
+ * a mapping without access rights. So the function maps without access rights and adds them then.
+ * The pages stay locked that a thread has used.
  */
 static void *region_map(int fd, uint64_t offset, size_t bytes)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	void *memory = mmap(NULL, bytes, PROT_NONE,
 			    MAP_SHARED | MAP_NORESERVE | (fd < 0 ? MAP_ANONYMOUS : 0), fd,
 			    fd < 0 ? 0 : (off_t)offset);
 
-	return memory == MAP_FAILED ? NULL : memory;
+	if (memory == MAP_FAILED)
+		return NULL;
+	if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) == 0)
+		return memory;
+	munmap(memory, bytes);
+	return NULL;
 }
 
 /*
@@ -259,10 +268,8 @@ int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 }
 
 /*
- * The far part must not become present as a whole. But if the program has called
- * mlockall(MCL_FUTURE), the kernel makes each new mapping present, except a mapping without access
- * rights. So the function maps the far part without access rights, unlocks the mapping, and then
- * adds the access rights.
+ * The far part must not become present as a whole after mlockall(MCL_FUTURE), as in region_map().
+ * It is also unlocked, because the limit of locked memory does not permit its size.
  *
  * Core dumps omit the far part, because the kernel would write its holes as zeros.
  */

@@ -43,14 +43,14 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	struct ptx_attachment_plan plan;
 	struct ptx_view *view;
 	void *memory;
-	int fd = ptx_arena_fd(&ptx_arena_self);
 
 	/*
 	 * The plan is computed from the sizes in the attachment. ptx_attachment_plan() fails if no
 	 * controller could have made such a stream. All processes of an arena must stamp with one
 	 * clock.
 	 */
-	if (fd < 0 || !ptx_attachment_plan(&ptx_arena_self, bit, &plan) ||
+	if (ptx_arena_fd(&ptx_arena_self) < 0 ||
+	    !ptx_attachment_plan(&ptx_arena_self, bit, &plan) ||
 	    !ptx_clock_follow(atomic_load_explicit(&ptx_own_control.clock, memory_order_relaxed) ==
 			      PTX_ARENA_CLOCK_COUNTER))
 		return NULL;
@@ -59,12 +59,10 @@ static struct ptx_view *map_view(unsigned bit, uint64_t generation)
 	if (view == MAP_FAILED)
 		return NULL;
 	/*
-	 * MAP_NORESERVE: the mapping covers the stream's largest size, and memory exists only
-	 * where chunks are in use.
+	 * The mapping covers the stream's largest size, and memory exists only where chunks are in
+	 * use.
 	 */
-	memory = mmap(NULL, plan.geometry.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
-		      fd, (off_t)plan.offset);
-	if (memory == MAP_FAILED) {
+	if (ptx_region_map(&ptx_arena_self, &plan.geometry, plan.offset, &memory)) {
 		munmap(view, sizeof *view);
 		return NULL;
 	}

@@ -6,7 +6,9 @@
  */
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -144,6 +146,25 @@ START_TEST(a_large_stream_takes_memory_as_it_is_filled)
 
 	ck_assert_uint_le(memory() - before, (size_t)32 << 20);
 	shut(trid);
+}
+END_TEST
+
+/* The kernel makes the mappings of such a program present, if they have access rights. */
+START_TEST(so_does_a_stream_of_a_program_that_locks_its_memory)
+{
+	const size_t size = (size_t)128 << 20;
+	size_t before = memory();
+	trace_id_t trid;
+
+	ck_assert_int_eq(mlockall(MCL_FUTURE), 0);
+	if (mmap(NULL, 4 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) == MAP_FAILED) {
+		printf("no privilege to lock much memory: nothing to test\n");
+		return;
+	}
+	trid = STARTED(.size = size);
+	ck_assert_uint_le(memory() - before, size / 4);
+	shut(trid);
+	ck_assert_uint_le(memory(), before + 8 * PAGE);
 }
 END_TEST
 
@@ -302,6 +323,7 @@ static Suite *suite(void)
 	tcase_add_loop_test(tc, threads_that_rest_keep_memory_within_the_limit_of_the_page, 0,
 			    RESTS);
 	tcase_add_test(tc, a_large_stream_takes_memory_as_it_is_filled);
+	tcase_add_test(tc, so_does_a_stream_of_a_program_that_locks_its_memory);
 	tcase_add_test(tc, three_thousand_threads_at_once_have_a_ring_each);
 	return s;
 }
