@@ -13,7 +13,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -32,6 +31,7 @@
 #include "../../../lib/preload/patch_plan.h"
 #include "../../../lib/preload/types.h"
 #include "base/procfile.h"
+#include "base/rootfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
@@ -113,54 +113,6 @@ static bool has_same_bytes(int one, int other)
 }
 
 /*
- * Opens the file that has this path in the process for reading, if it is a regular file. The
- * process may have made the path. So the function follows symbolic links within the root folder of
- * the process, and opens nothing that could be a device. On failure, returns -1 and sets errno;
- * ENOENT also if the file is of another type, and ESRCH if the process has no root folder any more,
- * because it has ended.
- */
-static int open_as_seen(pid_t pid, const char *path)
-{
-	const struct open_how how = { .flags = O_PATH | O_CLOEXEC,
-				      .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-	char name[4200];
-	struct stat status;
-	int root, found, file = -1, err;
-
-	snprintf(name, sizeof(name), "/proc/%d/root", (int)pid);
-	root = open(name, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (root < 0) {
-		errno = errno == ENOENT ? ESRCH : errno;
-		return -1;
-	}
-	found = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	/*
-	 * Kernels before 5.6 do not have openat2(2), and old seccomp filters refuse it. Then this
-	 * process opens the path by open(2), which follows links in the root folder of this
-	 * process.
-	 */
-	if (found < 0 && (errno == ENOSYS || errno == EPERM)) {
-		snprintf(name, sizeof(name), "/proc/%d/root%s", (int)pid, path);
-		found = open(name, O_PATH | O_CLOEXEC);
-	}
-	err = errno;
-	close(root);
-	if (found < 0) {
-		errno = err;
-		return -1;
-	}
-	err = ENOENT;
-	if (!fstat(found, &status) && S_ISREG(status.st_mode)) {
-		snprintf(name, sizeof(name), "/proc/self/fd/%d", found);
-		file = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		err = errno;
-	}
-	close(found);
-	errno = err;
-	return file;
-}
-
-/*
  * Returns whether the process has ended. A child of this command that has ended remains a zombie
  * until this command collects it. A main thread that has ended before other threads is a zombie,
  * too, but its process has not ended.
@@ -195,7 +147,7 @@ static const char *why_unseen(pid_t pid, const char *library)
 
 	here = open(library, O_RDONLY | O_CLOEXEC);
 	err = here < 0 ? errno : 0;
-	there = open_as_seen(pid, library);
+	there = rootfile_open(pid, library, O_RDONLY);
 	if (!err && there < 0 && errno != ENOENT && errno != ENOTDIR)
 		err = errno;
 	is_same = here >= 0 && there >= 0 && has_same_bytes(here, there);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/procfile.h"
+#include "base/rootfile.h"
 #include "base/say.h"
 #include "base/vec.h"
 #include "base/whole.h"
@@ -67,8 +68,7 @@ struct jit_place jit_place_begin(pid_t pid)
 
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	place.ids = ids_of(number);
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)pid);
-	place.folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	place.folder = rootfile_open(pid, "/tmp", O_PATH | O_DIRECTORY);
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	place.has_folder = place.folder >= 0 && !stat(path, &process);
 	if (place.has_folder)
@@ -194,11 +194,9 @@ static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
 	char path[64];
 	int fd = -1;
 
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp/perf-%d.map", (int)outer, (int)pid);
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
 	if (outer)
-		fd = open(path, flags);
-	if (fd < 0)
-		snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+		fd = rootfile_open(outer, path, flags);
 	if (fd < 0 && maps->place->has_folder)
 		fd = openat(maps->place->folder, path + sizeof("/tmp/") - 1, flags);
 	if (fd < 0 && (!maps->place->ids || maps->place->ids == maps->own_ids))

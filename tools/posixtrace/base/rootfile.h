@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * rootfile.h - opens files as another process sees them, which may have another root folder, as in
+ * a container.
+ *
+ * The other process may have made the paths and the files. So symbolic links are followed within
+ * its root folder, and only regular files and folders are opened. Any thread may call these
+ * functions.
+ */
+#ifndef POSIXTRACE_BASE_ROOTFILE_H
+#define POSIXTRACE_BASE_ROOTFILE_H
+
+#include <sys/types.h>
+
+/*
+ * Opens the root folder of a process. The folder can be used after the end of the process. On
+ * failure, returns -1 and sets errno: ESRCH if the process has ended.
+ */
+int rootfile_root(pid_t pid);
+
+/*
+ * Opens the file that has this path below a root folder. "flags" are those of open(2), without the
+ * ones that create or change a file. With O_NOFOLLOW, the last part of the path must not be a
+ * symbolic link. On failure, returns -1 and sets errno: ENOENT also for a file of another type.
+ */
+int rootfile_open_at(int root, const char *path, int flags);
+
+/* Does the same for the root folder of a process. */
+int rootfile_open(pid_t pid, const char *path, int flags);
+
+#endif
