@@ -9,9 +9,14 @@
  *	open    a compiled function calls a function of the program, which opens a missing file
  *	call    a compiled function calls a function of the C library directly
  *	spin    a compiled function runs for some time
- *	wait    it waits until its standard input has a byte or ends
+ *	dump    it begins a file jit-PID.dump with its functions, and maps it
+ *	reload  another function is compiled at the address of the function that "open" calls
+ *	move    the function that "open" calls moves to another address
+ *	wait    it prints a line, and waits until its standard input has a byte or ends
  */
 #include <fcntl.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +40,7 @@ static const unsigned spinner[] = { 0xd1000400, 0xb5ffffe0, 0xd65f03c0 };
 #error "this processor has no code here"
 #endif
 
-enum { PAGE = 65536, SPINNER_AT = 256, OTHER_AT = 512 };
+enum { PAGE = 65536, SPINNER_AT = 256, OTHER_AT = 512, MOVED_AT = 1024 };
 
 static void open_missing(void)
 {
@@ -74,6 +79,81 @@ static void write_map(const char *form, const unsigned char *code)
 	fclose(map);
 }
 
+static FILE *dump;
+
+/* Writes a record, and lets the clock advance before the code runs. */
+static void write_record(uint32_t id, const void *data, uint32_t bytes, const char *name,
+			 uint32_t code)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct {
+		uint32_t id, bytes;
+		uint64_t time;
+	} prefix = { id, (uint32_t)(sizeof(prefix) + bytes), 0 };
+	struct timespec now;
+
+	prefix.bytes += name ? (uint32_t)strlen(name) + 1 + code : 0;
+	nanosleep(&pause, NULL);
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	prefix.time = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	fwrite(&prefix, sizeof(prefix), 1, dump);
+	fwrite(data, bytes, 1, dump);
+	if (name)
+		fwrite(name, strlen(name) + 1, 1, dump);
+	while (name && code--)
+		putc(0, dump);
+	if (fflush(dump))
+		exit(3);
+	nanosleep(&pause, NULL);
+}
+
+static void write_load(uint64_t index, const unsigned char *code, uint32_t bytes, const char *name)
+{
+	const struct {
+		uint32_t pid, tid;
+		uint64_t memory, address, bytes, index;
+	} load = { (uint32_t)getpid(), (uint32_t)getpid(), (uintptr_t)code, (uintptr_t)code, bytes,
+		   index };
+
+	write_record(0, &load, sizeof(load), name, bytes < PAGE ? bytes : 0);
+}
+
+static void write_move(uint64_t index, const unsigned char *from, const unsigned char *to)
+{
+	const struct {
+		uint32_t pid, tid;
+		uint64_t memory, from, to, bytes, index;
+	} move = { (uint32_t)getpid(), (uint32_t)getpid(), (uintptr_t)to, (uintptr_t)from,
+		   (uintptr_t)to, sizeof(caller), index };
+
+	write_record(1, &move, sizeof(move), NULL, 0);
+}
+
+/* The file is mapped before it has bytes, so that it is mapped if another process finds bytes. */
+static void begin_dump(const unsigned char *code)
+{
+	const struct {
+		uint32_t magic, version, bytes, machine, spare, pid;
+		uint64_t time, flags, more;
+	} header = { .magic = 0x4a695444, .version = 1, .bytes = sizeof(header),
+		     .pid = (uint32_t)getpid() };
+	char path[64];
+
+	snprintf(path, sizeof(path), "jit-%d.dump", (int)getpid());
+	dump = fopen(path, "w+");
+	if (!dump || mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0) ==
+			     MAP_FAILED)
+		exit(3);
+	fwrite(&header, sizeof(header), 1, dump);
+	write_record(4711, &header, sizeof(header), NULL, 0); /* a kind that readers do not know */
+	write_load(7, code, 0, "a function without code");
+	write_load(8, NULL, UINT32_MAX >> 8, "a function that is longer than the others");
+	write_move(9, code, code); /* of an unknown function */
+	write_record(0, &header, 8, NULL, 0); /* too short */
+	write_load(2, code + SPINNER_AT, sizeof(spinner), "LazyCompile:*turn /srv/dump.js:7:8");
+	write_load(1, code, sizeof(caller), "JS:*dumped /srv/dump.js:3:4");
+}
+
 int main(int argc, char **argv)
 {
 	unsigned char *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
@@ -87,6 +167,7 @@ int main(int argc, char **argv)
 	memcpy(code, caller, sizeof(caller));
 	memcpy(code + SPINNER_AT, spinner, sizeof(spinner));
 	memcpy(code + OTHER_AT, caller, sizeof(caller));
+	memcpy(code + MOVED_AT, caller, sizeof(caller));
 	if (mprotect(code, PAGE, PROT_READ | PROT_EXEC))
 		return 77;
 	__builtin___clear_cache((char *)code, (char *)code + PAGE);
@@ -102,9 +183,19 @@ int main(int argc, char **argv)
 		else if (!strcmp(argv[i], "spin"))
 			for (clock_t end = clock() + CLOCKS_PER_SEC / 4; clock() < end;)
 				spin(1000000);
-		else if (!strcmp(argv[i], "wait"))
+		else if (!strcmp(argv[i], "dump"))
+			begin_dump(code);
+		else if (!strcmp(argv[i], "reload"))
+			write_load(3, code, sizeof(caller), "JS:*later /srv/dump.js:5:6");
+		else if (!strcmp(argv[i], "move")) {
+			write_move(3, code, code + MOVED_AT);
+			to = code + MOVED_AT, memcpy(&call, &to, sizeof(call));
+		} else if (!strcmp(argv[i], "wait")) {
+			puts("waits");
+			fflush(stdout);
 			while (read(STDIN_FILENO, &to, 1) > 0)
 				break;
+		}
 		call(do_nothing);
 	}
 	return 0;

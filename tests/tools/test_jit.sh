@@ -9,8 +9,9 @@ x86_64 | aarch64) ;;
 *) skip "the program has no code for this processor" ;;
 esac
 needs_shim
-compiled=$PWD/${top_builddir:-..}/tests/tools/compiled
-case ${top_builddir:-..} in /*) compiled=${top_builddir}/tests/tools/compiled ;; esac
+built=$(cd "${top_builddir:-..}" && pwd -P)
+compiled=$built/tests/tools/compiled
+refuse=$built/tests/tools/refuse
 work_in_tmp
 "$compiled" "$tmp/map" open || skip "memory cannot become executable here"
 made=
@@ -148,6 +149,63 @@ if unshare -pmf --mount-proc mount -t tmpfs none /tmp 2>/dev/null; then
 	rm -f $decoy
 fi
 
+# The folder /tmp of a container is an absolute link.
+linked='
+	mount -t tmpfs none "$1" && cd "$1" && mkdir -p proc var/tmp && ln -s /var/tmp tmp &&
+		mount --rbind /proc proc || exit
+	for folder in bin lib lib64 usr; do
+		if test -L "/$folder"; then
+			cp -P "/$folder" .
+		elif test -d "/$folder"; then
+			mkdir "$folder" && mount --rbind "/$folder" "$folder" || exit
+		fi
+	done
+	mkdir -p ".$2" && mount --rbind "$2" ".$2" && echo && exec chroot . "$3" /tmp/perf-@.map wait call'
+mkdir root
+case $built in /tmp/*) linked=false ;; esac
+for refused in "" "openat2 ENOSYS"; do
+	unshare -pmf --mount-proc sh -c "mount -t tmpfs none root" 2>/dev/null || break
+	test "$linked" != false || break
+	start_reading unshare -pmf --mount-proc sh -c "$linked" sh "$tmp/root" "$built" "$compiled"
+	has_map() {
+		target=$(cat "/proc/$parent/task/$parent/children" 2>/dev/null)
+		target=${target% }
+		test -s "/proc/${target:-none}/root/var/tmp/perf-1.map"
+	}
+	parent=$target
+	until_true has_map
+	rm -f g.ptl
+	noted() { "$posixtrace" dump -e posixtrace_descriptor g.ptl 2>/dev/null | grep -q .; }
+	${refused:+"$refuse" "$refused" --} "$posixtrace" attach -q -p "$target" -o g.ptl \
+		--stack='*.inotify*' >out 2>err 5>&- &
+	tracer=$!
+	until_true noted
+	exec 5>&-
+	wait "$tracer"
+	status=$?
+	test "$status" -eq 77 && break # no right to refuse system calls
+	check "a process whose /tmp is a link is attached" test "$status" -eq 0
+	run 0 dump --symbols -e '*.inotify*' g.ptl
+	check "its map is found in its root folder" has out ' in int shop.Item.total(int)'
+done
+
+# ------------------------------------------------------------------ jit-PID.dump
+start_reading "$compiled" "$tmp/map" dump wait open reload open move open
+until_true grep -q dumped "jit-$target.dump"
+"$posixtrace" attach -q -p "$target" -o h.ptl --stack=io.open >out 2>err 5>&- &
+tracer=$!
+noted() { "$posixtrace" dump -e posixtrace_descriptor h.ptl 2>/dev/null | grep -q .; }
+until_true noted
+exec 5>&-
+wait "$tracer"
+check "a program with a dump is attached" test "$?" -eq 0
+run 0 verify h.ptl
+frames h.ptl io.open | sed -n 's/.* \(dumped\|later\) (.*/\1/p' >frames
+check "each call has the function that was there at its time" test "$(tr '\n' ' ' <frames)" = "dumped later later "
+run 0 symbols --json h.ptl
+check "the list has the times" has out '"until_ns":.*"path":"\[jit\] JS:\*later /srv/dump.js:5:6"'
+check "it lacks functions without code or without a name" lacks out 'a function'
+
 # ------------------------------------------------------------------ samples
 if "$posixtrace" record -q --force --sample 997 -o e.ptl -- "$compiled" /tmp/perf-@.map spin 2>err; then
 	map=$(map_of e.ptl cpu.sample)
@@ -159,6 +217,9 @@ if "$posixtrace" record -q --force --sample 997 -o e.ptl -- "$compiled" /tmp/per
 	mv "$map" gone
 	run 0 why e.ptl
 	check "the log has the names" has out 'running Shop.<locals>.spin (shop.py)'
+	run 0 record -q --force --sample 997 --trace none -o f.ptl -- "$compiled" "$tmp/map" dump spin
+	run 0 why f.ptl
+	check "a function of a dump has its name" has out 'running turn (dump.js)'
 	run 0 record -q --force --sample 997 -o f.ptl -- "$compiled" "$tmp/map" spin
 	run 0 why f.ptl
 	check "without a map why says what ran" has out '^Cause: .*: running code of no file, probably compiled while the program ran, in thread'

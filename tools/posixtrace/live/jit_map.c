@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* jit_map.c - reads the files /tmp/perf-PID.map. */
+/* jit_map.c - reads the files /tmp/perf-PID.map and jit-PID.dump. */
 #include "live/jit_map.h"
 
 #include <dirent.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/procfile.h"
@@ -16,22 +17,35 @@
 #include "base/say.h"
 #include "base/vec.h"
 #include "base/whole.h"
+#include "live/jit_dump.h"
 
 #define MAP_BYTES_MAX (256u << 20)
 #define FUNCTIONS_MAX (4u << 20)
 #define OVERLAPS_MAX  4096
+#define DUMPS_MAX     1024
 #define NS            INT64_C(1000000000)
 
-/* The map of one process. The functions are in order of their begins. */
+/* The functions of one process, in order of their begins. */
 struct jit_map {
 	pid_t pid;
-	char *text; /* the file; the names of the functions are in it */
+	char *text; /* the file perf-PID.map; names of functions are in it */
 	struct entry {
 		struct jit_function function;
-		uint32_t line; /* its line in the file */
+		char *own_name; /* NULL: the name is in "text", or in another entry */
+		uint64_t index; /* in jit-PID.dump */
+		uint32_t line;  /* of the file, or number of the record */
 	} *entry;
 	size_t entries;
 	uint64_t longest; /* bytes of the longest function */
+	uint32_t lines;
+	int64_t clock_ns; /* CLOCK_REALTIME minus CLOCK_MONOTONIC */
+	bool has_times;
+};
+
+/* A file jit-PID.dump of a process. */
+struct dump {
+	pid_t pid;
+	const char *path;
 };
 
 struct jit_maps {
@@ -40,6 +54,8 @@ struct jit_maps {
 	struct jit_map *map;
 	size_t maps;
 	size_t last; /* index of the map that was used last */
+	struct dump *dump;
+	size_t dumps;
 };
 
 /* Returns when a process began, or INT64_MAX if it has ended. */
@@ -68,20 +84,28 @@ struct jit_place jit_place_begin(pid_t pid)
 
 	snprintf(number, sizeof(number), "%d", (int)pid);
 	place.ids = ids_of(number);
-	place.folder = rootfile_open(pid, "/tmp", O_PATH | O_DIRECTORY);
+	place.root = rootfile_root(pid);
+	place.folder = place.root < 0 ? -1 :
+		       rootfile_open_at(place.root, "/tmp", O_PATH | O_DIRECTORY);
 	snprintf(path, sizeof(path), "/proc/%d", (int)pid);
 	place.has_folder = place.folder >= 0 && !stat(path, &process);
-	if (place.has_folder)
+	if (place.has_folder) {
 		place.user = process.st_uid;
-	else if (place.folder >= 0)
+		return place;
+	}
+	if (place.root >= 0)
+		close(place.root);
+	if (place.folder >= 0)
 		close(place.folder);
 	return place;
 }
 
 void jit_place_end(struct jit_place *place)
 {
-	if (place->has_folder)
+	if (place->has_folder) {
+		close(place->root);
 		close(place->folder);
+	}
 	*place = (struct jit_place){ .pid = 0 };
 }
 
@@ -99,12 +123,28 @@ struct jit_maps *jit_maps_begin(const struct jit_place *place)
 void jit_maps_end(struct jit_maps *maps)
 {
 	for (size_t i = 0; maps && i < maps->maps; i++) {
-		free(maps->map[i].text);
-		free(maps->map[i].entry);
+		struct jit_map *map = &maps->map[i];
+
+		for (size_t j = 0; j < map->entries; j++)
+			free(map->entry[j].own_name);
+		free(map->text);
+		free(map->entry);
 	}
-	if (maps)
+	if (maps) {
 		free(maps->map);
+		free(maps->dump);
+	}
 	free(maps);
+}
+
+/* A process maps a file only once, but the list of mappings may have it several times. */
+void jit_maps_add_dump(struct jit_maps *maps, pid_t pid, const char *path)
+{
+	for (size_t i = 0; i < maps->dumps; i++)
+		if (maps->dump[i].pid == pid && !strcmp(maps->dump[i].path, path))
+			return;
+	if (maps->dumps < DUMPS_MAX && vec_grow(&maps->dump, maps->dumps, 1))
+		maps->dump[maps->dumps++] = (struct dump){ pid, path };
 }
 
 /*
@@ -156,7 +196,7 @@ static bool is_of_user(const struct jit_maps *maps, const struct stat *file, pid
  * the process began belongs to a former process with the same number.
  */
 static bool is_usable(const struct jit_maps *maps, int fd, const char *path, pid_t outer,
-		      size_t *bytes)
+		      off_t *bytes)
 {
 	const int64_t process_ns = process_begin(outer);
 	struct stat file;
@@ -172,39 +212,53 @@ static bool is_usable(const struct jit_maps *maps, int fd, const char *path, pid
 		    "names", path, (unsigned)file.st_uid);
 		return false;
 	}
-	if (file.st_size > MAP_BYTES_MAX) {
-		say("%s is not used, because it has %lld bytes: at most %u are read", path,
-		    (long long)file.st_size, MAP_BYTES_MAX);
-		return false;
-	}
-	*bytes = (size_t)file.st_size;
+	*bytes = file.st_size;
 	return true;
 }
 
 /*
- * Opens the file of a process in the file system that the process sees. If the file is not there,
- * or if the process has ended, opens the file in the folder /tmp of the first process, and then in
- * that of this process. But with another namespace of process IDs, the latter would be the file of
- * another process with this number. Stores the size.
+ * Opens a file of a process in the file system that the process sees. If the file is not there, or
+ * if the process has ended, opens "in_folder" below a folder of the first process, and then the
+ * file that this process sees. But with another namespace of process IDs, the latter would be the
+ * file of another process with this number. Stores the size. On failure, returns -1.
  */
-static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
+static int open_usable(const struct jit_maps *maps, pid_t pid, const char *path, int folder,
+		       const char *in_folder, off_t *bytes)
 {
 	const int flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK;
 	const pid_t outer = outer_of(maps, pid);
-	char path[64];
 	int fd = -1;
 
-	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
 	if (outer)
 		fd = rootfile_open(outer, path, flags);
 	if (fd < 0 && maps->place->has_folder)
-		fd = openat(maps->place->folder, path + sizeof("/tmp/") - 1, flags);
+		fd = rootfile_open_at(folder, in_folder, flags);
 	if (fd < 0 && (!maps->place->ids || maps->place->ids == maps->own_ids))
 		fd = open(path, flags);
 	if (fd >= 0 && !is_usable(maps, fd, path, outer, bytes)) {
 		close(fd);
 		return -1;
 	}
+	return fd;
+}
+
+/* Opens the file perf-PID.map of a process. The text of a too large file is not read. */
+static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
+{
+	char path[64];
+	off_t size;
+	int fd;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)pid);
+	fd = open_usable(maps, pid, path, maps->place->folder, path + sizeof("/tmp/") - 1,
+			 &size);
+	if (fd >= 0 && size > MAP_BYTES_MAX) {
+		say("%s is not used, because it has %lld bytes: at most %u are read", path,
+		    (long long)size, MAP_BYTES_MAX);
+		close(fd);
+		return -1;
+	}
+	*bytes = fd >= 0 ? (size_t)size : 0;
 	return fd;
 }
 
@@ -246,10 +300,8 @@ static int by_start(const void *a, const void *b)
  */
 static void parse_map(struct jit_map *map)
 {
-	uint32_t number = 0;
-
 	for (char *line = map->text, *end; *line && map->entries < FUNCTIONS_MAX;
-	     line = end, number++) {
+	     line = end, map->lines++) {
 		struct entry *entry;
 
 		end = line + strcspn(line, "\n");
@@ -260,13 +312,103 @@ static void parse_map(struct jit_map *map)
 		if (!vec_grow(&map->entry, map->entries, 1))
 			break;
 		entry = &map->entry[map->entries];
-		*entry = (struct entry){ .line = number };
-		if (!parse_line(line, &entry->function))
-			continue;
-		map->entries++;
-		if (map->longest < entry->function.end - entry->function.start)
-			map->longest = entry->function.end - entry->function.start;
+		*entry = (struct entry){ .line = map->lines };
+		entry->function.from_ns = INT64_MIN;
+		entry->function.until_ns = INT64_MAX;
+		if (parse_line(line, &entry->function))
+			map->entries++;
 	}
+}
+
+/* The function of jit_dump_read() that adds a record to the functions. */
+static bool take_record(void *arg, const struct jit_dump_record *record)
+{
+	struct jit_map *map = arg;
+	struct entry entry = {
+		.index = record->index, .line = map->lines++,
+		.function = { .start = record->start, .end = record->end, .from_ns = INT64_MIN,
+			      .until_ns = INT64_MAX },
+	};
+
+	if (map->entries == FUNCTIONS_MAX || !vec_grow(&map->entry, map->entries, 1))
+		return false;
+	if (record->time_ns != INT64_MIN)
+		__builtin_add_overflow(record->time_ns, map->clock_ns, &entry.function.from_ns);
+	if (record->name) {
+		entry.own_name = strdup(record->name);
+		if (!entry.own_name)
+			return false;
+		entry.function.name = entry.own_name;
+	}
+	map->entry[map->entries++] = entry;
+	map->has_times = true;
+	return true;
+}
+
+/* Compares two functions of a dump by their numbers there, then by their records. */
+static int by_index(const void *a, const void *b)
+{
+	const struct entry *x = a, *y = b;
+
+	if (x->index != y->index)
+		return x->index < y->index ? -1 : 1;
+	return (x->line > y->line) - (x->line < y->line);
+}
+
+/*
+ * Ends each function of a dump at its old addresses when it moves, and gives it its name at the new
+ * ones. "first" is the first entry of the dump.
+ */
+static void resolve_moves(struct jit_map *map, size_t first)
+{
+	if (first == map->entries)
+		return;
+	qsort(map->entry + first, map->entries - first, sizeof(*map->entry), by_index);
+	for (size_t i = first + 1; i < map->entries; i++) {
+		struct entry *before = &map->entry[i - 1], *entry = &map->entry[i];
+
+		if (entry->own_name || entry->index != before->index)
+			continue;
+		entry->function.name = before->function.name;
+		if (entry->function.from_ns != INT64_MIN)
+			before->function.until_ns = entry->function.from_ns;
+	}
+}
+
+/* Reads a file jit-PID.dump of the process. */
+static void read_dump(const struct jit_maps *maps, struct jit_map *map, const char *path)
+{
+	const size_t first = map->entries;
+	struct timespec realtime, monotonic;
+	off_t bytes;
+	int fd = open_usable(maps, map->pid, path, maps->place->root, path, &bytes);
+
+	if (fd < 0)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &monotonic);
+	clock_gettime(CLOCK_REALTIME, &realtime);
+	map->clock_ns = (realtime.tv_sec - monotonic.tv_sec) * NS + realtime.tv_nsec -
+			monotonic.tv_nsec;
+	jit_dump_read(fd, JIT_NAME_MAX, take_record, map);
+	resolve_moves(map, first);
+	close(fd);
+}
+
+/* Sorts the functions, and drops the moves of unknown functions. */
+static void complete_map(struct jit_map *map)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < map->entries; i++) {
+		const struct jit_function *function = &map->entry[i].function;
+
+		if (!function->name)
+			continue;
+		if (map->longest < function->end - function->start)
+			map->longest = function->end - function->start;
+		map->entry[kept++] = map->entry[i];
+	}
+	map->entries = kept;
 	if (map->entries)
 		qsort(map->entry, map->entries, sizeof(*map->entry), by_start);
 }
@@ -288,30 +430,35 @@ static struct jit_map *map_of(struct jit_maps *maps, pid_t pid)
 	map = &maps->map[maps->maps++];
 	*map = (struct jit_map){ .pid = pid };
 	fd = open_map(maps, pid, &bytes);
-	if (fd < 0)
-		return map;
-	map->text = calloc(1, bytes + 1);
+	map->text = fd < 0 ? NULL : calloc(1, bytes + 1);
 	/* If the file has become shorter, the text ends there. */
 	if (map->text) {
 		whole_pread(fd, map->text, bytes, 0);
 		parse_map(map);
 	}
-	close(fd);
+	if (fd >= 0)
+		close(fd);
+	for (size_t i = 0; i < maps->dumps; i++)
+		if (maps->dump[i].pid == pid)
+			read_dump(maps, map, maps->dump[i].path);
+	complete_map(map);
 	return map;
 }
 
-bool jit_maps_has(struct jit_maps *maps, pid_t pid)
+bool jit_maps_has(struct jit_maps *maps, pid_t pid, bool *has_times)
 {
 	const struct jit_map *map = maps ? map_of(maps, pid) : NULL;
 
+	*has_times = map && map->has_times;
 	return map && map->entries;
 }
 
-struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t address)
+struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t address,
+				   int64_t time_ns)
 {
 	struct jit_map *map = maps ? map_of(maps, pid) : NULL;
 	size_t low = 0, high = map ? map->entries : 0, least;
-	struct entry *found = NULL;
+	struct entry *found = NULL, *later = NULL;
 
 	/* the first function that begins behind the address */
 	while (low < high) {
@@ -329,8 +476,16 @@ struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t ad
 
 		if (address - entry->function.start >= map->longest)
 			break;
-		if (address < entry->function.end && (!found || entry->line > found->line))
+		if (address >= entry->function.end || entry->function.until_ns <= time_ns)
+			continue;
+		if (entry->function.from_ns > time_ns) {
+			if (!later || entry->line < later->line)
+				later = entry;
+		} else if (!found || entry->line > found->line) {
 			found = entry;
+		}
 	}
+	if (!found)
+		found = later;
 	return found ? &found->function : NULL;
 }

@@ -2,11 +2,11 @@
 /*
  * jit_map.h - the functions that processes compiled while they ran. Node, Java, Python and others
  * write them into the file /tmp/perf-PID.map, if an option asks for it. Each line has an address, a
- * number of bytes and a name.
+ * number of bytes and a name. A file jit-PID.dump (jit_dump.h) also has the times.
  *
- * The file is not trusted. It is used only if it belongs to the user of the process or of the
- * recorder, and if it was written after the process began. The files of a container are found by
- * the folder /tmp of the first process, also after the end of the container.
+ * The files are not trusted. They are used only if they belong to the user of the process or of the
+ * recorder, and if they were written after the process began. The files of a container are found by
+ * the root folder and the folder /tmp of the first process, also after the end of the container.
  */
 #ifndef POSIXTRACE_LIVE_JIT_MAP_H
 #define POSIXTRACE_LIVE_JIT_MAP_H
@@ -18,6 +18,8 @@
 struct jit_function {
 	uint64_t start, end;
 	const char *name;  /* at most JIT_NAME_MAX bytes */
+	/* When the code was there. INT64_MIN, INT64_MAX: unknown */
+	int64_t from_ns, until_ns;
 	bool is_written;   /* only callers use this member */
 };
 
@@ -33,8 +35,8 @@ struct jit_place {
 	int64_t begin_ns; /* CLOCK_REALTIME, rounded down; INT64_MAX: unknown */
 	uint64_t ids;     /* the inode of its namespace of process IDs; 0: unknown */
 	uid_t user;       /* only valid if has_folder */
-	int folder;       /* its folder /tmp */
-	bool has_folder;
+	int root, folder; /* its root folder and its folder /tmp */
+	bool has_folder;  /* both exist */
 };
 
 /* Returns the place of a running process. jit_place_end() must be called in any case. */
@@ -48,13 +50,26 @@ void jit_place_end(struct jit_place *place);
 struct jit_maps *jit_maps_begin(const struct jit_place *place);
 void jit_maps_end(struct jit_maps *maps);
 
-/* Returns whether a process has a map. The first call for a process reads its map. */
-bool jit_maps_has(struct jit_maps *maps, pid_t pid);
+/*
+ * Notes a file jit-PID.dump that a process has mapped. The path is as the process sees it, and must
+ * remain valid. All calls precede the first call of the functions below. If memory is lacking, the
+ * file is ignored.
+ */
+void jit_maps_add_dump(struct jit_maps *maps, pid_t pid, const char *path);
 
 /*
- * Returns the function at an address of a process, or NULL. If several functions had code at the
- * address, it is the one that was written last. The result is valid until jit_maps_end().
+ * Returns whether a process has functions. The first call for a process reads its files. *has_times
+ * becomes true if an address may have had several functions at different times.
  */
-struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t address);
+bool jit_maps_has(struct jit_maps *maps, pid_t pid, bool *has_times);
+
+/*
+ * Returns the function that was at an address of a process at a time, or NULL. If several functions
+ * had code at the address, it is the one that was written last before the time. If all of them were
+ * written later, it is the first one, because the clocks may differ a little. The result is valid
+ * until jit_maps_end().
+ */
+struct jit_function *jit_maps_find(struct jit_maps *maps, pid_t pid, uint64_t address,
+				   int64_t time_ns);
 
 #endif

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 
 #include "base/vec.h"
+#include "live/jit_dump.h"
 #include "live/jit_map.h"
 #include "live/weave.h"
 #include "log/jit.h"
@@ -47,7 +48,17 @@ int weave_jit_begin(struct weave *weave)
 	weave->jit = calloc(1, sizeof(*weave->jit));
 	if (weave->jit)
 		weave->jit->maps = jit_maps_begin(&kernel->jit_place);
-	return weave->jit && weave->jit->maps ? 0 : ENOMEM;
+	if (!weave->jit || !weave->jit->maps)
+		return ENOMEM;
+	for (size_t i = 0; i < weave->mappings; i++)
+		if (jit_dump_is_path(weave->mapping[i].path))
+			jit_maps_add_dump(weave->jit->maps, weave->mapping[i].pid,
+					  weave->mapping[i].path);
+	for (size_t i = 0; i < kernel->maps.maps; i++)
+		if (jit_dump_is_path(kernel->maps.map[i].path))
+			jit_maps_add_dump(weave->jit->maps, kernel->maps.map[i].pid,
+					  kernel->maps.map[i].path);
+	return 0;
 }
 
 void weave_jit_end(struct weave *weave)
@@ -88,14 +99,16 @@ static int add_function(struct weave *weave, pid_t pid, struct jit_function *fun
 {
 	struct posix_trace_mapping_np mapping = {
 		.pid = pid, .start = function->start, .end = function->end,
-		.base = function->start, .from_ns = time_ns - EARLY_NS, .until_ns = INT64_MAX,
+		.base = function->start, .from_ns = time_ns - EARLY_NS,
+		.until_ns = function->until_ns,
 	};
 	char path[sizeof(JIT_PREFIX) + JIT_NAME_MAX];
 	int len, err;
 
-	if (function->is_written)
-		return 0;
 	function->is_written = true;
+	/* Before this time, the addresses may have been those of another function. */
+	if (function->from_ns != INT64_MIN)
+		mapping.from_ns = function->from_ns < time_ns ? function->from_ns : time_ns;
 	len = snprintf(path, sizeof(path), JIT_PREFIX "%s", function->name);
 	if (weave->jit->functions == FUNCTIONS_MAX || (size_t)len >= NAMES_MAX - weave->jit->bytes)
 		return 0;
@@ -111,25 +124,31 @@ int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t 
 {
 	struct posix_trace_mapping_np mapping;
 	struct jit_function *function;
+	bool has_times;
 
-	if (!address || stacks_is_kernel(address) || !jit_maps_has(weave->jit->maps, pid))
+	if (!address || stacks_is_kernel(address) ||
+	    !jit_maps_has(weave->jit->maps, pid, &has_times))
 		return 0;
 	/* A return address may be the first one behind its function. */
 	address -= !is_exact;
-	if (was_seen(weave->jit, pid, address) ||
+	/* With times, the address may be in another function than before. */
+	if (!has_times && was_seen(weave->jit, pid, address))
+		return 0;
+	function = jit_maps_find(weave->jit->maps, pid, address, time_ns);
+	if (!function || function->is_written ||
 	    !posix_trace_mapping_find_np(weave->from, pid, address, time_ns, &mapping))
 		return 0;
-	function = jit_maps_find(weave->jit->maps, pid, address);
-	return function ? add_function(weave, pid, function, time_ns) : 0;
+	return add_function(weave, pid, function, time_ns);
 }
 
 int weave_jit_stack(struct weave *weave, uint32_t number, pid_t pid, int64_t time_ns)
 {
 	const struct stack_store *stacks = &weave->kernel->stacks;
+	bool has_times;
 	int err = 0;
 
-	if (number >= stacks->stacks || !jit_maps_has(weave->jit->maps, pid) ||
-	    was_seen(weave->jit, pid, STACKS_KERNEL | number))
+	if (number >= stacks->stacks || !jit_maps_has(weave->jit->maps, pid, &has_times) ||
+	    (!has_times && was_seen(weave->jit, pid, STACKS_KERNEL | number)))
 		return 0;
 	/*
 	 * In a sample, the first address is the address of an instruction. In the stack of an

@@ -14,6 +14,7 @@
 
 #include "base/vec.h"
 #include "functions/binary.h"
+#include "live/jit_dump.h"
 #include "live/kernel_maps.h"
 #include "live/weave.h"
 
@@ -234,7 +235,8 @@ static int each_mapping(struct weave *weave, const struct image *image,
 		const struct kernel_map *note = &weave->kernel->maps.map[i];
 		struct posix_trace_mapping_np mapping;
 
-		if (is_known(weave, image, note))
+		/* A compiler maps its dump for tracers. The dump has no code, and may be long. */
+		if (is_known(weave, image, note) || jit_dump_is_path(note->path))
 			continue;
 		mapping = mapping_of(weave->maps, image, note);
 		err = put(weave, &mapping);
