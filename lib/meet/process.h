@@ -9,6 +9,7 @@
 #ifndef PTX_MEET_PROCESS_H
 #define PTX_MEET_PROCESS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -34,6 +35,13 @@ uint32_t ptx_process_pid(void);
  * emulator that accepts MADV_WIPEONFORK without effect.
  */
 void ptx_process_forked(void);
+
+/*
+ * Defined beside the constructor and the fork handlers. No function calls these. The linker takes
+ * their file from the static library only if another file refers to it. So the files that each
+ * traced program and each controller has refer to this constant.
+ */
+extern const bool ptx_process_has_handlers;
 
 /* A function that ptx_process_child() calls first, or NULL. */
 extern void (*ptx_process_before_child)(void);

@@ -39,11 +39,16 @@
  */
 #include "base/clock.h"
 #include "base/export.h"
+#include "meet/process.h"
 #include "point/record.h"
 #include "ring/ring_write.h"
 
 #include <string.h>
 #include <trace_np.h>
+
+/* A static program needs this reference: meet/process.h. */
+__attribute__((used)) static const bool *const has_handlers = &ptx_process_has_handlers;
+
 #undef posix_trace_event
 
 #define SPAN sizeof(uint64_t) /* bytes of the duration */

@@ -23,6 +23,9 @@
 #include "posix/control.h"
 #include "posix/guard.h"
 
+/* A static program needs this reference: meet/process.h. */
+__attribute__((used)) static const bool *const has_handlers = &ptx_process_has_handlers;
+
 /*
  * The clock is measured at the first creation of a stream, because constructors of other libraries
  * may create streams before the library's own constructor runs.

@@ -22,6 +22,8 @@
 #include "posix/shutdown.h"
 #include "posix/registry.h"
 
+const bool ptx_process_has_handlers = true;
+
 /*
  * Before fork(), in the parent: the locks are acquired, so that the child finds consistent data.
  */
