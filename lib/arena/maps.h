@@ -7,6 +7,8 @@
  * objects.h: a process claims a note by one compare-and-swap, fills it, and sets its member `ready`
  * by one store. The process claims room for the path of the file in the same way. Notes of the same
  * file share one path. A process that is killed between these steps leaves unused room.
+ *
+ * Threads   any, in all processes of the arena. Signals: async-signal-safe.
  */
 #ifndef PTX_ARENA_MAPS_H
 #define PTX_ARENA_MAPS_H

@@ -5,6 +5,8 @@
  * it ready by one store. A process that is killed before the last step leaves an unused cell. An
  * entry is valid from its own time until the time of a later entry for the same pointer of the same
  * process. If the later entry has an empty name, it only ends the earlier entry.
+ *
+ * Threads   any, in all processes of the arena. Signals: async-signal-safe.
  */
 #ifndef PTX_ARENA_OBJECTS_H
 #define PTX_ARENA_OBJECTS_H

@@ -2,7 +2,7 @@
 /*
  * base/libc.h - the functions of glibc that other C libraries, such as musl, lack.
  *
- * All functions may be called by any thread at any time.
+ * Threads   all functions may run concurrently.
  */
 #ifndef PTX_BASE_LIBC_H
 #define PTX_BASE_LIBC_H

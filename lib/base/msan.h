@@ -11,6 +11,8 @@
  *
  * In a program without MemorySanitizer, each of the two calls costs a load and a branch. A trace
  * point does not need them: it calls no function that checks.
+ *
+ * Threads   any thread; the calls concern only the calling thread.
  */
 #ifndef PTX_BASE_MSAN_H
 #define PTX_BASE_MSAN_H

@@ -5,6 +5,8 @@
  * Processes of different time namespaces read different values of CLOCK_MONOTONIC and
  * CLOCK_BOOTTIME, and of the times in /proc that depend on them. Processes therefore exchange
  * times of the first namespace: the value that a process reads minus the offset of its namespace.
+ *
+ * Threads   all functions may run concurrently. Signals: async-signal-safe.
  */
 #ifndef PTX_BASE_TIMESPACE_H
 #define PTX_BASE_TIMESPACE_H
@@ -20,7 +22,7 @@ struct ptx_time_space {
 
 /*
  * Reads the offsets. Returns 0, or an error number if they cannot be determined; *space is then
- * 0. errno is preserved; async-signal-safe. Threads may call it concurrently.
+ * 0. errno is preserved.
  */
 int ptx_time_space_read(struct ptx_time_space *space);
 

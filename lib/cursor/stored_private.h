@@ -14,6 +14,8 @@
  * the last INDEX blocks, TOP, names, lists, LEDGER and END. The closing area is the part of the
  * header that the writer changes when it ends. The window (log/read_scan.h) is the part of the file
  * that was read last. A rule such as R5 is a rule of log/FORMAT.
+ *
+ * Threads   one caller at a time for each opened log, as for stored.h.
  */
 #ifndef PTX_CURSOR_STORED_PRIVATE_H
 #define PTX_CURSOR_STORED_PRIVATE_H

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* drain/census.h - visits each undelivered event of a stream once, and delivers none of them. */
+/*
+ * drain/census.h - visits each undelivered event of a stream once, and delivers none of them.
+ *
+ * Threads   the caller holds the stream's lock.
+ */
 #ifndef PTX_DRAIN_CENSUS_H
 #define PTX_DRAIN_CENSUS_H
 

@@ -2,6 +2,8 @@
 /*
  * drain/heap.h - a heap of the sources by the time of their next record. Sources with the same time
  * are ordered by their number, so that the order is stable.
+ *
+ * Threads   the caller holds the stream's lock.
  */
 #ifndef PTX_DRAIN_HEAP_H
 #define PTX_DRAIN_HEAP_H

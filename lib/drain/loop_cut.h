@@ -2,6 +2,8 @@
 /*
  * drain/loop_cut.h - applies the cut of a LOOP stream. The cut is the time up to which writers have
  * overwritten events.
+ *
+ * Threads   the caller holds the stream's lock.
  */
 #ifndef PTX_DRAIN_LOOP_CUT_H
 #define PTX_DRAIN_LOOP_CUT_H
@@ -10,8 +12,7 @@
 
 /*
  * Drops all records and marks that are not younger than the cut. If a record was dropped as
- * overwritten, sets drain->gap, so that OVERFLOW reports the loss. The caller has the stream's
- * lock.
+ * overwritten, sets drain->gap, so that OVERFLOW reports the loss.
  */
 void ptx_loop_cut_apply(struct ptx_drain *drain);
 

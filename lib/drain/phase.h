@@ -9,6 +9,8 @@
  * the stream (ring/DESIGN 6), so the drain remembers the phases that it has passed. It remembers
  * only the youngest PTX_PHASES_KEPT phases, so that the memory is bounded. A record that is older
  * than all of them is delivered, because its writer saw the stream running.
+ *
+ * Threads   the caller holds the stream's lock.
  */
 #ifndef PTX_DRAIN_PHASE_H
 #define PTX_DRAIN_PHASE_H

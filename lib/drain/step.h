@@ -2,6 +2,8 @@
 /*
  * drain/step.h - one step of the merge: gets the first record, counts it in the ledger, and moves
  * to the next record. The top source is the source with the oldest record of all buffers.
+ *
+ * Threads   the caller holds the stream's lock.
  */
 #ifndef PTX_DRAIN_STEP_H
 #define PTX_DRAIN_STEP_H

@@ -2,6 +2,8 @@
 /*
  * drain/synthetic.h - synthetic events: the drain makes them from marks and from gaps. They wait in
  * drain->queue, are delivered before the next record, and are subject to the filter.
+ *
+ * Threads   the caller holds the stream's lock.
  */
 #ifndef PTX_DRAIN_SYNTHETIC_H
 #define PTX_DRAIN_SYNTHETIC_H

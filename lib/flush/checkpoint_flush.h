@@ -10,6 +10,8 @@
  *
  * The status is not part of a checkpoint, because it also changes between writes to the log:
  * posix_trace_get_status() resets parts of the status.
+ *
+ * Threads   the caller holds the stream's lock.
  */
 #ifndef PTX_FLUSH_CHECKPOINT_FLUSH_H
 #define PTX_FLUSH_CHECKPOINT_FLUSH_H

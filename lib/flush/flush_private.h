@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* flush/flush_private.h - the state of a stream's flushes, for the files of flush/. */
+/*
+ * flush/flush_private.h - the state of a stream's flushes, for the files of flush/.
+ *
+ * Threads   the callers have the turn of the stream's flushes, or its lock; each function says
+ *           which.
+ */
 #ifndef PTX_FLUSH_FLUSH_PRIVATE_H
 #define PTX_FLUSH_FLUSH_PRIVATE_H
 

@@ -5,6 +5,8 @@
  * A line of a log has ten causes of losses (FORMAT 4.2). The events that were skipped are in a
  * block of their own behind the ledger (FORMAT 3.13). A reader that does not support this block
  * ignores it: its ledger then counts the skipped events neither as called nor as lost.
+ *
+ * Threads   no state; all functions may run concurrently.
  */
 #ifndef PTX_LOG_FORMAT_SKIPS_H
 #define PTX_LOG_FORMAT_SKIPS_H

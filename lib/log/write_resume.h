@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * log/write_resume.h - continues a log whose writer was killed.
+ *
+ * Threads   one caller at a time for each log.
  */
 #ifndef PTX_LOG_WRITE_RESUME_H
 #define PTX_LOG_WRITE_RESUME_H

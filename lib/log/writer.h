@@ -16,8 +16,8 @@
  * block of any other type. If a part of a buffer was sent to a pipe, the rest of the buffer must be
  * sent next (FORMAT 1.4, W1).
  *
- * All functions have the contract of log/log.h: one caller at a time, an error number as result,
- * errno unchanged.
+ * Threads   one caller at a time for each log, as for log/log.h.
+ * Errors    0 or an error number; errno is unchanged.
  */
 #ifndef PTX_LOG_WRITER_H
 #define PTX_LOG_WRITER_H

@@ -10,6 +10,8 @@
  * has inherited. As long as a stream can be inherited, the arena's descriptor stays open at
  * execve(). So the new program finds the arena by this descriptor.
  *
+ * Threads   any thread may call ptx_family_traces_self() and ptx_family_since(). The others are
+ *           called while the process is set up.
  * Signals   all functions are async-signal-safe.
  */
 #ifndef PTX_MEET_FAMILY_H

@@ -8,6 +8,7 @@
  * folder is used only if it belongs to the user and no other user may enter it. Without a folder,
  * as in a container or on a full disk, a process can still trace itself.
  *
+ * Threads   all functions may run concurrently, except ptx_folder_init().
  * Signals   async-signal-safe as long as no folder is made.
  */
 #ifndef PTX_MEET_FOLDER_H

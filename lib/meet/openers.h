@@ -5,6 +5,8 @@
  *
  * Traced processes have their arena open, and so have their controllers. Processes begin and end at
  * any time, so the result may be out of date when the function returns.
+ *
+ * Threads   any. A list has one caller at a time.
  */
 #ifndef PTX_MEET_OPENERS_H
 #define PTX_MEET_OPENERS_H

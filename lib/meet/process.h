@@ -5,6 +5,10 @@
  * A program that starts uses an arena that it has inherited, or an arena that a controller has made
  * for it. Otherwise it makes its own arena. A child of fork() keeps its parent's arena if it
  * inherits a stream in this arena.
+ *
+ * Threads   ptx_process_init() runs before other threads exist, and the other functions that set up
+ *           a child in its only thread, or in a signal handler of this thread. Any thread may call
+ *           ptx_process_pid().
  */
 #ifndef PTX_MEET_PROCESS_H
 #define PTX_MEET_PROCESS_H

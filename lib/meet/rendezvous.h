@@ -14,6 +14,8 @@
  * Each controller has a link of its own, which only this controller removes. If there is no folder,
  * a stream works without links.
  *
+ * Threads   any. A search (struct ptx_rendezvous) has one caller at a time. Two processes may make
+ *           or remove links at the same time.
  * Signals   ptx_rendezvous_begin(), _next() and _end() are async-signal-safe.
  */
 #ifndef PTX_MEET_RENDEZVOUS_H

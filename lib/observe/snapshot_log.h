@@ -6,6 +6,8 @@
  * count the events that readers had delivered before. The equation of the ledger (called = reported
  * + unread + lost) holds even if the copy is damaged. Losses whose type is not known are in the
  * line of type 0, and losses whose thread is not known in the line of pid 0.
+ *
+ * Threads   any, each with a copy of its own.
  */
 #ifndef PTX_OBSERVE_SNAPSHOT_LOG_H
 #define PTX_OBSERVE_SNAPSHOT_LOG_H

@@ -2,6 +2,8 @@
 /*
  * observe/snapshot_private.h - the state of a copy in progress, for the files that make the copy.
  * snapshot.c explains the words moment, cut and counts.
+ *
+ * Threads   any, each with a copy of its own.
  */
 #ifndef PTX_OBSERVE_SNAPSHOT_PRIVATE_H
 #define PTX_OBSERVE_SNAPSHOT_PRIVATE_H

@@ -5,6 +5,8 @@
  *
  * The creator writes the description before it attaches the stream, and no process changes the
  * description afterwards. It is in the region at geometry.info_at.
+ *
+ * Threads   only the creator writes a description; any number of threads may read it.
  */
 #ifndef PTX_OBSERVE_STREAM_INFO_H
 #define PTX_OBSERVE_STREAM_INFO_H

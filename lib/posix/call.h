@@ -10,6 +10,8 @@
  * the stream meanwhile, so the caller must unlock it soon. If the caller enters the stream, other
  * threads can use the stream, too, and the stream is not freed before the caller leaves it. So a
  * caller that has entered a stream may wait.
+ *
+ * Threads   all functions may run concurrently.
  */
 #ifndef PTX_POSIX_CALL_H
 #define PTX_POSIX_CALL_H

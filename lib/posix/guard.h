@@ -13,6 +13,8 @@
  * flushed.
  *
  * A log in a pipe has no guardian, because a pipe cannot be read to find its last block.
+ *
+ * Threads   the thread that creates the stream, and the thread that shuts it down.
  */
 #ifndef PTX_POSIX_GUARD_H
 #define PTX_POSIX_GUARD_H

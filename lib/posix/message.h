@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/message.h - the message of an event whose type has a format. */
+/*
+ * posix/message.h - the message of an event whose type has a format.
+ *
+ * Threads   no state; all functions may run concurrently.
+ */
 #ifndef PTX_POSIX_MESSAGE_H
 #define PTX_POSIX_MESSAGE_H
 

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/print_system.h - the data of system events as text. */
+/*
+ * posix/print_system.h - the data of system events as text.
+ *
+ * Threads   all functions may run concurrently, each with a text of its own.
+ */
 #ifndef PTX_POSIX_PRINT_SYSTEM_H
 #define PTX_POSIX_PRINT_SYSTEM_H
 

@@ -2,6 +2,9 @@
 /*
  * posix/site.h - event types of trace points that are one line of source, registered at their first
  * use.
+ *
+ * Threads   all functions may run concurrently, also for the same line. Signals: async-signal-safe,
+ *           except for the lock of a backing file.
  */
 #ifndef PTX_POSIX_SITE_H
 #define PTX_POSIX_SITE_H

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/status.h - the status of a locked active stream. */
+/*
+ * posix/status.h - the status of a locked active stream.
+ *
+ * Threads   the caller holds the stream's lock.
+ */
 #ifndef PTX_POSIX_STATUS_H
 #define PTX_POSIX_STATUS_H
 

@@ -16,7 +16,7 @@
  * evaluates them again after the call. The expressions must not dereference memory of the program
  * unless the call succeeded.
  *
- * Threads, signals, errors: as in shim.h.
+ * Threads   any; signals and errors: as in shim.h.
  */
 #ifndef PTX_PRELOAD_CALL_H
 #define PTX_PRELOAD_CALL_H

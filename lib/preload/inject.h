@@ -5,6 +5,9 @@
  * Such a shim is not in the global scope of the dynamic linker, so no call of the program reaches a
  * wrapper by itself. While a tracer is attached, the relocation slots of the program and its
  * libraries point to the wrappers (slots.h). The code of the program does not change.
+ *
+ * Threads   any thread, except shim_inject_begin() and shim_choose_again(). The shim's start calls
+ *           these two, and later one thread at a time calls shim_choose_again().
  */
 #ifndef PTX_PRELOAD_INJECT_H
 #define PTX_PRELOAD_INJECT_H

@@ -2,6 +2,8 @@
 /*
  * preload/io.h - records the event io.open for calls whose wrappers are in other files, and forgets
  * functions of liburing that are unloaded.
+ *
+ * Threads   any, as for shim.h.
  */
 #ifndef PTX_PRELOAD_IO_H
 #define PTX_PRELOAD_IO_H

@@ -5,6 +5,8 @@
  * This header does the same as base/msan.h. The shim has a header of its own, because it may use
  * only the public headers of the library. Only programs with MemorySanitizer define these
  * functions. In all other programs the weak references to them are NULL.
+ *
+ * Threads   any thread; the calls concern only the calling thread.
  */
 #ifndef PTX_PRELOAD_MSAN_H
 #define PTX_PRELOAD_MSAN_H

@@ -20,6 +20,8 @@
  * that saves the flags, calls shim_patch_probe and jumps back (see patch_probe.c).
  *
  * Only x86-64 is supported. On other processors nothing is patched.
+ *
+ * Threads   any thread, except shim_patch_begin(), which the shim's start calls.
  */
 #ifndef PTX_PRELOAD_PATCH_H
 #define PTX_PRELOAD_PATCH_H

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/process.h - children of this process, for the wrappers that make them. */
+/*
+ * preload/process.h - children of this process, for the wrappers that make them.
+ *
+ * Threads   any, as for shim.h.
+ */
 #ifndef PTX_PRELOAD_PROCESS_H
 #define PTX_PRELOAD_PROCESS_H
 

@@ -6,6 +6,8 @@
  * A child that inherits such a stream does not create another stream. The stream ends with the
  * process that owns it: libposixtrace completes the log at exit, and its guardian completes the log
  * after any other end.
+ *
+ * Threads   only the shim's constructor calls the function.
  */
 #ifndef PTX_PRELOAD_SESSION_H
 #define PTX_PRELOAD_SESSION_H

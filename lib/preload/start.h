@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/start.h - functions of families that run when the process begins, forks or ends. */
+/*
+ * preload/start.h - functions of families that run when the process begins, forks or ends.
+ *
+ * Threads   the constructor, the destructor, or the only thread of a child of fork().
+ */
 #ifndef PTX_PRELOAD_START_H
 #define PTX_PRELOAD_START_H
 

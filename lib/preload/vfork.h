@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* preload/vfork.h - children of vfork(), which use their parent's memory. */
+/*
+ * preload/vfork.h - children of vfork(), which use their parent's memory.
+ *
+ * Threads   any thread; the count is thread-local.
+ */
 #ifndef PTX_PRELOAD_VFORK_H
 #define PTX_PRELOAD_VFORK_H
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ring/chunk.h - opens a chunk for a ring; ring_write.c, spare.c and claim.c use it.
+ *
+ * Threads   writers, any number. Signals: async-signal-safe.
  */
 #ifndef PTX_RING_CHUNK_H
 #define PTX_RING_CHUNK_H

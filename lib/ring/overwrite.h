@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * ring/overwrite.h - how a writer of a LOOP stream overwrites a closed chunk.
+ *
+ * Threads   writers, any number. Signals: async-signal-safe.
  */
 #ifndef PTX_RING_OVERWRITE_H
 #define PTX_RING_OVERWRITE_H

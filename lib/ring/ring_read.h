@@ -5,6 +5,8 @@
  * A reader copies bytes out of a chunk and then claims them. If the claim fails, a writer has
  * overwritten the chunk meanwhile, and the reader discards the copy. Content of shared memory is
  * hostile until the reader has checked its copy.
+ *
+ * Threads   one reader of a stream at a time, and any number of observers.
  */
 #ifndef PTX_RING_RING_READ_H
 #define PTX_RING_RING_READ_H

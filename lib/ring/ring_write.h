@@ -9,6 +9,8 @@
  *	prepare   returns the place for a record, or NULL: the writer then turns to the next chunk
  *	stamp     opens the window: the last step before the clock is read (K)
  *	publish   stores the time and the head (A)
+ *
+ * Threads   any number of writers, each in its own rings. Signals: async-signal-safe.
  */
 #ifndef PTX_RING_RING_WRITE_H
 #define PTX_RING_RING_WRITE_H

@@ -7,6 +7,11 @@
  * tool_exit or one of its own. Like any program that reads logs, the tool uses only the public
  * headers of the library. The contents of a log may be hostile, so they are printed only by
  * functions that escape them, such as in text.h.
+ *
+ * Threads   one: the functions of the tool have one caller at a time unless their header says
+ *           otherwise. Two files start other threads. The threads of log/tally_parts.c count parts
+ *           of a log, and each has a tally and a stream of its own. The thread of
+ *           base/meter_follow.c shows the progress.
  */
 #ifndef POSIXTRACE_BASE_TOOL_H
 #define POSIXTRACE_BASE_TOOL_H
