@@ -259,6 +259,10 @@ bool ptx_drain_mark(struct ptx_drain *drain, const struct ptx_mark *mark);
 bool ptx_drain_mark_in_order(struct ptx_drain *drain, const struct ptx_mark *mark);
 /* Stores in a mark the event types that the filter accepts now. */
 void ptx_drain_admitted(const struct ptx_drain *drain, struct ptx_mark *mark);
+/*
+ * ptx_drain_first_mark() returns the mark that delivery reaches first, or NULL.
+ * ptx_drain_drop_mark() removes this mark; there must be one.
+ */
 const struct ptx_mark *ptx_drain_first_mark(const struct ptx_drain *drain);
 void ptx_drain_drop_mark(struct ptx_drain *drain);
 /* If there are many marks, drops the marks that separate no events (thin.c). */

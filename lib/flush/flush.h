@@ -81,7 +81,9 @@ struct ptx_flush_status {
 	bool log_overrun;
 	bool log_full;
 };
+/* If `reset` is true, the function also resets what posix_trace_get_status() resets. */
 void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, bool reset);
+/* Wakes the flusher if it is asleep. */
 void ptx_flush_wake(struct ptx_flush *flush);
 
 /*

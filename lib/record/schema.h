@@ -26,7 +26,7 @@ struct ptx_schema_type {
 	unsigned size;
 };
 
-/* Returns NULL if there is no such type. */
+/* Returns the description of a type, or NULL if there is no such type. */
 const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 
 /*

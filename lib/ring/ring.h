@@ -519,8 +519,9 @@ static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t
 }
 
 /*
- * One queue of hints (hint.c). If `grows` is false, no thread adds hints to this queue any more,
- * and a pop skips holes immediately.
+ * One queue of hints (hint.c). A push adds a hint and never fails: a full queue loses its oldest
+ * hint. A pop removes the oldest hint, and returns false if there is none. If `grows` is false, no
+ * thread adds hints to this queue any more, and a pop skips holes immediately.
  */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation);
@@ -529,7 +530,9 @@ bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t las
 
 /*
  * These functions use all queues of one kind as one queue, whose memory grows with the number of
- * rings.
+ * rings. ptx_ring_hint() adds a hint, ptx_ring_hinted() removes one or returns false,
+ * ptx_ring_has_hints() returns whether there is one at this moment, and ptx_ring_hints_taken()
+ * returns how many were removed so far, modulo 2^32.
  */
 void ptx_ring_hint(struct ptx_rings *rings, enum ptx_hint kind, uint32_t number,
 		   uint32_t generation);

@@ -84,7 +84,8 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 
 /*
  * Claims a slot for the thread. Returns generation and index of the slot, as struct ptx_ident has
- * them, or 0, the common slot, if no slot is left.
+ * them, or 0, the common slot, if no slot is left. ptx_slot_release() frees the slot of an ended
+ * thread.
  */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);

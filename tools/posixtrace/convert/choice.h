@@ -29,8 +29,8 @@ struct choice {
 };
 
 /*
- * Returns 0 or an error number. In both cases the caller must call choice_fini(), which frees the
- * memory.
+ * Makes a choice for one reading. Returns 0 or an error number. In both cases the caller must call
+ * choice_fini(), which frees the memory.
  */
 int choice_init(struct choice *choice, struct fmt_flow *flow, struct wanted *wanted);
 void choice_fini(struct choice *choice);

@@ -18,7 +18,10 @@ struct paired {
 	size_t types;
 };
 
-/* Returns 0 or ENOMEM. take() receives each span with the event that ends it. */
+/*
+ * Makes an empty pairing for the events of the flow. take() will receive each span with the event
+ * that ends it. Returns 0 or ENOMEM.
+ */
 int paired_init(struct paired *paired, struct fmt_flow *flow,
 		void (*take)(void *arg, const struct span *span,
 			     const struct posix_trace_event_np *end),

@@ -80,7 +80,10 @@ static inline bool fetch_has_row(const struct fetch_row *row)
 	return !row->failed && row->at < fetch.server.answer.used;
 }
 
-/* After an error the results are 0 and an empty text. A text has no NUL behind it. */
+/*
+ * These functions read the next column of the answer. After an error the results are 0 and an empty
+ * text. A text has no NUL behind it.
+ */
 uint64_t fetch_u8(struct fetch_row *row);
 uint64_t fetch_u32(struct fetch_row *row);
 uint64_t fetch_u64(struct fetch_row *row);

@@ -18,7 +18,10 @@
  */
 int memory_open(pid_t pid, pid_t tid);
 
-/* Each of these functions returns false if not all bytes could be transferred. */
+/*
+ * These functions copy bytes from or to an address of the process. They return false if not all
+ * bytes could be transferred.
+ */
 bool memory_read(int memory, uint64_t address, void *buffer, size_t bytes);
 bool memory_write(int memory, uint64_t address, const void *buffer, size_t bytes);
 

@@ -18,7 +18,10 @@ struct inject_watch {
 	uint64_t count, opened, missed;
 };
 
-/* Returns false if the process does not have the library yet, or cannot be examined. */
+/*
+ * Begins to watch a process, and opens its memory. Returns false if the process does not have the
+ * library yet, or cannot be examined.
+ */
 bool inject_watch_begin(struct inject_watch *watch, pid_t pid);
 /* Closes the descriptor. */
 void inject_watch_end(struct inject_watch *watch);

@@ -27,7 +27,7 @@ bool kernel_copies_has(void);
 /* The registers of PERF_SAMPLE_REGS_USER. */
 uint64_t kernel_copies_registers(void);
 
-/* Returns NULL after it printed the error. */
+/* Makes the file for the copies. Returns NULL after it printed the error. */
 struct kernel_copies *kernel_copies_begin(void);
 void kernel_copies_end(struct kernel_copies *copies);
 

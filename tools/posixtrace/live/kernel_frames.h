@@ -27,7 +27,10 @@ struct posix_trace_composer_np;
  */
 const char *kernel_frames_refusal(void);
 
-/* Returns NULL if kernel_frames_refusal() has a reason, or if memory is lacking. */
+/*
+ * Makes an object without stacks. Returns NULL if kernel_frames_refusal() has a reason, or if
+ * memory is lacking.
+ */
 struct kernel_frames *kernel_frames_begin(void);
 void kernel_frames_end(struct kernel_frames *frames);
 

@@ -49,7 +49,7 @@ struct column {
 	bool failed;             /* there was no memory for a value */
 };
 
-/* Returns false if memory is lacking. */
+/* Makes a column without values. Returns false if memory is lacking. */
 bool column_init(struct column *column, const char *name, enum column_kind kind);
 void column_free(struct column *column);
 

@@ -50,7 +50,10 @@ struct judge {
 	int err;
 };
 
-/* Returns false if memory is lacking. The caller must call judge_fini() in any case. */
+/*
+ * Begins to check the events of the log against the rules. Returns false if memory is lacking. The
+ * caller must call judge_fini() in any case.
+ */
 bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 

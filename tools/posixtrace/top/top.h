@@ -95,8 +95,9 @@ struct top_source {
 };
 
 /*
- * Each of these functions returns TOOL_OK. After an error it has printed the error and returns
- * another status; nothing is open then.
+ * These functions open a running process or a log as the source. "families" are the families of the
+ * preload library, and "stream_size" is in bytes. They return TOOL_OK, or another status after they
+ * printed an error; nothing is open then.
  */
 int top_open_process(struct top_source *source, pid_t pid, const char *families,
 		     size_t stream_size);

@@ -33,7 +33,10 @@ struct mapped_file {
 	const char *path;
 };
 
-/* Returns 0 or an error number. The caller must call mapped_end() in both cases. */
+/*
+ * Opens an event on each CPU. Returns 0 or an error number. The caller must call mapped_end() in
+ * both cases.
+ */
 int mapped_begin(struct mapped *mapped);
 
 /*

@@ -11,13 +11,14 @@
 
 struct etw_listing;
 
-/* Returns NULL if memory is lacking. */
+/* Makes a listing, which writes lines to the sink. Returns NULL if memory is lacking. */
 struct etw_listing *etw_listing_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_listing_free(struct etw_listing *listing);
 
 /*
- * Both functions return false if the sink has stopped. "fields" is the payload as text with a blank
- * before it, or "".
+ * etw_list() writes the line of a record, and the line of the span that the record ends. "fields"
+ * is the payload as text with a blank before it, or "". etw_list_end() writes the lines of the
+ * spans that are still open. Both return false if the sink has stopped.
  */
 bool etw_list(struct etw_listing *listing, const struct etw_record *record, const char *name,
 	      const char *fields, int64_t time_ns);

@@ -35,7 +35,10 @@ void etw_shorten(const char *full, char name[ETW_NAME_BYTES]);
  */
 void etw_shorten_always(const char *shown, const char *full, char name[ETW_NAME_BYTES]);
 
-/* These functions return 0, EINVAL if they refuse the file, EIO or ENOMEM. */
+/*
+ * The steps of etw_open(): read the header of the log, list its buffers, and scan the records. They
+ * return 0, EINVAL if they refuse the file, EIO or ENOMEM.
+ */
 int etw_read_log(struct etw_file *file, struct findings *findings);
 int etw_list_buffers(struct etw_file *file, struct findings *findings);
 int etw_scan(struct etw_file *file, struct findings *findings);

@@ -13,7 +13,7 @@
 
 struct etw_span_events;
 
-/* Returns NULL if memory is lacking. */
+/* Makes the object for the records of a file. Returns NULL if memory is lacking. */
 struct etw_span_events *etw_span_events_new(struct fmt_flow *flow, const struct etw_file *file);
 void etw_span_events_free(struct etw_span_events *events);
 

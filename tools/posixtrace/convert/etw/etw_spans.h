@@ -44,7 +44,7 @@ struct etw_span {
 
 struct etw_spans;
 
-/* Returns NULL if memory is lacking. */
+/* Makes an object without open spans. Returns NULL if memory is lacking. */
 struct etw_spans *etw_spans_new(const struct etw_file *file);
 void etw_spans_free(struct etw_spans *spans);
 

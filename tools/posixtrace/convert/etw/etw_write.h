@@ -43,7 +43,10 @@ struct etw_writer {
 	int64_t stamp;          /* stamp of the last record */
 };
 
-/* Returns 0 or ENOMEM. "size" is the size of a buffer and must be a multiple of 8. */
+/*
+ * Makes a writer that appends to the file. "size" is the size of a buffer in bytes and must be a
+ * multiple of 8. Returns 0 or ENOMEM.
+ */
 int etw_writer_init(struct etw_writer *writer, int fd, size_t size);
 void etw_writer_fini(struct etw_writer *writer);
 

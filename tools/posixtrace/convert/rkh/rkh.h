@@ -144,8 +144,8 @@ struct rkh_decoder {
 void rkh_config_default(struct rkh_config *config);
 
 /*
- * Returns 0 or ENOMEM. "max" is the size of the largest frame, in bytes without escapes. After this
- * call, the caller may set all members that are not private.
+ * Makes a decoder. "max" is the size of the largest frame, in bytes without escapes. After this
+ * call, the caller may set all members that are not private. Returns 0 or ENOMEM.
  */
 int rkh_open(struct rkh_decoder *decoder, size_t max);
 void rkh_close(struct rkh_decoder *decoder);

@@ -26,10 +26,10 @@ struct tracex_names {
 	size_t count;
 };
 
-/* Returns TOOL_OK, or another status after a message about the file. */
+/* Reads a side file. Returns TOOL_OK, or another status after a message about the file. */
 int tracex_names_read(struct tracex_names *names, const char *path);
 void tracex_names_free(struct tracex_names *names);
-/* Returns NULL if the file has no name for the id. */
+/* Returns the line of the event with this id, or NULL if the file has none. */
 const struct tracex_name *tracex_names_find(const struct tracex_names *names, uint32_t id);
 
 /* Writes the line of an event; the name may have any bytes. */

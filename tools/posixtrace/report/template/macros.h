@@ -61,7 +61,7 @@ struct macro {
 	bool writable;
 };
 
-/* Returns NULL if no macro has that name. */
+/* Finds a macro by its name. Returns NULL if no macro has that name. */
 const struct macro *macro_find(const char *name, size_t len);
 
 #endif
