@@ -126,7 +126,7 @@ long shim_fork_call(shim_syscall_function *call, long number, const long *a, con
 enum raw_way {
 	RAW_PASS,  /* it jumps to the real function */
 	RAW_COPY,  /* it jumps to shim_syscall() */
-	/* it makes a child that calls shim_raw_child() on the parent's stack or a copy of it */
+	/* it makes a child that calls shim_new_child() on the parent's stack or a copy of it */
 	RAW_STACK,
 	RAW_APART  /* it makes a child that returns to the program immediately */
 };
@@ -137,7 +137,7 @@ enum raw_way {
  * depth for shim_vfork_ends() instead.
  */
 #define RAW_IS_STACK (UINT64_C(1) << 63) /* the way is RAW_STACK; the assembly tests this bit */
-#define RAW_SLEEPS   (UINT64_C(1) << 62) /* the parent sleeps while the child runs */
+#define RAW_SLEEPS   (UINT64_C(1) << 62) /* the parent sleeps; the assembly passes this bit */
 #define RAW_TIME     (RAW_SLEEPS - 1)
 
 /* Two registers return these values to the assembly. */
@@ -148,7 +148,7 @@ struct raw_plan {
 
 __attribute__((used)) struct raw_plan shim_raw_before(long number, long a, long b,
 						      const void *caller);
-__attribute__((used)) void shim_raw_child(uint64_t call, const void *caller);
+__attribute__((used)) void shim_new_child(bool shares, const void *caller);
 __attribute__((used)) long shim_raw_after(long result, long number, long a, long b, uint64_t call,
 					  const void *caller);
 
@@ -191,11 +191,12 @@ struct raw_plan shim_raw_before(long number, long a, long b, const void *caller)
 
 /*
  * Runs at the begin of a child. If the child gets a stack of its own, it changes to that stack
- * after this call. Until then it uses its parent's stack or a copy of it.
+ * after this call. Until then it uses its parent's stack or a copy of it. `shares` is true if the
+ * child shares the memory and its parent sleeps.
  */
-void shim_raw_child(uint64_t call, const void *caller)
+void shim_new_child(bool shares, const void *caller)
 {
-	if (call & RAW_SLEEPS)
+	if (shares)
 		shim_vfork_child(caller);
 	else
 		shim_copy_begins(caller);
@@ -224,7 +225,7 @@ enum way {
 	WAY_PASS,  /* it jumps to the real function */
 	/*
 	 * It makes the system call without a new stack and without the flag CLONE_SETTLS. The child
-	 * begins on the parent's stack, where it calls shim_clone_child(), and then changes to its
+	 * begins on the parent's stack, where it calls shim_new_child(), and then changes to its
 	 * own stack. So the events of the shim need none of the child's stack, which may be small.
 	 */
 	WAY_SAME,
@@ -241,7 +242,6 @@ struct plan {
 __attribute__((used)) struct plan shim_clone_before(int (*function)(void *), const void *stack,
 						    int flags, const void *caller,
 						    const void *local);
-__attribute__((used)) void shim_clone_child(int flags, const void *caller);
 __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begin,
 					   const void *caller, unsigned depth);
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
@@ -294,15 +294,6 @@ struct plan shim_clone_before(int (*function)(void *), const void *stack, int fl
 	else if (plan.begin)
 		plan.way = WAY_APART;
 	return plan;
-}
-
-/* Runs in a child, on the parent's stack or a copy of it. */
-void shim_clone_child(int flags, const void *caller)
-{
-	if (flags & CLONE_VM)
-		shim_vfork_child(caller);
-	else
-		shim_copy_begins(caller);
 }
 
 /* Runs in the parent. `result` is an id or a negative error number. */
@@ -389,7 +380,9 @@ __asm__(
 	"2:	testq %rsi, %rsi\n"
 	"	jnz 3f\n"
 	"	movq 56(%rsp), %rsi\n"
-	"	call shim_clone_child\n"
+	"	shrl $8, %edi\n" /* CLONE_VM */
+	"	andl $1, %edi\n"
+	"	call shim_new_child\n"
 	"	movq (%rsp), %rax\n"
 	"	movq 24(%rsp), %rdi\n"
 	"	movq 8(%rsp), %rsp\n"

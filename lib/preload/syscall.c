@@ -306,7 +306,7 @@ __asm__(
 	"	.cfi_adjust_cfa_offset -8\n"
 	"	ret\n"
 	/*
-	 * The child, which finds its return address on its own stack. shim_raw_child() uses none of
+	 * The child, which finds its return address on its own stack. shim_new_child() uses none of
 	 * that stack.
 	 */
 	"7:	testq %r9, %r9\n"
@@ -315,8 +315,10 @@ __asm__(
 	"	movq %r8, %rsp\n"
 	"	.cfi_adjust_cfa_offset 56\n"
 	"	movq %r9, %rdi\n"
+	"	shrq $62, %rdi\n" /* RAW_SLEEPS */
+	"	andl $1, %edi\n"
 	"	movq 56(%rsp), %rsi\n"
-	"	call shim_raw_child\n"
+	"	call shim_new_child\n"
 	"	movq (%rsp), %rsp\n"
 	"	.cfi_adjust_cfa_offset -56\n"
 	"	xorl %eax, %eax\n"
@@ -419,9 +421,9 @@ __asm__(
 	"	stp x10, x30, [sp, #-16]!\n"
 	"	.cfi_adjust_cfa_offset 16\n"
 	"	.cfi_offset 30, -8\n"
-	"	mov x0, x9\n"
+	"	ubfx x0, x9, #62, #1\n" /* RAW_SLEEPS */
 	"	mov x1, x14\n"
-	"	bl shim_raw_child\n"
+	"	bl shim_new_child\n"
 	"	ldp x10, x30, [sp]\n"
 	"	.cfi_adjust_cfa_offset -16\n"
 	"	.cfi_restore 30\n"
