@@ -69,11 +69,6 @@ struct process_row {
 	unsigned untraced;
 };
 
-struct process_last {
-	pid_t pid;
-	uint32_t row;
-};
-
 struct process_known {
 	pid_t pid;
 	int status;
@@ -81,18 +76,12 @@ struct process_known {
 
 /* ------------------------------------------------------------------ rows */
 
-static bool is_same_pid(const void *array, uint32_t index, const void *key)
-{
-	return ((const struct process_last *)array)[index].pid == *(const pid_t *)key;
-}
-
 /* Returns the last row with this process ID, or NULL. The pointer is valid until a row is added. */
 static struct process_row *processes_find(const struct processes *p, pid_t pid)
 {
-	uint32_t at = table_find(&p->table, hash_number(HASH_BEGIN, (uint64_t)pid), is_same_pid,
-				 p->last, &pid);
+	const uint32_t index = pidset_find(&p->pids, pid);
 
-	return at == TABLE_NONE ? NULL : &p->row[p->last[at].row];
+	return index < p->lasts ? &p->row[p->last[index]] : NULL;
 }
 
 /*
@@ -101,18 +90,14 @@ static struct process_row *processes_find(const struct processes *p, pid_t pid)
  */
 static struct process_row *processes_add(struct processes *p, pid_t pid, int64_t time_ns)
 {
-	const uint64_t hash = hash_number(HASH_BEGIN, (uint64_t)pid);
-	uint32_t at = table_find(&p->table, hash, is_same_pid, p->last, &pid);
+	uint32_t index;
 
-	if (p->rows == UINT32_MAX || !vec_grow(&p->row, p->rows, 1))
+	if (!vec_grow(&p->row, p->rows, 1))
 		return NULL;
-	if (at == TABLE_NONE) {
-		at = (uint32_t)p->lasts;
-		if (!vec_grow(&p->last, p->lasts, 1) || !table_add(&p->table, hash, at))
-			return NULL;
-		p->last[p->lasts++].pid = pid;
-	}
-	p->last[at].row = (uint32_t)p->rows;
+	index = pidset_index(&p->pids, pid);
+	if (index == TABLE_NONE || !vec_reach(&p->last, &p->lasts, index))
+		return NULL;
+	p->last[index] = p->rows;
 	p->row[p->rows] = (struct process_row){
 		.pid = pid, .first_ns = time_ns, .last_ns = time_ns
 	};
@@ -648,7 +633,7 @@ void processes_fini(struct processes *processes)
 	free(processes->row);
 	free(processes->last);
 	free(processes->known);
-	table_fini(&processes->table);
+	pidset_fini(&processes->pids);
 	*processes = (struct processes){ .rows = 0 };
 }
 

@@ -22,7 +22,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "base/table.h"
+#include "base/pidset.h"
 #include "live/capture.h"
 
 struct json;
@@ -32,8 +32,8 @@ struct process_row;
 struct processes {
 	struct process_row *row; /* in the order in which the log first mentions them */
 	size_t rows;
-	struct table table;      /* finds the last row of a process ID */
-	struct process_last *last;
+	struct pidset pids;
+	size_t *last;            /* for each of the pids, the index of its last row */
 	size_t lasts;
 	/* ends that the caller knows, and for which the log may have no event */
 	struct process_known *known;

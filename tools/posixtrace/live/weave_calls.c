@@ -18,15 +18,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/table.h"
+#include "base/pidset.h"
 #include "base/vec.h"
 #include "live/image.h"
 #include "live/weave.h"
 #include "syscalls/form.h"
 
-/* A process, and its state after the records that have been read so far. */
+/* The state of a process after the records that have been read so far. */
 struct caller {
-	pid_t pid, parent;
+	pid_t parent;
 	/*
 	 * SEEN: the preload library records its calls. HIDDEN: it is still posixtrace's own child,
 	 * before execve(2), and has no events.
@@ -50,9 +50,9 @@ struct examination {
 	struct kernel_store seen;
 	struct kernel_reader next_seen; /* in the other passes */
 	uint64_t executions; /* that the pass has read */
-	struct caller *caller;
+	struct pidset pids;
+	struct caller *caller; /* the state of each of the pids */
 	size_t callers;
-	struct table of_caller;
 	bool has_starts;     /* the log has the events process.start */
 	/* the results for the record that was examined last */
 	struct form_type *type; /* NULL: it becomes no event */
@@ -61,27 +61,16 @@ struct examination {
 
 /* ------------------------------------------------------------------ processes */
 
-static bool is_caller(const void *array, uint32_t index, const void *key)
-{
-	return ((const struct caller *)array)[index].pid == *(const pid_t *)key;
-}
-
 /*
  * Returns the process. If no record has mentioned it before, adds it. Returns NULL if memory is
  * lacking.
  */
 static struct caller *find_caller(struct examination *all, pid_t pid)
 {
-	const uint64_t hash = hash_number(HASH_BEGIN, (unsigned)pid);
-	uint32_t index = table_find(&all->of_caller, hash, is_caller, all->caller, &pid);
+	const uint32_t index = pidset_index(&all->pids, pid);
 
-	if (index != TABLE_NONE)
-		return &all->caller[index];
-	if (!vec_grow(&all->caller, all->callers, 1) ||
-	    !table_add(&all->of_caller, hash, (uint32_t)all->callers))
-		return NULL;
-	all->caller[all->callers] = (struct caller){ .pid = pid };
-	return &all->caller[all->callers++];
+	return index != TABLE_NONE && vec_reach(&all->caller, &all->callers, index) ?
+	       &all->caller[index] : NULL;
 }
 
 /* ------------------------------------------------------------------ records */
@@ -267,7 +256,7 @@ static struct form_type *type_of_record(struct examination *all,
 		caller = find_caller(all, (pid_t)record->pid);
 		if (!child || !caller)
 			return NULL;
-		child->parent = caller->pid;
+		child->parent = (pid_t)record->pid;
 		child->state = caller->state;
 		return child->state == CALLER_UNSEEN ?
 		       forms_named(kernel->forms, "process.child") : NULL;
@@ -330,7 +319,7 @@ static int begin_pass(struct examination *all)
 	all->callers = 0;
 	free(all->caller);
 	all->caller = NULL;
-	table_fini(&all->of_caller);
+	pidset_fini(&all->pids);
 	first = find_caller(all, kernel->pid);
 	if (!first)
 		return ENOMEM;
@@ -402,7 +391,7 @@ void weave_calls_end(struct weave *weave)
 	kernel_reader_end(&all->next_seen);
 	kernel_store_fini(&all->seen);
 	free(all->caller);
-	table_fini(&all->of_caller);
+	pidset_fini(&all->pids);
 	free(all);
 	weave->examination = NULL;
 }

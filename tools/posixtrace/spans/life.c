@@ -13,61 +13,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/table.h"
+#include "base/pidset.h"
 #include "base/vec.h"
 #include "log/field.h"
 
 #define LIVES_MOST 65536 /* a limit for hostile logs */
 
 struct life {
-	pid_t pid;
 	uint32_t earlier;
 	bool is_over;
 };
 
 struct lives {
-	struct life *life;
+	struct pidset pids; /* of the processes that have ended */
+	struct life *life;  /* an element for each of them */
 	size_t count;
-	struct table of_pid;
 };
-
-static bool is_process(const void *array, uint32_t index, const void *key)
-{
-	return ((const struct life *)array)[index].pid == *(const pid_t *)key;
-}
-
-static uint64_t hash_of(pid_t pid)
-{
-	return hash_number(HASH_BEGIN, (uint64_t)(unsigned)pid);
-}
 
 static struct life *find_life(const struct lives *lives, pid_t pid)
 {
-	const uint32_t index = table_find(&lives->of_pid, hash_of(pid), is_process, lives->life,
-					  &pid);
+	const uint32_t index = pidset_find(&lives->pids, pid);
 
-	return index == TABLE_NONE ? NULL : &lives->life[index];
+	return index < lives->count ? &lives->life[index] : NULL;
 }
 
 /* Notes that a process has ended. Returns false if memory is lacking. */
 static bool end_life(struct pairing *pairing, pid_t pid)
 {
 	struct lives *lives = pairing->lives;
-	struct life *life;
+	uint32_t index;
 
 	if (!lives)
 		lives = pairing->lives = calloc(1, sizeof(*lives));
 	if (!lives)
 		return false;
-	life = find_life(lives, pid);
-	if (life)
-		life->is_over = true;
-	if (life || lives->count == LIVES_MOST)
+	if (lives->count == LIVES_MOST && !find_life(lives, pid))
 		return true;
-	if (!vec_grow(&lives->life, lives->count, 1) ||
-	    !table_add(&lives->of_pid, hash_of(pid), (uint32_t)lives->count))
+	index = pidset_index(&lives->pids, pid);
+	if (index == TABLE_NONE || !vec_reach(&lives->life, &lives->count, index))
 		return false;
-	lives->life[lives->count++] = (struct life){ .pid = pid, .is_over = true };
+	lives->life[index].is_over = true;
 	return true;
 }
 
@@ -116,7 +101,7 @@ void life_fini(struct pairing *pairing)
 	if (!pairing->lives)
 		return;
 	free(pairing->lives->life);
-	table_fini(&pairing->lives->of_pid);
+	pidset_fini(&pairing->lives->pids);
 	free(pairing->lives);
 	pairing->lives = NULL;
 }

@@ -9,6 +9,7 @@
 #ifndef POSIXTRACE_WHY_HISTORY_H
 #define POSIXTRACE_WHY_HISTORY_H
 
+#include "base/pidset.h"
 #include "base/table.h"
 #include "choose/reading.h"
 #include "log/program.h"
@@ -255,7 +256,7 @@ struct history {
 		int64_t forked_end_ns;
 	} *process;
 	size_t processes;
-	struct table of_process;
+	struct pidset of_process; /* has the index of each process */
 	struct call *call;     /* in the order of the log */
 	size_t calls;
 	struct piece *piece;   /* sorted by thread, then by time */

@@ -13,18 +13,11 @@
 #define OUTER_STEPS (UINT64_C(1) << 26) /* a limit for hostile logs */
 #define SHARED_MOST 16 /* the most processes with one number that an event is compared with */
 
-static bool is_process(const void *array, uint32_t index, const void *key)
-{
-	return ((const struct history_process *)array)[index].pid == *(const pid_t *)key;
-}
-
 static struct history_process *find_process(const struct history *history, pid_t pid)
 {
-	const uint32_t index = table_find(&history->of_process, hash_number(HASH_BEGIN,
-					  (uint64_t)(unsigned)pid), is_process, history->process,
-					  &pid);
+	const uint32_t index = pidset_find(&history->of_process, pid);
 
-	return index == TABLE_NONE ? NULL : &history->process[index];
+	return index < history->processes ? &history->process[index] : NULL;
 }
 
 /*
@@ -38,8 +31,7 @@ static struct history_process *make_process(struct history *history, pid_t pid)
 	if (process || history->processes == HISTORY_THREADS)
 		return process;
 	if (!vec_grow(&history->process, history->processes, 1) ||
-	    !table_add(&history->of_process, hash_number(HASH_BEGIN, (uint64_t)(unsigned)pid),
-		       (uint32_t)history->processes)) {
+	    pidset_index(&history->of_process, pid) == TABLE_NONE) {
 		history->err = ENOMEM;
 		return NULL;
 	}
@@ -257,5 +249,5 @@ int64_t lives_last_ns(const struct history *history, uint32_t thread)
 void lives_fini(struct history *history)
 {
 	free(history->process);
-	table_fini(&history->of_process);
+	pidset_fini(&history->of_process);
 }

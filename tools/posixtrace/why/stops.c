@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-#include "base/table.h"
+#include "base/pidset.h"
 #include "base/vec.h"
 
 #define STOPS_MOST 4096 /* bounds the searches; later stops are not followed */
@@ -18,37 +18,19 @@
  */
 #define STOPS_WITHIN_NS INT64_C(1000000)
 
-/* The last stop of a process. */
-struct last_stop {
-	pid_t pid;
-	uint32_t stop; /* index */
-};
-
 struct stops_search {
 	struct history *history;
-	struct last_stop *last;
+	struct pidset pids; /* of the processes that were stopped */
+	size_t *last;       /* for each of them, the index of its last stop */
 	size_t lasts;
-	struct table of_pid;
 };
-
-static bool is_of_pid(const void *array, uint32_t index, const void *key)
-{
-	return ((const struct last_stop *)array)[index].pid == *(const pid_t *)key;
-}
-
-static uint64_t hash_of_pid(pid_t pid)
-{
-	return hash_number(HASH_BEGIN, (unsigned)pid);
-}
 
 /* Returns the last stop of a process, or NULL. */
 static struct stop *last_of(const struct stops_search *search, pid_t pid)
 {
-	const uint32_t index = search->lasts ? table_find(&search->of_pid, hash_of_pid(pid),
-							  is_of_pid, search->last, &pid) :
-			       TABLE_NONE;
+	const uint32_t index = pidset_find(&search->pids, pid);
 
-	return index == TABLE_NONE ? NULL : &search->history->stop[search->last[index].stop];
+	return index < search->lasts ? &search->history->stop[search->last[index]] : NULL;
 }
 
 /* Ends a stop at a time, unless it ended earlier. */
@@ -62,19 +44,14 @@ static void end_stop(struct stop *stop, int64_t time_ns)
 static bool add_one(struct stops_search *search, const struct stop *stop)
 {
 	struct history *history = search->history;
-	const uint64_t hash = hash_of_pid(stop->pid);
-	uint32_t index = table_find(&search->of_pid, hash, is_of_pid, search->last, &stop->pid);
+	uint32_t index;
 
 	end_stop(last_of(search, stop->pid), stop->from_ns);
-	if (!vec_grow(&history->stop, history->stops, 1))
+	index = pidset_index(&search->pids, stop->pid);
+	if (index == TABLE_NONE || !vec_reach(&search->last, &search->lasts, index) ||
+	    !vec_grow(&history->stop, history->stops, 1))
 		return false;
-	if (index == TABLE_NONE) {
-		if (!vec_grow(&search->last, search->lasts, 1) ||
-		    !table_add(&search->of_pid, hash, (uint32_t)search->lasts))
-			return false;
-		index = (uint32_t)search->lasts++;
-	}
-	search->last[index] = (struct last_stop){ stop->pid, (uint32_t)history->stops };
+	search->last[index] = history->stops;
 	history->stop[history->stops++] = *stop;
 	return true;
 }
@@ -140,7 +117,7 @@ int stops_collect(struct history *history)
 	if (history->stops)
 		qsort(history->stop, history->stops, sizeof(*history->stop), by_begin);
 	free(search.last);
-	table_fini(&search.of_pid);
+	pidset_fini(&search.pids);
 	return is_done ? 0 : ENOMEM;
 }
 
