@@ -17,11 +17,7 @@
 
 #include "base/clock.h"
 #include "base/io.h"
-
-/* Older headers lack this flag of memfd_create(). */
-#ifndef MFD_NOEXEC_SEAL
-#define MFD_NOEXEC_SEAL 8u
-#endif
+#include "base/memory_file.h"
 
 /*
  * The largest number of bytes of one call. Linux moves at most 2 GiB and returns a short count.
@@ -185,18 +181,11 @@ int ptx_io_truncate(int fd, uint64_t bytes)
 	return err;
 }
 
-/*
- * If the sysctl vm.memfd_noexec is 2, the kernel refuses a file without MFD_NOEXEC_SEAL. Before
- * Linux 6.3 it does not know this flag (EINVAL).
- */
 int ptx_io_memory_file(const char *name, int *fd)
 {
-	const unsigned flags = MFD_CLOEXEC | MFD_ALLOW_SEALING;
 	int saved = errno, err;
 
-	*fd = memfd_create(name, flags | MFD_NOEXEC_SEAL);
-	if (*fd < 0 && errno == EINVAL)
-		*fd = memfd_create(name, flags);
+	*fd = ptx_memory_file(name, MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	err = *fd < 0 ? errno : 0;
 	errno = saved;
 	return err;
