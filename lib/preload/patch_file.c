@@ -85,7 +85,6 @@ const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t by
 		return "the plan is cut";
 	/* The parts follow each other. The sizes of all structs are multiples of 8. */
 	plan->head = head;
-	plan->bytes = bytes;
 	plan->module = (const void *)(head + 1);
 	plan->site = (const void *)(plan->module + head->modules);
 	plan->type = (const void *)(plan->site + head->sites);
@@ -125,14 +124,6 @@ const char *shim_plan_map(struct shim_plan *plan, const char *path)
 	if (why)
 		munmap(memory, (size_t)file.st_size);
 	return why;
-}
-
-/* Afterwards plan->head is NULL, and another plan may be mapped. */
-void shim_plan_unmap(struct shim_plan *plan)
-{
-	if (plan->head)
-		munmap((void *)plan->head, plan->bytes);
-	memset(plan, 0, sizeof *plan);
 }
 
 /*

@@ -22,7 +22,6 @@ struct shim_plan {
 	const struct shim_plan_type *type;
 	const struct shim_plan_argument *argument;
 	const char *text;
-	size_t bytes;
 };
 
 /*
@@ -30,7 +29,6 @@ struct shim_plan {
  * remains mapped.
  */
 const char *shim_plan_map(struct shim_plan *plan, const char *path);
-void shim_plan_unmap(struct shim_plan *plan);
 
 /*
  * Does the same for a plan that is in memory already. After an error the caller still owns the

@@ -7,6 +7,7 @@
 #include "base/utf.h"
 #include "convert/etw/etw.h"
 #include "convert/etw/etw_layout.h"
+#include "convert/etw/etw_spans.h"
 #include "convert/etw/etw_write.h"
 #include "support/support.h"
 
@@ -129,15 +130,33 @@ START_TEST(guids_are_stored_half_swapped)
 {
 	static const unsigned char bytes[] = { 0xd0, 0xa8, 0x6f, 0x3d, 0x05, 0xfe, 0xd0, 0x11,
 					       0x9d, 0xda, 0x00, 0xc0, 0x4f, 0xd7, 0xba, 0x7c };
-	unsigned char parsed[ETW_GUID_BYTES];
 	char text[ETW_GUID_TEXT];
 
 	etw_guid_text(bytes, text);
 	ck_assert_str_eq(text, "3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7c");
-	ck_assert(etw_guid_parse(text, parsed));
-	ck_assert_mem_eq(parsed, bytes, sizeof(bytes));
-	ck_assert(!etw_guid_parse("3d6fa8d0-fe05-11d0-9dda-00c04fd7ba7", parsed));
 	ck_assert_str_eq(etw_class_name(bytes), "process");
+}
+END_TEST
+
+/* A START of each thread opens a span; the first one more than ETW_SPANS_OPEN has no room. */
+START_TEST(a_span_without_room_is_counted)
+{
+	static const struct etw_file file = { .pointer_bytes = 8 };
+	struct etw_record start = { .kind = ETW_FULL, .type = 1, .has_ids = true, .pid = 4 };
+	struct etw_spans *spans = etw_spans_new(&file);
+	struct etw_span ended;
+
+	ck_assert_ptr_nonnull(spans);
+	for (start.tid = 1; start.tid <= ETW_SPANS_OPEN; start.tid++)
+		ck_assert(!etw_spans_take(spans, &start, start.tid, 0, &ended));
+	ck_assert_uint_eq(etw_spans_without_room(spans), 0);
+	ck_assert(!etw_spans_take(spans, &start, start.tid, 0, &ended));
+	ck_assert_uint_eq(etw_spans_without_room(spans), 1);
+	/* Other spans still end. */
+	start.type = 2;
+	start.tid = ETW_SPANS_OPEN;
+	ck_assert(etw_spans_take(spans, &start, start.tid, 0, &ended));
+	etw_spans_free(spans);
 }
 END_TEST
 
@@ -287,6 +306,7 @@ SUITE_MAIN("parts of ETW's decoder", cpu_cost_is_the_increase_of_both_times,
 	   cpu_cost_of_a_private_session_is_in_cycles, times_are_exact_up_to_the_last_stamp,
 	   a_match_may_overlap_itself, two_matches_share_a_half_byte,
 	   a_match_before_the_beginning_is_refused, guids_are_stored_half_swapped,
+	   a_span_without_room_is_counted,
 	   a_class_is_made_of_its_name, a_long_name_ends_in_its_checksum,
 	   a_message_has_the_parts_of_its_options, utf8_is_well_formed_or_none,
 	   a_cut_divides_no_character, half_a_surrogate_is_no_character,

@@ -124,12 +124,6 @@ bool flow_answer(struct fmt_flow *flow, int err);
 void flow_say_faults(struct fmt_flow *flow);
 
 /*
- * Returns the type with this index. A source may change the type, for example when its input
- * describes the type later.
- */
-struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index);
-
-/*
  * Returns the type with this name and schema, for a source of several logs. If two logs describe
  * types of the same name differently, each description becomes a separate type, and the types
  * differ in the member "variant".

@@ -222,11 +222,6 @@ size_t fmt_types(const struct fmt_flow *flow)
 	return flow->types;
 }
 
-struct fmt_type *flow_type_at(struct fmt_flow *flow, size_t index)
-{
-	return flow->type[index];
-}
-
 const struct fmt_type *fmt_type_at(const struct fmt_flow *flow, size_t index)
 {
 	return flow->type[index];

@@ -661,6 +661,7 @@ static int trace_program(struct run *run, pid_t *pid)
 	}
 	*pid = launch.pid;
 	status = trace_child(run, &launch, &set);
+	crash_end(&run->crash);
 	kernel_fini(&run->kernel);
 	if (run->until.process >= 0 || run->until.signals >= 0) /* until_begin() was called */
 		until_end(&run->until);

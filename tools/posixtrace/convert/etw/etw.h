@@ -136,12 +136,10 @@ int etw_record(const unsigned char *p, size_t size, struct etw_record *record, c
 bool etw_is_about_log(const struct etw_record *record);
 
 /*
- * These functions convert between the 16 bytes of a GUID in a log and its text, such as
- * bbccf6c1-6cd1-48c4-80ff-839482e37671. etw_guid_parse() returns false for a text of any other
- * form. The digits of the text may have either case.
+ * Stores the text of the 16 bytes of a GUID in a log, such as
+ * bbccf6c1-6cd1-48c4-80ff-839482e37671.
  */
 void etw_guid_text(const unsigned char guid[ETW_GUID_BYTES], char text[ETW_GUID_TEXT]);
-bool etw_guid_parse(const char *text, unsigned char guid[ETW_GUID_BYTES]);
 
 /* Returns the short name of a known class, or NULL. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES]);

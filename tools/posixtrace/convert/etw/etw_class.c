@@ -76,24 +76,6 @@ void etw_guid_text(const unsigned char g[ETW_GUID_BYTES], char text[ETW_GUID_TEX
 		 g[12], g[13], g[14], g[15]);
 }
 
-/*
- * Accepts exactly the form of etw_guid_text(), with digits in either case. %n stores the number of
- * characters that sscanf() has read, so that the function can test whether this is the whole text.
- */
-bool etw_guid_parse(const char *text, unsigned char g[ETW_GUID_BYTES])
-{
-	unsigned a, b, c, d[8];
-	int end = 0;
-
-	if (sscanf(text, "%8x-%4x-%4x-%2x%2x-%2x%2x%2x%2x%2x%2x%n", &a, &b, &c, &d[0], &d[1], &d[2],
-		   &d[3], &d[4], &d[5], &d[6], &d[7], &end) != 11 || end != 36 || text[36])
-		return false;
-	g = octets_put(octets_put(octets_put(g, a, 4), b, 2), c, 2);
-	for (int i = 0; i < 8; i++)
-		g[i] = (unsigned char)d[i];
-	return true;
-}
-
 /* A linear search in 38 entries is fast enough. A name is made only once for each event type. */
 const char *etw_class_name(const unsigned char guid[ETW_GUID_BYTES])
 {

@@ -335,7 +335,7 @@ static int convert_file(struct import *im, struct findings *findings)
 					 strerror(ENOMEM));
 	}
 	if (!begin_flow(im, findings) || (im->meta && !put_header(im)) || !put_events(im) ||
-	    !finish_flow(im))
+	    (im->spans && !etw_span_events_end(im->spans)) || !finish_flow(im))
 		return TOOL_FAILURE;
 	return TOOL_OK;
 }

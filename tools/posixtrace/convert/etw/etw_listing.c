@@ -150,20 +150,24 @@ static bool list_open(struct etw_listing *listing)
 /* Open spans precede the sum, which is the last line. */
 bool etw_list_end(struct etw_listing *listing)
 {
-	char total[48], unit[48], line[256];
+	const uint64_t missing = etw_spans_without_room(listing->spans);
+	char total[48], unit[48], more[32] = "", line[256];
 	int len;
 
 	if (!list_open(listing))
 		return false;
 	put_seconds(total, sizeof(total), etw_costs_total_ns(listing->costs));
 	put_seconds(unit, sizeof(unit), listing->log->timer_resolution * UINT64_C(100));
+	if (missing)
+		snprintf(more, sizeof(more), " missing=%" PRIu64, missing);
 	/*
 	 * Windows samples CPU time at clock ticks, so many costs are 0. The note at the end of the
 	 * line explains this.
 	 */
 	len = snprintf(line, sizeof(line),
 		       "= records=%" PRIu64 " cost=%s unit=%s unknown=%" PRIu64 " spans=%" PRIu64
-		       " (a cost is statistical: 0 is normal below one unit)",
-		       listing->records, total, unit, listing->unknown, listing->ended);
+		       "%s (a cost is statistical: 0 is normal below one unit)",
+		       listing->records, total, unit, listing->unknown, listing->ended,
+		       more);
 	return fmt_line(listing->flow, line, (size_t)len);
 }

@@ -89,3 +89,12 @@ bool etw_span_events_put(struct etw_span_events *events, const struct etw_record
 	event.type = fmt_type(events->flow, &type);
 	return fmt_event(events->flow, &event);
 }
+
+bool etw_span_events_end(struct etw_span_events *events)
+{
+	const uint64_t missing = etw_spans_without_room(events->spans);
+
+	return !missing || fmt_note(events->flow, "%llu span%s missing: more than %d were open",
+				    (unsigned long long)missing, missing == 1 ? " is" : "s are",
+				    ETW_SPANS_OPEN);
+}

@@ -24,4 +24,10 @@ void etw_span_events_free(struct etw_span_events *events);
 bool etw_span_events_put(struct etw_span_events *events, const struct etw_record *record,
 			 int64_t time_ns);
 
+/*
+ * Called after the last record. If too many spans were open at the same time, passes a note with
+ * the number of missing spans. Returns false if the sink has stopped.
+ */
+bool etw_span_events_end(struct etw_span_events *events);
+
 #endif

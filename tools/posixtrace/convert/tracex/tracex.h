@@ -86,7 +86,6 @@ struct tracex_slot {
 	size_t index;
 	bool available;             /* the slot is free: the object was deleted */
 	unsigned type;              /* 0: never used */
-	unsigned reserved1, reserved2;
 	uint64_t pointer, parameter[2];
 	const unsigned char *name;
 	size_t name_len;
@@ -131,8 +130,6 @@ int tracex_open(struct tracex *dump, const unsigned char *bytes, size_t size,
 
 /* Reads a slot of the registry. "index" must be less than dump->slots. */
 void tracex_slot(const struct tracex *dump, size_t index, struct tracex_slot *slot);
-/* Returns the priority of a thread, or -1 if the slot has no priority. */
-int tracex_slot_priority(const struct tracex_slot *slot);
 /* Returns the name of a type, or NULL if there is no such type. */
 const char *tracex_type_name(unsigned type);
 

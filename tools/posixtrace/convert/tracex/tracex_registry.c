@@ -39,21 +39,11 @@ void tracex_slot(const struct tracex *d, size_t index, struct tracex_slot *slot)
 	slot->index = index;
 	slot->available = p[0] != 0;
 	slot->type = p[1];
-	slot->reserved1 = p[2];
-	slot->reserved2 = p[3];
 	slot->pointer = octets_get(p + word, word, d->big_endian);
 	slot->parameter[0] = octets_get(p + 2 * word, word, d->big_endian);
 	slot->parameter[1] = octets_get(p + 3 * word, word, d->big_endian);
 	slot->name = p + 4 * word;
 	slot->name_len = strnlen((const char *)slot->name, d->name_bytes);
-}
-
-/* If bit 7 of the first reserved byte is set, the two reserved bytes have a priority of 10 bits. */
-int tracex_slot_priority(const struct tracex_slot *slot)
-{
-	if (slot->type != TRACEX_THREAD || !(slot->reserved1 & 0x80))
-		return -1;
-	return (int)((slot->reserved1 & 3) << 8 | slot->reserved2);
 }
 
 /*
