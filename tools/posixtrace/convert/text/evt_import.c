@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/table.h"
 #include "base/vec.h"
 #include "convert/text/evt.h"
 #include "convert/text/evt_cursor.h"
@@ -17,12 +18,10 @@
 
 #define LINE_BYTES ((size_t)1 << 22) /* longer lines are skipped */
 #define READ_BYTES 65536
-#define SLOTS      (1u << 17) /* size of the hash table: more than twice TYPES_MAX */
 #define TYPES_MAX  65534
 #define NAME_BYTES 1023
 
 struct slot {
-	bool used, is_waiting;       /* is_waiting: the slot is in the array "named" */
 	uint32_t id;
 	char *name;                  /* NULL: the input has no name for the type */
 	/* NULL: no event had this type yet, or the type has got a new name since */
@@ -32,15 +31,14 @@ struct slot {
 struct reading {
 	struct fmt_flow *flow;
 	struct fmt_input *input;
-	bool begun, big_endian, too_many;
+	bool begun, big_endian;
 	char *bytes;                 /* input that was read but not yet parsed */
 	size_t begin, end, room;
 	bool ended;
 	uint64_t offset, line;       /* offset and number of the current line */
-	struct slot *slot;           /* hash table by id */
-	size_t types;
-	struct slot **named;         /* types that got names before the first event, in order */
-	size_t names;
+	struct slot *slot;           /* the types, in the order of their first lines */
+	size_t slots;
+	struct table of_id;
 	/* data of the current event; at most half as long as the event's line */
 	unsigned char *data;
 	size_t data_room;
@@ -56,29 +54,35 @@ static bool report_line(struct reading *reading, const char *reason)
 
 /* ------------------------------------------------------------------ event types */
 
+/* Returns true if the slot has this number. table_find() calls this function. */
+static bool is_slot(const void *array, uint32_t index, const void *key)
+{
+	return ((const struct slot *)array)[index].id == *(const uint32_t *)key;
+}
+
 /*
- * Returns the slot of the event type with this number, and makes it if it does not exist. The hash
- * is multiplicative, and its upper 17 bits are used. Open addressing always finds a free slot,
- * because at most half of the slots are in use. Returns NULL if there are too many types.
+ * Returns the slot of the event type with this number, and makes it if it does not exist. The
+ * pointer is valid until the next call. Returns NULL after it has reported that there are too many
+ * types, or that memory is lacking.
  */
 static struct slot *slot_of(struct reading *reading, uint32_t id)
 {
-	size_t i = (id * UINT32_C(2654435761)) >> 15;
+	const uint64_t hash = hash_number(HASH_BEGIN, id);
+	const uint32_t index = table_find(&reading->of_id, hash, is_slot, reading->slot, &id);
 
-	for (;; i = (i + 1) % SLOTS) {
-		struct slot *slot = &reading->slot[i];
-
-		if (slot->used && slot->id == id)
-			return slot;
-		if (slot->used)
-			continue;
-		if (reading->types == TYPES_MAX)
-			return NULL;
-		reading->types++;
-		slot->used = true;
-		slot->id = id;
-		return slot;
+	if (index != TABLE_NONE)
+		return &reading->slot[index];
+	if (reading->slots == TYPES_MAX) {
+		report_line(reading, "too many event types");
+		return NULL;
 	}
+	if (!vec_grow(&reading->slot, reading->slots, 1) ||
+	    !table_add(&reading->of_id, hash, (uint32_t)reading->slots)) {
+		report_line(reading, strerror(ENOMEM));
+		return NULL;
+	}
+	reading->slot[reading->slots] = (struct slot){ .id = id };
+	return &reading->slot[reading->slots++];
 }
 
 /*
@@ -106,7 +110,10 @@ static const struct fmt_type *type_of(struct reading *reading, struct slot *slot
 	return slot->type;
 }
 
-/* Calls fmt_begin() once, before the first event, because the byte order is then known. */
+/*
+ * Calls fmt_begin() once, before the first event, because the byte order is then known. A line with
+ * the byte order may follow lines with names, so the types that have names are registered only now.
+ */
 static bool begin_once(struct reading *reading)
 {
 	struct fmt_facts facts = { .big_endian = reading->big_endian };
@@ -116,28 +123,9 @@ static bool begin_once(struct reading *reading)
 	reading->begun = true;
 	if (!fmt_begin(reading->flow, &facts))
 		return false;
-	for (size_t i = 0; i < reading->names; i++)
-		type_of(reading, reading->named[i]);
-	return true;
-}
-
-/*
- * Registers a type to which the input has given a name. The line with the byte order may follow the
- * lines with names, so types before the first event are registered only at this event. Returns
- * false if memory is lacking.
- */
-static bool keep_named(struct reading *reading, struct slot *slot)
-{
-	if (reading->begun) {
-		type_of(reading, slot);
-		return true;
-	}
-	if (slot->is_waiting)
-		return true;
-	if (!vec_grow(&reading->named, reading->names, 1))
-		return false;
-	reading->named[reading->names++] = slot;
-	slot->is_waiting = true;
+	for (size_t i = 0; i < reading->slots; i++)
+		if (reading->slot[i].name)
+			type_of(reading, &reading->slot[i]);
 	return true;
 }
 
@@ -179,11 +167,15 @@ static bool name_line(struct reading *reading, struct cursor *cursor)
 		return report_line(reading, "a name has at most 1023 bytes and no NUL");
 	slot = slot_of(reading, (uint32_t)id);
 	if (!slot)
-		return report_line(reading, "too many event types");
+		return false;
 	free(slot->name);
 	slot->type = NULL;
 	slot->name = strndup(cursor->p, len);
-	return (slot->name && keep_named(reading, slot)) || report_line(reading, strerror(ENOMEM));
+	if (!slot->name)
+		return report_line(reading, strerror(ENOMEM));
+	if (reading->begun)
+		type_of(reading, slot);
+	return true;
 }
 
 /* Reads an event. Returns false if the flow stops. A faulty line does not stop the flow. */
@@ -200,10 +192,8 @@ static bool event_line(struct reading *reading, struct cursor *cursor)
 		return true;
 	}
 	slot = slot_of(reading, (uint32_t)id);
-	if (!slot) {
-		report_line(reading, "too many event types");
+	if (!slot)
 		return true;
-	}
 	if (!begin_once(reading))
 		return false;
 	event.type = type_of(reading, slot);
@@ -356,18 +346,14 @@ int evt_import(struct fmt_flow *flow, struct fmt_input *input)
 	struct fmt_end end = { .complete = true };
 	bool good;
 
-	reading.slot = calloc(SLOTS, sizeof(*reading.slot));
-	if (!reading.slot)
-		return fmt_fault(flow, FMT_REFUSE, FMT_NO_OFFSET, NULL, "%s", strerror(ENOMEM));
 	good = read_lines(&reading);
 	/* A file without events is a valid trace. */
 	if (good && begin_once(&reading))
 		fmt_finish(flow, &end);
-	for (size_t i = 0; reading.types && i < SLOTS; i++)
-		if (reading.slot[i].used)
-			free(reading.slot[i].name);
+	for (size_t i = 0; i < reading.slots; i++)
+		free(reading.slot[i].name);
 	free(reading.slot);
-	free(reading.named);
+	table_fini(&reading.of_id);
 	free(reading.bytes);
 	free(reading.data);
 	return good ? TOOL_OK : TOOL_FAILURE;
