@@ -83,7 +83,6 @@ struct look { /* the first rows */
 	size_t *width;
 	bool *number;        /* for each column: whether all values so far are numbers or NULL */
 	int columns;
-	bool no_memory;
 };
 
 /*
