@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "functions/binary_part.h"
+#include "functions/insn.h"
 #include "symbols/made_id.h"
 
 struct binary_file *binary_open(const char *path)
@@ -283,4 +284,17 @@ uint32_t binary_contents(const struct binary_file *file, uint8_t id[SHIM_PLAN_ID
 		return file->fd < 0 ? 0 : made_id_of(file->fd, id);
 	memcpy(id, file->id, SHIM_PLAN_ID);
 	return file->id_len;
+}
+
+const char *binary_function_lack(const struct binary_function *function)
+{
+	if (function->is_resolver)
+		return "it chooses an implementation while the program is linked";
+	if (!insn_is_available())
+		return "posixtrace was built without Zydis";
+	if (!function->size)
+		return "its size is unknown";
+	if (function->size > BINARY_FUNCTION_BYTES)
+		return "it is too long";
+	return NULL;
 }

@@ -22,6 +22,11 @@ struct binary_function {
 	bool is_resolver;     /* chooses an implementation while the program is linked (IFUNC) */
 };
 
+#define BINARY_FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
+
+/* Returns the reason why the code of a function cannot be examined, or NULL. */
+const char *binary_function_lack(const struct binary_function *function);
+
 struct binary_file;
 
 /*

@@ -22,7 +22,6 @@
 #include "base/vec.h"
 #include "functions/insn.h"
 
-#define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 #define PARTS_MOST     8
 #define TABLE_MOST     65536 /* entries of a table of jumps */
 /* greatest number of instructions of the check of the stack, up to its branch */
@@ -168,7 +167,7 @@ static void add_part(struct sweep *sweep, const struct binary_function *function
 {
 	struct part *part = &sweep->part[sweep->parts];
 
-	if (function->size > FUNCTION_BYTES) {
+	if (function->size > BINARY_FUNCTION_BYTES) {
 		sweep->why = "it is too long";
 		return;
 	}
@@ -434,15 +433,9 @@ const char *exits_of(struct binary_file *file, const struct binary_function *fun
 	sweep.why = refuse_name(file, function->name);
 	if (sweep.why)
 		return sweep.why;
-	if (function->is_resolver)
-		return "it chooses an implementation while the program is linked";
-	if (!insn_is_available())
-		return "posixtrace was built without Zydis";
-	if (!function->size)
-		return "its size is unknown";
-	if (function->size > FUNCTION_BYTES)
-		return "it is too long";
-	sweep.why = choose_begin(file, function, &exits->begin);
+	sweep.why = binary_function_lack(function);
+	if (!sweep.why)
+		sweep.why = choose_begin(file, function, &exits->begin);
 	if (sweep.why)
 		return sweep.why;
 	add_part(&sweep, function);

@@ -15,7 +15,6 @@
 #include "functions/insn.h"
 #include "functions/move.h"
 
-#define FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */
 
 /*
  * Compares the names of files and not their paths, because the C library that the hooks use may be
@@ -349,15 +348,7 @@ static const char *refuse_early(const struct binary_file *file,
 		return why;
 	if (is_of_hooks(function->name))
 		return "the trace itself may call it";
-	if (function->is_resolver)
-		return "it chooses an implementation while the program is linked";
-	if (!insn_is_available())
-		return "posixtrace was built without Zydis";
-	if (!function->size)
-		return "its size is unknown";
-	if (function->size > FUNCTION_BYTES)
-		return "it is too long";
-	return NULL;
+	return binary_function_lack(function);
 }
 
 /*

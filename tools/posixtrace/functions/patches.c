@@ -25,11 +25,27 @@
 #include "symbols/demangle.h"
 #include "symbols/shorten.h"
 
+enum { PATCHES_FUNCTION = 1310, PATCHES_ARGS, PATCHES_PROBE };
+
+const struct option_row patches_rows[] = {
+	{ "function", PATCHES_FUNCTION, "PATTERN",
+		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
+		"those of one file; may be repeated" },
+	{ "args", PATCHES_ARGS, NULL,
+		"with --function, record arguments and results as the debugging information "
+		"describes them" },
+	{ "probe", PATCHES_PROBE, "PROBE",
+		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
+		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
+	OPTION_END
+};
+
 /*
- * The name of the module begins behind the last @, so that the glob may contain an @. The text of
- * the module is not copied, because it is a part of argv.
+ * Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. The
+ * name of the module begins behind the last @, so that the glob may contain an @. The text of the
+ * module is not copied, because it is a part of argv.
  */
-bool patches_add(struct patches *plan, const char *text)
+static bool add_pattern(struct patches *plan, const char *text)
 {
 	const char *at = strrchr(text, '@');
 	struct patches_pattern pattern = {
@@ -49,6 +65,20 @@ bool patches_add(struct patches *plan, const char *text)
 	}
 	plan->pattern[plan->patterns++] = pattern;
 	return true;
+}
+
+int patches_take_option(struct patches *plan, int option, const char *arg)
+{
+	switch (option) {
+	case PATCHES_FUNCTION:
+		return add_pattern(plan, arg) ? 1 : -1;
+	case PATCHES_ARGS:
+		plan->described.is_wanted = true;
+		return 1;
+	case PATCHES_PROBE:
+		return probes_add(&plan->probes, arg) ? 1 : -1;
+	}
+	return 0;
 }
 
 /*

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/option.h"
 #include "functions/described.h"
 #include "functions/patchable.h"
 #include "functions/probes.h"
@@ -64,8 +65,17 @@ struct patches {
 	bool waits_for_functions, waits_for_probes;
 };
 
-/* Adds a value of --function, GLOB or GLOB@MODULE. Returns false after it printed an error. */
-bool patches_add(struct patches *plan, const char *text);
+/*
+ * The rows for --function, --args and --probe. Their values are above those of the commands' own
+ * options.
+ */
+extern const struct option_row patches_rows[];
+
+/*
+ * Processes an option. Returns 1 if the option was processed, 0 if it is not one of patches_rows,
+ * or -1 after an error was printed.
+ */
+int patches_take_option(struct patches *plan, int option, const char *arg);
 
 /*
  * Plans the selected functions and probes of a file. If no function of the file can ever be

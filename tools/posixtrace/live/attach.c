@@ -55,9 +55,6 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 
 enum {
 	OPT_FORCE = 256,
-	OPT_FUNCTION,
-	OPT_ARGS,
-	OPT_PROBE,
 	OPT_POLICY,
 	OPT_LOOP,
 	OPT_INHERIT,
@@ -82,23 +79,9 @@ static const struct option_row option_rows[] = {
 		"nothing into it",
 		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "data", OPT_DATA, "BYTES", PRELOAD_DATA_HELP },
-	{ "function", OPT_FUNCTION, "PATTERN",
-		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
-		"those of one file; may be repeated" },
-	{ "args", OPT_ARGS, NULL,
-		"with --function, record arguments and results as the debugging information "
-		"describes them" },
-	{ "probe", OPT_PROBE, "PROBE",
-		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
-		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
+	{ .rows = patches_rows },
 	{ .rows = kernel_rows },
-	{ "event", 'e', "GLOB",
-		"only event types whose name matches; may be repeated; with a ! before the "
-		"pattern: only those that do not match",
-		OPTION_EVENT, CAPTURE_PATTERNS },
-	{ "exclude", 'x', "GLOB",
-		"no event types whose name matches; may be repeated",
-		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ .rows = capture_rows },
 	{ "budget", OPT_BUDGET, "PERCENT", BUDGET_HELP },
 	{ "policy", OPT_POLICY, "POLICY",
 		"when the stream is full: flush (the default), until-full, loop",
@@ -131,6 +114,8 @@ static bool force, json, fail_on_loss;
 /* Processes one option. Returns false after an error was printed. */
 static bool take_option(int option)
 {
+	int took;
+
 	switch (option) {
 	case 'p':
 		return process_once("--pid", optarg, &plan.pid);
@@ -152,13 +137,6 @@ static bool take_option(int option)
 		return preload_take_families(&plan.families, optarg);
 	case OPT_DATA:
 		return preload_take_data(&plan.content, optarg);
-	case OPT_FUNCTION:
-		return patches_add(&functions, optarg);
-	case OPT_ARGS:
-		functions.described.is_wanted = true;
-		return true;
-	case OPT_PROBE:
-		return probes_add(&functions.probes, optarg);
 	case OPT_BUDGET:
 		return budget_take(&plan.budget, "--budget", optarg);
 	case OPT_FORCE:
@@ -186,7 +164,8 @@ static bool take_option(int option)
 		fail_on_loss = true;
 		return true;
 	}
-	return kernel_take_option(&kernel, option, optarg) == 1;
+	took = patches_take_option(&functions, option, optarg);
+	return (took ? took : kernel_take_option(&kernel, option, optarg)) == 1;
 }
 
 /*

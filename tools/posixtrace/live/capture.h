@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <trace_np.h>
 
+#include "base/option.h"
 #include "choose/choose.h"
 #include "live/admit.h"
 #include "live/budget.h"
@@ -56,6 +57,9 @@ struct capture_plan {
 #define CAPTURE_COMPRESS_HELP \
 	"compress the log by zstd; level 1 (the default) to 19, the smallest, or -1 to -20, the " \
 	"fastest"
+
+/* The rows for -e and -x of the commands record and attach. */
+extern const struct option_row capture_rows[];
 
 /*
  * These functions process values of options. Each returns false after it printed an error.

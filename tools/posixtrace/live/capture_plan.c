@@ -71,6 +71,17 @@ bool capture_take_event(struct capture_plan *plan, const char *glob)
 	return add_pattern(&plan->choose.include, glob);
 }
 
+const struct option_row capture_rows[] = {
+	{ "event", 'e', "GLOB",
+		"only event types whose name matches; may be repeated; with a ! before the "
+		"pattern: only those that do not match",
+		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ "exclude", 'x', "GLOB",
+		"no event types whose name matches; may be repeated",
+		OPTION_EVENT, CAPTURE_PATTERNS },
+	OPTION_END
+};
+
 bool capture_take_exclude(struct capture_plan *plan, const char *glob)
 {
 	return add_pattern(&plan->choose.exclude, glob);

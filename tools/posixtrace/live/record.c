@@ -30,9 +30,6 @@ extern const struct tool_command record_command;
 enum {
 	OPT_TRACE = 256,
 	OPT_DATA,
-	OPT_FUNCTION,
-	OPT_ARGS,
-	OPT_PROBE,
 	OPT_FOLLOW,
 	OPT_NO_FOLLOW,
 	OPT_WAIT,
@@ -59,23 +56,9 @@ static const struct option_row option_rows[] = {
 		"all, default, none; a minus before a name excludes it; may be repeated",
 		OPTION_LIST, PRELOAD_FAMILIES },
 	{ "data", OPT_DATA, "BYTES", PRELOAD_DATA_HELP },
-	{ "function", OPT_FUNCTION, "PATTERN",
-		"functions whose name matches, from entry to return: GLOB, or GLOB@MODULE for "
-		"those of one file; may be repeated" },
-	{ "args", OPT_ARGS, NULL,
-		"with --function, record arguments and results as the debugging information "
-		"describes them" },
-	{ "probe", OPT_PROBE, "PROBE",
-		"USDT probes whose names match: PROVIDER:NAME, with the types of the arguments "
-		"as (str,u32) and a file as @MODULE behind it if wanted; may be repeated" },
+	{ .rows = patches_rows },
 	{ .rows = kernel_rows },
-	{ "event", 'e', "GLOB",
-		"only event types whose name matches; may be repeated; with a ! before the "
-		"pattern: only those that do not match",
-		OPTION_EVENT, CAPTURE_PATTERNS },
-	{ "exclude", 'x', "GLOB",
-		"no event types whose name matches; may be repeated",
-		OPTION_EVENT, CAPTURE_PATTERNS },
+	{ .rows = capture_rows },
 	{ "follow", OPT_FOLLOW, NULL, "also trace its children; the default" },
 	{ "inherit", OPT_FOLLOW, NULL, "the same as --follow" },
 	{ "no-follow", OPT_NO_FOLLOW, NULL, "trace the program alone" },
@@ -147,6 +130,8 @@ static bool take_snapshot_on(const char *when)
 /* Processes one option. Returns false after an error was printed. */
 static bool take_option(int option)
 {
+	int took;
+
 	switch (option) {
 	case 'p':
 		return process_once("--pid", optarg, &record.plan.pid);
@@ -171,13 +156,6 @@ static bool take_option(int option)
 		return preload_take_families(&record.launch.families, optarg);
 	case OPT_DATA:
 		return preload_take_data(&record.plan.content, optarg);
-	case OPT_FUNCTION:
-		return patches_add(&record.functions, optarg);
-	case OPT_ARGS:
-		record.functions.described.is_wanted = true;
-		return true;
-	case OPT_PROBE:
-		return probes_add(&record.functions.probes, optarg);
 	case OPT_FOLLOW:
 	case OPT_NO_FOLLOW:
 		record.plan.inherit = option == OPT_FOLLOW;
@@ -208,7 +186,8 @@ static bool take_option(int option)
 		record.force = true;
 		return true;
 	}
-	return kernel_take_option(&record.kernel, option, optarg) == 1;
+	took = patches_take_option(&record.functions, option, optarg);
+	return (took ? took : kernel_take_option(&record.kernel, option, optarg)) == 1;
 }
 
 /* Returns the first contradiction between the options as a message, or NULL if there is none. */

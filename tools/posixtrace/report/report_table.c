@@ -137,12 +137,7 @@ static void whole_event(struct out *out, struct report_table *table, const struc
 		report_table_pad(out, text_columns(type->shown, type->shown_len), EVENT_WIDTH);
 		report_table_data(out, table, log, type, event);
 	}
-	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		out_str(out, " [truncated]");
-	if (event->flags & POSIX_TRACE_EVENT_LATE_NP)
-		out_str(out, " [late]");
-	if (event->flags & LINE_UNORDERED)
-		out_str(out, " [unordered]");
+	line_put_marks(out, event);
 	out_char(out, '\n');
 }
 

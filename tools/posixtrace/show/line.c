@@ -156,8 +156,7 @@ static void text_symbol(struct out *out, const struct logfile *log,
 	symbols_text(out, symbol);
 }
 
-/* Prints the marks of an event that is incomplete or not in order. Few events have marks. */
-static void text_marks(struct out *out, const struct posix_trace_event_np *event)
+void line_put_marks(struct out *out, const struct posix_trace_event_np *event)
 {
 	if (event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
 		out_str(out, " [truncated]");
@@ -198,7 +197,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 	if (form->symbols)
 		text_symbol(out, log, event);
 	if (event->flags || event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED)
-		text_marks(out, event);
+		line_put_marks(out, event);
 	out_char(out, '\n');
 	if (find_stack(form, type, event, &stack))
 		frames_text(out, log, event, &stack);
