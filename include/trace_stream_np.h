@@ -162,6 +162,30 @@ int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *
 int posix_trace_set_linger_np(trace_id_t trid, int milliseconds);
 
 /*
+ * Continues an active stream with a log in another file. The log so far gets all events up to now
+ * and is completed; all later events go to the new log, which has the same attributes. No event is
+ * in both logs or in neither. Each log is complete in itself: it has the event types, objects and
+ * mappings, and a ledger of the events that were written or lost in its time. Events that were
+ * called before and are written or lost later count in the new log. The status of the log begins
+ * anew, and if the log was full, the stream can be started again. The stream's own ledger
+ * (posix_trace_get_ledger_np()) has the events of all its logs.
+ *
+ * file_desc  a descriptor open for writing, as for posix_trace_create_withlog(), which the caller
+ *            may close afterwards
+ *
+ * If the creator is killed at any moment, its guardian completes the log that gets the events.
+ * After an error the stream continues with the log that it had, and the new file is empty. If only
+ * the end of the old log cannot be written, the call succeeds, and the status of the stream has
+ * the error.
+ *
+ * EINVAL: trid is not an active stream of this process with a log, file_desc is the file of its
+ * log, or the log-full-policy needs another kind of file. EBADF: file_desc is not open for writing.
+ * ENOTSUP: the process has a seccomp filter (posix_trace_confine_np()). ENOMEM, EMFILE, ENOSPC, EIO
+ * and other errors of writing to either file.
+ */
+int posix_trace_rotate_log_np(trace_id_t trid, int file_desc);
+
+/*
  * Records an event of the caller in its active stream, also if the stream traces another process.
  * The event has the caller's process and thread. posix_trace_trid_eventid_open() gives the event
  * type. The stream treats the event as the event of a trace point. If the stream is suspended, or

@@ -15,14 +15,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <time.h>
 #include <unistd.h>
 
 /*
- * The offsets of the bytes that are locked: one byte for each creator, and one byte for each
- * guardian. The locks are advisory, so they do not affect the control page, which has these bytes.
+ * The offsets of the bytes that are locked: one byte for each creator, and two bytes for the
+ * guardians of each place. The locks are advisory, so they do not affect the control page, which
+ * has these bytes.
  */
 #define LOCKS_AT  0
 #define GUARDS_AT PTX_STREAMS
+#define GUARDS    2u
+
+#define YIELD_NS 1000000 /* how long a guardian lets another guardian go first */
 
 /* Bounds for loops over words that a hostile process may change all the time. */
 #define COUNT_TRIES 1000
@@ -42,9 +47,14 @@ struct flock ptx_attachment_lock(unsigned bit, short type)
 	return byte_lock(LOCKS_AT + bit, type);
 }
 
-struct flock ptx_attachment_guard_lock(unsigned bit)
+static unsigned guard_byte(unsigned bit, unsigned which)
 {
-	return byte_lock(GUARDS_AT + bit, F_WRLCK);
+	return GUARDS_AT + which % GUARDS * PTX_STREAMS + bit;
+}
+
+struct flock ptx_attachment_guard_lock(unsigned bit, unsigned which)
+{
+	return byte_lock(guard_byte(bit, which), F_WRLCK);
 }
 
 /* Sets or frees the creator's lock without waiting. EBADF: there is no file to lock. */
@@ -103,9 +113,15 @@ static bool is_locked(int fd, unsigned byte)
 	return locked;
 }
 
-bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
+/* Returns whether a guardian other than this process works on the place. */
+static bool has_guardian(int fd, unsigned bit)
 {
-	struct flock guard = ptx_attachment_guard_lock(bit);
+	return is_locked(fd, guard_byte(bit, 0)) || is_locked(fd, guard_byte(bit, 1));
+}
+
+bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit, unsigned which)
+{
+	struct flock guard = ptx_attachment_guard_lock(bit, which);
 	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
 
 	/*
@@ -114,6 +130,22 @@ bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit)
 	 * because it is about to end. F_SETLKW waits for it.
 	 */
 	return fcntl(arena->fd, F_SETLKW, &guard) == 0 && fcntl(arena->fd, F_SETLKW, &lock) == 0;
+}
+
+/*
+ * A process that waits for a lock does not get it in the moment in which the lock becomes free, so
+ * this process pauses. Meanwhile the locks of the guardians show that the place is no orphan.
+ */
+bool ptx_attachment_guard_yield(const struct ptx_arena *arena, unsigned bit, unsigned which)
+{
+	const struct timespec pause = { .tv_nsec = YIELD_NS };
+	struct flock lock = ptx_attachment_lock(bit, F_WRLCK);
+
+	if (!is_locked(arena->fd, guard_byte(bit, which + 1)))
+		return false;
+	set_lock(arena, bit, F_UNLCK);
+	nanosleep(&pause, NULL);
+	return fcntl(arena->fd, F_SETLKW, &lock) == 0;
 }
 
 /*
@@ -127,7 +159,7 @@ static bool is_unlocked(const struct ptx_arena *arena, unsigned bit)
 }
 
 /*
- * A place is an orphan if the creator's lock and the guardian's lock are free. F_GETLK does not
+ * A place is an orphan if the creator's lock and the guardians' locks are free. F_GETLK does not
  * show a process's own locks, so the function returns false for the places that this process has
  * claimed. It also returns false if the creator has no lock (is_unlocked()), or if this process has
  * no descriptor of the arena.
@@ -144,7 +176,7 @@ bool ptx_attachment_is_orphan(const struct ptx_arena *arena, unsigned bit)
 	if (fd < 0 || atomic_load_explicit(&arena->claims, memory_order_acquire) >> bit & 1 ||
 	    is_unlocked(arena, bit))
 		return false;
-	return !is_locked(fd, LOCKS_AT + bit) && !is_locked(fd, GUARDS_AT + bit);
+	return !is_locked(fd, LOCKS_AT + bit) && !has_guardian(fd, bit);
 }
 
 /*
@@ -260,7 +292,7 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 	int fd = ptx_arena_fd(arena);
 
 	return ptx_attachment_state(word) == PTX_ATTACHMENT_ATTACHED && fd >= 0 &&
-	       is_locked(fd, GUARDS_AT + bit);
+	       has_guardian(fd, bit);
 }
 
 /*

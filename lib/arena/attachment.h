@@ -73,10 +73,11 @@ void ptx_attachment_retract(struct ptx_arena *arena, unsigned bit, uint64_t gene
 
 /*
  * Return the argument of fcntl() for a record lock on the arena's file. ptx_attachment_lock() is
- * for the creator's lock, and ptx_attachment_guard_lock() for the guardian's lock.
+ * for the creator's lock, and ptx_attachment_guard_lock() for the lock of a guardian. A stream that
+ * changes from one log to the next has two guardians for a moment, with the locks 0 and 1.
  */
 struct flock ptx_attachment_lock(unsigned bit, short type);
-struct flock ptx_attachment_guard_lock(unsigned bit);
+struct flock ptx_attachment_guard_lock(unsigned bit, unsigned which);
 
 /*
  * Returns true if the place is an orphan: its creator was another process and is gone, and no
@@ -92,10 +93,14 @@ bool ptx_attachment_hold(const struct ptx_arena *arena, unsigned bit);
 
 /*
  * Called by a guardian: waits until the creator has released its lock or is gone. As long as the
- * guardian lives, it holds a lock of its own, so the place is no orphan. Returns false if the
- * system refuses the locks.
+ * guardian lives, it holds a lock of its own, number `which`, so the place is no orphan. Returns
+ * false if the system refuses the locks.
+ *
+ * ptx_attachment_guard_yield() releases the creator's lock for a moment, so that the other guardian
+ * of the place can acquire it, and acquires it again. Returns false if there is no other guardian.
  */
-bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit);
+bool ptx_attachment_guard(const struct ptx_arena *arena, unsigned bit, unsigned which);
+bool ptx_attachment_guard_yield(const struct ptx_arena *arena, unsigned bit, unsigned which);
 
 /* Frees the place of an orphan, and gives its memory back. */
 void ptx_attachment_bury(struct ptx_arena *arena, unsigned bit, uint64_t generation);

@@ -245,3 +245,22 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger)
 	ptx_ledger_close(ledger);
 	return 0;
 }
+
+/*
+ * Writers count a loss by type first and then by thread, so the counts by thread are read first.
+ * Then no thread has a loss that the total lacks, and ptx_ledger_close() adds losses that only the
+ * types have to the line of pid 0.
+ */
+int ptx_drain_ledger_settled(const struct ptx_drain *drain, struct ptx_ledger *ledger)
+{
+	uint64_t unwritten = 0;
+	int err = ptx_ledger_copy(ledger, &drain->account);
+
+	if (err)
+		return err;
+	add_slots(drain->rings, ledger);
+	add_types(drain->rings, ledger, &unwritten);
+	ledger->total.called = ptx_ledger_sum(&ledger->total);
+	ptx_ledger_close(ledger);
+	return 0;
+}

@@ -182,6 +182,7 @@ struct ptx_drain {
 	bool peeked_queue; /* ptx_drain_consume() removes the event from the queue */
 	int64_t peeked_ns; /* CLOCK_REALTIME of the event that ptx_drain_consume() removes */
 
+	uint64_t log_number;    /* number of the log that gets the events: flush/checkpoint.h */
 	bool checkpoint;        /* which of the two checkpoints was written last */
 	uint32_t placed;        /* number of rings for whose places the checkpoints have memory */
 	bool settled;           /* the log has all the events of the last checkpoint */
@@ -295,5 +296,12 @@ uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
  * Returns 0 or ENOMEM.
  */
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
+
+/*
+ * Does the same for the events that have left the stream: those that the drain has delivered or
+ * dropped, and those that writers have counted as lost. No column of this ledger has an unread
+ * event, and later calls do not return less.
+ */
+int ptx_drain_ledger_settled(const struct ptx_drain *drain, struct ptx_ledger *ledger);
 
 #endif

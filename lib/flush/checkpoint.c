@@ -44,6 +44,7 @@ struct place {
 struct checkpoint {
 	/* 1 + the number of events in the log; 0: the checkpoint is not valid */
 	_Atomic uint64_t events;
+	uint64_t log; /* number of the log (checkpoint_flush.h) */
 	uint64_t last_ticks; /* time of the last event that was delivered */
 	int64_t last_ns;
 	uint64_t synthetic; /* number of synthetic events */
@@ -74,12 +75,16 @@ _Static_assert(2 * sizeof(struct place) == PTX_CHECKPOINT_RING, "and for the pla
  * Returns the checkpoint 0 or 1. If `index` is 2, returns the address behind both checkpoints. The
  * offset comes from this process's own geometry and not from shared memory.
  */
-static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
+static struct checkpoint *checkpoint_in(const struct ptx_rings *rings, unsigned index)
 {
-	unsigned char *memory = (unsigned char *)drain->rings->region +
-				drain->rings->geometry.checkpoint_at;
+	unsigned char *memory = (unsigned char *)rings->region + rings->geometry.checkpoint_at;
 
 	return (struct checkpoint *)(void *)memory + index;
+}
+
+static struct checkpoint *checkpoint_at(const struct ptx_drain *drain, unsigned index)
+{
+	return checkpoint_in(drain->rings, index);
 }
 
 /*
@@ -124,16 +129,34 @@ struct ptx_checkpoint_status *ptx_checkpoint_status(const struct ptx_drain *drai
 	return (struct ptx_checkpoint_status *)(void *)checkpoint_at(drain, 2);
 }
 
+/* The word of struct ptx_checkpoint_status with the number of the log. */
+static _Atomic uint64_t *log_word(const struct ptx_rings *rings)
+{
+	return &((struct ptx_checkpoint_status *)(void *)checkpoint_in(rings, 2))->log;
+}
+
+uint64_t ptx_checkpoint_log(const struct ptx_rings *rings)
+{
+	return atomic_load_explicit(log_word(rings), memory_order_acquire);
+}
+
+void ptx_checkpoint_log_closes(struct ptx_drain *drain, bool closes)
+{
+	atomic_store_explicit(log_word(drain->rings), drain->log_number << 1 | closes,
+			      memory_order_release);
+}
+
 /*
- * Returns the checkpoint for a log with this number of events, or NULL if there is none. The load
- * pairs with the release at the end of checkpoint_fill(), so the members are complete.
+ * Returns the checkpoint for the drain's log with this number of events, or NULL if there is none.
+ * The load pairs with the release at the end of checkpoint_fill(), so the members are complete.
  */
 static struct checkpoint *checkpoint_find(const struct ptx_drain *drain, uint64_t events)
 {
 	for (unsigned i = 0; i < 2; i++) {
 		struct checkpoint *checkpoint = checkpoint_at(drain, i);
 
-		if (atomic_load_explicit(&checkpoint->events, memory_order_acquire) == events + 1)
+		if (atomic_load_explicit(&checkpoint->events, memory_order_acquire) == events + 1 &&
+		    checkpoint->log == drain->log_number)
 			return checkpoint;
 	}
 	return NULL;
@@ -163,6 +186,7 @@ static void checkpoint_fill(struct checkpoint *to, struct ptx_drain *drain, uint
 
 	atomic_store_explicit(&to->events, 0, memory_order_relaxed);
 	atomic_thread_fence(memory_order_release);
+	to->log = drain->log_number;
 	to->last_ticks = drain->last_ticks;
 	to->last_ns = drain->last_ns;
 	to->synthetic = drain->synthetic;
@@ -234,10 +258,24 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	 * invalid.
 	 */
 	other = checkpoint_at(drain, !drain->checkpoint);
-	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1) {
+	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1 &&
+	    other->log == drain->log_number) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
 		drain->settled = true; /* the file has this number before and after the write */
 	}
+}
+
+/*
+ * The caller has the stream's lock. The old log has all events that the drain has delivered, so the
+ * checkpoint of the old log is settled, and stays valid until the next checkpoint is written.
+ */
+void ptx_checkpoint_log_begin(struct ptx_drain *drain, uint64_t number)
+{
+	drain->log_number = number;
+	drain->checkpoint = !drain->checkpoint;
+	checkpoint_fill(checkpoint_at(drain, drain->checkpoint), drain, 0);
+	ptx_checkpoint_log_closes(drain, false);
+	drain->settled = true;
 }
 
 /* The result is computed from private counters. */
@@ -486,7 +524,7 @@ static void lose_unwritten(struct ptx_drain *drain, const struct checkpoint *fro
 	const uint64_t before = atomic_load_explicit(&from->events, memory_order_relaxed);
 	uint64_t lost[PTX_LOST_CAUSES];
 
-	if (events <= before || newest->synthetic < from->synthetic ||
+	if (newest->log != from->log || events <= before || newest->synthetic < from->synthetic ||
 	    events - before < newest->synthetic - from->synthetic)
 		return;
 	for (int cause = 0; cause < PTX_LOST_CAUSES; cause++)

@@ -47,7 +47,24 @@ struct ptx_checkpoint_status {
 	_Atomic uint64_t word;        /* bits 32 to 63: error number; bit 0: the log is OVERRUN */
 	/* number of events that a LOOP log has overwritten, as last seen */
 	_Atomic uint64_t overwritten;
+	_Atomic uint64_t log; /* ptx_checkpoint_log() */
 };
+
+/*
+ * A stream may write several logs, one after the other (flush_rotate.c). A log has a number, which
+ * is 0 for the first log. Each checkpoint has the number of its log. ptx_checkpoint_log() returns
+ * which log gets the events now. Bit 0 is set while this log is being completed, so that its file
+ * may be closed already although the next log does not get the events yet; the other bits are the
+ * number. ptx_checkpoint_log_closes() sets the bit. ptx_checkpoint_log_begin() makes the log with
+ * the given number the one that gets the events: it writes a checkpoint for an empty log, and then
+ * stores the number. If this process is killed, either the old log or the new log continues, with
+ * the same events.
+ *
+ * The word is in shared memory, and may be hostile.
+ */
+uint64_t ptx_checkpoint_log(const struct ptx_rings *rings);
+void ptx_checkpoint_log_closes(struct ptx_drain *drain, bool closes);
+void ptx_checkpoint_log_begin(struct ptx_drain *drain, uint64_t number);
 
 /*
  * Returns the status in the region. The caller holds the stream's lock when it changes the status.

@@ -79,10 +79,12 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	flush->drain = drain;
 	flush->lock = lock;
 	flush->log = log;
+	flush->log_is_loop = ptx_log_is_loop(log);
 	ptx_ledger_init(&flush->closing);
 	resume_status(flush);
 	ptx_checkpoint_enable(flush->drain);
 	pthread_mutex_init(&flush->turn, NULL);
+	pthread_mutex_init(&flush->rotation, NULL);
 	flush->mapped = mapped;
 	/*
 	 * Reads the mappings of the process for the first time, so that the log has the mappings
@@ -92,6 +94,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 	if (by_itself)
 		err = ptx_flusher_start(flush);
 	if (err) {
+		pthread_mutex_destroy(&flush->rotation);
 		pthread_mutex_destroy(&flush->turn);
 		free(flush);
 		return err;
@@ -139,7 +142,7 @@ static void note_failure(struct ptx_flush *flush, enum ptx_flush_kind kind, int 
  * and again before the waiting callers. So if a caller waits, the flusher sleeps for a moment
  * first. It sleeps only once, so callers cannot delay it for ever.
  */
-static void wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
+void ptx_flush_wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind)
 {
 	_Atomic uint32_t never = 0;
 
@@ -168,12 +171,9 @@ static int add_sources(const struct ptx_flush *flush)
 		       ENOMEM;
 }
 
-/*
- * Any thread may call this function. It waits for flushes of other threads, and for the file if a
- * write blocks. Meanwhile SIGXFSZ and SIGPIPE are blocked in the calling thread (base/shield.h).
- */
-int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
-		  const struct ptx_flush_caller *caller)
+/* The caller has the turn, so the log is the same during the whole flush. */
+int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
+			const struct ptx_flush_caller *caller)
 {
 	/*
 	 * `framed` is true if the flush adds FLUSH_START and FLUSH_STOP. The last flush of a log
@@ -182,18 +182,14 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	 */
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
-	struct ptx_shield shield;
+	/*
+	 * These flushes are followed by no other flush of the log, so they also transfer their own
+	 * FLUSH_STOP.
+	 */
+	const bool is_last = kind == PTX_FLUSH_FINAL || kind == PTX_FLUSH_OF_LOG;
 	uint64_t target;
 	int err, lacking;
 
-	/*
-	 * Called before any lock of the stream is acquired, since ptx_mapped_look() may acquire the
-	 * dynamic linker's lock (modules/mapped.h).
-	 */
-	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
-	/* The turn is acquired before the stream's lock. */
-	wait_for_turn(flush, kind);
-	ptx_shield_raise(&shield);
 	pthread_mutex_lock(flush->lock);
 	flush->flushing = true;
 	/* the mark of an earlier FULL state must precede FLUSH_START */
@@ -226,11 +222,11 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 		err = ptx_transfer(flush, target, 0);
 	/*
 	 * The FLUSH_STOP is younger than the target, so it remains in the drain for the next flush.
-	 * No flush follows the final flush, so the final flush transfers once more.
+	 * The last flush of a log transfers once more.
 	 */
 	if (framed)
 		flush_mark(flush, PTX_MARK_FLUSH_STOP, 0, caller);
-	if (!err && kind == PTX_FLUSH_FINAL)
+	if (!err && is_last)
 		err = ptx_transfer(flush, ptx_drain_moment(flush->drain, false), 0);
 	/* If `lacking` is not 0, events are missing in the log, so the caller gets an error. */
 	if (!err)
@@ -251,6 +247,28 @@ int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
 			      memory_order_relaxed);
 	flush->flushing = false;
 	pthread_mutex_unlock(flush->lock);
+	return err;
+}
+
+/*
+ * Any thread may call this function. It waits for flushes of other threads, and for the file if a
+ * write blocks. Meanwhile SIGXFSZ and SIGPIPE are blocked in the calling thread (base/shield.h).
+ */
+int ptx_flush_run(struct ptx_flush *flush, enum ptx_flush_kind kind,
+		  const struct ptx_flush_caller *caller)
+{
+	struct ptx_shield shield;
+	int err;
+
+	/*
+	 * Called before any lock of the stream is acquired, since ptx_mapped_look() may acquire the
+	 * dynamic linker's lock (modules/mapped.h).
+	 */
+	ptx_mapped_look(flush->mapped, kind == PTX_FLUSH_AUTOMATIC);
+	/* The turn is acquired before the stream's lock. */
+	ptx_flush_wait_for_turn(flush, kind);
+	ptx_shield_raise(&shield);
+	err = ptx_flush_with_turn(flush, kind, caller);
 	ptx_shield_lower(&shield);
 	pthread_mutex_unlock(&flush->turn);
 	return err;
@@ -281,13 +299,13 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
  */
 void ptx_flush_account_begin(struct ptx_flush *flush)
 {
-	if (ptx_log_is_loop(flush->log))
+	if (flush->log_is_loop)
 		ptx_flush_acquire_turn(flush);
 }
 
 void ptx_flush_account_end(struct ptx_flush *flush)
 {
-	if (ptx_log_is_loop(flush->log))
+	if (flush->log_is_loop)
 		ptx_flush_release_turn(flush);
 }
 
@@ -355,7 +373,7 @@ int ptx_flush_clear(struct ptx_flush *flush)
 	 */
 	flush->drain->log_full = false;
 	ptx_checkpoint_write(flush->drain, 0);
-	err = ptx_log_clear(flush->log, &flush->drain->account);
+	err = ptx_log_clear(flush->log, &flush->drain->account, flush->closed);
 	ptx_drain_settle(flush->drain);
 	/*
 	 * The checkpoint is written once more, because the account has changed: the events of the
@@ -406,21 +424,19 @@ int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *stat
 	struct ptx_shield shield;
 	int err;
 
-	const struct ptx_names *names = flush->drain->arena->names;
-
-	/*
-	 * A log has the names of all event types of the process, even of types without events
-	 * (LOG-10).
-	 */
-	for (unsigned type = ptx_names_next(names, 0); type; type = ptx_names_next(names, type))
-		ptx_transfer_name(flush, type);
-	ptx_transfer_lists(flush);
+	ptx_transfer_rest(flush);
+	if (flush->closed)
+		ptx_ledger_subtract(&flush->closing, flush->closed);
 	ptx_shield_raise(&shield);
 	err = ptx_log_complete(flush->log, status, &flush->closing);
 	ptx_shield_lower(&shield);
 	ptx_log_destroy(flush->log);
 	ptx_ledger_fini(&flush->closing);
+	if (flush->closed)
+		ptx_ledger_fini(flush->closed);
+	free(flush->closed);
 	ptx_mapped_destroy(flush->mapped);
+	pthread_mutex_destroy(&flush->rotation);
 	pthread_mutex_destroy(&flush->turn);
 	free(flush);
 	return err;

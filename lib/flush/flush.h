@@ -26,7 +26,9 @@ struct ptx_flush;
 enum ptx_flush_kind {
 	PTX_FLUSH_BY_CALL,
 	PTX_FLUSH_AUTOMATIC,
-	PTX_FLUSH_FINAL /* at the end of the stream: the flush transfers all events */
+	PTX_FLUSH_FINAL, /* at the end of the stream: the flush transfers all events */
+	/* the last flush of a log, by a call; the stream continues with another log */
+	PTX_FLUSH_OF_LOG
 };
 
 /*
@@ -109,12 +111,48 @@ void ptx_flush_release_turn(struct ptx_flush *flush);
 int ptx_flush_clear(struct ptx_flush *flush);
 
 /*
+ * The stream continues with another log (rotate.c). A caller does these steps: it locks the
+ * rotation, begins the new log and its guardian, calls ptx_flush_rotate_begin(), determines the
+ * status, calls ptx_flush_rotate_end(), and unlocks the rotation.
+ *
+ * ptx_flush_rotate_begin() writes all events up to now to the old log, and acquires the turn.
+ * After an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log
+ * with the status and with the ledger of its time, and then gives all further events to the new
+ * log, `next->log`, which it owns after a success. It writes the ledger of all logs that the stream
+ * has closed to the file `next->ledger_fd`, unless this is -1, and releases the turn in any case.
+ * Errors are those of the flush, and ENOMEM. After an error the stream continues with the old log.
+ * If only the tail of the old log cannot be written, the functions succeed, and the stream's status
+ * has the error.
+ */
+struct ptx_flush_next {
+	struct ptx_log *log;
+	uint64_t number; /* of this log (checkpoint_flush.h) */
+	int ledger_fd;
+};
+void ptx_flush_rotation_lock(struct ptx_flush *flush);
+void ptx_flush_rotation_unlock(struct ptx_flush *flush);
+int ptx_flush_rotate_begin(struct ptx_flush *flush, const struct ptx_flush_caller *caller);
+int ptx_flush_rotate_end(struct ptx_flush *flush, const struct ptx_flush_next *next,
+			 const struct ptx_log_status *status);
+
+/*
+ * For a process that continues a log whose writer was killed: reads the ledger that
+ * ptx_flush_rotate_end() has written, and counts its reported events in the drain's account. So
+ * ptx_flush_destroy() writes the ledger of the log's own time. Returns EINVAL if the file has no
+ * such ledger, or ENOMEM.
+ */
+int ptx_flush_read_closed(struct ptx_flush *flush, int ledger_fd);
+
+/*
  * Returns an empty ledger. The caller completes it before ptx_flush_destroy(), which writes it to
  * the log.
  */
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
 
-/* Completes the log with the ledger of ptx_flush_closing(), closes the log, and frees `flush`. */
+/*
+ * Completes the log with the ledger of ptx_flush_closing(), less the events of logs that were closed
+ * before, closes the log, and frees `flush`.
+ */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status);
 
 #endif

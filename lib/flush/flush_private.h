@@ -27,6 +27,9 @@ struct ptx_flush {
 	pthread_mutex_t *lock; /* the stream's */
 	struct ptx_log *log;
 	struct ptx_mapped *mapped; /* NULL: the log gets no mappings */
+	bool log_is_loop;      /* constant, while `log` may be replaced */
+	/* lets one rotation run at a time: acquired before the turn */
+	pthread_mutex_t rotation;
 	/*
 	 * lets one flush run at a time: held during a whole flush, and acquired before the stream's
 	 * lock
@@ -57,6 +60,8 @@ struct ptx_flush {
 	unsigned objects;
 	uint64_t object_stored[PTX_OBJECTS / 64];
 
+	/* the sum of the ledgers of all logs that the stream has closed; NULL: none */
+	struct ptx_ledger *closed;
 	/*
 	 * the ledger for the end of the log; it is a member, because a shutdown must not need
 	 * memory
@@ -69,6 +74,14 @@ struct ptx_flush {
  * killed. The caller holds the stream's lock.
  */
 void ptx_flush_note_status(struct ptx_flush *flush);
+
+/*
+ * In flush.c. ptx_flush_wait_for_turn() acquires the turn. ptx_flush_with_turn() flushes. Its caller
+ * has the turn and a shield (base/shield.h), and not the stream's lock.
+ */
+void ptx_flush_wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind);
+int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
+			const struct ptx_flush_caller *caller);
 
 /*
  * Functions of transfer.c. The caller has the turn and the stream's lock. ptx_transfer() releases
@@ -86,9 +99,10 @@ void ptx_transfer_name(struct ptx_flush *flush, unsigned type);
 
 /*
  * In transfer_lists.c. Adds to the log all schemas, objects and mappings that the log does not have
- * yet.
+ * yet. ptx_transfer_rest() also adds all names, for the end of a log.
  */
 void ptx_transfer_lists(struct ptx_flush *flush);
+void ptx_transfer_rest(struct ptx_flush *flush);
 
 /*
  * In transfer_run.c. Moves consecutive events of one ring to the log: the event that the last peek

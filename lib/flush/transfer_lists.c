@@ -79,3 +79,13 @@ void ptx_transfer_lists(struct ptx_flush *flush)
 	transfer_schemas(flush, &lists->schemas);
 	transfer_objects(flush, &lists->objects);
 }
+
+/* A log has the names of all event types of the process, even of types without events (LOG-10). */
+void ptx_transfer_rest(struct ptx_flush *flush)
+{
+	const struct ptx_names *names = flush->drain->arena->names;
+
+	for (unsigned type = ptx_names_next(names, 0); type; type = ptx_names_next(names, type))
+		ptx_transfer_name(flush, type);
+	ptx_transfer_lists(flush);
+}

@@ -105,6 +105,14 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
 /*
+ * Adds the mappings of the log `from` to a log that has none yet. Omits those of processes for
+ * which has_ended() returns true, if they have no entry since the time recent_ns, and those that
+ * were replaced before that time. Returns 0 or ENOMEM.
+ */
+int ptx_log_mappings_copy(struct ptx_log *log, const struct ptx_log *from, int64_t recent_ns,
+			  bool (*has_ended)(const void *arg, uint32_t pid), const void *arg);
+
+/*
  * Writes all names, lists and events that were added. After the result 0, nothing remains to be
  * written.
  */
@@ -146,9 +154,11 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
  * before. Bytes in a pipe cannot be removed. So the events that were written to a pipe stay
  * reported, and only the events that are still in memory are removed (CLEAR-09). If the file cannot
  * be truncated, the log keeps all events and the function returns the error. If the new header
- * cannot be written, the function returns the error, and the next write tries again.
+ * cannot be written, the function returns the error, and the next write tries again. The ledger may
+ * also have events that were reported to other logs, `elsewhere`; these stay reported. NULL: none.
  */
-int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger);
+int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
+		  const struct ptx_ledger *elsewhere);
 
 /*
  * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and

@@ -91,21 +91,31 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	return lost;
 }
 
-/* The sum of the columns stays the same (FORMAT L1). */
-static void move_to_cleared(struct ptx_ledger_line *line)
+/*
+ * The sum of the columns stays the same (FORMAT L1). The events of `elsewhere` stay reported; NULL:
+ * there are none.
+ */
+static void move_to_cleared(struct ptx_ledger_line *line, const struct ptx_ledger_line *elsewhere)
 {
-	line->lost[PTX_LOST_CLEARED] += line->reported;
-	line->reported = 0;
+	const uint64_t kept = elsewhere ? elsewhere->reported : 0;
+
+	line->lost[PTX_LOST_CLEARED] += line->reported - kept;
+	line->reported = kept;
 }
 
 /* Every line is changed, so that the columns still add up over types and threads (FORMAT L2). */
-static void clear_reported(struct ptx_ledger *ledger)
+static void clear_reported(struct ptx_ledger *ledger, const struct ptx_ledger *elsewhere)
 {
-	move_to_cleared(&ledger->total);
+	move_to_cleared(&ledger->total, elsewhere ? &elsewhere->total : NULL);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
-		move_to_cleared(&ledger->type[type]);
-	for (size_t i = 0; i < ledger->threads; i++)
-		move_to_cleared(&ledger->thread[i].line);
+		move_to_cleared(&ledger->type[type], elsewhere ? &elsewhere->type[type] : NULL);
+	for (size_t i = 0; i < ledger->threads; i++) {
+		struct ptx_ledger_thread *entry = &ledger->thread[i];
+
+		move_to_cleared(&entry->line,
+				elsewhere ? ptx_ledger_find(elsewhere, entry->pid, entry->tid,
+							    entry->thread) : NULL);
+	}
 }
 
 /*
@@ -114,7 +124,8 @@ static void clear_reported(struct ptx_ledger *ledger)
  * goes to its end. In other files a new log_id makes all blocks invalid in one step (FORMAT W5),
  * and new blocks overwrite the old blocks.
  */
-int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
+int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
+		  const struct ptx_ledger *elsewhere)
 {
 	if (!log->regular) {
 		/*
@@ -142,7 +153,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger)
 	}
 	/* Events that a LOOP log overwrote before the clear keep the cause "log overwritten". */
 	ptx_log_account(log, ledger);
-	clear_reported(ledger);
+	clear_reported(ledger, elsewhere);
 	/* The block in the metadata buffer has the old log_id, so it is discarded. */
 	log->meta.len = 0;
 	ptx_log_names_clear(log);

@@ -371,14 +371,22 @@ static int read_slots(struct ptx_log *log, struct ptx_log_window *window,
 	return !err && window->no_memory ? ENOMEM : err;
 }
 
+/* A log in a pipe has the state "streamed" and cannot be continued. */
+static bool can_continue(const struct ptx_log_header *header, bool reopen)
+{
+	const struct ptx_log_closing *closing = &header->closing;
+
+	return !memcmp(closing->state, PTX_LOG_WRITING, sizeof(closing->state)) ||
+	       (reopen && !memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state)));
+}
+
 /*
- * The closing area must have the state "writing": a closed log is complete, and a log in a pipe
- * ("streamed") cannot be continued. The header is copied from the file, so uuid, log_id and areas
- * are unchanged. ptx_log_new() checks the attributes in the header and allocates the memory for
- * them. After an error the caller still owns `fd`.
+ * A closed log is complete, and is continued only if `reopen` is true. The header is copied from
+ * the file, so uuid, log_id and areas are unchanged. ptx_log_new() checks the attributes in the
+ * header and allocates the memory for them. After an error the caller still owns `fd`.
  */
-int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
-		   struct ptx_log_tally *tally)
+static int resume_log(int fd, bool reopen, struct ptx_log **result, struct ptx_log_facts *facts,
+		      struct ptx_log_tally *tally)
 {
 	struct ptx_log_origin nowhere = { .log_id = 0 };
 	struct ptx_log_window window;
@@ -394,7 +402,7 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 	bytes = ptx_log_window_at(&window, 0, sizeof(header));
 	err = EINVAL;
 	if (!bytes || ptx_log_decode_header(bytes, sizeof(header), &header, &why) != PTX_LOG_GOOD ||
-	    memcmp(header.closing.state, PTX_LOG_WRITING, sizeof(header.closing.state)))
+	    !can_continue(&header, reopen))
 		goto out;
 	/*
 	 * Without libzstd every compressed block would seem to be damaged, and the log would be
@@ -432,4 +440,16 @@ int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
 out:
 	ptx_log_window_close(&window);
 	return err;
+}
+
+int ptx_log_resume(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
+		   struct ptx_log_tally *tally)
+{
+	return resume_log(fd, false, result, facts, tally);
+}
+
+int ptx_log_reopen(int fd, struct ptx_log **result, struct ptx_log_facts *facts,
+		   struct ptx_log_tally *tally)
+{
+	return resume_log(fd, true, result, facts, tally);
 }

@@ -22,4 +22,11 @@
 int ptx_log_resume(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally);
 
+/*
+ * Does the same as ptx_log_resume(), also for a completed log: further events follow its last
+ * event, in place of its tail.
+ */
+int ptx_log_reopen(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
+		   struct ptx_log_tally *tally);
+
 #endif

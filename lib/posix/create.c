@@ -21,6 +21,7 @@
 #include "posix/attr.h"
 #include "posix/call.h"
 #include "posix/control.h"
+#include "posix/create.h"
 #include "posix/guard.h"
 
 /* A static program needs this reference: meet/process.h. */
@@ -95,25 +96,33 @@ static int fill_attr(const trace_attr_t *requested, bool has_log, struct ptx_att
 	return 0;
 }
 
+int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log)
+{
+	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
+	int err;
+
+	/* `facts` is zeroed, so that the text has its NUL. */
+	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
+	facts.tick_hz = ptx_clock_hz;
+	err = ptx_log_create_beside(file_desc, &facts, log);
+	/* A program that made the descriptor non-blocking does not want to wait for the reader. */
+	if (!err)
+		ptx_log_limit_wait(*log);
+	return err;
+}
+
 /*
  * Creates the log in file_desc. The stream already has a view: the watcher of mapped files needs
  * the place of the view's attachment.
  */
 static int open_log(struct ptx_stream *stream, int file_desc)
 {
-	struct ptx_log_facts facts = { .attr = stream->attr, .pid = stream->target.pid };
 	struct ptx_mapped *mapped;
 	struct ptx_log *log;
-	int err;
+	int err = ptx_posix_begin_log(stream, file_desc, &log);
 
-	/* `facts` is zeroed, so that the text has its NUL. */
-	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
-	facts.tick_hz = ptx_clock_hz;
-	err = ptx_log_create_beside(file_desc, &facts, &log);
 	if (err)
 		return err;
-	/* A program that made the descriptor non-blocking does not want to wait for the reader. */
-	ptx_log_limit_wait(log);
 	/* If there is no memory, `mapped` is NULL: the log then has no mapped files. */
 	mapped = ptx_mapped_create(stream->target.arena, stream->view->bit, stream->target.pid,
 				   stream->target.number, stream->target.same_ids);

@@ -22,6 +22,7 @@
 #include "base/clock.h"
 #include "base/life.h"
 #include "flush/checkpoint.h"
+#include "flush/checkpoint_flush.h"
 #include "log/write_resume.h"
 #include "meet/peer_arenas.h"
 #include "point/view.h"
@@ -80,8 +81,8 @@ static void stop_stream(struct ptx_stream *stream)
 }
 
 /* Makes a drain that continues where the flush of the creator ended. */
-static int resume_log(struct ptx_stream *stream, struct ptx_log *log,
-		      const struct ptx_log_tally *tally)
+static int resume_log(struct ptx_stream *stream, const struct ptx_guarded *guarded,
+		      struct ptx_log *log, const struct ptx_log_tally *tally)
 {
 	int err = ptx_drain_create(&stream->view->rings, &stream->attr, ptx_clock_anchor(),
 				   &stream->drain);
@@ -93,6 +94,7 @@ static int resume_log(struct ptx_stream *stream, struct ptx_log *log,
 		&stream->target.arena->control->attachment[stream->view->bit].missed;
 	stream->drain->shared = true;
 	stream->drain->same_ids = stream->target.same_ids;
+	stream->drain->log_number = guarded->log_number;
 	/*
 	 * The account begins with the events that the log has. The places in the rings are in the
 	 * checkpoint that fits the log.
@@ -100,16 +102,22 @@ static int resume_log(struct ptx_stream *stream, struct ptx_log *log,
 	err = ptx_log_tally_report(tally, &stream->drain->account);
 	if (!err)
 		err = ptx_checkpoint_resume(stream->drain, ptx_log_append_count(log));
-	if (err)
-		return err;
-	return ptx_flush_create(stream->drain, &stream->lock, log, false, NULL, &stream->flush);
+	if (!err)
+		err = ptx_flush_create(stream->drain, &stream->lock, log, false, NULL,
+				       &stream->flush);
+	/*
+	 * Without the ledger of the logs before, the ledger of this log has the losses of all logs.
+	 */
+	if (!err && guarded->log_number)
+		ptx_flush_read_closed(stream->flush, guarded->life_fd);
+	return err;
 }
 
 /*
  * Completes the log: reads what it contains, then adds what the stream still has. EXIT-01,
  * EXIT-02.
  */
-static int complete_stream(struct ptx_stream *stream, int log_fd)
+static int complete_stream(struct ptx_stream *stream, const struct ptx_guarded *guarded)
 {
 	/* The FLUSH events of this flush have process 0 and thread 0 (SYSEV-06). */
 	static const struct ptx_flush_caller nobody;
@@ -119,12 +127,19 @@ static int complete_stream(struct ptx_stream *stream, int log_fd)
 	int err;
 
 	ptx_log_tally_init(&tally);
-	err = ptx_log_resume(log_fd, &log, &facts, &tally);
+	/*
+	 * If the creator was killed while it changed to another log, this log may be complete
+	 * although the other log has no events. In every other case a complete log stays as it is.
+	 */
+	if (ptx_checkpoint_log(&stream->view->rings) & 1)
+		err = ptx_log_reopen(guarded->log_fd, &log, &facts, &tally);
+	else
+		err = ptx_log_resume(guarded->log_fd, &log, &facts, &tally);
 	if (!err) {
 		/* The attributes are read from the log's header and not from shared memory. */
 		stream->attr = facts.attr;
 		stream->kind = PTX_STREAM_LOGGED;
-		err = resume_log(stream, log, &tally);
+		err = resume_log(stream, guarded, log, &tally);
 	}
 	ptx_log_tally_fini(&tally);
 	if (err)
@@ -205,6 +220,44 @@ static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guar
 }
 
 /*
+ * Returns false if nothing remains to be done for the stream: it was shut down, or another guardian
+ * has completed its log. If the log of another guardian gets the events, the function waits for
+ * that guardian. If there is no other guardian, the word in the region is wrong, or the log is
+ * complete and stays as it is.
+ */
+static bool is_own_turn(const struct ptx_stream *stream, const struct ptx_guarded *guarded)
+{
+	const struct ptx_arena *arena = stream->target.arena;
+
+	while (is_attached(arena, guarded))
+		if (ptx_checkpoint_log(&stream->view->rings) >> 1 == guarded->log_number ||
+		    !ptx_attachment_guard_yield(arena, guarded->bit, guarded->which))
+			return true;
+	return false;
+}
+
+/*
+ * The creator was killed before the stream changed to this log, or it has completed the log. In the
+ * first case the log has no events, and is completed without events. No other process writes to
+ * the file, because the caller has the creator's lock.
+ */
+static void complete_unused(const struct ptx_guarded *guarded)
+{
+	const struct ptx_log_status status = { .stream_status = POSIX_TRACE_SUSPENDED };
+	struct ptx_log_facts facts;
+	struct ptx_log_tally tally;
+	struct ptx_ledger ledger;
+	struct ptx_log *log;
+
+	ptx_log_tally_init(&tally);
+	ptx_ledger_init(&ledger);
+	if (ptx_log_resume(guarded->log_fd, &log, &facts, &tally) == 0 &&
+	    ptx_log_append_count(log) == 0)
+		ptx_log_complete(log, &status, &ledger);
+	ptx_log_tally_fini(&tally);
+}
+
+/*
  * Waits for the creator's end and then completes the log. If the stream was shut down, returns 0
  * and leaves the log as it is.
  */
@@ -220,31 +273,35 @@ int ptx_guard_run(const struct ptx_guarded *guarded)
 		return EINVAL;
 	arena = ptx_arena_open(guarded->arena_fd);
 	/* Blocks until the creator releases its lock, or dies. */
-	if (!arena || !ptx_attachment_guard(arena, bit))
+	if (!arena || !ptx_attachment_guard(arena, bit, guarded->which))
 		return EINVAL;
 	wait_for_memory(arena, guarded);
+	stream.target.arena = arena;
+	stream.target.same_ids = guarded->same_ids;
 	/*
 	 * If the word has changed, the creator shut the stream down and completed the log itself;
 	 * perhaps another stream has the place now.
 	 */
-	if (!is_attached(arena, guarded))
-		return 0; /* it was shut down */
+	err = is_attached(arena, guarded) ?
+		      map_region(arena, bit, guarded->generation, &stream.view) : 0;
+	if (err)
+		return err;
+	if (!is_own_turn(&stream, guarded)) {
+		if (guarded->log_number)
+			complete_unused(guarded);
+		return 0;
+	}
 	linger_for(&arena->control->attachment[bit], guarded->same_ids);
 	/* The ticks in the region are ticks of the creator's clock. */
 	ptx_clock_follow(atomic_load_explicit(&arena->control->clock, memory_order_relaxed) ==
 			 PTX_ARENA_CLOCK_COUNTER);
 	ptx_clock_init();
-	stream.target.arena = arena;
-	stream.target.same_ids = guarded->same_ids;
 	pthread_mutex_init(&stream.lock, NULL);
-	err = map_region(arena, bit, guarded->generation, &stream.view);
-	if (!err)
-		err = complete_stream(&stream, guarded->log_fd);
+	err = complete_stream(&stream, guarded);
 	/*
 	 * The place and the memory of the stream become free, whether or not its log could be
 	 * completed.
 	 */
-	if (stream.view)
-		ptx_attachment_bury(arena, bit, guarded->generation);
+	ptx_attachment_bury(arena, bit, guarded->generation);
 	return err;
 }

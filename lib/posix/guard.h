@@ -14,7 +14,13 @@
  *
  * A log in a pipe has no guardian, because a pipe cannot be read to find its last block.
  *
- * Threads   the thread that creates the stream, and the thread that shuts it down.
+ * A stream may continue with another log (rotate.c). The guardian of the new log is started before
+ * the stream changes to this log, and the guardian of the old log is killed afterwards. The region
+ * has the number of the log that gets the events (flush/checkpoint_flush.h). If the creator is
+ * killed, both guardians may live; the guardian of this log completes it, and the other one waits.
+ *
+ * Threads   the thread that creates the stream, the one that changes its log, and the one that
+ *           shuts it down.
  */
 #ifndef PTX_POSIX_GUARD_H
 #define PTX_POSIX_GUARD_H
@@ -33,6 +39,17 @@
 void ptx_guard_start(struct ptx_stream *stream);
 
 /*
+ * Starts a guardian for a further log of the stream, in the file log_fd, with the given number. If
+ * there is none, guardian->pid is 0. The result is a file to which the creator writes the ledger of
+ * the logs before, for this guardian, and which it then closes; or -1.
+ */
+int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
+			 struct ptx_guardian *guardian);
+
+/* Kills a guardian of a stream whose other guardian remains. */
+void ptx_guard_dismiss(struct ptx_guardian *guardian);
+
+/*
  * Waits until the guardian of a stream that was shut down has ended. Until then the guardian has
  * the log open, so the file system cannot be unmounted. Called by shutdown, when the stream's
  * attachment is free. The wait takes four seconds at most: a guardian that does not end by itself,
@@ -48,6 +65,8 @@ struct ptx_guarded {
 	unsigned bit;        /* the place in the arena, and its generation */
 	uint64_t generation;
 	bool same_ids;       /* the ids in the arena mean the same processes for the guardian */
+	uint64_t log_number; /* of its log: flush/checkpoint_flush.h */
+	unsigned which;      /* the number of its lock: arena/attachment.h */
 };
 
 /* The whole work of the guardian's program. Returns 0 or an error number. */

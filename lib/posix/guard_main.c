@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posixtrace-guardian BIT GENERATION SAME-IDS - completes the log of a killed writer;
+ * posixtrace-guardian BIT GENERATION SAME-IDS LOG LOCK - completes the log of a killed writer;
  * posix/guard.h.
  *
  * Only the library starts it: descriptor 3 is the arena, 4 is the log, 5 is a file that the creator
@@ -16,7 +16,7 @@
 /* If a user starts the guardian by hand, it prints a message. */
 int main(int argc, char **argv)
 {
-	if (argc != 4) {
+	if (argc != 6) {
 		fprintf(stderr, "posixtrace-guardian is started by libposixtrace\n");
 		return 2;
 	}
@@ -31,5 +31,7 @@ int main(int argc, char **argv)
 		.bit = (unsigned)strtoul(argv[1], NULL, 10),
 		.generation = strtoull(argv[2], NULL, 10),
 		.same_ids = argv[3][0] == '1',
+		.log_number = strtoull(argv[4], NULL, 10),
+		.which = argv[5][0] == '1',
 	}));
 }

@@ -174,7 +174,7 @@ static int open_log(int fd)
  * child of fork() does not inherit the mapping. A file in /proc would show the same, but as long as
  * the guardian has it open, /proc could not be unmounted. Returns -1 after an error.
  */
-static int map_life(struct ptx_stream *stream)
+static int map_life(struct ptx_guardian *guardian)
 {
 	void *page;
 	int fd;
@@ -191,34 +191,39 @@ static int map_life(struct ptx_stream *stream)
 	}
 	ptx_registry_after_fork(false);
 	if (page != MAP_FAILED) {
-		stream->life = page;
+		guardian->life = page;
 		return fd;
 	}
 	close(fd);
 	return -1;
 }
 
-static void unmap_life(struct ptx_stream *stream)
+static void unmap_life(struct ptx_guardian *guardian)
 {
-	if (stream->life)
-		munmap(stream->life, PTX_PAGE);
-	stream->life = NULL;
+	if (guardian->life)
+		munmap(guardian->life, PTX_PAGE);
+	guardian->life = NULL;
 }
 
-/* A failure is not reported: the stream works without a guardian. */
-void ptx_guard_start(struct ptx_stream *stream)
+/*
+ * Starts a guardian with the lock guardian->which. A failure is not reported: the stream works
+ * without a guardian. Returns the file that the creator has mapped, or -1.
+ */
+static int start_guardian(struct ptx_stream *stream, int log_fd, uint64_t number,
+			  struct ptx_guardian *guardian)
 {
-	char bit[16], generation[24], name[] = "posixtrace-guardian";
+	char bit[16], generation[24], log[24], name[] = "posixtrace-guardian";
 	char same_ids[] = { stream->target.same_ids ? '1' : '0', '\0' };
-	char *argv[] = { name, bit, generation, same_ids, NULL };
+	char which[] = { guardian->which ? '1' : '0', '\0' };
+	char *argv[] = { name, bit, generation, same_ids, log, which, NULL };
 	struct start start = { .argv = argv, .life_fd = -1 };
 	sigset_t all, before;
 	uint64_t began;
 	char *stack;
 	pid_t child;
 
-	stream->guardian = 0;
-	stream->life = NULL;
+	guardian->pid = 0;
+	guardian->life = NULL;
 	start.program = program_of();
 	/*
 	 * Without the creator's lock a guardian could not recognize the creator's death, and would
@@ -227,16 +232,17 @@ void ptx_guard_start(struct ptx_stream *stream)
 	 */
 	start.arena_fd = start.program ? ptx_arena_fd(stream->target.arena) : -1;
 	if (start.arena_fd < 0 || !ptx_attachment_hold(stream->target.arena, stream->view->bit))
-		return;
-	start.log_fd = open_log(stream->log_fd);
-	start.life_fd = map_life(stream);
+		return -1;
+	start.log_fd = open_log(log_fd);
+	start.life_fd = map_life(guardian);
 	stack = malloc(2 * STACK_BYTES);
 	if (start.log_fd < 0 || !stack)
 		goto out;
-	start.guard = ptx_attachment_guard_lock(stream->view->bit);
+	start.guard = ptx_attachment_guard_lock(stream->view->bit, guardian->which);
 	snprintf(bit, sizeof bit, "%u", stream->view->bit);
 	snprintf(generation, sizeof generation, "%llu",
 		 (unsigned long long)stream->view->generation);
+	snprintf(log, sizeof log, "%llu", (unsigned long long)number);
 	sigfillset(&all);
 	/*
 	 * A signal handler must not run in these processes, because they use the creator's memory.
@@ -261,16 +267,61 @@ void ptx_guard_start(struct ptx_stream *stream)
 	began = start.guardian > 0 && start.child == child ?
 			ptx_identity_start((uint32_t)start.guardian) : 0;
 	if (began) {
-		stream->guardian = (uint32_t)start.guardian;
-		stream->guardian_start = began;
-		ptx_flush_guarded(stream->flush, stream->guardian, began);
+		guardian->pid = (uint32_t)start.guardian;
+		guardian->start = began;
 	}
 out:
 	free(stack);
 	if (start.log_fd >= 0)
 		close(start.log_fd);
-	if (start.life_fd >= 0)
-		close(start.life_fd);
+	return start.life_fd;
+}
+
+void ptx_guard_start(struct ptx_stream *stream)
+{
+	const int life_fd = start_guardian(stream, stream->log_fd, 0, &stream->guardian);
+
+	if (life_fd >= 0)
+		close(life_fd);
+	if (stream->guardian.pid)
+		ptx_flush_guarded(stream->flush, stream->guardian.pid, stream->guardian.start);
+}
+
+/* The old guardian has the other lock. */
+int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
+			 struct ptx_guardian *guardian)
+{
+	guardian->which = !stream->guardian.which;
+	return start_guardian(stream, log_fd, number, guardian);
+}
+
+/*
+ * Waits until the guardian has ended. Without a free descriptor the system shows the end only when
+ * the guardian's parent has waited for it, so the wait is shorter then, and *is_known is false.
+ */
+static bool wait_for_end(const struct ptx_guardian *guardian, bool *is_known)
+{
+	const struct ptx_identity identity = { .start = guardian->start };
+
+	*is_known = ptx_life_of_one(guardian->pid, &identity) != PTX_LIFE_UNKNOWN;
+	return ptx_life_ends(guardian->pid, &identity, *is_known ? END_NS : UNSEEN_END_NS);
+}
+
+/*
+ * Without pidfds in the kernel the guardian remains, and waits until the stream ends. The wait
+ * makes sure that the old log is not open any more.
+ */
+void ptx_guard_dismiss(struct ptx_guardian *guardian)
+{
+	const struct ptx_identity identity = { .start = guardian->start };
+	bool is_known;
+
+	if (guardian->pid) {
+		ptx_life_kill(guardian->pid, &identity);
+		wait_for_end(guardian, &is_known);
+	}
+	unmap_life(guardian);
+	guardian->pid = 0;
 }
 
 /*
@@ -281,22 +332,12 @@ out:
  */
 void ptx_guard_end(struct ptx_stream *stream)
 {
-	const struct ptx_identity guardian = { .start = stream->guardian_start };
+	struct ptx_guardian *guardian = &stream->guardian;
 	bool is_known;
 
 	if (ptx_is_quiet())
 		return;
-	unmap_life(stream);
-	if (!stream->guardian)
-		return;
-	/*
-	 * Without a free descriptor the system shows the end only when the guardian's parent has
-	 * waited for it.
-	 */
-	is_known = ptx_life_of_one(stream->guardian, &guardian) != PTX_LIFE_UNKNOWN;
-	if (ptx_life_ends(stream->guardian, &guardian, is_known ? END_NS : UNSEEN_END_NS) ||
-	    !is_known)
-		return;
-	ptx_life_kill(stream->guardian, &guardian);
-	ptx_life_ends(stream->guardian, &guardian, END_NS);
+	unmap_life(guardian);
+	if (guardian->pid && !wait_for_end(guardian, &is_known) && is_known)
+		ptx_guard_dismiss(guardian);
 }

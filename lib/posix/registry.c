@@ -123,7 +123,7 @@ struct ptx_stream *ptx_registry_new(void)
 		 */
 		pthread_mutex_init(&stream->lock, NULL);
 	}
-	stream->log_fd = -1;
+	stream->log_fd = stream->other_fd = -1;
 	enlist_stream(stream);
 	return stream;
 }
@@ -146,6 +146,27 @@ void ptx_registry_drop(struct ptx_stream *stream)
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
 	stream->log_fd = fd >= 0 && ptx_file_identify(fd, &stream->log_file) ? fd : -1;
+}
+
+/* No other thread forks while the lock is held, so descriptor and file belong together in a child. */
+void ptx_registry_note_other(struct ptx_stream *stream, int fd)
+{
+	pthread_mutex_lock(&change);
+	stream->other_fd = fd >= 0 && ptx_file_identify(fd, &stream->other_file) ? fd : -1;
+	pthread_mutex_unlock(&change);
+}
+
+void ptx_registry_swap_logs(struct ptx_stream *stream)
+{
+	const struct ptx_file file = stream->log_file;
+	const int fd = stream->log_fd;
+
+	pthread_mutex_lock(&change);
+	stream->log_fd = stream->other_fd;
+	stream->log_file = stream->other_file;
+	stream->other_fd = fd;
+	stream->other_file = file;
+	pthread_mutex_unlock(&change);
 }
 
 /* Uses the lowest free place of the table. The release store publishes the complete stream. */
@@ -251,7 +272,8 @@ static void close_logs(void)
 {
 	for (struct ptx_stream *stream = all; stream; stream = stream->next) {
 		ptx_file_close(stream->log_fd, &stream->log_file);
-		stream->log_fd = -1;
+		ptx_file_close(stream->other_fd, &stream->other_file);
+		stream->log_fd = stream->other_fd = -1;
 	}
 }
 

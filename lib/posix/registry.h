@@ -64,11 +64,14 @@ void ptx_registry_hold(struct ptx_stream *stream);
  * ptx_registry_new() returns a stream without identifier, or NULL if memory is lacking. All members
  * are 0, except the lock, which is free. The caller passes the stream to ptx_registry_drop() when
  * no call uses it. ptx_registry_note_log() records the descriptor of the stream's log, which a
- * child closes.
+ * child closes. ptx_registry_note_other() does this for a second log; -1: none.
+ * ptx_registry_swap_logs() exchanges the two.
  */
 struct ptx_stream *ptx_registry_new(void);
 void ptx_registry_drop(struct ptx_stream *stream);
 void ptx_registry_note_log(struct ptx_stream *stream, int fd);
+void ptx_registry_note_other(struct ptx_stream *stream, int fd);
+void ptx_registry_swap_logs(struct ptx_stream *stream);
 
 /* Gives the stream an identifier. EMFILE: the table is full. */
 int ptx_registry_add(struct ptx_stream *stream);

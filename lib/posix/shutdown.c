@@ -22,8 +22,7 @@
 #include "posix/guard.h"
 #include "posix/status.h"
 
-/* The identity of the caller, for the FLUSH events of a flush by call. */
-static struct ptx_flush_caller make_caller(const void *address)
+struct ptx_flush_caller ptx_posix_caller(const void *address)
 {
 	struct ptx_flush_caller who = {
 		.pid = ptx_proc_own(),
@@ -35,11 +34,8 @@ static struct ptx_flush_caller make_caller(const void *address)
 	return who;
 }
 
-/*
- * Stores the status for a completed log. It also reports the losses that the controller has not
- * read yet (STATUS-20).
- */
-static void last_status(struct ptx_stream *stream, struct ptx_log_status *status)
+/* The status also reports the losses that the controller has not read yet (STATUS-20). */
+void ptx_posix_last_status(struct ptx_stream *stream, struct ptx_log_status *status)
 {
 	struct posix_trace_status_info info;
 
@@ -81,7 +77,7 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
 	/* This is the last flush, which also writes the closing events (SHUT-07). */
 	err = ptx_flush_run(stream->flush, PTX_FLUSH_FINAL, who);
 	pthread_mutex_lock(&stream->lock);
-	last_status(stream, &status);
+	ptx_posix_last_status(stream, &status);
 	/*
 	 * The ledger is made after the flush, so `unread` has only events that could not be
 	 * written.
@@ -105,14 +101,14 @@ int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_cal
  */
 static bool is_left_to_guardian(const struct ptx_stream *stream)
 {
-	return stream->guardian && !ptx_file_is(stream->log_fd, &stream->log_file);
+	return stream->guardian.pid && !ptx_file_is(stream->log_fd, &stream->log_file);
 }
 
 /* Shuts one stream down. `address` becomes the address of the STOP event; NULL at exit. */
 static int shut_down_stream(trace_id_t trid, const void *address)
 {
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_ACTIVE);
-	struct ptx_flush_caller who = make_caller(address);
+	struct ptx_flush_caller who = ptx_posix_caller(address);
 	struct ptx_region *region;
 	bool removed;
 	int err = 0;
@@ -191,7 +187,8 @@ void ptx_posix_shutdown_all(void)
 PTX_EXPORT int posix_trace_flush(trace_id_t trid)
 {
 	struct ptx_call call = ptx_call_begin();
-	struct ptx_flush_caller who = make_caller((const char *)__builtin_return_address(0) - 1);
+	struct ptx_flush_caller who =
+		ptx_posix_caller((const char *)__builtin_return_address(0) - 1);
 	struct ptx_stream *stream = ptx_stream_enter(trid, PTX_LOGGED);
 	int err;
 

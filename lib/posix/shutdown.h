@@ -19,4 +19,13 @@ void ptx_posix_shutdown_all(void);
  */
 int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who);
 
+/* Returns the calling thread, for the FLUSH events of a flush by the call at this address. */
+struct ptx_flush_caller ptx_posix_caller(const void *address);
+
+/*
+ * Stores the status for a completed log. The caller holds the stream's lock. The call does not
+ * reset the status.
+ */
+void ptx_posix_last_status(struct ptx_stream *stream, struct ptx_log_status *status);
+
 #endif

@@ -27,6 +27,14 @@ struct ptx_drain;
 struct ptx_flush;
 struct ptx_stored;
 
+/* The guardian of a log (guard.h). */
+struct ptx_guardian {
+	uint32_t pid;     /* its process id; 0: none */
+	uint64_t start;   /* its start time, as in struct ptx_identity */
+	void *life;       /* a mapping that shows it that this process lives; NULL */
+	unsigned which;   /* the number of its lock: arena/attachment.h */
+};
+
 enum ptx_stream_kind { PTX_STREAM_UNLOGGED, PTX_STREAM_LOGGED, PTX_STREAM_STORED };
 
 struct ptx_stream {
@@ -45,6 +53,9 @@ struct ptx_stream {
 	/* The library's duplicate of a log's descriptor, and its file; -1 without log. */
 	int log_fd;
 	struct ptx_file log_file;
+	/* The same for another log, while the stream changes from one log to the next. */
+	int other_fd;
+	struct ptx_file other_file;
 	/*
 	 * The next stream in the list of all streams of the process and, in a child, of its
 	 * parents.
@@ -69,9 +80,8 @@ struct ptx_stream {
 		uint64_t thread;
 	} control_writer;               /* the thread of the last records in `control` */
 	struct ptx_flush *flush;        /* NULL without log */
-	uint32_t guardian;              /* its process id; 0: a stream with log has none */
-	uint64_t guardian_start;        /* its start time, as in struct ptx_identity */
-	void *life;                     /* a mapping that shows it that this process lives; NULL */
+	struct ptx_guardian guardian;   /* of the log */
+	uint64_t logs;                  /* number of logs that were begun after the first log */
 	uint64_t sampled;               /* ticks: when posix_trace_get_load_np() was last called */
 	uint64_t *load_records;         /* records of each ring then; NULL: never called */
 	uint32_t load_rings;            /* elements of load_records */

@@ -156,6 +156,16 @@ static struct ptx_ledger_thread *find_thread(struct ptx_ledger *ledger, uint32_t
 	return NULL;
 }
 
+/* The search changes nothing. */
+const struct ptx_ledger_line *ptx_ledger_find(const struct ptx_ledger *ledger, uint32_t pid,
+					      uint32_t tid, uint64_t thread)
+{
+	const struct ptx_ledger_thread *entry =
+		find_thread((struct ptx_ledger *)(uintptr_t)ledger, pid, tid, thread);
+
+	return entry ? &entry->line : NULL;
+}
+
 /*
  * The existing lines are searched before any memory is allocated, so a thread that has a line
  * always gets it.
@@ -225,6 +235,21 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 	to->places = 0;
 	make_places(to);
 	return 0;
+}
+
+/* The indices of the lines change, so the table is made again. */
+void ptx_ledger_drop_empty(struct ptx_ledger *ledger)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < ledger->threads; i++)
+		if (ledger->thread[i].line.called || ptx_ledger_sum(&ledger->thread[i].line))
+			ledger->thread[kept++] = ledger->thread[i];
+	ledger->threads = kept;
+	free(ledger->place);
+	ledger->place = NULL;
+	ledger->places = 0;
+	make_places(ledger);
 }
 
 /* A later version may add causes to the public struct, so causes that the line lacks are 0. */

@@ -82,6 +82,24 @@ struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pi
  */
 int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from);
 
+/* Returns the line of a thread, or NULL if there is none. */
+const struct ptx_ledger_line *ptx_ledger_find(const struct ptx_ledger *ledger, uint32_t pid,
+					      uint32_t tid, uint64_t thread);
+
+/*
+ * A ledger of a time can be the sum of the ledgers of its parts. ptx_ledger_add() adds the columns
+ * of `part`. ptx_ledger_subtract() subtracts them, and then closes the ledger as ptx_ledger_close()
+ * does: the rest is the ledger of the other parts. The columns of the rest's total are exact. No
+ * column becomes negative. If a line has less than the same line of `part`, other lines have more
+ * by the same number, because the two ledgers do not have the same knowledge of types and threads.
+ * The difference is then subtracted from the line of type 0 or of pid 0, or else from any lines.
+ */
+void ptx_ledger_add(struct ptx_ledger *ledger, const struct ptx_ledger *part);
+void ptx_ledger_subtract(struct ptx_ledger *ledger, const struct ptx_ledger *part);
+
+/* Removes the lines of threads that have no events. */
+void ptx_ledger_drop_empty(struct ptx_ledger *ledger);
+
 /* Stores a line for a program: 0 in the columns and causes that the line does not have. */
 void ptx_ledger_export(const struct ptx_ledger_line *from, struct posix_trace_ledger_np *to);
 

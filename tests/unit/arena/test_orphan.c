@@ -59,7 +59,7 @@ END_TEST
 
 static void guard_one(void)
 {
-	if (!ptx_attachment_guard(ARENA, 0))
+	if (!ptx_attachment_guard(ARENA, 0, 0))
 		_exit(1);
 	tell(to_parent);
 	hear(to_child);
@@ -70,11 +70,48 @@ static void guard_half(void)
 {
 	struct flock lock = ptx_attachment_lock(0, F_UNLCK);
 
-	if (!ptx_attachment_guard(ARENA, 0) || fcntl(ptx_arena_fd(ARENA), F_SETLK, &lock) != 0)
+	if (!ptx_attachment_guard(ARENA, 0, 0) || fcntl(ptx_arena_fd(ARENA), F_SETLK, &lock) != 0)
 		_exit(1);
 	tell(to_parent);
 	hear(to_child);
 }
+
+/* A guardian of another log of the stream. */
+static void guard_other(void)
+{
+	struct flock guard = ptx_attachment_guard_lock(0, 1);
+
+	if (fcntl(ptx_arena_fd(ARENA), F_SETLK, &guard) != 0)
+		_exit(1);
+	tell(to_parent);
+	hear(to_child);
+}
+
+/* EXIT-02: a stream that changes to another log has two guardians, and each of them is enough. */
+START_TEST(the_second_guardian_of_a_place_keeps_it_too)
+{
+	uint64_t generation;
+	pid_t creator, guard;
+	unsigned bit;
+
+	creator = other_process(attach_and_wait);
+	hear(to_parent);
+	tell(to_child);
+	wait_well(creator);
+	guard = other_process(guard_other);
+	hear(to_parent);
+	ck_assert(!ptx_attachment_is_orphan(ARENA, 0));
+	OK(ptx_attachment_claim(ARENA, &bit, &generation));
+	ck_assert_uint_eq(bit, 1);
+	ptx_attachment_retract(ARENA, bit, generation);
+	/* The lock of the guardian alone shows whether it is worth to yield to it. */
+	ck_assert(ptx_attachment_guard(ARENA, 0, 0));
+	ck_assert(ptx_attachment_guard_yield(ARENA, 0, 0));
+	tell(to_child);
+	wait_well(guard);
+	ck_assert(!ptx_attachment_guard_yield(ARENA, 0, 0));
+}
+END_TEST
 
 /*
  * EXIT-02: between the creator's death and the guardian's work, no other process acquires the place
@@ -255,6 +292,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_place_of_the_living_is_theirs_and_one_of_the_dead_is_free);
 	tcase_add_test(tc, the_dead_are_buried_once);
 	tcase_add_test(tc, a_place_that_is_guarded_is_not_taken);
+	tcase_add_test(tc, the_second_guardian_of_a_place_keeps_it_too);
 	tcase_add_test(tc, a_creator_that_is_killed_while_it_counts_leaves_no_wrong_count);
 	tcase_add_test(tc, bits_without_an_owner_are_cleared_when_their_place_is_claimed);
 	tcase_add_test(tc, the_memory_of_a_dead_creator_is_freed_by_the_next_claim);

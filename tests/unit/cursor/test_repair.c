@@ -39,7 +39,7 @@ static struct log make(int kind)
 				      policy == POSIX_TRACE_LOOP ? 4096 : 100000, DATA_MAX), 0);
 	sample_add(&sample, 100);
 	sample_write(&sample);
-	OK(ptx_log_clear(sample.log, &sample.ledger));
+	OK(ptx_log_clear(sample.log, &sample.ledger, NULL));
 	for (int i = 0; i < EVENTS / 20; i++) {
 		sample_add(&sample, 20);
 		sample_write(&sample);

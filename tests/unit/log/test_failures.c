@@ -158,7 +158,7 @@ START_TEST(where_a_file_cannot_be_reopened_o_append_works_with_policy_append_onl
 	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_APPEND, 0, 8), 0);
 	sample_add(&sample, 3000);
 	sample_write(&sample);
-	OK(ptx_log_clear(sample.log, &sample.ledger));
+	OK(ptx_log_clear(sample.log, &sample.ledger, NULL));
 	sample.events = 0;
 	sample_add(&sample, 2000);
 	sample_write(&sample);
@@ -205,7 +205,7 @@ START_TEST(clear_that_fails_is_made_good_by_the_next_write)
 	sample_add(&sample, 100);
 	sample_write(&sample);
 	budget = 1000;
-	FAILS(ENOSPC, ptx_log_clear(sample.log, &sample.ledger));
+	FAILS(ENOSPC, ptx_log_clear(sample.log, &sample.ledger, NULL));
 	budget = SIZE_MAX;
 	sample.events = 0;
 	sample_add(&sample, 7);

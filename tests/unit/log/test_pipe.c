@@ -187,7 +187,7 @@ START_TEST(clear_of_a_log_in_a_pipe_goes_on)
 	sample_add(&sample, 10);
 	sample_write(&sample);
 	sample_add(&sample, 10);
-	OK(ptx_log_clear(sample.log, &sample.ledger));
+	OK(ptx_log_clear(sample.log, &sample.ledger, NULL));
 	sample_add(&sample, 10);
 	ptx_log_complete(sample.log, &sample.status, &sample.ledger);
 	sample_die(&sample);
@@ -221,7 +221,7 @@ START_TEST(clear_of_a_log_of_which_half_a_block_is_in_a_pipe_finishes_that_block
 		budget = last;
 		ptx_log_write(sample.log);
 		budget = SIZE_MAX;
-		OK(ptx_log_clear(sample.log, &sample.ledger));
+		OK(ptx_log_clear(sample.log, &sample.ledger, NULL));
 		if (sample.ledger.total.reported)
 			kept++;
 		else

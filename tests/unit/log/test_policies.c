@@ -150,7 +150,7 @@ START_TEST(clear_makes_a_full_log_usable_again)
 
 	ck_assert_int_eq(sample_begin(&sample, fd, POSIX_TRACE_UNTIL_FULL, 1000, 8), 0);
 	ck_assert_int_eq(sample_put(&sample, 1000, &err), PTX_LOG_APPEND_FULL);
-	OK(ptx_log_clear(sample.log, &sample.ledger));
+	OK(ptx_log_clear(sample.log, &sample.ledger, NULL));
 	ck_assert(!ptx_log_is_full(sample.log));
 	sample.events = 0;
 	sample_add(&sample, 10);
@@ -176,7 +176,7 @@ START_TEST(after_clear_a_log_is_as_just_created_and_old_blocks_never_return)
 	sample_add(&sample, 1000);
 	sample_write(&sample);
 	sample_add(&sample, 100); /* these events were put and not written */
-	OK(ptx_log_clear(sample.log, &sample.ledger));
+	OK(ptx_log_clear(sample.log, &sample.ledger, NULL));
 	ck_assert_uint_eq(sample.ledger.total.lost[PTX_LOST_CLEARED], 1100);
 	sample.events = 0;
 	sample_add(&sample, 3);

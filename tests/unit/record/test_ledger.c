@@ -176,6 +176,56 @@ START_TEST(the_sum_has_every_column_but_called)
 }
 END_TEST
 
+/* A later ledger of the same events may have them in other lines. */
+START_TEST(a_difference_has_exact_totals_and_no_negative_column)
+{
+	struct ptx_ledger part, sum;
+
+	ptx_ledger_init(&ledger);
+	ptx_ledger_init(&part);
+	ptx_ledger_init(&sum);
+	/* Before: three events of thread 1, a loss whose thread was not known yet, and another. */
+	part.total = (struct ptx_ledger_line){ .called = 5, .reported = 3, .lost = { 1, 1 } };
+	part.type[7] = (struct ptx_ledger_line){ .reported = 3, .lost = { 1, 1 } };
+	ptx_ledger_thread(&part, 1, 1, 1)->reported = 3;
+	ptx_ledger_thread(&part, 1, 1, 1)->lost[1] = 1;
+	ptx_ledger_thread(&part, 0, 0, 0)->lost[0] = 1;
+	ptx_ledger_close(&part);
+	/* Now: all losses belong to thread 2; the type of one is not known. One event is
+	 * unattributed. */
+	ledger.total = (struct ptx_ledger_line){ .called = 11, .reported = 7, .lost = { 2, 1 } };
+	ledger.type[7] = (struct ptx_ledger_line){ .reported = 7, .lost = { 2, 0 } };
+	ledger.type[0].lost[1] = 1;
+	ptx_ledger_thread(&ledger, 1, 1, 1)->reported = 3;
+	ptx_ledger_thread(&ledger, 1, 2, 2)->reported = 4;
+	ptx_ledger_thread(&ledger, 1, 2, 2)->lost[0] = 2;
+	ptx_ledger_thread(&ledger, 1, 2, 2)->lost[1] = 1;
+	ptx_ledger_subtract(&ledger, &part);
+	ck_assert_uint_eq(ledger.total.called, 6);
+	ck_assert_uint_eq(ledger.total.reported, 4);
+	ck_assert_uint_eq(ledger.total.lost[0], 1);
+	ck_assert_uint_eq(ledger.total.lost[1], 0);
+	ck_assert_uint_eq(ledger.type[7].reported, 4);
+	ck_assert_uint_eq(ledger.type[7].lost[0], 1);
+	ck_assert_uint_eq(ledger.type[0].lost[1], 0);
+	ck_assert_uint_eq(ledger.type[0].called, 1); /* the unattributed event */
+	/* Thread 1 has no event any more, so it has no line. */
+	ck_assert_uint_eq(ledger.threads, 2);
+	ck_assert_ptr_null(ptx_ledger_find(&ledger, 1, 1, 1));
+	ck_assert_uint_eq(ptx_ledger_find(&ledger, 1, 2, 2)->called, 5);
+	ck_assert_uint_eq(ptx_ledger_find(&ledger, 0, 0, 0)->called, 1);
+
+	ptx_ledger_add(&sum, &part);
+	ptx_ledger_add(&sum, &ledger);
+	ck_assert_uint_eq(sum.total.called, 11);
+	ck_assert_uint_eq(sum.total.reported, 7);
+	ck_assert_uint_eq(ptx_ledger_find(&sum, 1, 1, 1)->reported, 3);
+	ptx_ledger_fini(&sum);
+	ptx_ledger_fini(&part);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
 static Suite *ledger_suite(void)
 {
 	TCase *tc;
@@ -187,6 +237,7 @@ static Suite *ledger_suite(void)
 	tcase_add_loop_test(tc, without_memory_events_are_counted_in_the_line_of_no_process, 0, 41);
 	tcase_add_loop_test(tc, a_copy_has_a_line_for_no_process_too, 0, 20);
 	tcase_add_test(tc, a_summary_has_the_total_and_the_types_but_no_threads);
+	tcase_add_test(tc, a_difference_has_exact_totals_and_no_negative_column);
 	tcase_add_test(tc, the_sum_has_every_column_but_called);
 	return suite;
 }

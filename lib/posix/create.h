@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* posix/create.h - begins a log of a stream, for posix/create.c and posix/rotate.c. */
+#ifndef PTX_POSIX_CREATE_H
+#define PTX_POSIX_CREATE_H
+
+#include "log/log.h"
+#include "posix/stream.h"
+
+/*
+ * Begins a log with the attributes of the stream in the file of a descriptor, which the caller
+ * keeps. Returns the errors of ptx_log_create_beside().
+ */
+int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct ptx_log **log);
+
+#endif
