@@ -93,10 +93,11 @@ void shim_self_forked(void)
 }
 
 /*
- * A child of vfork() that forks has a child with a copy of the memory. That child is no child of
- * vfork(), and the limits that it inherits are its own. If a system call instruction has made the
- * child of vfork(), no wrapper has increased shim_vfork_depth. The function then cannot find out
- * whether that child forks, or its parent, to which the limits do not apply; it assumes the child.
+ * Runs in a child with a copy of the memory, which a child of vfork() may have made. Such a copy is
+ * no child of vfork(), and the limits that it inherits are its own. If a system call instruction
+ * has made the child of vfork(), no wrapper has increased shim_vfork_depth. The function then
+ * cannot find out whether the child of vfork() or the parent, which has no limits, has made the
+ * copy. It assumes that the child has made it.
  */
 void shim_self_copied(void)
 {
@@ -135,8 +136,9 @@ void shim_self_vforked(void)
 }
 
 /*
- * Undoes the effects of limits that the child has set for itself. If this process is a child of
- * vfork(), too, the limit may be its own, so the effect remains until its parent continues.
+ * Undoes the effects of limits that the child has set for itself. If this process is itself a child
+ * of vfork(), it may have set the limit. The effect then remains until the parent of this process
+ * continues.
  */
 static void end_limits(void)
 {
@@ -190,7 +192,10 @@ pid_t shim_parent(void)
 				   : parent;
 }
 
-/* From now on every wrapper asks shim_is_guest(). A guest that makes a child is not the owner. */
+/*
+ * Makes every wrapper call shim_is_guest() from now on. The first thread that shares its memory is
+ * the owner. If one of its guests makes a child, the owner remains the same.
+ */
 void shim_share_memory(void)
 {
 	if (!owner)

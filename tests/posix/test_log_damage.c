@@ -134,7 +134,7 @@ static void take(struct harvest *harvest, trace_event_id_t type, const void *dat
 	if (expected >= 0 && (int)number < expected)
 		ck_abort_msg("event %d was delivered where %d was next", (int)number, expected);
 	if (expected >= 0 && (int)number > expected && !harvest->gap)
-		ck_abort_msg("events from %d to %d are missing without a word", expected,
+		ck_abort_msg("events from %d to %d are missing without a gap", expected,
 			     (int)number - 1);
 	if (!harvest->events++)
 		harvest->first = (int)number;
@@ -379,7 +379,7 @@ static void flip_bits(int log_policy)
 		saved = salvage(fd, begins);
 		result = check(fd, &err);
 		ck_assert_uint_ge(saved.events, plain.events);
-		if (at < HEADER) /* damage in the header: no log only without magic and version */
+		if (at < HEADER) /* only damage of the magic or the version makes the file no log */
 			ck_assert_uint_eq(saved.events, at < 10 ? 0 : sample.events);
 		if (saved.opened) {
 			opened++;

@@ -107,8 +107,8 @@ START_TEST(beyond_the_limit_every_new_name_is_the_unnamed_types)
 		ck_assert_uint_eq(open_number(i), PTX_TYPE_UNNAMED);
 	ck_assert_uint_eq(open_number(0), PTX_TYPE_FIRST_USER);
 	ck_assert_uint_eq(open_number(PTX_NAMES - 1), PTX_TYPE_FIRST_USER + PTX_NAMES - 1);
-	ck_assert_uint_eq(cells_taken(), PTX_NAMES); /* those that lost the race have freed
-						      * theirs */
+	/* A thread that lost the race for a name has freed its cell. */
+	ck_assert_uint_eq(cells_taken(), PTX_NAMES);
 }
 END_TEST
 

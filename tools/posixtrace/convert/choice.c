@@ -220,9 +220,9 @@ static bool count_selected(struct choice *choice, const struct fmt_event *from)
 }
 
 /*
- * Returns whether the sink needs this event because of its stack: selected events may have only the
- * number of a stack, and the event has the stack itself. If a pattern of -x matches the event, the
- * result is false.
+ * Returns whether the event has a call stack that the sink needs. A selected event may have only
+ * the number of its stack, which another event recorded. That event must be kept, even if it is not
+ * selected. If a pattern of -x matches the event, the result is false.
  */
 static bool is_needed_stack(const struct choice *choice, const struct fmt_event *from)
 {

@@ -138,8 +138,8 @@ static bool may_have_waited(const struct call *call)
 }
 
 /*
- * Writes the flows to waits that are followed by at least "behind" kept calls. Then removes calls
- * that no later search examines.
+ * Writes the flows to the kept waits, except the last "behind" calls, because the call that ended
+ * such a wait may still follow. Then removes the calls that no later search examines.
  */
 static int put_transfers(struct perfetto *perfetto, size_t behind)
 {
