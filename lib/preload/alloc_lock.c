@@ -84,7 +84,10 @@ static bool lock_program(int maps, int flags)
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) || !shim_maps_walk_in(maps, add_bytes, &sum) ||
 	    !sum.library || sum.program > limit.rlim_cur)
 		return false;
-	/* New mappings are locked first, so that none of another thread is missing. */
+	/*
+	 * The kernel locks new mappings from here on. So a mapping that another thread makes
+	 * during the walk is locked, too.
+	 */
 	if (flags & MCL_FUTURE && next(mlockall)(flags & ~MCL_CURRENT))
 		return false;
 	/*
@@ -93,7 +96,10 @@ static bool lock_program(int maps, int flags)
 	 */
 	if (!(flags & MCL_FUTURE))
 		syscall(SYS_munlockall);
-	/* They need no memory before they get access rights. The limit may not permit all. */
+	/*
+	 * The mappings with access rights are locked first. The others need no memory yet, and the
+	 * limit may not permit all of them.
+	 */
 	if (shim_maps_walk_in(maps, lock_map, &locking)) {
 		locking.accessible = false;
 		if (shim_maps_walk_in(maps, lock_map, &locking))

@@ -15,8 +15,8 @@
 
 /*
  * Writes the addresses of the name servers that the C library has asked, with ", " between them.
- * The C library keeps them for each thread. The text is empty if the thread has asked none, and
- * unless the look-up failed for want of a usable answer.
+ * The C library keeps them for each thread. The text is empty if the thread has asked no server, or
+ * if the look-up did not fail with EAI_AGAIN.
  */
 static const char *name_servers(int result, char to[SERVERS_TEXT])
 {

@@ -41,5 +41,5 @@ grep -v '^madvise$' "$tmp/without" >"$tmp/all" && mv "$tmp/all" "$tmp/without"
 check "with stacks: the same calls: $(diff "$tmp/without" "$tmp/with" | head -n 5)" \
 	cmp -s "$tmp/without" "$tmp/with"
 run 0 dump -e io.write --fields stack "$log"
-check "with stacks: and they have stacks" has_lines out 100
+check "with stacks: the events have stacks" has_lines out 100
 finish

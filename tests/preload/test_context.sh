@@ -51,7 +51,7 @@ check "in their order" test "$order" = "fd=-11 fd=-12 fd=-13 fd=-14 fd=-15 fd=-1
 check "the earlier allocations of the dynamic linker are counted" shows 'posixtrace_shim_lost early=[1-9].* early_alloc=[1-9]' 1
 rm -f "$log"*
 run 4 record -q --fail-on-loss -o "$log" --trace=alloc -- "$tmp/ctor"
-check "and record -q has it as the reason of exit status 4" has err ' events, 0 lost, calls not traced: [1-9]'
+check "record -q reports the untraced calls for exit status 4" has err ' events, 0 lost, calls not traced: [1-9]'
 rm -f "$log"*
 "$posixtrace" record -o "$log" --trace=io,process,alloc -- "$tmp/ctor" >"$tmp/out" 2>"$tmp/err"
 check "record reports the calls that were not traced" \
@@ -74,7 +74,7 @@ check "are traced" call 21 10
 recorded all "$probe" altstack
 check "a handler on a stack of its own" exits 0
 check "is traced" call 31 1
-check "and so is vfork in it" shows 'process.vfork .* error=0 flags=0x0$' 1
+check "a vfork in it is traced" shows 'process.vfork .* error=0 flags=0x0$' 1
 
 # fork in a threaded program
 without="-x alloc.*" recorded all,-lock "$probe" fork-threads
@@ -124,7 +124,7 @@ EOF
 recorded io,alloc "$tmp/own"
 check "a program with its own malloc" exits 0
 check "uses that, unseen" shows 'alloc.malloc size=123' 0
-check "and is traced" call 91 1
+check "the call of the wrapper is traced" call 91 1
 
 # malloc called by dlsym; RTLD_NEXT missing
 build -shared -fPIC -o "$tmp/libdlsym.so" <<'EOF'
@@ -158,7 +158,7 @@ done
 check "a function that there is" "$probe" syncs
 HIDE=fdatasync shim io "$probe" syncs
 check "one that there is not says so" exits 38
-check "and is traced" shows 'io.fdatasync .* fd=-1 error=38$' 1
+check "the call of the wrapper is traced" shows 'io.fdatasync .* fd=-1 error=38$' 1
 shim=$plain
 
 # static TLS exhausted
@@ -230,7 +230,7 @@ for order in 'LD_PRELOAD=$0:$LD_PRELOAD' 'LD_PRELOAD=$LD_PRELOAD:$0'; do
 	check "$order: a library that replaces functions works" exits 0
 	check "$order: nothing is printed" is_empty err
 	check "$order: the child's call is traced" shows 'io.open .*path=/nonexist' 1
-	check "$order: and so are those of the other library" shows 'ipc.semop'
+	check "$order: the calls of the other library are traced" shows 'ipc.semop'
 	check "$order: the calls of the parent are traced" shows 'process.wait'
 done
 
@@ -249,7 +249,7 @@ if echo 'int main(void) { return 5; }' | build -static -o "$tmp/static"; then
 	recorded all "$tmp/static"
 	without=
 	check "a static program runs" exits 5
-	check "and is not seen without the kernel" shows 'process.start' 0
+	check "a static program has no events without the kernel" shows 'process.start' 0
 fi
 
 # all off

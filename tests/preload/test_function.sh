@@ -108,7 +108,7 @@ traced "$tmp/tree" --trace none --function '*@tree'
 run 0 latency "$log"
 row() { awk -v name="$1" '$NF == name { print $1 }' "$tmp/out"; }
 check "a row for each function" test "$(row main) $(row top) $(row middle) $(row leaf)" = "1 2 4 10"
-check "and none for all of them" test -z "$(row function)"
+check "no row combines all functions" test -z "$(row function)"
 run 0 html -o "$tmp/page.html" "$log"
 check "a page has the names" has page.html '"name":"middle"'
 run 0 convert --to speedscope -o "$tmp/tree.json" "$log"

@@ -179,10 +179,10 @@ if ${CC:-cc} -w -static -o static caller.c -D_GNU_SOURCE 2>/dev/null; then
 	traced 9 ./static execv ./plain
 	check "a static program runs, what it executes has the library" has out "^LD_PRELOAD=$shim\$"
 	"$posixtrace" record --syscalls=none -o "$log" ./static execv ./plain 2>err >out
-	check "and record says what it is" has err 'statically linked; no kernel tracing: --syscalls=none$'
+	check "record names the static program" has err 'statically linked; no kernel tracing: --syscalls=none$'
 	"$posixtrace" record -o "$log" sh -c './static execv ./plain; exit 0' 2>err >out
 	"$posixtrace" dump -e process.untraced --fields why,program "$log" >out
-	check "so does the log for a program that a child executes" has out '^"statically linked"	"./static"$'
+	check "the log names a static program that a child executes" has out '^"statically linked"	"./static"$'
 	check "record names the static program at its end" \
 		has err '^posixtrace: programs that cannot be traced: ./static (statically linked); --syscalls=unseen records their system calls$'
 	"$posixtrace" record -o "$log" sh -c 'for i in 1 2 3 4 5; do ./static execv ./plain; done; exit 0' 2>err >out

@@ -166,7 +166,7 @@ if test -z "${PTX_LACKS-}" || "$probe" shares >"$tmp/out" 2>&1; then
 	check "a child in the memory of a thread with a filter leaves the program as it was" exits 0
 	check "the thread is traced before" shows 'io.open .*path=/no/such/file$' 1
 	check "the thread is traced after it has a filter" shows 'io.open .*path=/no/such/folder/file$' 1
-	check "but the calls of such a child are counted" is_counted io.open
+	check "the calls of a child with shared memory are counted" is_counted io.open
 
 	# Neither do its trace points damage the events of the parent.
 	"$posixtrace" record -q -s 8M -o "$log" --trace process "$probe" records-beside >"$tmp/out" 2>"$tmp/err"
@@ -240,7 +240,7 @@ fi
 if unshare -Ur true 2>/dev/null; then
 	shim process unshare -Urf "$probe" vfork
 	check "a program with a log of its own gets a user namespace" exits 0
-	check "and the program in it is traced" shows 'process.vfork .* error=0 flags=0x0$' 51
+	check "the program in the user namespace is traced" shows 'process.vfork .* error=0 flags=0x0$' 51
 	rm -f "$log"*
 	run 0 record -q -o "$log" -- unshare -Ur "$true"
 fi

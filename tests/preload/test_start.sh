@@ -38,7 +38,7 @@ fi
 # functions is mapped only for plans that need it.
 recorded sh -c "ulimit -d 1500; exec $program"
 check "a program with 1500 KB of data starts" is_empty err
-check "and all of its events are recorded" test \
+check "all events of the program are recorded" test \
 	"$("$posixtrace" stat "$log" | grep -c '^account .* + lost 0')" -eq 1
 
 # A thread calls functions for the first time while another one has the dynamic linker's lock.
@@ -137,7 +137,7 @@ if $CC -rdynamic -o "$tmp/early" "$tmp/early.c"; then
 	"$decode" "$log" >"$tmp/events" 2>"$tmp/why"
 	check "types have their numbers if a call precedes the set-up of the process" \
 		shows "process.start .* program=$tmp/early\$" 1
-	check "and a later call has its type" shows 'file.access .* path=/$' 1
+	check "a call after the set-up has its type" shows 'file.access .* path=/$' 1
 fi
 
 # Such a function may also open a type of its own: each set-up of the process would call it again.

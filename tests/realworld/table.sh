@@ -404,7 +404,7 @@ try_attach() {
 	test "$each" = firefox && echo alive >"$tmp/out.plain"
 	check "$each, attached: the output is the same" cmp "$tmp/out.plain" "$tmp/out.traced"
 	of "$each" work >"$tmp/out.traced"
-	check "$each, attached: and so it is afterwards" cmp "$tmp/out.plain" "$tmp/out.traced"
+	check "$each, attached: the output is the same after the attachment" cmp "$tmp/out.plain" "$tmp/out.traced"
 	of "$each" stop
 	wait $server
 	if test $got -ne 0; then

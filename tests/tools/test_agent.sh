@@ -340,7 +340,7 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 		check "the younger one left its account" test -s "$store/logs/$younger.account"
 		check "the reason is printed once" lines_are 1 \
 			"$store/logs/$older: Permission denied; it remains until its account can be written$"
-		check "and that the quota is exceeded" lines_are 1 \
+		check "the exceeded quota is reported" lines_are 1 \
 			"$store/logs has [0-9]* bytes, more than the quota of 20480: 1 log cannot be opened now"
 		chmod 600 "$store/logs/$older"
 		until_true test ! -e "$store/logs/$older"

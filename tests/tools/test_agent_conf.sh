@@ -26,8 +26,8 @@ conf
 run 0 agent -c "$conf" --check
 check "a valid configuration is said to be valid" has out "^$conf: valid: 1 section \[record\], 0 \[trigger\]$"
 check "its sections are shown" has out '^record one: 1048576 bytes for each process, inject no$'
-check "and that nothing would be recorded now" has out '^  no process now$'
-check "and that no trigger is there" has out '^  no trigger: '
+check "--check reports that no process matches now" has out '^  no process now$'
+check "--check reports that there is no trigger" has out '^  no trigger: '
 check "no message" is_empty err
 check "--check makes nothing" test ! -e "$tmp/store"
 

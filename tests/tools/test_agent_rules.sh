@@ -39,7 +39,7 @@ until_true has_logs named 1
 check "an event that must not be there fires" reason_in "$(log_of named)" "rule never v: .* pid $target: v\""
 tell n
 until_true has_logs named 2
-check "and fires again, since no log is held off" has_logs named 2
+check "the same event fires again, because no log is held off" has_logs named 2
 check "a rule that is kept does not fire" has_logs other 0
 check "an event for which the expression is false does not fire" has_logs pid 0
 run 0 agent -c "$conf" --status

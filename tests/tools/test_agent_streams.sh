@@ -47,7 +47,7 @@ run 0 agent -c "$conf" --status
 check "the process is recorded" has out "^record doll: process $target "
 check "the status says that it is not watched" has out \
 	"^not watched: process $target ($puppet) of record doll: durations and triggers on events do not apply: $advice"
-check "and when the agent tries again" has out '; tried again at the next search$'
+check "the status says when the agent tries again" has out '; tried again at the next search$'
 until_true metric 'posixtrace_processes_unwatched{record="doll"} 1'
 check "the metrics count it" metric 'posixtrace_processes_unwatched{record="doll"} 1'
 sleep 0.2 # some searches, each of which tries again
@@ -109,7 +109,7 @@ check "the status counts the logs that were not written" has out \
 	'^trigger command: record doll: [1-4] written, 0 held off, [1-4] not written; the agent.s messages have the reasons$'
 run 1 agent -c "$conf" --snapshot "$(printf 'one\ntwo\033[2J')"
 check "a name cannot harm the terminal" has err '^posixtrace: one.ntwo.x1b.2J: no process that is recorded now has this section or number$'
-check "and is not on standard output" is_empty out
+check "standard output is empty" is_empty out
 
 end_tracer() {
 	kill "$tracer"

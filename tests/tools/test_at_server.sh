@@ -59,13 +59,13 @@ run 0 ship --state "$tmp/state" --to "$url" --host web1 "$tmp/odd.ptl"
 lost="select sum(lost) from losses where log = '$tmp/odd.ptl'"
 run 0 query --csv --at "$url" "$lost"
 check "losses of unknown type have rows" has out '^7$'
-check "and are no reason for a message" is_empty err
+check "losses of unknown type cause no message" is_empty err
 run 0 query --at "$url" "$called"
 check "query of a whole ledger: no warning" is_empty err
 delete_rows losses_rows "name = ''"
 run 0 query --csv --at "$url" "$lost"
 check "an older version has sent none" has out '^3$'
-check "which is no lack, but said" has err 'the table losses lacks [0-9]* lost events* of unknown type, because an older version of ship has sent [0-9]* logs*; the table ledger has these events'
+check "the missing losses of an older version are reported" has err 'the table losses lacks [0-9]* lost events* of unknown type, because an older version of ship has sent [0-9]* logs*; the table ledger has these events'
 delete_rows losses_rows 1
 run 3 query --at "$url" "$lost"
 check "query, no losses: a warning" has err 'the table losses of the database lacks rows'

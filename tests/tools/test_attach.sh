@@ -107,7 +107,7 @@ rm -f "$log"
 (ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" --json -d 300ms --policy until-full \
 	>"$tmp/out" 2>"$tmp/err")
 check "a log whose end cannot be written is a failure" test $? -eq 1
-check "and the end of the trace is this failure" has out '"end":"log error"'
+check "the end of the trace is "log error"" has out '"end":"log error"'
 run 1 attach -p "$target" -o "$tmp/new.log" -s 900000G
 check "too large a stream is reported" has err "^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see --size$"
 run 1 attach -p "$target" -o "$tmp/new.log" --log-policy loop --log-size 10
@@ -143,7 +143,7 @@ if command -v script >/dev/null; then
 		has terminal "$log: its writer was killed; waiting at most 10 s for its guardian"
 	kill -CONT "$guardian"
 	wait "$pid"
-	check "and goes on when the log is complete" has terminal ': sound: '
+	check "a waiting command continues when the log is complete" has terminal ': sound: '
 	run 0 verify "$log"
 	check "it says nothing if it need not wait" is_empty err
 	kill_target

@@ -34,7 +34,7 @@ check "a full disk is reported" has err '/dev/full'
 head -c 6000 "$tmp/plain.log" >"$tmp/cut.log"
 run 3 convert "$tmp/cut.log" --to jsonl
 check "a cut log is reported" has err 'cut.log:6000:'
-check "and its end is not complete" has out '"end":false'
+check "the end of a cut log is not complete" has out '"end":false'
 run 4 convert --fail-on-loss "$tmp/overrun.log" --to jsonl
 run 0 convert --fail-on-loss "$tmp/plain.log" --to jsonl
 

@@ -25,7 +25,7 @@ compare() {
 	check "$log $*: jsonl has the events of dump" test "$(grep -c '^{"event"' "$tmp/out")" -eq "$dumped"
 	check "$log $*: csv has the events of dump" test "$(csv_events "$tmp/$log.log" "$@")" -eq "$dumped"
 	run 0 convert "$tmp/$log.log" "$@" --force -o "$tmp/chosen.ptl"
-	check "$log $*: so has a log" test "$("$posixtrace" dump --system "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
+	check "$log $*: a log has the events of dump" test "$("$posixtrace" dump --system "$tmp/chosen.ptl" 2>/dev/null | wc -l)" -eq "$dumped"
 	run 0 verify "$tmp/chosen.ptl"
 	# Conversion and back: additional data of formats has names of its own.
 	for format in evt etw rkh tracex; do
@@ -40,7 +40,7 @@ compare() {
 	run 0 convert "$tmp/$log.log" "$@" --to jsonl
 	check "$log $*: the ledger reports the events that were chosen" grep -q \
 		"^{\"end\":.*\"ledger\":{\"called\":[0-9]*,\"reported\":$dumped," "$tmp/out"
-	check "$log $*: and all that were called" test "$(sed -n 's/^{"end".*"ledger":{\([^}]*\)}.*/\1/p' "$tmp/out" |
+	check "$log $*: the ledger has all called events" test "$(sed -n 's/^{"end".*"ledger":{\([^}]*\)}.*/\1/p' "$tmp/out" |
 		tr ',' '\n' | awk -F: '/"called"/ { called = $2; next } { n += $NF } END { print called - n }')" -eq 0
 	run 0 convert "$tmp/$log.log" "$@" --to chrome
 	run 0 convert "$tmp/$log.log" "$@" --to perfetto -o /dev/null

@@ -121,7 +121,7 @@ check "an end of one log ends no span of another" test "$(grep -c '"ph":"e"' "$t
 check "an end ends the span of its own log" has out '"ph":"b","ts":0.000,.*"id":"0x1"'
 if "$posixtrace" convert --list | grep -q sqlite && command -v sqlite3 >/dev/null; then
 	run 0 convert "$tmp/c" "$tmp/d" --to sqlite -o "$tmp/two.db"
-	check "so it is in a database" test "$(sqlite3 "$tmp/two.db" 'SELECT duration, log FROM spans')" = "3000|$tmp/c"
+	check "a database has the span of its own log" test "$(sqlite3 "$tmp/two.db" 'SELECT duration, log FROM spans')" = "3000|$tmp/c"
 	check "where events have their log" test \
 		"$(sqlite3 "$tmp/two.db" 'SELECT log FROM events ORDER BY time' | paste -sd ' ')" = \
 		"$tmp/c $tmp/d $tmp/c"

@@ -23,7 +23,7 @@ here=${0%/*}
 sums() { "$posixtrace" stat --threads "$1" "$tmp/many.ptl" | grep ' queue length$'; }
 check "the sums are right: $(sums 1)" test "$(sums 1 | tr -s ' ')" = " 60004 -3 8.018 1000 4 queue length"
 for threads in 2 5 32; do
-	check "and the same with $threads threads" test "$(sums $threads)" = "$(sums 1)"
+	check "the sums are the same with $threads threads" test "$(sums $threads)" = "$(sums 1)"
 done
 
 # --- Perfetto's trace processor

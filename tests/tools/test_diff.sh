@@ -102,7 +102,7 @@ run 0 diff "$tmp/lost0" "$tmp/lost7"
 check "a log that has lost nothing says nothing" lacks out '^A: .* lost$'
 check "one that has says how much" has out '^B: .*, 9 events of the compared types lost$'
 check "the rate of its type is marked" has out '^  rate .* type a (lost: 0 in A, 7 in B)$'
-check "and how long its events took" has out '^  p50 .* event a (lost: 0 in A, 7 in B)$'
+check "the durations of its events are marked" has out '^  p50 .* event a (lost: 0 in A, 7 in B)$'
 check "others are not" lacks out ' b (lost'
 run 0 diff -x 's.*' "$tmp/lost0" "$tmp/lost7"
 check "losses of types that are not compared do not count" has out '^B: .*, 7 events of the compared types lost$'
@@ -112,7 +112,7 @@ check "the losses of each figure are counted" has out '"lost_a":0,"lost_b":7'
 run 0 latency "$tmp/lost7"
 check "latency says it" has out ': 2002 events, .*, 9 events of these types lost$'
 check "latency marks an event with losses" has out '  a (7 events lost)$'
-check "and a span, one end of which was lost" has out '  s (2 events lost)$'
+check "latency marks a span if one of its ends was lost" has out '  s (2 events lost)$'
 check "latency marks no other event" lacks out '  b ('
 run 0 latency --json "$tmp/lost7"
 check "in JSON, too" has out '"backwards":0,"lost":7}'

@@ -54,7 +54,7 @@ run 0 dump --where 'fd == 3 && duration > 300us' --pair open,close,fd "$log"
 check "a duration that is not above is left out" is_empty out
 run 0 latency --json --where 'n >= 0 && duration >= 500us' "$log"
 check "latency measures the spans that are wanted" has out '"name":"job","kind":"span","count":5,'
-check "and counts no begin without an end" lacks out '"no_end":[1-9]'
+check "latency counts no begin without an end" lacks out '"no_end":[1-9]'
 run 0 latency --json --pair open,close,fd --where 'duration >= 1ms' "$log"
 check "also of pairs" has out '"name":"open..close","kind":"pair","count":10,'
 

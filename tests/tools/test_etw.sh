@@ -144,7 +144,7 @@ check "a lost event is an event of the trace" has made.jsonl 'etw.lostevent.32'
 made_well extension
 check "an extension is an event" has made.jsonl '"event":"etw.process.extension"'
 made_well extension --join
-check "or joined to the one before" events 7
+check "an extension can be joined to the event before it" events 7
 
 import "$samples/$classic.etl" level --level 3
 check "a level leaves out what is above it" test "$(etw events "$tmp/level.jsonl")" -eq 0

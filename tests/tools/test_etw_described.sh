@@ -43,7 +43,7 @@ check "an event with neither START nor END is no span, whatever its name" \
 	lacks out 'dc"\|syscall"\|kcb_rundown"'
 run 0 convert "$tmp/lives.etl" --to listing
 for class in process thread image; do
-	check "and so in a listing: $class" test \
+	check "a listing pairs the spans of the class $class" test \
 		"$(grep -c "^S etw.$class .* took=0.000200000 " "$tmp/out")" -eq 2
 done
 
@@ -84,7 +84,7 @@ fi
 described metadata
 check "an event of a merged log, with the names of its values" \
 	has out ' etw.Meta-Provider.Drawing/Start color=Green_Light where=0x40 count=2 values="\[1 2\]" text="end" '
-check "and with pointers of 32 bits" has out ' color=Green_Light where=0x40 count=1 values="\[1\]" text="32" '
+check "an event of a merged log with pointers of 32 bits" has out ' color=Green_Light where=0x40 count=1 values="\[1\]" text="32" '
 
 described damaged
 check "each damaged description is reported" test \

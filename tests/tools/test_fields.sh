@@ -58,7 +58,7 @@ assert len(lines) == 10, len(lines)' "$tmp/json"
 	run 0 stat "$log"
 	check "$kind: stat has the descriptions" has out '^    2  named: u32 op{0=read,1=write}; '
 	run 0 stat --json "$log"
-	check "$kind: and so has its JSON" has out '"schema":"u32 op{0=read,1=write}; .*,"level":2,'
+	check "$kind: the JSON of stat has the descriptions" has out '"schema":"u32 op{0=read,1=write}; .*,"level":2,'
 done
 
 finish

@@ -35,7 +35,7 @@ try() {
 		rm "$out"
 	done
 	check "$1 leaves alone what a link leads to" is_precious "$tmp/box/victim"
-	check "and makes nothing where it leads to nothing" test ! -e "$tmp/box/gone"
+	check "$1 does not make the missing target of a link" test ! -e "$tmp/box/gone"
 	mkdir "$out"
 	run 1 "$@" --force
 	check "$1 leaves a folder alone" rmdir "$out"
@@ -96,7 +96,7 @@ cat "$tmp/box/pipe" >"$tmp/box/piped" &
 run 0 convert "$tmp/log" --to tracex -o "$tmp/box/pipe"
 wait $!
 check "a pipe gets the buffer" test -s "$tmp/box/piped"
-check "and nothing is made beside it" test ! -e "$tmp/box/pipe.trxc"
+check "no file is made beside the pipe" test ! -e "$tmp/box/pipe.trxc"
 
 # Folders, descriptors, devices.
 mkdir "$tmp/box/ctf"

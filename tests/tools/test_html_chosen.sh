@@ -97,7 +97,7 @@ if test -n "$browser"; then
 	in_browser "$tmp/spans.html" '(posixtrace.rows.forEach(row => row.time.forEach((time, i) => posixtrace.chooseItem({ kind: "event", row, i }))), [posixtrace.meta.details.is_all, posixtrace.meta.details.count > 4, posixtrace.meta.details.count <= 20])'
 	check "the page has the fields of some of many events" answers '[false,true,true]'
 	in_browser "$tmp/spans.html" '(posixtrace.rows.some(row => [...row.time.keys()].some(i => (posixtrace.chooseItem({ kind: "event", row, i }), document.querySelector("#chosen-event .command")))), document.querySelector(".command").textContent.split(" --begin")[0])'
-	check "and else the command that prints them" has answer 'posixtrace dump --tid '
+	check "the page has the command that prints the other fields" has answer 'posixtrace dump --tid '
 	cp "$tmp/spans.ptl" "$tmp/it's one.ptl"
 	run 0 html --details 0 "$tmp/it's one.ptl" -o "$tmp/quoted.html"
 	in_browser "$tmp/quoted.html" '(posixtrace.chooseItem({ kind: "event", row: posixtrace.rows[0], i: 0 }), document.querySelector(".command").textContent)'

@@ -59,7 +59,7 @@ check "a page with some of the fields says how many" has answer '^\["; searched 
 in_browser "$tmp/some.html" '(posixtrace.find("it" + String.fromCharCode(39) + "s"), posixtrace.openTab("hits"), document.querySelector("#found-list .command").textContent)'
 tr -d '"' <"$tmp/answer" | sed 's/\\\\/\\/g; s/^posixtrace/"$posixtrace"/' >"$tmp/command"
 check "the page names the command that searches all fields" has command "it'.*'s'$"
-check "which can be pasted into a shell" sh -n "$tmp/command"
+check "the command can be pasted into a shell" sh -n "$tmp/command"
 in_browser "$tmp/none.html" '(posixtrace.find("passwd"), [document.getElementById("found").dataset.hits, document.querySelector("#found .warn").textContent])'
 check "also without any fields" answers '["0","; searched the values of 0 % of the events"]'
 in_browser "$tmp/counted.html" '(posixtrace.find("fd=3"), [posixtrace.meta.has_points, document.getElementById("found").dataset.hits, posixtrace.step_to(true), posixtrace.state.item.i, document.querySelectorAll("#chosen-event mark").length])'

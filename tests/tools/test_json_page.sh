@@ -127,15 +127,15 @@ wrong() {
 }
 check "a member that is missing in the page is noticed" \
 	wrong '^stat\.host is not in the page$' stat '/^\.It Va host /d'
-check "so is one of an object in an array" \
+check "a missing member of an object in an array is noticed" \
 	wrong '^latency\.series\.backwards is not in the page$' latency '/^\.It Va backwards /d'
-check "so is one of an object in several sections" \
+check "a missing member of an object in several sections is noticed" \
 	wrong '^verify\.ledger\.unread is not in the page$' verify '/^\.It Va unread /d'
-check "so is one of several in a row" \
+check "a missing member of several in one entry is noticed" \
 	wrong '^why\.answers\.tid is not in the page$' why 's/^\.It Va pid , tid /.It Va pid /'
 check "a wrong type is reported" \
 	wrong '^stat\.pid is not of the type digits' stat 's/^\(\.It Va pid Ta \)number/\1digits/'
-check "so is a member that may be absent without a word" \
+check "a member that can be absent without a note is noticed" \
 	wrong '^dump\.level is absent' dump '/^Absent: its schema has no @level/d'
 
 # --- query and doctor

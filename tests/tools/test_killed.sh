@@ -71,7 +71,7 @@ for policy in append until-full loop; do
 		run 3 dump --system "$log"
 		check "$policy $n: the dump has every event" has_lines out "${events:-none}"
 		check "$policy $n: the message has the reason" has err "its writer has not closed it"
-		check "$policy $n: and finds no damage" lacks err "$log:[0-9]"
+		check "$policy $n: no damage is reported" lacks err "$log:[0-9]"
 		rm -f "$log"
 	done
 done

@@ -56,7 +56,7 @@ check "p99.9" percentile p99_9_ns 999000
 check "the greatest is exact" percentile max_ns 1000000
 check "the total is exact" test "$(column call 9)" = 500.5ms
 check "keys pair across threads" test "$(column job 1)" = 4
-check "and each lasts what it lasts" test "$(column job 3) $(column job 8)" = "5.000ms 5.000ms"
+check "each span has its duration" test "$(column job 3) $(column job 8)" = "5.000ms 5.000ms"
 check "spans of a thread nest" test "$(column function 3) $(column function 8)" = "1.000ms 10.00ms"
 check "an end without a begin and a begin without an end are counted" has out '^ *1 *1 *0 *0 *0  job$'
 check "CPU time is the difference of both fields" has out '^ *4 *20.00ms *12.00ms *3.000ms *60.0%  job$'

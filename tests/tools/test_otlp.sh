@@ -127,9 +127,9 @@ otlp ids "$tmp/sound" >"$tmp/found"
 otlp show "$tmp/sound" >"$tmp/shown"
 check "a span has the trace of its field" has found '^4bf92f3577b34da6a3ce929d0e0e4736 .* req '
 check "a span inside has it too" has found '^4bf92f3577b34da6a3ce929d0e0e4736 .* call '
-check "so has one with a traceparent" test "$(grep -c '^0af7651916cd43dd8448eb211c80319c .* in ' "$tmp/found")" -eq 2
+check "a span with a traceparent has its trace" test "$(grep -c '^0af7651916cd43dd8448eb211c80319c .* in ' "$tmp/found")" -eq 2
 check "its parent is the remote span" has shown "^T[0-9]* S[0-9]* R1 'in' .* parent=b7ad6b7169203331 flags=769"
-check "but the span around it is nearer" has shown "^  T[0-9]* S[0-9]* R1 'in' .* flags=257"
+check "the span around it has precedence over the remote span" has shown "^  T[0-9]* S[0-9]* R1 'in' .* flags=257"
 check "numbers are identifiers too" has found '^00000000000000000000000000000abc 0000000000000def own '
 check "with the parent" has shown "'own' .* parent=0000000000000123"
 check "a span of another trace is linked, not a child" has shown "^T[0-9]* S[0-9]* R1 'req' .* link=T"

@@ -115,7 +115,7 @@ if has_shim; then
 	run 0 record -e 'io.*' -e '!io.c*' sh -c 'sort numbers >sorted'
 	check "patterns hold from the first event on" test "$("$posixtrace" dump "$log" |
 		sed 's/.* 0x[0-9a-f]* \([^ ]*\).*/\1/' | grep -c -v -e '^io.[^c]' -e ^posix)" -eq 0
-	check "and let through what they name" test "$(count_of io.open)" -gt 0
+	check "the named types are recorded" test "$(count_of io.open)" -gt 0
 	cp "$(command -v env)" ./privileged && chown nobody privileged 2>/dev/null && chmod 4755 privileged &&
 		test "$(id -u)" -eq 0 && {
 		run 0 record --syscalls=none ./privileged true
@@ -133,7 +133,7 @@ if has_shim; then
 		': programs that cannot be traced: /bin/echo (executed without LD_PRELOAD); --syscalls=unseen records their system calls$'
 	for chosen in --trace=io '-eio.*' --event=process.end; do
 		run 0 record "$chosen" env LD_PRELOAD=libc.so.6 sort numbers
-		check "$chosen: so is one that gets another list of libraries" has err \
+		check "$chosen: a program with another list of libraries is reported" has err \
 			': programs that cannot be traced: [a-z/]*sort (executed with another LD_PRELOAD); --syscalls'
 	done
 	run 0 record -x process.untraced env LD_PRELOAD=libc.so.6 sort numbers
@@ -242,7 +242,7 @@ record 0 sh -c 'exit 0 first'
 record 0 sh -c 'exit 0 second'
 check "the log before is kept" event_is posixtrace.ptl.old 'sh -c exit 0 first'
 record 0 sh -c 'exit 0 third'
-check "but not the one before that" event_is posixtrace.ptl.old 'sh -c exit 0 second'
+check "an older log is not kept" event_is posixtrace.ptl.old 'sh -c exit 0 second'
 check "the new one is in its place" event_is posixtrace.ptl 'sh -c exit 0 third'
 check "there are no others" test "$(ls posixtrace.* | wc -l)" -eq 2
 record 0 -o other.ptl true
@@ -318,7 +318,7 @@ if test "$(id -u)" -eq 0 && unshare -Ur true 2>/dev/null &&
 	unshare -Ur "$posixtrace" attach -p $pid -d 1ms -o foreign.ptl >out 2>err
 	check "a process outside of a user namespace is not attached to" test $? -eq 1
 	check "the namespace is the reason" has err 'this is a user namespace'
-	check "or a capability that root lacks inside" has err 'one inside needs .*CAP_SYS_PTRACE'
+	check "the message names the missing capability" has err 'one inside needs .*CAP_SYS_PTRACE'
 	check "no log remains" test ! -e foreign.ptl
 	kill $pid
 	wait $pid 2>/dev/null
@@ -342,7 +342,7 @@ fi
 if unshare -pf --mount-proc true 2>/dev/null; then
 	unshare -pf --mount-proc "$posixtrace" record --trace=none -q -o init.ptl \
 		sh "$tmp/orphan.sh" 'sleep 0.2' >out 2>err
-	check "so it is where record is the init process of a container" test $? -eq 6
+	check "record can be the init process of a container" test $? -eq 6
 fi
 
 # Signals. record_busy OPTION...: a program with many events in the background, traced.

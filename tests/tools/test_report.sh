@@ -141,7 +141,7 @@ cat >"$tmp/t3" <<'END'
 END
 run 0 report -t "$tmp/t3" "$log"
 check "text of an event is printed" has out ' \{9,\}begin job 498$'
-check "so is a number, and the process" has out ' \{17,\}end [0-9]* [1-9][0-9]*$'
+check "a number and the process are printed" has out ' \{17,\}end [0-9]* [1-9][0-9]*$'
 check "system events have names" has out ' \{25,\}system posix_trace_stop$'
 check "there is a line an event, and the header" test "$(grep -c job "$tmp/out")" -eq 500 -a \
 	"$(grep -c ' end ' "$tmp/out")" -eq 500

@@ -69,7 +69,7 @@ check "an escape of another byte is bad" has out '^! off=9 bad-escape len=2$'
 check "an escaped escape is other byte too" has out ' bad-escape=1 '
 stream 7E $good A0 7D 7D 7E $next
 listing 3
-check "so is an escape behind an escape" has out '^! off=9 bad-escape len=2$'
+check "an escape behind an escape aborts the frame" has out '^! off=9 bad-escape len=2$'
 stream 7E $good A0 01 02 7E $next
 listing 3
 check "a frame without room for its head is short" has out '^! off=9 short len=3$'
@@ -148,7 +148,7 @@ check "ticks that go back went around" has out '^evt id=0x4a0 time=2.660000000 d
 run 0 convert "$samples/08-export/input.evt" -o "$tmp/o.rkh"
 check "events are written as expected" cmp "$tmp/o.rkh" "$samples/08-export/expected.bin"
 run 0 convert "$tmp/o.rkh" --to evt
-check "and read again without the configuration" has_lines out 4
+check "the events can be read without the configuration" has_lines out 4
 check "with their name" has out '^name 0x1000 "app.loop"$'
 check "events have their context and data" has out '^evt id=0x1000 pid=7 tid=9 addr=0x401000 time=100.000001500 data=01020304$'
 check "time has whole microseconds from the epoch on" has out ' time=100.002001500 data=-$'
@@ -176,9 +176,9 @@ grep -a '^evt' "$tmp/out" | sed 's/^evt id=[^ ]* //' >"$tmp/is"
 check "any data, status, context and time comes back" cmp "$tmp/is" "$tmp/should"
 grep -a '^name' "$tmp/many.evt" | sed 's/^name [^ ]* //' >"$tmp/should"
 grep -a '^name' "$tmp/out" | sed 's/^name [^ ]* //' >"$tmp/is"
-check "so do names of more types than there are ids" cmp "$tmp/is" "$tmp/should"
+check "names of more types than there are ids can be read again" cmp "$tmp/is" "$tmp/should"
 run 0 convert "$tmp/many.rkh" --to rkh --force -o "$tmp/again.rkh"
-check "and the stream is the same once more" cmp "$tmp/many.rkh" "$tmp/again.rkh"
+check "a second conversion gives the same stream" cmp "$tmp/many.rkh" "$tmp/again.rkh"
 head -c 1200 /dev/zero | od -An -v -tx1 | tr -d ' \n' >"$tmp/zeros"
 echo "evt id=0x10 time=1.0 data=$(cat "$tmp/zeros")" >"$tmp/big.evt"
 run 0 convert --from evt "$tmp/big.evt" -o "$tmp/big.rkh"

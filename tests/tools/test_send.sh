@@ -71,7 +71,7 @@ got=$?
 check "a changed byte is reported" test $got -eq 3
 check "by its sums" has err ': checksum: '
 set -- $(account "$tmp/flipped.ptl")
-check "and all are accounted for: $*" test "$1" -ge 20005 -a "$3" -gt 0
+check "all events are accounted for: $*" test "$1" -ge 20005 -a "$3" -gt 0
 piece a.rkh 300000 "$size" >"$tmp/late"
 "$posixtrace" receive -o "$tmp/late.ptl" "$tmp/late" 2>/dev/null
 set -- $(account "$tmp/late.ptl")
@@ -133,7 +133,7 @@ check "convert writes them if it shall" test "$(grep -c posixtrace.schema "$tmp/
 sed 's/ns time; s32 fd/ns tine; s32 fd/' "$tmp/typed.rkh" >"$tmp/hurt.rkh"
 receives 3 hurt.rkh hurt.ptl
 check "without its schema an event is there as it is" test "$(events "$tmp/hurt.ptl" | wc -l)" -eq 6
-check "and none is counted as lost" test "$(account "$tmp/hurt.ptl" | cut -d ' ' -f 3)" = 0
+check "no event is counted as lost" test "$(account "$tmp/hurt.ptl" | cut -d ' ' -f 3)" = 0
 
 # Through sockets, both ways around.
 # port_of FILE: the port on which receive waits

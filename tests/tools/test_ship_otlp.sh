@@ -57,7 +57,7 @@ sed 's/^traces .*/traces 99999999/; s/^ended 1/ended 0/' "$tmp/position" >"$posi
 check "a position behind the end of the log is reported" has err ': the collector has 99999999 spans and .* of this log'
 cp "$tmp/position" "$position"
 check "another host is another log" test "$(fact requests)" -eq $((2 * requests))
-check "and its records have the name" has result '^hosts .*elsewhere'
+check "the records have the name of the other host" has result '^hosts .*elsewhere'
 
 # Each fault at each place. Nothing was stored, so nothing may be there twice.
 for fault in 429 502 503 504 cut half long; do
@@ -82,7 +82,7 @@ rm -rf "$tmp/state"
 serve short
 ships 0 "$log"
 check "a success whose text ends too early is reported" has err ': status 200, but the answer is not complete'
-check "and its request is not sent again" whole "$spans" "$records"
+check "the request with the incomplete answer is not sent again" whole "$spans" "$records"
 
 # The collector asks for a pause.
 rm -rf "$tmp/state"

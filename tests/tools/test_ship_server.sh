@@ -170,7 +170,7 @@ ask 1 "SELECT count() FROM fleet.events WHERE name = 'none'" >/dev/null
 ask 1 "INSERT INTO fleet.voided VALUES (4711)"
 same "$rates" "a voided attempt that arrives late does not count"
 ask 1 "SELECT sum(events) = (SELECT count() FROM fleet.events) FROM fleet.rates" >"$tmp/out" 2>&1
-check "and all events are there once" has out '^1$'
+check "all events are there once" has out '^1$'
 
 # The statements of the page for rates and percentiles.
 awk '/^SELECT minute/ { on = 1 } /^\.Ed/ { on = 0 } on { gsub(/\\e/, "\\"); print }' \

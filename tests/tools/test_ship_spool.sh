@@ -141,7 +141,7 @@ for fault in down down-stored down-late; do
 		# The log is found again: its other events arrive, and are no longer lost.
 		ships 0 "$tmp/4.ptl"
 		check "$fault after $before: found again, nothing is lost" test -z "$(sum spool)"
-		check "$fault after $before: and all is stored" test "$(sum stored)" -eq "$all"
+		check "$fault after $before: all events are stored" test "$(sum stored)" -eq "$all"
 		check "$fault after $before: the account closes again" is_even
 	done
 done
@@ -161,7 +161,7 @@ cp "$tmp/4.ptl" "$spool/9.ptl"
 mv "$spool/4.ptl.account" "$spool/9.ptl.account"
 ships 0 "$spool"
 check "a log beside its account is shipped" has out '9.ptl: [1-9][0-9]* events shipped'
-check "and its account has no meaning" lacks out '9.ptl.account'
+check "the account of a shipped log has no meaning" lacks out '9.ptl.account'
 check "the account closes" is_even
 cp "$tmp/1.account" "$spool/1.ptl.account"
 ships 0 "$spool"
@@ -335,7 +335,7 @@ ships 1 --give-up 1ms --spool 1 "$spool"
 check "the merged account has a limit: $(bytes_of "$spool/merged.1.account")" test \
 	"$(bytes_of "$spool/merged.1.account")" -lt 1300000
 check "others remain" test "$(ls "$spool" | wc -l)" -gt 10
-check "and so does a large one" test -e "$spool/301.ptl.account"
+check "a large account remains" test -e "$spool/301.ptl.account"
 serve
 ships 0 "$spool"
 check "all of them are shipped" has result '^logs_rows 34 whole$'

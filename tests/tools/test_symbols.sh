@@ -140,7 +140,7 @@ for families in io,dl io; do
 	all_known "$tmp/short.ptl" "$families, libraries that come and go" '	main	io.close'
 	check "$families: each library's events are in it" test "$(grep -c '	reads	io.open' "$tmp/out")" -eq 3
 	run 0 dump -e io.open --fields source "$tmp/short.ptl"
-	check "$families: and in the right one" \
+	check "$families: each event is in the right library" \
 		test "$(sed 's/:.*//; s/.*\///' "$tmp/out" | paste -sd ' ')" = 'reads.c reads2.c reads.c'
 done
 run 0 record -q -o "$tmp/short.ptl" -- true
@@ -166,7 +166,7 @@ if "$posixtrace" query --help >/dev/null 2>&1; then
 	cut -f 2,3 "$tmp/out" | sed "s,$src/,,; s/	/,/; s/:/,/; s/^/here,/" >"$tmp/wanted"
 	sed 's/,[^,]*$//' "$tmp/rows" >"$tmp/shown"
 	check "function, source and line are those of dump" cmp "$tmp/shown" "$tmp/wanted"
-	check "and the module is the file" test "$(grep -c ",$tmp/pie\$" "$tmp/rows")" -ge 3
+	check "the module is the file" test "$(grep -c ",$tmp/pie\$" "$tmp/rows")" -ge 3
 	run 0 query --csv "$tmp/pie.ptl" "$tmp/fixed.ptl" \
 		"select log, count(*) from events where function = 'in_the_program' group by log"
 	check "several logs have the same answer" test "$(sed 1d "$tmp/out" | paste -sd ' ')" = "$tmp/fixed.ptl,2 $tmp/pie.ptl,2"
@@ -262,7 +262,7 @@ cp "$tmp/fixed" "$tmp/pie"
 fields "$tmp/pie.ptl"
 check "another program at its path is not used" lacks out '	hidden	'
 check "offsets are printed for another program at its path" has out '	pie+0x[0-9a-f]*	-	'
-check "and it is said that it is another" has err 'pie: there is another file at its path now'
+check "the message says that the file is another one" has err 'pie: there is another file at its path now'
 mkdir "$tmp/copies"
 cp "$tmp/whole" "$tmp/copies/renamed"
 fields "$tmp/pie.ptl" --debug-dir "$tmp/copies"

@@ -197,7 +197,7 @@ run 0 record --force --syscalls -o all.ptl sh script
 "$posixtrace" dump --raw -e sys.openat all.ptl >out
 check "with --syscalls it has, with its text" has out 'result=[0-9]* dfd=-100 .*text="made"'
 "$posixtrace" dump --raw -e io.open --where 'path == "made"' all.ptl >out
-check "and the event of the library" has_lines out 1
+check "with --syscalls it has the event of the library" has_lines out 1
 run 0 record --force --syscalls=none -o none.ptl ./static true
 check "none: the line says so" has err 'cannot be traced: it is statically linked; no kernel tracing: --syscalls=none'
 check "none: no call" test "$("$posixtrace" dump -e 'sys.*' none.ptl 2>/dev/null | wc -l)" = 0
@@ -356,7 +356,7 @@ if ! ldd "$posixtrace" | grep -q libasan && ${CC:-cc} -static -o paced paced.c &
 	short=$("$posixtrace" dump --raw -e sys.getppid short.ptl | wc -l)
 	long=$("$posixtrace" dump --raw -e sys.getppid long.ptl | wc -l)
 	check "a long recording has many more records" test "$long" -gt $((short * 5))
-	check "and needs no more memory for each of them" \
+	check "a long recording needs no memory for each record" \
 		test $((($(cat long.kib) - $(cat short.kib)) * 1024)) -lt $(((long - short) * 40))
 	order=$("$posixtrace" dump --json -e sys.getppid long.ptl | sed 's/.*"ns":"\([0-9]*\)".*/\1/' | sort -n -c 2>&1)
 	check "its events are in order of time" test -z "$order"

@@ -67,7 +67,7 @@ kill -TERM $tracer
 wait $tracer
 check "a signal ends it well" test $? -eq 0
 ("$posixtrace" top -p "$target" -b -d 50ms; echo $? >"$tmp/status") | head -n 1 >"$tmp/out"
-check "so does a reader that goes away" test "$(cat "$tmp/status")" -ne 0
+check "top fails if its reader goes away" test "$(cat "$tmp/status")" -ne 0
 
 # Durations and locks.
 "${top_builddir:-..}/tests/tools/make_times" "$tmp/times.log"
@@ -86,7 +86,7 @@ check "99 percentile" within call 3 99 100
 check "maximum" within call 4 100 100
 check "total" within call 5 5050 5050
 check "spans are paired by their key" has out '^ *4 .*  job$'
-check "and last as long as they do" within job 1 5000 1000000
+check "the spans have their durations" within job 1 5000 1000000
 check "the lock that is waited for longest comes first" test "$(grep -A 1 'CONTENDED LOCK$' "$tmp/out" |
 	grep -c '^ *3 *6000.0 us *2000.0 us *[0-9]*  lock 0x[0-9a-f]* "pool"$')" -eq 1
 check "then others" has out '^ *1 *1000.0 us *1000.0 us *[0-9]*  lock 0x[0-9a-f]*$'

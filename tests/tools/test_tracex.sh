@@ -41,7 +41,7 @@ check "the rest is as it is without that" cmp "$tmp/entries.jsonl" "$tmp/txlinux
 run 0 convert --spans "$samples/txlinux_wrapped.trx" -o "$tmp/spans.log" --to log --force
 run 0 latency "$tmp/spans.log"
 check "latency knows how long threads ran" has out ' tracex_running$'
-check "and how long which mutex was held" has out ' 0x8552be60'
+check "latency has the holds of each mutex" has out ' 0x8552be60'
 run 0 convert "$tmp/spans.log" -o "$tmp/spans.trx" --to tracex --force
 check "a conversion back omits the spans" tracex parts "$tmp/spans.trx" "$samples/txlinux_wrapped.trx"
 

@@ -102,7 +102,7 @@ if ${CC:-cc} -o denied "$source/denied.c" 2>/dev/null; then
 	$by_user ./denied "$posixtrace" record -q --force -o denied.ptl ./causes sleep >measured
 	"$posixtrace" why --thread subject denied.ptl >answer
 	check "why names the cause all the same" grep -q '^Cause: .*sleeping: .* in sleep_hidden (causes.c' answer
-	check "and says what the log lacks" grep -q 'The log does not say when threads had a CPU' answer
+	check "why names the missing data" grep -q 'The log does not say when threads had a CPU' answer
 else
 	echo "without the case in which nothing is permitted: seccomp is needed"
 fi
