@@ -205,6 +205,16 @@ for file in "$src"/doc/*; do
 		grep -qx "$name" "$src/tools/debian/libposixtrace-doc.docs"
 done
 
+# --- environment
+
+names=$(grep -hoE 'getenv\("POSIXTRACE_[A-Z_]+"\)|"POSIXTRACE_[A-Z_]+=?"' -r "$src/lib" "$src/tools" \
+	--include='*.[ch]' | grep -oE 'POSIXTRACE_[A-Z_]+' | sort -u)
+check "the code reads variables of the environment" test "$(echo "$names" | wc -l)" -ge 8
+for name in $names; do
+	# shellcheck disable=SC2086 # names without blanks
+	check "a page describes $name" grep -qE "^\.It Ev $name( |\$)" $pages
+done
+
 # --- headings
 
 # The macros that mdoc calls in the middle of a line.

@@ -65,8 +65,8 @@ run 0 record --inherit -q -p "$target" -o "$log" -d 100ms
 check "record --inherit" is_sound "$log"
 
 # No log is overwritten by mistake.
-attach -d 100ms
-finish_attach 0
+rm -f "$log"
+run 0 attach -p "$target" -o "$log" -d 100ms
 cp "$log" "$tmp/copy"
 run 1 attach -p "$target" -o "$log" -d 100ms
 check "a log that is there is refused" has err "^posixtrace: $log: the file exists; --force replaces it$"
