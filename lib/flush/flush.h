@@ -150,8 +150,8 @@ int ptx_flush_read_closed(struct ptx_flush *flush, int ledger_fd);
 struct ptx_ledger *ptx_flush_closing(struct ptx_flush *flush);
 
 /*
- * Completes the log with the ledger of ptx_flush_closing(), less the events of logs that were closed
- * before, closes the log, and frees `flush`.
+ * Completes the log with the ledger of ptx_flush_closing(), less the events of logs that were
+ * closed before, closes the log, and frees `flush`.
  */
 int ptx_flush_destroy(struct ptx_flush *flush, const struct ptx_log_status *status);
 

@@ -76,8 +76,8 @@ struct ptx_flush {
 void ptx_flush_note_status(struct ptx_flush *flush);
 
 /*
- * In flush.c. ptx_flush_wait_for_turn() acquires the turn. ptx_flush_with_turn() flushes. Its caller
- * has the turn and a shield (base/shield.h), and not the stream's lock.
+ * In flush.c. ptx_flush_wait_for_turn() acquires the turn. ptx_flush_with_turn() flushes. Its
+ * caller has the turn and a shield (base/shield.h), and not the stream's lock.
  */
 void ptx_flush_wait_for_turn(struct ptx_flush *flush, enum ptx_flush_kind kind);
 int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,

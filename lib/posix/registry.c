@@ -148,7 +148,9 @@ void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 	stream->log_fd = fd >= 0 && ptx_file_identify(fd, &stream->log_file) ? fd : -1;
 }
 
-/* No other thread forks while the lock is held, so descriptor and file belong together in a child. */
+/*
+ * No other thread forks while the lock is held, so descriptor and file belong together in a child.
+ */
 void ptx_registry_note_other(struct ptx_stream *stream, int fd)
 {
 	pthread_mutex_lock(&change);

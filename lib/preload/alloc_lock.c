@@ -106,8 +106,9 @@ static bool lock_program(int maps, int flags)
 			return true;
 	}
 	/*
-	 * The kernel could not make the text again. No effect must remain of a call that fails, in
-	 * particular not that of MCL_FUTURE, by which later mappings of the program would fail.
+	 * The kernel could not generate the text of the mappings again. No effect must remain of a
+	 * call that fails, in particular not that of MCL_FUTURE, by which later mappings of the
+	 * program would fail.
 	 */
 	syscall(SYS_munlockall);
 	return false;

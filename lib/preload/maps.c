@@ -65,7 +65,7 @@ bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *m
 	bool is_over = false, is_whole = false;
 	size_t used = 0;
 
-	/* The kernel makes the text anew from the first mapping on. */
+	/* The kernel generates the text again, from the first mapping on. */
 	if (fd < 0 || syscall(SYS_lseek, fd, 0, SEEK_SET) != 0)
 		return false;
 	while (!is_over && used < sizeof buffer) {

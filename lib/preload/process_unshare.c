@@ -42,10 +42,9 @@ static bool may_pause(void)
 	       !shim_is_borrower();
 }
 
-/* If the threads do not run, the caller's state of cancellation before the pause. */
 struct pause {
 	bool is_paused;
-	int cancel_state;
+	int cancel_state; /* the caller's state of cancellation before the pause, if is_paused */
 };
 
 /*
