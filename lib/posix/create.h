@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* posix/create.h - begins a log of a stream, for posix/create.c and posix/rotate.c. */
+/*
+ * posix/create.h - begins a log of a stream, for posix/create.c and posix/rotate.c.
+ *
+ * Threads   all functions may run concurrently for different files.
+ * Errors    0 or an error number; errno may change, the public functions restore it.
+ */
 #ifndef PTX_POSIX_CREATE_H
 #define PTX_POSIX_CREATE_H
 
