@@ -81,6 +81,8 @@ offered() {
 }
 
 # common SHELL: the words that all shells offer.
+HOME=$tmp
+export HOME
 common() {
 	"$posixtrace" completion $1 >"$tmp/script"
 	test -f "$2" && check "$1: the script that is installed" cmp "$tmp/script" "$2"
@@ -97,13 +99,31 @@ common() {
 	offers_$1 'posixtrace status '
 	check "$1: processes" grep -q -x "$$" "$tmp/offers"
 	check "$1: no process that has ended" lacks offers "^$child$"
+	offered $1 "posixtrace dump $tmp/a.ptl --pair job_b" job_begin
+	offered $1 "posixtrace dump $tmp/a.ptl --pair=job_begin,job_e" \
+		$(test $1 = zsh || echo job_begin,)job_end
+	offers_$1 "posixtrace dump $tmp/a.ptl --pair job_begin,job_end,job"
+	check "$1: fields of a pair are not event types" is_empty offers
+	offered $1 'posixtrace record --syscalls=' all none unseen
+	offered $1 'posixtrace record --stack=ti' "$(test $1 = fish && echo 'time.*' || echo 'time.\*')"
+	offered $1 'posixtrace dump ~/a.ptl -e posix_trace_sto' posix_trace_stop
 	test -z "$traced" || offered $1 "posixtrace attach -p $traced -e process.sta" process.start
 }
 
 # --- bash
 
+# bash separates words also at = and : . The offered words replace the last of these words.
 offers_bash() {
-	bash -c '. "$1"; read -ra COMP_WORDS <<<"$2"; [[ $2 != *\  ]] || COMP_WORDS+=("")
+	bash -c '. "$1"; COMP_LINE=$2; COMP_POINT=${#2}
+		for word in $COMP_LINE; do
+			while [[ $word =~ ^([^=:]*)([=:]+)(.*)$ ]]; do
+				[[ ! ${BASH_REMATCH[1]} ]] || COMP_WORDS+=("${BASH_REMATCH[1]}")
+				COMP_WORDS+=("${BASH_REMATCH[2]}")
+				word=${BASH_REMATCH[3]}
+			done
+			[[ ! $word ]] || COMP_WORDS+=("$word")
+		done
+		[[ $COMP_LINE != *\  ]] || COMP_WORDS+=("")
 		COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _posixtrace
 		((${#COMPREPLY[@]})) && printf "%s\n" "${COMPREPLY[@]}"' \
 		bash "$tmp/script" "$1" | sort -u >"$tmp/offers"
@@ -116,9 +136,8 @@ nothing() {
 
 if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
 	common bash "$built/posixtrace.bash"
-	# bash splits --option=value into three words.
-	offered bash 'posixtrace record --policy = lo' loop
-	offered bash 'posixtrace record --policy =' flush until-full loop
+	offered bash 'posixtrace record --policy=lo' loop
+	offered bash 'posixtrace record --policy=' flush until-full loop
 	offered bash 'posixtrace record --trace io,lo' io,lock io,lock-hold
 	offered bash 'posixtrace record --trace all,-dl' all,-dl
 	offered bash 'posixtrace help du' dump
@@ -126,7 +145,7 @@ if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
 	nothing 'posixtrace nothing '
 	nothing 'posixtrace list '
 	offered bash "posixtrace record -o $tmp/x -- sh $tmp/a.p" "$tmp/a.ptl"
-	offered bash "posixtrace record -q --fail-on-loss --policy = loop sh $tmp/a.p" "$tmp/a.ptl"
+	offered bash "posixtrace record -q --fail-on-loss --policy=loop sh $tmp/a.p" "$tmp/a.ptl"
 	offered bash 'posixtrace record -e tim' 'time.\*'
 	offers_bash 'posixtrace record posixtr'
 	check "bash: programs" grep -q -x posixtrace "$tmp/offers"
@@ -137,13 +156,17 @@ if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
 	# The name of an event is text, not a command.
 	if has_format evt; then
 		"$posixtrace" convert "$tmp/a.ptl" --to evt |
-			sed "s|job_begin|\$(touch $tmp/harm)|" >"$tmp/b.evt"
+			sed "s|job_begin|\$(touch $tmp/harm)|; s|job_end|log.x.c:12|" >"$tmp/b.evt"
 		"$posixtrace" convert "$tmp/b.evt" -o "$tmp/b.ptl" || exit 99
 		"$posixtrace" completion events "$tmp/b.ptl" >"$tmp/out"
 		check "the log has such a name" has out '^\$(touch '
 		offers_bash "posixtrace dump $tmp/b.ptl -e "
 		check "bash: a name is quoted" test ! -e "$tmp/harm"
 		check "bash: names are offered" grep -q -x posix_trace_start "$tmp/offers"
+		offered bash "posixtrace dump $tmp/b.ptl -e log.x" log.x.c:12
+		offered bash "posixtrace dump $tmp/b.ptl -e log.x.c:1" 12
+		offered bash "posixtrace dump $tmp/b.ptl --event=log.x.c:" 12
+		offered bash "posixtrace dump $tmp/b.ptl -e 'log.x.c:1" log.x.c:12
 	fi
 fi
 
@@ -169,7 +192,9 @@ fi
 offers_fish() {
 	HOME=$tmp XDG_CONFIG_HOME=$tmp fish -N -c 'source $argv[1]; complete -C $argv[2]' \
 		"$tmp/script" "$1" 2>"$tmp/err" | cut -f 1 | sort -u >"$tmp/offers"
-	sed -i 's/^--[a-z-]*=//' "$tmp/offers"
+	# An option with an optional argument is offered with and without the equals sign.
+	sed -i 's/^\(--[a-z-]*\)=$/\1/; s/^--[a-z-]*=//' "$tmp/offers"
+	sort -u -o "$tmp/offers" "$tmp/offers"
 }
 
 if fish -N -c 'complete -C "ls "' >/dev/null 2>&1; then

@@ -29,6 +29,7 @@ enum option_kind {
 	 * logs
 	 */
 	OPTION_EVENT,
+	OPTION_PAIR,   /* two event types and fields, separated by commas */
 	OPTION_CHOICE, /* one of the words in choices */
 	OPTION_LIST,   /* one or more of the words in choices, separated by commas */
 	OPTION_SOURCE, /* the name of a format that convert reads */

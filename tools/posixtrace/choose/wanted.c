@@ -35,7 +35,7 @@ const struct option_row wanted_rows[] = {
 	{ "tail", WANTED_TAIL, "N",
 		"the last N of the chosen events, or of those that --limit leaves" },
 	{ "pair", WANTED_PAIR, "BEGIN,END[,FIELD]...",
-		"for durations, these event types begin and end a span, too" },
+		"for durations, these event types begin and end a span, too", OPTION_PAIR },
 	OPTION_END
 };
 

@@ -2,9 +2,10 @@
 /*
  * bash.c - the completion for bash: a function with a case for each command.
  *
- * The script needs bash 4 for mapfile, and works without the package bash-completion. If the user
- * types --option=value, COMP_WORDS has three words: the option, = and the value. bash replaces only
- * the value, so the words that the script offers do not begin with the option.
+ * The script needs bash 4 for mapfile, and works without the package bash-completion. bash splits
+ * --option=value, and names with a colon, into several elements of COMP_WORDS. The script joins
+ * them again. readline replaces only the element at the cursor, so the words that the script offers
+ * do not begin with the elements before it.
  */
 #include <stdlib.h>
 
@@ -14,21 +15,46 @@
  * The beginning of the script, up to the cases of the commands. It does not depend on the tables.
  * In bash a function can use the local variables of its caller. A hostile log may contain the name
  * of an event with $(), which compgen -W would expand. So the script compares words one by one, and
- * quotes each word by printf %q. The script discards errors of posixtrace, since they would appear
- * in the prompt.
+ * quotes each word by printf %q. Behind an opening quotation mark it offers only words that mean
+ * the same within quotation marks. The script discards errors of posixtrace, since they would
+ * appear in the prompt.
  */
 static const char head[] =
 	"# Completion of posixtrace for bash. Written by: posixtrace completion bash\n"
 	"\n"
-	"# Offers the words that begin with $current.\n"
+	"# Sets typed to the words of the command line up to the current one, as they are typed,\n"
+	"# and first to the index of each in COMP_WORDS. bash separates words also at = and :\n"
+	"_posixtrace_typed()\n"
+	"{\n"
+	"	local i last=-1 rest=$COMP_LINE\n"
+	"	for ((i = 0; i <= COMP_CWORD; i++)); do\n"
+	"		if ((i == 0)) || [[ $rest == [[:space:]]* ]]; then\n"
+	"			((++last))\n"
+	"			first[last]=$i\n"
+	"			typed[last]=\n"
+	"		fi\n"
+	"		rest=${rest#\"${rest%%[![:space:]]*}\"}\n"
+	"		typed[last]+=${COMP_WORDS[i]}\n"
+	"		rest=${rest#\"${COMP_WORDS[i]}\"}\n"
+	"	done\n"
+	"	count=$last\n"
+	"}\n"
+	"\n"
+	"# Offers the words that begin with $current. bash has the part $kept already.\n"
 	"_posixtrace_words()\n"
 	"{\n"
-	"	local word before=$1\n"
+	"	local word text before=$1\n"
 	"	shift\n"
 	"	for word; do\n"
-	"		if [[ $before$word == \"$current\"* ]]; then\n"
-	"			printf -v word %q \"$word\"\n"
-	"			COMPREPLY+=(\"$before$word\")\n"
+	"		text=$word\n"
+	"		if [[ ! $quote ]]; then\n"
+	"			printf -v text %q \"$word\"\n"
+	"		elif [[ $word == *[\\\"\\'\\$\\`\\\\!]* ]]; then\n"
+	"			continue\n"
+	"		fi\n"
+	"		text=$before$text\n"
+	"		if [[ $before$word == \"$current\"* || $text == \"$current\"* ]]; then\n"
+	"			COMPREPLY+=(\"${text#\"$kept\"}\")\n"
 	"		fi\n"
 	"	done\n"
 	"}\n"
@@ -38,31 +64,35 @@ static const char head[] =
 	"_posixtrace_events()\n"
 	"{\n"
 	"	local word last= logs=()\n"
-	"	for word in \"${COMP_WORDS[@]:2}\"; do\n"
+	"	for word in \"${typed[@]:2}\"; do\n"
+	"		word=${word/#\\~\\//$HOME/}\n"
+	"		word=${word//[\\\"\\'\\\\]/}\n"
 	"		if [[ $last == @(-p|--pid) && $word == +([0-9]) ]]; then\n"
 	"			logs+=(\"$word\")\n"
+	"		elif [[ $word == --pid=+([0-9]) ]]; then\n"
+	"			logs+=(\"${word#--pid=}\")\n"
 	"		elif [[ ! $choices && -f $word ]]; then\n"
 	"			logs+=(\"$word\")\n"
 	"		fi\n"
-	"		[[ $word == = ]] || last=$word\n"
+	"		last=$word\n"
 	"	done\n"
 	"	((${#logs[@]})) || [[ $choices ]] || logs=(posixtrace.ptl)\n"
 	"	((${#logs[@]})) || return\n"
 	"	mapfile -t words < <(posixtrace completion events \"${logs[@]}\" 2>/dev/null)\n"
-	"	_posixtrace_words '' \"${words[@]}\"\n"
+	"	_posixtrace_words \"$before\" \"${words[@]}\"\n"
 	"}\n"
 	"\n"
 	"# Sets $program to the index of the first word that is no option, if there is one.\n"
 	"_posixtrace_program()\n"
 	"{\n"
 	"	local i\n"
-	"	for ((i = 2; i < COMP_CWORD; i++)); do\n"
-	"		if [[ ${COMP_WORDS[i]} == -- ]]; then\n"
+	"	for ((i = 2; i < count; i++)); do\n"
+	"		if [[ ${typed[i]} == -- ]]; then\n"
 	"			program=$((i + 1))\n"
 	"			return\n"
-	"		elif [[ \" = $values \" == *\" ${COMP_WORDS[i]} \"* ]]; then\n"
-	"			[[ ${COMP_WORDS[i + 1]} == = ]] || ((i++))\n"
-	"		elif [[ ${COMP_WORDS[i]} != -* ]]; then\n"
+	"		elif [[ \" $values \" == *\" ${typed[i]} \"* ]]; then\n"
+	"			((i++))\n"
+	"		elif [[ ${typed[i]} != -* ]]; then\n"
 	"			program=$i\n"
 	"			return\n"
 	"		fi\n"
@@ -71,18 +101,25 @@ static const char head[] =
 	"\n"
 	"_posixtrace()\n"
 	"{\n"
-	"	local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}\n"
-	"	local command=${COMP_WORDS[1]} options= values= operands= kind= choices=\n"
-	"	local program= before= words=()\n"
+	"	local options= values= operands= kind= choices= program= before= kept= quote=\n"
+	"	local equals= count= typed=() first=() words=()\n"
+	"	_posixtrace_typed\n"
+	"	local current=${typed[count]} previous=${typed[count - 1]} command=${typed[1]}\n"
 	"\n"
-	"	# bash separates --option=value at the equals sign.\n"
-	"	if [[ $current == = ]]; then\n"
-	"		current=\n"
-	"	elif [[ $previous == = ]] && ((COMP_CWORD > 2)); then\n"
-	"		previous=${COMP_WORDS[COMP_CWORD - 2]}\n"
+	"	if [[ $current == --*=* ]]; then\n"
+	"		equals=1\n"
+	"		previous=${current%%=*}\n"
+	"		current=${current#*=}\n"
+	"	fi\n"
+	"	# readline replaces the text behind an opening quote, or the last = or colon.\n"
+	"	if [[ $current == [\\\"\\']* ]]; then\n"
+	"		quote=${current:0:1}\n"
+	"		current=${current:1}\n"
+	"	elif [[ $COMP_WORDBREAKS == *:* && $current == *[:=]* ]]; then\n"
+	"		kept=${current%\"${current##*[:=]}\"}\n"
 	"	fi\n"
 	"	COMPREPLY=()\n"
-	"	((COMP_CWORD > 1)) || command=\n"
+	"	((count > 1)) || command=\n"
 	"	case $command in\n";
 /*
  * The end of the script. It offers words by the kind that the case of the command has set. If the
@@ -97,10 +134,10 @@ static const char tail[] =
 	"	esac\n"
 	"	if [[ $operands == program ]]; then\n"
 	"		_posixtrace_program\n"
-	"		if [[ $program ]] && ((program < COMP_CWORD)); then\n"
+	"		if [[ $program ]] && ((program < count)); then\n"
 	"			kind=file\n"
 	"			if declare -F _command_offset >/dev/null; then\n"
-	"				_command_offset \"$program\"\n"
+	"				_command_offset \"${first[program]}\"\n"
 	"				return\n"
 	"			fi\n"
 	"		elif [[ $program ]]; then\n"
@@ -111,10 +148,14 @@ static const char tail[] =
 	"		kind=choice choices=$options\n"
 	"	fi\n"
 	"	case ${kind:-$operands} in\n"
-	"	choice | event)\n"
+	"	choice | event | pair)\n"
 	"		read -ra words <<<\"$choices\"\n"
+	"		# The third and following words of a pair are fields.\n"
+	"		[[ $kind != pair || $current != *,*,* ]] || return\n"
+	"		[[ $kind != pair || $current != *,* ]] || before=${current%,*},\n"
 	"		_posixtrace_words '' \"${words[@]}\"\n"
-	"		[[ $kind != event ]] || _posixtrace_events\n"
+	"		[[ $kind == choice ]] || _posixtrace_events\n"
+	"		[[ $kind != pair ]] || compopt -o nospace 2>/dev/null\n"
 	"		[[ ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null\n"
 	"		;;\n"
 	"	list)\n"
@@ -131,6 +172,7 @@ static const char tail[] =
 	"	file)\n"
 	"		compopt -o filenames 2>/dev/null\n"
 	"		mapfile -t COMPREPLY < <(compgen -f -- \"$current\")\n"
+	"		COMPREPLY=(\"${COMPREPLY[@]#\"$kept\"}\")\n"
 	"		;;\n"
 	"	folder)\n"
 	"		compopt -o filenames 2>/dev/null\n"
@@ -152,6 +194,7 @@ static const char tail[] =
 static const char *const kinds[] = {
 	[OPTION_TEXT] = "text", [OPTION_FILE] = "file", [OPTION_FOLDER] = "folder",
 	[OPTION_LOG] = "file", [OPTION_PID] = "pid", [OPTION_EVENT] = "event",
+	[OPTION_PAIR] = "pair",
 	[OPTION_CHOICE] = "choice", [OPTION_LIST] = "list", [OPTION_SOURCE] = "choice",
 	[OPTION_SINK] = "choice", [OPTION_PROGRAM] = "program",
 };
@@ -217,11 +260,12 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	for (size_t i = 0; i < list.count; i++) {
 		const struct option_row *row = list.row[i];
 
-		if (!option_needs_arg(row) || !row->help)
+		if (!row->arg || !row->help)
 			continue;
 		out_str(out, "		");
 		put_names(out, row, " | ");
-		out_printf(out, ") kind=%s choices='", kinds[row->kind]);
+		out_printf(out, ") %skind=%s choices='",
+			   option_needs_arg(row) ? "" : "[[ ! $equals ]] || ", kinds[row->kind]);
 		shells_words(out, row->kind, row->choices);
 		out_str(out, "' ;;\n");
 	}

@@ -42,7 +42,7 @@ static const char head[] =
 	"function __posixtrace_events\n"
 	"	set -l logs\n"
 	"	set -l last ''\n"
-	"	for word in (commandline -opc)[3..-1]\n"
+	"	for word in (string replace -r '^~/' $HOME/ -- (commandline -opc)[3..-1])\n"
 	"		if string match -qr '^(-p|--pid=?)[0-9]+$' -- $last$word $word\n"
 	"			set -a logs (string replace -r -- '^(-p|--pid=)' '' $word)\n"
 	"		else if not set -q argv[1]; and test -f $word\n"
@@ -53,6 +53,12 @@ static const char head[] =
 	"	set -q argv[1]; or set -q logs[1]; or set logs posixtrace.ptl\n"
 	"	set -q argv[1]; and string join \\n -- $argv\n"
 	"	set -q logs[1]; and posixtrace completion events $logs 2>/dev/null\n"
+	"end\n"
+	"\n"
+	"# Event types for the two words before the fields of a pair.\n"
+	"function __posixtrace_pair\n"
+	"	string match -q '*,*,*' -- (commandline -ct)\n"
+	"	or __posixtrace_list (__posixtrace_events)\n"
 	"end\n"
 	"\n"
 	"complete -c posixtrace -f -n __posixtrace_needs_command -s h -l help "
@@ -71,32 +77,35 @@ static void put_quoted(struct out *out, const char *text, size_t len)
 
 /*
  * Writes the options of complete that say how an argument is completed. -r: an argument follows;
- * -x: an argument follows that is not a file name; -F: file names are offered.
+ * -x: an argument follows that is not a file name; -F: file names are offered. An optional argument
+ * follows only behind =, so its option has -f, no file names, instead of -x.
  */
-static void put_kind(struct out *out, enum option_kind kind, const char *choices)
+static void put_kind(struct out *out, enum option_kind kind, const char *choices, bool is_optional)
 {
+	const char *word = is_optional ? " -f" : " -x";
+
 	switch (kind) {
 	case OPTION_TEXT:
-		out_str(out, " -x");
+		out_str(out, word);
 		break;
 	case OPTION_FILE:
 	case OPTION_LOG:
 		out_str(out, " -r -F");
 		break;
 	case OPTION_FOLDER:
-		out_str(out, " -x -a '(__fish_complete_directories)'");
+		out_printf(out, "%s -a '(__fish_complete_directories)'", word);
 		break;
 	case OPTION_PID:
-		out_str(out, " -x -a '(posixtrace completion pids 2>/dev/null)'");
+		out_printf(out, "%s -a '(posixtrace completion pids 2>/dev/null)'", word);
 		break;
 	case OPTION_LIST:
-		out_printf(out, " -x -a '(__posixtrace_list %s)'", choices);
+		out_printf(out, "%s -a '(__posixtrace_list %s)'", word, choices);
 		break;
 	case OPTION_PROGRAM:
-		out_str(out, " -x -a '(__fish_complete_subcommand --fcs-skip=2)'");
+		out_printf(out, "%s -a '(__fish_complete_subcommand --fcs-skip=2)'", word);
 		break;
 	case OPTION_EVENT:
-		out_str(out, " -x -a '(__posixtrace_events");
+		out_printf(out, "%s -a '(__posixtrace_events", word);
 		/* fish expands the words of -a, so backslashes protect each * of a pattern. */
 		if (choices) {
 			out_char(out, ' ');
@@ -104,10 +113,13 @@ static void put_kind(struct out *out, enum option_kind kind, const char *choices
 		}
 		out_str(out, ")'");
 		break;
+	case OPTION_PAIR:
+		out_printf(out, "%s -a '(__posixtrace_pair)'", word);
+		break;
 	case OPTION_CHOICE:
 	case OPTION_SOURCE:
 	case OPTION_SINK:
-		out_str(out, " -x -a '");
+		out_printf(out, "%s -a '", word);
 		shells_words(out, kind, choices);
 		out_char(out, '\'');
 		break;
@@ -134,8 +146,8 @@ static bool put_command(struct out *out, const struct tool_command *command)
 			out_printf(out, " -s %c", row->value);
 		if (row->name)
 			out_printf(out, " -l %s", row->name);
-		if (option_needs_arg(row))
-			put_kind(out, row->kind, row->choices);
+		if (row->arg)
+			put_kind(out, row->kind, row->choices, !option_needs_arg(row));
 		out_str(out, " -d ");
 		put_quoted(out, row->help, shells_brief(row->help));
 		out_char(out, '\n');
@@ -146,7 +158,7 @@ static bool put_command(struct out *out, const struct tool_command *command)
 	else if (command->operands == OPTION_TEXT)
 		out_str(out, " -f");
 	else
-		put_kind(out, command->operands, command->words);
+		put_kind(out, command->operands, command->words, false);
 	out_char(out, '\n');
 	free(list.row);
 	return true;

@@ -43,6 +43,7 @@ static const char head[] =
 	"	local -a logs names\n"
 	"	local word last\n"
 	"	for word in ${(Q)words[2,-1]}; do\n"
+	"		word=${word/#\\~\\//$HOME/}\n"
 	"		if [[ $last$word == (-p|--pid)<-> || $word == --pid=<-> ]]; then\n"
 	"			logs+=(${word#--pid=})\n"
 	"		elif ((!$#)) && [[ -f $word ]]; then\n"
@@ -52,7 +53,17 @@ static const char head[] =
 	"	done\n"
 	"	(($#logs || $#)) || logs=(posixtrace.ptl)\n"
 	"	(($#logs)) && names=(${(f)\"$(posixtrace completion events $logs 2>/dev/null)\"})\n"
-	"	compadd -- $@ $names\n"
+	"	compadd $suffix -- $@ $names\n"
+	"}\n"
+	"\n"
+	"# Offers event types for the two words before the fields of a pair.\n"
+	"_posixtrace_pair()\n"
+	"{\n"
+	"	local -a suffix\n"
+	"	[[ $PREFIX != *,*,* ]] || return\n"
+	"	[[ $PREFIX == *,* ]] || suffix=(-q -S ,)\n"
+	"	compset -P '*,'\n"
+	"	_posixtrace_events\n"
 	"}\n"
 	"\n"
 	"_posixtrace()\n"
@@ -139,6 +150,9 @@ static void put_action(struct out *out, enum option_kind kind, const char *choic
 			shells_quoted(out, choices, strlen(choices), "*", "\\");
 		}
 		break;
+	case OPTION_PAIR:
+		out_str(out, " _posixtrace_pair");
+		break;
 	case OPTION_CHOICE:
 	case OPTION_SOURCE:
 	case OPTION_SINK:
@@ -161,7 +175,8 @@ static void put_option(struct out *out, const struct option_row *row)
 	 */
 	bool repeats = row->help && strstr(row->help, "may be repeated");
 	const bool needs_arg = option_needs_arg(row);
-	const char *plus = needs_arg ? "+" : "", *equals = needs_arg ? "=" : "";
+	/* =-: an argument that is optional follows the equals sign in the same word. */
+	const char *plus = needs_arg ? "+" : "", *equals = needs_arg ? "=" : row->arg ? "=-" : "";
 
 	if (repeats)
 		out_str(out, "			'*'");
@@ -178,9 +193,13 @@ static void put_option(struct out *out, const struct option_row *row)
 	out_str(out, "'[");
 	put_quoted(out, row->help, shells_brief(row->help), "[]");
 	out_char(out, ']');
-	if (needs_arg) {
-		out_char(out, ':');
-		put_quoted(out, row->arg, strlen(row->arg), ":");
+	if (row->arg) {
+		out_str(out, needs_arg ? ":" : "::");
+		/* An optional argument has the form [=NAME] in the table. */
+		if (needs_arg)
+			put_quoted(out, row->arg, strlen(row->arg), ":");
+		else
+			put_quoted(out, row->arg + 2, strlen(row->arg) - 3, ":");
 		out_char(out, ':');
 		put_action(out, row->kind, row->choices);
 	}

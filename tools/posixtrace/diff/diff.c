@@ -37,7 +37,7 @@ static const struct option_row option_rows[] = {
 		"first remove the slowdown that most spans have in common" },
 	{ "all", OPT_ALL, NULL, "also show types with too few events to be tested" },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that begin and end a span, as for posixtrace latency" },
+		"event types that begin and end a span, as for posixtrace latency", OPTION_PAIR },
 	{ .rows = at_rows },
 	{ .rows = wanted_choice_rows },
 	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },

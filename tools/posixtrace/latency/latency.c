@@ -241,7 +241,7 @@ enum {
 static const struct option_row option_rows[] = {
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
 		"event types that begin and end a span, and fields that are equal in both; "
-		"without fields the thread must be equal; may be repeated" },
+		"without fields the thread must be equal; may be repeated", OPTION_PAIR },
 	{ "slowest", OPT_SLOWEST, "N",
 		"print the N slowest operations and the events around them; the default is none" },
 	{ "around", OPT_AROUND, "N",

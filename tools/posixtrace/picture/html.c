@@ -618,7 +618,7 @@ static const struct option_row option_rows[] = {
 	{ .rows = merge_rows },
 	{ .rows = at_rows },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that begin and end a span, as for posixtrace latency" },
+		"event types that begin and end a span, as for posixtrace latency", OPTION_PAIR },
 	{ .rows = wanted_choice_rows },
 	{ .rows = symbols_rows },
 	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },

@@ -43,7 +43,7 @@ static const struct option_row option_rows[] = {
 		"the picture; - is standard output; a file that exists is refused", OPTION_FILE },
 	{ "force", OPT_FORCE, NULL, "overwrite a file that exists" },
 	{ "pair", OPT_PAIR, "BEGIN,END[,FIELD]...",
-		"event types that begin and end a span, as for posixtrace latency" },
+		"event types that begin and end a span, as for posixtrace latency", OPTION_PAIR },
 	{ .rows = wanted_choice_rows },
 	{ .rows = symbols_rows },
 	{ "utc", OPT_UTC, NULL, "times in options are in UTC" },

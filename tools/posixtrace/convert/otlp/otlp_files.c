@@ -158,7 +158,8 @@ static int files_end(void *context, const struct fmt_end *end)
 
 static const struct option_row option_rows[] = {
 	{ "encoding", FMT_SINK_OPTION, "ENCODING",
-		"json or protobuf; the default is to write files of both" },
+		"json or protobuf; the default is to write files of both",
+		OPTION_CHOICE, "json protobuf" },
 	OPTION_END
 };
 

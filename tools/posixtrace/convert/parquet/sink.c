@@ -255,7 +255,8 @@ static int parquet_end(void *context, const struct fmt_end *end)
 
 static const struct option_row option_rows[] = {
 	{ "compression", FMT_SINK_OPTION, "CODEC",
-		"zstd or none; without this option zstd, if libzstd is there" },
+		"zstd or none; without this option zstd, if libzstd is there",
+		OPTION_CHOICE, "zstd none" },
 	OPTION_END
 };
 

@@ -30,7 +30,7 @@ static const struct option_row option_rows[] = {
 		"the number of ticks after which the timer begins anew; the default is the timer "
 		"mask + 1" },
 	{ "tracex-fields", FMT_SINK_OPTION, "len",
-		"write the length of the data before 12 bytes of it" },
+		"write the length of the data before 12 bytes of it", OPTION_CHOICE, "len" },
 	{ "tracex-names", FMT_SOURCE_OPTION, "FILE",
 		"names of user events, as TraceX's own (.trxc)", OPTION_FILE },
 	{ "tracex-user-ids", FMT_SOURCE_OPTION, "1025",

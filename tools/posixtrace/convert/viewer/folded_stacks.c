@@ -20,7 +20,7 @@
 const struct option_row folded_stacks_rows[] = {
 	{ "stacks", FMT_OPTION, "GLOB",
 		"call stacks of the events whose type matches, instead of spans; cpu.sample: where "
-		"CPU time was spent" },
+		"CPU time was spent", OPTION_EVENT },
 	{ "stack-times", FMT_OPTION, NULL,
 		"with --stacks, how many nanoseconds the calls took, instead of their number" },
 	OPTION_END
