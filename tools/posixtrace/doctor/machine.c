@@ -552,7 +552,7 @@ static void examine_limit(doctor_report *report, const char *name, int resource,
 {
 	struct rlimit limit;
 
-	if (getrlimit((__rlimit_resource_t)resource, &limit) != 0)
+	if (getrlimit(resource, &limit) != 0)
 		doctor_say(report, name, DOCTOR_UNKNOWN, NULL, "%s", strerror(errno));
 	else if (limit.rlim_cur == RLIM_INFINITY)
 		doctor_say(report, name, DOCTOR_WORKS, NULL, "no limit");
