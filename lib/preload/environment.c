@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/environment.c - removes the shim from LD_PRELOAD for programs that cannot load it.
+ * preload/environment.c - changes LD_PRELOAD and so the programs that load the shim.
  *
  * The functions run between fork() or vfork() and execve(). They allocate nothing; the caller
  * provides memory in its frame. The environment is memory of the program and may be large, so it
@@ -18,12 +18,15 @@
 
 #include "preload/filter.h"
 #include "preload/image.h"
+#include "preload/inject.h"
 #include "preload/self.h"
 #include "preload/shim.h"
 #include "preload/text.h"
+#include "preload/vfork.h"
 
-/* The variable, and the file name of the shim in its value. */
+/* The variables, and the file name of the shim in the value of the first one. */
 #define NAME    "LD_PRELOAD="
+#define CHOICE  "POSIXTRACE_TRACE="
 #define LIBRARY "libposixtrace-preload.so"
 
 /* start.c sets these paths when the shim begins. */
@@ -284,18 +287,40 @@ static bool is_environment(char *const envp[])
 }
 
 /*
+ * For an environment without the shim, and a shim that was injected: returns the bytes for an
+ * environment with the shim. Returns 0 if the program does not belong to the recording, or cannot
+ * load the shim. The old variables LD_PRELOAD are `bytes` long, with their NULs.
+ */
+static size_t room_to_add(size_t count, size_t bytes, const struct shim_program *program,
+			  const void *caller)
+{
+	const bool by_child = program->by_child || shim_is_vfork_child() || shim_is_guest();
+
+	if (!shim_own_path[1] || !shim_inject_passes(by_child) ||
+	    is_untraced(program, caller, NULL))
+		return 0;
+	/* Two variables, the NULL, a colon, and the list, which may grow until it is copied. */
+	return (count + 3) * sizeof(char *) + strlen(NAME) + strlen(shim_own_path[1]) + 2 + bytes +
+	       strlen(CHOICE) + SHIM_INJECT_LIST;
+}
+
+/*
  * The function examines the environment first. The result often makes an examination of the
  * program's file unnecessary.
  */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller)
 {
-	size_t count = 0, bytes = 0;
+	size_t count = 0, bytes = 0, others = 0;
 
 	if (!is_environment(envp))
 		return 0;
 	for (; envp && envp[count]; count++)
 		if (has_shim(envp[count]))
 			bytes += strlen(envp[count]) + 1;
+		else if (!strncmp(envp[count], NAME, strlen(NAME)))
+			others += strlen(envp[count]) + 1;
+	if (!bytes && shim_is_late())
+		return room_to_add(count, others, &program, caller);
 	/* No variable has the shim, so the file of the program is needed only for the event. */
 	if (!bytes) {
 		if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))
@@ -306,41 +331,72 @@ size_t shim_environment_room(char *const envp[], struct shim_program program, co
 	return is_untraced(&program, caller, NULL) ? (count + 1) * sizeof(*envp) + bytes : 0;
 }
 
+/* Copies the environment without the shim to `changed`, and the changed variables to `text`. */
+static void remove_shim(char *const envp[], char **changed, char *text)
+{
+	for (; *envp; envp++) {
+		if (!has_shim(*envp)) {
+			*changed++ = *envp;
+			continue;
+		}
+		memcpy(text, NAME, strlen(NAME));
+		copy_without(text + strlen(NAME), *envp + strlen(NAME));
+		if (!text[strlen(NAME)]) /* the shim was its only library */
+			continue; /* the variable is omitted */
+		*changed++ = text;
+		text += strlen(text) + 1;
+	}
+	*changed = NULL;
+}
+
+/*
+ * Copies the environment to `changed`, with the shim as the first library, as posixtrace record
+ * does. The new variables are written to `text`.
+ */
+static void add_shim(char *const envp[], char **changed, char *text)
+{
+	char *library = text;
+
+	*changed++ = library;
+	text = stpcpy(stpcpy(text, NAME), shim_own_path[1]);
+	for (; envp && *envp; envp++)
+		if (!strncmp(*envp, NAME, strlen(NAME))) {
+			if ((*envp)[strlen(NAME)])
+				text = stpcpy(stpcpy(text, ":"), *envp + strlen(NAME));
+		} else if (strncmp(*envp, CHOICE, strlen(CHOICE))) {
+			*changed++ = *envp;
+		}
+	*changed++ = ++text;
+	strcpy(stpcpy(text, CHOICE), shim_inject_list);
+	*changed = NULL;
+}
+
 /*
  * In `room`, the pointers are followed by the texts of the changed variables. The other pointers
  * point to the program's own texts.
  */
-char *const *shim_environment_without(char *const envp[], void *room)
+char *const *shim_environment_change(char *const envp[], void *room)
 {
-	char **without = room, *text;
-	size_t count = 0, kept = 0;
+	char **changed = room;
+	size_t count = 0;
+	bool has = false;
 
-	while (envp[count])
-		count++;
-	text = (char *)(without + count + 1);
-	for (size_t i = 0; i < count; i++) {
-		if (!has_shim(envp[i])) {
-			without[kept++] = envp[i];
-			continue;
-		}
-		memcpy(text, NAME, strlen(NAME));
-		copy_without(text + strlen(NAME), envp[i] + strlen(NAME));
-		if (!text[strlen(NAME)]) /* the shim was its only library */
-			continue; /* the variable is omitted */
-		without[kept++] = text;
-		text += strlen(text) + 1;
-	}
-	without[kept] = NULL;
-	return without;
+	for (; envp && envp[count]; count++)
+		has = has || has_shim(envp[count]);
+	if (has)
+		remove_shim(envp, changed, (char *)(changed + count + 1));
+	else
+		add_shim(envp, changed, (char *)(changed + count + 3));
+	return changed;
 }
 
 /*
  * system() and popen() pass the process's own environment to /bin/sh and have no parameter for
- * another environment.
+ * another environment. Other threads may use that environment, so the shim is not added to it.
  */
 void shim_environment_for_shell(const void *caller)
 {
-	const struct shim_program shell = { AT_FDCWD, "/bin/sh", false };
+	const struct shim_program shell = { AT_FDCWD, "/bin/sh", false, true };
 
 	for (char **variable = environ; variable && *variable; variable++)
 		if (has_shim(*variable)) {
@@ -348,6 +404,9 @@ void shim_environment_for_shell(const void *caller)
 				copy_without(*variable + strlen(NAME), *variable + strlen(NAME));
 			return;
 		}
+	/* The tracer of a running process may not record children at all. */
+	if (shim_is_late() && !shim_inject_passes(true))
+		return;
 	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))
 		is_untraced(&shell, caller, reason_without_shim(environ));
 }

@@ -18,6 +18,7 @@
 #include <sys/epoll.h>
 #include <sys/uio.h>
 
+#include "preload/choose.h"
 #include "preload/environment.h"
 #include "preload/io.h"
 #include "preload/shim.h"
@@ -62,6 +63,10 @@ static void *program, *libc;
 static _Atomic int is_walking;
 /* True if a call of dlopen() that did not return to the shim may have loaded modules. */
 static atomic_bool may_have_loaded;
+
+/* The list of the first tracer. Its last byte is always 0. */
+char shim_inject_list[SHIM_INJECT_LIST];
+static atomic_bool follows; /* whether a tracer records children */
 
 /*
  * Only the C library and the shim define these functions. If the dynamic linker binds them to the
@@ -346,11 +351,27 @@ static long inject_walk(bool is_new)
 }
 
 /*
+ * Notes what executed programs get. Another thread may copy the list meanwhile only if a tracer is
+ * attached, and then the list does not change. A list that is too long would end within a name, so
+ * the programs get the default families instead.
+ */
+static void note_list(const char *list, bool adds)
+{
+	const bool was_following = adds && atomic_load(&follows);
+
+	if (!adds)
+		strcpy(shim_inject_list, strlen(list) < sizeof shim_inject_list ? list : "default");
+	atomic_store(&follows, was_following || shim_number_of(list, SHIM_FOLLOW_NAME, 1));
+}
+
+/*
  * Called by a thread that posixtrace has stopped at a safe place, on a stack of its own and with
  * signals blocked. The table of wrappers is made once: real functions do not change.
  */
 long posixtrace_shim_attach(const char *families)
 {
+	bool adds;
+
 	if (atomic_load(&posixtrace_shim_state) == STATE_PRELOADED)
 		return -EALREADY;
 	/* posixtrace tries again later: the thread that is walking needs only milliseconds. */
@@ -368,7 +389,9 @@ long posixtrace_shim_attach(const char *families)
 	 */
 	shim_uring_unloaded();
 	/* If another tracer is attached, the types that it has chosen remain chosen. */
-	shim_choose_again(families, *posix_trace_active_np);
+	adds = *posix_trace_active_np;
+	note_list(families, adds);
+	shim_choose_again(families, adds);
 	atomic_store(&posixtrace_shim_state, STATE_ATTACHED);
 	return inject_walk(false);
 }
@@ -406,6 +429,22 @@ long posixtrace_shim_detach(void)
 bool shim_inject_is_attached(void)
 {
 	return atomic_load_explicit(&posixtrace_shim_state, memory_order_relaxed) == STATE_ATTACHED;
+}
+
+bool shim_is_late(void)
+{
+	return atomic_load_explicit(&posixtrace_shim_state, memory_order_relaxed) !=
+	       STATE_PRELOADED;
+}
+
+/*
+ * A forked child has an active stream only if the stream is inherited. A child of vfork() uses its
+ * parent's memory, where the stream of the parent is active.
+ */
+bool shim_inject_passes(bool by_child)
+{
+	return shim_inject_is_attached() && *posix_trace_active_np &&
+	       (!by_child || atomic_load_explicit(&follows, memory_order_relaxed));
 }
 
 /*

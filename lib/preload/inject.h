@@ -37,6 +37,19 @@ void shim_inject_loaded(void);
 void shim_inject_may_load(void);
 
 /*
+ * A program that the process executes has the shim only if its environment names the shim. These
+ * functions say whether the wrappers of execve() and the like add the shim to the environment.
+ * shim_is_late() returns whether the shim was injected; otherwise the environment is the program's.
+ * shim_inject_passes() returns whether the next program belongs to the recording. `by_child`: a
+ * child executes the program, so it belongs to the recording only if the tracer records children.
+ * shim_inject_list is the value of POSIXTRACE_TRACE for the program.
+ */
+#define SHIM_INJECT_LIST 1024
+extern char shim_inject_list[SHIM_INJECT_LIST];
+bool shim_is_late(void);
+bool shim_inject_passes(bool by_child);
+
+/*
  * Called in a child of fork(). If a thread of the parent was redirecting slots at the fork, this
  * thread does not exist in the child, so the function lets another thread redirect slots.
  */

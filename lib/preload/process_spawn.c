@@ -37,7 +37,7 @@ struct spawn_data {
 		 * The environment is changed before the check, because an untraced call needs the \
 		 * changed environment, too. \
 		 */ \
-		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched); \
+		envp = SHIM_ENVIRONMENT(envp, AT_FDCWD, path, is_searched, true); \
 		if (!shim_on(PROCESS_SPAWN)) \
 			return next(name)(child, path, actions, attr, argv, envp); \
 		/* Only the part up to call.len is recorded. */ \

@@ -122,6 +122,12 @@
 #define SHIM_CONTENT_NAME "data="
 #define SHIM_CONTENT_MAX  4096
 
+/*
+ * posixtrace adds this entry with the number 1 to the list for a running process whose children it
+ * records. The shim then also passes itself on to programs that the children execute (inject.h).
+ */
+#define SHIM_FOLLOW_NAME "follow="
+
 #define SHIM_TYPES_SHIM(X) \
 	X(SHIM_LOST, SHIM, "posixtrace_shim_lost", \
 	  "u64 early; u64 unnamed; u64 holds; u64 early_alloc; @level 3") \

@@ -14,6 +14,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -240,6 +241,68 @@ static void do_calls(void)
 	wait_for_end();
 }
 
+static const char *own_path;
+
+/*
+ * The program that do_execute() executes. It opens a file that identifies the way of its execution,
+ * and prints whether its environment has the shim, and the variable PROBE_KEPT.
+ */
+static int be_executed(const char *way)
+{
+	const char *preload = getenv("LD_PRELOAD"), *kept = getenv("PROBE_KEPT");
+	char path[64];
+
+	snprintf(path, sizeof(path), "/executed/by/%s", way);
+	need(open(path, O_RDONLY) < 0, path);
+	printf("%s: %s shim, kept %s\n", way,
+	       preload && strstr(preload, "libposixtrace-preload.so") ? "with" : "without",
+	       kept ? kept : "nothing");
+	fflush(stdout);
+	if (strcmp(way, "exec"))
+		return 0;
+	wait_for_end();
+	print("right");
+	return 0;
+}
+
+/* Executes this program for each line of the input, which is a way to execute a program. */
+static void do_execute(void)
+{
+	char way[16], command[600], word[] = "executed";
+
+	while (fgets(way, sizeof(way), stdin)) {
+		char *arguments[] = { (char *)(uintptr_t)own_path, word, way, NULL };
+		pid_t child = -1;
+		int status = -1;
+
+		way[strcspn(way, "\n")] = '\0';
+		if (!strcmp(way, "exec")) {
+			execv(own_path, arguments);
+			need(false, "execv");
+		} else if (!strcmp(way, "fork")) {
+			child = fork();
+			if (child == 0) {
+				execvp(own_path, arguments);
+				_exit(1);
+			}
+		} else if (!strcmp(way, "vfork")) {
+			child = vfork();
+			if (child == 0) {
+				execve(own_path, arguments, environ);
+				_exit(1);
+			}
+		} else if (!strcmp(way, "spawn")) {
+			need(!posix_spawn(&child, own_path, NULL, NULL, arguments, environ),
+			     "posix_spawn");
+		} else {
+			snprintf(command, sizeof(command), "%s executed %s", own_path, way);
+			need(system(command) == 0, "system");
+			continue;
+		}
+		need(waitpid(child, &status, 0) == child && status == 0, way);
+	}
+}
+
 static void begin_seccomp(void)
 {
 	struct sock_filter all = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
@@ -299,10 +362,14 @@ int main(int argc, char **argv)
 		{ "cond", NULL, do_cond },	    { "join", NULL, do_join },
 		{ "sigwait", NULL, do_sigwait },    { "compute", NULL, do_compute },
 		{ "allocate", NULL, do_allocate },  { "calls", NULL, do_calls },
+		{ "execute", NULL, do_execute },
 		{ "seccomp", begin_seccomp, wait_for_end },
 		{ "traced", begin_traced, wait_for_end },
 	};
 
+	own_path = argv[0];
+	if (argc == 3 && !strcmp(argv[1], "executed"))
+		return be_executed(argv[2]);
 	if (argc == 2 && !strcmp(argv[1], "vfork")) {
 		do_vfork(); /* the child prints */
 		print("right");

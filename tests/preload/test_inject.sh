@@ -110,6 +110,64 @@ check "then they are in the log" test "$(count process.child)" -eq 2
 exec 8>&-
 kill_target
 
+# Programs that the process or its children execute. While a tracer records them, the library passes
+# itself on by the environment, and keeps the other variables and libraries.
+ways='fork vfork spawn system'
+lines=1 # "ready"
+has_said() { test "$(wc -l <"$tmp/said")" -ge "$lines"; }
+# execute WAY...: each of them, and then waits for all answers, which are in $tmp/answers.
+execute() {
+	lines=$((lines + $#))
+	printf '%s\n' "$@" >&5
+	check "$*: executed" until_true has_said
+	tail -n $# "$tmp/said" >"$tmp/answers"
+}
+attach_and_execute() { # OPTION: '' or --inherit
+	rm -f "$log"
+	# shellcheck disable=SC2086
+	start "$posixtrace" attach -p "$target" $1 -o "$log" >"$tmp/out" 2>"$tmp/err"
+	tracer=$pid
+	check "it is traced" until_true is_traced
+	shift
+	execute "$@"
+	kill -TERM "$tracer"
+	wait "$tracer"
+}
+PROBE_KEPT=yes LD_PRELOAD=$PROBE_LIBRARY POSIXTRACE_TRACE=none
+export PROBE_KEPT LD_PRELOAD POSIXTRACE_TRACE
+begin execute
+unset PROBE_KEPT LD_PRELOAD POSIXTRACE_TRACE
+# shellcheck disable=SC2086
+attach_and_execute '' $ways
+check "children are not recorded: their programs do not have the library" \
+	test "$(grep -c ': without shim, kept yes$' "$tmp/answers")" -eq 4
+check "their programs are no programs that cannot be traced" test "$(count process.untraced)" -eq 0
+check "one line counts them" sh -c "grep -q '^posixtrace: the process has made 4 children' '$tmp/err' &&
+	test \$(wc -l <'$tmp/err') -eq 1"
+# shellcheck disable=SC2086
+attach_and_execute --inherit $ways
+check "children are recorded: their programs have the library" \
+	test "$(grep -c ': with shim, kept yes$' "$tmp/answers")" -eq 3
+for way in fork vfork spawn; do
+	check "$way: the calls of the program are recorded" \
+		test "$("$posixtrace" dump -e io.open "$log" | grep -c "/executed/by/$way\b")" -eq 1
+done
+check "the log is sound" is_sound
+check "the account is even" is_even "$log"
+check "a line names the program of system()" \
+	has err '^posixtrace: programs that cannot be traced: /bin/sh (executed with[a-z ]* LD_PRELOAD); '
+# shellcheck disable=SC2086
+execute $ways
+check "after the detachment no program has the library" \
+	test "$(grep -c ': without shim, kept yes$' "$tmp/answers")" -eq 4
+attach_and_execute '' exec
+check "the process itself executes a program, which is traced" \
+	grep -q '^exec: with shim, kept yes$' "$tmp/answers"
+check "its calls are recorded" \
+	test "$("$posixtrace" dump -e io.open "$log" | grep -c /executed/by/exec)" -eq 1
+check "nothing is to be told" is_empty err
+end_reading "executed programs"
+
 # Other commands.
 begin wait
 run 0 record -p "$target" -o "$log" -d 100ms --trace io,-lock --force

@@ -140,7 +140,8 @@ static enum recorder_begun open_stream(struct recorder *recorder, const struct s
 	 */
 	recorder->inject.pid = recorder->pid;
 	if (recorder->record->injects &&
-	    preload_inject(&recorder->inject, recorder->pid, recorder->plan.families))
+	    preload_inject(&recorder->inject, recorder->pid, recorder->plan.families,
+			   recorder->plan.inherit))
 		return RECORDER_FAILED;
 	recorder->fd = store_create(store, recorder->name);
 	begun = recorder->fd >= 0 &&

@@ -104,10 +104,10 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 	kernel->families = is_none ? NULL : plan->families;
 	if (is_none) {
 		kernel->has_library = !is_none;
-		return preload_inject(inject, plan->pid, plan->families);
+		return preload_inject(inject, plan->pid, plan->families, plan->inherit);
 	}
 	say_keep(text, sizeof(text));
-	status = preload_inject(inject, plan->pid, plan->families);
+	status = preload_inject(inject, plan->pid, plan->families, plan->inherit);
 	say_keep(NULL, 0);
 	kernel->has_library = status == TOOL_OK;
 	is_final = status && (!kernel_has_calls(kernel) || has_functions) &&

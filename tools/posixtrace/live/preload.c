@@ -18,7 +18,7 @@
 #include "functions/libraries.h"
 #include "inject/inject.h"
 #include "live/process.h"
-#include "../../../lib/preload/types.h" /* the option of --data */
+#include "../../../lib/preload/types.h" /* entries of the list of families */
 
 /* configure defines the path of the installed library. */
 #ifndef PRELOAD_PATH
@@ -219,9 +219,11 @@ const char *preload_path(void)
 	return found ? path : NULL;
 }
 
-int preload_inject(struct inject *inject, pid_t pid, const char *families)
+int preload_inject(struct inject *inject, pid_t pid, const char *families, bool follows)
 {
 	const char *path;
+	char *list = NULL;
+	int failed;
 
 	*inject = (struct inject){ .pid = pid };
 	if (!inject_is_needed(pid))
@@ -233,7 +235,15 @@ int preload_inject(struct inject *inject, pid_t pid, const char *families)
 	path = preload_path();
 	if (!path)
 		return TOOL_FAILURE;
-	if (inject_begin(inject, pid, path, families ? families : "default"))
+	if (!families)
+		families = "default";
+	if (follows && asprintf(&list, "%s,%s1", families, SHIM_FOLLOW_NAME) < 0) {
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	failed = inject_begin(inject, pid, path, follows ? list : families);
+	free(list);
+	if (failed)
 		return TOOL_FAILURE;
 	return inject->refused ? process_say_why(pid, inject->refused) : TOOL_OK;
 }

@@ -600,7 +600,9 @@ static void note_missing(struct processes *p, struct capture *capture)
 	for (size_t i = 0; i < p->rows; i++) {
 		int len;
 
-		if (!is_missing(p, &p->row[i]))
+		/* Without --inherit, nothing is missing if the program of a child has no events. */
+		if ((!capture->plan->inherit && p->row[i].is_forked) ||
+		    !is_missing(p, &p->row[i]))
 			continue;
 		pid = p->row[i].pid;
 		memcpy(data, &pid, sizeof(pid));

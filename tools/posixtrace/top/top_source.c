@@ -65,7 +65,7 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 	 * The library is loaded into the process before the stream exists, so that each event has a
 	 * name. preload_inject() prints its own errors.
 	 */
-	if (preload_inject(&source->inject, pid, families))
+	if (preload_inject(&source->inject, pid, families, false))
 		return TOOL_FAILURE;
 	err = begin_stream(pid, stream_size, &source->trid);
 	/* The message names the option that changes the size. */
