@@ -40,5 +40,5 @@ check "the log is sound" is_sound
 "$posixtrace" why --span net.epoll --slowest 4 "$log" 2>/dev/null >"$tmp/why"
 grep -A2 '^The span' "$tmp/why"
 check "why names the wait for the transaction in three lines" \
-	sh -c "grep -A1 '^The span' '$tmp/why' | grep -q '^Cause: .*ProcSleep.*LockAcquireExtended < XactLockTableWait'"
+	sh -c "grep -A2 '^The span' '$tmp/why' | grep -q '^\\(Cause\\|Chain\\): .*ProcSleep.*LockAcquireExtended < XactLockTableWait'"
 finish

@@ -246,7 +246,8 @@ beside tcl tclsh script.tcl
 beside lua lua5.4 -e 'print(io.popen("echo text"):read("a"), io.open("nofile")) os.exit(5)'
 beside script sh -c 'script -q -c "echo text; exit 3" out; echo $?; grep -c text out'
 beside screen sh -c 'screen -dmS x$$ sh -c "echo text >out"; until test -s out; do sleep 0.1; done'
-beside ninja ninja -j2
+# Its messages have the order in which the commands end.
+beside ninja sh -c 'ninja -j2 --quiet && cat x1 x2 x3'
 beside ccache sh -c 'CCACHE_DIR=$PWD/c ccache gcc -c a.c && CCACHE_DIR=$PWD/c ccache gcc -c a.c'
 beside mold gcc -fuse-ld=mold a.c -o a
 beside lld gcc -fuse-ld=lld a.c -o a
