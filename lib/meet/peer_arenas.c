@@ -276,7 +276,7 @@ static int peek_at(int file, const struct stat *st,
  * The caller holds the lock, so that no other thread opens the file as an arena and claims a place
  * in it before peek_at() closes its descriptor.
  */
-static int peer_arenas_peek(const char *path,
+static int peer_arenas_peek(const char *path, const struct ptx_opener *wanted,
 			    void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
 {
 	int file = open(path, O_PATH | O_CLOEXEC), err = 0;
@@ -289,6 +289,8 @@ static int peer_arenas_peek(const char *path,
 		err = errno;
 	} else if (!S_ISREG(st.st_mode)) {
 		err = EINVAL;
+	} else if (wanted && (st.st_dev != wanted->device || st.st_ino != wanted->inode)) {
+		err = ENOENT;
 	} else {
 		arena = find_open_arena(&st);
 		if (arena)
@@ -300,13 +302,13 @@ static int peer_arenas_peek(const char *path,
 	return err;
 }
 
-int ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-			 void *arg)
+int ptx_peer_arenas_peek(const char *path, const struct ptx_opener *wanted,
+			 void (*look)(void *arg, const struct ptx_arena *arena), void *arg)
 {
 	int err, saved = errno;
 
 	pthread_mutex_lock(&lock);
-	err = peer_arenas_peek(path, look, arg);
+	err = peer_arenas_peek(path, wanted, look, arg);
 	pthread_mutex_unlock(&lock);
 	errno = saved;
 	return err;

@@ -15,6 +15,7 @@
 #define PTX_MEET_PEER_ARENAS_H
 
 #include "arena/arena.h"
+#include "meet/openers.h"
 
 /*
  * Returns the arena in the open file fd, or NULL if the file is no arena. The function owns fd in
@@ -43,11 +44,13 @@ struct ptx_arena *ptx_peer_arenas_make(uint32_t inner_pid);
  * Calls `look` with the arena to which `path` leads. The arena is open during the call. If this
  * process has the arena open already, `look` gets the existing structure. Returns 0 if `look` was
  * called, EINVAL if the file is no arena, or the error number of open(), such as ENOENT if the
- * process has closed the file or has ended. `look` may read the file by pread() and test record
- * locks. The function acquires the lock itself; errno is unchanged.
+ * process has closed the file or has ended. If `wanted` is not null, the path must lead to the file
+ * that this opener had. Otherwise the process has closed that file, which is ENOENT, too: the number
+ * of the descriptor may belong to another arena by now. `look` may read the file by pread() and test
+ * record locks. The function acquires the lock itself; errno is unchanged.
  */
-int ptx_peer_arenas_peek(const char *path, void (*look)(void *arg, const struct ptx_arena *arena),
-			 void *arg);
+int ptx_peer_arenas_peek(const char *path, const struct ptx_opener *wanted,
+			 void (*look)(void *arg, const struct ptx_arena *arena), void *arg);
 
 /* Called in a child, which has one thread: closes its copies of the parent's descriptors. */
 void ptx_peer_arenas_after_fork(void);

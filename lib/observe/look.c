@@ -350,7 +350,7 @@ static void look_at_arena(void *arg, const struct ptx_arena *arena)
  * `path` is a file in /proc/PID/fd or a symbolic link; ptx_peer_arenas_peek() opens and checks the
  * file.
  */
-int ptx_look_at(struct ptx_look *look, const char *path)
+int ptx_look_at(struct ptx_look *look, const char *path, const struct ptx_opener *opener)
 {
 	struct looking looking = { .look = look };
 	int err;
@@ -358,7 +358,7 @@ int ptx_look_at(struct ptx_look *look, const char *path)
 	look->streams = 0;
 	look->is_foreign = false;
 	look->err = 0;
-	err = ptx_peer_arenas_peek(path, look_at_arena, &looking);
+	err = ptx_peer_arenas_peek(path, opener, look_at_arena, &looking);
 	if (!err)
 		err = look->err;
 	return !err && !looking.is_arena ? EINVAL : err;

@@ -331,7 +331,7 @@ static void update_names(struct looking *looking)
 }
 
 /*
- * Opens the arena through any of its openers: some may have ended. If none can be used, the arena
+ * Opens the arena through any of its openers: some may have ended or closed the file. If none can be used, the arena
  * has no streams for this caller, which is no error. If this process lacks descriptors or memory,
  * the function returns that error, because the arena may have streams. After EIO the arena may have
  * streams, too: the function notes that it is unreadable, and the caller continues with the next
@@ -345,7 +345,7 @@ static int open_arena(struct looking *looking)
 	/* An opener may have ended, or closed the file, since the list was made. */
 	for (size_t i = 0; i < looking->openers; i++) {
 		ptx_openers_path(&looking->opener[i], path, sizeof(path));
-		err = ptx_look_at(looking->look, path);
+		err = ptx_look_at(looking->look, path, &looking->opener[i]);
 		if (!err || ptx_io_is_own(err))
 			return err;
 		looking->is_unreadable |= err == EIO;

@@ -42,11 +42,8 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 	struct taking *taking = arg;
 	struct ptx_image image;
 
-	/*
-	 * The opener may have closed the file, so its descriptor may now belong to another arena.
-	 */
-	if (arena->device != taking->source->opener->device ||
-	    arena->inode != taking->source->opener->inode || ptx_arena_fd(arena) < 0)
+	/* The program may have closed the descriptor of the library. */
+	if (ptx_arena_fd(arena) < 0)
 		return;
 	ptx_image_of_file(&image, arena->fd);
 	image.is_live = true;
@@ -68,7 +65,7 @@ static int copy_live(const struct posix_trace_source_np *source, struct ptx_snap
 		int err;
 
 		ptx_openers_path(&source->opener[i], path, sizeof(path));
-		err = ptx_peer_arenas_peek(path, copy_from, &taking);
+		err = ptx_peer_arenas_peek(path, &source->opener[i], copy_from, &taking);
 		if (ptx_io_is_own(err))
 			taking.err = err;
 	}

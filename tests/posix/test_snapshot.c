@@ -257,6 +257,7 @@ static void snapshot_since(void *arg, const struct posix_trace_stream_np *stream
 {
 	struct since *since = arg;
 
+	ck_assert_int_lt(since->fd, 0);
 	since->fd = log_file();
 	OK(posix_trace_snapshot_since_np(stream, since->fd, since->since_ns, &since->older));
 }

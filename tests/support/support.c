@@ -62,6 +62,21 @@ int support_descriptors(void)
 	return count;
 }
 
+/* A failed comparison of descriptors lists them, so that the log shows which one is too many. */
+static void print_descriptors(void)
+{
+	char path[64], target[256];
+
+	for (int fd = 0; fd < 1024; fd++) {
+		ssize_t n;
+
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+		n = readlink(path, target, sizeof(target) - 1);
+		if (n >= 0)
+			fprintf(stderr, "descriptor %d: %.*s\n", fd, (int)n, target);
+	}
+}
+
 static int descriptors_before;
 
 static void count_descriptors(void)
@@ -73,6 +88,8 @@ static void compare_descriptors(void)
 {
 	int now = support_descriptors();
 
+	if (now != descriptors_before)
+		print_descriptors();
 	ck_assert_msg(now == descriptors_before, "descriptors: %d before the test, %d after it",
 		      descriptors_before, now);
 }

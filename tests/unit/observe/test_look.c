@@ -96,30 +96,55 @@ static void check_bounds(void)
 	}
 }
 
+/*
+ * Other observers open and close arenas all the time. Between the list of openers and the look, the
+ * number of a descriptor may change from one arena to another.
+ */
+START_TEST(a_descriptor_that_belongs_to_another_arena_by_now_is_refused)
+{
+	struct ptx_opener opener = { .pid = (uint32_t)getpid() };
+	struct stat st;
+
+	setup();
+	OK(stat(forged.path, &st));
+	opener.device = st.st_dev;
+	opener.inode = st.st_ino;
+	attach(0, 65536);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, &opener), 0);
+	opener.inode++;
+	ck_assert_int_eq(ptx_look_at(look, forged.path, &opener), ENOENT);
+	ck_assert_uint_eq(look->streams, 0);
+	opener.inode--;
+	opener.device++;
+	ck_assert_int_eq(ptx_look_at(look, forged.path, &opener), ENOENT);
+	teardown();
+}
+END_TEST
+
 START_TEST(a_file_that_is_no_arena_is_refused)
 {
 	int plain = memory_file("posix-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	char path[40];
 
 	setup();
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	ck_assert_uint_eq(look->streams, 0);
 	ck_assert_int_ge(plain, 0);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", plain);
-	ck_assert_int_ne(ptx_look_at(look, path), 0); /* empty */
+	ck_assert_int_ne(ptx_look_at(look, path, NULL), 0); /* empty */
 	OK(ftruncate(plain, (off_t)forged.bytes));
 	ck_assert_int_eq(write(plain, forged.control, PTX_PAGE), PTX_PAGE);
-	ck_assert_int_ne(ptx_look_at(look, path), 0); /* the file could be cut */
+	ck_assert_int_ne(ptx_look_at(look, path, NULL), 0); /* the file could be cut */
 	close(plain);
-	ck_assert_int_ne(ptx_look_at(look, path), 0);
-	ck_assert_int_ne(ptx_look_at(look, "/dev/null"), 0);
-	ck_assert_int_ne(ptx_look_at(look, "/proc/self/fd"), 0);
-	ck_assert_int_ne(ptx_look_at(look, "/proc/self/exe"), 0);
+	ck_assert_int_ne(ptx_look_at(look, path, NULL), 0);
+	ck_assert_int_ne(ptx_look_at(look, "/dev/null", NULL), 0);
+	ck_assert_int_ne(ptx_look_at(look, "/proc/self/fd", NULL), 0);
+	ck_assert_int_ne(ptx_look_at(look, "/proc/self/exe", NULL), 0);
 	forged.control->version++;
-	ck_assert_int_ne(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_ne(ptx_look_at(look, forged.path, NULL), 0);
 	forged.control->version--;
 	forged.control->magic++;
-	ck_assert_int_ne(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_ne(ptx_look_at(look, forged.path, NULL), 0);
 	teardown();
 }
 END_TEST
@@ -131,9 +156,9 @@ START_TEST(freed_memory_is_seen_empty_and_stays_absent)
 	setup();
 	attach(5, PTX_REGIONS_AT);
 	/* The observer reads the pages of the names, too. */
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	OK(fstat(forged.fd, &before));
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	ck_assert_uint_eq(look->streams, 1);
 	ck_assert_uint_eq(look->stream[0].bit, 5);
 	ck_assert_uint_eq(look->stream[0].creator, PTX_CREATOR_GONE);
@@ -157,25 +182,25 @@ START_TEST(a_region_that_cannot_be_there_is_not_looked_at)
 	setup();
 	for (size_t i = 0; i < sizeof offsets / sizeof *offsets; i++) {
 		attach(0, offsets[i]);
-		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+		ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 		ck_assert_uint_eq(look->streams, 0);
 	}
 	attach(0, forged.bytes - PTX_PAGE);
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	ck_assert_uint_eq(look->streams, 0);
 	attachment = attach(0, PTX_REGIONS_AT);
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		attachment->stream_size = sizes[i];
-		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+		ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 		ck_assert_uint_eq(look->streams, 0);
 	}
 	attachment->stream_size = 65536;
 	attachment->rings = PTX_RINGS_FEW;
 	attachment->max_data_size = UINT64_MAX;
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	ck_assert_uint_eq(look->streams, 0);
 	attachment->max_data_size = 0;
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	ck_assert_uint_eq(look->streams, 1);
 	teardown();
 }
@@ -199,7 +224,7 @@ START_TEST(counts_and_links_are_bounded)
 		atomic_store(&ring[i].published, 1);
 		atomic_store(&ring[i].current, ptx_link((uint32_t)random_word(&state), 0));
 	}
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	check_bounds();
 	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	/*
@@ -208,7 +233,7 @@ START_TEST(counts_and_links_are_bounded)
 	 */
 	for (uint32_t i = 0; i < PTX_RINGS_FEW; i++)
 		atomic_store(&ring[i].current, ptx_link(i % geometry.chunks, 7));
-	ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+	ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 	ck_assert_uint_eq(look->stream[0].recorded, PTX_RINGS_FEW);
 	munmap(region, geometry.bytes_first);
 	teardown();
@@ -276,7 +301,7 @@ START_TEST(random_words_are_reported_within_bounds)
 	setup();
 	for (int i = 0; i < 300; i++) {
 		scribble_over_all();
-		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+		ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 		check_bounds();
 		if (i % 10 == 0)
 			OK(posix_trace_observe_np(POSIX_TRACE_EVERY_PROCESS_NP, check_told, &told));
@@ -361,7 +386,7 @@ START_TEST(words_that_change_meanwhile_do_no_harm)
 	scribble_over_all();
 	OK(pthread_create(&thread, NULL, scribble_on, NULL));
 	for (int i = 0; i < 300; i++) {
-		ck_assert_int_eq(ptx_look_at(look, forged.path), 0);
+		ck_assert_int_eq(ptx_look_at(look, forged.path, NULL), 0);
 		check_bounds();
 	}
 	atomic_store(&enough, true);
@@ -384,7 +409,7 @@ START_TEST(an_arena_of_ones_own_is_not_opened_again)
 	setup();
 	OK(ptx_attachment_claim(&ptx_arena_self, &bit, &generation));
 	snprintf(path, sizeof path, "/proc/self/fd/%d", ptx_arena_fd(&ptx_arena_self));
-	ck_assert_int_eq(ptx_look_at(look, path), 0);
+	ck_assert_int_eq(ptx_look_at(look, path, NULL), 0);
 	lock = ptx_attachment_lock(bit, F_WRLCK);
 	if (fork() == 0) {
 		int fd = ptx_arena_fd(&ptx_arena_self);
@@ -400,6 +425,7 @@ START_TEST(an_arena_of_ones_own_is_not_opened_again)
 END_TEST
 
 SUITE_MAIN("arena: look", a_file_that_is_no_arena_is_refused,
+	   a_descriptor_that_belongs_to_another_arena_by_now_is_refused,
 	   freed_memory_is_seen_empty_and_stays_absent,
 	   a_region_that_cannot_be_there_is_not_looked_at, counts_and_links_are_bounded,
 	   random_words_are_reported_within_bounds, an_opener_that_has_ended_is_no_member,
