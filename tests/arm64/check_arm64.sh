@@ -64,7 +64,7 @@ lacks=$(sh "$source/tests/builds/lacks.sh" -v "aarch64-linux-gnu-gcc --sysroot=$
 	sh "$tests/inside.sh" "$root" "$folder") || exit 1
 echo "$lacks" | sed 's/^/    /'
 PTX_LACKS=$(echo "$lacks" | sed 's/:.*//' | tr '\n' ' ')
-CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT-300}
+CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT-1500}
 export PTX_LACKS CK_DEFAULT_TIMEOUT
 find tests -name '*.trs' -exec rm -f {} +
 make -k -j"$jobs" -C tests check-TESTS check_PROGRAMS= TESTS="$selected" LOG_COMPILER="$inside" \

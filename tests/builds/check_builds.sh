@@ -48,7 +48,7 @@ builds() {
 
 # runs NAME SUITE
 runs() {
-	(cd "$1/tests" && CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT-300} top_srcdir=$source \
+	(cd "$1/tests" && CK_DEFAULT_TIMEOUT=${CK_DEFAULT_TIMEOUT-1500} top_srcdir=$source \
 		POSIXTRACE_GUARDIAN="$PWD/../lib/posixtrace-guardian" \
 		"./$2" </dev/null)
 }

@@ -417,7 +417,7 @@ static Suite *build(void)
 	TCase *tc;
 	Suite *suite = support_suite("faults: /proc cannot be read", &tc);
 
-	tcase_set_timeout(tc, 600);
+	tcase_set_timeout(tc, 1800);
 	tcase_add_test(tc, a_ledger_takes_nothing_from_the_living_whatever_call_fails);
 	tcase_add_loop_test(tc, under_kills_the_account_is_exact_though_proc_cannot_be_read, 0, 2);
 	return suite;

@@ -256,7 +256,7 @@ static Suite *build(void)
 	TCase *tc;
 	Suite *suite = support_suite("suspended", &tc);
 
-	tcase_set_timeout(tc, 240);
+	tcase_set_timeout(tc, 1800);
 	tcase_add_checked_fixture(tc, suspended_begin, suspended_end);
 	tcase_add_test(tc, a_suspended_target_is_read_and_controlled);
 	tcase_add_test(tc, the_target_of_a_suspended_reader_goes_on);

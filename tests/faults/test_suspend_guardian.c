@@ -143,7 +143,7 @@ static Suite *build(void)
 	TCase *tc;
 	Suite *suite = support_suite("suspended guardians", &tc);
 
-	tcase_set_timeout(tc, 240);
+	tcase_set_timeout(tc, 1800);
 	tcase_add_checked_fixture(tc, suspended_begin, suspended_end);
 	tcase_add_test(tc, a_suspended_guardian_delays_no_process);
 	tcase_add_test(tc, a_guardian_that_was_suspended_completes_the_log_all_the_same);

@@ -294,7 +294,7 @@ static Suite *build(void)
 	TCase *tc;
 	Suite *suite = support_suite("faults", &tc);
 
-	tcase_set_timeout(tc, 600);
+	tcase_set_timeout(tc, 1800);
 	tcase_add_loop_test(tc, any_failing_call_is_reported_and_counted_and_leaves_nothing, 0,
 			    (int)scenario_count);
 	return suite;

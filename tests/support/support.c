@@ -99,7 +99,7 @@ Suite *support_suite(const char *name, TCase **tc)
 	Suite *suite = suite_create(name);
 
 	/* Check's own limit of 4 s would make tests depend on the machine's speed. */
-	setenv("CK_DEFAULT_TIMEOUT", "300", 0);
+	setenv("CK_DEFAULT_TIMEOUT", "1500", 0);
 	*tc = tcase_create(name);
 	tcase_add_checked_fixture(*tc, count_descriptors, compare_descriptors);
 	suite_add_tcase(suite, *tc);

@@ -23,7 +23,7 @@ mkdir -m 700 "$POSIXTRACE_RUNTIME_DIR" || exit 99
 can_attach() {
 	has_shim || return
 	"$posixtrace" record -q --crash --trace=io -o "$tmp/can.ptl" --force true 2>"$tmp/can"
-	sleep 100 &
+	sleep 1000000 &
 	until_true is_at_rest $! sleep
 	"$posixtrace" attach -p $! -d 1ms --trace io -o "$tmp/can.ptl" --force >/dev/null 2>>"$tmp/can"
 	kill -KILL $!

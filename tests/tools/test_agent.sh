@@ -396,7 +396,7 @@ exec 8>&-
 write_conf '[record doll]' "executable = $puppet" '[trigger crash]' 'when = crash' '[trigger end]' 'when = end'
 rm -f "$tmp/hold"
 mkfifo "$tmp/hold"
-start sh -c '"$0" 0 1 r <"$1" >"$2" & exec sleep 1000' "$puppet" "$tmp/hold" "$tmp/ready"
+start sh -c '"$0" 0 1 r <"$1" >"$2" & exec sleep 1000000' "$puppet" "$tmp/hold" "$tmp/ready"
 start_agent
 exec 8>"$tmp/hold"
 until_true status_has '^record doll: process '
@@ -407,7 +407,7 @@ check "its status is known" reason_in "$(log_of end)" 'process [0-9]* (puppet) e
 end_agent TERM 0
 
 # A process without the library is recorded only if its section permits an injection.
-start sleep 1000
+start sleep 1000000
 plain=$pid
 until_true grep -q sleep "/proc/$plain/comm"
 cp "/proc/$plain/exe" "$tmp/plain-sleep"

@@ -11,9 +11,9 @@ write_last() {
 		"last = $1" '[trigger all]' 'when = failure' 'last = all'
 }
 
-# since_mark: the time since $mark and four seconds more. The pause before $mark takes longer, so the
+# since_mark: the time since $mark and 18 seconds more. The pause before $mark takes longer, so the
 # agent may need four seconds until it makes the log.
-since_mark() { echo "$((($(date +%s%N) - mark) / 1000000 + 4000))ms"; }
+since_mark() { echo "$((($(date +%s%N) - mark) / 1000000 + 18000))ms"; }
 
 own_puppet
 start_puppet
@@ -25,13 +25,13 @@ check "all is no limit" has out '^  trigger all: failure$'
 start_agent
 until_true records "$target"
 tell e e e
-sleep 5
+sleep 20
 mark=$(date +%s%N)
 tell e e
 run 0 agent -c "$conf" --snapshot doll --last "$(since_mark)"
 log=$(cat "$tmp/out")
 check "the log has the last events" test "$(count_of u)" -eq 2
-check "the reason has the time" reason_in "$log" 'agent --snapshot; only the last [45][0-9.]*s'
+check "the reason has the time" reason_in "$log" 'agent --snapshot; only the last [1-9][0-9.]*s'
 run 0 agent -c "$conf" --snapshot doll
 log=$(cat "$tmp/out")
 check "nothing was read away" test "$(count_of u)" -eq 5
@@ -75,7 +75,7 @@ check "a log has the events until then" test "$(count_of u)" -ge 2
 log=$(log_of rest)
 check "the last log has all" test "$(count_of u)" -eq 3
 run 0 agent -c "$conf" --status
-check "the logs are counted" has out '^trigger rotate: record doll: [2-9][0-9]* written, 0 held off$'
+check "the logs are counted" has out '^trigger rotate: record doll: \([2-9]\|[1-9][0-9][0-9]*\) written, 0 held off$'
 check "all logs of a rotation are sound" all_sound
 # A new configuration without the trigger ends the rotation; its processes have no second stream.
 write_conf '[record doll]' "executable = $puppet"

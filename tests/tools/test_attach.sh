@@ -205,7 +205,7 @@ exec 5>&- 6<&-
 finish_attach 0
 check "children are traced until they end" test "$(count_of u)" -eq 2
 check "that is the end of the trace" has out '"end":"process ended"'
-start sleep 1000
+start sleep 1000000
 target=$pid
 attach --trace none
 finish_attach 0 TERM

@@ -22,13 +22,13 @@ await() {
 }
 traced=
 if has_shim; then
-	"$posixtrace" record -q -o "$tmp/traced.ptl" -- sh -c 'echo $$ >"$0/pid"; : >"$0/ready"; exec sleep 600' \
+	"$posixtrace" record -q -o "$tmp/traced.ptl" -- sh -c 'echo $$ >"$0/pid"; : >"$0/ready"; exec sleep 1000000' \
 		"$tmp" &
 	recorder=$!
 	await "$tmp/ready"
 	traced=$(cat "$tmp/pid")
 fi
-sh -c 'true & echo $! >"$0/child"; : >"$0/forked"; exec sleep 600' "$tmp" &
+sh -c 'true & echo $! >"$0/child"; : >"$0/forked"; exec sleep 1000000' "$tmp" &
 parent=$!
 await "$tmp/forked"
 child=$(cat "$tmp/child")

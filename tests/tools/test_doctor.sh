@@ -23,7 +23,7 @@ for name in kernel clock 'shared memory' membarrier 'runtime folder' /proc attac
 	check "a line is about $name" finding '[a-z]*' "$name" '[^ ]'
 done
 
-sleep 1000 &
+sleep 1000000 &
 pid=$!
 run 0 doctor $pid
 check "a process that exists has a line with its name" finding works process "$pid (sleep)$"
@@ -39,7 +39,7 @@ wait $pid 2>/dev/null
 
 # A process in another mount namespace, as in a container
 if unshare --user --map-root-user --mount true 2>/dev/null; then
-	unshare --user --map-root-user --mount sh -c 'echo $$ >"$0/inside"; exec sleep 1000' "$tmp" &
+	unshare --user --map-root-user --mount sh -c 'echo $$ >"$0/inside"; exec sleep 1000000' "$tmp" &
 	outside=$!
 	until test -s "$tmp/inside"; do sleep 0.05; done
 	run 0 doctor "$(cat "$tmp/inside")"

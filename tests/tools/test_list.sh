@@ -61,7 +61,7 @@ tell s
 check "by a spawned program too" line "puppet  .*  yes, by 2"
 finish_attach 0 TERM
 end_puppet
-start sleep 1000
+start sleep 1000000
 target=$pid
 attach --trace none
 check "a process without the library waits" line "sleep  *a.log  *flush  *append  *waiting  *0%  *1  *0  .*"

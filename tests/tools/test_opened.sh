@@ -145,7 +145,7 @@ if unshare -pf true 2>/dev/null; then
 	check "its end has the same number" has out 'pid=1 '
 
 	# Process 1 is the shell, and the others are those that it starts.
-	start unshare -pf --kill-child sh -c 'sleep 100 | cat; exit' >/dev/null
+	start unshare -pf --kill-child sh -c 'sleep 1000000 | cat; exit' >/dev/null
 	cat_of() {
 		child_of "$pid" &&
 			for inner in $(cat "/proc/$inner/task/$inner/children"); do

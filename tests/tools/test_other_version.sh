@@ -28,7 +28,7 @@ run 1 status "$target"
 refuses status
 run 1 top -p "$target" --once
 refuses top
-start sleep 60
+start sleep 1000000
 "$posixtrace" list >"$tmp/out" 2>"$tmp/err"
 check "list says that it does not show its streams" has err \
 	"process $target: its streams are not listed: it uses another version"

@@ -194,7 +194,7 @@ END
 	if unshare -pf true 2>/dev/null; then
 		run 0 record unshare -pf ls
 		check "the end of another namespace's process 1 is in the log" has err ' 1 ended with unknown status (ls 1)'
-		run 0 record unshare -pf sh -c 'sleep 100 & exit 0'
+		run 0 record unshare -pf sh -c 'sleep 1000000 & exit 0'
 		check "a process there is not taken for one with its number here" has err ' 1 not visible here (s[a-z]* 2)'
 	fi
 	run 0 record --loop sh -c 'sh -c "exit 7"; exit 0'
@@ -297,14 +297,14 @@ done
 exit 6
 END
 record 6 --wait sh "$tmp/orphan.sh" 'sleep 0.2'
-record 6 --wait sh "$tmp/orphan.sh" 'exec sleep 100' KILL
+record 6 --wait sh "$tmp/orphan.sh" 'exec sleep 1000000' KILL
 record 6 --wait sh "$tmp/orphan.sh" 'sleep 0.1 & sleep 0.1 & sleep 0.1 & exec sleep 0.2'
 record 6 --wait -d 100ms sh "$tmp/orphan.sh" 'sleep 0.5'
 is_whole "a daemon"
 record 6 --wait sh -c 'sh "$1" "sleep 0.2"; status=$?; (setsid sleep 0.3 &) ; exit $status' - "$tmp/orphan.sh"
 if unshare -pf true 2>/dev/null; then
 	# Without --mount-proc, /proc shows other processes with the numbers of this namespace.
-	unshare -pf sh -c 'sleep 100 & exec "$0" attach -p $! -d 1ms -o foreign.ptl' "$posixtrace" >out 2>err
+	unshare -pf sh -c 'sleep 1000000 & exec "$0" attach -p $! -d 1ms -o foreign.ptl' "$posixtrace" >out 2>err
 	check "a foreign /proc is not taken for this namespace's" test $? -eq 1
 	check "the foreign /proc is named as the reason" has err '/proc .*belongs to another namespace of process IDs$'
 	# This shell has no number there, although /proc shows it.
@@ -314,7 +314,7 @@ if unshare -pf true 2>/dev/null; then
 fi
 if test "$(id -u)" -eq 0 && unshare -Ur true 2>/dev/null &&
 	test "$(stat -Lc %i /proc/self/ns/user)" = 4026531837; then
-	start sleep 100
+	start sleep 1000000
 	unshare -Ur "$posixtrace" attach -p $pid -d 1ms -o foreign.ptl >out 2>err
 	check "a process outside of a user namespace is not attached to" test $? -eq 1
 	check "the namespace is the reason" has err 'this is a user namespace'

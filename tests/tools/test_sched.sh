@@ -131,7 +131,7 @@ EOF
 fi
 
 # A program that is already running; one that fails; one that does not exist.
-sleep 100 &
+sleep 1000000 &
 sleeper=$!
 # The new process must have loaded its C library.
 until grep -q libc "/proc/$sleeper/maps" && grep -q '(sleep) S' "/proc/$sleeper/stat"; do sleep 0.01; done

@@ -182,7 +182,7 @@ check "a process's events are sent for as long as asked" test $? -eq 0
 receives 0 live.rkh live.ptl
 set -- $(account "$tmp/live.ptl")
 check "each is there or counted: $*" test "$1" -eq $(($2 + $3)) -a "$2" -gt 100
-start sleep 1000
+start sleep 1000000
 "$posixtrace" send -p $pid -d 0.1 >"$tmp/none.rkh" 2>"$tmp/err"
 check "a process without the library is reported" has err \
 	"^posixtrace: process $pid does not use libposixtrace: it is traced when it executes a program that does\$"

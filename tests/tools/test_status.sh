@@ -93,7 +93,7 @@ tracer=$first
 finish_attach 0 TERM
 
 # A process without the library, one that does not exist, and one of another user.
-start sleep 1000
+start sleep 1000000
 target=$pid
 attach --trace none
 run 0 status "$target"

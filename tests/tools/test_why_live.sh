@@ -82,7 +82,7 @@ fi
 rmdir "$box" 2>/dev/null
 
 # A signal that ends why leaves neither the log nor a process.
-start "$posixtrace" why --run -- sh -c 'echo begun >"$1"; exec sleep 100' name "$tmp/begun"
+start "$posixtrace" why --run -- sh -c 'echo begun >"$1"; exec sleep 1000000' name "$tmp/begun"
 killed=$pid
 until_true test -s "$tmp/begun"
 kill "$killed"
