@@ -37,7 +37,10 @@ struct ptx_proc {
 	bool headless;   /* its first thread has ended, other threads run */
 };
 
-/* EIO: the file does not have the expected form. */
+/*
+ * Reads /proc/NUMBER/stat. Returns 0, EIO if the file does not have the expected form, or the error
+ * of opening or reading the file.
+ */
 int ptx_proc_read(uint32_t number, struct ptx_proc *proc);
 
 /* Returns the length of a clock tick, the unit of ptx_proc.start, in nanoseconds. */

@@ -53,7 +53,7 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
  */
 bool ptx_view_map_far(struct ptx_rings *rings);
 
-/* Undoes a creation and deletes the backing file. */
+/* Destroys a view whose stream could not be created, and deletes the backing file. */
 void ptx_view_withdraw(struct ptx_view *view, const char *backing);
 
 /* Publishes the stream: from now on trace points of the arena's process find it. */
