@@ -116,20 +116,6 @@ START_TEST(the_log_of_a_killed_controller_has_the_targets_events)
 }
 END_TEST
 
-/* Makes a guardian's program that waits until the file "go" exists. */
-static void make_slow_guardian(char *program, const char *go)
-{
-	int fd = mkstemp(program);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_gt(
-		dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
-			go, getenv("POSIXTRACE_GUARDIAN")),
-		0);
-	ck_assert_int_eq(fchmod(fd, 0700), 0);
-	close(fd);
-}
-
 /*
  * EXIT-01: the controller is killed before its guardian begins to work, and while observers examine
  * the stream

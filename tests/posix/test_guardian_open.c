@@ -76,21 +76,6 @@ static pid_t guardian_of(int fd)
 	return (pid_t)pid;
 }
 
-/* Makes a guardian's program that waits for the file "go" before it does its work. */
-static void make_slow_guardian(char *program, const char *go)
-{
-	int fd = mkstemp(program);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_gt(
-		dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
-			go, getenv("POSIXTRACE_GUARDIAN")),
-		0);
-	ck_assert_int_eq(fchmod(fd, 0700), 0);
-	close(fd);
-	setenv("POSIXTRACE_GUARDIAN", program, 1);
-}
-
 static void assert_all_events(int fd, trace_id_t trid)
 {
 	struct posix_trace_status_info status;
@@ -129,6 +114,7 @@ START_TEST(a_reader_waits_for_a_guardian_that_has_not_begun)
 	ck_assert_int_ge(close(mkstemp(go)), 0);
 	ck_assert_int_eq(unlink(go), 0);
 	make_slow_guardian(program, go);
+	setenv("POSIXTRACE_GUARDIAN", program, 1);
 	kill_writer(start_writer(fd));
 	opener = fork();
 	if (opener == 0) {

@@ -15,23 +15,6 @@ static int64_t time_of(const struct seen *seen)
 	return nanoseconds(&seen->info.posix_timestamp);
 }
 
-static void assert_type(const struct seen *seen, trace_event_id_t id)
-{
-	ck_assert_uint_eq(seen->info.posix_event_id, id);
-}
-
-/* Asserts that the events from `index` on are user events without a gap, up to `last`. */
-static void assert_gapless(const struct history *history, size_t index, int last)
-{
-	int number = number_of(&history->event[index]);
-
-	for (; index < history->n; index++, number++)
-		if (number_of(&history->event[index]) != number)
-			ck_abort_msg("event %d is in the place of %d",
-				     number_of(&history->event[index]), number);
-	ck_assert_int_eq(number - 1, last);
-}
-
 /* SLOOP-01, SLOOP-02, SLOOP-03, SLOOP-04, SLOOP-05, SLOOP-06, SLOOP-07, SLOOP-08 */
 START_TEST(the_oldest_events_are_overwritten_and_the_reader_gets_a_report)
 {

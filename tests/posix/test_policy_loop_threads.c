@@ -10,23 +10,6 @@
 #include "support/payload.h"
 #include "support/stream.h"
 
-static void assert_type(const struct seen *seen, trace_event_id_t id)
-{
-	ck_assert_uint_eq(seen->info.posix_event_id, id);
-}
-
-/* Asserts that the events from `index` on are user events without a gap, up to `last`. */
-static void assert_gapless(const struct history *history, size_t index, int last)
-{
-	int number = number_of(&history->event[index]);
-
-	for (; index < history->n; index++, number++)
-		if (number_of(&history->event[index]) != number)
-			ck_abort_msg("event %d is in the place of %d",
-				     number_of(&history->event[index]), number);
-	ck_assert_int_eq(number - 1, last);
-}
-
 enum { PLAYERS = 3 };
 
 static sem_t turn[PLAYERS];

@@ -189,3 +189,19 @@ void assert_events(const char *file, int line, trace_id_t trid, const char *expe
 	free(text);
 	history_free(history);
 }
+
+void assert_type(const struct seen *seen, trace_event_id_t id)
+{
+	ck_assert_uint_eq(seen->info.posix_event_id, id);
+}
+
+void assert_gapless(const struct history *history, size_t index, int last)
+{
+	int number = number_of(&history->event[index]);
+
+	for (; index < history->n; index++, number++)
+		if (number_of(&history->event[index]) != number)
+			ck_abort_msg("event %d is in the place of %d",
+				     number_of(&history->event[index]), number);
+	ck_assert_int_eq(number - 1, last);
+}

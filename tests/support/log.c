@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define END_MS 20000
@@ -295,4 +296,17 @@ void log_wait_for_end(int fd)
 		usleep(1000);
 	}
 	ck_abort_msg("the log was not completed");
+}
+
+void make_slow_guardian(char *program, const char *go)
+{
+	int fd = mkstemp(program);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_gt(
+		dprintf(fd, "#!/bin/sh\nuntil test -e %s; do sleep 0.01; done\nexec %s \"$@\"\n",
+			go, getenv("POSIXTRACE_GUARDIAN")),
+		0);
+	ck_assert_int_eq(fchmod(fd, 0700), 0);
+	close(fd);
 }

@@ -110,4 +110,10 @@ int siphon_finish(struct siphon *siphon); /* copies until no writer is left; ret
 			usleep(1000);        \
 	} while (0)
 
+/*
+ * Makes a guardian's program that waits until the file "go" exists. `program` is a template for
+ * mkstemp() and becomes the path of the program.
+ */
+void make_slow_guardian(char *program, const char *go);
+
 #endif

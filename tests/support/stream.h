@@ -100,6 +100,11 @@ void assert_events(const char *file, int line, trace_id_t trid, const char *expe
 /* Reads all events of the stream and compares their text with expected. */
 #define ck_assert_events(trid, expected) assert_events(__FILE__, __LINE__, trid, expected)
 
+/* Fails if the event has another type. */
+void assert_type(const struct seen *seen, trace_event_id_t id);
+/* Fails unless the events from `index` on are user events without a gap, up to `last`. */
+void assert_gapless(const struct history *history, size_t index, int last);
+
 /* Returns the number in the data of a user event that trace_number() or fill() has recorded. */
 int number_of(const struct seen *seen);
 /* Returns the int that is the data of STOP or ERROR. */

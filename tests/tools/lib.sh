@@ -51,6 +51,15 @@ skip() {
 	exit 77
 }
 
+# worked FILE COMMAND...: the output is in $tmp/FILE; its last lines are printed if the command fails.
+worked() {
+	file=$tmp/$1
+	shift
+	"$@" >"$file" 2>&1 && return
+	tail -n 3 "$file"
+	return 1
+}
+
 # Skips the suite if the tool was built without a format of convert.
 needs_format() {
 	has_format "$1" || skip "built without the format $1"

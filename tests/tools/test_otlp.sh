@@ -9,15 +9,6 @@ command -v python3 >/dev/null || skip "no python3"
 compose=${make_log%/*}/compose
 otlp() { python3 "$here/otlp.py" "$@"; }
 
-# worked FILE COMMAND...: the last lines of its output if it fails.
-worked() {
-	file=$tmp/$1
-	shift
-	"$@" >"$file" 2>&1 && return
-	tail -n 3 "$file"
-	return 1
-}
-
 # convert_to FOLDER ARGUMENT...
 convert_to() {
 	rm -rf "$tmp/$1"

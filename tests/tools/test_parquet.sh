@@ -11,15 +11,6 @@ command -v python3 >/dev/null || skip "no python3"
 codec=zstd
 python3 -c 'import ctypes; ctypes.CDLL("libzstd.so.1")' 2>/dev/null || codec=none
 
-# worked FILE COMMAND...: the last lines of its output if it fails.
-worked() {
-	file=$tmp/$1
-	shift
-	"$@" >"$file" 2>&1 && return
-	tail -n 3 "$file"
-	return 1
-}
-
 # equal NAME LOG...: converts the logs and compares each table with query.
 equal() {
 	name=$1

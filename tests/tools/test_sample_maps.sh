@@ -5,13 +5,7 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
-here=$PWD
-case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
-case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
-cd "$tmp" || exit 99
-unset POSIXTRACE_TRACE LD_PRELOAD
-POSIXTRACE_PRELOAD=$shim
-export POSIXTRACE_PRELOAD
+work_in_tmp
 
 "$posixtrace" record --sample 997 --trace none -q -o s.ptl true 2>err || {
 	grep -q 'the kernel' err || cat err

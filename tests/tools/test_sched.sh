@@ -4,13 +4,7 @@
 . "${0%/*}/lib.sh"
 . "${0%/*}/targets.sh"
 
-here=$PWD
-case $posixtrace in /*) ;; *) posixtrace=$here/$posixtrace ;; esac
-case ${LD_LIBRARY_PATH-} in '' | /*) ;; *) LD_LIBRARY_PATH=$here/$LD_LIBRARY_PATH ;; esac
-cd "$tmp" || exit 99
-unset POSIXTRACE_TRACE LD_PRELOAD
-POSIXTRACE_PRELOAD=$shim
-export POSIXTRACE_PRELOAD
+work_in_tmp
 count_of() { "$posixtrace" dump -e "$2" "$1" | wc -l; }
 
 run 2 record --sched --loop true
