@@ -11,7 +11,9 @@
  * flusher run on two processors: of_least. One thread stores the same events into a ring without
  * any header or check. Another thread writes this ring to a new file of the same folder, in blocks
  * of the log's size. write_MB_per_s is the rate of write(2) for a block that stays in the cache of
- * one processor, which no such recorder reaches.
+ * one processor, which no such recorder reaches. copies_MB_per_s is the rate of a flusher that also
+ * does what a log with checksums needs: it copies the events out of the ring, so that the written
+ * bytes cannot change, and computes a checksum of them.
  *
  * There are two figures of the events of 8 bytes: the share of events lost when the producer traces
  * without a pause, and the highest rate at which no event is lost. The producer keeps a rate by
@@ -19,7 +21,17 @@
  * that lost some. The reported rate was kept once more for a longer time. The best of a few tries
  * counts, here and with LTTng-UST, because other load of the machine can disturb a try. BESIDE_*
  * are the figures of LTTng-UST with equal buffers, which ./run measures in the same run.
+ *
+ * Three figures beside the rate show what bounds it. producer_Mevents_per_s is the rate of the
+ * producer's loop in a stream without a log. least_Mevents_per_s is the rate of two threads without
+ * the library: one stores events around a reading of the counter into a ring, without a check; the
+ * other packs each event into the bytes that it has in a log, and writes them. The rate of the
+ * flusher alone is in the line "compressed" (plain_Mevents_per_s).
+ *
+ * Compressed logs are compared with zstd alone: zstd_Mevents_per_s is the rate of compressing the
+ * plain log, at the same level and in blocks of the log's size.
  */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -34,6 +46,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench_least.h"
 #include "bench_stream.h"
 
 #define BATCH       64
@@ -177,8 +190,26 @@ static struct outcome lossless(const struct outcome *at_full_speed, bool *law)
 	return prove(low, 0.9, law);
 }
 
+/* The rate of the producer's loop in a LOOP stream without a log, the best of a few tries. */
+static double producer_rate(void)
+{
+	double best = 0;
+
+	for (int try = 0; try < TRIES; try++) {
+		trace_id_t trid = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES, -1);
+		double took_ns;
+		uint64_t calls;
+
+		posix_trace_start(trid);
+		calls = produce(FULL_SPEED, TRY_NS, &took_ns);
+		best = fmax(best, (double)calls / took_ns * 1e9);
+		posix_trace_shutdown(trid);
+	}
+	return best;
+}
+
 /* The ring between the two threads of least_rate(): the producer's bytes, and the written bytes. */
-static unsigned char least_ring[BENCH_BUFFER_BYTES];
+static _Alignas(8) unsigned char least_ring[BENCH_BUFFER_BYTES];
 static _Atomic uint64_t least_head, least_tail;
 static atomic_bool least_done;
 
@@ -201,8 +232,34 @@ static void *least_producer(void *arg)
 	return NULL;
 }
 
+/* How write_blocks() gets its bytes. */
+enum source {
+	OWN,    /* one block of its own */
+	BESIDE, /* the ring of least_producer() */
+	COPIED, /* a copy of the ring, with a checksum */
+};
+
+/* The checksum of a log's block. Other processors than x86 add the words. */
+#if defined __x86_64__
+__attribute__((target("sse4.2")))
+#endif
+static uint64_t checksum_of(const unsigned char *block)
+{
+	uint64_t sum = 0, word;
+
+	for (size_t at = 0; at < BLOCK_BYTES; at += sizeof(word)) {
+		memcpy(&word, block + at, sizeof(word));
+#if defined __x86_64__
+		sum = __builtin_ia32_crc32di(sum, word);
+#else
+		sum += word;
+#endif
+	}
+	return sum;
+}
+
 /* Writes blocks to a new file for TRY_NS. Returns the bytes per second. */
-static double write_blocks(bool beside)
+static double write_blocks(enum source source)
 {
 	static unsigned char own[BLOCK_BYTES];
 	double begin = bench_now_ns(), took;
@@ -212,10 +269,15 @@ static double write_blocks(bool beside)
 	do {
 		const unsigned char *block = own;
 
-		if (beside) {
+		if (source != OWN) {
 			while (atomic_load_explicit(&least_head, memory_order_acquire) == bytes)
 				;
 			block = least_ring + bytes % sizeof(least_ring);
+		}
+		if (source == COPIED) {
+			block = memcpy(own, block, BLOCK_BYTES);
+			/* The compiler must assume that the checksum is used. */
+			__asm__ volatile("" : : "r"(checksum_of(block)));
 		}
 		if (write(fd, block, BLOCK_BYTES) != BLOCK_BYTES)
 			bench_die("write", errno);
@@ -233,27 +295,118 @@ static double write_rate(void)
 	double best = 0;
 
 	for (int try = 0; try < TRIES; try++)
-		best = fmax(best, write_blocks(false));
+		best = fmax(best, write_blocks(OWN));
 	return best;
 }
 
-/* The same, beside a thread that stores the bytes. */
-static double least_rate(void)
+/* Runs the flusher beside the producer, which fills the ring, and returns its rate. */
+static double beside_producer(void *(*producer_main)(void *), double (*flusher)(void))
+{
+	pthread_t producer;
+	double rate;
+
+	atomic_store(&least_head, 0);
+	atomic_store(&least_tail, 0);
+	atomic_store(&least_done, false);
+	if (pthread_create(&producer, NULL, producer_main, NULL))
+		bench_die("pthread_create", EAGAIN);
+	rate = flusher();
+	atomic_store(&least_done, true);
+	pthread_join(producer, NULL);
+	return rate;
+}
+
+static double write_beside(void)
+{
+	return write_blocks(BESIDE);
+}
+
+static double write_copied(void)
+{
+	return write_blocks(COPIED);
+}
+
+/* The rate of write(2) beside a thread that stores the bytes, the best of a few tries. */
+static double least_rate(double (*flusher)(void))
 {
 	double best = 0;
 
-	for (int try = 0; try < TRIES; try++) {
-		pthread_t producer;
+	for (int try = 0; try < TRIES; try++)
+		best = fmax(best, beside_producer(least_producer, flusher));
+	return best;
+}
 
-		atomic_store(&least_head, 0);
-		atomic_store(&least_tail, 0);
-		atomic_store(&least_done, false);
-		if (pthread_create(&producer, NULL, least_producer, NULL))
-			bench_die("pthread_create", EAGAIN);
-		best = fmax(best, write_blocks(true));
-		atomic_store(&least_done, true);
-		pthread_join(producer, NULL);
+/* An event in the ring of least_event_rate(): 8 bytes of data behind three words. */
+#define LEAST_EVENT_BYTES 32
+#define LEAST_GROUP       256 /* events that the flusher takes at a time */
+
+static void *least_event_producer(void *arg)
+{
+	struct bench_least least = { .ring = (uint64_t *)(void *)least_ring,
+				     .words = sizeof(least_ring) / 8 - LEAST_EVENT_BYTES / 8 };
+	uint64_t head = 0;
+
+	(void)arg;
+	bench_pin(0);
+	while (!atomic_load_explicit(&least_done, memory_order_relaxed)) {
+		if (head - atomic_load_explicit(&least_tail, memory_order_acquire) +
+			    LEAST_GROUP * LEAST_EVENT_BYTES > sizeof(least_ring))
+			continue;
+		for (int i = 0; i < LEAST_GROUP; i++) {
+			bench_least_store(&least, 1, type, &head, sizeof(head));
+			if (least.at == sizeof(least_ring) / 8)
+				least.at = 0;
+			head += LEAST_EVENT_BYTES;
+			atomic_store_explicit(&least_head, head, memory_order_release);
+		}
 	}
+	return NULL;
+}
+
+/* Packs and writes the events for TRY_NS. Returns the events per second. */
+static double write_events(void)
+{
+	static unsigned char packed[BLOCK_BYTES];
+	double begin = bench_now_ns(), took;
+	uint64_t bytes = 0, last = 0;
+	size_t used = 0;
+	int fd = new_file();
+
+	do {
+		while (atomic_load_explicit(&least_head, memory_order_acquire) - bytes <
+		       LEAST_GROUP * LEAST_EVENT_BYTES)
+			;
+		for (int i = 0; i < LEAST_GROUP; i++, bytes += LEAST_EVENT_BYTES) {
+			uint64_t word[LEAST_EVENT_BYTES / 8];
+
+			/* the type, the time since the last event, the data */
+			memcpy(word, least_ring + bytes % sizeof(least_ring), sizeof(word));
+			packed[used] = (unsigned char)word[1];
+			last = word[2] - last;
+			memcpy(packed + used + 1, &last, 2);
+			memcpy(packed + used + 3, &word[3], 8);
+			last = word[2];
+			used += 11;
+			if (used + 11 > sizeof(packed)) {
+				if (write(fd, packed, used) != (ssize_t)used)
+					bench_die("write", errno);
+				used = 0;
+			}
+		}
+		atomic_store_explicit(&least_tail, bytes, memory_order_release);
+		took = bench_now_ns() - begin;
+	} while (took < TRY_NS);
+	close(fd);
+	return (double)bytes / LEAST_EVENT_BYTES / took * 1e9;
+}
+
+/* The rate of the two threads without the library, the best of a few tries. */
+static double least_event_rate(void)
+{
+	double best = 0;
+
+	for (int try = 0; try < TRIES; try++)
+		best = fmax(best, beside_producer(least_event_producer, write_events));
 	return best;
 }
 
@@ -293,18 +446,21 @@ static void flush_payloads(char **beside)
 	static const size_t sizes[] = { 512, 1024, 2048, 4096 };
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		double written = write_rate(), least, other, of_least;
+		double written = write_rate(), least, copied, other, of_least;
 		struct outcome best;
 		bool law = true;
 
 		payload = sizes[i];
-		least = least_rate();
+		least = least_rate(write_beside);
+		copied = least_rate(write_copied);
 		best = lossless_below(2 * least / payload, &law);
 		of_least = best.lost ? 0 : best.rate * payload / least;
 		bench_begin("flush_%s payload_bytes=%zu lost=%" PRIu64 " MB_per_s=%.0f "
-			    "write_MB_per_s=%.0f least_MB_per_s=%.0f Mevents_per_s=%.3f",
+			    "write_MB_per_s=%.0f least_MB_per_s=%.0f copies_MB_per_s=%.0f "
+			    "Mevents_per_s=%.3f",
 			    beside ? "payload" : "tmpfs", payload, best.lost,
-			    best.rate * payload / 1e6, written / 1e6, least / 1e6, best.rate / 1e6);
+			    best.rate * payload / 1e6, written / 1e6, least / 1e6, copied / 1e6,
+			    best.rate / 1e6);
 		if (!beside) {
 			bench_end_floor("of_least", of_least, LEAST_FLOOR, law);
 			continue;
@@ -334,12 +490,41 @@ static double thread_seconds(void)
 	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Flushes before the stream is full, so that each event is in the log. */
-static struct compressed flush_compressed(int level)
+/*
+ * Returns the processor time of zstd for the whole log, or 0 if libzstd cannot be loaded. The
+ * functions are those of its stable interface.
+ */
+static double zstd_seconds(int log, int level)
+{
+	static unsigned char plain[BLOCK_BYTES], packed[2 * BLOCK_BYTES];
+	void *library = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL), *context;
+	void *(*create)(void);
+	size_t (*compress)(void *, void *, size_t, const void *, size_t, int);
+	double seconds = 0;
+	ssize_t n;
+
+	if (!library)
+		return 0;
+	*(void **)&create = dlsym(library, "ZSTD_createCCtx");
+	*(void **)&compress = dlsym(library, "ZSTD_compressCCtx");
+	context = create ? create() : NULL;
+	if (!context || !compress)
+		return 0;
+	for (off_t at = 0; (n = pread(log, plain, sizeof(plain), at)) > 0; at += n) {
+		double begin = thread_seconds();
+
+		compress(context, packed, sizeof(packed), plain, (size_t)n, level);
+		seconds += thread_seconds() - begin;
+	}
+	return seconds;
+}
+
+/* Flushes before the stream is full, so that each event is in the log, which is the file fd. */
+static struct compressed flush_compressed(int level, int fd)
 {
 	struct compressed result = { .seconds = 0 };
 	struct posix_trace_ledger_np line;
-	int fd = new_file(), err;
+	int err;
 	trace_id_t trid = bench_stream_compressed(POSIX_TRACE_UNTIL_FULL, BENCH_BUFFER_BYTES, level,
 						  fd);
 
@@ -363,7 +548,6 @@ static struct compressed flush_compressed(int level)
 	result.law &= line.reported == COMPRESSED_EVENTS;
 	posix_trace_shutdown(trid);
 	result.bytes = (uint64_t)lseek(fd, 0, SEEK_END);
-	close(fd);
 	return result;
 }
 
@@ -371,22 +555,28 @@ static struct compressed flush_compressed(int level)
 static void flush_by_level(void)
 {
 	struct compressed plain = { .seconds = 1e9 }, packed = { .seconds = 1e9 };
+	double zstd = 1e9;
 	bool law = true;
 
 	for (int try = 0; try < TRIES; try++) {
-		struct compressed now = flush_compressed(0);
+		int log = new_file(), packed_log = new_file();
+		struct compressed now = flush_compressed(0, log);
 
 		law &= now.law;
 		plain = now.seconds < plain.seconds ? now : plain;
-		now = flush_compressed(COMPRESSION_LEVEL);
+		zstd = fmin(zstd, zstd_seconds(log, COMPRESSION_LEVEL));
+		now = flush_compressed(COMPRESSION_LEVEL, packed_log);
 		law &= now.law;
 		packed = now.seconds < packed.seconds ? now : packed;
+		close(log);
+		close(packed_log);
 	}
 	bench_begin("log_bytes payload_bytes=8 plain=%.2f",
 		    (double)plain.bytes / COMPRESSED_EVENTS);
 	bench_end_limit("an_event", (double)packed.bytes / COMPRESSED_EVENTS, 5, law);
-	bench_begin("compressed payload_bytes=8 plain_Mevents_per_s=%.1f Mevents_per_s=%.1f",
-		    COMPRESSED_EVENTS / plain.seconds / 1e6,
+	bench_begin("compressed payload_bytes=8 plain_Mevents_per_s=%.1f zstd_Mevents_per_s=%.1f "
+		    "Mevents_per_s=%.1f",
+		    COMPRESSED_EVENTS / plain.seconds / 1e6, COMPRESSED_EVENTS / zstd / 1e6,
 		    COMPRESSED_EVENTS / packed.seconds / 1e6);
 	bench_end_floor("of_plain", plain.seconds / packed.seconds, 0.8, law);
 }
@@ -435,7 +625,9 @@ int main(int argc, char **argv)
 		bench_end(law);
 	}
 	best = lossless(&full, &law);
-	bench_begin("flush_lossless_rate payload_bytes=8");
+	bench_begin("flush_lossless_rate payload_bytes=8 producer_Mevents_per_s=%.2f "
+		    "least_Mevents_per_s=%.2f",
+		    producer_rate() / 1e6, least_event_rate() / 1e6);
 	bench_end_floor("Mevents_per_s", best.lost ? 0 : best.rate / 1e6, LOSSLESS_FLOOR, law);
 	bench_begin("flush_lossless payload_bytes=8 lost=%" PRIu64 " Mevents_per_s=%.2f", best.lost,
 		    best.rate / 1e6);

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * bench_memory.c - the time and memory that the creation of a stream needs.
+ * bench_memory.c - the time and memory that the creation of a stream needs:
+ *
+ *	bench_memory                    the lines of make bench
+ *	bench_memory --sweep KIB MAX    the memory of a stream of so many KiB and this max-data-size,
+ *	                                with 10 to 3000 threads, for each policy and pattern
  *
  * The limit for the time is a tenth of the time in which the kernel makes shared memory of the
  * stream's size present, in the same run: a stream's memory grows with its use. The memory is the
@@ -8,6 +12,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -157,8 +162,174 @@ static void measure_threads(unsigned threads)
 	posix_trace_shutdown(trid);
 }
 
-int main(void)
+/* ------------------------------------------------------------------ --sweep */
+
+/* A case of the sweep. */
+struct sweep {
+	size_t stream, max_data; /* bytes */
+	int policy;
+	unsigned threads;
+	bool alive;      /* the threads that have recorded rest until the memory is measured */
+	size_t bytes[2]; /* of the data of the events of a thread, in turn */
+	unsigned events; /* of each thread */
+};
+
+struct worker {
+	const struct sweep *sweep;
+	sem_t has_recorded;
+	sem_t may_end;
+};
+
+static void *record_share(void *arg)
 {
+	static char data[8192];
+	struct worker *worker = arg;
+
+	for (unsigned i = 0; i < worker->sweep->events; i++)
+		posix_trace_event(one_of_many, data, worker->sweep->bytes[i % 2]);
+	sem_post(&worker->has_recorded);
+	if (worker->sweep->alive)
+		sem_wait(&worker->may_end);
+	return NULL;
+}
+
+/*
+ * Sets *allowed to the memory of posix_trace_attr_setstreamsize(3), without the two cases in which
+ * the page allows more, and creates the stream.
+ */
+static trace_id_t create_for(const struct sweep *sweep, double *allowed, int *log)
+{
+	const double tables = sweep->policy == POSIX_TRACE_LOOP && sweep->threads > 4080 ? 464 : 256;
+	double asked = (double)sweep->stream;
+	size_t largest, system;
+	trace_attr_t attr;
+	trace_id_t trid;
+	int err;
+
+	posix_trace_attr_init(&attr);
+	posix_trace_attr_setstreamsize(&attr, sweep->stream);
+	posix_trace_attr_setmaxdatasize(&attr, sweep->max_data);
+	posix_trace_attr_setstreamfullpolicy(&attr, sweep->policy);
+	posix_trace_attr_getmaxusereventsize(&attr, sweep->max_data, &largest);
+	posix_trace_attr_getmaxsystemeventsize(&attr, &system);
+	largest = largest > system ? largest : system;
+	*log = -1;
+	if (sweep->policy == POSIX_TRACE_FLUSH) {
+		*log = memfd_create("log", MFD_CLOEXEC);
+		err = posix_trace_create_withlog(0, &attr, *log, &trid);
+	} else {
+		err = posix_trace_create(0, &attr, &trid);
+	}
+	if (err)
+		bench_die("creating a stream", err);
+	posix_trace_attr_destroy(&attr);
+	if (asked < 2.0 * (double)largest)
+		asked = 2.0 * (double)largest;
+	*allowed = 2 * asked + SLACK + (double)sweep->threads * ((double)largest + tables);
+	return trid;
+}
+
+/* Starts the threads, which record one after the other, so that each run does the same. */
+static void start_workers(struct worker *worker, pthread_t *thread)
+{
+	const struct sweep *sweep = worker->sweep;
+	pthread_attr_t small;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (unsigned i = 0; i < sweep->threads; i++) {
+		int err = pthread_create(&thread[i], &small, record_share, worker);
+
+		if (err)
+			bench_die("pthread_create", err);
+		sem_wait(&worker->has_recorded);
+		if (!sweep->alive)
+			pthread_join(thread[i], NULL);
+	}
+}
+
+static void end_workers(struct worker *worker, pthread_t *thread)
+{
+	for (unsigned i = 0; i < worker->sweep->threads; i++)
+		sem_post(&worker->may_end);
+	for (unsigned i = 0; i < worker->sweep->threads; i++)
+		pthread_join(thread[i], NULL);
+}
+
+static void sweep_case(const struct sweep *sweep)
+{
+	static const char *const names[] = { [POSIX_TRACE_LOOP] = "LOOP",
+					     [POSIX_TRACE_UNTIL_FULL] = "UNTIL_FULL",
+					     [POSIX_TRACE_FLUSH] = "FLUSH" };
+	struct worker worker = { .sweep = sweep };
+	pthread_t *thread = calloc(sweep->threads, sizeof(*thread));
+	double before = memory(), allowed, used;
+	trace_id_t trid;
+	int log;
+
+	if (!thread)
+		bench_die("threads", ENOMEM);
+	trid = create_for(sweep, &allowed, &log);
+	posix_trace_start(trid);
+	sem_init(&worker.has_recorded, 0, 0);
+	sem_init(&worker.may_end, 0, 0);
+	start_workers(&worker, thread);
+	used = memory() - before;
+	if (sweep->alive)
+		end_workers(&worker, thread);
+	posix_trace_shutdown(trid);
+	if (log >= 0)
+		close(log);
+	free(thread);
+	bench_begin("memory_sweep stream_KiB=%zu max_data=%zu policy=%s threads=%u alive=%d "
+		    "bytes=%zu,%zu events=%u used_KiB=%.0f of_size=%.2f",
+		    sweep->stream >> 10, sweep->max_data, names[sweep->policy], sweep->threads,
+		    sweep->alive, sweep->bytes[0], sweep->bytes[1], sweep->events, used / 1024,
+		    used / (double)sweep->stream);
+	bench_end_limit("of_allowed", used / allowed, 1, true);
+}
+
+/* Each thread records one small event, or so many that all together exceed the stream's size. */
+static void sweep_patterns(struct sweep *sweep)
+{
+	const size_t sizes[][2] = { { 8, 8 }, { sweep->max_data, sweep->max_data },
+				    { sweep->max_data, sweep->max_data / 20 } };
+
+	for (int i = -1; i < 3; i++) {
+		const size_t *bytes = sizes[i < 0 ? 0 : i];
+		const size_t all = sweep->threads * (24 + (bytes[0] + bytes[1]) / 2);
+
+		sweep->bytes[0] = bytes[0];
+		sweep->bytes[1] = bytes[1];
+		sweep->events = i < 0 ? 1 : 12 + (unsigned)(3 * sweep->stream / all);
+		sweep_case(sweep);
+	}
+}
+
+static void sweep_all(size_t stream, size_t max_data)
+{
+	static const unsigned threads[] = { 10, 100, 1000, 3000 };
+	static const int policies[] = { POSIX_TRACE_LOOP, POSIX_TRACE_UNTIL_FULL,
+					POSIX_TRACE_FLUSH };
+	const int cases = 3 * 4 * 2;
+
+	for (int i = 0; i < cases; i++) {
+		struct sweep sweep = { .stream = stream, .max_data = max_data,
+				       .policy = policies[i / 2 / 4],
+				       .threads = threads[i / 2 % 4], .alive = i % 2 };
+
+		sweep_patterns(&sweep);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	if (argc == 4 && !strcmp(argv[1], "--sweep")) {
+		if (posix_trace_eventid_open("bench", &one_of_many) != 0)
+			bench_die("posix_trace_eventid_open", ENOMEM);
+		sweep_all((size_t)atol(argv[2]) << 10, (size_t)atol(argv[3]));
+		return bench_status();
+	}
 	measure_time("64k", (size_t)1 << 16);
 	measure_time("1m", (size_t)1 << 20);
 	measure_time("64m", (size_t)1 << 26);

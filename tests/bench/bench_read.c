@@ -6,6 +6,9 @@
  * The program flushes before the stream can be full, so the log has every event. A new process
  * reads it. Its peak memory is compared with that of a process that reads a log of a tenth of the
  * size. The law: every event is read, in order, with its own data.
+ *
+ * least_Mevents_per_s is the rate of a loop that reads the bytes of the same file, computes their
+ * checksum, and stores for each event the members of posix_trace_event_info and the data.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,6 +114,71 @@ static int read_log(const char *path, uint64_t expected)
 	return !in_order;
 }
 
+#define BLOCK_BYTES (64 * 1024)
+
+#if defined __x86_64__
+__attribute__((target("sse4.2")))
+#endif
+static uint64_t add_checksum(uint64_t sum, uint64_t word)
+{
+#if defined __x86_64__
+	return __builtin_ia32_crc32di(sum, word);
+#else
+	return sum + word;
+#endif
+}
+
+/* The compiler must assume that the bytes are used. */
+static void use_bytes(const void *bytes)
+{
+	__asm__ volatile("" : : "r"(bytes) : "memory");
+}
+
+/* Returns the events per second of the loop, the best of a few runs. */
+static double least_rate(const char *path, uint64_t events)
+{
+	static unsigned char block[BLOCK_BYTES + 16];
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	double best_ns = 1e18;
+
+	for (int run = 0; run < RUNS; run++) {
+		struct posix_trace_event_info info = { 0 };
+		double begin = bench_now_ns();
+		uint64_t sum = 0, value, done = 0, bytes = (uint64_t)lseek(fd, 0, SEEK_END);
+		ssize_t n;
+
+		for (off_t at = 0; (n = pread(fd, block, BLOCK_BYTES, at)) > 0; at += n) {
+			double share = (double)(at + n) / (double)bytes;
+			uint64_t due = (uint64_t)(share * (double)events);
+
+			for (ssize_t i = 0; i + 8 <= n; i += 8) {
+				memcpy(&value, block + i, sizeof(value));
+				sum = add_checksum(sum, value);
+			}
+			for (const unsigned char *p = block; done < due; done++, p += 11) {
+				info.posix_event_id = p[0];
+				info.posix_pid = (pid_t)sum;
+				info.posix_prog_address = block;
+				info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED;
+				info.posix_timestamp.tv_nsec += p[1];
+				if (info.posix_timestamp.tv_nsec >= 1000000000) {
+					info.posix_timestamp.tv_nsec -= 1000000000;
+					info.posix_timestamp.tv_sec++;
+				}
+				memcpy(&value, p + 3, sizeof(value));
+				use_bytes(&info);
+				use_bytes(&value);
+				if (p > block + BLOCK_BYTES - 22)
+					p = block;
+			}
+		}
+		if (bench_now_ns() - begin < best_ns)
+			best_ns = bench_now_ns() - begin;
+	}
+	close(fd);
+	return (double)events / best_ns * 1e9;
+}
+
 static bool read_apart(const char *self, char *path, uint64_t events, double *rate, long *kib)
 {
 	char command[4000];
@@ -129,7 +197,7 @@ static bool read_apart(const char *self, char *path, uint64_t events, double *ra
 int main(int argc, char **argv)
 {
 	char small[4000], large[4000], self[4000];
-	double small_rate, large_rate;
+	double small_rate, large_rate, least;
 	long small_kib, large_kib;
 	ssize_t len;
 	bool law;
@@ -150,9 +218,10 @@ int main(int argc, char **argv)
 	write_log(large, EVENTS);
 	law = read_apart(self, small, EVENTS / 10, &small_rate, &small_kib);
 	law &= read_apart(self, large, EVENTS, &large_rate, &large_kib);
+	least = least_rate(large, EVENTS);
 	unlink(small);
 	unlink(large);
-	bench_begin("read events=%d payload_bytes=8", EVENTS);
+	bench_begin("read events=%d payload_bytes=8 least_Mevents_per_s=%.1f", EVENTS, least / 1e6);
 	bench_end_floor("Mevents_per_s", large_rate / 1e6, 80, law);
 	bench_begin("read_memory events=%d peak_KiB=%ld", EVENTS, large_kib);
 	bench_end_limit("more_KiB_than_a_tenth", large_kib - small_kib, 256, law);

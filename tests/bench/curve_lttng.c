@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	else if (argc == 2 && !strcmp(argv[1], "latency"))
 		curve_latency(&tracer);
 	else if (argc == 2 && !strcmp(argv[1], "new-chunk"))
-		curve_new_chunk(&tracer, "lttng_new_chunk", 0);
+		curve_new_chunk(&tracer, "lttng_new_chunk", 0, NULL, NULL);
 	else if (argc == 3)
 		one_point(argv[1], atof(argv[2]));
 	else if (argc == 4 && atol(argv[3]) <= CURVE_DATA_MAX)

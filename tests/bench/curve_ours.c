@@ -9,11 +9,13 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "bench.h"
+#include "bench_least.h"
 #include "bench_stream.h"
 #include "curve.h"
 
@@ -174,12 +176,66 @@ static void by_drain(const char *folder)
 	}
 }
 
+/*
+ * Two tracers without streams. Each thread stores events into a chunk of a ring of 4 MiB, and takes
+ * the next chunk of the ring when its chunk is full. A change of chunks in a LOOP stream of two
+ * threads moves LINES cache lines (make bench-lines). So the thread then adds 1 to each of LINES
+ * words that all threads change, and whose cache lines thus move to its processor. The second
+ * tracer also reads the first word of each event that it is about to overwrite, which is the least
+ * that counts the losses by type.
+ */
+#define CHUNK_WORDS 2040 /* 510 events of 4 words */
+#define CHUNKS      256
+#define LINES       15
+
+static inline __attribute__((always_inline)) void
+change_chunks(bool counts, const void *some, long calls)
+{
+	static struct {
+		_Alignas(64) _Atomic uint64_t word;
+	} line[LINES];
+	static uint64_t ring[CHUNKS][CHUNK_WORDS];
+	static _Thread_local struct bench_least least = { .words = CHUNK_WORDS - 1 };
+
+	for (long i = 0; i < calls; i++) {
+		if (!least.at) {
+			uint64_t taken = atomic_fetch_add(&line[0].word, 1), same = 0;
+
+			least.ring = ring[taken % CHUNKS];
+			for (unsigned j = 1; j < LINES; j++)
+				atomic_fetch_add(&line[j].word, 1);
+			for (size_t at = 0; counts && at < CHUNK_WORDS; at += 4)
+				same += least.ring[at] == least.ring[0];
+			/* The compiler must assume that the count is used. */
+			__asm__ volatile("" : : "r"(same));
+		}
+		bench_least_store(&least, 1, type[0], some, 8);
+	}
+}
+
+static void change_only(unsigned types, const void *some, size_t len, long calls)
+{
+	(void)types;
+	(void)len;
+	change_chunks(false, some, calls);
+}
+
+static void change_and_count(unsigned types, const void *some, size_t len, long calls)
+{
+	(void)types;
+	(void)len;
+	change_chunks(true, some, calls);
+}
+
 /* The default max-data-size has smaller chunks than the streams of the curves. */
 static void new_chunk(void)
 {
+	static const struct curve_tracer change = { .trace = change_only },
+					 count = { .trace = change_and_count };
+
 	stream[streams++] = bench_stream(POSIX_TRACE_LOOP, BENCH_BUFFER_BYTES, -1);
 	posix_trace_start(stream[0]);
-	curve_new_chunk(&tracer, "new_chunk", 0.3);
+	curve_new_chunk(&tracer, "new_chunk", 0.3, &change, &count);
 	close_streams();
 }
 
