@@ -191,6 +191,8 @@ struct ptx_region {
 	_Atomic uint32_t spare_looks;
 	_Atomic uint32_t overrun;
 	_Atomic uint32_t looped; /* a LOOP stream is full */
+	/* up to this number of chunks the pool grows without a search for spare chunks: spare.c */
+	_Atomic uint32_t grows_until;
 	/* number of records that the reader has delivered; only the reader writes this member */
 	_Atomic uint64_t consumed;
 	/*

@@ -34,6 +34,8 @@
 #define FEW_CHUNKS  64
 /* a search of more chunks must find this many spare bytes for each chunk that it examines */
 #define SPARE_BYTES 32
+/* after a search without result, the pool grows by this part without a further search */
+#define GROW_PART   64
 /* the most searches of one call, if other writers overwrite chunks meanwhile */
 #define TRIES       32
 
@@ -282,6 +284,20 @@ static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
+ * A search has found nothing to spare, so the pool grows. The next searches would hardly find more,
+ * and each of them examines all chunks. So the pool grows by a part of its chunks before the next
+ * search: a search then examines at most GROW_PART chunks for each chunk of the growth. Two writers
+ * may store different numbers; then there is one search more or less.
+ */
+static void grow_for_a_while(struct ptx_rings *rings)
+{
+	const uint32_t chunks = ptx_ring_chunks(rings);
+
+	atomic_store_explicit(&rings->region->grows_until, chunks + chunks / GROW_PART,
+			      memory_order_relaxed);
+}
+
+/*
  * Each round takes the oldest closed chunk if it is spare. If another writer overwrites that chunk
  * first, the function repeats the search, a bounded number of times. If the result is PTX_NONE, the
  * caller lets the pool grow.
@@ -291,6 +307,9 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 	struct ptx_region *region = rings->region;
 	uint32_t number = take_known(rings, ring);
 
+	if (ptx_ring_chunks(rings) <
+	    atomic_load_explicit(&region->grows_until, memory_order_relaxed))
+		return number;
 	for (int i = 0; number == PTX_NONE && i < TRIES; i++) {
 		uint64_t cut = atomic_load_explicit(&region->cut, memory_order_relaxed), last;
 		uint32_t generation, oldest = ptx_chunk_oldest(rings, &last, &generation);
@@ -300,6 +319,8 @@ uint32_t ptx_spare_take(struct ptx_rings *rings, uint32_t ring)
 			break;
 		if (!take_if_spare(rings, oldest, ring)) {
 			is_spare = spare_look(rings, last);
+			if (!is_spare)
+				grow_for_a_while(rings);
 			if (!take_if_spare(rings, oldest, ring))
 				oldest = PTX_NONE;
 		}

@@ -243,6 +243,43 @@ START_TEST(one_look_serves_many_changes_if_many_threads_rest)
 END_TEST
 
 /*
+ * Many threads record and rest. Their open chunks are of no use, so searches find nothing, and the
+ * pool grows. One search without result serves many chunks of the growth.
+ */
+START_TEST(one_look_without_result_serves_many_chunks_of_growth)
+{
+	enum { THREADS = 600, EACH = 8, PER_LOOK = 10 };
+	static struct writer writers[THREADS];
+	uint64_t then, changes = 0, events = 0;
+	uint32_t first;
+
+	pool = pool_make_many(1 << 20, 1000, true, 4);
+	pool->young = true;
+	rings = &pool->rings;
+	/* The pool has the memory of the attributes when it has so many chunks. */
+	for (unsigned i = 0; i < THREADS / 2; i++) {
+		writer_begin(&writers[i], pool, i + 1);
+		for (int k = 0; k < EACH; k++)
+			put(&writers[i], 1000);
+	}
+	first = ptx_ring_chunks(rings);
+	then = pool_now;
+	for (unsigned i = THREADS / 2; i < THREADS; i++) {
+		writer_begin(&writers[i], pool, i + 1);
+		changes++;
+		for (int k = 0; k < EACH; k++, events++) {
+			const struct ptx_chunk *before = writers[i].chunk;
+
+			put(&writers[i], 1000);
+			changes += writers[i].chunk != before;
+		}
+	}
+	ck_assert_uint_gt(ptx_ring_chunks(rings), first);
+	ck_assert_uint_lt((pool_now - then - events - changes) * PER_LOOK, changes);
+}
+END_TEST
+
+/*
  * The search over all chunks for the oldest one is rare, too. After this search, the pool uses the
  * next chunks that the search found.
  */
@@ -299,6 +336,7 @@ static Suite *suite(void)
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks);
 	tcase_add_loop_test(tc, one_look_serves_many_changes_of_chunks_that_hold_little, 0, 2);
 	tcase_add_test(tc, one_look_serves_many_changes_if_many_threads_rest);
+	tcase_add_test(tc, one_look_without_result_serves_many_chunks_of_growth);
 	tcase_add_test(tc, one_search_for_the_oldest_chunk_serves_many_changes_of_chunks);
 	tcase_add_test(tc, one_look_serves_many_changes_of_chunks_after_a_pause);
 	return s;
