@@ -217,7 +217,7 @@ END_TEST
  */
 START_TEST(one_look_serves_many_changes_if_many_threads_rest)
 {
-	enum { THREADS = 600, PER_LOOK = 10, MANY = 4000 };
+	enum { THREADS = 600, PER_LOOK = 16, MANY = 4000 };
 	static struct writer writers[THREADS], *const writer = &writers[THREADS - 1];
 	uint64_t then, changes = 0;
 
