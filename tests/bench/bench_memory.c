@@ -3,8 +3,8 @@
  * bench_memory.c - the time and memory that the creation of a stream needs:
  *
  *	bench_memory                    the lines of make bench
- *	bench_memory --sweep KIB MAX    the memory of a stream of so many KiB and this max-data-size,
- *	                                with 10 to 3000 threads, for each policy and pattern
+ *	bench_memory --sweep KIB MAX    the memory of a stream of KIB KiB with max-data-size MAX
+ *	                                and 10 to 3000 threads, for each policy and pattern
  *
  * The limit for the time is a tenth of the time in which the kernel makes shared memory of the
  * stream's size present, in the same run: a stream's memory grows with its use. The memory is the
@@ -199,7 +199,8 @@ static void *record_share(void *arg)
  */
 static trace_id_t create_for(const struct sweep *sweep, double *allowed, int *log)
 {
-	const double tables = sweep->policy == POSIX_TRACE_LOOP && sweep->threads > 4080 ? 464 : 256;
+	const bool is_loop = sweep->policy == POSIX_TRACE_LOOP;
+	const double tables = is_loop && sweep->threads > 4080 ? 464 : 256;
 	double asked = (double)sweep->stream;
 	size_t largest, system;
 	trace_attr_t attr;

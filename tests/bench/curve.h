@@ -45,9 +45,9 @@ void curve_payload(const struct curve_tracer *tracer);
 void curve_latency(const struct curve_tracer *tracer);
 /*
  * Prints one line of `make bench`: the percentile 99.9 of single calls beside two threads on each
- * CPU, the least of three tries. A limit of 0 means that there is none. Unless `change` is NULL, the
- * line also has the same figure of two tracers without a library: `change` only changes chunks, and
- * `count` counts the overwritten events, too.
+ * CPU, the least of three tries. A limit of 0 means that there is none. Unless `change` is NULL,
+ * the line also has the same figure of two tracers without a library: `change` only changes chunks,
+ * and `count` counts the overwritten events, too.
  */
 void curve_new_chunk(const struct curve_tracer *tracer, const char *name, double limit,
 		     const struct curve_tracer *change, const struct curve_tracer *count);
