@@ -157,9 +157,11 @@ same "$rates" "the rates per minute are those of the events"
 same "$durations" "the durations per minute are those of the spans"
 ask 1 "SELECT min(p50 <= p95 AND p95 <= p99 AND p99 <= longest AND spans > 0) FROM fleet.durations" >"$tmp/out"
 check "the percentiles are in order" has out '^1$'
+# The view estimates the median. It is between the durations a tenth and one place below and above.
 ask 1 "SELECT count(), sum(p50 > q * 1.1 + 10 OR p50 < p * 0.9 - 10) FROM fleet.durations ANY INNER JOIN
-	(SELECT host, assumeNotNull(span) AS name, quantileExact(0.4)(assumeNotNull(duration)) AS p,
-	quantileExact(0.6)(assumeNotNull(duration)) AS q, uniq(intDiv(assumeNotNull(\`end\`), 60000000000)) AS minutes
+	(SELECT host, assumeNotNull(span) AS name, arraySort(groupArray(assumeNotNull(duration))) AS d,
+	d[greatest(1, intDiv(length(d) * 4, 10))] AS p, d[least(length(d), intDiv(length(d) * 6, 10) + 2)] AS q,
+	uniq(intDiv(assumeNotNull(\`end\`), 60000000000)) AS minutes
 	FROM fleet.spans WHERE isNotNull(duration) GROUP BY host, name) USING (host, name) WHERE minutes = 1" >"$tmp/out" 2>&1
 check "the median is near the exact one" has out '^[1-9][0-9]*	0$'
 ask 1 "INSERT INTO fleet.events_rows SELECT row_day, 4711 AS row_attempt, row_source, row_seq, row_host, row_process,
