@@ -281,6 +281,19 @@ static bool has_mapped(const struct target *target, const char *name)
 }
 
 /*
+ * Returns whether the C library of the process is musl. In Debian its file has the name libc.so,
+ * and the linker is a link to it. A file of glibc with this name is a script, which no process
+ * maps.
+ */
+static bool has_musl(const struct target *target)
+{
+	for (size_t i = 0; i < target->mappings.count; i++)
+		if (!strcmp(path_last(target->mappings.mapping[i].path), "libc.so"))
+			return true;
+	return has_mapped(target, "ld-musl") || has_mapped(target, "libc.musl");
+}
+
+/*
  * Reads the state of the shim, if it is mapped. A state that cannot be read or is out of range
  * counts as SHIM_PRELOADED, so that the command changes nothing in the process.
  */
@@ -354,7 +367,7 @@ static const char *reason_without_libc(const struct target *target)
 		return "it is for another processor, or of another word size";
 	if (target->is_static)
 		return reason_of_static(target);
-	if (has_mapped(target, "ld-musl") || has_mapped(target, "libc.musl"))
+	if (has_musl(target))
 		return "its C library is another one than glibc (musl)";
 	if (!has_mapped(target, "ld-") && !has_mapped(target, "ld.so"))
 		return "it is statically linked";
