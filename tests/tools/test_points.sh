@@ -162,6 +162,89 @@ check "a line of C has no declaration behind a statement" $CC -std=c11 $warnings
 	}
 END
 
+# Lines in a header that several files and a static library include, in a constructor and in a signal
+# handler; also optimized across files. In C++ the line of the inline function exists once.
+cat >"$tmp/shared.h" <<-'END'
+	#include <trace_np.h>
+	#ifdef __cplusplus
+	#define INLINE inline
+	extern "C" {
+	#else
+	#define INLINE static inline
+	#endif
+	INLINE int shared(int x)
+	{
+		POSIX_TRACE_EVENT_NP(shared, (s32, x, x));
+		return x;
+	}
+	int in_library(int x);
+	#ifdef __cplusplus
+	}
+	#endif
+END
+cat >"$tmp/library.c" <<-'END'
+	#include "shared.h"
+	int in_library(int x)
+	{
+		POSIX_TRACE_SCOPE_NP(library);
+		return shared(x);
+	}
+END
+cat >"$tmp/parts.c" <<-'END'
+	#include <signal.h>
+	#include "begin.h"
+	#include "shared.h"
+	static void handle(int signo)
+	{
+		POSIX_TRACE_EVENT_NP(handler, (signal, signo, signo));
+	}
+	__attribute__((constructor)) static void construct(void)
+	{
+		begin("parts.ptl");
+		POSIX_TRACE_EVENT_NP(constructor);
+	}
+	__attribute__((destructor)) static void destruct(void)
+	{
+		POSIX_TRACE_EVENT_NP(destructor);
+	}
+	int main(void)
+	{
+		signal(SIGUSR1, handle);
+		raise(SIGUSR1);
+		return shared(1) + in_library(2) - 3;
+	}
+END
+# parts COMPILER LANGUAGE FLAGS
+parts() {
+	for part in library parts; do
+		$1 -x $2 $warnings $3 -I"$include" -I"$tmp" -c -o "$tmp/$part.o" "$tmp/$part.c" || return
+	done
+	rm -f "$tmp/library.a" "$tmp/parts.ptl"
+	case $1 in clang*) ar=llvm-ar ;; *) ar=gcc-ar ;; esac
+	command -v $ar >/dev/null || ar=ar
+	$ar rcs "$tmp/library.a" "$tmp/library.o" &&
+		$1 $3 -o "$tmp/parts" "$tmp/parts.o" "$tmp/library.a" -L"$libs" -lposixtrace &&
+		(cd "$tmp" && ./parts)
+}
+for how in 'gcc c' 'g++ c++' 'clang c' 'clang++ c++'; do
+	command -v ${how% *} >/dev/null || continue
+	for flags in '-O0 -fno-common' '-O2 -flto'; do
+		echo 'int main(void) { return 0; }' >"$tmp/empty.c"
+		${how% *} -x ${how#* } $flags -o "$tmp/empty" "$tmp/empty.c" 2>/dev/null || continue
+		check "lines in several files run, $how $flags" parts $how "$flags"
+		shown "$tmp/parts.ptl" >"$tmp/shown"
+		check "each is recorded, $how $flags" diff - "$tmp/shown" <<-END
+			constructor	-
+			handler	signo=SIGUSR1
+			shared	x=1
+			library.begin	-
+			shared	x=2
+			library.end	-
+			destructor	-
+		END
+	done
+done
+
 # The end of a scope is recorded by a function of the header, which is no place in the program.
 cat >"$tmp/places.c" <<-'END'
 	#include <trace_np.h>
