@@ -46,6 +46,7 @@ struct process_row {
 	enum end end;
 	bool has_event;            /* the log has the end */
 	bool is_forked;            /* the parent has recorded the call that made the process */
+	bool is_vforked;           /* it executed a program while it used the parent's memory */
 	/*
 	 * its number belongs to an inner pid namespace, so /proc has another process with this
 	 * number, or none
@@ -275,6 +276,7 @@ static void on_exec(struct processes *p, const struct seen *seen)
 	memcpy(row->before, row->program, sizeof(row->program));
 	set_program(row, seen, "path");
 	note_execution(row, seen, false);
+	row->is_vforked |= seen->event->info.posix_pid != row->pid;
 }
 
 static void on_exec_failed(struct processes *p, const struct seen *seen)
@@ -601,8 +603,9 @@ static void note_missing(struct processes *p, struct capture *capture)
 		int len;
 
 		/* Without --inherit, nothing is missing if the program of a child has no events. */
-		if ((!capture->plan->inherit && p->row[i].is_forked) ||
-		    !is_missing(p, &p->row[i]))
+		if (!capture->plan->inherit && (p->row[i].is_forked || p->row[i].is_vforked))
+			continue;
+		if (!is_missing(p, &p->row[i]))
 			continue;
 		pid = p->row[i].pid;
 		memcpy(data, &pid, sizeof(pid));
