@@ -167,7 +167,7 @@ if can_attach; then
 	# A shell that starts a program when it gets a line.
 	runs sh -c 'read line; ls / >&2; read line' >/dev/null 2>&1
 	log=$tmp/a.ptl
-	attach --inherit --json
+	attach --inherit --json --rotate-time 1h
 	go
 	has_end() {
 		"$posixtrace" snapshot -p "$target" -o now.ptl --force >/dev/null &&

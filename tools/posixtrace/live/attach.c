@@ -15,6 +15,7 @@
 #include "live/enter.h"
 #include "live/families.h"
 #include "live/preload.h"
+#include "live/rotation.h"
 #include "live/untraced.h"
 #include "log/equation.h"
 #include "log/losses.h"
@@ -45,6 +46,11 @@ static void result_json(const struct capture_plan *plan, const struct attach_res
 		json_unsigned(&json, "lost", equation_lost(&result->capture.ledger));
 	}
 	json_unsigned(&json, "bytes", result->capture.bytes);
+	if (result->capture.logs) {
+		json_unsigned(&json, "logs", result->capture.logs);
+		json_unsigned(&json, "removed_logs", result->capture.removed);
+		json_unsigned(&json, "removed_events", result->capture.removed_events);
+	}
 	if (result->capture.has_counts) {
 		equation_json(&json, "ledger", &result->capture.ledger);
 		shimloss_json(&json, "shim_lost", &result->capture.shim);
@@ -98,6 +104,7 @@ static const struct option_row option_rows[] = {
 	{ "log-size", OPT_LOG_SIZE, "BYTES",
 		"the size at which the log is full: 1M, or another number with K, M or G" },
 	{ "compress", OPT_COMPRESS, "[=LEVEL]", CAPTURE_COMPRESS_HELP },
+	{ .rows = rotation_rows },
 	{ "json", OPT_JSON, NULL, "print a JSON object at the end" },
 	{ "quiet", 'q', NULL, "print errors and losses only" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL, "exit with 4 if events were lost" },
@@ -165,6 +172,8 @@ static bool take_option(int option)
 		return true;
 	}
 	took = patches_take_option(&functions, option, optarg);
+	if (!took)
+		took = rotation_take_option(&plan.rotate, option, optarg);
 	return (took ? took : kernel_take_option(&kernel, option, optarg)) == 1;
 }
 
@@ -186,8 +195,16 @@ static bool is_complete(int argc, char **argv)
 					 "the process is missing; give it after -p");
 		return false;
 	}
-	if (kernel_weaves(&kernel) && !capture_grows(&plan)) {
+	if (kernel_weaves(&kernel) && !capture_keeps(&plan)) {
 		say("attach: %s", KERNEL_NEEDS_APPEND);
+		return false;
+	}
+	if (rotation_is_wanted(&plan.rotate) && !capture_keeps(&plan)) {
+		say("attach: %s", ROTATION_NEEDS_APPEND);
+		return false;
+	}
+	if (rotation_is_wanted(&plan.rotate) && kernel_weaves(&kernel)) {
+		say("attach: %s", ROTATION_EXCLUDES_KERNEL);
 		return false;
 	}
 	if (kernel.sample_stack && !kernel.sample_hz) {

@@ -13,6 +13,7 @@
 #include "live/open_calls.h"
 #include "live/opened.h"
 #include "live/patch_late.h"
+#include "live/rotation.h"
 #include "live/trap_late.h"
 #include "live/enter.h"
 #include "live/untraced.h"
@@ -43,8 +44,9 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 }
 
 /* Waits for the end of the trace. Meanwhile it processes the stream and the kernel's records. */
-static int follow_trace(struct capture *capture, struct patches *functions,
-			struct kernel *kernel, struct until *until, enum attach_end *end)
+static int follow_trace(struct capture *capture, struct rotation *rotation,
+			struct patches *functions, struct kernel *kernel, struct until *until,
+			enum attach_end *end)
 {
 	struct patch_late late = { .plan = NULL };
 	struct trap_late trap_late = { .plan = NULL };
@@ -72,6 +74,7 @@ static int follow_trace(struct capture *capture, struct patches *functions,
 	}
 	while (!status && !is_over(capture->plan, until, end)) {
 		status = capture_look(capture);
+		rotation_look(rotation, capture->trid);
 		kernel_look(kernel);
 		if (status) {
 			*end = capture->log_failed ? ATTACH_FLUSH_ERROR : ATTACH_ERROR;
@@ -108,7 +111,8 @@ static void note_end(struct capture *capture, const struct until *until)
  */
 static int trace_into(const struct capture_plan *plan, struct patches *functions,
 		      struct kernel *kernel, const struct kernel_plan *kernel_plan,
-		      struct outfile *file, struct until *until, struct attach_result *result)
+		      struct rotation *rotation, struct outfile *file, struct until *until,
+		      struct attach_result *result)
 {
 	struct open_calls open = { .calls = 0 };
 	struct capture capture;
@@ -135,7 +139,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	until_limit(until, plan->duration_ns);
 	patch_say_begun(functions, plan->quiet);
 	opened_note(&capture);
-	status = follow_trace(&capture, functions, kernel, until, &result->end);
+	status = follow_trace(&capture, rotation, functions, kernel, until, &result->end);
 	if (result->end == ATTACH_TARGET_ENDED)
 		note_end(&capture, until);
 	/*
@@ -145,7 +149,7 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	kernel_stop(kernel);
 	if (capture_grows(plan))
 		open_calls_read(&open, functions->open_file - 1);
-	processes_complete(&result->processes, &capture, file->fd);
+	processes_complete(&result->processes, &capture, rotation);
 	if (capture.budget && !plan->quiet)
 		budget_say(capture.budget);
 	completed = capture_finish(&capture);
@@ -153,16 +157,17 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	open_calls_fini(&open);
 	completed = tool_worse(completed, kernel_weave(kernel, file));
 	/* The result is read from the log, which now also has the events of the last flush. */
-	completed = tool_worse(completed, capture_read_back(plan, capture.limit, file->fd,
-							    &result->capture));
+	completed = tool_worse(completed, capture_read_back(plan, file->path, capture.limit,
+							    file->fd, &result->capture));
+	rotation_add(rotation, &result->capture);
 	/* The trace has ended well, but its log is not whole. */
 	if (completed && !status)
 		result->end = ATTACH_FLUSH_ERROR;
 	status = tool_worse(status, completed);
 	if (result->capture.bytes && !plan->quiet) {
-		untraced_say(file->fd, false, kernel_has_calls(&kernel->plan));
+		untraced_say(rotation, false, kernel_has_calls(&kernel->plan));
 		if (!plan->inherit)
-			untraced_say_children(file->fd);
+			untraced_say_children(rotation);
 	}
 	outfile_close(file);
 	return status;
@@ -176,6 +181,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 	struct kernel_plan kernel_wish = *kernel_plan; /* completed by enter_process() */
 	struct inject inject;
 	struct until until;
+	struct rotation rotation;
 	struct outfile file;
 	int status, err;
 
@@ -190,7 +196,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 	if (err)
 		return process_say_why(plan->pid, err);
 	process_name(result->program, plan->pid);
-	status = outfile_create(&file, plan->path, mode);
+	status = rotation_create(&rotation, &file, plan, mode);
 	if (!status) {
 		/*
 		 * The library is loaded before the stream exists. The event types of the library
@@ -203,8 +209,8 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		if (status)
 			outfile_drop(&file);
 		else
-			status = trace_into(plan, functions, &kernel, &kernel_wish, &file, &until,
-					    result);
+			status = trace_into(plan, functions, &kernel, &kernel_wish, &rotation,
+					    &file, &until, result);
 		kernel_fini(&kernel);
 		inject_end(&inject);
 		/*
@@ -214,6 +220,7 @@ int attach_trace(const struct capture_plan *plan, struct patches *functions,
 		if (patch_is_wanted(functions) && !functions->traps.is_forced)
 			inject_unpatch(plan->pid);
 	}
+	rotation_fini(&rotation);
 	until_end(&until);
 	return status;
 }

@@ -305,34 +305,36 @@ int capture_finish(struct capture *capture)
 }
 
 /*
- * Reads how many calls the shim of the traced program could not trace, and prints the patterns that
- * matched nothing. fd remains open, because the function reads by another descriptor. It is called
- * for complete logs only, because logfile_open_given() would print the error of a damaged log
- * again. Returns a status of the tool.
+ * Opens a complete log whose descriptor stays open. It is called for complete logs only, because
+ * logfile_open_given() would print the error of a damaged log again. Returns a status of the tool.
  */
-static int read_complete(const struct capture_plan *plan, int fd, struct shimloss *shim)
+static int open_complete(struct logfile *log, const char *path, int fd)
+{
+	const int own = dup(fd);
+
+	if (own >= 0)
+		return logfile_open_given(log, own, path);
+	say("%s: %s", path, say_strerror(errno));
+	return TOOL_FAILURE;
+}
+
+/* Reads how many calls the shim of the traced program could not trace. */
+static int read_shim(const char *path, int fd, struct shimloss *shim)
 {
 	struct logfile log;
-	int own = dup(fd), err, status;
+	int err, status = open_complete(&log, path, fd);
 
-	if (own < 0) {
-		say("%s: %s", plan->path, say_strerror(errno));
-		return TOOL_FAILURE;
-	}
-	status = logfile_open_given(&log, own, plan->path);
 	if (status)
 		return status;
-	families_say_unmatched(plan->families, &plan->choose, &log);
 	err = shimloss_read(shim, &log);
 	logfile_close(&log);
 	if (err)
-		say("%s: %s", plan->path, say_strerror(err));
+		say("%s: %s", path, say_strerror(err));
 	return err ? TOOL_FAILURE : TOOL_OK;
 }
 
 /* The result has the counts of the log's ledger. A log without a ledger is damaged. */
-int capture_read_back(const struct capture_plan *plan, const char *limit, int fd,
-		      struct capture_result *result)
+int capture_read_log(const char *path, int fd, struct capture_result *result)
 {
 	struct posix_trace_loginfo_np info = { .complete = 0 };
 	trace_id_t trid;
@@ -348,17 +350,59 @@ int capture_read_back(const struct capture_plan *plan, const char *limit, int fd
 	if (fstat(fd, &st) == 0)
 		result->bytes = (uint64_t)st.st_size;
 	if (err) {
-		say("%s: the log is not whole; 'posixtrace verify' says where", plan->path);
+		say("%s: the log is not whole; 'posixtrace verify' says where", path);
 		return TOOL_DAMAGED;
 	}
 	result->has_counts = true;
-	if (*limit && result->ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP])
-		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
+	result->is_complete = info.complete;
 	/*
 	 * Events of the log count the calls that the shim could not trace. Only a complete log has
 	 * all of them.
 	 */
-	return info.complete ? read_complete(plan, fd, &result->shim) : TOOL_OK;
+	return info.complete ? read_shim(path, fd, &result->shim) : TOOL_OK;
+}
+
+void capture_add(struct capture_result *to, const struct capture_result *result)
+{
+	to->has_counts &= result->has_counts;
+	to->ledger.called += result->ledger.called;
+	to->ledger.reported += result->ledger.reported;
+	to->ledger.unread += result->ledger.unread;
+	to->ledger.unattributed += result->ledger.unattributed;
+	for (size_t i = 0; i < sizeof(to->ledger.lost) / sizeof(to->ledger.lost[0]); i++)
+		to->ledger.lost[i] += result->ledger.lost[i];
+	to->shim.early += result->shim.early;
+	to->shim.early_alloc += result->shim.early_alloc;
+	to->shim.early_any += result->shim.early_any;
+	to->shim.unnamed += result->shim.unnamed;
+	to->shim.holds += result->shim.holds;
+}
+
+/*
+ * Prints the patterns that matched nothing. If the recording has several logs, an event of the type
+ * may be in any of them, so the function prints nothing.
+ */
+static void say_unmatched(const struct capture_plan *plan, const char *path, int fd)
+{
+	struct logfile log;
+
+	if ((!plan->choose.include.count && !plan->choose.exclude.count) ||
+	    rotation_is_wanted(&plan->rotate) || open_complete(&log, path, fd))
+		return;
+	families_say_unmatched(plan->families, &plan->choose, &log);
+	logfile_close(&log);
+}
+
+int capture_read_back(const struct capture_plan *plan, const char *path, const char *limit, int fd,
+		      struct capture_result *result)
+{
+	const int status = capture_read_log(path, fd, result);
+
+	if (*limit && result->ledger.lost[POSIX_TRACE_LOST_NO_MEMORY_NP])
+		say("process %d: events were lost for lack of memory%s", (int)plan->pid, limit);
+	if (!status && result->is_complete)
+		say_unmatched(plan, path, fd);
+	return status;
 }
 
 /* Calls that the shim could not trace are losses for the user, although no ledger has them. */
@@ -422,5 +466,15 @@ void capture_result_text(struct out *out, const char *path, const struct capture
 		out_str(out, ", ");
 	}
 	out_unsigned(out, result->bytes);
-	out_str(out, " bytes\n");
+	out_str(out, " bytes");
+	if (result->logs)
+		out_printf(out, " in %llu log%s",
+			   (unsigned long long)(result->logs - result->removed),
+			   text_plural(result->logs - result->removed));
+	if (result->removed)
+		out_printf(out, "; %llu older log%s with %llu event%s removed",
+			   (unsigned long long)result->removed, text_plural(result->removed),
+			   (unsigned long long)result->removed_events,
+			   result->removed_events == 1 ? " was" : "s were");
+	out_char(out, '\n');
 }

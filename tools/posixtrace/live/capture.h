@@ -17,6 +17,19 @@
 #include "live/ended.h"
 #include "log/shimloss.h"
 
+/* When the recording begins another log, and which logs it removes (rotation.h). 0: no limit. */
+struct rotation_plan {
+	size_t size;       /* bytes of a log */
+	int64_t span_ns;   /* time of a log */
+	int64_t keep_ns;   /* age of a log that is complete */
+	size_t keep_bytes; /* of all logs together */
+};
+
+static inline bool rotation_is_wanted(const struct rotation_plan *plan)
+{
+	return plan->size || plan->span_ns;
+}
+
 struct capture_plan {
 	pid_t pid;
 	const char *path;    /* of the log; not owned */
@@ -38,6 +51,7 @@ struct capture_plan {
 	/* of --data and --stack: number of bytes that an event has behind its fields */
 	uint64_t content;
 	int compression;     /* level of zstd for the log; 0: none */
+	struct rotation_plan rotate;
 };
 
 #define CAPTURE_STREAM_SIZE ((size_t)4 << 20)
@@ -84,9 +98,15 @@ bool capture_is_possible(const struct capture_plan *plan, const char *command);
  * Returns whether the log keeps each event that it gets: the stream overwrites no events, and the
  * log is never full.
  */
-static inline bool capture_grows(const struct capture_plan *plan)
+static inline bool capture_keeps(const struct capture_plan *plan)
 {
 	return plan->stream_policy != POSIX_TRACE_LOOP && plan->log_policy == POSIX_TRACE_APPEND;
+}
+
+/* Returns whether one log also gets all events of the recording. */
+static inline bool capture_grows(const struct capture_plan *plan)
+{
+	return capture_keeps(plan) && !rotation_is_wanted(&plan->rotate);
 }
 
 struct capture {
@@ -105,9 +125,15 @@ struct capture {
 struct capture_result {
 	/* false: the log has no ledger, because it could not be completed; all counts are 0 */
 	bool has_counts;
+	bool is_complete;    /* the log was completed */
 	struct posix_trace_ledger_np ledger; /* of the log */
 	struct shimloss shim; /* calls that the ledger does not count */
 	uint64_t bytes;
+	/*
+	 * with --rotate-size or --rotate-time: all logs, and those that were removed; 0 logs:
+	 * without
+	 */
+	uint64_t logs, removed, removed_events;
 	/* how the traced process ended; empty: not in the output */
 	char end[2 * ENDED_TEXT];
 };
@@ -153,10 +179,17 @@ int capture_finish(struct capture *capture);
 /*
  * Reads the result from the log itself, so that later readers of the log find the same counts. If
  * events were lost for lack of memory, prints "limit", the text of the member limit of struct
- * capture, which may be empty.
+ * capture, which may be empty. "path" is the name of the log.
  */
-int capture_read_back(const struct capture_plan *plan, const char *limit, int fd,
+int capture_read_back(const struct capture_plan *plan, const char *path, const char *limit, int fd,
 		      struct capture_result *result);
+
+/*
+ * Reads the counts of a complete log. capture_add() adds them to the counts of other logs of the
+ * recording; if the counts of one of them are not known, those of all together are not known.
+ */
+int capture_read_log(const char *path, int fd, struct capture_result *result);
+void capture_add(struct capture_result *to, const struct capture_result *result);
 
 /*
  * Returns the state of this process's own stream as an observer sees it. The process creates at

@@ -8,6 +8,7 @@
 
 #include "base/say.h"
 #include "base/text.h"
+#include "live/rotation.h"
 
 struct policy {
 	const char *name;
@@ -135,6 +136,8 @@ bool capture_is_possible(const struct capture_plan *plan, const char *command)
 		    command);
 		return false;
 	}
+	if (!rotation_is_possible(&plan->rotate, command))
+		return false;
 	if (!plan->log_size || plan->log_policy != POSIX_TRACE_APPEND)
 		return true;
 	say("%s: --log-size has no meaning for a log that is never full; see --log-policy",

@@ -20,6 +20,11 @@ static const char *log_refusal(void)
 	return "not in a log that can be full, and not with --loop";
 }
 
+static const char *rotation_refusal(void)
+{
+	return "not with --rotate-size or --rotate-time";
+}
+
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel)
 {
 	const char *why = NULL;
@@ -27,7 +32,7 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 	switch (kernel->calls) {
 	case KERNEL_CALLS_AUTO:
 		if (!capture_grows(plan))
-			why = log_refusal();
+			why = capture_keeps(plan) ? rotation_refusal() : log_refusal();
 		else
 			why = syscalls_refusal();
 		kernel->calls = why ? KERNEL_CALLS_NONE : KERNEL_CALLS_UNSEEN;
@@ -44,7 +49,8 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 
 void enter_allow_traps(const struct capture_plan *plan, struct traps *traps)
 {
-	traps->refusal = capture_grows(plan) ? uprobes_refusal : log_refusal;
+	traps->refusal = capture_grows(plan) ? uprobes_refusal :
+			  capture_keeps(plan) ? rotation_refusal : log_refusal;
 }
 
 /*

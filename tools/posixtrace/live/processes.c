@@ -21,6 +21,7 @@
 #include "base/procfile.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "live/rotation.h"
 #include "log/field.h"
 #include "log/losses.h"
 #include "log/program.h"
@@ -485,9 +486,11 @@ void processes_set_end(struct processes *processes, pid_t pid, int status)
 		processes->known[processes->knowns++] = (struct process_known){ pid, status };
 }
 
-void processes_read(struct processes *p, int fd)
+/* Reads one log, after all logs before it. */
+static void read_log(void *arg, int fd)
 {
 	struct types *types = calloc(1, sizeof(*types));
+	struct processes *p = arg;
 	trace_id_t trid;
 
 	if (types && !posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid)) {
@@ -496,6 +499,11 @@ void processes_read(struct processes *p, int fd)
 		posix_trace_close(trid);
 	}
 	free(types);
+}
+
+void processes_read(struct processes *p, const struct rotation *logs)
+{
+	rotation_each(logs, read_log, p);
 	for (size_t i = 0; i < p->knowns; i++) {
 		struct process_row *row = processes_mention(p, p->known[i].pid, INT64_MIN, 0);
 
@@ -616,12 +624,12 @@ static void note_missing(struct processes *p, struct capture *capture)
 	}
 }
 
-void processes_complete(struct processes *p, struct capture *capture, int fd)
+void processes_complete(struct processes *p, struct capture *capture, const struct rotation *logs)
 {
 	if (capture->plan->stream_policy == POSIX_TRACE_LOOP ||
 	    (!p->knowns && !are_several(capture->trid)) || posix_trace_flush(capture->trid))
 		return;
-	processes_read(p, fd);
+	processes_read(p, logs);
 	note_missing(p, capture);
 	for (size_t i = 0; i < p->rows; i++) {
 		const struct process_row *row = &p->row[i];

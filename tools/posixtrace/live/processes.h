@@ -49,10 +49,11 @@ struct processes {
 void processes_set_end(struct processes *processes, pid_t pid, int status);
 
 /*
- * Reads the processes from the log in the file fd, which stays open and may still be written, and
- * finds out the ends that the log does not have. A part of the log that cannot be read is omitted.
+ * Reads the processes from the logs of a recording, which may still be written, and finds out the
+ * ends that the logs do not have. Parts of the logs that cannot be read are omitted.
  */
-void processes_read(struct processes *processes, int fd);
+struct rotation;
+void processes_read(struct processes *processes, const struct rotation *logs);
 
 /*
  * Reads the processes, and records the ends that the log does not have. The function must be called
@@ -60,7 +61,8 @@ void processes_read(struct processes *processes, int fd);
  * log need not be read. It also does nothing for a stream in loop mode, because the log of such a
  * stream is written only at the end.
  */
-void processes_complete(struct processes *processes, struct capture *capture, int fd);
+void processes_complete(struct processes *processes, struct capture *capture,
+			const struct rotation *logs);
 
 /*
  * Writes a line with the number of processes for each kind of end, and the first names of those

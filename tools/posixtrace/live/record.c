@@ -20,6 +20,7 @@
 #include "live/image.h"
 #include "live/preload.h"
 #include "live/process.h"
+#include "live/rotation.h"
 #include "live/untraced.h"
 #include "log/preload_types.h"
 
@@ -84,6 +85,7 @@ static const struct option_row option_rows[] = {
 	{ "log-size", OPT_LOG_SIZE, "BYTES",
 		"the size at which the log is full: 1M, or another number with K, M or G" },
 	{ "compress", OPT_COMPRESS, "[=LEVEL]", CAPTURE_COMPRESS_HELP },
+	{ .rows = rotation_rows },
 	{ "pid", 'p', "PID", "a process that runs already, instead of a program", OPTION_PID },
 	{ "quiet", 'q', NULL, "print errors and losses only" },
 	{ "fail-on-loss", OPT_FAIL_ON_LOSS, NULL,
@@ -187,6 +189,8 @@ static bool take_option(int option)
 		return true;
 	}
 	took = patches_take_option(&record.functions, option, optarg);
+	if (!took)
+		took = rotation_take_option(&record.plan.rotate, option, optarg);
 	return (took ? took : kernel_take_option(&record.kernel, option, optarg)) == 1;
 }
 
@@ -206,8 +210,12 @@ static const char *find_contradiction(bool has_program)
 	if (record.snapshot && !(record.snapshot & RECORD_SNAPSHOT_EXIT) &&
 	    record.plan.log_policy != POSIX_TRACE_APPEND)
 		return "--snapshot-on without exit needs a log that is never full";
-	if (kernel_weaves(&record.kernel) && !capture_grows(&record.plan))
+	if (kernel_weaves(&record.kernel) && !capture_keeps(&record.plan))
 		return KERNEL_NEEDS_APPEND;
+	if (rotation_is_wanted(&record.plan.rotate) && !capture_keeps(&record.plan))
+		return ROTATION_NEEDS_APPEND;
+	if (rotation_is_wanted(&record.plan.rotate) && kernel_weaves(&record.kernel))
+		return ROTATION_EXCLUDES_KERNEL;
 	if (record.kernel.sample_stack && !record.kernel.sample_hz)
 		return KERNEL_NEEDS_SAMPLE;
 	if (record.plan.content && record.launch.families &&

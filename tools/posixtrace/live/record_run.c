@@ -27,6 +27,7 @@
 #include "live/processes.h"
 #include "live/progress.h"
 #include "live/record.h"
+#include "live/rotation.h"
 #include "live/trap_late.h"
 #include "live/untraced.h"
 #include "log/losses.h"
@@ -39,6 +40,7 @@ struct run {
 	struct patches *functions;
 	struct capture capture;
 	struct outfile file;
+	struct rotation rotation; /* the logs; `file` is the present one */
 	struct until until;
 	struct progress progress;
 	struct kernel_plan kernel_plan;
@@ -286,6 +288,7 @@ static int follow_trace(struct run *run)
 	}
 	while (!status && !is_over(run)) {
 		status = capture_look(&run->capture);
+		rotation_look(&run->rotation, run->capture.trid);
 		kernel_look(&run->kernel);
 		patch_late_look(&run->late);
 		trap_late_look(&run->trap_late);
@@ -376,7 +379,7 @@ static int complete_log(struct run *run)
 	if (capture_grows(run->plan))
 		open_calls_read(&open, run->functions->open_file - 1);
 	discard_unwanted(run);
-	processes_complete(&run->processes, &run->capture, run->file.fd);
+	processes_complete(&run->processes, &run->capture, &run->rotation);
 	run->has_stream = false;
 	run->crash.capture = NULL;
 	if (run->capture.budget && !run->plan->quiet)
@@ -385,8 +388,9 @@ static int complete_log(struct run *run)
 	open_calls_pass(&open, &run->kernel, run->file.fd);
 	open_calls_fini(&open);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
-	status = tool_worse(status, capture_read_back(run->plan, run->capture.limit, run->file.fd,
-						      &result));
+	status = tool_worse(status, capture_read_back(run->plan, run->file.path,
+						      run->capture.limit, run->file.fd, &result));
+	rotation_add(&run->rotation, &result);
 	/*
 	 * With --quiet the result is printed only if events were lost, if losses are not known, or
 	 * if a loss makes the command exit with 4.
@@ -400,10 +404,10 @@ static int complete_log(struct run *run)
 		out_flush(&err);
 	}
 	if (result.bytes && !run->plan->quiet) {
-		untraced_say(run->file.fd, run->record->untraced,
+		untraced_say(&run->rotation, run->record->untraced,
 			     kernel_has_calls(&run->kernel.plan));
 		if (is_loop(run))
-			processes_read(&run->processes, run->file.fd);
+			processes_read(&run->processes, &run->rotation);
 		processes_text(&err, &run->processes);
 		out_flush(&err);
 	}
@@ -509,8 +513,8 @@ static int trace_to_end(struct run *run)
  */
 static int create_log(struct run *run)
 {
-	return outfile_create(&run->file, run->plan->path,
-			      run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
+	return rotation_create(&run->rotation, &run->file, run->plan,
+			       run->record->force ? OUTFILE_REPLACE : OUTFILE_AGE);
 }
 
 /* Begins the kernel's recording. After an error, which was printed, no log remains. */
@@ -675,5 +679,9 @@ int record_run(struct record *record)
 			   .functions = &record->functions,
 			   .until = { .signals = -1, .process = -1, .wake = -1 } };
 
-	return record->launch.argv ? trace_program(&run, &record->plan.pid) : trace_process(&run);
+	const int status = record->launch.argv ? trace_program(&run, &record->plan.pid) :
+						 trace_process(&run);
+
+	rotation_fini(&run.rotation);
+	return status;
 }

@@ -121,8 +121,6 @@ static void put_text(struct out *out, const struct posix_trace_stream_np *stream
 static int make_log(const struct rescue *rescue, const struct posix_trace_stream_np *stream,
 		    const char *path)
 {
-	/* capture_read_back() needs only the path of the plan, for its message. */
-	struct capture_plan plan = { .path = path };
 	struct capture_result result = { .bytes = 0 };
 	struct outfile file;
 	uint64_t older = 0;
@@ -146,7 +144,7 @@ static int make_log(const struct rescue *rescue, const struct posix_trace_stream
 	 * A snapshot of damaged memory is a damaged log. It is kept, because its events may still
 	 * be useful.
 	 */
-	status = capture_read_back(&plan, "", file.fd, &result);
+	status = capture_read_log(path, file.fd, &result);
 	outfile_close(&file);
 	if (rescue->json)
 		put_json(&out_stdout, stream, path, &result, rescue->last_ns ? &older : NULL);

@@ -19,6 +19,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "functions/binary.h"
+#include "live/rotation.h"
 #include "log/field.h"
 
 #define SHOWN 3 /* the most programs that are named; further programs are only counted */
@@ -92,26 +93,36 @@ static bool count_program(struct program *program, const struct posix_trace_sche
 	return false;
 }
 
-/* Reads the first programs, and returns the number of executions of others. */
-static unsigned read_programs(struct program *program, trace_id_t trid, bool is_first_known)
+/* The programs of all logs. */
+struct programs {
+	struct program first[SHOWN];
+	unsigned others;     /* number of executions of other programs */
+	bool is_first_known; /* the next execution was reported already */
+};
+
+/* Reads the programs of one log. */
+static void read_programs(void *arg, int fd)
 {
 	static struct posix_trace_schema_np schema;
+	struct programs *programs = arg;
 	struct posix_trace_event_np event;
 	trace_event_id_t id;
-	unsigned others = 0;
+	trace_id_t trid;
 	int unavailable;
 
-	if (!find_type(trid, UNTRACED_EVENT, &id, &schema))
-		return 0;
-	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
-		if (event.info.posix_event_id != id)
-			continue;
-		if (is_first_known)
-			is_first_known = false;
-		else
-			others += !count_program(program, &schema, &event);
-	}
-	return others;
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return;
+	if (find_type(trid, UNTRACED_EVENT, &id, &schema))
+		while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
+			if (event.info.posix_event_id != id)
+				continue;
+			if (programs->is_first_known)
+				programs->is_first_known = false;
+			else
+				programs->others += !count_program(programs->first, &schema,
+								   &event);
+		}
+	posix_trace_close(trid);
 }
 
 /* Writes a program. Its bytes come from the traced process, so they may have any values. */
@@ -128,27 +139,24 @@ static void put_program(struct out *out, const struct program *program)
 	out_str(out, ")");
 }
 
-void untraced_say(int fd, bool is_first_known, bool by_kernel)
+void untraced_say(const struct rotation *logs, bool is_first_known, bool by_kernel)
 {
 	static struct out err = { .fd = STDERR_FILENO };
-	static struct program program[SHOWN];
-	unsigned others;
-	trace_id_t trid;
+	static struct programs programs;
+	const struct program *program = programs.first;
 
-	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
-		return;
-	memset(program, 0, sizeof(program));
-	others = read_programs(program, trid, is_first_known);
-	posix_trace_close(trid);
+	memset(&programs, 0, sizeof(programs));
+	programs.is_first_known = is_first_known;
+	rotation_each(logs, read_programs, &programs);
 	for (unsigned i = 0; i < SHOWN && program[i].times; i++) {
 		out_str(&err, i ? ", " : by_kernel ?
 			"posixtrace: programs traced by the kernel only: " :
 			"posixtrace: programs that cannot be traced: ");
 		put_program(&err, &program[i]);
 	}
-	if (others) {
+	if (programs.others) {
 		out_str(&err, ", and ");
-		out_unsigned(&err, others);
+		out_unsigned(&err, programs.others);
 		out_str(&err, " more");
 	}
 	if (program[0].times)
@@ -184,15 +192,23 @@ static unsigned count_children(trace_id_t trid)
 	return children;
 }
 
-void untraced_say_children(int fd)
+/* Adds the children of one log. */
+static void add_children(void *arg, int fd)
 {
-	unsigned children;
+	unsigned *children = arg;
 	trace_id_t trid;
 
 	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
 		return;
-	children = count_children(trid);
+	*children += count_children(trid);
 	posix_trace_close(trid);
+}
+
+void untraced_say_children(const struct rotation *logs)
+{
+	unsigned children = 0;
+
+	rotation_each(logs, add_children, &children);
 	if (children)
 		say("the process has made %u %s, which %s not recorded: --inherit records children",
 		    children, children == 1 ? "child" : "children", children == 1 ? "was" : "were");

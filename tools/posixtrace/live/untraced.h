@@ -9,20 +9,22 @@
 /* The type of the events. No pattern of --event excludes them, because they explain a gap. */
 #define UNTRACED_EVENT "process.untraced"
 
-/*
- * Prints one line with the number of such programs and the first of them, with the reasons, if the
- * log has any. fd is the complete log and stays open. is_first_known is true if the first one was
- * reported when the recording began. by_kernel is true if the kernel has recorded the system calls
- * of these programs. If the log cannot be read, nothing is printed.
- */
-void untraced_say(int fd, bool is_first_known, bool by_kernel);
+struct rotation;
 
 /*
- * Prints one line with the number of children that the processes of the log have made, if there are
- * any. It is for a stream that children do not inherit. fd is the complete log and stays open. If
- * the log cannot be read, nothing is printed.
+ * Prints one line with the number of such programs and the first of them, with the reasons, if the
+ * logs have any. The logs are complete. is_first_known is true if the first one was
+ * reported when the recording began. by_kernel is true if the kernel has recorded the system calls
+ * of these programs. Logs that cannot be read are omitted.
  */
-void untraced_say_children(int fd);
+void untraced_say(const struct rotation *logs, bool is_first_known, bool by_kernel);
+
+/*
+ * Prints one line with the number of children that the processes of the logs have made, if there
+ * are any. It is for a stream that children do not inherit. The logs are complete. Logs that cannot
+ * be read are omitted.
+ */
+void untraced_say_children(const struct rotation *logs);
 
 /*
  * untraced_is_go() returns whether a process executes a program of Go. Its system calls do not use

@@ -1,0 +1,144 @@
+#!/bin/sh
+# SPDX-License-Identifier: LGPL-2.1-or-later
+# posixtrace record and attach with --rotate-size and --rotate-time: the logs of one recording are
+# complete, no event is in two of them and none is missing, and old logs expire.
+. "${0%/*}/lib.sh"
+. "${0%/*}/targets.sh"
+needs_shim
+case $victim in /*) ;; *) victim=$PWD/$victim ;; esac
+POSIXTRACE_GUARDIAN=${shim%/.libs/*}/posixtrace-guardian
+export POSIXTRACE_GUARDIAN
+work_in_tmp
+
+# rotate STATUS NAME SCRIPT ARGUMENT...: records a shell script into NAME.NNNN.ptl. The script has the
+# function more, which makes 10000 calls of read and of write.
+more='more() { dd if=/dev/zero of=/dev/null bs=1 count=10000 2>/dev/null; }; '
+rotate() {
+	wanted=$1 name=$2 script=$3
+	shift 3
+	run "$wanted" record --trace=io,process -o "$name.ptl" "$@" sh -c "$more$script"
+}
+# The counts in the last line.
+said() { sed -n "s/^posixtrace: .*: \([0-9]*\) events, \([0-9]*\) lost.*/\\$1/p" err; }
+said_removed() { sed -n 's/.*; \([0-9]*\) older logs\{0,1\} with \([0-9]*\) events\{0,1\} w.*/\'"$1/p" err; }
+events_of() { "$posixtrace" dump --system "$@" | grep -c '^[0-9]'; }
+# has_all NAME: the logs are sound, and have all events that were not removed.
+are_sound() { for each in "$@"; do "$posixtrace" verify "$each" >/dev/null || return; done; }
+has_all() {
+	removed=$(said_removed 2)
+	check "$1: each log is sound" are_sound "$1".*.ptl
+	sum=0
+	for each in "$1".*.ptl; do sum=$((sum + $(events_of "$each"))); done
+	check "$1: $(said 1) events are $sum in the logs and ${removed:-0} removed" \
+		test "$(said 1)" -eq $((sum + ${removed:-0}))
+	check "$1: the logs are one trace" test "$(events_of "$1".*.ptl)" -eq $sum
+}
+
+# By size.
+rotate 0 size 'for n in 2 3 4; do more; until test -e size.000$n.ptl; do sleep 0.05; done; done' \
+	--rotate-size 256K
+has_all size
+check "size: the last line has the number of logs" has err ' bytes in [4-9] logs$'
+check "size: all calls are there" test "$("$posixtrace" dump -e io.write size.*.ptl | grep -c '^[0-9]')" -ge 30000
+check "size: no log of the name itself" test ! -e size.ptl
+check "size: only the owner reads the logs" test "$(stat -c %a size.0002.ptl)" -eq 600
+check "size: each log has the event types" sh -c '"$0" stat size.0004.ptl | grep -q "[0-9] event types without events"' "$posixtrace"
+
+# By time, compressed.
+if "$posixtrace" record --trace=none -q --compress -o can.ptl true 2>err; then
+	compress=--compress
+fi
+rotate 3 time 'until test -e time.0003.ptl; do sleep 0.05; done; exit 3' --rotate-time 100ms ${compress-}
+has_all time
+
+# Old logs are removed, and their events are in the last line.
+rotate 0 keep 'while test -e keep.0001.ptl; do more; sleep 0.1; done' --rotate-size 256K --keep-size 600K
+check "keep-size: the last line has the removed logs" test "$(said_removed 1)" -ge 1
+check "keep-size: the last line has the removed events" test "$(said_removed 2)" -ge 1
+has_all keep
+check "keep-size: the rest is not larger" test "$(cat keep.*.ptl | wc -c)" -le $((4 * 614400))
+rotate 0 age 'until test -e age.0002.ptl && test ! -e age.0001.ptl; do sleep 0.05; done' \
+	--rotate-time 100ms --keep-age 100ms
+has_all age
+
+# A file that this recording has not written stays.
+rotate 0 other 'until test -e other.0002.ptl; do sleep 0.05; done
+	cp other.0001.ptl copy && mv copy other.0001.ptl
+	until test -e other.0003.ptl && test ! -e other.0002.ptl; do sleep 0.05; done' \
+	--rotate-time 400ms --keep-age 800ms
+check "a file that replaces a log is not removed" test -e other.0001.ptl
+
+# Numbers continue behind logs that exist; --force begins with 1.
+echo old >next.0007.ptl
+rotate 0 next true --rotate-size 1M
+check "the numbers continue" test -e next.0008.ptl
+check "an old file is unchanged" test "$(cat next.0007.ptl)" = old
+echo old >next.0001.ptl
+rotate 0 next true --rotate-size 1M --force
+check "--force overwrites" "$posixtrace" verify next.0001.ptl
+mkdir -p a.ptl.d
+rotate 0 a.ptl.d/name true --rotate-time 1h
+check "the folder of the name is that of the logs" test -e a.ptl.d/name.0001.ptl
+run 0 record --trace=none -o plain --rotate-time 1h true
+check "a name without suffix has none" test -e plain.0001
+
+# If no log can be begun, the recording continues in the log that it has.
+mkdir folder
+run 0 record --trace=io,process -o folder/log.ptl --rotate-time 100ms sh -c '
+	mv folder away
+	until grep -q "the recording continues in this log" err; do sleep 0.05; done
+	mv away folder
+	until test -e folder/log.0002.ptl; do sleep 0.05; done'
+check "the reason is named" has err '^posixtrace: folder/log.0002.ptl: No such file'
+has_all folder/log
+
+# A killed recorder leaves complete logs.
+"$posixtrace" record --trace=io -o killed.ptl --rotate-time 100ms sh -c 'until test -e end; do sleep 0.05; done' \
+	>out 2>err &
+recorder=$!
+started="$started $recorder"
+until_true test -e killed.0003.ptl
+kill -KILL $recorder
+wait $recorder 2>/dev/null
+touch end
+is_complete() { "$posixtrace" stat "$1" | grep -q '; complete$'; }
+for each in killed.*.ptl; do
+	test -s "$each" || continue
+	last=$each
+	test "$each" = killed.0003.ptl || check "$each: the log is complete" until_true is_complete "$each"
+done
+check "the last log can be read" sh -c '"$0" stat "$1" >/dev/null' "$posixtrace" "$last"
+
+# attach has the same options.
+sleep 1000 &
+sleeper=$!
+started="$started $sleeper"
+until_true is_at_rest $sleeper sleep
+if "$posixtrace" attach -p $sleeper --trace=io -o try.ptl -d 1ms >out 2>err; then
+	run 0 attach -p $sleeper --trace=io -o at.ptl --rotate-time 100ms -d 1s --json
+	check "attach: JSON has the number of logs" has out '"logs":[1-9]'
+	check "attach: the logs are sound" are_sound at.*.ptl
+	check "attach: a second recording continues the numbers" sh -c \
+		'ls at.*.ptl >before; "$0" attach -p $1 --trace=io -o at.ptl --rotate-time 1h -d 1ms >out 2>err &&
+		test $(ls at.*.ptl | wc -l) -gt $(wc -l <before)' "$posixtrace" $sleeper
+fi
+
+# refused TEXT ARGUMENT...: a usage error that names the reason, and no log.
+refused() {
+	text=$1
+	shift
+	run 2 record -o no.ptl "$@" true
+	check "$*: the reason" has err "$text"
+	check "$*: no log" test ! -e no.0001.ptl
+}
+refused 'at least 256K' --rotate-size 255K
+refused 'at least 100ms' --rotate-time 1ms
+refused 'rotate-size' --rotate-size 0
+refused 'rotate-time' --rotate-time soon
+refused 'no meaning without --rotate-size' --keep-age 1h
+refused 'no meaning without --rotate-size' --keep-size 1G
+refused 'no log would be kept' --keep-size 1M --rotate-size 2M
+refused 'no --loop' --rotate-time 1h --loop
+refused 'never full' --rotate-time 1h --log-policy until-full
+refused 'cannot be used with --sched' --rotate-time 1h --sched
+finish
