@@ -331,11 +331,11 @@ static void update_names(struct looking *looking)
 }
 
 /*
- * Opens the arena through any of its openers: some may have ended or closed the file. If none can be used, the arena
- * has no streams for this caller, which is no error. If this process lacks descriptors or memory,
- * the function returns that error, because the arena may have streams. After EIO the arena may have
- * streams, too: the function notes that it is unreadable, and the caller continues with the next
- * arena.
+ * Opens the arena through any of its openers: some may have ended or closed the file. If none can
+ * be used, the arena has no streams for this caller, which is no error. If this process lacks
+ * descriptors or memory, the function returns that error, because the arena may have streams. After
+ * EIO the arena may have streams, too: the function notes that it is unreadable, and the caller
+ * continues with the next arena.
  */
 static int open_arena(struct looking *looking)
 {

@@ -165,7 +165,7 @@ check "the process itself executes a program, which is traced" \
 	grep -q '^exec: with shim, kept yes$' "$tmp/answers"
 check "its calls are recorded" \
 	test "$("$posixtrace" dump -e io.open "$log" | grep -c /executed/by/exec)" -eq 1
-check "nothing is to be told" is_empty err
+check "there is no message" is_empty err
 end_reading "executed programs"
 
 # Other commands.
