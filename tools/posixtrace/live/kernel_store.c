@@ -222,7 +222,6 @@ static void sift_down(struct kernel_reader *reader)
 static int fill_input(const struct kernel_store *store, struct kernel_input *input, size_t bytes)
 {
 	size_t kept = input->end - input->begin, more;
-	unsigned char *grown;
 	int err;
 
 	if (kept >= bytes)
@@ -232,13 +231,8 @@ static int fill_input(const struct kernel_store *store, struct kernel_input *inp
 	memmove(input->buffer, input->buffer + input->begin, kept);
 	input->begin = 0;
 	input->end = kept;
-	if (bytes > input->room) {
-		grown = realloc(input->buffer, bytes);
-		if (!grown)
-			return ENOMEM;
-		input->buffer = grown;
-		input->room = bytes;
-	}
+	if (!vec_reserve(&input->buffer, &input->room, kept, bytes - kept))
+		return ENOMEM;
 	more = input->room - kept < input->left ? input->room - kept : (size_t)input->left;
 	err = whole_pread(store->fd, input->buffer + kept, more, input->at);
 	if (err)
