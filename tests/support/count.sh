@@ -19,12 +19,14 @@ unset PTX_SIGNALS_RESTORED
 checks=0
 failures=0
 
-# check SENTENCE COMMAND...: the command's output is shown only if it fails.
+# check SENTENCE COMMAND...: the command's output is shown only if it fails. The command can print the
+# reason of a failure if $is_checked is not empty.
+is_checked=
 check() {
 	sentence=$1
 	shift
 	checks=$((checks + 1))
-	if output=$("$@" 2>&1); then
+	if output=$(is_checked=yes && "$@" 2>&1); then
 		return 0
 	fi
 	failures=$((failures + 1))

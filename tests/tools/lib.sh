@@ -112,8 +112,13 @@ exited() {
 	return 1
 }
 
-has() { grep -q -e "$2" "$tmp/$1"; }
-lacks() { ! grep -q -e "$2" "$tmp/$1"; }
+# has FILE PATTERN, lacks FILE PATTERN: a check that fails shows the beginning of the file.
+has() { grep -q -e "$2" "$tmp/$1" || failed_at "$1"; }
+lacks() { ! grep -q -e "$2" "$tmp/$1" || failed_at "$1"; }
+failed_at() {
+	test -z "$is_checked" || head -n 10 "$tmp/$1"
+	return 1
+}
 is_empty() { ! test -s "$tmp/$1" || { head -n 5 "$tmp/$1"; return 1; }; }
 lines() { wc -l <"$tmp/$1"; }
 
