@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/io_stdio.c - streams of <stdio.h>: opened and closed (family io), read and written by
- * fread() and fwrite() (family stdio).
+ * preload/io_stdio.c - streams of <stdio.h>: opened and closed (family io), and written by fwrite()
+ * (family stdio). io_fill.c has the functions that read.
  *
- * The C library itself reads and writes the file of a stream. It also makes the calls inside
- * printf(), getline() and similar functions. The shim sees none of these calls.
+ * The C library itself writes the file of a stream, for example inside printf(). The shim does not
+ * see these calls.
  */
 #include <stdio.h>
 
@@ -165,51 +165,31 @@ SHIM_WRAPPER int fclose(FILE *file)
 }
 
 /*
- * In some modes of <stdio.h> these names are macros, which would prevent the definition of the
- * functions.
+ * In some modes of <stdio.h> this name is a macro, which would prevent the definition of the
+ * function.
  */
-#undef fread_unlocked
 #undef fwrite_unlocked
 
-/* The fields of stdio.fread and stdio.fwrite. */
-struct items {
+/* The fields of stdio.fwrite. */
+struct fwrite_data {
 	uint64_t time;
 	uint64_t file, size, items, result;
 };
 
-/* A function that transfers items. The result is a number of items, not of bytes. */
-#define ITEMS(name, type, params, args) \
+/* The result is a number of items, not of bytes. The buffer's content is not recorded. */
+#define FWRITE(name) \
 	SHIM_NEXT(name, shim_no_pointer); \
-	SHIM_WRAPPER size_t name params \
+	SHIM_WRAPPER size_t name(const void *buffer, size_t size, size_t count, FILE *file) \
 	{ \
-		if (!shim_on_alone(type)) \
-			return next(name) args; \
-		/* The buffer's content is not recorded. */ \
-		struct items data = { \
+		if (!shim_on_alone(STDIO_FWRITE)) \
+			return next(name)(buffer, size, count, file); \
+		struct fwrite_data data = { \
 			.file = (uint64_t)(uintptr_t)file, .size = size, .items = count \
 		}; \
-		SHIM_CALL(type, data); \
-		data.result = next(name) args; \
+		SHIM_CALL(STDIO_FWRITE, data); \
+		data.result = next(name)(buffer, size, count, file); \
 		return data.result; \
 	}
 
-/*
- * With _FORTIFY_SOURCE, programs call these functions if the compiler knows the buffer's size. This
- * size is an additional argument.
- */
-size_t __fread_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
-size_t __fread_unlocked_chk(void *buffer, size_t room, size_t size, size_t count, FILE *file);
-
-ITEMS(fread, STDIO_FREAD, (void *buffer, size_t size, size_t count, FILE *file),
-      (buffer, size, count, file))
-ITEMS(fread_unlocked, STDIO_FREAD, (void *buffer, size_t size, size_t count, FILE *file),
-      (buffer, size, count, file))
-ITEMS(__fread_chk, STDIO_FREAD, (void *buffer, size_t room, size_t size, size_t count, FILE *file),
-      (buffer, room, size, count, file))
-ITEMS(__fread_unlocked_chk, STDIO_FREAD,
-      (void *buffer, size_t room, size_t size, size_t count, FILE *file),
-      (buffer, room, size, count, file))
-ITEMS(fwrite, STDIO_FWRITE, (const void *buffer, size_t size, size_t count, FILE *file),
-      (buffer, size, count, file))
-ITEMS(fwrite_unlocked, STDIO_FWRITE, (const void *buffer, size_t size, size_t count, FILE *file),
-      (buffer, size, count, file))
+FWRITE(fwrite)
+FWRITE(fwrite_unlocked)

@@ -107,8 +107,7 @@ SHIM_WRAPPER int system(const char *command)
 SHIM_NEXT(popen, shim_no_pointer);
 
 /*
- * popen(3). The event has the mode and the command. Reads and writes on the stream belong to the
- * family stdio. The creation of the pipe has no event.
+ * popen(3). The event has the mode and the command. The creation of the pipe has no event.
  */
 SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 {
@@ -116,7 +115,7 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	struct popen_data {
 		uint64_t time;
 		uint64_t file;
-		int32_t error;
+		int32_t error, fd;
 		char text[SHIM_TEXT];
 	} data;
 	size_t len;
@@ -130,11 +129,13 @@ SHIM_WRAPPER FILE *popen(const char *command, const char *mode)
 	if (!shim_on(PROCESS_POPEN))
 		return next(popen)(command, mode);
 	data.file = 0;
+	data.fd = -1;
 	data.error = ECANCELED;
 	SHIM_CALL(PROCESS_POPEN, data);
 	call.len = offsetof(struct popen_data, text);
 	file = next(popen)(command, mode);
 	data.file = (uint64_t)(uintptr_t)file;
+	data.fd = file ? fileno(file) : -1;
 	/* `error` is errno if popen() failed, and else 0. */
 	data.error = file ? 0 : errno;
 	/*
@@ -156,15 +157,17 @@ SHIM_NEXT(pclose, shim_no_number);
 SHIM_WRAPPER int pclose(FILE *file)
 {
 	/* The fields of process.pclose. */
-	struct {
+	struct pclose_data {
 		uint64_t time;
 		uint64_t file;
-		int32_t status, error;
+		int32_t status, error, fd;
 	} data = { .file = (uint64_t)(uintptr_t)file, .status = -1, .error = ECANCELED };
 
 	if (!shim_on(PROCESS_PCLOSE))
 		return next(pclose)(file);
+	data.fd = fileno(file);
 	SHIM_CALL(PROCESS_PCLOSE, data);
+	call.len = offsetof(struct pclose_data, fd) + sizeof data.fd;
 	data.status = next(pclose)(file);
 	data.error = data.status == -1 ? errno : 0;
 	return data.status;

@@ -210,6 +210,12 @@
 	  "ns time; fd fd; errno error; ptr file; str mode; str path") \
 	X(IO_FCLOSE, IO, "io.fclose", "ns time; fd fd; errno error; ptr file") \
 	/* \
+	 * The stream's buffer lacked the bytes that the program wanted, so the function `by` has \
+	 * read the file. `result` is the number of bytes that were read. \
+	 */ \
+	X(IO_FILL, IO, "io.fill", \
+	  "ns time; fd fd; errno error; ptr file; s64 result; str by") \
+	/* \
 	 * `copy` is the new descriptor; after an error `copy` is the number that the program \
 	 * asked for. \
 	 */ \
@@ -685,11 +691,11 @@
 	X(PROCESS_ENDED, PROCESS, SHIM_ENDED_NAME, SHIM_ENDED_SCHEMA) \
 	X(PROCESS_SYSTEM, PROCESS, "process.system", \
 	  "ns time; wait status; errno error; str command") \
-	/* `file` identifies the stream in process.pclose. */ \
+	/* `file` identifies the stream in process.pclose; fd is the descriptor of its pipe. */ \
 	X(PROCESS_POPEN, PROCESS, "process.popen", \
-	  "ns time; ptr file; errno error; str mode; str command") \
+	  "ns time; ptr file; errno error; fd fd; str mode; str command") \
 	X(PROCESS_PCLOSE, PROCESS, "process.pclose", \
-	  "ns time; ptr file; wait status; errno error") \
+	  "ns time; ptr file; wait status; errno error; fd fd") \
 	/* This event is recorded before the process ends; `by` is the called function. */ \
 	X(PROCESS_EXIT, PROCESS, "process.exit", "s32 pid; s32 status; str by") \
 	/* The last event of a program that ends by exit() or a return from main(). */ \

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
@@ -71,6 +72,59 @@ static int io_variants(int argc, char **argv)
 	return 0;
 }
 
+/* Opens the file again, so that the buffer of the stream is empty. */
+static FILE *reopen(FILE *file, const char *path)
+{
+	MUST(!file || fclose(file) == 0);
+	file = fopen(path, "r");
+	MUST(file);
+	return file;
+}
+
+static int io_streams(int argc, char **argv)
+{
+	static const char lines[] = "one\ntwo\nsix\n";
+	char line[100], memory[] = "memory\n", *text = NULL;
+	FILE *file, *folder, *of_memory;
+	size_t size = 0;
+	int pipes[2];
+
+	MUST(argc == 1);
+	file = fopen(argv[0], "w");
+	MUST(file && fputs(lines, file) >= 0);
+	errno = 4711;
+	file = reopen(file, argv[0]);
+	for (int i = 0; i < 3; i++)
+		MUST(fgets(line, sizeof line, file) == line && !memcmp(line, lines + 4 * i, 4));
+	MUST(!fgets(line, sizeof line, file) && !ferror(file));
+
+	MUST(pipe(pipes) == 0 && write(pipes[1], "a\nbc", 4) == 4);
+	MUST(fclose(file) == 0 && (file = fdopen(pipes[0], "r")));
+	MUST(getline(&text, &size, file) == 2);
+	MUST(close(pipes[1]) == 0);
+	MUST(getline(&text, &size, file) == 2 && !strcmp(text, "bc"));
+
+	file = reopen(file, argv[0]);
+	MUST(getdelim(&text, &size, 'o', file) == 1 && getdelim(&text, &size, 'o', file) == 6);
+	file = reopen(file, argv[0]);
+	MUST(getc(file) == 'o' && getc(file) == 'n');
+	file = reopen(file, argv[0]);
+	MUST(getc_unlocked(file) == 'o' && getc_unlocked(file) == 'n');
+	file = reopen(file, argv[0]);
+	MUST(fread(line, 1, 5, file) == 5 && fread(line, 1, 7, file) == 7);
+	MUST(errno == 4711);
+
+	folder = fopen("/", "r");
+	MUST(folder && !fgets(line, sizeof line, folder) && errno == EISDIR && ferror(folder));
+	of_memory = fmemopen(memory, sizeof memory, "r");
+	errno = 4711;
+	MUST(of_memory && fgets(line, sizeof line, of_memory) == line);
+	MUST(fclose(file) == 0 && fclose(folder) == 0 && fclose(of_memory) == 0);
+	MUST(errno == 4711);
+	free(text);
+	return 0;
+}
+
 static int io_long_path(int argc, char **argv)
 {
 	char path[2000];
@@ -103,6 +157,7 @@ static int io_endless_path(int argc, char **argv)
 const struct probe probes_io[] = {
 	{ "io", io },
 	{ "io-variants", io_variants },
+	{ "io-streams", io_streams },
 	{ "io-long-path", io_long_path },
 	{ "io-endless-path", io_endless_path },
 	{ 0 }

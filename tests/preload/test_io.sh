@@ -40,6 +40,25 @@ check "__read_chk" shows 'io.read .* size=10 result=10$' 1
 check "pread64" shows 'io.pread .* result=10 offset=0$' 1
 check "pwrite64" shows 'io.pwrite .* result=10 offset=0$' 1
 
+# The buffer of a stream has 4096 bytes or more, so most of the small reads do not fill it.
+shim io "$probe" io-streams "$tmp/lines"
+check "streams work as without the shim" exits 0
+if test "$(getconf GNU_LIBC_VERSION 2>/dev/null)"; then
+	check "fgets: the first one fills the buffer, and the last one finds the end" \
+		shows 'io.fill .* fd=[0-9]+ error=0 .* result=(12|0) by=fgets$' 2
+	check "getline of a line that is not complete" \
+		shows 'io.fill .* error=0 .* result=4 by=(getline|__getdelim)$' 1
+	check "getline at the end" shows 'io.fill .* error=0 .* result=0 by=(getline|__getdelim)$' 1
+	check "getdelim" shows 'io.fill .* error=0 .* result=12 by=(__)?getdelim$' 1
+	check "getc" shows 'io.fill .* error=0 .* result=12 by=(fgetc|getc|_IO_getc)$' 1
+	check "getc_unlocked in the code of the program" \
+		shows 'io.fill .* error=0 .* result=12 by=(__uflow|getc_unlocked)$' 1
+	check "fread" shows 'io.fill .* error=0 .* result=12 by=fread$' 1
+	check "a read that fails" shows 'io.fill .* error=21 .* result=0 by=fgets$' 1
+	check "a stream without a descriptor, and a full buffer, have no event" \
+		shows 'io.fill ' 9
+fi
+
 shim io "$probe" io-long-path
 check "the event has the end of a long path" shows 'io.open .* path=\.\.\.x.*/end$' 1
 

@@ -34,8 +34,8 @@ check "posix_spawn" shows "process.spawn .* child=$pid error=0 path=$true argume
 check "posix_spawn, the program" shows "^$pid .* process.start pid=$pid parent=$me " 1
 check "posix_spawnp that fails" shows 'process.spawn .* child=-1 error=2 path=no-such-program ' 1
 check "system" shows 'process.system .* status=0x700 error=0 command=exit 7$' 1
-check "popen" shows 'process.popen .* error=0 mode=r command=exit 8$' 1
-check "pclose" shows 'process.pclose .* status=0x800 error=0$' 1
+check "popen" shows 'process.popen .* error=0 fd=[0-9]+ mode=r command=exit 8$' 1
+check "pclose" shows 'process.pclose .* status=0x800 error=0 fd=[0-9]+$' 1
 check "the shells of both" shows "process.start pid=[0-9]+ parent=$me program=/bin/sh\$" 2
 pid=$(child waitid)
 check "waitid" shows "process.wait .* child=$pid error=0 which=$pid options=0x4 status=0x900 known=1\$" 1
