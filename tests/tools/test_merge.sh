@@ -72,6 +72,26 @@ run 0 report -h -o "$tmp/report" --fields log,n "$tmp/a" "$tmp/b"
 check "report writes to a file, too" test "$(wc -l <"$tmp/report")" -eq 8
 run 0 report -h -p 1 --fields log,n "$tmp/a" "$tmp/b"
 check "-p chooses processes" has_lines out 2
+# Messages about losses have their place among the events of all logs. The event behind a loss, or the next chosen
+# one, may be much later.
+{
+	echo 'type tick u32 n'
+	echo "tick 0 1 $T 0"
+	echo "posix_trace_overflow 0 0 +11ms"
+	echo "posix_trace_resume 0 0 +1ms"
+	echo "tick 0 1 +20ms 1"
+	echo "posix_trace_overflow 0 0 +1ms"
+	echo "posix_trace_resume 0 0 +1ms"
+} | "$compose" "$tmp/lossy" one || exit 99
+# order OPTION...: the events, and L for each message about a loss
+order() {
+	"$posixtrace" dump --merge -e tick --fields log,n "$@" "$tmp/lossy" "$tmp/b" 2>&1 |
+		sed -n "s|^$tmp/\(.*\)	\(.*\)|\1\2|p; s/^WARNING: .* events were lost until .*/L/p" | paste -sd ' ' -
+}
+check "losses have their place in the order" test "$(order)" = 'lossy0 b0 b1 L b2 lossy1 L b3'
+check "also if the events of this log are not chosen" \
+	test "$(order --where 'n == 2 || n == 3')" = 'L b2 L b3'
+check "also before --limit" test "$(order --limit 4)" = 'lossy0 b0 b1 L b2'
 for k in 1 2 3 4 5 6 7 8; do
 	cp "$tmp/a" "$tmp/a$k"
 done

@@ -15,9 +15,9 @@ enum { KERNEL_SCHED = 1280, KERNEL_SAMPLES, KERNEL_SAMPLE_STACK, KERNEL_GLOB, KE
 
 const struct option_row kernel_rows[] = {
 	{ "sched", KERNEL_SCHED, "[=NEED]",
-		"record also when each thread had a CPU, was ready for one, or was blocked; NEED "
-		"is needed (the default) or possible: if the kernel refuses this or --sample, "
-		"record without it",
+		"record also when each thread had a CPU, was ready for one, or was blocked; if "
+		"the kernel refuses this or --sample, the command fails with =needed, which is "
+		"the default, and records without it with =possible",
 		OPTION_CHOICE, "needed possible" },
 	{ "sample", KERNEL_SAMPLES, "HZ",
 		"record also which function each running thread executes, so many times a "

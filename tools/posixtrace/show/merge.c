@@ -131,10 +131,28 @@ void merge_place(struct merge_source *source)
 		source->key_ns = source->event.time_ns;
 }
 
-/* Reads the source's events until one is chosen, which becomes its next event. */
+/* Returns whether losses_event() may print a message about an event. */
+static bool may_report_loss(const struct posix_trace_event_np *event)
+{
+	return event->info.posix_event_id <= POSIX_TRACE_FLUSH_STOP || event->flags;
+}
+
+/* Returns whether an event is chosen and printed. */
+static bool is_chosen(const struct merge *merge, struct merge_source *source)
+{
+	return source->type->chosen &&
+	       wanted_event(merge->wanted, &source->event, source->type->name,
+			    source->type->schema, &source->durations) &&
+	       !(merge->hides_recorder &&
+		 sysdata_is_hidden(&source->log, source->type, &source->event));
+}
+
+/*
+ * Reads the source's events until one is chosen or may report a loss. This one becomes its next
+ * event, so that messages about losses have their place among the events of all logs.
+ */
 static void read_next(struct merge *merge, struct merge_source *source)
 {
-	struct wanted *wanted = merge->wanted;
 	int unavailable = 0;
 
 	source->has = false;
@@ -142,19 +160,12 @@ static void read_next(struct merge *merge, struct merge_source *source)
 						      &unavailable)) && !unavailable) {
 		source->read++;
 		meter_step(&merge->meter);
-		if (source->event.info.posix_event_id <= POSIX_TRACE_FLUSH_STOP ||
-		    source->event.flags)
-			losses_event(&source->losses, &source->event);
 		source->type = logfile_type(&source->log, source->event.info.posix_event_id);
 		durations_event(&source->durations, source->type, &source->event);
 		if (merge->keeps_stacks)
 			stacks_take(&source->stacks, source->type, &source->event);
-		if (!source->type->chosen ||
-		    !wanted_event(wanted, &source->event, source->type->name, source->type->schema,
-				  &source->durations))
-			continue;
-		if (merge->hides_recorder &&
-		    sysdata_is_hidden(&source->log, source->type, &source->event))
+		source->is_hidden = !is_chosen(merge, source);
+		if (source->is_hidden && !may_report_loss(&source->event))
 			continue;
 		merge_place(source);
 		return;
@@ -277,14 +288,18 @@ static bool show_all(struct showing *showing)
 	for (size_t i = 0; i < merge->sources; i++)
 		read_next(merge, &merge->source[i]);
 	while ((source = merge_first(merge))) {
-		if (!show_event(showing, source))
-			return false;
-		/*
-		 * The time of this event is kept, because merge_is_unordered() compares it with the
-		 * next events of other logs.
-		 */
-		source->any = true;
-		source->last_ns = source->event.time_ns;
+		if (may_report_loss(&source->event))
+			losses_event(&source->losses, &source->event);
+		if (!source->is_hidden) {
+			if (!show_event(showing, source))
+				return false;
+			/*
+			 * The time of this event is kept, because merge_is_unordered() compares it
+			 * with the next events of other logs.
+			 */
+			source->any = true;
+			source->last_ns = source->event.time_ns;
+		}
 		read_next(merge, source);
 	}
 	return true;

@@ -50,6 +50,7 @@ struct merge_source {
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool has;              /* 'event' is the next event of this log */
+	bool is_hidden;        /* 'event' is not printed, but may report a loss */
 	bool any;              /* an event of this log was printed */
 	int64_t key_ns;        /* the time by which 'event' is ordered; it never decreases */
 	int64_t last_ns;       /* time of the event of this log that was printed last */
