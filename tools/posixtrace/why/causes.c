@@ -567,7 +567,8 @@ static bool is_client_read(const struct call *call)
 static enum why_kind kind_of(const struct call *call, const struct answer *request,
 			     const struct call *through)
 {
-	if (is_vain_wait(call) || is_timer_read(call) || is_timer_read(through))
+	/* A peer of a connection that the program made should have answered. */
+	if ((is_vain_wait(call) && !call->peer) || is_timer_read(call) || is_timer_read(through))
 		return WHY_SLEEP;
 	switch ((enum cause)call->cause) {
 	case CAUSE_LOCK:
@@ -578,7 +579,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 	case CAUSE_FILE:
 		if (is_uring_wait(call))
 			return WHY_PEER;
-		return call->text && call->fd_kind != FD_QUEUE ? WHY_FILE : WHY_PEER;
+		return call_uses_file(call) ? WHY_FILE : WHY_PEER;
 	case CAUSE_SLEEP:
 		return call->object ? WHY_LOCK : WHY_SLEEP;
 	case CAUSE_POLL:
@@ -586,6 +587,12 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 	default:
 		return WHY_PEER;
 	}
+}
+
+/* Returns whether a call connects to an address, its text. */
+static bool is_connect(const struct call *call)
+{
+	return !strcmp(call->type->name, "net.connect");
 }
 
 /*
@@ -634,14 +641,16 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 	default:
 		/*
 		 * The object of a message is its type. A queue is one part. All connections to a
-		 * peer, or of a client, are also one part.
+		 * peer, or of a client, are also one part, and all calls of connect() to an
+		 * address.
 		 */
-		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ?
-				       0 : call->object);
+		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ||
+				       call->cause == CAUSE_PEER ? 0 : call->object);
 		key = hash_number(key, call->client);
-		key = hash_number(key, call->peer ? UINT64_MAX - call->peer : call->key);
+		key = hash_number(key, call->peer ? UINT64_MAX - call->peer :
+				       is_connect(call) ? 0 : call->key);
 		key = hash_number(hash_number(key, (uint64_t)call->error), call->peer ?
-				  call->is_empty : 0);
+				  call->is_empty : call->is_limited);
 	}
 	return hash_number(hash_number(key, call->type->id), call->text);
 }
@@ -654,7 +663,7 @@ static void label_peer(struct division *division, struct why_node *node, const s
 		       const char *verb, const char *caller)
 {
 	const struct history *history = division->history;
-	const bool connects = !strcmp(call->type->name, "net.connect");
+	const bool connects = is_connect(call);
 	const char *peer = history->text[(connects ? call->text : call->peer) - 1];
 	const char *error = call->error && !call->is_begun ? errno_name(call->error) : NULL;
 	const char *what = connects ? "the connection to" :
@@ -715,7 +724,7 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 		[FD_OTHER] = "pipe, socket or terminal", [FD_PIPE] = "pipe",
 		[FD_PAIR] = "pair of sockets", [FD_EVENT] = "eventfd", [FD_TIMER] = "timerfd",
 		[FD_SIGNAL] = "signalfd", [FD_QUEUE] = "message queue",
-		[FD_CLIENT] = "connection of a client",
+		[FD_CLIENT] = "connection of a client", [FD_COMMAND] = "pipe of popen()",
 	};
 
 	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
@@ -727,6 +736,17 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 	return text;
 }
 
+/*
+ * Returns the name of a called function: the part of the type's name behind the dot. Functions of
+ * <stdio.h> that fill their buffer read.
+ */
+static const char *function_name(const struct log_type *type)
+{
+	const char *dot = strchr(type->name, '.');
+
+	return !strcmp(type->name, "io.fill") ? "read" : dot ? dot + 1 : type->name;
+}
+
 /* Returns whether a call looked up a name. Its error is the result, such as EAI_AGAIN. */
 static bool is_lookup(const struct call *call)
 {
@@ -736,7 +756,7 @@ static bool is_lookup(const struct call *call)
 void causes_attempt_text(const struct history *history, const struct call *call, char *text,
 			 size_t size)
 {
-	const char *name = strchr(call->type->name, '.');
+	const char *name = function_name(call->type);
 	const uint32_t object = call->text ? call->text : call->peer;
 	const char *error = errno_name(call->error);
 	char fd[80] = "";
@@ -746,7 +766,7 @@ void causes_attempt_text(const struct history *history, const struct call *call,
 		return;
 	}
 	if (is_lookup(call)) {
-		snprintf(text, size, "%s() of %s failed (%s)", name + 1,
+		snprintf(text, size, "%s() of %s failed (%s)", name,
 			 history_text_at(history, call->text), gai_strerror(-call->error));
 		return;
 	}
@@ -757,10 +777,10 @@ void causes_attempt_text(const struct history *history, const struct call *call,
 		snprintf(fd, sizeof(fd), "descriptor %d", (int)call->key);
 	else if (!object && call->cause >= CAUSE_READ && call->cause <= CAUSE_PEER)
 		descriptor_text(call, fd, sizeof(fd));
-	snprintf(text, size, "%s()%s%s failed with %s (%s)", name ? name + 1 : call->type->name,
+	snprintf(text, size, "%s()%s%s failed with %s (%s)", name,
 		 call->has_id ? " of " : *fd ? " on " : !object ? "" :
 		 call->cause == CAUSE_READ && call->peer ? " from " :
-		 call->peer || !strcmp(call->type->name, "net.connect") ? " to " : " of ",
+		 call->peer || is_connect(call) ? " to " : " of ",
 		 object ? history->text[object - 1] : fd, error ? error : "an error",
 		 strerror(call->error));
 }
@@ -819,15 +839,18 @@ static void label_call(struct division *division, struct why_node *node, const s
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
+	const char *vain = call->is_limited ? "in vain " : "";
 	char fd[80], error[80] = "";
 
-	if (call->error && errno_name(call->error))
+	if (call->is_limited)
+		snprintf(error, sizeof(error), " until a time limit");
+	else if (call->error && errno_name(call->error))
 		snprintf(error, sizeof(error), ", which failed (%s)", errno_name(call->error));
 	if (call->is_open)
 		division_label(division, node, "waiting in vain for the connection to %s in "
 			       "connect(): there was no answer%s", text, caller);
 	else if ((call->peer && call->cause <= CAUSE_WRITE) ||
-		 (text && !strcmp(call->type->name, "net.connect")))
+		 (text && is_connect(call)))
 		label_peer(division, node, call, verb, caller);
 	else if (!strcmp(call->type->name, "net.accept") && *error)
 		division_label(division, node, "waiting in vain for a client in accept() on "
@@ -850,18 +873,26 @@ static void label_call(struct division *division, struct why_node *node, const s
 		division_label(division, node, "%s on the connection to %s%s", verb,
 			       history->text[call->peer - 1], caller);
 	else if (is_client_read(call) && call->client)
-		division_label(division, node, "waiting for data from the client %s in %s()%s",
-			       history->text[call->client - 1], verb, caller);
+		division_label(division, node, "waiting %sfor data from the client %s in %s()%s%s",
+			       vain, history->text[call->client - 1], verb, error, caller);
 	else if (is_client_read(call))
-		division_label(division, node, "waiting for data from a client in %s() on "
-			       "descriptor %d%s", verb, (int)call->key, caller);
+		division_label(division, node, "waiting %sfor data from a client in %s() on "
+			       "descriptor %d%s%s", vain, verb, (int)call->key, error, caller);
+	else if (call->is_limited)
+		division_label(division, node, "waiting in vain for %s in %s() on %s%s%s",
+			       call->cause == CAUSE_READ ? "data" : "room to send", verb,
+			       descriptor_text(call, fd, sizeof(fd)), error, caller);
 	else if (call->fd_kind == FD_CLIENT && call->client)
-		division_label(division, node, "%s to the client %s%s", verb,
-			       history->text[call->client - 1], caller);
+		division_label(division, node, "%s to the client %s%s%s", verb,
+			       history->text[call->client - 1], error, caller);
 	else if (call->has_id)
 		division_label(division, node, "waiting for %s the System V message queue %u in "
 			       "%s()%s", call->cause == CAUSE_READ ? "a message of" : "room in",
 			       (unsigned)call->key, verb, caller);
+	else if (text && call->fd_kind == FD_COMMAND)
+		division_label(division, node, "waiting for the command \"%s\" to %s in %s()%s",
+			       text, call->cause == CAUSE_READ ? "write its output," :
+			       "read its input,", verb, caller);
 	else if (text && call->fd_kind == FD_QUEUE)
 		division_label(division, node, "waiting %sfor %s message queue %s in %s()%s%s",
 			       is_vain_wait(call) ? "in vain " : "",
@@ -877,18 +908,16 @@ static void label_call(struct division *division, struct why_node *node, const s
 /*
  * Labels a new part, so that the user knows for what the thread waited. The label is made from the
  * first call of the part. It is right for all other calls of the part, because they have the same
- * key_of(). The name of the called function is the part behind the dot in the name of the event
- * type.
+ * key_of().
  */
 static void label_part(struct division *division, struct why_node *node, const struct call *call,
 		       const struct answer *request, unsigned others, const struct call *through)
 {
 	const struct history *history = division->history;
 	const char *text = call->text ? history->text[call->text - 1] : NULL;
-	const char *verb = strchr(call->type->name, '.');
+	const char *verb = function_name(call->type);
 	char caller[600], lock[200];
 
-	verb = verb ? verb + 1 : call->type->name;
 	caller_text(division, call, caller, sizeof(caller));
 	add_callers(division, call, caller, sizeof(caller));
 	if (call->is_stuck) {
@@ -1161,7 +1190,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
 		    !add_delay(division, node, call, call, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
-		    (!call->text || call->fd_kind == FD_QUEUE) &&
+		    !call_uses_file(call) &&
 		    !add_partner(division, node, call, NULL, from_ns, to_ns))
 			add_end(division, node, call, call, from_ns, to_ns);
 		break;
@@ -1200,7 +1229,7 @@ enum why_kind causes_looked_kind(const struct call *call)
 {
 	if (call->cause != CAUSE_READ && call->cause != CAUSE_WRITE)
 		return WHY_UNKNOWN;
-	return call->text && call->fd_kind != FD_QUEUE ? WHY_FILE : WHY_PEER;
+	return call_uses_file(call) ? WHY_FILE : WHY_PEER;
 }
 
 /* The number of transferred bytes is not known, so the partner needs a known object. */

@@ -39,6 +39,7 @@ static const struct {
 	{ "lock.barrier", CAUSE_BARRIER, "lock", NULL },
 	{ "lock.", CAUSE_LOCK, "lock", NULL },
 	{ "io.read", CAUSE_READ, "fd", NULL },
+	{ "io.fill", CAUSE_READ, "fd", NULL },
 	{ "io.pread", CAUSE_READ, "fd", NULL },
 	{ "io.write", CAUSE_WRITE, "fd", NULL },
 	{ "io.pwrite", CAUSE_WRITE, "fd", NULL },
@@ -136,6 +137,8 @@ static const struct {
 	{ "io.mq_open", { "fd" }, .has_path = true, .kind = FD_QUEUE, .closes_at_exec = true },
 	{ "io.mq_close", .closed = "fd" },
 	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
+	{ "process.popen", { "fd" }, .has_path = true, .kind = FD_COMMAND, .flags = "mode" },
+	{ "process.pclose", .closed = "fd" },
 };
 
 /* Finds the fields with descriptors. The history also uses events of these types that have no
@@ -240,6 +243,9 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	}
 	if (!strcmp(type->name, "net.connect"))
 		plan->result = field_of(type, "error");
+	/* Its text is the name of a function, and not the path of the file. */
+	if (!strcmp(type->name, "io.fill"))
+		plan->text = -1;
 }
 
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,

@@ -10,8 +10,7 @@
 
 #define PENDING_MOST 256 /* connects without an accept; each accept is compared with all of them */
 
-/* Returns the length of an address without its port. A path has no port, and so no length. */
-static size_t host_len(const char *address)
+size_t connections_host_len(const char *address)
 {
 	const char *colon = *address == '/' || *address == '@' ? NULL : strrchr(address, ':');
 
@@ -21,7 +20,7 @@ static size_t host_len(const char *address)
 /* Returns a hash of a port or path: ends of one connection have the same one. */
 static uint64_t hash_port(const char *address)
 {
-	const char *port = address + host_len(address);
+	const char *port = address + connections_host_len(address);
 
 	return hash_bytes(HASH_BEGIN, port, strlen(port));
 }
@@ -53,14 +52,14 @@ uint32_t connections_add(struct history *history, const struct connection_end *e
 	*added = *end;
 	added->mate = HISTORY_NONE;
 	added->port = hash_port(server);
-	added->host = (uint32_t)host_len(server);
+	added->host = (uint32_t)connections_host_len(server);
 	added->is_any = is_any_host(server);
 	added->is_own = is_own_host(server);
 	return CONNECTIONS_BIT | (uint32_t)history->ends++;
 }
 
 /* Returns the end with an identity, or NULL if the object is none. */
-static struct connection_end *end_of(struct history *history, uint32_t object)
+static struct connection_end *end_of(const struct history *history, uint32_t object)
 {
 	const uint32_t index = object & ~CONNECTIONS_BIT;
 
@@ -82,7 +81,7 @@ void connections_name(struct history *history, uint32_t object, uint32_t text)
 {
 	struct connection_end *end = end_of(history, object);
 
-	if (end && !end->is_accepted && !end->client)
+	if (end && !end->client)
 		end->client = text;
 }
 
@@ -140,18 +139,49 @@ static bool reaches_server(const struct history *history, const struct connectio
 }
 
 /*
+ * Compares the client's own address with the address that accept() returned: 2 if they are equal, 0
+ * if they differ, 1 if one of them is not known. If the client has bound its socket to each address
+ * of its machine, only the ports are compared.
+ */
+static int clients_fit(const struct history *history, const struct connection_end *connect,
+		       const struct connection_end *accept)
+{
+	const char *own = history_text_at(history, connect->client);
+	const char *client = history_text_at(history, accept->client);
+
+	/* A client that has not bound a local socket has no address: the text is empty. */
+	if (!*own || !*client)
+		return 1;
+	if (is_any_host(own))
+		return hash_port(own) == hash_port(client);
+	return connect->client == accept->client ? 2 : 0;
+}
+
+/*
  * Returns whether a connect and an accept may be of one connection: 2 if the client's own address
  * proves it, 1 if the address of the server permits it, 0 if not.
  */
 static int ends_fit(const struct history *history, const struct connection_end *connect,
 		    const struct connection_end *accept)
 {
-	if (!reaches_server(history, connect, accept))
-		return 0;
-	/* A client that has not bound a local socket has no address: the text is empty. */
-	if (!connect->client || !*history_text_at(history, accept->client))
+	return reaches_server(history, connect, accept) ? clients_fit(history, connect, accept) :
+							  0;
+}
+
+int connections_fit(const struct history *history, uint32_t connected, uint32_t accepted)
+{
+	const struct connection_end *connect = end_of(history, connected);
+	const struct connection_end *accept = end_of(history, accepted);
+
+	if (!connect || !accept)
+		return -1;
+	/* Both ends of a pair have the object of the accepted end. */
+	if (connect == accept)
 		return 1;
-	return connect->client == accept->client ? 2 : 0;
+	if (connect->is_accepted || accept->mate != HISTORY_NONE ||
+	    (connect->server && accept->server && !reaches_server(history, connect, accept)))
+		return 0;
+	return clients_fit(history, connect, accept) ? -1 : 0;
 }
 
 /* Returns whether a connect was given up before an accept, so that it has no other end. */

@@ -16,6 +16,9 @@
 /* This bit marks the identity of a connection's end. The other bits are its index. */
 #define CONNECTIONS_BIT (UINT32_C(1) << 30)
 
+/* Returns the length of an address without its port. A path has no port, and so no length. */
+size_t connections_host_len(const char *address);
+
 /*
  * Adds an end and returns its identity, which all calls on its descriptors have as their object; 0:
  * past the limit, or without memory.
@@ -29,7 +32,10 @@ uint32_t connections_add(struct history *history, const struct connection_end *e
  */
 bool connections_continue(struct history *history, uint32_t object, const struct call *call);
 
-/* Notes the own address of a socket that connected or accepted; text is its index + 1. */
+/*
+ * Notes the address of the client, if it is not known: the own address of a socket that connected,
+ * or the peer's address of one that accepted. text is its index + 1.
+ */
 void connections_name(struct history *history, uint32_t object, uint32_t text);
 
 /* Notes that a program has transferred data on an end, or closed a descriptor of it. */
@@ -41,6 +47,12 @@ void connections_close(struct history *history, uint32_t object, int64_t time_ns
  * after the last event, before a search for the other end of a connection. Returns 0 or ENOMEM.
  */
 int connections_pair(struct history *history);
+
+/*
+ * Returns whether a call of connect() made the connection that a call of accept() has returned: 1
+ * yes, 0 no, -1 unknown. The arguments are the objects of the two calls, after connections_pair().
+ */
+int connections_fit(const struct history *history, uint32_t connected, uint32_t accepted);
 
 /* Returns the object that both ends of a pair have. Any other object remains the same. */
 uint32_t connections_joined(struct history *history, uint32_t object);

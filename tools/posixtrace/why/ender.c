@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "why/connections.h"
+
 #define AGAIN 16 /* the most calls after a poll that ender_again() examines */
 #define NEXT 4 /* the most calls after a poll that ender_through() examines */
 /* the greatest error of the times of different threads */
@@ -78,7 +80,7 @@ static bool uses_socket(const struct call *call)
 /* Returns whether a call is known to use a pipe or an eventfd. No socket is connected to these. */
 static bool uses_pipe(uint8_t fd_kind)
 {
-	return fd_kind == FD_PIPE || fd_kind == FD_EVENT;
+	return fd_kind == FD_PIPE || fd_kind == FD_EVENT || fd_kind == FD_COMMAND;
 }
 
 /* Returns whether a call uses an end of a connection that a program connected or accepted. */
@@ -145,7 +147,7 @@ static int same_object(const struct wait *wait, const struct call *other)
 		/* If the signal that ended the wait is unknown, it may be another signal. */
 		return wait->signal ? 1 : -1;
 	case CAUSE_PEER:
-		return -1;
+		return connections_fit(wait->history, other->object, wait->object);
 	default:
 		/* Both descriptors are connections that servers accepted, so no client made either
 		 * call. */
@@ -176,7 +178,7 @@ static bool is_semaphore_change(const struct wait *wait, const struct call *othe
 /*
  * Returns true if a call of another thread may have ended this wait, because the two calls overlap
  * in time. A call with a path reads or writes a file, and so does not wake a thread that waits for
- * a pipe or socket. Only a queue also has a path.
+ * a pipe or socket.
  */
 static bool is_partner(const struct wait *wait, const struct call *other)
 {
@@ -191,8 +193,7 @@ static bool is_partner(const struct wait *wait, const struct call *other)
 	/* A call that failed has changed nothing, except a connect that continues. */
 	if (other->error && wait->wanted != CAUSE_BARRIER && !other->is_begun)
 		return false;
-	if ((wait->wanted == CAUSE_READ || wait->wanted == CAUSE_WRITE) && other->text &&
-	    other->fd_kind != FD_QUEUE)
+	if ((wait->wanted == CAUSE_READ || wait->wanted == CAUSE_WRITE) && call_uses_file(other))
 		return false;
 	return same_object(wait, other) != 0;
 }

@@ -513,7 +513,8 @@ static int32_t error_of(const struct plan *plan, const struct log_type *type,
 {
 	int32_t error = (int32_t)classify_number(type, event, plan->error);
 
-	return error < 0 && error != INT32_MIN ? -error : error;
+	/* No error has the number INT32_MIN, and its negation would overflow. */
+	return error == INT32_MIN ? INT32_MAX : error < 0 ? -error : error;
 }
 
 /*
@@ -927,6 +928,8 @@ static void add_event(struct history *history, const struct log_type *type,
 		/* A program does not see a parent outside of its PID namespace. */
 		parent = (pid_t)classify_number(type, event, plan->key);
 		thread->parent = parent ? parent : thread->parent;
+		if (plan->kind == PLAN_PROGRAM && thread->events == 1 && parent > 0)
+			objects_start(history, thread->pid, parent, event->time_ns);
 		if (plan->kind == PLAN_PROGRAM)
 			objects_execute(history, thread->pid, event->time_ns);
 		if (plan->kind == PLAN_PARENT)

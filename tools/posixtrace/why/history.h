@@ -57,7 +57,8 @@ static inline bool cause_waits(enum cause cause)
  */
 enum fd_kind {
 	FD_OTHER, FD_PIPE, FD_PAIR, FD_EVENT, FD_TIMER, FD_SIGNAL, FD_QUEUE,
-	FD_CLIENT              /* a connection that a client made: the result of accept() */
+	FD_CLIENT,             /* a connection that a client made: the result of accept() */
+	FD_COMMAND             /* the pipe of popen(); its text is the command */
 };
 
 struct call {
@@ -104,6 +105,7 @@ struct call {
 	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
 	bool is_attempt : 1;   /* it sets a lock of a file */
 	bool is_try : 1;       /* a call on an object of System V that does not wait */
+	bool is_limited : 1;   /* it reached the time limit of its socket, such as SO_RCVTIMEO */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
 	bool is_empty : 1;     /* a read without error and without data: the end */
 	bool is_open : 1;      /* it did not return before the thread or the log ended */
@@ -112,6 +114,12 @@ struct call {
 	bool is_small : 1;     /* a read after small writes over TCP: why/nagle.h */
 	bool is_stuck : 1;     /* it did not return, and history.stuck has its facts */
 };
+
+/* Returns whether a call uses a file, and no pipe or queue with a text. */
+static inline bool call_uses_file(const struct call *call)
+{
+	return call->text && call->fd_kind != FD_QUEUE && call->fd_kind != FD_COMMAND;
+}
 
 /* A part of a call in which no inner call ran. Pieces of a thread do not overlap. */
 struct piece {
@@ -322,6 +330,14 @@ struct history {
 	size_t tcps;
 	struct table of_tcp;
 	uint32_t objects;      /* the last number that an object got */
+	/* commands of popen() whose shells have not recorded their start yet */
+	struct popened {
+		pid_t pid;       /* the process that called popen() */
+		int32_t fd;
+		uint32_t object; /* of the pipe */
+		bool is_input;   /* the pipe is the standard input of the command */
+	} *popened;
+	size_t popeneds;
 	/* locks of files that were set and not removed yet; file_holds has the times of all locks
 	 * of files */
 	struct file_lock {

@@ -19,6 +19,7 @@ enum { FCNTL_COPIES = 0, FCNTL_SETS_FLAGS = 2, FCNTL_COPIES_CLOSED = 1030 };
 #define OBJECTS_BY_NAME (UINT32_C(1) << 31)
 /* A limit, so that a hostile log cannot make the searches slow. */
 #define FILE_LOCKS_MOST 1024
+#define COMMANDS_MOST 1024 /* the same for commands of popen() */
 /* The most processes that are searched: a log may name a process as its own ancestor. */
 #define ANCESTORS 8
 
@@ -185,6 +186,55 @@ static uint32_t client_text(struct history *history, uint32_t client, uint32_t o
 	       history_keep(history, text, (size_t)len) : 0;
 }
 
+/* Returns the index of the text of a field, plus 1; 0: it is empty. */
+static uint32_t text_of(struct history *history, const struct log_type *type,
+			const struct posix_trace_event_np *event, const char *field)
+{
+	const int index = field_index(type->schema, field);
+
+	return index < 0 ? 0 : history_text(history, type, event, index);
+}
+
+/* Keeps a command of popen() until its shell starts. */
+static void keep_command(struct history *history, const struct log_type *type,
+			 const struct posix_trace_event_np *event, pid_t pid, int32_t number,
+			 uint32_t object)
+{
+	const char *mode = history_text_at(history, text_of(history, type, event, "mode"));
+
+	if (number < 0 || history->popeneds == COMMANDS_MOST)
+		return;
+	if (vec_grow(&history->popened, history->popeneds, 1))
+		history->popened[history->popeneds++] = (struct popened){
+			pid, number, object, *mode == 'w' };
+	else
+		history->err = ENOMEM;
+}
+
+/*
+ * popen() makes the child inside the C library, so no event has the number of the child. It is the
+ * next child of the process that starts a program without an event before. A command whose stream
+ * was closed before is forgotten.
+ */
+void objects_start(struct history *history, pid_t pid, pid_t parent, int64_t time_ns)
+{
+	for (size_t i = 0; i < history->popeneds; i++) {
+		const struct popened of = history->popened[i];
+
+		if (of.pid != parent)
+			continue;
+		history->popeneds--;
+		memmove(&history->popened[i], &history->popened[i + 1],
+			(history->popeneds - i) * sizeof(of));
+		if (known_fd(history, parent, of.fd, time_ns).object == of.object) {
+			set_fd(history, pid, !of.is_input, &(const struct history_fd){
+				.object = of.object, .kind = FD_PIPE }, time_ns);
+			return;
+		}
+		i--;
+	}
+}
+
 /* Describes the end of a connection that a call of accept() has made. */
 static void accept_fd(struct history *history, const struct plan *plan,
 		      const struct log_type *type, const struct posix_trace_event_np *event,
@@ -203,15 +253,6 @@ static void accept_fd(struct history *history, const struct plan *plan,
 		fd->object = connections_add(history, &(const struct connection_end){
 			.from_ns = event->time_ns, .to_ns = event->time_ns, .server = fd->own,
 			.client = client, .is_accepted = true });
-}
-
-/* Returns the index of the text of a field, plus 1; 0: it is empty. */
-static uint32_t text_of(struct history *history, const struct log_type *type,
-			const struct posix_trace_event_np *event, const char *field)
-{
-	const int index = field_index(type->schema, field);
-
-	return index < 0 ? 0 : history_text(history, type, event, index);
 }
 
 /* Returns the kind of a descriptor by its word in log/opened.h. */
@@ -456,6 +497,9 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 		set_fd(history, pid, (int32_t)classify_number(type, event, plan->made[i]), &fd,
 		       event->time_ns);
 	}
+	if (fd.kind == FD_COMMAND)
+		keep_command(history, type, event, pid,
+			     (int32_t)classify_number(type, event, plan->made[0]), fd.object);
 }
 
 static int by_address(const void *a, const void *b)
@@ -545,7 +589,22 @@ static void note_own(struct history *history, pid_t pid, const struct call *call
 	present = present_fd(history, pid, (int32_t)call->key, &fd, call->end_ns);
 	if (present)
 		present->own = fd.own;
-	connections_name(history, fd.object, fd.own);
+	if (fd.kind != FD_CLIENT)
+		connections_name(history, fd.object, fd.own);
+}
+
+/* Notes the address of a client, for which the program asks by getpeername(). */
+static void note_client(struct history *history, pid_t pid, const struct call *call)
+{
+	struct history_fd fd = known_fd(history, pid, (int32_t)call->key, call->end_ns), *present;
+
+	if (call->error || !call->text || fd.kind != FD_CLIENT || fd.client)
+		return;
+	connections_name(history, fd.object, call->text);
+	fd.client = client_text(history, call->text, fd.own);
+	present = present_fd(history, pid, (int32_t)call->key, &fd, call->end_ns);
+	if (present)
+		present->client = fd.client;
 }
 
 /*
@@ -569,6 +628,18 @@ static void note_message(struct history *history, pid_t pid, const struct call *
 }
 
 /*
+ * Returns the text of an address without its port. Each client has a port of its own, but all waits
+ * for the clients of a host are one part.
+ */
+static uint32_t host_text(struct history *history, uint32_t address)
+{
+	const char *text = history_text_at(history, address);
+	const size_t len = connections_host_len(text);
+
+	return len ? history_keep(history, text, len) : address;
+}
+
+/*
  * Finds the file, the connection or the pipe of a call on a descriptor. A connect that did not fail
  * makes the address of the call the peer of the descriptor.
  */
@@ -583,6 +654,8 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	}
 	if (!strcmp(call->type->name, "net.bind") || !strcmp(call->type->name, "net.getsockname"))
 		note_own(history, pid, call);
+	if (!strcmp(call->type->name, "net.getpeername"))
+		note_client(history, pid, call);
 	/* If the call has an address, it is the address of the peer. */
 	if (transfers && !strncmp(call->type->name, "net.", 4)) {
 		call->peer = call->text;
@@ -601,11 +674,13 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	if (call->cause != CAUSE_PEER && !call->text)
 		call->text = fd.text;
 	if (!strcmp(call->type->name, "net.accept"))
-		call->text = client_text(history, call->text, fd.own);
+		call->text = host_text(history, client_text(history, call->text, fd.own));
 	/* A call with a path uses a file, which has no peer. */
 	call->peer = call->text && call->cause != CAUSE_PEER ? 0 :
 		     fd.peer ? fd.peer : call->cause == CAUSE_READ ? fd.asked : 0;
-	call->object = fd.object;
+	/* The object of accept() is the new connection, and not the socket that listens. */
+	call->object = !history_has_accepted(call) ? fd.object :
+		       known_fd(history, pid, (int32_t)call->other, call->end_ns).object;
 	call->client = fd.client;
 	call->fd_kind = fd.kind;
 	call->is_second = fd.is_second;
@@ -724,6 +799,7 @@ void objects_fini(struct history *history)
 	free(history->fd);
 	table_fini(&history->of_fd);
 	free(history->file_lock);
+	free(history->popened);
 	holds_fini(&history->file_holds);
 	free(history->semaphore);
 	table_fini(&history->of_semaphore);

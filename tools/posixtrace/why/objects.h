@@ -52,6 +52,12 @@ void objects_lock_file(struct history *history, const struct call *call, bool is
 void objects_opened(struct history *history, const struct log_type *type,
 		    const struct posix_trace_event_np *event);
 
+/*
+ * Gives the pipe of a command of popen() to the process that executes the command: a child that has
+ * recorded its first event, the start of a program.
+ */
+void objects_start(struct history *history, pid_t pid, pid_t parent, int64_t time_ns);
+
 /* Ends the locks of the descriptors that are closed because a process starts a program. */
 void objects_execute(struct history *history, pid_t pid, int64_t time_ns);
 

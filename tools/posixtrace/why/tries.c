@@ -58,12 +58,35 @@ bool tries_timed_out(const struct call *call)
 	/* A call with IPC_NOWAIT has the same error number as one with a time limit. */
 	if (call->is_try)
 		return false;
+	if (call->is_limited)
+		return true;
 	/* Some calls have another error number than ETIMEDOUT: semtimedop() and sigtimedwait(). */
 	if (call->cause == CAUSE_SIGNAL)
 		return call->error == EAGAIN;
 	return (call->cause == CAUSE_COND || call->cause == CAUSE_SEM ||
 		call->fd_kind == FD_QUEUE) &&
 	       call->error == (call->has_id ? EAGAIN : ETIMEDOUT);
+}
+
+/* The kernel counts the time limit of a socket in its ticks, which last 1 ms or longer. */
+#define LIMIT_NS INT64_C(1000000)
+
+/*
+ * Marks the calls that reached the time limit of their socket. The same error means that a
+ * descriptor does not block, so the call must have blocked its thread.
+ */
+static void mark_limits(struct history *history)
+{
+	for (size_t i = 0; i < history->calls; i++) {
+		struct call *call = &history->call[i];
+
+		call->is_limited = call->error == EAGAIN && !call->has_id &&
+				   (call->cause == CAUSE_READ || call->cause == CAUSE_WRITE ||
+				    !strcmp(call->type->name, "net.accept")) &&
+				   !call_uses_file(call) && call->fd_kind != FD_QUEUE &&
+				   call->end_ns - call->begin_ns >= LIMIT_NS &&
+				   history_was_blocked(history, call);
+	}
 }
 
 /* Returns whether a call of any kind reached its time limit. */
@@ -267,6 +290,7 @@ int tries_mark(struct history *history)
 	struct tried *tried = calloc(history->threads + 1, sizeof(*tried));
 
 	if (seen && tried) {
+		mark_limits(history);
 		mark_waits(history, seen);
 		mark_sleeps(history, tried);
 	}

@@ -466,6 +466,22 @@ static bool thread_window(uint32_t index, struct window *window)
 	return window->to_ns > window->from_ns;
 }
 
+/* Prints why no time of a thread is between the times of --between. */
+static void say_not_between(const struct history_thread *thread)
+{
+	const struct history *history = &why.history;
+	char first[WHEN_BYTES], last[WHEN_BYTES];
+
+	if (bound_at(&options.from, history->first_ns, history->last_ns, 0) >
+	    bound_at(&options.to, history->first_ns, history->last_ns, 0))
+		say("--between: %s is later than %s", options.from_text, options.to_text);
+	else
+		say("--between %s %s: thread %d has no two events at different times there; its "
+		    "events are from %s to %s", options.from_text, options.to_text,
+		    (int)thread->tid, when_string(first, thread->first_ns, why.form),
+		    when_string(last, thread->last_ns, why.form));
+}
+
 /* Adds the window of one thread. Returns a status of the tool, after a message if it is not 0. */
 static int take_one(uint32_t index)
 {
@@ -473,13 +489,14 @@ static int take_one(uint32_t index)
 
 	if (thread_window(index, &window))
 		return add_window(&window);
-	if (longest_thread(true) == HISTORY_NONE)
+	if (options.from_text)
+		say_not_between(&why.history.thread[index]);
+	else if (longest_thread(true) == HISTORY_NONE)
 		say("%s: it has no events of the program: record without --trace none, or with "
 		    "--sample or --sched", why.log.path);
 	else
-		say("%s: thread %d has no two events at different times%s", why.log.path,
-		    (int)why.history.thread[index].tid,
-		    options.from_text ? " between A and B" : "");
+		say("%s: thread %d has no two events at different times", why.log.path,
+		    (int)why.history.thread[index].tid);
 	return TOOL_FAILURE;
 }
 
@@ -687,7 +704,7 @@ static const struct option_row option_rows[] = {
 	{ "aggregate", OPT_AGGREGATE, NULL,
 		"with --span, what the slowest 1 % do that the others do not" },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
-	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970" },
+	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970", .excludes = "utc" },
 	{ "json", OPT_JSON, NULL, "a JSON object" },
 	{ .rows = at_rows },
 	{ .rows = wanted_time_rows },
