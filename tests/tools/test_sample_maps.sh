@@ -118,4 +118,29 @@ finish_attach 0
 for name in host_work plug_work next_work; do
 	check "$name of a running process has a name" grep -qw "in $name" lines
 done
+
+# A process of another namespace of process IDs, where it is process 1, as in a container. All events have
+# this number, and those of the library, too.
+unshare -pmf --mount-proc true 2>/dev/null || finish
+log=$tmp/e.ptl
+start_reading unshare -pmf --mount-proc ./host wait
+parent=$target
+target=$(cat "/proc/$parent/task/$parent/children")
+target=${target% }
+attach --sample 997 --sched --trace process
+until_true test -s "$log"
+echo >&5
+exec 5>&-
+wait "$parent"
+check "the program in a container ends with 0" test $? -eq 0
+finish_attach 0
+for type in cpu.sample sched.out process.exec; do
+	check "the events $type have the number in the container" test \
+		"$("$posixtrace" dump --json -e "$type" "$log" | sed -n 's/.*"pid":\([0-9]*\).*/\1/p' | sort -u)" = 1
+done
+"$posixtrace" dump --symbols -e cpu.sample "$log" >lines
+for name in host_work plug_work next_work; do
+	check "$name of a process in a container has a name" grep -qw "in $name" lines
+done
+run 0 verify "$log"
 finish

@@ -51,6 +51,11 @@ struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid)
 	return NULL;
 }
 
+void kernel_inner_ids(const struct kernel *kernel, pid_t *pid, pid_t *tid)
+{
+	(void)kernel, (void)pid, (void)tid;
+}
+
 int weave_maps_process(struct weave *weave, pid_t pid, int64_t time_ns)
 {
 	(void)weave, (void)pid, (void)time_ns;

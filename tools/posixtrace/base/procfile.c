@@ -53,15 +53,12 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
  * The line NSpid has one number for each namespace, from the namespace of /proc to the thread's own
  * namespace.
  */
-pid_t procfile_inner_id(pid_t pid, pid_t tid)
+pid_t procfile_last_number(const char *text, const char *name)
 {
-	char path[64], text[PROCFILE_BYTES], *end;
-	const char *line = NULL;
-	pid_t id = tid;
+	const char *line = procfile_field(text, name);
+	pid_t id = 0;
+	char *end;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
-	if (procfile_read(path, text, sizeof(text)))
-		line = procfile_field(text, "NSpid:");
 	for (; line; line = end) {
 		long number;
 
@@ -75,6 +72,18 @@ pid_t procfile_inner_id(pid_t pid, pid_t tid)
 			break;
 	}
 	return id;
+}
+
+pid_t procfile_inner_id(pid_t pid, pid_t tid)
+{
+	char path[64], text[PROCFILE_BYTES];
+	pid_t id;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", (int)pid, (int)tid);
+	if (!procfile_read(path, text, sizeof(text)))
+		return tid;
+	id = procfile_last_number(text, "NSpid:");
+	return id ? id : tid;
 }
 
 bool procfile_same_ids(pid_t pid, pid_t other)

@@ -35,6 +35,12 @@ unsigned long long procfile_number(const char *text, const char *name, int base,
 				   unsigned long long otherwise);
 
 /*
+ * Returns the last of the numbers in the line that begins with "name", such as "NSpid:". It is the
+ * number in the innermost namespace of process IDs. Returns 0 if there is no such line.
+ */
+pid_t procfile_last_number(const char *text, const char *name);
+
+/*
  * Returns the number of a thread in its own namespace of process IDs, the innermost one. The events
  * of a thread have this number. Returns the argument tid if the thread has ended, or if the kernel
  * does not show the number.

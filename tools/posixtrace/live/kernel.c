@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/procfile.h"
 #include "base/say.h"
@@ -127,6 +128,9 @@ static void kernel_keep(struct kernel *kernel, struct kernel_record record,
 	 */
 	if (!kernel_store_keep(&kernel->store, &record, event, data))
 		kernel->lost_memory++;
+	/* The thread may end soon. */
+	if (kernel->has_inner_ids && record.tid > 0)
+		kernel_note_task(kernel, record.tid, NULL);
 }
 
 void kernel_add(struct kernel *kernel, struct kernel_record record, uint64_t ticks)
@@ -170,6 +174,25 @@ struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid)
 	return index == TABLE_NONE ? NULL : &kernel->task[index];
 }
 
+pid_t kernel_inner_process(const struct kernel *kernel, pid_t pid)
+{
+	const struct kernel_task *task =
+		kernel->has_inner_ids ? kernel_find_task(kernel, pid) : NULL;
+
+	return task && task->inner_pid ? task->inner_pid : pid;
+}
+
+void kernel_inner_ids(const struct kernel *kernel, pid_t *pid, pid_t *tid)
+{
+	const struct kernel_task *task =
+		kernel->has_inner_ids ? kernel_find_task(kernel, *tid) : NULL;
+
+	if (!task || !task->inner_pid || !task->inner_tid)
+		return;
+	*pid = task->inner_pid;
+	*tid = task->inner_tid;
+}
+
 /*
  * Looks up a thread in /proc. If the thread has ended, its task has only the name that the caller
  * knows. The thread with the number 0 is the idle thread, which runs when a CPU has nothing to do.
@@ -187,6 +210,8 @@ static void look_up(struct kernel_task *task)
 	if (!procfile_read(path, text, sizeof(text)))
 		return;
 	task->pid = (pid_t)procfile_number(text, "Tgid:", 10, 0);
+	task->inner_tid = procfile_last_number(text, "NSpid:");
+	task->inner_pid = procfile_last_number(text, "NStgid:");
 	name = procfile_field(text, "Name:");
 	if (name && !*task->name)
 		snprintf(task->name, sizeof(task->name), "%.*s", (int)strcspn(name, "\n"), name);
@@ -240,8 +265,10 @@ static int begin_plan(struct kernel *kernel, const struct kernel_plan *plan, pid
 
 	*kernel = (struct kernel){
 		.plan = *plan, .pid = pid, .jit_place = jit_place_begin(pid),
-		.starts = starts,
+		.starts = starts, .has_inner_ids = !procfile_same_ids(getpid(), pid),
 	};
+	if (kernel->has_inner_ids)
+		kernel_note_task(kernel, pid, NULL);
 	if (plan->sample_stack && !kernel_copies_has()) {
 		say("--sample-stack: this build or processor does not support it");
 		return TOOL_FAILURE;

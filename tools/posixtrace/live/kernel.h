@@ -65,6 +65,8 @@ enum kernel_context { KERNEL_THREAD, KERNEL_SOFTIRQ, KERNEL_INTERRUPT };
  */
 struct kernel_task {
 	pid_t tid, pid;        /* pid: 0 if it had ended before this process looked */
+	/* The numbers in its own namespace of process IDs; 0: unknown */
+	pid_t inner_tid, inner_pid;
 	bool is_traced;
 	bool is_begun;         /* a record shows that a traced thread started it */
 	/*
@@ -203,6 +205,11 @@ struct kernel {
 	struct kernel_copies *copies; /* NULL: none */
 	struct kernel_maps maps; /* which files were mapped, if there are samples */
 	struct kernel_frames *frames; /* NULL: samples are of user mode only */
+	/*
+	 * The process has other numbers in its own namespace of process IDs. The events get those
+	 * numbers, as the events of the library have them.
+	 */
+	bool has_inner_ids;
 	struct kernel_task *task;
 	size_t tasks;
 	struct table of_task;
@@ -245,6 +252,14 @@ void kernel_fini(struct kernel *kernel);
 
 /* Returns the task of a thread, or NULL if the thread is not known. */
 struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid);
+
+/*
+ * These functions return the numbers that the events of a process and of a thread have: those in
+ * its own namespace of process IDs. If a thread had ended before this process looked, the number
+ * remains that of the record.
+ */
+pid_t kernel_inner_process(const struct kernel *kernel, pid_t pid);
+void kernel_inner_ids(const struct kernel *kernel, pid_t *pid, pid_t *tid);
 
 /*
  * Writes a new log with the events of a complete log, the stacks that were requested, and the

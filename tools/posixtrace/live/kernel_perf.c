@@ -370,8 +370,11 @@ static void take_map(struct kernel *kernel, const struct perf_event_header *head
 {
 	const pid_t pid = kernel_maps_process(header, bytes);
 
-	if (pid && (!kernel->trace || is_recorded(kernel, (uint32_t)pid)))
-		kernel_maps_take(&kernel->maps, header, bytes, kernel_monotonic_time(kernel, ns));
+	if (!pid || (kernel->trace && !is_recorded(kernel, (uint32_t)pid)))
+		return;
+	if (kernel->has_inner_ids)
+		kernel_note_task(kernel, pid, NULL);
+	kernel_maps_take(&kernel->maps, header, bytes, kernel_monotonic_time(kernel, ns));
 }
 
 /*

@@ -402,8 +402,9 @@ void weave_calls_end(struct weave *weave)
  * Stores the data of process.start, process.child or process.exec_failed: two numbers, and for
  * process.start the path.
  */
-static size_t data_of_process(const struct kernel_record *of, const struct syscalls_record *record,
-			      const unsigned char *piece, size_t bytes, unsigned char *data)
+static size_t data_of_process(const struct kernel *kernel, const struct kernel_record *of,
+			      const struct syscalls_record *record, const unsigned char *piece,
+			      size_t bytes, unsigned char *data)
 {
 	int32_t numbers[2] = { of->pid, (int32_t)record->arg[2] };
 	size_t len;
@@ -414,6 +415,9 @@ static size_t data_of_process(const struct kernel_record *of, const struct sysca
 		numbers[0] = (int32_t)record->arg[0];
 		numbers[1] = of->pid;
 	}
+	numbers[0] = kernel_inner_process(kernel, numbers[0]);
+	if (record->kind != SYSCALLS_CALL)
+		numbers[1] = kernel_inner_process(kernel, numbers[1]);
 	memcpy(data, numbers, sizeof(numbers));
 	if (record->kind != SYSCALLS_EXEC)
 		return sizeof(numbers);
@@ -454,7 +458,7 @@ int weave_call(struct weave *weave, const struct kernel_item *item)
 		by.pid = by.tid = (pid_t)record.arg[0];
 	if (record.kind == SYSCALLS_EXEC || record.kind == SYSCALLS_NEW ||
 	    !strcmp(type->name, "process.exec_failed"))
-		len = data_of_process(of, &record, piece, bytes, data);
+		len = data_of_process(weave->kernel, of, &record, piece, bytes, data);
 	else
 		len = forms_data(type, &record, piece, bytes, data);
 	return weave_put(weave, type->id, &by, 0, data, len);

@@ -93,8 +93,9 @@ static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 
 /* ------------------------------------------------------------------ events */
 
-int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
-	      uint64_t address, const void *data, size_t len)
+/* Appends an event with the numbers of process and thread that the record has. */
+static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
+		  uint64_t address, const void *data, size_t len)
 {
 	struct posix_trace_event_np event = {
 		.info.posix_event_id = id,
@@ -108,6 +109,15 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
 	if (weave->is_ending && event.time_ns > weave->end_ns)
 		event.time_ns = weave->end_ns;
 	return posix_trace_compose_event_np(weave->to, &event);
+}
+
+int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
+	      uint64_t address, const void *data, size_t len)
+{
+	struct kernel_record of = *record;
+
+	kernel_inner_ids(weave->kernel, &of.pid, &of.tid);
+	return put_as(weave, id, &of, address, data, len);
 }
 
 static int weave_events_put(struct weave *weave, size_t type, const struct kernel_record *record,
@@ -147,8 +157,10 @@ static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 {
 	const struct kernel_task *task = kernel_find_task(kernel, tid);
 	const char *name = task ? task->name : "";
+	pid_t pid = task ? task->pid : 0;
 
-	add_u32(data, task ? (uint32_t)task->pid : 0);
+	kernel_inner_ids(kernel, &pid, &tid);
+	add_u32(data, (uint32_t)pid);
 	add_u32(data, (uint32_t)tid);
 	weave_events_add(data, name, strlen(name) + 1);
 }
@@ -330,14 +342,16 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 /* Appends a sample whose stack is in kernel.stacks. Before the sample, appends its stack. */
 static int put_stacked(struct weave *weave, const struct kernel_record *record)
 {
-	struct posix_trace_event_np event = {
-		.info.posix_pid = record->pid,
-		.info.posix_thread_id = pthread_of(weave, record->pid, record->tid),
-		.tid = record->tid, .time_ns = record->time_ns,
-	};
+	struct posix_trace_event_np event = { .time_ns = record->time_ns };
 	struct data data = { .len = 0 };
-	int err = weave_stack(weave, record->other, &event);
+	pid_t pid = record->pid, tid = record->tid;
+	int err;
 
+	kernel_inner_ids(weave->kernel, &pid, &tid);
+	event.info.posix_pid = pid;
+	event.info.posix_thread_id = pthread_of(weave, pid, tid);
+	event.tid = tid;
+	err = weave_stack(weave, record->other, &event);
 	add_u32(&data, record->cpu);
 	add_u32(&data, record->other);
 	return err ? err
@@ -351,7 +365,9 @@ static int put_copy(struct weave *weave, const struct kernel_record *record)
 {
 	struct kernel *kernel = weave->kernel;
 	struct kernel_record of = *record;
+	pid_t pid = record->pid, tid = record->tid;
 
+	kernel_inner_ids(kernel, &pid, &tid);
 	if (kernel->frames &&
 	    !kernel_copies_set_stack(kernel->copies, record->other, kernel->frames)) {
 		kernel->lost_memory++;
@@ -360,8 +376,7 @@ static int put_copy(struct weave *weave, const struct kernel_record *record)
 	of.kind = KERNEL_SAMPLE;
 	of.other = weave->unwinder ?
 		   kernel_copies_unwind(kernel->copies, record->other, weave->unwinder,
-					&kernel->stacks, record->pid, record->tid,
-					record->time_ns) :
+					&kernel->stacks, pid, tid, record->time_ns) :
 		   kernel_copies_number(kernel->copies, record->other);
 	return put_stacked(weave, &of);
 }
@@ -416,7 +431,9 @@ static int put_open(struct weave *weave, const struct kernel_record *record)
 	weave_events_add(&data, &call->span_ns, sizeof(call->span_ns));
 	weave_events_add(&data, &call->function, sizeof(call->function));
 	add_u32(&data, call->depth);
-	return weave_events_put(weave, WEAVE_OPEN, record, 0, data.byte, data.len);
+	/* The library reports its own numbers, and the kernel those of this process's namespace. */
+	return (weave->kernel->traps ? weave_put : put_as)(weave, weave->id[WEAVE_OPEN], record, 0,
+							   data.byte, data.len);
 }
 
 /* Appends the event of a record that concerns one thread only. */

@@ -289,6 +289,12 @@ int weave_maps_begin(struct weave *weave)
 	weave->maps = calloc(1, sizeof(*weave->maps));
 	if (!weave->maps)
 		return ENOMEM;
+	for (size_t i = 0; i < weave->kernel->maps.maps; i++) {
+		struct kernel_map *note = &weave->kernel->maps.map[i];
+
+		note->pid = kernel_inner_process(weave->kernel, note->pid);
+		note->parent = kernel_inner_process(weave->kernel, note->parent);
+	}
 	kernel_maps_sort(&weave->kernel->maps);
 	err = make_images(weave->maps, &weave->kernel->maps);
 	if (!err)

@@ -14,6 +14,7 @@
 static int put_module(struct weave *weave, const struct kernel_module *module,
 		      const struct traps_file *file)
 {
+	const pid_t pid = kernel_inner_process(weave->kernel, module->pid);
 	int err = 0;
 
 	for (unsigned i = 0; i < file->mappings && !err; i++) {
@@ -22,12 +23,12 @@ static int put_module(struct weave *weave, const struct kernel_module *module,
 			.start = file->mapping[i].start + module->bias,
 			.end = file->mapping[i].end + module->bias,
 			.offset = file->mapping[i].offset, .base = module->bias,
-			.pid = module->pid, .path = file->path,
+			.pid = pid, .path = file->path,
 			.build_id_len = file->id_len,
 		}, known;
 
 		memcpy(mapping.build_id, file->id, file->id_len);
-		if (posix_trace_mapping_find_np(weave->from, module->pid, mapping.start,
+		if (posix_trace_mapping_find_np(weave->from, pid, mapping.start,
 						module->from_ns, &known))
 			err = posix_trace_compose_mapping_np(weave->to, &mapping);
 	}
