@@ -6,7 +6,8 @@
 # PTX_SOAK_CYCLES  cycles for each program, 10000 by default
 # PTX_PROGRAMS     load redis nginx postgres python java node firefox static go, or some of them;
 #                  those that are not installed are left out. static and go are programs that the
-#                  library cannot enter: functions of them are recorded by breakpoints of the kernel.
+#                  library cannot enter: functions of them are recorded by breakpoints of the kernel,
+#                  which needs tracefs: as root, unshare -m and mount -t tracefs.
 # PTX_SOAK_SECONDS a program is left after this time, also with fewer cycles; none by default
 # PTX_KILLS        each cycle of this number is ended by SIGKILL at a random moment; 10 by default
 #
@@ -119,7 +120,7 @@ with_load() {
 # can_trap: whether functions of static programs are recorded here. Sets what attach gets.
 can_trap() {
 	"$posixtrace" doctor 2>/dev/null | grep -q '^works  *uprobes' || return
-	said='by kernel tracing: it is statically linked$\|traced by uprobes of the kernel'
+	said="$said"'\|by kernel tracing: it is statically linked$\|traced by uprobes of the kernel'
 }
 
 with_static() {
