@@ -816,6 +816,7 @@ static void add_event(struct history *history, const struct log_type *type,
 	struct history_thread *thread;
 	char name[PROGRAM_NAME_BYTES];
 	pid_t ended, parent;
+	bool is_first;
 
 	if (!plan) {
 		history->err = ENOMEM;
@@ -831,6 +832,8 @@ static void add_event(struct history *history, const struct log_type *type,
 	thread = thread_of(history, event);
 	if (!thread || stacks_take(&history->stacks, type, event))
 		return;
+	/* The kernel's states of a thread precede its own first event. */
+	is_first = !thread->last_call;
 	switch (plan->kind) {
 	case PLAN_CALL:
 		if (thread->connecting.type && !strcmp(type->name, "net.connect"))
@@ -928,7 +931,7 @@ static void add_event(struct history *history, const struct log_type *type,
 		/* A program does not see a parent outside of its PID namespace. */
 		parent = (pid_t)classify_number(type, event, plan->key);
 		thread->parent = parent ? parent : thread->parent;
-		if (plan->kind == PLAN_PROGRAM && thread->events == 1 && parent > 0)
+		if (plan->kind == PLAN_PROGRAM && is_first && parent > 0)
 			objects_start(history, thread->pid, parent, event->time_ns);
 		if (plan->kind == PLAN_PROGRAM)
 			objects_execute(history, thread->pid, event->time_ns);
