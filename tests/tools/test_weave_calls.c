@@ -76,6 +76,7 @@ static int fake_rewind(trace_id_t from)
 #define posix_trace_getnext_np               fake_next
 #define posix_trace_rewind                   fake_rewind
 
+#include "base/pidset.c"
 #include "base/whole.c"
 #include "live/kernel_store.c"
 #include "live/weave_calls.c"
