@@ -301,6 +301,11 @@ static void examine_folder(doctor_report *report)
  */
 static void examine_preload(doctor_report *report)
 {
+#ifdef __GLIBC__
+	const char *advice = "install posixtrace, or set POSIXTRACE_PRELOAD";
+#else
+	const char *advice = "the library needs glibc: build posixtrace with glibc";
+#endif
 	const char *path;
 
 	say_nothing(true);
@@ -310,8 +315,7 @@ static void examine_preload(doctor_report *report)
 		doctor_say(report, "preload library", DOCTOR_WORKS, NULL, "%s", path);
 	else
 		doctor_say(report, "preload library", DOCTOR_LIMITED,
-			   "install posixtrace, or set POSIXTRACE_PRELOAD",
-			   "not found: record sees only programs that use libposixtrace");
+			   advice, "not found: record sees only programs that use libposixtrace");
 }
 
 /*
