@@ -167,7 +167,10 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 	end_recorder(agent, index, trigger, reason, 0);
 }
 
-/* With a limit of time, recorder_end() keeps a copy of the stream and not the file in flight/. */
+/*
+ * The files in flight/ are gone. With a last_ns other than 0, recorder_end() keeps a copy of the
+ * stream instead of this file. INT64_MAX means that the copy has all events.
+ */
 void agent_lost_flight(struct agent *agent)
 {
 	while (agent->recorders)
@@ -366,7 +369,7 @@ static void write_if_due(struct agent *agent, const struct config_trigger *trigg
 	if (!state->last_ns)
 		state->last_ns = now_ns;
 	if (now_ns - state->last_ns >= trigger->span_ns) {
-		/* Before the logs, so that the time to write them does not add up. */
+		/* Set before the logs are written, so that writing them does not delay the next. */
 		state->last_ns = now_ns;
 		write_section(agent, state, trigger);
 	}

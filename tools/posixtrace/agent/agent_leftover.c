@@ -203,7 +203,7 @@ int64_t agent_gap_ms(struct agent *agent, const struct found *found)
 			ended = -1;
 			break;
 		}
-		/* The file has its last time of change now. */
+		/* The log is complete, so the time of the file's last change is final. */
 		if (fstatat(agent->store.flight, entry->d_name, &st, AT_SYMLINK_NOFOLLOW))
 			continue;
 		ms = when_timespec(&st.st_mtim) / 1000000;

@@ -49,7 +49,7 @@ bool agent_has_descriptors(const struct agent *agent)
 	int copies[AGENT_DESCRIPTORS], count = 0;
 	bool good;
 
-	/* Any open descriptor can be copied. */
+	/* The copies only show how many descriptors are free, so any descriptor may be copied. */
 	while (count < AGENT_DESCRIPTORS &&
 	       (copies[count] = fcntl(agent->signals.signals, F_DUPFD_CLOEXEC, 0)) >= 0)
 		count++;

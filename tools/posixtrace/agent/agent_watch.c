@@ -53,7 +53,7 @@ void agent_watch(struct agent *agent, struct recorder *recorder)
 	recorder->wait_ns = !recorder->wait_ns ? AGAIN_NS : 2 * recorder->wait_ns;
 	if (recorder->wait_ns > AGAIN_MOST_NS)
 		recorder->wait_ns = AGAIN_MOST_NS;
-	/* An attempt for lack of a stream costs little, so each search makes one. */
+	/* If the user has no stream left, an attempt costs little, so each search makes one. */
 	recorder->again_ns = until_now_ns() + (begun == RECORDER_FULL ? 0 : recorder->wait_ns);
 }
 

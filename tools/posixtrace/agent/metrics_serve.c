@@ -321,9 +321,9 @@ int64_t metrics_end_ns(const struct metrics *metrics)
 }
 
 /*
- * The loop runs backwards, because a client that is removed changes the numbers of the later ones.
- * The other functions that remove clients follow the loop, because the numbers then no longer agree
- * with those of "poller".
+ * The client with the index i belongs to poller[i + 1]. Removing a client changes the indexes of
+ * the later clients only, so the loop runs backwards. limit_answers() and accept_client() may
+ * remove any client, so they are called after the loop.
  */
 void metrics_serve(struct agent *agent, const struct pollfd poller[METRICS_POLLS])
 {

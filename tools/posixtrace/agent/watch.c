@@ -46,8 +46,8 @@ bool watch_is_needed(const struct config *config, const struct config_record *re
 }
 
 /*
- * The pairing calls this function for each span. The function adds the span to the metrics. It
- * marks each trigger's rule whose limit the span exceeds as fired.
+ * The pairing calls this function for each span. The function adds the span to the metrics. If the
+ * span exceeds the limit of a trigger's rule, the function marks this rule as fired.
  */
 static void take_span(void *arg, const struct span *span, const struct posix_trace_event_np *end)
 {
@@ -86,8 +86,8 @@ static void take_span(void *arg, const struct span *span, const struct posix_tra
 }
 
 /*
- * Adds the error of an event to the rules that it concerns. Marks each rule whose limit is now
- * exceeded as fired.
+ * Adds the error of an event to the rules that it concerns. If the limit of a rule is now exceeded,
+ * marks this rule as fired.
  */
 static void take_error(struct watch *watch, const struct watch_type *type,
 		       const struct posix_trace_event_np *event)

@@ -89,9 +89,9 @@ struct procfile_stat {
 
 /*
  * Reads /proc/PID/stat. On failure, returns false and sets errno. ENOENT or ESRCH: the process has
- * ended. EIO: the content is malformed. ENOTSUP: /proc is foreign. After any other error it is not
- * known whether the process has ended, for example EMFILE, or EACCES if the mount options of /proc
- * hide the process.
+ * ended. EIO: the content is malformed. ENOTSUP: /proc is foreign. After any other error, such
+ * as EMFILE, it is not known whether the process has ended. EACCES may mean that the mount options
+ * of /proc hide the process.
  */
 bool procfile_stat(pid_t pid, struct procfile_stat *stat);
 

@@ -39,9 +39,9 @@ static inline uint8_t *proto_room(struct proto *proto, size_t len)
 
 /*
  * Writes seven bits of the number to each byte, the lowest bits first. Bit 7 is set in all bytes
- * except the last one. If the number needs more than one byte, its eight lowest groups are spread
- * over the bytes of a word together: first into halves, then into quarters, then into bytes.
- * PROTO_VARINT bytes at p may be overwritten.
+ * except the last one. If the number needs more than one byte, the function spreads its eight
+ * lowest groups of seven bits over the eight bytes of a word in three steps: first into halves,
+ * then into quarters, then into bytes. PROTO_VARINT bytes at p may be overwritten.
  */
 #define PROTO_VARINT 10
 

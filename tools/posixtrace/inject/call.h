@@ -25,7 +25,7 @@ enum call_outcome {
 	CALL_DONE,    /* result.value is the value that the function returned */
 	CALL_FAILED,  /* dlopen() or dlsym() failed; result.message has the reason */
 	CALL_REFUSED, /* the process could get no memory and is unchanged; result.value is -errno */
-	/* the kernel does not let the code be written (result.value: -errno); it is unchanged */
+	/* the kernel refuses to write the code (result.value: -errno); the thread is unchanged */
 	CALL_UNWRITABLE,
 	/*
 	 * the stack has no room for a signal frame, or cannot be written (result.value: -errno,

@@ -474,8 +474,8 @@ static const char *change_all(struct change *change)
 	const char *why = NULL;
 
 	/*
-	 * The changed places are traced. If some places were not changed, the usual reason is, for
-	 * example, that a library was unloaded. The function prints a message only if the kernel
+	 * The changed places are traced. Other places usually remain unchanged because their
+	 * library was unloaded, which is no error. The function prints a message only if the kernel
 	 * refused to write.
 	 */
 	if (failed && change->writes && changed)

@@ -71,8 +71,9 @@ enum stop_result stop_begin(struct stopped *thread, pid_t pid, pid_t tid);
 
 /*
  * Releases the thread. The caller has restored the registers from thread->regs, or has not changed
- * them. If the stop has interrupted a system call, the kernel restarts the call. thread->regs marks
- * even a call for a restart that would otherwise return EINTR because of the stop.
+ * them. If the stop has interrupted a system call, the kernel restarts the call. This is also
+ * true for calls that return EINTR after any interruption: stop_begin() has marked them in
+ * thread->regs for a restart.
  */
 void stop_end(struct stopped *thread);
 

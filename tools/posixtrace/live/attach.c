@@ -256,7 +256,10 @@ static int attach_run(int argc, char **argv)
 		return TOOL_FAILURE;
 	if (kernel.stack.globs && !stack_add(&kernel.stack, &plan.families, &plan))
 		return TOOL_FAILURE;
-	/* With --trace=none, no library in the process could record these events. */
+	/*
+	 * A pattern of --event must not exclude UNTRACED_EVENT. The preload library records this
+	 * event, and with --trace=none the process does not get this library.
+	 */
 	if (plan.choose.include.count && !(plan.families && !strcmp(plan.families, "none")) &&
 	    !capture_take_event(&plan, UNTRACED_EVENT))
 		return TOOL_FAILURE;

@@ -25,8 +25,8 @@
 #define BLOCKED_EVENT "posixtrace_blocked"
 /*
  * blocked_ns: for how long the thread is known to be blocked. lock: the address of the lock or
- * futex. owner: the thread that holds the lock or whose end is awaited, or the process whose end is
- * awaited; 0: unknown. fd: the descriptor; -1: none. call: the name of the system call. object: the
+ * futex. owner: the thread that holds the lock, or the thread or process whose end is awaited; 0:
+ * unknown. fd: the descriptor; -1: none. call: the name of the system call. object: the
  * kind of lock, or the file, pipe or socket of the descriptor. others: the processes that could
  * write into the pipe, or the awaited process, each with a colon and the number of its threads.
  * doubt: why owner or others may be wrong; empty: they are certain.
@@ -56,9 +56,9 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
 
 /*
  * Looks at the threads of the first process and its descendants, and records those that have been
- * blocked for half a second. A wait of a thread is recorded again whenever the wait has lasted
- * twice as long. So the log has facts of a time at which all threads of a deadlock were blocked,
- * even if the program is killed.
+ * blocked for half a second. The wait is recorded again when it has lasted twice as long as at its
+ * last record. So the log has facts of a time at which all threads of a deadlock were blocked, even
+ * if the program is killed.
  *
  * Returns without a look if the previous look was not long enough ago. The pause is so long that
  * the looks need at most a two hundredth of a processor. Does nothing if the member
@@ -66,7 +66,10 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
  */
 void blocked_look(struct blocked *blocked, struct capture *capture);
 
-/* Records all threads that are blocked now, and frees the memory. Precedes capture_finish(). */
+/*
+ * Records all threads that are blocked now, and frees the memory. To be called before
+ * capture_finish().
+ */
 void blocked_end(struct blocked *blocked, struct capture *capture);
 
 #endif

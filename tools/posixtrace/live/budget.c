@@ -10,8 +10,8 @@
  * one burst.
  *
  * A debt is limited, too. Otherwise the stream would skip types for hours after one burst. The
- * limit is the credit of DEBT_S seconds. A frequent type makes a smaller debt between two looks, so
- * such a debt is repaid in full.
+ * limit is the credit of DEBT_S seconds. Even a frequent type makes a smaller debt between two
+ * looks, and this debt is repaid in full.
  *
  * The number of recorded events is exact. Their types are known only from a sample of the newest
  * events, so the cost may be attributed to wrong types for a moment. The numbers of skipped calls
@@ -429,8 +429,8 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	/*
 	 * A type is turned on only if the credit is enough to record it until the next look. The
 	 * credit is at most the budget of a second, and a type may cost more than this between two
-	 * looks. Such a type is turned on until the next look when the credit has nearly reached
-	 * its limit.
+	 * looks. When the credit has nearly reached its limit, such a type is turned on for the
+	 * time of one look.
 	 */
 	look_ns = id ? load_of(budget, &budget->type[id]) * budget->look_s : 0;
 	if (id && budget->credit_ns > 0 &&

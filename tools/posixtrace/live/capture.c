@@ -305,7 +305,7 @@ int capture_finish(struct capture *capture)
 }
 
 /*
- * Opens a complete log whose descriptor stays open. It is called for complete logs only, because
+ * Opens a complete log by a copy of fd; fd stays open. It is called for complete logs only, because
  * logfile_open_given() would print the error of a damaged log again. Returns a status of the tool.
  */
 static int open_complete(struct logfile *log, const char *path, int fd)

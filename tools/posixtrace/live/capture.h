@@ -103,7 +103,7 @@ static inline bool capture_keeps(const struct capture_plan *plan)
 	return plan->stream_policy != POSIX_TRACE_LOOP && plan->log_policy == POSIX_TRACE_APPEND;
 }
 
-/* Returns whether one log also gets all events of the recording. */
+/* Returns whether capture_keeps() is true and the whole recording has one log. */
 static inline bool capture_grows(const struct capture_plan *plan)
 {
 	return capture_keeps(plan) && !rotation_is_wanted(&plan->rotate);
@@ -130,11 +130,11 @@ struct capture_result {
 	struct shimloss shim; /* calls that the ledger does not count */
 	uint64_t bytes;
 	/*
-	 * with --rotate-size or --rotate-time: all logs, and those that were removed; 0 logs:
-	 * without
+	 * the number of all logs, of the logs that were removed, and of the events in these; all
+	 * are 0 without --rotate-size and --rotate-time
 	 */
 	uint64_t logs, removed, removed_events;
-	/* how the traced process ended; empty: not in the output */
+	/* how the traced process ended, for the output; empty: the output does not have it */
 	char end[2 * ENDED_TEXT];
 };
 
@@ -192,8 +192,8 @@ int capture_read_log(const char *path, int fd, struct capture_result *result);
 void capture_add(struct capture_result *to, const struct capture_result *result);
 
 /*
- * Returns the state of this process's own stream as an observer sees it. The process creates at
- * most one stream. If it has none, the result is all zeros.
+ * The state of the stream that this process has created, as an observer sees it. The process
+ * creates at most one stream. If it has none, all members are 0.
  */
 struct capture_own {
 	bool waiting;   /* the traced process does not use the library yet */

@@ -241,9 +241,9 @@ static const Dwfl_Thread_Callbacks caller_thread = {
 
 /*
  * If the thread is at an address without code, visits this address and then the callers, and
- * returns true. No unwind table has such an address, so libdw would take a frame pointer for that
- * of the called function, and omit the caller. libdw cannot replace the registers of a thread, so
- * the callers need a session of their own.
+ * returns true. No unwind table has such an address. libdw would then assume that the frame pointer
+ * belongs to the called function, and omit the caller. libdw cannot replace the registers of a
+ * thread, so the callers need a session of their own.
  */
 static bool walk_wild_call(const struct unwind *unwind, pid_t tid, struct walk *walk)
 {

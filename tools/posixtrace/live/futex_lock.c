@@ -102,7 +102,7 @@ static bool is_of_glibc(pid_t pid, uint64_t place)
 
 /*
  * A mutex for which threads wait has the value 2. A robust mutex has the number of its owner and a
- * flag as its value, and uses no private futex. In both cases the owner is a member, too.
+ * flag as its value, and uses no private futex. Both also have the owner in the member __owner.
  */
 static bool find_mutex(pid_t pid, bool is_private, uint32_t expected, struct futex_lock *found)
 {

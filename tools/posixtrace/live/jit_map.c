@@ -203,7 +203,10 @@ static bool is_usable(const struct jit_maps *maps, int fd, const char *path, pid
 
 	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || !file.st_size)
 		return false;
-	/* An ended process did not begin before the first one. */
+	/*
+	 * The begin of a process that has ended is not known. Such a process did not begin before
+	 * the first process of the recording, so the begin of the first process is used.
+	 */
 	if (file.st_mtim.tv_sec * NS + file.st_mtim.tv_nsec <
 	    (process_ns == INT64_MAX ? maps->place->begin_ns : process_ns))
 		return false;
@@ -218,9 +221,10 @@ static bool is_usable(const struct jit_maps *maps, int fd, const char *path, pid
 
 /*
  * Opens a file of a process in the file system that the process sees. If the file is not there, or
- * if the process has ended, opens "in_folder" below a folder of the first process, and then the
- * file that this process sees. But with another namespace of process IDs, the latter would be the
- * file of another process with this number. Stores the size. On failure, returns -1.
+ * if the process has ended, opens "in_folder" below a folder of the first process. If that fails,
+ * opens the file with this path that the recorder sees. This last attempt is not made if the
+ * processes have another namespace of process IDs, because there the number in the path may be
+ * another process's. Stores the size. On failure, returns -1.
  */
 static int open_usable(const struct jit_maps *maps, pid_t pid, const char *path, int folder,
 		       const char *in_folder, off_t *bytes)
@@ -356,8 +360,9 @@ static int by_index(const void *a, const void *b)
 }
 
 /*
- * Ends each function of a dump at its old addresses when it moves, and gives it its name at the new
- * ones. "first" is the first entry of the dump.
+ * Completes the entries of functions that have moved. The entry at the old addresses ends when the
+ * function moves, and the entry at the new addresses gets the function's name. "first" is the first
+ * entry of the dump.
  */
 static void resolve_moves(struct jit_map *map, size_t first)
 {

@@ -128,7 +128,7 @@ static void kernel_keep(struct kernel *kernel, struct kernel_record record,
 	 */
 	if (!kernel_store_keep(&kernel->store, &record, event, data))
 		kernel->lost_memory++;
-	/* The thread may end soon. */
+	/* The number in the inner namespace is looked up now, because the thread may end soon. */
 	if (kernel->has_inner_ids && record.tid > 0)
 		kernel_note_task(kernel, record.tid, NULL);
 }

@@ -96,7 +96,7 @@ struct kernel_call {
 
 /* The processes of which the kernel records system calls. */
 enum kernel_calls {
-	/* if the library cannot enter the program: all processes that the library cannot enter */
+	/* no option decides; if the library cannot enter, enter_by_kernel() replaces this value */
 	KERNEL_CALLS_AUTO,
 	KERNEL_CALLS_NONE,
 	KERNEL_CALLS_UNSEEN, /* the processes that the library cannot enter */

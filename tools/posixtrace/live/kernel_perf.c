@@ -70,7 +70,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		kernel_maps_request(&attr);
 	if (event == EVENT_SWITCH) {
 		attr.context_switch = kernel->switches;
-		/* Also the ends of threads, which the event of samples reports, too. */
+		/* The ends of threads; if there are samples, EVENT_SAMPLE reports these ends. */
 		attr.task = kernel->switches && !kernel->plan.sample_hz;
 	} else {
 		attr.sample_type |= PERF_SAMPLE_ADDR | PERF_SAMPLE_CALLCHAIN;

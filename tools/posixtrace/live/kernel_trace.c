@@ -399,11 +399,12 @@ static void say_unknown(const char *glob, char **systems)
 		bool fits = false;
 
 		/*
-		 * If memory is lacking, the message has no hint. The last round of the loop is for
-		 * the name behind the names of the events. For a pattern without a colon, this is
-		 * the name of the system. For a pattern with a colon, the user may have given a
-		 * wrong system. So if the rest of the pattern matches an event of this system, the
-		 * name is the pattern with this system.
+		 * Each round offers one name for the hint. The last round, in which events[i] is
+		 * NULL, offers a name that is not in the list of events. If the pattern has no
+		 * colon, this name is the name of the system. If it has a colon, the user may have
+		 * given a wrong system. So if the part behind the colon matches an event of this
+		 * system, the name is this system, a colon and that part. If memory is lacking, the
+		 * message has no hint.
 		 */
 		for (size_t i = 0; events && (i == 0 || events[i - 1]); i++) {
 			const char *name = events[i] ? events[i] : colon ? colon + 1 : *system;

@@ -19,7 +19,7 @@ struct kernel_module {
 };
 
 struct kernel_traps {
-	/* the first one for the places at the begin, then one for each later addition */
+	/* the first one has the places of the begin, and each further one those of an addition */
 	struct uprobes *uprobes;
 	size_t uprobeses;
 	struct match match;

@@ -182,8 +182,8 @@ static int list_file(const char *path, bool is_foreign)
 	text_safe(&out_stdout, path, strlen(path));
 	out_str(&out_stdout, ":\n");
 	/*
-	 * If is_closed is true, the library cannot enter the program. The library patches no
-	 * function of Go or OCaml.
+	 * The kernel must record the functions in two cases: the library cannot enter the program
+	 * (is_closed), or the code is of Go or OCaml, which the library does not patch.
 	 */
 	is_closed = is_foreign || binary_is_static(file) || is_foreign_program(path);
 	by_kernel = !binary_unknown(file) && (is_closed || binary_reads_returns(file));

@@ -119,8 +119,8 @@ static int64_t add_calls(struct open_calls *calls, const struct scale *scale, pi
 
 /*
  * Adds the active calls of one part of the file. Reads only the blocks that have data. If the
- * process has executed another program since then, the files of the calls are no longer mapped. All
- * calls then end at the moment when the youngest of them began.
+ * process has executed another program, the files of the calls are no longer mapped. All calls then
+ * end when the youngest of them began, because no later moment is known.
  */
 static void read_part(struct open_calls *calls, int fd, off_t at, pid_t pid)
 {

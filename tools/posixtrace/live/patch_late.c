@@ -161,7 +161,8 @@ static uint64_t begin_of(const struct mappings *mappings, const struct mapping *
  *
  * If the shim has had the plan since its start, the shim patches the files of the plan: the files
  * that the program has at its start, and files that are loaded later. If the shim could not patch
- * a library that was loaded later (has_missed), the function examines the code of the later file.
+ * one of the files that were loaded later (has_missed), the function examines the code of such a
+ * file to find out whether it has the jumps.
  *
  * In all other cases the result is true only at the first look at a process. At that look the files
  * have their patches already: this tracer has patched the files of the plan before, and a forked

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * pipe_writers.h - which processes have which pipe open for writing. All processes of the machine
- * that this one may examine are examined, because a process that is not traced may write, too.
+ * pipe_writers.h - which processes have which pipe open for writing. The recorder examines all
+ * processes of the machine, as far as it may, because an untraced process may write, too.
  *
  * One thread uses these functions. Only files of /proc are read, and no file of a descriptor.
  */

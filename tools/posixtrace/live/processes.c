@@ -227,8 +227,9 @@ static void on_start(struct processes *p, const struct seen *seen)
 }
 
 /*
- * Returns whether a child with these flags of clone(2) uses the thread-local memory of the thread
- * that made it, beside that thread. The preload library then records no calls of the child.
+ * Returns whether a child with these flags of clone(2) is a guest: it uses the thread-local memory
+ * of the thread that made it, while that thread runs. The preload library records no calls of a
+ * guest.
  */
 static bool is_guest(int64_t flags)
 {
@@ -540,9 +541,9 @@ static bool makes_child(const char *type)
 }
 
 /*
- * Returns whether the stream shows other processes than the first one, or whether fewer programs
- * began than were executed. Functions without an event, such as wordexp(), make children, too. If
- * such a child executes a program, more programs began than the recorded processes executed.
+ * Returns whether the stream shows that there were several processes, or that an executed program
+ * has recorded no begin. Functions without an event, such as wordexp(), make children, too. If such
+ * a child executes a program, the log has more begins of programs than executions.
  */
 static bool are_several(trace_id_t trid)
 {

@@ -65,9 +65,10 @@ void processes_complete(struct processes *processes, struct capture *capture,
 			const struct rotation *logs);
 
 /*
- * Writes a line with the number of processes for each kind of end, and the first names of those
- * that did not exit with 0, unless there was only one process. Writes a line with the number of
- * children whose calls are not recorded, because they use the thread-local memory of their parent.
+ * Writes a line with the number of processes for each kind of end. The line names the first
+ * processes that did not exit with 0. If there was only one process, there is no line. Writes a
+ * line with the number of children whose calls are not recorded, because they use the thread-local
+ * memory of their parent.
  */
 void processes_text(struct out *out, const struct processes *processes);
 

@@ -32,8 +32,8 @@ static struct {
 	bool is_damaged;
 	unsigned lines;   /* number of messages about faults */
 	/*
-	 * the last faults, which have the same reason and are not printed yet: a file that was cut
-	 * lacks most parts of a stream
+	 * The last faults, which have the same reason. They are printed as one message, because a
+	 * truncated file lacks many parts, and each missing part is a fault.
 	 */
 	struct {
 		unsigned count;

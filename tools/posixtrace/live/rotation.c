@@ -140,8 +140,8 @@ static unsigned greatest_number(const char *path)
 }
 
 /*
- * Creates the file of the next log. Without --force, a number whose file exists is skipped. Returns
- * a status, after it printed an error.
+ * Creates the file of the next log. Without --force, a number whose file exists is skipped. Prints
+ * errors. Returns a status of the tool.
  */
 static int create_next(struct rotation *rotation, struct outfile *file, char **path)
 {

@@ -20,7 +20,7 @@
 #include "base/outfile.h"
 #include "live/capture.h"
 
-/* The options, and the sentence if they do not fit other options. */
+/* The options, and the messages for options that exclude them. */
 extern const struct option_row rotation_rows[];
 #define ROTATION_NEEDS_APPEND \
 	"--rotate-size and --rotate-time need a log that is never full, and no --loop"
@@ -62,7 +62,7 @@ struct rotation {
 	struct capture_result sum;
 };
 
-/* Creates the file of the first log in *file. Returns a status; it has printed an error. */
+/* Creates the file of the first log in *file. Prints errors. Returns a status of the tool. */
 int rotation_create(struct rotation *rotation, struct outfile *file,
 		    const struct capture_plan *plan, enum outfile_mode mode);
 

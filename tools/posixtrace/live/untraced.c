@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * untraced.c - prints which executed programs could not be traced, and that children were not.
+ * untraced.c - prints which executed programs could not be traced, and how many children were not
+ * traced.
  *
  * A program that cannot load the preload library records nothing. So before a traced process
  * executes such a program, the preload library records an event process.untraced. A user who misses
@@ -73,7 +74,7 @@ static void get_field(char *to, size_t room, const struct posix_trace_schema_np 
 	to[len - skipped] = '\0';
 }
 
-/* Counts the program of an event. Returns false if it is none of the first ones. */
+/* Counts the program of an event. Returns false if the array is full of others. */
 static bool count_program(struct program *program, const struct posix_trace_schema_np *schema,
 			  const struct posix_trace_event_np *event)
 {

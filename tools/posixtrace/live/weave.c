@@ -206,8 +206,8 @@ static int copy_events(struct weave *weave)
 /*
  * Counts the kernel events that are missing, so that the ledger of the log has them. Neither their
  * threads nor the types of lost records are known. With --sched lost records count for sched.out,
- * and otherwise for cpu.sample. A switch that the kernel did not record is not lost: sched.gap has
- * its place.
+ * and otherwise for cpu.sample. A switch that the kernel did not record does not count as lost,
+ * because the log has an event sched.gap for it.
  */
 static int count_lost(struct weave *weave)
 {

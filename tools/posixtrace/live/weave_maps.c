@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * weave_maps.c - the mappings of processes that have not the library, from the kernel's records.
+ * weave_maps.c - the mappings of processes without the library, from the kernel's records.
  *
  * The recorder's child has the library until its execve(2), so the old log has its mappings. This
  * file ends them at the time of the execve(2). Then it adds the mappings of the program that was

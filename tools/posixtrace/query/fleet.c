@@ -91,8 +91,8 @@ static void put_events_rows(const char *database, const char *replica, struct by
 }
 
 /*
- * Appends the statement that makes the table of rows for a table of the command query. Each of
- * these values may be NULL here, as in the command query.
+ * Appends the statement that makes the table of rows for a table of the command query. The columns
+ * of that table may be NULL here, too.
  */
 static void put_rows(const struct query_schema *schema, const char *database, const char *replica,
 		     struct bytes *sql)

@@ -101,8 +101,8 @@ int query_seek(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t
 /*
  * In query_plan.c. query_time_comparison() returns a letter for a comparison operator of SQLite, or
  * 0 if the operator cannot bound a time. query_bound() narrows the window of time by a comparison.
- * The window may remain too wide by a nanosecond. A value that is not a number does not change the
- * window. Neither changes the result, because SQLite compares again.
+ * The window may remain too wide by a nanosecond, and a value that is not a number does not change
+ * the window. The result of the statement is right in both cases, because SQLite compares again.
  */
 char query_time_comparison(int op);
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value);

@@ -57,7 +57,7 @@ uint64_t collector_number(const struct collector *collector);
 
 /*
  * Sends a request until the collector answers that it has accepted the request. *rejected becomes
- * the number of records that the collector has rejected in the accepted request. If the request is
+ * the number of records that the collector has rejected in the accepted request. If the request
  * must not be repeated, prints the reason and returns false.
  */
 bool collector_send(struct collector *collector, enum otlp_signal signal,

@@ -228,7 +228,7 @@ static void make_tables_everywhere(struct link *link)
 	}
 	link->server.host = host;
 	link->server.timeout_s = timeout_s;
-	/* Tables that are made later are other ones. */
+	/* Tables that are made later are new again, so they get another mark. */
 	link->mark = 0;
 }
 

@@ -157,7 +157,8 @@ uint64_t link_attempt(void);
 
 /*
  * The state of the log when the summary was made: not complete, complete, or dropped. For a dropped
- * log, the summary was made from its account. The numbers are in files of positions.
+ * log, the summary was made from its account. The values must not change, because files of
+ * positions have them.
  */
 enum summary_end { SUMMARY_PART, SUMMARY_WHOLE, SUMMARY_ACCOUNT };
 

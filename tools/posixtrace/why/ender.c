@@ -246,8 +246,8 @@ static void examine_call(const struct wait *wait, const struct call *other, stru
 
 /*
  * Returns whether the log rules out that another thread has ended a read, write or poll: the object
- * is the same, or only this thread has transferred as many bytes during the wait. Other calls are
- * of other objects, or their writer was not recorded.
+ * is the same, or only this thread has transferred as many bytes during the wait. If the
+ * result is false, the found call may be of another object, and the real partner unrecorded.
  */
 static bool is_supported(const struct wait *wait, const struct ender *found)
 {

@@ -832,7 +832,10 @@ static void add_event(struct history *history, const struct log_type *type,
 	thread = thread_of(history, event);
 	if (!thread || stacks_take(&history->stacks, type, event))
 		return;
-	/* The kernel's states of a thread precede its own first event. */
+	/*
+	 * The log may have states of the thread, from the kernel, before the first event that the
+	 * thread itself recorded. So last_call shows whether this is its first event.
+	 */
 	is_first = !thread->last_call;
 	switch (plan->kind) {
 	case PLAN_CALL:

@@ -121,7 +121,7 @@ void nagle_note(struct history *history, const struct plan *plan, const struct l
 	}
 }
 
-/* Returns the time between two times, of which a hostile log may have any. */
+/* Returns the time between two times. In a hostile log, from_ns may be later than to_ns. */
 static uint64_t nagle_ns(int64_t from_ns, int64_t to_ns)
 {
 	return to_ns > from_ns ? (uint64_t)to_ns - (uint64_t)from_ns : 0;

@@ -7,9 +7,10 @@
 #include <string.h>
 
 /*
- * A call continues the wait if its thread ran at most this long since the last call. If the states
- * of the thread are not known, the thread may have waited for a CPU. The call then also continues
- * the wait if the time between the calls is at most this part of the last call's duration.
+ * A call continues the wait if its thread ran for at most AGAIN_NS since the last call. If the
+ * states of the thread are not known, the thread may have waited for a CPU. The call then also
+ * continues the wait if the time between the calls is at most the last call's duration divided by
+ * AGAIN_PART.
  */
 #define AGAIN_NS INT64_C(1000000)
 #define AGAIN_PART 8
