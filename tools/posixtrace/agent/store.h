@@ -63,7 +63,7 @@ enum store_change {
 	STORE_SAME,
 	STORE_MISSING,    /* the folder was removed, and cannot be made or used now */
 	STORE_NEW_FLIGHT, /* flight/ was removed or replaced; the store uses a new one */
-	STORE_NEW_FOLDER  /* the same for the whole folder; the caller must make other files again */
+	STORE_NEW_FOLDER  /* the same for the whole folder; the caller makes other files again */
 };
 
 /*
