@@ -3,8 +3,8 @@
  * base/memory.c - reads the limits of memory from /proc/meminfo and from the control groups.
  *
  * A group's memory includes the pages of files that its processes have read, and caches of the
- * kernel. The kernel frees them before it kills a process, so they count as available. This is more
- * than MemAvailable counts: a stream that might fit is made.
+ * kernel. The kernel frees them before it kills a process, so they count as available. MemAvailable
+ * counts less. The library thus creates a stream that might fit.
  */
 #include "base/memory.h"
 
@@ -74,7 +74,7 @@ static uint64_t reclaimable_bytes(const char *folder, const struct version *vers
 	return bytes;
 }
 
-/* Returns the memory that one group leaves. */
+/* Returns the memory that one group leaves to its processes. */
 static uint64_t group_room(const char *folder, const struct version *version)
 {
 	uint64_t limit, usage;

@@ -91,7 +91,10 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	struct ptx_view *view = ptx_view_of_parent(bit, generation), *none = NULL;
 	uint64_t word = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 
-	/* A child of fork() may be in another time namespace than its parent. */
+	/*
+	 * A child of fork() may be in another time namespace than its parent, so the offset is read
+	 * anew.
+	 */
 	if (view && !ptx_clock_is_counter && !ptx_is_quiet())
 		ptx_clock_follow(false);
 	if (!view && !ptx_is_quiet())

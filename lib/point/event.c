@@ -234,7 +234,7 @@ record_since(const void *frame, unsigned type, const uint64_t *since, const void
 /*
  * Returns the object whose level 0 the caller has claimed. A handler that has run since the claim
  * may have hidden the object, or may have forked. Returns NULL in the child, where the claim is
- * wiped: ptx_thread_nobody must keep its claim.
+ * wiped. The caller then releases no level, because level 0 of ptx_thread_nobody must stay claimed.
  */
 ptx_inline struct ptx_thread *claimed_object(void)
 {
@@ -597,7 +597,7 @@ ptx_inline void record_one(trace_event_id_t event_id, const uint64_t *since, con
 		/* all lengths are constant here */
 		record_lane(thread, frame, event_id, since, data, usual, address);
 	else if (!since && len == usual && data)
-		/* the same for several streams, without a call in between */
+		/* the same for several streams */
 		record_words(thread, frame, event_id, data, address);
 	else if (since)
 		record_other_since(thread, frame, event_id, since, data, len, address);

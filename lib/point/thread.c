@@ -231,8 +231,8 @@ static _Thread_local struct ptx_thread *hidden_object __attribute__((tls_model("
 static _Thread_local uint32_t owner __attribute__((tls_model("initial-exec")));
 
 /*
- * The caller has stored the flag of the state before (blind or shared). So a handler that uses
- * record.c finds the flag and makes no object.
+ * The caller has already stored the flag of the thread's state, blind or shared. So a handler that
+ * uses record.c finds the flag and makes no object.
  */
 static void hide_object(void)
 {

@@ -123,7 +123,7 @@ bool ptx_view_map_far(struct ptx_rings *rings)
 		return false;
 	far = ptx_region_map_far(view->arena, &rings->geometry, view->offset);
 	if (far && view->arena != &ptx_arena_self)
-		/* A child can use this memory only if it is traced in the same arena. */
+		/* No child of this process uses the memory of another process's stream. */
 		madvise(far, rings->geometry.far_bytes, MADV_DONTFORK);
 	/* Another thread may have mapped the far part at the same time. */
 	if (far && !atomic_compare_exchange_strong_explicit(&rings->far, &none, far,

@@ -358,7 +358,8 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 }
 
 /*
- * Adds a mapping in the form that a reader of a log yields. ENOTSUP has the same meaning as above.
+ * Adds a mapping in the form that a reader of a log yields. ENOTSUP: as for
+ * posix_trace_compose_sized_np().
  */
 PTX_EXPORT int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 						    const struct posix_trace_mapping_np *from,

@@ -88,7 +88,7 @@ static enum ptx_log_append encode_event(struct posix_trace_composer_np *composer
 		answer = ptx_log_append_slow(composer->log, event);
 	else
 		answer = ptx_log_append_inline(composer->log, event);
-	/* The program that composes a log adds this STOP when the log is full. */
+	/* A STOP in a full log is its last event, for which an UNTIL_FULL log keeps room. */
 	if (answer == PTX_LOG_APPEND_FULL && event->type == POSIX_TRACE_STOP)
 		answer = ptx_log_append_last(composer->log, event);
 	return answer;

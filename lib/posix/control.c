@@ -182,7 +182,7 @@ void ptx_control_filter(const struct ptx_stream *stream, trace_event_set_t *set)
 	const struct ptx_region *region = stream->view->rings.region;
 
 	/*
-	 * The set is emptied first, although every bit is replaced below, because it needs the
+	 * The set is emptied first, although every bit is replaced below: emptying it stores the
 	 * magic word.
 	 */
 	ptx_eventset_empty(set);

@@ -140,8 +140,9 @@ static bool deliver_at_once(struct ptx_stream *stream, const struct delivery *to
 }
 
 /*
- * Called for a reader that must not wait, after deliver_active() has found nothing twice. Without
- * the barrier no event of the last moment is certain, but these events are complete.
+ * Called for a reader that must not wait, after deliver_active() has found nothing twice. Delivers
+ * an event that is held back only because the kernel refuses the barrier. The event is complete,
+ * but an older event may still appear.
  */
 static void deliver_unordered(struct ptx_stream *stream, const struct delivery *to)
 {

@@ -106,7 +106,8 @@ static int resume_log(struct ptx_stream *stream, const struct ptx_guarded *guard
 		err = ptx_flush_create(stream->drain, &stream->lock, log, false, NULL,
 				       &stream->flush);
 	/*
-	 * Without the ledger of the logs before, the ledger of this log has the losses of all logs.
+	 * Reads the ledger of the stream's earlier logs. Without it, the ledger of this log would
+	 * also have the losses of those logs.
 	 */
 	if (!err && guarded->log_number)
 		ptx_flush_read_closed(stream->flush, guarded->life_fd);
@@ -198,8 +199,8 @@ static bool is_attached(const struct ptx_arena *arena, const struct ptx_guarded 
 }
 
 /*
- * Returns whether the creator has its memory. The kernel refuses this seal with EBUSY as long as
- * the file is mapped.
+ * Returns whether the creator still has the file life_fd mapped. The kernel refuses this seal with
+ * EBUSY as long as the file is mapped.
  */
 static bool has_memory(const struct ptx_guarded *guarded)
 {
@@ -208,8 +209,9 @@ static bool has_memory(const struct ptx_guarded *guarded)
 
 /*
  * The guardian has the creator's lock, but the creator may have closed the descriptor that held it.
- * Such a creator still has its memory, and its stream goes on. Returns when the memory is gone,
- * because the creator has ended or executed another program, or when the stream was shut down.
+ * Such a creator still has its memory, with the mapping of life_fd, and its stream goes on. Returns
+ * when this memory is gone, because the creator has ended or executed another program, or when the
+ * stream was shut down.
  */
 static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guarded *guarded)
 {
@@ -220,10 +222,11 @@ static void wait_for_memory(const struct ptx_arena *arena, const struct ptx_guar
 }
 
 /*
- * Returns false if nothing remains to be done for the stream: it was shut down, or another guardian
- * has completed its log. If the log of another guardian gets the events, the function waits for
- * that guardian. If there is no other guardian, the word in the region is wrong, or the log is
- * complete and stays as it is.
+ * If the log of another guardian gets the events, waits for that guardian. Returns false if nothing
+ * remains to be done for the stream: it was shut down, or the other guardian has completed its log.
+ * Returns true if the log of this guardian gets the events. Also returns true if there is no other
+ * guardian: then the word in the region is wrong, or this guardian's log is complete and stays as
+ * it is.
  */
 static bool is_own_turn(const struct ptx_stream *stream, const struct ptx_guarded *guarded)
 {

@@ -287,7 +287,10 @@ void ptx_guard_start(struct ptx_stream *stream)
 		ptx_flush_guarded(stream->flush, stream->guardian.pid, stream->guardian.start);
 }
 
-/* The old guardian has the other lock. */
+/*
+ * An attachment has two locks for guardians. The old guardian has one of them, so the new guardian
+ * gets the other.
+ */
 int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
 			 struct ptx_guardian *guardian)
 {

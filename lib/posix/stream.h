@@ -31,7 +31,7 @@ struct ptx_stored;
 struct ptx_guardian {
 	uint32_t pid;     /* its process id; 0: none */
 	uint64_t start;   /* its start time, as in struct ptx_identity */
-	void *life;       /* a mapping that shows it that this process lives; NULL */
+	void *life;       /* mapped as long as this process lives; NULL: none */
 	unsigned which;   /* the number of its lock: arena/attachment.h */
 };
 

@@ -126,7 +126,7 @@ static char *put_netlink(char *to, const struct sockaddr_nl *address)
 	return address->nl_groups ? put_number(put_text(to, "/0x"), address->nl_groups, 16) : to;
 }
 
-/* The machine, 2 for the host, and the port. */
+/* Writes the number of the machine, which is 2 for the host, and the port. */
 static char *put_vsock(char *to, const struct sockaddr_vm *address)
 {
 	to = put_number(put_text(to, "vsock:"), address->svm_cid, 10);

@@ -36,7 +36,8 @@ static bool is_own(const struct shim_map *map)
 
 /*
  * The bytes of the program's mappings and of the library's. Mappings without access rights do not
- * count. The flusher may have one: the reservation of the C library for its malloc().
+ * count. The thread that flushes logs may have such a mapping: address space that the C library
+ * reserves for malloc().
  */
 struct sum {
 	uint64_t program, library;
@@ -54,10 +55,12 @@ static bool add_bytes(void *arg, const struct shim_map *map)
 /* The mappings that a walk locks. */
 struct locking {
 	unsigned flags;  /* of mlock2(2) */
-	bool accessible; /* those with access rights, or those without */
+	bool accessible; /* true: lock mappings with access rights; false: without */
 };
 
-/* mlockall() ignores errors of single mappings, too, for example of those without access rights. */
+/*
+ * Ignores errors of a single mapping, for example of one without access rights, as mlockall() does.
+ */
 static bool lock_map(void *arg, const struct shim_map *map)
 {
 	const struct locking *locking = arg;
@@ -91,8 +94,9 @@ static bool lock_program(int maps, int flags)
 	if (flags & MCL_FUTURE && next(mlockall)(flags & ~MCL_CURRENT))
 		return false;
 	/*
-	 * Without MCL_FUTURE, mlockall() ends the effect of an earlier call that had it. Only
-	 * munlockall() has this effect, too. It also unlocks memory, until the walk locks it again.
+	 * A call of mlockall() without MCL_FUTURE ends the effect of an earlier MCL_FUTURE. Here
+	 * munlockall() does that. It also unlocks all memory, and the walk locks the program's
+	 * mappings again.
 	 */
 	if (!(flags & MCL_FUTURE))
 		syscall(SYS_munlockall);
@@ -106,15 +110,18 @@ static bool lock_program(int maps, int flags)
 			return true;
 	}
 	/*
-	 * The kernel could not generate the text of the mappings again. No effect must remain of a
-	 * call that fails, in particular not that of MCL_FUTURE, by which later mappings of the
-	 * program would fail.
+	 * The kernel could not generate the text of the mappings for this walk, so the call fails.
+	 * A failed call must have no effect. If MCL_FUTURE stayed in effect, later mappings of the
+	 * program could fail.
 	 */
 	syscall(SYS_munlockall);
 	return false;
 }
 
-/* A quiet process must not make the further system calls. */
+/*
+ * In a quiet process, the wrapper only passes the call on: a filter may forbid the other system
+ * calls.
+ */
 static int lock_all(int flags)
 {
 	const int saved = errno;

@@ -48,7 +48,7 @@ static bool has_no_filter(void)
 				mode = text[i];
 				matched++;
 			} else {
-				/* Only the first byte of the field is a newline. */
+				/* The only newline of `field` is its first byte. */
 				matched = text[i] == field[matched] ? matched + 1 : text[i] == '\n';
 			}
 	syscall(SYS_close, fd);

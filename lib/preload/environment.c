@@ -184,8 +184,8 @@ static const char *reason_without_shim(char *const envp[])
 }
 
 /*
- * Returns whether the file does not exist, so that its execution fails. Many programs execute their
- * name in each folder of PATH in turn. The system call also checks the pointer to the path.
+ * Returns whether the file does not exist, so that its execution fails. Many programs call execve()
+ * for a name in each folder of PATH in turn. The system call also checks the pointer to the path.
  */
 static bool is_missing(const struct shim_program *program)
 {
@@ -216,7 +216,8 @@ static bool is_untraced(const struct shim_program *program, const void *caller, 
 
 	/*
 	 * A quiet process cannot examine the program: its filter may refuse the system calls that
-	 * read the file. It only examines the filter, which stays in force for the program.
+	 * read the file. It only checks whether the filter, which stays in force for the program,
+	 * permits the shim's start.
 	 */
 	if (!shim_is_quiet())
 		why = reason_against(program, &keeps);
@@ -299,7 +300,10 @@ static size_t room_to_add(size_t count, size_t bytes, const struct shim_program 
 	if (!shim_own_path[1] || !shim_inject_passes(by_child) ||
 	    is_untraced(program, caller, NULL))
 		return 0;
-	/* Two variables, the NULL, a colon, and the list, which may grow until it is copied. */
+	/*
+	 * The room is for two more pointers to variables and the NULL, and for the texts. The list
+	 * counts with its greatest size, because it may become longer before it is copied.
+	 */
 	return (count + 3) * sizeof(char *) + strlen(NAME) + strlen(shim_own_path[1]) + 2 + bytes +
 	       strlen(CHOICE) + SHIM_INJECT_LIST;
 }
@@ -404,7 +408,9 @@ void shim_environment_for_shell(const void *caller)
 				copy_without(*variable + strlen(NAME), *variable + strlen(NAME));
 			return;
 		}
-	/* The tracer of a running process may not record children at all. */
+	/*
+	 * A tracer that has attached to a running process may have chosen not to record children.
+	 */
 	if (shim_is_late() && !shim_inject_passes(true))
 		return;
 	if (*shim_switch[PROCESS_UNTRACED] && shim_is_wanted(PROCESS_UNTRACED, caller))

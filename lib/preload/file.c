@@ -396,7 +396,9 @@ GLOB(glob64, glob64_t)
 
 /* ------------------------------------------------------------------ properties */
 
-/* The forms for descriptors have AT_EMPTY_PATH, with which fchmodat() would do the same. */
+/*
+ * The event of a form with a descriptor has the flag AT_EMPTY_PATH, as if fchmodat() were called.
+ */
 SHIM_INT(chmod, FILE_CHMOD, (const char *path, mode_t mode), (path, mode),
 	 (AT_FDCWD, (int32_t)mode, 0), (), (SHIM_IN(path)))
 SHIM_INT(fchmod, FILE_CHMOD, (int fd, mode_t mode), (fd, mode),

@@ -38,7 +38,10 @@ static const int start_calls[] = {
 };
 
 static atomic_bool forbids_start;
-/* True if a filter forbids the start in programs of a child that uses this thread's memory. */
+/*
+ * True if a child that uses this thread's memory has installed a filter that forbids the shim's
+ * start. The filter concerns only programs that the child executes.
+ */
 static _Thread_local bool child_forbids_start __attribute__((tls_model("initial-exec")));
 
 /* The state of a filter that is being executed: classic BPF with 32-bit words. */
@@ -164,8 +167,9 @@ static uint32_t execute_filter(const struct sock_fprog *program, const struct se
 }
 
 /*
- * Returns whether the answer ends an executed program. A refused call does not end the program: the
- * shim continues without the call. After execve() the program has no handler of SIGSYS.
+ * Returns whether the answer ends an executed program. An answer that makes the call fail does not:
+ * the shim continues without the call. SECCOMP_RET_TRAP ends the program, because after execve() it
+ * has no handler of SIGSYS.
  */
 static bool is_fatal(uint32_t answer)
 {
@@ -175,7 +179,10 @@ static bool is_fatal(uint32_t answer)
 	       action == SECCOMP_RET_TRAP;
 }
 
-/* Returns whether the filter ends a process that makes the call with some arguments. */
+/*
+ * Returns whether the filter ends a process that makes the call, with all bits of its arguments 0
+ * or 1.
+ */
 static bool ends_process(const struct sock_fprog *program, int number)
 {
 	struct seccomp_data call = { .nr = number, .arch = OWN_ARCH };

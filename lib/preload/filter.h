@@ -20,8 +20,8 @@
  * Notes that the kernel has installed this filter. The kernel has checked the program, so the
  * memory is readable and each jump leads forward within the program. `is_of_child` is true if the
  * caller is a child that uses the memory of its parent, to which the filter does not apply.
- * shim_filter_child_ends() forgets the filters of such a child. shim_filter_own() makes them
- * filters of this process, which has a copy of that memory.
+ * shim_filter_child_ends() forgets the filters of such a child. shim_filter_own() is for a child
+ * that has a copy of that memory: it makes these filters the child's own.
  */
 void shim_filter_installed(const struct sock_fprog *program, bool is_of_child);
 void shim_filter_child_ends(void);

@@ -252,9 +252,9 @@ static bool find_interpreter(char *line, size_t bytes, const char **path)
 }
 
 /*
- * An interpreter may be a script itself. After the first file, paths are relative to the current
- * folder. A folder may have the right to execute, too. *is_folder is set if the path names a
- * folder.
+ * Follows a script to its interpreter, which may be a script itself. The path of an interpreter is
+ * relative to the current folder. *is_folder is set if the first path names a folder, because
+ * faccessat(2) with X_OK succeeds for most folders.
  */
 static enum shim_image examine_file(int folder, const char *path, char loader[SHIM_LOADER_BYTES],
 				    bool *is_folder)
@@ -278,7 +278,10 @@ static enum shim_image examine_file(int folder, const char *path, char loader[SH
 		int fd = is_descriptor ? folder : open_at(folder, path);
 		ssize_t n;
 
-		/* The kernel looks for a free descriptor before it looks for the file. */
+		/*
+		 * EMFILE does not show whether the file exists: the kernel first looks for a free
+		 * descriptor.
+		 */
 		if (fd < 0 && errno == EMFILE)
 			image = SHIM_IMAGE_UNOPENED;
 		if (fd < 0)

@@ -351,9 +351,10 @@ static long inject_walk(bool is_new)
 }
 
 /*
- * Notes what executed programs get. Another thread may copy the list meanwhile only if a tracer is
- * attached, and then the list does not change. A list that is too long would end within a name, so
- * the programs get the default families instead.
+ * Stores the list of families for executed programs, and whether children are recorded. Another
+ * thread may copy the list meanwhile only if a tracer is attached, and then the list does not
+ * change. A list that is too long would end within a name, so the programs get the default families
+ * instead.
  */
 static void note_list(const char *list, bool adds)
 {

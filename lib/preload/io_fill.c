@@ -95,7 +95,7 @@ static size_t ready_bytes(const FILE *file)
 	return 0;
 }
 
-/* It is not known whether the call reads the file, so it has no event. */
+/* With this C library, it is unknown whether the call reads the file. So the call has no event. */
 static bool lacks_bytes(const FILE *file, size_t bytes)
 {
 	(void)file, (void)bytes;
@@ -192,7 +192,7 @@ FREAD(__fread_unlocked_chk, (void *buffer, size_t room, size_t size, size_t coun
 
 #ifdef __GLIBC__
 
-/* A function that reads one character, or with `file_` stdin has no argument. */
+/* The wrapper of a function that reads one character of the stream `file_`. */
 #define GETC(name, params, args, file_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \

@@ -138,7 +138,10 @@ SHIM_INT(msgctl, IPC_MSGCTL, (int id, int command, struct msqid_ds *about), (id,
 SHIM_INT(shmctl, IPC_SHMCTL, (int id, int command, struct shmid_ds *about), (id, command, about),
 	 (id, command, result), (), ())
 
-/* A process that attaches shared memory may have a semaphore of several processes in it. */
+/*
+ * The memory may contain a semaphore that other processes use. The wrapper of sem_post() must know
+ * that, even if this call is not traced.
+ */
 SHIM_NEXT(shmat, shim_no_number);
 SHIM_WRAPPED(shmat, IPC_SHMAT);
 SHIM_WRAPPER void *shmat(int id, const void *address, int flags)

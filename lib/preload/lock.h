@@ -39,8 +39,8 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
 
 /*
- * Returns the thread that holds a lock, or 0 if it is unknown. The holds of the lock show its kind.
- * Another thread may release the lock meanwhile.
+ * Returns the thread that holds a lock, or 0 if it is unknown. `held` is the event type of the
+ * lock's holds, which shows the kind of the lock. Another thread may release the lock meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held);
 
@@ -62,8 +62,8 @@ shim_inline int shim_got(int error, const void *lock, enum shim_type held, const
 bool shim_is_until(clockid_t clock, const struct timespec *until);
 
 /*
- * Notes that the process has memory that it shares with other processes. Such memory may have
- * semaphores.
+ * Notes that the process shares memory with other processes. The memory may contain a semaphore, so
+ * sem_post() may wake a thread of another process.
  */
 void shim_shares_memory(void);
 

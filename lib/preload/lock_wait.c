@@ -5,7 +5,7 @@
  * A wait on a condition variable always records an event, because the thread always blocks. The
  * wrapper of sem_wait() first tries to acquire the semaphore, as the wrapper of a lock does. The
  * wrappers of sem_post(), pthread_cond_signal() and pthread_cond_broadcast() record an event only
- * if a thread may wait. So there are no events of an object for which no thread ever waits.
+ * if a thread may wait. An object for which no thread ever waits therefore has no such events.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -17,10 +17,10 @@
 
 /*
  * The numbers of threads of this process that wait for a semaphore or a condition variable in a
- * wrapper, by the address of the object. Several addresses share a number. If a handler leaves the
- * wait by siglongjmp(), the number stays too great. The same is true in the child if the process
- * forks while other threads wait. sem_post() and pthread_cond_signal() then record more events, and
- * nothing else changes.
+ * wrapper, by the address of the object. Several addresses share a number. The number stays too
+ * great if a handler leaves the wait by siglongjmp(). It is also too great in a child that was
+ * forked while other threads waited. sem_post() and pthread_cond_signal() then record more events,
+ * and nothing else changes.
  */
 #define WAITER_NUMBERS 64
 static _Atomic int waiter_numbers[WAITER_NUMBERS];
@@ -228,9 +228,9 @@ SEM(sem_clockwait, (sem_t *semaphore, clockid_t clock, const struct timespec *un
 SHIM_NEXT(sem_post, shim_no_number);
 
 /*
- * A thread that waits has increased the number before it blocked. For a semaphore that several
- * processes share, the number is not enough. Such a semaphore has a waiting thread only if its
- * value is 0.
+ * Returns whether a thread may wait for the semaphore. A thread of this process has increased the
+ * number before it blocked; a thread of another process has not. If the process may have a shared
+ * semaphore, a thread may therefore also wait if the value is 0.
  */
 static bool sem_may_wake(sem_t *semaphore)
 {

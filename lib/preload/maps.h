@@ -3,8 +3,8 @@
  * preload/maps.h - reads /proc/self/maps.
  *
  * Threads   all functions may run concurrently. Other threads may change the mappings meanwhile.
- * Signals   async-signal-safe. The function uses raw system calls, because a program may have
- *           replaced open() and read(), and needs 5 KiB of the stack.
+ * Signals   async-signal-safe. The functions use raw system calls, because a program may have
+ *           replaced open() and read(). A walk needs 5 KiB of the stack.
  * Errors    errno may change.
  */
 #ifndef PTX_PRELOAD_MAPS_H
@@ -29,9 +29,9 @@ struct shim_map {
 bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *arg);
 
 /*
- * The same in parts, for several walks of which none may fail for lack of a descriptor.
- * shim_maps_open() returns the descriptor, or a negative number. Each walk begins at the first
- * mapping, and shows the mappings that exist then.
+ * The same in parts, for several walks with one descriptor. After shim_maps_open() has succeeded,
+ * no walk fails for lack of a descriptor. shim_maps_open() returns the descriptor, or a negative
+ * number. Each walk begins at the first mapping, and shows the mappings that exist then.
  */
 int shim_maps_open(void);
 bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *map), void *arg);

@@ -22,8 +22,8 @@ struct option_data {
 };
 
 /*
- * Joins a level and a number. A number has another meaning at each level. A schema can give names
- * to the values of one field, but not to pairs of values of two fields.
+ * Joins a level and a number into one value, because a number has another meaning at each level. A
+ * schema can give names to the values of one field, but not to pairs of values of two fields.
  */
 static uint64_t option_of(int level, int option)
 {

@@ -49,7 +49,7 @@ struct message {
 		call.len = MESSAGE_BYTES; \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
-		/* Not every use of the macro has an address. */ \
+		/* Avoids a warning: calls without an address do not use it. */ \
 		(void)room; \
 		after_; \
 		/* \
@@ -147,7 +147,9 @@ static size_t message_address(struct message *data, const void *first, socklen_t
 			shim_address(data->address, NULL, 0);
 }
 
-/* A function whose first message has an address in a struct. */
+/*
+ * The wrapper of a function whose messages are structs. The event has the first message's address.
+ */
 #define MESSAGES(result_type, name, type, params, args, size_, least_, form_, at_) \
 	MESSAGE(result_type, name, type, params, args, size_, message_room(at_), \
 		call.len += message_address(&data, at_, room, least_), form_, at_)

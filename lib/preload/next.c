@@ -3,10 +3,10 @@
  * preload/next.c - finds the definitions of functions that follow those of the shim.
  *
  * The first call of a wrapper may come from a signal handler, or from a child of a program with
- * threads. In both cases the wrapper must not acquire the dynamic linker's lock. From the shim's
- * constructor on, scope.c therefore finds the functions without that lock. If scope.c cannot find
- * them, the constructor looks up all functions. A function that is called before the constructor
- * runs is looked up at that call, under the lock.
+ * threads. In both cases the wrapper must not acquire the dynamic linker's lock. Therefore, as soon
+ * as the constructor runs, scope.c finds the functions without that lock. If scope.c cannot do
+ * that, the constructor looks up all functions in advance. A function that is called before the
+ * constructor runs is looked up at that call, under the lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -49,7 +49,10 @@ static bool is_old(const char *name)
 	       next_begins(name, "__fxstat") || next_begins(name, "__xmknod");
 }
 
-/* Finds a function that glibc has only for old programs. The function has one of two versions. */
+/*
+ * Finds a function that glibc has only for old programs. It has the version FIRST_GLIBC or
+ * GLIBC_2.4.
+ */
 static void *find_old(const char *name)
 {
 	void *function = NULL;
@@ -57,7 +60,7 @@ static void *find_old(const char *name)
 #ifdef FIRST_GLIBC
 	if (is_old(name))
 		function = dlvsym(RTLD_NEXT, name, FIRST_GLIBC);
-	/* The functions whose names end in "at" came later. */
+	/* The functions whose names end in "at" are newer, so they have the second version. */
 	if (is_old(name) && !function)
 		function = dlvsym(RTLD_NEXT, name, "GLIBC_2.4");
 #else
@@ -129,7 +132,10 @@ int shim_no_error(void)
 	return ENOSYS;
 }
 
-/* 127 is the status of a shell for a command that cannot be executed. */
+/*
+ * The caller relies on no return, so the function ends the process, with the status of a shell for
+ * a command that cannot be executed.
+ */
 void shim_no_return(void)
 {
 	for (;;)

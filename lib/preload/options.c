@@ -80,7 +80,10 @@ static bool read_size(const char *text, size_t *size)
 	return value != 0;
 }
 
-/* Reads a policy. `loop` and `until-full` exist for streams and for logs. */
+/*
+ * Reads the policy of a stream, or of a log if of_log is true. `loop` and `until-full` exist for
+ * both.
+ */
 static bool read_policy(const char *text, int *policy, bool of_log)
 {
 	/* The words are those of the options of posixtrace record. */

@@ -33,8 +33,7 @@ static bool waits;
 /* True if a call of dlopen() that did not return to the shim may have loaded such a module. */
 static _Atomic bool is_due;
 /*
- * Number of sites that could not be patched, as of the last time a library was loaded while other
- * threads ran.
+ * The number of sites that were not patched when a library was last loaded while other threads ran.
  */
 static uint32_t missing;
 
@@ -50,8 +49,8 @@ static bool patch_protect(uintptr_t begin, uintptr_t end, int protection)
 
 /*
  * Writes the first jump and the following jumps that are on the same pages. Returns the number of
- * these jumps, at least 1. A semaphore is incremented last, because it makes the program compute
- * the values of its probe.
+ * these jumps, at least 1. The semaphores are incremented after the jumps are written, because a
+ * semaphore makes the program compute the values of its probe.
  */
 static uint32_t write_jumps(const struct dl_phdr_info *object, const struct shim_jump *jump,
 			    uint32_t count)
@@ -152,8 +151,8 @@ void shim_patch_begin(void)
 }
 
 /*
- * Once the result is true, it stays true: a library of the plan may be loaded at any time, and
- * again after dlclose(). The cost is a search after each dlopen().
+ * Once true, the result stays true, even when all libraries of the plan are loaded: the program may
+ * close a library and load it again. The cost is a search after each dlopen().
  */
 bool shim_patch_waits(void)
 {
@@ -242,8 +241,8 @@ void shim_patch_may_load(void)
 }
 
 /*
- * The caller is not inside the instructions that change: only a signal handler could have
- * interrupted them, and a handler must not create a thread.
+ * The calling thread is not in the middle of instructions that are replaced here: it could be there
+ * only in a signal handler, and a handler must not create a thread.
  */
 void shim_patch_before_thread(void)
 {

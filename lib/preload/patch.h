@@ -61,8 +61,8 @@ void shim_patch_before_thread(void);
 void shim_patch_process_ends(void);
 
 /*
- * Called in the child of fork(). If another thread of the parent was carrying out a plan, the child
- * abandons this plan.
+ * Called in the child of fork(). If another thread of the parent was carrying out a plan at the
+ * fork, the child does not continue it.
  */
 void shim_patch_in_child(void);
 

@@ -137,9 +137,9 @@ static void give_to_list(uint32_t slot)
 }
 
 /*
- * A thread gives its spare slot back when it ends. A destructor for pthread_setspecific() does
+ * A thread gives its spare slot back when it ends. The destructor of a thread-specific key does
  * that, because the shim does not see the end of every thread. Only a key below KEYS is used: for
- * the first keys pthread_setspecific() needs no memory, so it may be called in a signal handler.
+ * these keys pthread_setspecific() allocates no memory, so it may be called in a signal handler.
  */
 #define KEYS 32
 static pthread_key_t key;

@@ -58,7 +58,10 @@ static bool is_sound(const struct shim_plan *plan)
 	for (uint32_t i = 0; i < head->types; i++)
 		if (!has_text(plan, plan->type[i].name) || !has_text(plan, plan->type[i].schema))
 			return false;
-	/* A shift by 64 bits or more is undefined. Registers are checked when they are read. */
+	/*
+	 * A shift by 64 bits or more is undefined. The numbers of registers are checked when their
+	 * values are read.
+	 */
 	for (uint32_t i = 0; i < head->arguments; i++)
 		if (plan->argument[i].size < 1 || plan->argument[i].size > 8 ||
 		    plan->argument[i].bytes > 8 || plan->argument[i].shift > 63)
@@ -97,8 +100,8 @@ const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t by
 }
 
 /*
- * The path is /proc/PID/fd/N, a descriptor of the recorder. It exists only as long as the recorder,
- * and needs no folder for temporary files.
+ * The path is /proc/PID/fd/N, a descriptor of the recorder. The path exists only as long as the
+ * recorder. Such a file needs no folder for temporary files.
  */
 const char *shim_plan_map(struct shim_plan *plan, const char *path)
 {

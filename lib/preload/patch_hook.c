@@ -3,10 +3,10 @@
  * preload/patch_hook.c - the usual begin of a patched function, by general registers only.
  *
  * This file is compiled with -mgeneral-regs-only, because the assembly that calls its function
- * saves no vector register. To save them would take as long as all work of this file. This file
- * calls no function of another file. patch_call.c does everything unusual: a thread's first call, a
- * nested call for which the thread has no spare slot, a tail call, functions with arguments, hooks
- * of exceptions.
+ * saves no vector register. Saving these registers would take as long as all the work of this file.
+ * This file calls no function of another file. patch_call.c does everything unusual: a thread's
+ * first call, a nested call for which the thread has no spare slot, a tail call, functions with
+ * arguments, hooks of exceptions.
  */
 #include "preload/patch_slot.h"
 

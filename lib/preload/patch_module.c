@@ -217,7 +217,7 @@ static bool moves_call(const struct shim_plan_site *site)
 
 /*
  * Writes the trampolines of a module. Returns NULL if that is impossible; the sites are then
- * counted as refused. If one trampoline is not usable, its member `function` is 0.
+ * counted as refused. The member `function` of a trampoline that is not usable is 0.
  */
 static struct batch *write_trampolines(struct shim_work *work, const struct loaded *loaded)
 {
@@ -320,9 +320,9 @@ static bool is_patched(const struct shim_work *work, const struct loaded *loaded
 }
 
 /*
- * Marks jumps as wanted, for a module that already has jumps in the list. If the library was loaded
- * again at the same address, its code has no jump and its semaphores are 0; such jumps are marked
- * as not written.
+ * Marks jumps as wanted, for a module that already has jumps in the list. If the library was
+ * unloaded and loaded again at the same address, its code has no jump and its semaphores are 0. Its
+ * jumps are then marked as not written.
  */
 static void mark_wanted(struct shim_jump *jump, uint32_t count)
 {
@@ -415,7 +415,7 @@ static bool find_object(const struct shim_work *work, struct loaded *loaded,
 	return loaded->module;
 }
 
-/* An object that the plan does not have costs a comparison of build-ids. */
+/* For an object that is not in the plan, the function only compares build-ids. */
 bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object)
 {
 	struct loaded loaded;

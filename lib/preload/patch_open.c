@@ -45,8 +45,8 @@ static struct stat file;   /* the file that is mapped; st_ino is 0: none */
 static uint32_t number;    /* the number of this process's part of the file */
 
 /*
- * A moment before all calls, on both clocks. In a child it is the parent's moment, because the
- * parent's active calls are also active in the child.
+ * A moment before all calls, on both clocks. A child of fork() keeps the moment of its parent,
+ * because calls that are active in the parent at the fork are active in the child, too.
  */
 static struct {
 	uint64_t ticks, is_counter;
@@ -129,8 +129,8 @@ static void use_part(int fd)
 	if (!first.ticks) {
 		first.ticks = posix_trace_stamp_np();
 		/*
-		 * CLOCK_REALTIME is read after the first stamp: that stamp takes 0.2 ms and reads
-		 * the counter at the end of this time.
+		 * CLOCK_REALTIME is read after the first stamp: making that stamp takes 0.2 ms, and
+		 * the counter is read at the end of this time.
 		 */
 		clock_gettime(CLOCK_REALTIME, &now);
 		first.is_counter = shim_is_counter(first.ticks);

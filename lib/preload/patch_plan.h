@@ -76,8 +76,9 @@ struct shim_plan_head {
 	uint32_t modules, sites;  /* numbers of elements */
 	/*
 	 * The longest vector registers that code of the modules uses: enum shim_vectors. The hooks
-	 * need not save longer registers. A caller in another module assumes that each function
-	 * changes these registers, so it does not use their values after a call.
+	 * need not save longer registers. A caller in another module may have values in longer
+	 * registers. But it assumes that every function changes them, so it does not use these
+	 * values after a call.
 	 */
 	uint32_t vectors;
 	/* numbers of elements, and bytes of the texts with their NULs */

@@ -83,8 +83,8 @@ static bool fix_code(uint8_t *code, const struct shim_plan_site *site, uintptr_t
 		const struct shim_plan_fix *fix = &site->fix[i];
 
 		/*
-		 * This is the return address that a moved call pushes: the address behind the
-		 * original call.
+		 * The 8 bytes are the return address that a moved call pushes: the address behind
+		 * the original call.
 		 */
 		if (fix->end == SHIM_PLAN_ABSOLUTE && fix->at + 8u <= site->code_len) {
 			uintptr_t address = base + fix->target;

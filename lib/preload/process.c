@@ -201,7 +201,7 @@ EXIT(quick_exit)
 SHIM_NEXT(abort, shim_no_return);
 
 /*
- * The event precedes the signal. Its status is the status that a shell shows for SIGABRT. If a
+ * The event precedes the signal. The event has the status that a shell shows for SIGABRT. If a
  * handler leaves by longjmp(), the program continues after this event.
  */
 SHIM_WRAPPER void abort(void)

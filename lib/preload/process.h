@@ -102,8 +102,9 @@ bool shim_forks(long number, long a, long b);
 typedef long shim_syscall_function(long number, ...);
 
 /*
- * Makes such a call by the function `call` with six arguments, and records it in the parent and in
- * the child. It returns in both processes. errno is that of the call.
+ * Makes a call for which shim_forks() has returned true, by the function `call` with six arguments.
+ * Records it in the parent and in the child. It returns in both processes. errno is that of the
+ * call.
  */
 long shim_fork_call(shim_syscall_function *call, long number, const long *a, const void *caller);
 

@@ -65,7 +65,10 @@ static bool read_arguments(struct clone_args *copy, long from, long size)
 	return true;
 }
 
-/* Notes the owner of the thread-local memory, if the child uses it beside this thread. */
+/*
+ * If the child will run beside this thread and use its thread-local memory, notes that this thread
+ * owns it.
+ */
 static void share_memory(uint64_t flags)
 {
 	if ((flags & (CLONE_VM | CLONE_VFORK | CLONE_SETTLS)) == CLONE_VM)
@@ -96,7 +99,7 @@ bool shim_forks(long number, long a, long b)
 	return !copy.stack && !(copy.flags & SHIM_NO_COPY);
 }
 
-/* Returns the flags of such a call, with the exit signal. */
+/* Returns the flags of a call of clone(2) or clone3(2), with the exit signal in the lowest byte. */
 static uint64_t flags_of(long number, const long *a)
 {
 	struct clone_args copy;
@@ -226,7 +229,8 @@ enum way {
 	/*
 	 * It makes the system call without a new stack and without the flag CLONE_SETTLS. The child
 	 * begins on the parent's stack, where it calls shim_new_child(), and then changes to its
-	 * own stack. So the events of the shim need none of the child's stack, which may be small.
+	 * own stack. The shim thus records its events on the parent's stack: the child's stack may
+	 * be small.
 	 */
 	WAY_SAME,
 	WAY_APART  /* it makes the system call with the new stack */
@@ -408,14 +412,14 @@ __asm__(
 
 #else
 
-/* The child reads this in its copy of the parent's frame. */
+/* The call as the program made it. The child reads it in its copy of the parent's frame. */
 struct clone_call {
 	int (*function)(void *argument);
 	void *argument;
 	const void *caller;
 };
 
-/* The function of a child with a stack of its own. */
+/* The function that the real clone() calls in the child. Then it calls the program's function. */
 static int clone_begins(void *argument)
 {
 	const struct clone_call call = *(const struct clone_call *)argument;

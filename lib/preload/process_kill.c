@@ -3,7 +3,7 @@
  * preload/process_kill.c - family process: signals that are sent, and limits of resources.
  *
  * Each event is recorded after its call. A process that kills itself therefore does not record that
- * call. The process that waits for this process records the status.
+ * call. The process that waits for it records its status.
  */
 #include <pthread.h>
 #include <signal.h>

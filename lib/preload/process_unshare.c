@@ -48,9 +48,9 @@ struct pause {
 };
 
 /*
- * Ends the threads of the library. If the caller was cancelled before it starts them again, they
- * would never run again. So a request to cancel it waits until resume_threads(). The calls are no
- * cancellation points and do not wait, so that only an asynchronous cancellation is later.
+ * Ends the threads of the library. A request to cancel the caller waits until resume_threads():
+ * otherwise the caller could end before it has started the threads again. The calls in between are
+ * no cancellation points and do not wait, so only an asynchronous cancellation is delayed.
  */
 static void pause_threads(struct pause *pause)
 {
@@ -59,7 +59,7 @@ static void pause_threads(struct pause *pause)
 	pause->is_paused = true;
 }
 
-/* errno is unchanged. */
+/* Starts the threads again. errno is unchanged. */
 static void resume_threads(const struct pause *pause)
 {
 	if (!pause->is_paused)

@@ -23,8 +23,8 @@
 
 /*
  * The child increases this variable, in memory that it shares with the parent. When the parent
- * continues, it stores the former value, because a child that was killed at its begin has not
- * increased it.
+ * continues, it does not decrease the variable but stores the former value, because a child that
+ * was killed at its begin has not increased it.
  */
 _Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")));
 
@@ -68,8 +68,8 @@ pid_t shim_vfork_of_guest(long result)
 }
 
 /*
- * Runs in the child, called by the assembly. shim_pid() may have to call getpid() here. The
- * parent's id is known.
+ * The assembly calls this function in the child. shim_pid() may call getpid() here, because the
+ * child's id is new. The parent's id is known without a system call.
  */
 __attribute__((used)) void shim_vfork_child(const void *caller)
 {

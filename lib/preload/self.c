@@ -76,8 +76,8 @@ void shim_self_begin(void)
 
 /*
  * fork() stores the child's id in the C library's descriptor of the thread. A mutex that the thread
- * has locked shows this id as its owner (base/ids.h). So no system call is needed. A filter might
- * refuse a system call.
+ * has locked shows this id as its owner (base/ids.h). The function reads the id there, because a
+ * filter might refuse a system call.
  */
 void shim_self_forked(void)
 {
@@ -217,8 +217,9 @@ bool shim_is_guest(void)
 }
 
 /*
- * A child that was made by a system call instruction is in the memory of its parent, too. The
- * system call distinguishes the two processes.
+ * A child that a system call instruction has made may be in the memory of its parent, too. No
+ * wrapper has noted this child, but the stored id is the parent's. So getpid() distinguishes the
+ * two processes.
  */
 bool shim_is_borrower(void)
 {

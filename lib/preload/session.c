@@ -92,8 +92,9 @@ static bool expand_path(char *path, size_t bytes, const char *pattern)
  * Returns whether the log was written by this process, before it executed this program, or is being
  * written. A log of this process is not renamed, because it belongs to the same run: the next
  * program gets a log under another name. A process that is writing a log usually holds a lock on
- * it, but loses the lock if the program closes the library's descriptors. Such a log is not
- * complete, and has no flush error as long as its writer may live.
+ * it, but loses the lock if the program closes the library's descriptors. So a log that is not
+ * complete counts as in use, unless it has a flush error: such a log has no flush error as long as
+ * its writer may live.
  */
 static bool is_in_use(int fd)
 {

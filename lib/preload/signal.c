@@ -66,8 +66,8 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 	} data = { .handler = (uint64_t)(uintptr_t)handler, .number = number };
 
 	/*
-	 * The word was 0 before. sigaction() stored a handler, failed, and removed the handler
-	 * after the signal had arrived.
+	 * The word can be 0 if a thread without its turn (lock_action()) has restored an older word
+	 * after its call failed. Then there is no handler to call.
 	 */
 	if (!handler)
 		return;
@@ -122,7 +122,7 @@ static void unlock_action(const struct turn *turn, int number)
 	pthread_sigmask(SIG_SETMASK, &turn->mask, NULL);
 }
 
-/* A thread of the parent that had a turn does not exist in the child. */
+/* Frees all turns: a thread of the parent that had a turn does not exist in the child. */
 void shim_in_child(void)
 {
 	for (int number = 0; number < SIGNALS; number++)

@@ -5,9 +5,9 @@
  * 	X(TYPE, FAMILY, "name", "schema")
  *
  * A schema names the fields of the data in their order, without gaps. If there is a field "time",
- * this is the first field and has the duration of the call; the time of the event is the call's
- * return. The field "error" is errno if the call failed, else 0; ECANCELED means that the thread
- * was cancelled in the call.
+ * this is the first field and has the duration of the call; the time stamp of the event is the
+ * moment at which the call returned. The field "error" is errno if the call failed, else 0;
+ * ECANCELED means that the thread was cancelled in the call.
  */
 #ifndef PTX_PRELOAD_TYPES_H
 #define PTX_PRELOAD_TYPES_H
