@@ -54,13 +54,57 @@ struct before {
 
 #ifdef __GLIBC__
 
+/*
+ * Set in the flags of a stream if ungetc() gave it a character that the file does not have at this
+ * place. _IO_read_ptr then points into an array of such characters, and the unread part of the
+ * buffer is from _IO_save_base to _IO_save_end. The value is part of the ABI of glibc.
+ */
+#define IN_BACKUP 0x100
+
+/* A part of a stream's buffer. */
+struct span {
+	const char *from, *to;
+};
+
+/*
+ * Returns the unread characters that the stream would read first. Without the lock of the stream
+ * the pointers may be out of date.
+ */
+static struct span first_span(const FILE *file)
+{
+	return (struct span){
+		__atomic_load_n(&file->_IO_read_ptr, __ATOMIC_RELAXED),
+		__atomic_load_n(&file->_IO_read_end, __ATOMIC_RELAXED),
+	};
+}
+
+/* Returns the unread characters after those of first_span(). */
+static struct span second_span(const FILE *file)
+{
+	if (!(__atomic_load_n(&file->_flags, __ATOMIC_RELAXED) & IN_BACKUP))
+		return (struct span){ NULL, NULL };
+	return (struct span){
+		__atomic_load_n(&file->_IO_save_base, __ATOMIC_RELAXED),
+		__atomic_load_n(&file->_IO_save_end, __ATOMIC_RELAXED),
+	};
+}
+
+static size_t span_bytes(struct span span)
+{
+	return span.from < span.to ? (size_t)(span.to - span.from) : 0;
+}
+
+static bool span_has(struct span span, int byte)
+{
+	const size_t bytes = span_bytes(span);
+
+	return bytes && memchr(span.from, byte, bytes);
+}
+
 /* Returns the bytes in the buffer. Without the lock of the stream the number may be out of date. */
 static size_t ready_bytes(const FILE *file)
 {
-	const char *from = __atomic_load_n(&file->_IO_read_ptr, __ATOMIC_RELAXED);
-	const char *to = __atomic_load_n(&file->_IO_read_end, __ATOMIC_RELAXED);
-
-	return from < to ? (size_t)(to - from) : 0;
+	return span_bytes(first_span(file)) + span_bytes(second_span(file));
 }
 
 static bool lacks_bytes(const FILE *file, size_t bytes)
@@ -74,15 +118,14 @@ static bool lacks_bytes(const FILE *file, size_t bytes)
  */
 static bool lacks_line(FILE *file, int end, size_t most)
 {
-	size_t ready;
 	bool lacks;
 
 	if (!ready_bytes(file))
 		return true;
 	if (ftrylockfile(file))
 		return true;
-	ready = ready_bytes(file);
-	lacks = ready < most && !memchr(file->_IO_read_ptr, end, ready);
+	lacks = ready_bytes(file) < most && !span_has(first_span(file), end) &&
+		!span_has(second_span(file), end);
 	funlockfile(file);
 	return lacks;
 }
@@ -147,12 +190,15 @@ static void fill_finish(struct fill_data *data, const struct before *before, FIL
 	fill_finish(&data, &before, (stream_), (used_), (failed_)); \
 	return result
 
-/* Returns whether the buffer lacks the items. Their size may overflow. */
+/*
+ * Returns whether the buffer lacks the items. Their size may overflow. fread() of no bytes does not
+ * use its stream, which may then be NULL.
+ */
 static bool lacks_items(const FILE *file, size_t size, size_t count)
 {
 	size_t bytes;
 
-	return __builtin_mul_overflow(size, count, &bytes) || lacks_bytes(file, bytes);
+	return __builtin_mul_overflow(size, count, &bytes) || (bytes && lacks_bytes(file, bytes));
 }
 
 /* The result is a number of items, not of bytes. The buffer's content is not recorded. */
@@ -246,7 +292,8 @@ FGETS(__fgets_unlocked_chk, (char *to, size_t room, int size, FILE *file), (to, 
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER ssize_t name params \
 	{ \
-		FILL(ssize_t, name, args, file, lacks_line(file, end_, SIZE_MAX), \
+		/* Without the two addresses the function fails and does not use the stream. */ \
+		FILL(ssize_t, name, args, file, to && size && lacks_line(file, end_, SIZE_MAX), \
 		     result > 0 ? (size_t)result : 0, result < 0); \
 	}
 

@@ -162,10 +162,12 @@ SHIM_WRAPPER int pclose(FILE *file)
 		uint64_t file;
 		int32_t status, error, fd;
 	} data = { .file = (uint64_t)(uintptr_t)file, .status = -1, .error = ECANCELED };
+	const int saved = errno;
 
 	if (!shim_on(PROCESS_PCLOSE))
 		return next(pclose)(file);
 	data.fd = fileno(file);
+	errno = saved;
 	SHIM_CALL(PROCESS_PCLOSE, data);
 	call.len = offsetof(struct pclose_data, fd) + sizeof data.fd;
 	data.status = next(pclose)(file);

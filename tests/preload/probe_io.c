@@ -85,7 +85,8 @@ static int io_streams(int argc, char **argv)
 {
 	static const char lines[] = "one\ntwo\nsix\n";
 	char line[100], memory[] = "memory\n", *text = NULL;
-	FILE *file, *folder, *of_memory;
+	FILE *file, *folder, *of_memory, *volatile no_stream = NULL;
+	char **volatile no_text = NULL;
 	size_t size = 0;
 	int pipes[2];
 
@@ -112,7 +113,14 @@ static int io_streams(int argc, char **argv)
 	MUST(getc_unlocked(file) == 'o' && getc_unlocked(file) == 'n');
 	file = reopen(file, argv[0]);
 	MUST(fread(line, 1, 5, file) == 5 && fread(line, 1, 7, file) == 7);
+	/* Characters that the file does not have are read before the rest of the buffer. */
+	file = reopen(file, argv[0]);
+	MUST(fread(line, 1, 1, file) == 1 && ungetc('!', file) == '!');
+	MUST(getc(file) == '!' && getc(file) == 'n' && ungetc('?', file) == '?');
+	MUST(fgets(line, sizeof line, file) == line && !strcmp(line, "?e\n"));
+	MUST(fread(line, 0, 7, no_stream) == 0);
 	MUST(errno == 4711);
+	MUST(getline(no_text, &size, no_stream) == -1 && errno == EINVAL);
 
 	folder = fopen("/", "r");
 	MUST(folder && !fgets(line, sizeof line, folder) && errno == EISDIR && ferror(folder));

@@ -53,10 +53,11 @@ if test "$(getconf GNU_LIBC_VERSION 2>/dev/null)"; then
 	check "getc" shows 'io.fill .* error=0 .* result=12 by=(fgetc|getc|_IO_getc)$' 1
 	check "getc_unlocked in the code of the program" \
 		shows 'io.fill .* error=0 .* result=12 by=(__uflow|getc_unlocked)$' 1
-	check "fread" shows 'io.fill .* error=0 .* result=12 by=fread$' 1
+	check "fread, also before characters of ungetc()" \
+		shows 'io.fill .* error=0 .* result=12 by=fread$' 2
 	check "a read that fails" shows 'io.fill .* error=21 .* result=0 by=fgets$' 1
 	check "a stream without a descriptor, and a full buffer, have no event" \
-		shows 'io.fill ' 9
+		shows 'io.fill ' 10
 fi
 
 shim io "$probe" io-long-path
