@@ -29,8 +29,8 @@ struct paired {
 struct paired paired_of(const double *difference, size_t count);
 
 /*
- * Returns the probability p. If the true mean is within the range from -margin to margin, a
- * measured mean is at least as far outside this range as paired->middle with this probability.
+ * Returns an upper bound of the probability that a measured mean is at least as far outside the
+ * range from -margin to margin as paired->middle, if the true mean is within this range.
  */
 double paired_p(const struct paired *paired, double margin);
 

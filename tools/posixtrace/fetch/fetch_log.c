@@ -293,10 +293,11 @@ static bool add_lacking(struct fetch_making *making, struct account *account, ui
 /*
  * Checks that the answer has the whole ledger: a log with events has one, its terms add up, and it
  * has the calls and losses of the summary. A server that lacks rows, such as a replica that has not
- * received them yet, would otherwise hide losses. Calls that the other terms lack count as
- * unattributed; the ledger of a damaged log has such calls, too. If only calls are lacking, no loss
- * is hidden. If all rows of a type are lacking, the rest adds up, and only the summary shows how
- * many losses are lacking. Returns false after it printed an error.
+ * received them yet, would otherwise hide losses. If the other terms are less than the calls, the
+ * difference counts as unattributed; this also occurs in the ledger of a damaged log. If only rows
+ * with calls are lacking, no loss is hidden. If all rows of a type are lacking, the terms of the
+ * remaining rows add up, and only the summary shows how many losses are lacking. Returns false
+ * after it printed an error.
  */
 static bool check_ledger(struct fetch_making *making, struct account *account)
 {

@@ -38,7 +38,7 @@ void histogram_fini(struct histogram *histogram);
  * Returns a value that is not less than the given part of all values; 'part' is from 0 to 1. The
  * result is the upper end of the bucket that contains the least such value, but at most the
  * greatest value that was added. Returns 0 if the histogram is empty. Each percentile that the tool
- * shows is of this function; posixtrace-latency(1) describes it for users.
+ * shows comes from this function; posixtrace-latency(1) describes it for users.
  */
 uint64_t histogram_percentile(const struct histogram *histogram, double part);
 

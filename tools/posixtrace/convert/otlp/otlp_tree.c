@@ -5,8 +5,8 @@
  * The functions visit the entries backwards, from the last end to the first. In this order a span
  * precedes all spans and events that it contains. Each lane of a thread has a stack of the spans
  * whose beginning the walk has not passed yet. The top of the stack contains the next entry of the
- * lane, because spans of one lane do not cross. A span on a further lane crosses some span of the
- * thread. If no span of the further lane contains an entry of this lane, a span of the first lane
+ * lane, because spans of one lane do not cross. A span on a further lane crosses some other span of
+ * the thread. If no span of a further lane contains an entry of that lane, a span of the first lane
  * may contain the entry.
  */
 #include <errno.h>
