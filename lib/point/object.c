@@ -55,9 +55,9 @@ static void link_thread(struct ptx_thread *thread)
 /*
  * Address space that is reserved before it is needed, so that a new thread needs no system call.
  * One pool is reserved at the program's start, and a larger pool before the process becomes quiet.
- * Memory is allocated at the first access to an object. In a child the same addresses have zeros. A
- * frame that the fork interrupted may still use the object of the thread that forked. So in the
- * child the pool begins with the next object.
+ * Memory is allocated at the first access to an object. In a child the kernel has zeroed the
+ * objects. A frame that the fork interrupted may still use the object of the thread that forked. So
+ * in the child the pool begins with the next object.
  */
 static struct pool {
 	_Atomic(unsigned char *) begin; /* NULL: not reserved */
@@ -75,7 +75,7 @@ static unsigned char *map_objects(unsigned count)
 		return NULL;
 	/*
 	 * If the kernel refuses this call, the objects have the parent's content in a child, as
-	 * under some emulators.
+	 * under some emulators. ptx_thread.pid then shows that an object is the parent's.
 	 */
 	madvise(objects, bytes, MADV_WIPEONFORK);
 	return objects;

@@ -64,8 +64,8 @@ static void know_tids(uint32_t known, uint32_t true_tid)
 
 /*
  * Asks the kernel for the id of the calling thread of this process. A child of vfork() records its
- * events as its parent's thread, whose memory it uses. The C library still shows the id of that
- * thread.
+ * events as its parent's thread, whose memory it uses. In such a child the result is the id of that
+ * thread, which the C library still shows.
  */
 static uint32_t ask_tid(uint32_t process)
 {
@@ -244,7 +244,10 @@ static void hide_object(void)
 	atomic_store_explicit(&ptx_thread_self, &ptx_thread_nobody, memory_order_relaxed);
 }
 
-/* The object is used again, with its rings and its slot, unless a fork has wiped it. */
+/*
+ * Makes the thread use its object again, with its rings and its slot, unless a fork has wiped the
+ * object.
+ */
 static void show_object(void)
 {
 	if (hidden_object && !ptx_thread_is_left(hidden_object))

@@ -92,8 +92,9 @@ unsigned ptx_registry_active(trace_id_t *ids, unsigned room);
 
 /*
  * Called by the fork handlers. A child closes its parent's logs and does not use its streams. From
- * ptx_registry_before_fork() to ptx_registry_after_fork() no other thread forks, so a function may
- * call both, the second one with false, for two steps between which there must be no fork().
+ * ptx_registry_before_fork() to ptx_registry_after_fork(), no other thread forks. So a function may
+ * also put these two calls around steps that a fork must not separate. It then passes false to
+ * ptx_registry_after_fork().
  */
 void ptx_registry_before_fork(void);
 void ptx_registry_after_fork(bool child);

@@ -30,7 +30,7 @@ static void *no_map(void)
 	SHIM_WRAPPER void *name(void *address, size_t size, int protection, int flags, int fd, \
 				off_t offset) \
 	{ \
-		/* The library's own streams are shared memory without semaphores. */ \
+		/* Shared memory may have semaphores, but the library's own streams have none. */ \
 		if ((flags & MAP_SHARED) && (protection & PROT_WRITE) && \
 		    !shim_is_own(shim_caller())) \
 			shim_shares_memory(); \

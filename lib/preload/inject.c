@@ -29,8 +29,8 @@
 
 /*
  * The interface to posixtrace, which finds these names in the shim's symbol table. The state of a
- * shim is PRELOADED at first. The constructor changes it to LOADED if the shim was injected. The
- * two functions change it between LOADED and ATTACHED.
+ * shim is PRELOADED at first. The constructor changes it to LOADED if the shim was injected.
+ * posixtrace_shim_attach() and posixtrace_shim_detach() change it between LOADED and ATTACHED.
  */
 enum { STATE_PRELOADED, STATE_LOADED, STATE_ATTACHED };
 
@@ -52,8 +52,8 @@ static bool has_wrappers;
 /* The program and the C library. They are never closed. */
 static void *program, *libc;
 /*
- * The table is written first, then the state, and then the slots. Because of this order, a thread
- * that reaches a wrapper through a slot finds the table and the state complete.
+ * An attach writes the table of wrappers first, then the state, and then the slots. Because of this
+ * order, a thread that reaches a wrapper through a slot finds the table and the state complete.
  */
 
 /*

@@ -121,9 +121,9 @@ MESSAGE(ssize_t, __recvfrom_chk, NET_RECVFROM,
 
 /*
  * The messages of the functions below are described by structs of the program, which may be invalid
- * before the call. The struct of several messages begins with the first one. Returns the number of
- * bytes that the program has provided for the address, or the length of the address to which it
- * sends.
+ * before the call. A struct mmsghdr begins with a struct msghdr, so `first` may point to either.
+ * Returns the number of bytes that the program has provided for the address, or the length of the
+ * address to which it sends.
  */
 static socklen_t message_room(const void *first)
 {

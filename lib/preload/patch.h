@@ -95,8 +95,8 @@ extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
  * behind the site. The entry depends on the kind:
  *
  * 	a function         `call`, a call through the pointer to shim_patch_enter
- * 	a probe            `before`, then `call` through the pointer to shim_patch_probe; `code`
- * 	                   begins with SHIM_RESTORES_FLAGS more bytes
+ * 	a probe            `before` saves the flags, `call` calls through the pointer to
+ * 	                   shim_patch_probe, and the begin of `code` restores the flags
  * 	SHIM_SITE_BEFORE   `code`
  */
 struct shim_trampoline {

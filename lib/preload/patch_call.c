@@ -406,9 +406,9 @@ static uintptr_t mark_frames(void)
 
 /*
  * Records the end of the functions whose marked frames are not above `place`, from the innermost
- * one outwards, and frees their slots. Removes all marks. At a catch, the handler has called
- * __cxa_begin_catch(), and `place` is where the return address of this call is. A call from the
- * same frame that the exception has left may have had its return address at the same place.
+ * one outwards, and frees their slots. Removes all marks. At a catch, `place` is where the return
+ * address of the handler's call of __cxa_begin_catch() is. A slot at `place` itself belongs to an
+ * earlier call from the handler's frame, which the exception has left.
  */
 static void leave_frames(const void *place)
 {
@@ -477,7 +477,8 @@ void shim_patch_thread_ends(void)
 {
 	leave_frames((const void *)UINTPTR_MAX);
 	/*
-	 * A thread that has no destructor yet must not get one after the last destructor is called.
+	 * give_spare() also marks the thread as ending. Otherwise a thread without a destructor
+	 * could register one after the last destructors have run.
 	 */
 	give_spare(NULL);
 }

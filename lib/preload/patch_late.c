@@ -34,7 +34,10 @@ struct shim_jumps posixtrace_shim_jumps;
  */
 static struct shim_work work = { .is_late = true };
 
-/* The memory for a plan, and whether a thread is in one of the two functions. */
+/*
+ * The memory for a plan, and whether a thread is in posixtrace_shim_plan() or
+ * posixtrace_shim_patch().
+ */
 static struct {
 	_Atomic int is_busy;
 	void *memory;
@@ -187,8 +190,9 @@ long posixtrace_shim_patch(const char *tracer)
 }
 
 /*
- * A thread of the parent may have been in one of the two functions of the interface. This thread
- * does not exist in the child. The child has a copy of the list and of the jumps that were written.
+ * A thread of the parent may have been in posixtrace_shim_plan() or posixtrace_shim_patch(). This
+ * thread does not exist in the child. The child has a copy of the list and of the jumps that were
+ * written.
  */
 void shim_patch_in_child(void)
 {

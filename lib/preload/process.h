@@ -36,20 +36,20 @@ void shim_put_fork(uint64_t begin, uint64_t flags, long result, int error, const
 void shim_copy_begins(const void *caller);
 
 /*
- * Called first in a child that shares the memory and whose parent sleeps, and later in the parent.
- * `begin` is 0 if the call has no event, and `depth` is the value of shim_vfork_depth before the
- * call. The second function sets errno if `result` is a negative error number, and returns the
- * result of the call.
+ * shim_vfork_child() is called first in a child that shares the memory and whose parent sleeps.
+ * shim_vfork_ends() is called later in the parent: `begin` is 0 if the call has no event, and
+ * `depth` is the value of shim_vfork_depth before the call. It sets errno if `result` is a negative
+ * error number, and returns the result of the call.
  */
 void shim_vfork_child(const void *caller);
 pid_t shim_vfork_ends(uint64_t begin, uint64_t flags, long result, const void *caller,
 		      unsigned depth);
 
 /*
- * Two functions for a call whose parent keeps nothing on its stack. The first function runs before
+ * Two functions for a call whose parent keeps nothing on its stack. shim_vfork_before() runs before
  * the system call, notes the time of the beginning in thread-local memory, and returns the depth.
- * In a guest (self.h) it returns -1u, and the other function must not be called. The second
- * function does the same as shim_vfork_ends().
+ * shim_vfork_parent() does the same as shim_vfork_ends(), with the noted time. In a guest (self.h)
+ * shim_vfork_before() returns -1u, and shim_vfork_parent() must not be called.
  */
 unsigned shim_vfork_before(void);
 pid_t shim_vfork_parent(long result, uint64_t flags, const void *caller, unsigned depth);
@@ -61,23 +61,24 @@ int shim_unshare(int flags);
 int shim_setns(int fd, int type);
 
 /*
- * With one of these flags of clone(2), no C function of the shim runs in the child: the child
- * shares the memory, or has other thread-local memory, in which errno and the stack protector's
- * value are.
+ * With one of these flags of clone(2), a C function of the shim cannot return in the child as in a
+ * copy of the parent: CLONE_VM lets the child share the memory and its stacks. CLONE_SETTLS gives
+ * the child other thread-local memory, in which errno and the stack protector's value are.
  */
 #define SHIM_NO_COPY (CLONE_VM | CLONE_SETTLS)
 
 /*
  * Returns whether a system call makes a child with a copy of the memory and of the stack, as fork()
- * does. `a` and `b` are its first two arguments. Called before such a call by the program.
+ * does. `a` and `b` are its first two arguments. The wrapper of syscall() calls this function
+ * before the system call.
  */
 bool shim_forks(long number, long a, long b);
 
 #if defined __x86_64__
 /*
- * Two macros for the assembly of a wrapper. The first macro makes a frame of 56 bytes, which aligns
- * the stack for a call, and stores the arguments that are in registers in its first 48 bytes. The
- * second one loads them again and removes the frame.
+ * Two macros for the assembly of a wrapper. SHIM_SAVE_ARGUMENTS makes a frame of 56 bytes, which
+ * aligns the stack for a call, and stores the arguments that are in registers in its first 48
+ * bytes. SHIM_LOAD_ARGUMENTS loads them again and removes the frame.
  */
 #define SHIM_SAVE_ARGUMENTS \
 	"	subq $56, %rsp\n" \

@@ -32,7 +32,10 @@
 /* The exit signal is in the lowest byte of the flags of clone(2). */
 #define EXIT_SIGNAL 0xff
 
-/* The first event of the child. A quiet process must not call getpid(), so it has no such event. */
+/*
+ * Resets the shim in the child and records its first event. A quiet process must not call getpid(),
+ * so it has no such event.
+ */
 void shim_copy_begins(const void *caller)
 {
 	shim_after_copy();
@@ -40,7 +43,7 @@ void shim_copy_begins(const void *caller)
 		shim_child_begins(caller);
 }
 
-/* Returns the time if the type is traced, and else 0. */
+/* Returns the time now if a call from `caller` is traced with this type, and else 0. */
 static uint64_t begin_of(enum shim_type type, const void *caller)
 {
 	return *shim_switch[type] && shim_is_wanted(type, caller) ? shim_now() : 0;
@@ -271,7 +274,10 @@ static bool needs_memory(int flags, const void *local)
  */
 static _Thread_local int kept_errno __attribute__((tls_model("initial-exec")));
 
-/* Runs before the system call. Without a function or a stack the real function fails. */
+/*
+ * Runs before the system call. Without a function or a stack the call is passed on, and the real
+ * function fails.
+ */
 struct plan shim_clone_before(int (*function)(void *), const void *stack, int flags,
 			      const void *caller, const void *local)
 {
@@ -286,8 +292,8 @@ struct plan shim_clone_before(int (*function)(void *), const void *stack, int fl
 		kept_errno = errno + 1;
 	}
 	/*
-	 * A guest uses the thread-local memory of a thread that runs, so a child of the guest would
-	 * change this memory.
+	 * This process is a guest: a thread that runs beside it owns the thread-local memory. In a
+	 * child of the guest the shim would store into this memory, so the call is passed on.
 	 */
 	if (is_vfork_like(flags) && shim_is_guest())
 		return plan;

@@ -27,9 +27,9 @@ struct shim_change {
 struct shim_change shim_change_of(long number, long a, long b, long c);
 
 /*
- * A wrapper calls the first function before the real call, and the second function after it. The
- * first function sets change->is_of_child. `result` is -1 after an error. `caller` is the return
- * address of the wrapper.
+ * A wrapper calls shim_before_change() before the real call, and shim_after_change() after it.
+ * shim_before_change() sets change->is_of_child. `result` is -1 after an error. `caller` is the
+ * return address of the wrapper.
  */
 void shim_before_change(struct shim_change *change, const void *caller);
 void shim_after_change(const struct shim_change *change, long result, const void *caller);

@@ -40,7 +40,9 @@ static _Alignas(PAGE) union {
 static pid_t last_pid, parent;
 /* The id of a child of vfork(), in its parent's memory; 0: not known yet. */
 static _Thread_local pid_t vfork_pid __attribute__((tls_model("initial-exec")));
-/* The value of shim_is_blind before the first vfork(). A child may change it for itself. */
+/*
+ * The value of shim_is_blind before the first vfork(). A child may change shim_is_blind for itself.
+ */
 static _Thread_local bool was_blind __attribute__((tls_model("initial-exec")));
 /*
  * The thread that owns the thread-local memory, -1 if it is unknown, or 0 if no other task may use
@@ -153,7 +155,10 @@ static void end_limits(void)
 		shim_blind(was_blind);
 }
 
-/* Called in the parent. The child may itself have called vfork(). */
+/*
+ * Called in the parent when it continues. If this parent is itself a child of vfork(), the lender
+ * still sleeps.
+ */
 void shim_self_vfork_ends(void)
 {
 	vfork_pid = 0;

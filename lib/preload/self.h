@@ -31,15 +31,18 @@ pid_t shim_pid(void);
 /* Returns the id of the process that forked this process, or 0. */
 pid_t shim_parent(void);
 
-/* Called in a new child of vfork(), which runs in this thread, and later in its parent. */
+/*
+ * shim_self_vforked() is called in a new child of vfork(), which uses the memory of its parent's
+ * thread. shim_self_vfork_ends() is called later in the parent.
+ */
 void shim_self_vforked(void);
 void shim_self_vfork_ends(void);
 
 /*
  * A child of clone(2) with CLONE_VM and without CLONE_VFORK and CLONE_SETTLS uses the thread-local
  * memory of the thread that made it, while that thread continues. The library has the thread's
- * rings there, in which only one of the two may write. shim_share_memory() is called by the thread
- * before such a call, and notes the thread as the owner of the memory.
+ * rings there, in which only one task may write. The thread calls shim_share_memory() before such a
+ * call. The function notes the thread as the owner of the memory.
  */
 void shim_share_memory(void);
 

@@ -145,7 +145,7 @@ shim_inline bool shim_records(enum shim_type type)
 
 /*
  * shim_unreported is 1 if there are losses that no event has reported yet. shim_report_lost()
- * reports the losses; each call of the other two functions adds one loss.
+ * reports the losses. Each call of shim_lose_unnamed() or shim_lose_hold() adds one loss.
  */
 extern _Atomic unsigned shim_unreported;
 void shim_report_lost(void);

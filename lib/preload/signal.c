@@ -95,8 +95,8 @@ struct turn {
 };
 
 /*
- * Waits for the turn. All signals are blocked, because a handler that changes the same signal
- * would wait for its own thread.
+ * Waits for the turn. After MOST_TURNS attempts, the thread continues without the turn. All signals
+ * are blocked, because a handler that changes the same signal would wait for its own thread.
  */
 static void lock_action(struct turn *turn, int number)
 {
