@@ -248,7 +248,7 @@ void ptx_clock_measure(void)
 	struct ptx_anchor from;
 
 	if (atomic_load_explicit(&ptx_clock_is_counter, memory_order_relaxed)) {
-		/* The creator of a stream has measured the rate. */
+		/* ptx_clock_hz has the rate if ptx_clock_init() has measured it. */
 		hz = ptx_clock_hz != PTX_NS_PER_S ? ptx_clock_hz : counter_hz();
 		from = ptx_clock_anchor();
 		atomic_store_explicit(&span_from_ticks, from.ticks, memory_order_relaxed);

@@ -52,7 +52,7 @@ struct start {
 	int arena_fd, log_fd;
 	int life_fd; /* a file that the creator has mapped, or -1 */
 	int guardian; /* its process id; 0: there is none */
-	int child;    /* the id of its parent, in the namespace of that process */
+	int child;    /* the id that its parent has in its own namespace */
 	struct flock guard;
 };
 
@@ -260,9 +260,9 @@ static int start_guardian(struct ptx_stream *stream, int log_fd, uint64_t number
 		;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	/*
-	 * The start time identifies the guardian when the flusher later checks whether it is
-	 * alive. If the guardian is in another namespace of process ids, its id there may be the id
-	 * of another process here. It remains unknown then.
+	 * The start time identifies the guardian when the flusher later checks whether it is alive.
+	 * If the guardian is in another namespace of process ids, its id there may be the id of
+	 * another process here. Then guardian->pid stays 0.
 	 */
 	began = start.guardian > 0 && start.child == child ?
 			ptx_identity_start((uint32_t)start.guardian) : 0;

@@ -26,8 +26,8 @@
 #include "record/eventset.h"
 
 /*
- * One examination. It is allocated, because it has the names of all types of an arena. The members
- * from `opener` on belong to the arena that is being examined.
+ * One examination. It is allocated, because it has the names of all types of an arena. `opener`,
+ * `inner`, `member`, `openers`, `name` and `text` belong to the arena that is being examined.
  */
 struct looking {
 	uint32_t pid; /* the process whose streams are wanted; 0: all */
@@ -79,9 +79,10 @@ static uint32_t own_space(void)
 }
 
 /*
- * Returns whether the target of an attachment from outside lives; the target is not among the
- * openers. The id in the attachment may belong to another pid namespace. Then a process with this
- * id in this namespace is the target only if it has the same identity.
+ * For a stream of another process's creator whose target is not among the openers: returns whether
+ * the target lives. The id in the attachment may belong to another pid namespace, so a process with
+ * this id here is the target only if it has the same identity. If there is no such process, the
+ * target has certainly ended only if its namespace is the namespace of this process.
  */
 static int has_ended(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
 {
@@ -96,7 +97,8 @@ static int has_ended(const struct ptx_attachment *attachment, const struct ptx_i
 
 /*
  * Returns whether a process that traces itself lives; it is not among the openers. Such a process
- * holds the lock of its stream until it ends. After its end, its guardian may hold the lock.
+ * holds the lock of its stream until it ends, unless it could not acquire the lock (`unlocked`).
+ * After its end, its guardian may hold the lock.
  */
 static int has_creator_ended(const struct ptx_look_stream *from)
 {
@@ -278,9 +280,7 @@ int ptx_visitor_begin(struct ptx_visitor *visitor,
 	return is_newer && !visitor->longer ? ENOMEM : 0;
 }
 
-/*
- * After this call the caller no longer calls `visit`.
- */
+/* The caller must not call visit_stream() after this call. */
 void ptx_visitor_end(struct ptx_visitor *visitor)
 {
 	free(visitor->longer);

@@ -155,8 +155,9 @@ static int has_rpath(struct dl_phdr_info *object, size_t bytes, void *arg)
 }
 
 /*
- * Returns whether dlopen() of the name gives the same result for this caller and for the shim. A
- * name without a slash is searched in the folders of the environment, the cache and the system.
+ * Returns whether dlopen() of the name gives the same result for this caller and for the shim.
+ * Without DT_RPATH and DT_RUNPATH, a name without a slash is searched only in folders that are the
+ * same for all callers: those of the environment, the cache and the system.
  */
 static bool is_same_for_all(const char *path, const void *caller)
 {

@@ -102,7 +102,8 @@ static bool read_tables(struct object *result, uintptr_t base, const ElfW(Dyn) *
 	object.bloom = (const void *)(hash + 4);
 	object.bucket = (const uint32_t *)(object.bloom + hash[2]);
 	/*
-	 * Symbols before the first exported symbol are not exported and have no word in the chains.
+	 * The symbols before `first` have no word in the chains. So `chain` points to that many
+	 * words before the chains, and is indexed by the symbol's number.
 	 */
 	object.chain = object.bucket + object.buckets - object.first;
 	*result = object;
@@ -155,7 +156,10 @@ static int note_object(struct dl_phdr_info *info, size_t bytes, void *arg)
 	/* Only the C library has this function. */
 	if (!scope_contains(info, (uintptr_t)gnu_get_libc_version))
 		return 0;
-	/* A library that defines dlsym() may return other functions than these tables do. */
+	/*
+	 * If another library defines dlsym(), its dlsym() may return other functions than a search
+	 * of these tables.
+	 */
 	pass->is_whole = scope_contains(info, (uintptr_t)dlsym);
 	return 1;
 }
