@@ -110,8 +110,8 @@ static bool is_padding(struct cursor cursor)
 
 /*
  * Returns whether the first rules of a CIE are exactly these: the return address is at the stack
- * pointer, and the frame of the caller is behind the return address. In contrast, the first
- * function of a program, for example, has the rule that it has no caller.
+ * pointer, and the frame of the caller is behind the return address. The first function of a
+ * program, for example, has another rule: that it has no caller.
  */
 static bool has_caller(struct cursor cursor)
 {

@@ -158,7 +158,7 @@ static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
 	pid_t found = 0;
 	DIR *folder;
 
-	/* In the same namespace, the number is that in /proc. */
+	/* In the recorder's own namespace, a process has the same number as in /proc. */
 	if (!place->ids || place->ids == maps->own_ids)
 		return pid;
 	if (procfile_inner_id(place->pid, place->pid) == pid)

@@ -27,13 +27,13 @@
  * may be in a gap between modules.
  */
 #define LONGEST    (UINT64_C(1) << 20)
-#define UNKNOWN    STACKS_KERNEL /* for each address without a function; no function begins here */
+#define UNKNOWN    STACKS_KERNEL /* replaces each address that is in no function */
 #define RAW        (UINT32_C(1) << 31) /* marks the number of a stack without names */
 #define NO_NAME    UINT32_MAX
 
 struct kernel_function {
 	uint64_t begin;
-	/* offset in kernel_frames.text; NO_NAME: data, and the end of a function */
+	/* offset in kernel_frames.text; NO_NAME: data, at which the function before it ends */
 	uint32_t name;
 	bool is_met;
 };

@@ -19,7 +19,7 @@ struct kernel_module {
 };
 
 struct kernel_traps {
-	/* the first one has the places of the begin, and each further one those of an addition */
+	/* each call of kernel_traps_extend() adds an element with the new places */
 	struct uprobes *uprobes;
 	size_t uprobeses;
 	struct match match;

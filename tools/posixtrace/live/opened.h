@@ -21,9 +21,9 @@ void opened_note(struct capture *capture);
 
 /*
  * Records the descriptors that a program gets from this process at its start: those that this
- * process has open, and that execve(2) does not close. They must be the same as at the fork. The
- * program may run already. It began after begin_ns, a time of until_now_ns(). This function
- * makes two system calls for a file, and some more for a socket.
+ * process has open, and that execve(2) does not close. Since the fork, this process must not have
+ * opened or closed any of them. The program may run already. It began after begin_ns, a time of
+ * until_now_ns(). This function makes two system calls for a file, and some more for a socket.
  */
 void opened_note_inherited(struct capture *capture, int64_t begin_ns);
 

@@ -50,9 +50,8 @@ static inline bool patch_is_wanted(const struct patches *plan)
 
 /*
  * Plans the functions and probes of a process that has the preload library, and patches the
- * process. If it returns TOOL_OK, inject_unpatch() must later
- * restore the code of the process. If it fails, it prints the error, leaves the code unchanged, and
- * returns another exit status.
+ * process. If it returns TOOL_OK, inject_unpatch() must later restore the code of the process. If
+ * it fails, it prints the error, leaves the code unchanged, and returns another exit status.
  */
 int patch_process(struct patches *plan, pid_t pid);
 

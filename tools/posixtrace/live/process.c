@@ -215,7 +215,7 @@ void process_say_other_version(pid_t pid, const char *effect)
 	mappings_fini(&mappings);
 }
 
-/* Explains ESRCH if the number belongs to a thread. Returns false if it is not. */
+/* If the number belongs to a thread, explains ESRCH. Otherwise returns false. */
 static bool say_thread(pid_t pid)
 {
 	char path[40], status[PROCFILE_BYTES];

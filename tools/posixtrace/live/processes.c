@@ -331,7 +331,7 @@ static void on_ended(struct processes *p, const struct seen *seen)
 
 	/*
 	 * With --crash both the recorder and the parent may record the same end. The first event
-	 * counts.
+	 * with a known status counts.
 	 */
 	if (!row || (row->end == ENDED && row->ended.is_known))
 		return;

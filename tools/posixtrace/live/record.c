@@ -241,7 +241,7 @@ static bool find_preload(const char *program)
 
 	/*
 	 * If the user wants no families and no patches, only the program's own trace points are
-	 * recorded. The library is then needed only by a program that looks for it.
+	 * recorded. The library is then needed only by a program that itself searches for it.
 	 */
 	if (families && !strcmp(families, "none") && !patch_is_wanted(&record.functions) &&
 	    !preload_is_sought(program)) {

@@ -31,7 +31,7 @@
 #define PAUSE_NS     INT64_C(1000000000)
 #define PAUSE_MAX_NS (60 * PAUSE_NS)
 
-#define NUMBER_TRIES 100 /* files that other programs create at the same time */
+#define NUMBER_TRIES 100 /* numbers that are tried; other programs may have made some files */
 
 enum { ROTATE_SIZE = 1330, ROTATE_TIME, KEEP_AGE, KEEP_SIZE };
 

@@ -56,7 +56,7 @@ struct rotation {
 	int64_t retry_ns, pause_ns;
 	struct rotation_log *log; /* the logs that are complete and not removed, the oldest first */
 	size_t logs, log_room;
-	uint64_t written;     /* logs, with the present log */
+	uint64_t written;     /* number of logs, with the present log */
 	uint64_t removed, removed_events;
 	/* of all logs that are complete, also of those that were removed */
 	struct capture_result sum;

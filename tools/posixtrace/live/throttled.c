@@ -51,7 +51,8 @@ static bool add_counts(const char *folder, const char *path, size_t len, uint64_
 
 /*
  * Adds the counts of a cgroup and of its ancestors, whose limits apply to it, too. A container may
- * see its own cgroup as the root "/". The counts of the root of the whole system never grow.
+ * see its own cgroup as the root "/", so the root is examined, too. The root of the whole system
+ * has no limit, so its counts never grow.
  */
 static bool read_counts(const char *path, bool is_unified, uint64_t *ns, uint64_t *periods)
 {

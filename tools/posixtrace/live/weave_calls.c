@@ -251,8 +251,7 @@ static struct form_type *type_of_record(struct examination *all,
 		if (kernel->plan.alone || record->arg[1] & CLONE_THREAD)
 			return NULL;
 		child = find_caller(all, (pid_t)record->arg[0]);
-		/* the second call may have moved the array, so the address of "caller" may have
-		 * changed */
+		/* find_caller() may have moved the array, so "caller" may be invalid */
 		caller = find_caller(all, (pid_t)record->pid);
 		if (!child || !caller)
 			return NULL;

@@ -19,7 +19,7 @@
 
 /*
  * A log has at most 16384 mappings, with at most 4 MiB of paths. If a log reaches a limit, readers
- * know no later mapping. So the functions get at most half of each.
+ * know no later mapping. So the functions use at most half of each limit.
  */
 #define FUNCTIONS_MAX 8000
 #define NAMES_MAX     (2u << 20)

@@ -20,8 +20,8 @@
 
 /*
  * A log has at most 16384 mappings, with at most 4 MiB of paths. If a log reaches a limit, readers
- * know no later mapping. So the kernel's mappings, each of which may need two entries, get at most
- * a quarter of each.
+ * know no later mapping. So the kernel's mappings, each of which may need two entries, use at most
+ * a quarter of each limit.
  */
 #define MAPPINGS_MAX 2000
 #define PATHS_MAX    (1u << 20)

@@ -26,8 +26,8 @@ struct link {
 	bool is_new;      /* connect() did not wait, and nothing was written yet */
 	/*
 	 * The program has read from the connection, or a thread polled directly after it wrote a
-	 * request. A program that only writes, for example to a log server, does not read and does
-	 * not poll.
+	 * request. A program that only writes, for example to a log server, does neither, so it
+	 * waits for no answer.
 	 */
 	bool has_read;
 	/*

@@ -499,11 +499,11 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 /*
  * Returns the request for whose answer a poll waits, or NULL. 'through' is the call by which the
  * thread read after the poll. If this call read an answer, the poll waited for this answer: other
- * connections may have an unanswered request, but none of them ended the poll. Otherwise the result
- * is NULL if the poll ended with input and the thread is a server, because a server also waits for
- * its clients, unless it serves one client after the other. It is also NULL if the poll ended with
- * input while several requests had no answer, or several connections were not complete, because the
- * poll waited for all of them.
+ * connections may have an unanswered request, but none of them ended the poll. Otherwise, if the
+ * poll ended with input, the result is NULL in two cases. In the first case, the thread is a server
+ * that serves several clients at a time, so it also waited for clients. In the second case, several
+ * requests had no answer, or several connections were not complete: the poll waited for all of
+ * them.
  */
 static const struct answer *request_of_poll(const struct history *history, const struct call *call,
 					    const struct call *through, unsigned *others)

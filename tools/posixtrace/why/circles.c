@@ -30,7 +30,7 @@ struct group {
 	uint32_t members;   /* threads in the set */
 	uint32_t first;     /* one of these members */
 	/*
-	 * A member waits for no certain thread: any thread of the process could end its wait.
+	 * A member waits for no particular thread: any thread of the process could end its wait.
 	 * close_stalls() makes one circle of all members: 'last' is its last member so far, 'count'
 	 * their number.
 	 */
@@ -174,7 +174,7 @@ static struct group *find_group(const struct search *search, const struct call *
 	return main == HISTORY_NONE ? NULL : group_of(search, pid, history->thread[main].life);
 }
 
-/* Returns whether the call waits for no certain thread: any thread of the process could end it. */
+/* Returns whether any thread of the process could end the call, not only a particular thread. */
 static bool has_any_ender(const struct call *call)
 {
 	return call->cause == CAUSE_COND || call->cause == CAUSE_SEM ||

@@ -98,10 +98,9 @@ static bool has_ends(uint8_t fd_kind)
 /*
  * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two ends of a connection
  * or pair of sockets have one object, and a read from one end receives what was written to the
- * other. The answer of a peer comes over no other connection, so for a connection the result is not
- * -1. In one
- * process, locks without a name are the same if their addresses are equal. In two processes, they
- * may be one lock in shared memory if their places in a page are equal.
+ * other end. The answer of a peer comes over no other connection, so for a connection the result is
+ * not -1. In one process, locks without a name are the same if their addresses are equal. In two
+ * processes, they may be one lock in shared memory if their places in a page are equal.
  */
 static int same_object(const struct wait *wait, const struct call *other)
 {
@@ -201,9 +200,9 @@ static bool is_partner(const struct wait *wait, const struct call *other)
 /*
  * Returns true if the call 'other' is a better partner than 'found', which may be NULL. A call with
  * the same object is better than any other call. For a semaphore, a call with the same address is
- * better: a child has the shared memory of its parent at the same address. For a read or
- * write, a call with the same number of bytes, its member 'other', is better. Among equals, the
- * call that began last is better.
+ * better: a child has the shared memory of its parent at the same address. For a read or write, a
+ * call with the same number of bytes, its member 'other', is better. Among equals, the call that
+ * began last is better.
  */
 static bool is_better(const struct wait *wait, const struct call *other, const struct call *found)
 {
@@ -245,9 +244,10 @@ static void examine_call(const struct wait *wait, const struct call *other, stru
 }
 
 /*
- * Returns whether the log rules out that another thread has ended a read, write or poll: the object
- * is the same, or only this thread has transferred as many bytes during the wait. If the
- * result is false, the found call may be of another object, and the real partner unrecorded.
+ * Returns whether the log rules out that another thread than the found one has ended a read, write
+ * or poll: the object is the same, or only the found thread has transferred as many bytes during
+ * the wait. If the result is false, the found call may be of another object, and the real partner
+ * unrecorded.
  */
 static bool is_supported(const struct wait *wait, const struct ender *found)
 {

@@ -316,7 +316,9 @@ struct history {
 		uint32_t mate;    /* index of the other end, or HISTORY_NONE */
 		uint64_t port;    /* of the server, as a hash */
 		uint32_t host;    /* the length of the server's address without the port */
-		bool is_any, is_own; /* the server's host is each address of its machine; itself */
+		/* is_any: the server's host is each address of its machine */
+		/* is_own: the server's host is the machine itself, such as 127.0.0.1 */
+		bool is_any, is_own;
 		bool is_accepted, is_begun, is_used;
 		bool is_ambiguous; /* another end could be in its pair, too */
 	} *end;

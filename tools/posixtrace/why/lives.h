@@ -25,8 +25,8 @@ uint32_t lives_life(const struct history *history, pid_t pid);
 
 /*
  * Returns the life of the process that recorded an event. Several processes may have one number at
- * the same time, in PID namespaces of their own. The pthread_t of the thread distinguishes them,
- * except before the children of one process execute a program.
+ * the same time, in PID namespaces of their own. The pthread_t of the thread distinguishes them.
+ * But children of one process have the same pthread_t until they execute a program.
  */
 uint32_t lives_of_event(const struct history *history, const struct posix_trace_event_np *event);
 

@@ -212,9 +212,9 @@ static void keep_command(struct history *history, const struct log_type *type,
 }
 
 /*
- * popen() makes the child inside the C library, so no event has the number of the child. It is the
- * next child of the process that starts a program without an event before. A command whose stream
- * was closed before is forgotten.
+ * popen() makes the child inside the C library, so no event has the number of the child. The child
+ * is the next one of the process whose first event is the start of a program. A command whose
+ * stream was closed before is forgotten.
  */
 void objects_start(struct history *history, pid_t pid, pid_t parent, int64_t time_ns)
 {
