@@ -91,6 +91,8 @@ static bool add_node(struct why_causes *causes, struct table *table,
 			.kind = key.kind, .label = key.label, .thread = key.thread,
 		};
 	}
+	causes->cause[at].is_mixed |= division->history->thread[node->thread].pid !=
+				      division->history->thread[causes->cause[at].thread].pid;
 	causes->cause[at].ns += own;
 	causes->cause[at].count += node->count;
 	/* The chain that is printed for a cause leads to the node that contributes most to it. */

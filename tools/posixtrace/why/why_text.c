@@ -85,9 +85,59 @@ static bool is_silent(const struct page *page, const struct why_cause *cause)
 		(uint64_t)thread->first_ns - (uint64_t)node->longest_at_ns >= node->longest_ns);
 }
 
+#define ANCESTORS 16 /* the most ancestors that put_relation() looks at: a log may have a circle */
+
+/* Writes ", a child of process 10", if the process of the root has started the process pid. */
+static void put_relation(const struct page *page, pid_t pid, int64_t time_ns)
+{
+	const struct history *history = &page->why->history;
+	const pid_t root = root_pid(page);
+
+	for (unsigned i = 0; i < ANCESTORS; i++) {
+		const uint32_t found = history_find_at(history, pid, pid, time_ns);
+
+		pid = found == HISTORY_NONE ? 0 : history->thread[found].parent;
+		if (pid <= 0)
+			return;
+		if (pid != root)
+			continue;
+		out_printf(page->out, ", %s process %d", i ? "which descends from" : "a child of",
+			   (int)root);
+		return;
+	}
+}
+
+/*
+ * Writes the process of a cause that is not in the process of the root: "in process 12 (sleep), a
+ * child of process 10". The label has no process. If the cause occurred in several processes, the
+ * one with the greatest part is written.
+ */
+static void put_process(const struct page *page, const struct why_cause *cause)
+{
+	const struct why_node *node = &page->division->node[cause->node];
+	const struct history_thread *thread = &page->why->history.thread[node->thread];
+
+	if (thread->pid == root_pid(page))
+		return;
+	out_str(page->out, !cause->is_mixed ? ", in " :
+		cause->place_ns > cause->ns / 2 ? ", most of it in " :
+						  ", in several processes, for example ");
+	if (thread->tid == thread->pid && !thread->outer) {
+		out_printf(page->out, "process %d", (int)thread->pid);
+		if (*thread->name) {
+			out_str(page->out, " (");
+			put_label(page->out, thread->name);
+			out_char(page->out, ')');
+		}
+	} else {
+		put_thread(page, node->thread, root_pid(page));
+	}
+	put_relation(page, thread->pid, node->longest_at_ns);
+}
+
 /*
  * Writes the label of a cause. The labels of a thread that ran, was ready to run, or was blocked
- * for an unknown reason do not contain the thread, so it is added.
+ * for an unknown reason do not contain the thread, so it is added. The label of a WHY_WHO has it.
  */
 static void put_cause(const struct page *page, const struct why_cause *cause)
 {
@@ -97,6 +147,8 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 	if (cause->kind == WHY_RUN || cause->kind == WHY_READY || cause->kind == WHY_UNKNOWN) {
 		out_str(page->out, ", in ");
 		put_thread(page, cause->thread, root_pid(page));
+	} else if (cause->kind != WHY_WHO) {
+		put_process(page, cause);
 	}
 	/*
 	 * The chain ends at a thread and not at a part of its time, because the log has no event of
