@@ -129,8 +129,9 @@ static int complete_stream(struct ptx_stream *stream, const struct ptx_guarded *
 
 	ptx_log_tally_init(&tally);
 	/*
-	 * If the creator was killed while it changed to another log, this log may be complete
-	 * although the other log has no events. In every other case a complete log stays as it is.
+	 * If bit 0 is set, the creator was killed while it changed to another log. This log may
+	 * then be closed already, although the next log does not get the events yet. So it is
+	 * opened again. In every other case a complete log stays as it is.
 	 */
 	if (ptx_checkpoint_log(&stream->view->rings) & 1)
 		err = ptx_log_reopen(guarded->log_fd, &log, &facts, &tally);

@@ -61,9 +61,9 @@ int shim_unshare(int flags);
 int shim_setns(int fd, int type);
 
 /*
- * With one of these flags of clone(2), a C function of the shim cannot return in the child as in a
- * copy of the parent: CLONE_VM lets the child share the memory and its stacks. CLONE_SETTLS gives
- * the child other thread-local memory, in which errno and the stack protector's value are.
+ * A child that is made with one of these flags of clone(2) must not return from the C function of
+ * the shim that made it. With CLONE_VM it shares the parent's memory. With CLONE_SETTLS it has
+ * other thread-local memory, in which errno and the stack protector's value are.
  */
 #define SHIM_NO_COPY (CLONE_VM | CLONE_SETTLS)
 

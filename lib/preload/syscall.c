@@ -3,10 +3,10 @@
  * preload/syscall.c - calls of syscall(2) by the program.
  *
  * The wrapper handles the system calls that restrict the thread (seccomp.c). It also traces
- * openat2(2), close_range(2) and the calls of pidfd_open(2), for which many versions of the C
- * library have no function; futex(2), for which no version has a function; and calls that make
- * children as fork() does. unshare(2) and setns(2) are handled as by their wrappers
- * (process_unshare.c). All other system calls are passed on and not traced.
+ * openat2(2), close_range(2), pidfd_open(2), pidfd_getfd(2) and pidfd_send_signal(2), for which
+ * many versions of the C library have no function; futex(2), for which no version has a function;
+ * and calls that make children as fork() does. unshare(2) and setns(2) are handled as by their
+ * wrappers (process_unshare.c). All other system calls are passed on and not traced.
  */
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -127,8 +127,8 @@ static long futex_call(long a, long b, long c, long d, long e, long f, const voi
 }
 
 /*
- * The calls of pidfd_open(2). Their fields are the result and the first two arguments, or only the
- * arguments.
+ * pidfd_open(2), pidfd_getfd(2) and pidfd_send_signal(2). The events have the first two arguments.
+ * The events of the first two calls also have the result, which is a descriptor.
  */
 static long pidfd_call(long number, long a, long b, long c, long d, const void *caller)
 {

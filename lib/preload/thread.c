@@ -24,10 +24,10 @@ struct start {
 };
 
 /*
- * Memory for the arguments of threads that are about to start. If the new thread called malloc() or
- * free(), the C library would give it a heap of its own, which the program did not request. If all
- * entries are in use, malloc() in the creator provides one. 256 threads can be about to start at
- * the same time without malloc().
+ * Memory for the arguments of threads that are about to start. The memory is not from malloc(): if
+ * the new thread called free(), the C library would give it a heap of its own, which the program
+ * did not request. If all entries are in use, malloc() in the creator provides one. 256 threads can
+ * be about to start at the same time without malloc().
  */
 #define STARTS 256
 static struct start starts[STARTS];
@@ -179,8 +179,8 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	*start = (struct start){ function, argument, number_of(pthread_self()), shim_is_blind };
 	if (shim_is_blind) {
 		/*
-		 * There is no event. The new thread starts in run_thread(), which makes it blind,
-		 * too.
+		 * A blind thread records no event. The new thread starts in run_thread(), which
+		 * makes it blind, too.
 		 */
 		data.error = next(pthread_create)(thread, attr, run_thread, start);
 		if (data.error)
