@@ -18,8 +18,8 @@
 /* ---- kinds */
 
 /*
- * Returns the kind of an integer. By the out-type, the integer may be a hexadecimal number, a truth
- * value, a character or a text.
+ * Returns the kind of an integer. The out-type decides whether the integer is shown as a number, a
+ * hexadecimal number, a truth value, a character or a text.
  */
 static struct etw_kind_of_value integer_kind(const struct etw_field *f, unsigned size,
 					     bool is_signed)

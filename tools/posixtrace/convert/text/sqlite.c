@@ -236,9 +236,8 @@ static void bind_number(struct base *base, enum statement which, int column, int
 }
 
 /*
- * Binds the first TEXT_MOST bytes of a text. Unsafe characters, and bytes that
- * are not UTF-8, are escaped. Returns false if the bound text has such an
- * escape.
+ * Binds the first TEXT_MOST bytes of a text. Unsafe characters, and bytes that are not UTF-8, are
+ * escaped. Returns false if the bound text has such an escape.
  */
 static bool bind_text(struct base *base, enum statement which, int column, const char *text,
 		      size_t len)
