@@ -390,10 +390,10 @@ refuse_event(const void *frame, unsigned type, const uint64_t *since, const void
 #define FEW_LANES 4
 
 /*
- * Records one word into `lanes` lanes, a constant, if all of them record the type. The compiler
- * unrolls the loops and keeps the pending records in registers. Returns false if record_lanes()
- * must record the event; readers see no change then. In a child of fork() the lanes are wiped, and
- * the event belongs to the parent, so the function returns true without a record.
+ * Records one word into `lanes` lanes, if all of them record the type. `lanes` is a constant, so
+ * the compiler unrolls the loops and keeps the pending records in registers. Returns false if
+ * record_lanes() must record the event; readers see no change then. In a child of fork() the lanes
+ * are wiped, and the event belongs to the parent, so the function returns true without a record.
  */
 ptx_inline bool record_few(struct ptx_thread *thread, const void *frame, unsigned type,
 			   const void *data, uint64_t address, const unsigned lanes)

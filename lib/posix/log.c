@@ -115,8 +115,8 @@ static bool make_schema(char *schema, const char *format, unsigned level,
 	const char *const end = schema + POSIX_TRACE_SCHEMA_MAX_NP;
 
 	/*
-	 * In the schema, 31 fields need at most 10 bytes each, a character of the format at most 4,
-	 * and the rest at most 32.
+	 * The fields need no check of the room: 31 fields have at most 10 bytes each, and the rest
+	 * has at most 32. Only the format can be too long, with up to 4 bytes for each character.
 	 */
 	for (int i = 0; i < count; i++)
 		to += sprintf(to, "%s a%d;", fields[type[i]].name, i + 1);

@@ -106,8 +106,8 @@ static void add_sample(unsigned sample[PTX_TYPE_MAX], unsigned samples, uint64_t
 			continue;
 		sample[type] = 0;
 		/*
-		 * The sample may be larger, because the writer has recorded further events after
-		 * the count.
+		 * The sample may have more than `events` records, because the writer has recorded
+		 * further events after the count.
 		 */
 		if (events > samples)
 			count = (uint64_t)((double)count * (double)events / samples + 0.5);

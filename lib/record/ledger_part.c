@@ -46,7 +46,7 @@ static void take_types(struct ptx_ledger *ledger, const struct ptx_ledger *part)
 
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		take_line(&ledger->type[type], &part->type[type], &missing);
-	/* Type 0 has the events of no known type, so it is the first. */
+	/* The loop begins with type 0, which has the events of no known type. */
 	for (unsigned type = 0; type < PTX_TYPE_MAX && ptx_ledger_sum(&missing); type++)
 		take_missing(&ledger->type[type], &missing);
 }

@@ -173,8 +173,8 @@ void ptx_mappings_settle(struct ptx_mappings *list)
 		}
 		note.until_ns = INT64_MAX;
 		/*
-		 * The oldest notes of a process describe the mappings that existed when the first
-		 * notes about it were made.
+		 * The oldest notes of a process describe mappings that existed before these notes
+		 * were made. So find_own() accepts them a little before their time.
 		 */
 		note.first = first == kept || note.from_ns == all[first].from_ns;
 		all[kept++] = note;
