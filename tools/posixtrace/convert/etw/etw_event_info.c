@@ -167,7 +167,7 @@ bool etw_event_info(struct etw_describe *describe, const unsigned char *p, size_
 
 /*
  * Entries without a name are skipped. An entry is a name for a value of 32 bits. A flag of the map
- * tells whether the values are bits.
+ * decides whether the values are bits.
  */
 bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t size,
 		  const char **why)
