@@ -106,12 +106,6 @@ runs() {
 }
 # has_executed PID PROGRAM: the shell of runs has executed its program.
 has_executed() { test "$2" = sh || ! grep -q -x sh "/proc/$1/comm"; }
-# is_at_rest PID [NAME]: it sleeps in a call, such as read() or the wait for a child. The program NAME
-# was executed, and its dynamic linker, which never sleeps, has mapped all libraries.
-is_at_rest() {
-	{ test -z "$2" || grep -q -x -F "$2" "/proc/$1/comm"; } &&
-		{ grep -q '^State:.S' "/proc/$1/status" || has_children "$1"; }
-}
 # recorded NUMBER TYPES: returns when a.ptl, which did not exist before the trace, has so many events of
 # these types. A count of all events would include those of the recorder itself.
 recorded() { until_true has_recorded "$1" "$2"; }
@@ -123,8 +117,6 @@ stop_target() {
 	kill -STOP "$target"
 	until_true grep -q '^State:.T' "/proc/$target/status"
 }
-# has_children PID: it has started a process.
-has_children() { test -n "$(cat "/proc/$1/task/$1/children")"; }
 # has_child: the target has one, whose number is in $child.
 has_child() {
 	child=$(cat "/proc/$target/task/$target/children")

@@ -31,6 +31,15 @@ until_true() {
 	done
 }
 
+# has_children PID: it has started a process.
+has_children() { test -n "$(cat "/proc/$1/task/$1/children")"; }
+# is_at_rest PID [NAME]: it sleeps in a call, such as read() or the wait for a child. The program NAME
+# was executed, and its dynamic linker, which never sleeps, has mapped all libraries.
+is_at_rest() {
+	{ test -z "$2" || grep -q -x -F "$2" "/proc/$1/comm"; } &&
+		{ grep -q '^State:.S' "/proc/$1/status" || has_children "$1"; }
+}
+
 # takes_signals PID: SIGTERM no longer ends it at once, because it reads its signals.
 takes_signals() {
 	set -- "$(sed -n 's/^SigBlk:.*\(....\)$/\1/p' "/proc/$1/status")"
