@@ -31,8 +31,6 @@
 #define PAUSE_NS     INT64_C(1000000000)
 #define PAUSE_MAX_NS (60 * PAUSE_NS)
 
-#define NUMBER_TRIES 100 /* numbers that are tried; other programs may have made some files */
-
 enum { ROTATE_SIZE = 1330, ROTATE_TIME, KEEP_AGE, KEEP_SIZE };
 
 const struct option_row rotation_rows[] = {
@@ -140,30 +138,49 @@ static unsigned greatest_number(const char *path)
 }
 
 /*
- * Creates the file of the next log. Without --force, a number whose file exists is skipped. Prints
- * errors. Returns a status of the tool.
+ * Creates the file of the next log. Without --force, it gets a number behind all that exist, since
+ * another recording with this name may have used the next number. Prints errors. Returns a
+ * status of the tool.
  */
 static int create_next(struct rotation *rotation, struct outfile *file, char **path)
 {
+	const bool replaces = rotation->mode == OUTFILE_REPLACE;
+	unsigned number = rotation->number + 1;
+	struct stat st;
+	int status;
+
+	*path = numbered_path(rotation->plan->path, number);
+	if (*path && !replaces && !lstat(*path, &st)) {
+		free(*path);
+		number = greatest_number(rotation->plan->path) + 1;
+		*path = numbered_path(rotation->plan->path, number);
+	}
+	if (!*path) {
+		say("%s: %s", rotation->plan->path, say_strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	status = outfile_create(file, *path, replaces ? OUTFILE_REPLACE : OUTFILE_REFUSE);
+	if (status)
+		free(*path);
+	else
+		rotation->number = number;
+	return status;
+}
+
+/*
+ * Returns false after it printed that the name is no name of a file. The name itself is not
+ * created, so only this function examines it.
+ */
+static bool is_file_name(const char *path)
+{
+	const size_t len = strlen(path);
 	struct stat st;
 
-	for (int tries = 0; tries < NUMBER_TRIES; tries++) {
-		*path = numbered_path(rotation->plan->path, rotation->number + 1);
-		if (!*path) {
-			say("%s: %s", rotation->plan->path, say_strerror(ENOMEM));
-			return TOOL_FAILURE;
-		}
-		rotation->number++;
-		if (rotation->mode == OUTFILE_REPLACE || lstat(*path, &st))
-			break;
-		free(*path);
-	}
-	if (!outfile_create(file, *path, rotation->mode == OUTFILE_REPLACE ? OUTFILE_REPLACE :
-									       OUTFILE_REFUSE))
-		return TOOL_OK;
-	rotation->number--;
-	free(*path);
-	return TOOL_FAILURE;
+	if (len && path[len - 1] != '/' && !outfile_is_descriptor(path) &&
+	    (stat(path, &st) || S_ISREG(st.st_mode)))
+		return true;
+	say("%s: not a regular file; give another name", path);
+	return false;
 }
 
 int rotation_create(struct rotation *rotation, struct outfile *file,
@@ -174,6 +191,8 @@ int rotation_create(struct rotation *rotation, struct outfile *file,
 				       .sum.has_counts = true };
 	if (!rotation_is_wanted(&plan->rotate))
 		return outfile_create(file, plan->path, mode);
+	if (!is_file_name(plan->path))
+		return TOOL_FAILURE;
 	if (mode != OUTFILE_REPLACE)
 		rotation->number = greatest_number(plan->path);
 	return create_next(rotation, file, &rotation->path);
