@@ -44,6 +44,21 @@ check "size: no log of the name itself" test ! -e size.ptl
 check "size: only the owner reads the logs" test "$(stat -c %a size.0002.ptl)" -eq 600
 check "size: each log has the event types" sh -c '"$0" stat size.0004.ptl | grep -q "[0-9] event types without events"' "$posixtrace"
 
+# A descriptor that was opened in one log has its name in the next logs, if all are given.
+rotate 0 named 'exec 7</dev/null
+	until test -e named.0004.ptl; do cat <&7; sleep 0.05; done' --rotate-time 200ms
+names_of() { "$posixtrace" dump -e io.dup "$@" | grep -c 'fd=7 </dev/null>'; }
+dups_of() { "$posixtrace" dump -e io.dup "$@" | grep -c 'fd=7 '; }
+check "a descriptor of an earlier log has its name" test "$(names_of named.*.ptl)" -eq "$(dups_of named.*.ptl)"
+check "in any order of the logs" test "$(names_of named.0003.ptl named.0001.ptl named.0002.ptl)" -eq \
+	"$(dups_of named.000[123].ptl)"
+check "without the first log, it has none" test "$(names_of named.000[23].ptl)" -eq 0
+check "if a log is missing, it has none in later logs" test "$(names_of named.000[134].ptl)" -eq \
+	"$(names_of named.0001.ptl)"
+check "a log that is given twice has its names twice" test \
+	"$(names_of named.0001.ptl named.0001.ptl named.0002.ptl)" -eq \
+	$((2 * $(names_of named.0001.ptl) + $(dups_of named.0002.ptl)))
+
 # By time, compressed.
 if "$posixtrace" record --trace=none -q --compress -o can.ptl true 2>err; then
 	compress=--compress
@@ -76,6 +91,11 @@ check "an old file is unchanged" test "$(cat next.0007.ptl)" = old
 echo old >next.0001.ptl
 rotate 0 next true --rotate-size 1M --force
 check "--force overwrites" "$posixtrace" verify next.0001.ptl
+# Another recording with this name has used more numbers meanwhile.
+rotate 0 busy 'n=2; while test $n -le 130; do echo old >busy.$(printf %04d $n).ptl; n=$((n + 1)); done
+	until test -e busy.0131.ptl; do sleep 0.05; done' --rotate-time 200ms
+check "the recording continues behind all of them" "$posixtrace" verify busy.0131.ptl
+check "the other files are unchanged" test "$(cat busy.0002.ptl busy.0130.ptl | uniq -c | tr -d ' ')" = 2old
 mkdir -p a.ptl.d
 rotate 0 a.ptl.d/name true --rotate-time 1h
 check "the folder of the name is that of the logs" test -e a.ptl.d/name.0001.ptl
@@ -131,6 +151,11 @@ refused() {
 	check "$*: the reason" has err "$text"
 	check "$*: no log" test ! -e no.0001.ptl
 }
+for name in '' . a.ptl.d/ a.ptl.d /dev/full /dev/stdout; do
+	run 125 record --trace=none -o "$name" --rotate-time 1h true
+	check "'$name': the reason" has err 'not a regular file'
+done
+check "no log of such a name" test ! -e .0001 -a ! -e ..0001 -a ! -e a.ptl.d/.0001
 refused 'at least 256K' --rotate-size 255K
 refused 'at least 100ms' --rotate-time 1ms
 refused 'rotate-size' --rotate-size 0

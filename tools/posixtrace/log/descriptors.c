@@ -1,5 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* descriptors.c - reads a log and notes the changes that its events make to descriptors. */
+/*
+ * descriptors.c - reads logs and notes the changes that their events make to descriptors.
+ *
+ * A stream may have written several logs, one directly after the other. The logs of such a chain
+ * that are open at the first look-up are read one after the other, and share the names. A log that
+ * is damaged by losses, or a log that is not open, ends a chain.
+ */
 #include "log/descriptors.h"
 
 #include <sched.h>
@@ -18,20 +24,40 @@
 #define RANGE_FDS 65536 /* note_close_range() considers only descriptors with lesser numbers */
 #define TYPES 4096 /* greater ids of types are ignored; the preload library has fewer types */
 
-struct descriptors {
-	int log_fd;
-	bool is_read;
+/* The names of the descriptors of one log, or of all logs of a chain. */
+struct names {
+	unsigned users; /* number of logs */
 	/* used during the scan: the stream's filter now removes events of closes or copies */
 	bool is_filtered;
-	bool has_close;        /* the log has the type io.close */
 	struct changes changes;
 	pid_t older_pid;       /* the last process of note_older() */
 	uint8_t is_used[RANGE_FDS / 8]; /* one bit for each number that got a name in any process */
+};
+
+/* The stream that has written a log, and the time of the log. */
+struct origin {
+	pid_t pid;
+	unsigned char boot_id[16];
+	struct timespec created;
+	int64_t begin_ns, last_ns;
+};
+
+struct descriptors {
+	struct descriptors *next;  /* in the list of all */
+	struct descriptors *later; /* the next log of the chain, while the chain is read */
+	int log_fd;
+	struct names *names;   /* NULL: not read yet */
+	bool is_examined;      /* the members below are set */
+	bool is_usable;        /* the events of the log show each close */
+	struct origin origin;
 	/* by id of a type: its index in notes + 1; 0: events of the type change nothing */
 	uint8_t type[TYPES];
 	/* by id of a type: the schema, if the type is in notes */
 	struct posix_trace_schema_np *schema[TYPES];
 };
+
+/* The descriptors of all logs that are open. */
+static struct descriptors *all;
 
 struct descriptors *descriptors_new(int fd)
 {
@@ -39,18 +65,27 @@ struct descriptors *descriptors_new(int fd)
 
 	if (d) {
 		d->log_fd = fd;
-		d->changes.incomplete_ns = INT64_MAX;
+		d->next = all;
+		all = d;
 	}
 	return d;
 }
 
 void descriptors_free(struct descriptors *d)
 {
+	struct descriptors **link = &all;
+
 	if (!d)
 		return;
+	while (*link != d)
+		link = &(*link)->next;
+	*link = d->next;
 	for (size_t i = 0; i < TYPES; i++)
 		free(d->schema[i]);
-	changes_fini(&d->changes);
+	if (d->names && --d->names->users == 0) {
+		changes_fini(&d->names->changes);
+		free(d->names);
+	}
 	free(d);
 }
 
@@ -60,8 +95,8 @@ void descriptors_free(struct descriptors *d)
  */
 static void add_any(struct descriptors *d, struct change change)
 {
-	if (!d->is_filtered)
-		changes_add(&d->changes, change);
+	if (!d->names->is_filtered)
+		changes_add(&d->names->changes, change);
 }
 
 /*
@@ -75,7 +110,7 @@ static void descriptors_add(struct descriptors *d, const struct posix_trace_even
 	if (fd < 0 || fd > INT32_MAX)
 		return;
 	if (fd < RANGE_FDS)
-		d->is_used[fd / 8] |= (uint8_t)(1 << fd % 8);
+		d->names->is_used[fd / 8] |= (uint8_t)(1 << fd % 8);
 	add_any(d, (struct change){
 		.time_ns = event->time_ns, .pid = (int32_t)event->info.posix_pid,
 		.fd = (int32_t)fd, .from = from < 0 || from > INT32_MAX ? -1 : (int32_t)from,
@@ -143,7 +178,8 @@ static void note_path(struct descriptors *d, const struct seen *seen)
 	if (*path)
 		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES,
 				*path == '/' ? -1 : descriptors_number(seen, "folder", -1),
-				changes_name(&d->changes, path, seen->event->time_ns), is_cloexec);
+				changes_name(&d->names->changes, path, seen->event->time_ns),
+				is_cloexec);
 }
 
 static const char *protocol_of(int64_t domain, int64_t type)
@@ -165,7 +201,7 @@ static void note_socket(struct descriptors *d, const struct seen *seen)
 {
 	const char *protocol = protocol_of(descriptors_number(seen, "domain", 0),
 					   descriptors_number(seen, "type", 0));
-	uint32_t name = changes_name(&d->changes, protocol, seen->event->time_ns);
+	uint32_t name = changes_name(&d->names->changes, protocol, seen->event->time_ns);
 	bool is_cloexec = descriptors_number(seen, "type", 0) & CLOEXEC;
 
 	descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1, name,
@@ -184,7 +220,7 @@ static void note_address(struct descriptors *d, const struct seen *seen)
 	descriptors_text(seen, "address", address);
 	snprintf(added, sizeof(added), "%s%s", !*address ? "" : is_accept ? " <- " :
 		 is_type(seen, "net.connect") ? " -> " : " ", address);
-	name = changes_name(&d->changes, added, seen->event->time_ns);
+	name = changes_name(&d->names->changes, added, seen->event->time_ns);
 	/*
 	 * An event of accept4() does not have the flags of the call, so closes_at_exec is assumed
 	 * to be false.
@@ -302,7 +338,7 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 	snprintf(what, sizeof(what), "%.*s%s%s", (int)strcspn(strchr(seen->type, '.') + 1, "_"),
 		 strchr(seen->type, '.') + 1, *name ? ":" : "", name);
 	what[NAME_BYTES - 1] = '\0';
-	place = changes_name(&d->changes, what, seen->event->time_ns);
+	place = changes_name(&d->names->changes, what, seen->event->time_ns);
 	/* If signalfd() changes an existing descriptor, the descriptor keeps its name. */
 	if (descriptors_number(seen, "old", -1) < 0)
 		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1,
@@ -322,9 +358,9 @@ static void note_older(struct descriptors *d, const struct seen *seen)
 {
 	const int64_t pid = descriptors_number(seen, "pid", 0);
 
-	if (pid <= 0 || pid > INT32_MAX || pid == d->older_pid)
+	if (pid <= 0 || pid > INT32_MAX || pid == d->names->older_pid)
 		return;
-	d->older_pid = (pid_t)pid;
+	d->names->older_pid = (pid_t)pid;
 	add_any(d, (struct change){ .pid = (pid_t)pid, .fd = FORKED, .effect = BEGINS,
 				    .time_ns = INT64_MIN });
 }
@@ -353,7 +389,7 @@ static void note_opened(struct descriptors *d, const struct seen *seen)
 	}
 	descriptors_add(d, &event, descriptors_number(seen, "fd", -1), FOUND,
 			looked_us < 0 || looked_us > INT32_MAX ? INT32_MAX : looked_us,
-			changes_name(&d->changes, name, event.time_ns),
+			changes_name(&d->names->changes, name, event.time_ns),
 			descriptors_number(seen, "closes_at_exec", 0) != 0);
 }
 
@@ -400,7 +436,7 @@ static void note_close_range(struct descriptors *d, const struct seen *seen)
 	if (!is_later)
 		event.time_ns = begin_of(&event, descriptors_number(seen, "time", 0));
 	for (int64_t fd = first; fd < RANGE_FDS && fd <= last; fd++)
-		if (d->is_used[fd / 8] & 1 << fd % 8)
+		if (d->names->is_used[fd / 8] & 1 << fd % 8)
 			descriptors_add(d, &event, fd, is_later ? KEEPS : CLOSES,
 					is_later ? fd : -1, 0, is_later);
 }
@@ -469,6 +505,7 @@ static bool descriptors_read_types(struct descriptors *d, trace_id_t trid)
 {
 	char name[TRACE_EVENT_NAME_MAX + 1], text[POSIX_TRACE_SCHEMA_MAX_NP + 1];
 	trace_event_id_t id;
+	bool has_close = false;
 	int unavailable;
 
 	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &unavailable) && !unavailable) {
@@ -486,10 +523,10 @@ static bool descriptors_read_types(struct descriptors *d, trace_id_t trid)
 			return false;
 		if (!posix_trace_schema_parse_np(text, d->schema[id])) {
 			d->type[id] = (uint8_t)(i + 1);
-			d->has_close |= i == 0;
+			has_close |= i == 0;
 		}
 	}
-	return d->has_close;
+	return has_close;
 }
 
 /*
@@ -506,11 +543,11 @@ static void note_filter(struct descriptors *d, const struct posix_trace_event_np
 	if (event->data_len != need)
 		return;
 	memcpy(set, event->data, need);
-	d->is_filtered = false;
+	d->names->is_filtered = false;
 	for (trace_event_id_t id = 0; id < TYPES; id++)
 		if (d->type[id] && d->type[id] <= REQUIRED &&
 		    !posix_trace_eventset_ismember(id, &set[!is_start], &is_member) && is_member)
-			d->is_filtered = true;
+			d->names->is_filtered = true;
 }
 
 /*
@@ -532,7 +569,7 @@ static void note_stream(struct descriptors *d, const struct posix_trace_event_np
 		if (!(event->flags & POSIX_TRACE_EVENT_GAP_NP))
 			return;
 	}
-	changes_gap(&d->changes, event->time_ns);
+	changes_gap(&d->names->changes, event->time_ns);
 }
 
 /* Returns whether events were lost at times that the log does not show. */
@@ -553,12 +590,18 @@ static bool has_lost_anywhere(trace_id_t trid)
 	return has;
 }
 
-/* Reads all events, also those that the options of the command exclude. */
-static void descriptors_scan(struct descriptors *d, trace_id_t trid)
+/*
+ * Reads all events, also those that the options of the command exclude. If a part of the log cannot
+ * be read, its events give no names.
+ */
+static void descriptors_scan(struct descriptors *d)
 {
 	struct posix_trace_event_np event;
+	trace_id_t trid;
 	int unavailable;
 
+	if (posix_trace_open_np(d->log_fd, LOGFILE_REOPEN, &trid))
+		return;
 	while (!posix_trace_getnext_np(trid, &event, &unavailable) && !unavailable) {
 		trace_event_id_t id = event.info.posix_event_id;
 		unsigned index = id < TYPES ? d->type[id] : 0;
@@ -569,20 +612,93 @@ static void descriptors_scan(struct descriptors *d, trace_id_t trid)
 				d, index - 1,
 				&(struct seen){ &event, d->schema[id], notes[index - 1].type });
 	}
+	posix_trace_close(trid);
 }
 
-/* Reads the whole log once. If a part of the log cannot be read, its events give no names. */
-static void read_all(struct descriptors *d)
+/* ------------------------------------------------------------------ chains of logs */
+
+/* If the origin cannot be read, it stays 0, and the log has no neighbors. */
+static void read_origin(struct origin *origin, trace_id_t trid)
+{
+	struct posix_trace_loginfo_np info;
+	trace_attr_t attr;
+
+	if (posix_trace_get_loginfo_np(trid, &info) || posix_trace_get_attr(trid, &attr))
+		return;
+	posix_trace_attr_getcreatetime(&attr, &origin->created);
+	posix_trace_attr_destroy(&attr);
+	origin->pid = info.pid;
+	memcpy(origin->boot_id, info.boot_id, sizeof(origin->boot_id));
+	origin->begin_ns = info.begin_ns;
+	origin->last_ns = info.last_ns;
+}
+
+/* Determines the types and the origin of the log. */
+static void examine_log(struct descriptors *d)
 {
 	trace_id_t trid;
 
-	d->is_read = true;
-	if (!posix_trace_open_np(d->log_fd, LOGFILE_REOPEN, &trid)) {
-		if (descriptors_read_types(d, trid) && !has_lost_anywhere(trid))
-			descriptors_scan(d, trid);
-		posix_trace_close(trid);
+	if (d->is_examined)
+		return;
+	d->is_examined = true;
+	if (posix_trace_open_np(d->log_fd, LOGFILE_REOPEN, &trid))
+		return;
+	d->is_usable = descriptors_read_types(d, trid) && !has_lost_anywhere(trid);
+	read_origin(&d->origin, trid);
+	posix_trace_close(trid);
+}
+
+/*
+ * Returns whether the stream changed from one log to the other. It begins the new log before the
+ * last flush of the old log, whose end is the last event there. So if a log between the two is
+ * missing, the second log begins later.
+ */
+static bool is_next(const struct descriptors *d, const struct descriptors *next)
+{
+	const struct origin *a = &d->origin, *b = &next->origin;
+
+	return d->is_usable && next->is_usable && a->pid == b->pid &&
+	       a->created.tv_sec == b->created.tv_sec && a->created.tv_nsec == b->created.tv_nsec &&
+	       !memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) &&
+	       a->begin_ns < b->begin_ns && b->begin_ns <= a->last_ns;
+}
+
+/* Returns the log before or behind a log in its chain, or NULL. */
+static struct descriptors *find_neighbor(const struct descriptors *d, bool before)
+{
+	for (struct descriptors *other = all; other; other = other->next)
+		if (!other->names && (before ? is_next(other, d) : is_next(d, other)))
+			return other;
+	return NULL;
+}
+
+/* Reads the log, and all logs of its chain. */
+static void read_all(struct descriptors *d)
+{
+	struct names *names = calloc(1, sizeof(*names));
+	struct descriptors *first = d, *other;
+
+	if (!names)
+		return;
+	names->changes.incomplete_ns = INT64_MAX;
+	for (other = all; other; other = other->next)
+		examine_log(other);
+	d->later = NULL;
+	for (struct descriptors *last = d; (other = find_neighbor(last, false)); last = other) {
+		last->later = other;
+		other->later = NULL;
 	}
-	changes_sort(&d->changes);
+	while ((other = find_neighbor(first, true))) {
+		other->later = first;
+		first = other;
+	}
+	for (other = first; other; other = other->later) {
+		other->names = names;
+		names->users++;
+		if (other->is_usable)
+			descriptors_scan(other);
+	}
+	changes_sort(&names->changes);
 }
 
 /* Returns whether the field of these events is a descriptor that did not exist before. */
@@ -605,8 +721,10 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 
 	if (!d || fd < 0 || fd > INT32_MAX)
 		return NULL;
-	if (!d->is_read)
+	if (!d->names)
 		read_all(d);
+	if (!d->names)
+		return NULL;
 	key.fd = (int32_t)fd;
 	index = id < TYPES ? d->type[id] : 0;
 	if (index && is_made(index - 1, field))
@@ -620,8 +738,8 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 	 * The name before the event is certain only if no other event changed the descriptor at the
 	 * same time.
 	 */
-	if (changes_at(&d->changes, key) > (index ? 1 : 0))
+	if (changes_at(&d->names->changes, key) > (index ? 1 : 0))
 		return NULL;
-	change = changes_state(&d->changes, key);
-	return change && change->name ? d->changes.text + change->name : NULL;
+	change = changes_state(&d->names->changes, key);
+	return change && change->name ? d->names->changes.text + change->name : NULL;
 }

@@ -10,7 +10,11 @@
  * A descriptor that the C library opened itself has no name. A descriptor that a program had before
  * it was recorded has a name only if the recorder found it (log/opened.h). A name is right only
  * until the descriptor is closed. So if the log has no events of close(), no descriptor has a name,
- * and a gap of lost events ends all names. Only one thread may use a log's descriptors.
+ * and a gap of lost events ends all names.
+ *
+ * A stream may have written several logs, one directly after the other. The look-up then also reads
+ * those that are open, so a descriptor that was opened in one log has its name in the next logs,
+ * too. Only one thread may use the functions.
  */
 #ifndef POSIXTRACE_LOG_DESCRIPTORS_H
 #define POSIXTRACE_LOG_DESCRIPTORS_H

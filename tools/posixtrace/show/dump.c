@@ -23,6 +23,7 @@
 extern const struct tool_command dump_command;
 
 #define FAULTS_MAX 20 /* the most faults that are printed; a damaged log may have millions */
+#define TOGETHER   32 /* logs that are open at the same time; bounds the number of descriptors */
 
 struct dump {
 	struct wanted wanted;
@@ -236,32 +237,50 @@ static bool prints_stacks(void)
  * Prints one log. If 'several' is true, the command line has several logs, and each log gets a
  * title.
  */
-static int dump_log(const char *path, bool several)
+static int dump_log(struct logfile *log, bool several)
 {
 	struct stacks stacks = { .entries = 0 };
-	struct logfile log;
-	int status = logfile_open(&log, path, choose_log_type);
+	int status;
 
-	if (status)
-		return status;
 	/*
 	 * In each log the first event has no event before it. So the first line shows no time since
 	 * an earlier event.
 	 */
 	dump.form.any = false;
-	dump.form.log = several ? log.path : NULL;
+	dump.form.log = several ? log->path : NULL;
 	if (several && !dump.form.json) {
 		out_str(&out_stdout, "==> ");
-		text_safe(&out_stdout, log.path, strlen(log.path));
+		text_safe(&out_stdout, log->path, strlen(log->path));
 		out_str(&out_stdout, " <==\n");
 	}
 	if (prints_stacks())
 		dump.form.stacks = &stacks;
-	status = dump_open_log(&log);
+	status = dump_open_log(log);
 	dump.form.stacks = NULL;
 	stacks_fini(&stacks);
 	durations_end(&dump.durations);
-	logfile_close(&log);
+	return status;
+}
+
+/*
+ * Prints logs one by one. All of them are open at the same time, because a descriptor that was
+ * opened in one log of a recording has its name in the next logs only then (log/descriptors.h).
+ */
+static int dump_together(char **path, size_t paths, bool several)
+{
+	static struct logfile log[TOGETHER];
+	int status = TOOL_OK, opened[TOGETHER];
+
+	for (size_t i = 0; i < paths; i++) {
+		opened[i] = logfile_open(&log[i], path[i], choose_log_type);
+		status = tool_worse(status, opened[i]);
+	}
+	for (size_t i = 0; i < paths && !out_stdout.err; i++)
+		if (!opened[i])
+			status = tool_worse(status, dump_log(&log[i], several));
+	for (size_t i = 0; i < paths; i++)
+		if (!opened[i])
+			logfile_close(&log[i]);
 	return status;
 }
 
@@ -409,8 +428,11 @@ static int dump_logs(void)
 		return TOOL_FAILURE;
 	}
 	dump.wanted.logs = dump.at.paths;
-	for (size_t i = 0; i < dump.at.paths && !out_stdout.err; i++)
-		status = tool_worse(status, dump_log(dump.at.path[i], dump.at.paths > 1));
+	for (size_t i = 0, count; i < dump.at.paths && !out_stdout.err; i += count) {
+		count = dump.at.paths - i < TOGETHER ? dump.at.paths - i : TOGETHER;
+		status = tool_worse(status, dump_together(dump.at.path + i, count,
+							  dump.at.paths > 1));
+	}
 	tail_fini(&dump.tail);
 	return status;
 }
