@@ -117,7 +117,8 @@ trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char 
 
 /*
  * Registers both events of a scope. The begin has the fields and "@begin SPAN"; the end has no
- * fields, so that it costs little where a function returns. A reader pairs the two by their thread.
+ * fields, so that it costs little where a function returns. A reader pairs a begin with the end of
+ * the same thread.
  */
 static void open_scope(struct posix_trace_site_np *site, trace_event_id_t *begin,
 		       trace_event_id_t *end)

@@ -79,8 +79,8 @@ struct named {
 static size_t put_readable(char *to, const struct sockaddr *address, socklen_t bytes, int error)
 {
 	/*
-	 * At most this number of bytes is formatted. The kernel refuses a call with a greater
-	 * length before it reads the address, so not all of these bytes need be readable.
+	 * At most this number of bytes is formatted, so no more bytes need be readable. The kernel
+	 * refuses a call with a greater length before it reads the address.
 	 */
 	const size_t most = sizeof(struct sockaddr_storage);
 	bool is_read = !error || shim_can_read(address, bytes < most ? bytes : most);

@@ -187,7 +187,10 @@ bool shim_can_read(const void *from, size_t bytes)
 __attribute__((no_sanitize("address")))
 static size_t copy_page(void *to, const void *from, size_t bytes, bool is_text)
 {
-	/* Different pages can be mapped and unmapped independently. */
+	/*
+	 * The check is valid for one page, because other pages can be unmapped. So the copy ends
+	 * there.
+	 */
 	const volatile unsigned char *byte = from;
 	size_t rest = PAGE - (uintptr_t)from % PAGE;
 	unsigned char *at = to;
