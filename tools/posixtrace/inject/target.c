@@ -104,8 +104,8 @@ static struct limit read_limit(const char *limits, const char *name)
 }
 
 /*
- * Writes how the user can raise a limit to "needed". "option" is its name for prlimit(1), and
- * "letter" the one for ulimit.
+ * Writes how the user can raise a limit to "needed". "option" is the name of the limit for
+ * prlimit(1), and "letter" its letter for ulimit.
  */
 static void put_advice(char *to, size_t bytes, pid_t pid, const char *option, char letter,
 		       struct limit limit, uint64_t needed)

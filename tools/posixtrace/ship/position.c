@@ -10,7 +10,8 @@
 
 /*
  * Parses a position. A text without all numbers and the word "end" is not a position, so an
- * incomplete file is recognized. Only a position of an older version lacks the line "tables".
+ * incomplete file is recognized. The line "tables" may be missing, because older versions did not
+ * write it.
  */
 static bool parse_position(struct position *position, const char *text)
 {
