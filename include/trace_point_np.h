@@ -126,9 +126,9 @@ void posix_trace_event_since_np(trace_event_id_t event_id, uint64_t begin, const
  * SHARED   The caller is about to call clone(2) with CLONE_VM, and with neither CLONE_VFORK nor
  *          CLONE_SETTLS. The new task and the calling thread will use the same thread-local memory.
  *          Only the calling thread records further events. To distinguish the two, the library
- *          makes a system call at each of their events. The library counts the events of the other
- *          task as lost, cause POSIX_TRACE_LOST_NO_SLOT_NP. Together with PROCESS or ALL it counts
- *          the events of both. The effect does not end, but children of fork() do not have it.
+ *          makes a system call at each of their events. It counts the events of the other task as
+ *          lost, cause POSIX_TRACE_LOST_NO_SLOT_NP. With PROCESS or ALL, it counts the events of
+ *          both tasks as lost. The effect does not end, but children of fork() do not have it.
  * VFORK    As PROCESS, for a child of vfork(), whose limit does not apply to its parent. The effect
  *          is on the calling thread only, whose memory the child uses.
  * VFORK_END  Ends the effect of VFORK. The parent calls it when vfork() has returned there.

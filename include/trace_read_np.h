@@ -92,7 +92,7 @@ int posix_trace_until_np(trace_id_t trid, const struct timespec *when);
  *
  * If the writer of a log was killed, its guardian completes the log, and posix_trace_open() waits
  * for this guardian, but at most 10 s. With POSIX_TRACE_OPEN_NOWAIT_NP the function does not wait.
- * As long as the guardian runs, it opens the log as one that is still being written. Without
+ * While the guardian runs, the function treats the log as one that is still being written. Without
  * POSIX_TRACE_OPEN_SALVAGE_NP the result is then EBUSY.
  *
  * flags  0 for posix_trace_open(), or the sum of flags

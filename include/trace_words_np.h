@@ -202,7 +202,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 		unsigned char *: 1, const unsigned char *: 1, default: 0)
 #define POSIX_TRACE_IS_POINTER_(x) (POSIX_TRACE_CLASS_(x) == 5)
 #define POSIX_TRACE_ASSERT_(is_true, text) _Static_assert(is_true, text)
-/* The comma makes a value of a bit-field, from which a compiler does not deduce a type. */
+/* A compiler deduces no type from a bit-field. The comma operator makes a plain value of it. */
 #define POSIX_TRACE_VARIABLE_(x, value) \
 	__extension__ __auto_type x = ((void)0, POSIX_TRACE_POINTER_(value));
 /*
@@ -605,8 +605,8 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 					     POSIX_TRACE_COUNT_(__VA_ARGS__, )), F_##__VA_ARGS__)
 #define POSIX_TRACE_KEYS_(e, X, ...)   X(e##__VA_ARGS__)
 /*
- * Declarations, because a program may request a warning about a declaration behind a statement. No
- * list passes a name on without ##: the preprocessor would expand the name.
+ * The checks are declarations, because a program may request a warning about a declaration behind a
+ * statement. Lists pass names on with ##, which prevents the expansion of the names.
  */
 #define POSIX_TRACE_IS_KEY_(variable) \
 	POSIX_TRACE_ASSERT_(sizeof(variable) > 0, "a key is a field");
@@ -623,8 +623,8 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_PUT_T_key(...)
 #define POSIX_TRACE_PROBE_T_key(...)
 /*
- * A counter uses the variables of its fields, as a key does. The compiler accepts the product only
- * for numbers, so a counter must be a number.
+ * A counter uses the variables of its fields, as a key does. A counter must be a number: the check
+ * multiplies the variable, which the compiler accepts only for numbers.
  */
 #define POSIX_TRACE_SCHEMA_T_counter(...)  "@counter " #__VA_ARGS__ ";"
 #define POSIX_TRACE_DECLARE_T_counter(...) \

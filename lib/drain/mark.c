@@ -115,7 +115,7 @@ static void wait_for_tick(uint64_t time)
 
 uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early)
 {
-	/* In a snapshot time does not advance, because it is a copy of one moment. */
+	/* Time does not advance in a snapshot, because a snapshot is a copy of one moment. */
 	uint64_t now = drain->is_snapshot ? drain->snapshot_at : ptx_clock_ordered();
 	uint64_t last = last_moment(drain), moment;
 
@@ -164,8 +164,8 @@ static bool has_room(struct ptx_drain *drain)
  * Called at each pass, at deliveries while the stream is full, and by functions of the controller
  * before they use the state. If a writer has set FULL, the first call makes the mark. If a full
  * stream has room, a later call restarts the stream. HELD is the state of a full stream after
- * posix_trace_stop(), which must not restart by itself. If it has room, it becomes SUSPENDED
- * (STOP-05).
+ * posix_trace_stop(), which must not restart by itself. If such a stream has room, it becomes
+ * SUSPENDED (STOP-05).
  */
 void ptx_drain_sync(struct ptx_drain *drain)
 {

@@ -147,7 +147,7 @@ void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap)
 	if (first < drain->last_ticks)
 		/* the gap cannot begin before the last delivered event */
 		first = drain->last_ticks;
-	/* If no event was delivered before, there is no lower bound. */
+	/* If no event was delivered before, last_ticks is 0 and is no lower bound. */
 	if (first > after_gap || drain->last_ticks == 0)
 		first = drain->gap_first < after_gap ? drain->gap_first : after_gap;
 	synthetic_queue(drain, POSIX_TRACE_OVERFLOW, first, NULL, 0);

@@ -183,7 +183,7 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
 	/*
-	 * These flushes are followed by no other flush of the log, so they also transfer their own
+	 * No other flush of the log follows these flushes, so they also transfer their own
 	 * FLUSH_STOP.
 	 */
 	const bool is_last = kind == PTX_FLUSH_FINAL || kind == PTX_FLUSH_OF_LOG;

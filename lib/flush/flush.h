@@ -118,11 +118,11 @@ int ptx_flush_clear(struct ptx_flush *flush);
  * ptx_flush_rotate_begin() writes all events up to now to the old log, and acquires the turn.
  * After an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log
  * with the status and with the ledger of its time, and then gives all further events to the new
- * log, `next->log`, which it owns after a success. It writes the ledger of all logs that the stream
- * has closed to the file `next->ledger_fd`, unless this is -1, and releases the turn in any case.
- * Errors are those of the flush, and ENOMEM. After an error the stream continues with the old log.
- * If only the tail of the old log cannot be written, the functions succeed, and the stream's status
- * has the error.
+ * log, `next->log`, which `flush` owns after a success. It writes the ledger of all logs that the
+ * stream has closed to the file `next->ledger_fd`, unless this is -1, and releases the turn in any
+ * case. Errors are those of the flush, and ENOMEM. After an error the stream continues with the old
+ * log. If only the tail of the old log cannot be written, the functions succeed, and the stream's
+ * status has the error.
  */
 struct ptx_flush_next {
 	struct ptx_log *log;

@@ -57,7 +57,7 @@ struct type_line {
  */
 #define RECENT_NS INT64_C(1000000000)
 
-/* A guardian reads no more lines; the events of further threads are in the line of pid 0. */
+/* The most lines of threads that a guardian reads. Further events are in the line of pid 0. */
 #define CLOSED_THREADS 65536u
 
 void ptx_flush_rotation_lock(struct ptx_flush *flush)
@@ -195,7 +195,10 @@ int ptx_flush_read_closed(struct ptx_flush *flush, int ledger_fd)
 	return 0;
 }
 
-/* Returns whether a process has certainly ended. Its id may mean another process here. */
+/*
+ * Returns whether a process has certainly ended. If same_ids is false, the id may belong to another
+ * process in the pid namespace of this process.
+ */
 static bool has_ended(const void *arg, uint32_t pid)
 {
 	const struct ptx_drain *drain = arg;

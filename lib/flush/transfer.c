@@ -92,8 +92,8 @@ static void make_event(const struct ptx_drain_event *from, struct ptx_log_event 
 }
 
 /*
- * Counts the STOP that ends a log. This file makes this STOP and not the drain, but it counts as a
- * synthetic event.
+ * Counts the STOP that ends a log. This file, and not the drain, makes this STOP, but the STOP
+ * counts as a synthetic event.
  */
 static void count_stop(struct ptx_drain *drain)
 {

@@ -17,8 +17,8 @@
 #include "log/write_append.h"
 
 /*
- * Returns a time: up to it, the records of the top source are the next events, without an event or
- * mark of another source in between. The result is the least of these times: the watermark, the
+ * Returns the time up to which the next events are all records of the top source, without an event
+ * or mark of another source in between. The result is the least of these times: the watermark, the
  * target, and one tick before the earliest record of the other sources and before the first mark.
  * If a record has the same time as a mark or as a record of another source, the path for single
  * events decides the order. The earliest record of the other sources is at a child of the heap's

@@ -58,7 +58,7 @@ static void writer_here(struct ptx_log_writer *writer)
 	writer->pid = ptx_proc_own();
 	/*
 	 * The start time is that of the first time namespace, so that all processes compute the
-	 * same.
+	 * same value.
 	 */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;

@@ -105,9 +105,9 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object);
 int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
 /*
- * Adds the mappings of the log `from` to a log that has none yet. Omits those of processes for
- * which has_ended() returns true, if they have no entry since the time recent_ns, and those that
- * were replaced before that time. Returns 0 or ENOMEM.
+ * Adds the mappings of the log `from` to a log that has none yet. Omits mappings that were replaced
+ * before the time recent_ns, and those of each ended process (has_ended()) without an entry since
+ * then. Keeps all mappings of the parent of a kept child. Returns 0 or ENOMEM.
  */
 int ptx_log_mappings_copy(struct ptx_log *log, const struct ptx_log *from, int64_t recent_ns,
 			  bool (*has_ended)(const void *arg, uint32_t pid), const void *arg);

@@ -107,8 +107,8 @@ const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t 
 	/* The window is empty until the read has succeeded. */
 	w->offset = offset;
 	/*
-	 * If a read ends with an error, the bytes before it can be used like others. The error is
-	 * noted.
+	 * If a read ends with an error, the bytes that were read before the error are used like any
+	 * others. The member `failed` gets the error.
 	 */
 	err = EBADF;
 	w->have = 0;

@@ -39,8 +39,8 @@ static bool number_a_ring(struct ptx_rings *rings, uint32_t *ring, enum ptx_writ
 			return false;
 		}
 		/*
-		 * The memory of the tables comes first, since the writer cannot return the ring's
-		 * number.
+		 * The writer makes the memory of the tables present before it takes the ring's
+		 * number, because it cannot return the number.
 		 */
 		if (!ptx_pool_entry(rings, PTX_TABLE_RINGS, n, PTX_RINGS_BASE, &rings->ring[n],
 				    sizeof *rings->ring) ||
@@ -72,7 +72,7 @@ static uint64_t claims_of(uint64_t holder)
  * A thread can lose its ring because another process mistakes the thread's process for dead. The
  * count then shows the loss, even if another thread of the same process has claimed the ring since.
  *
- * The fence lets this thread read the clock after the former holder of the ring has read it last.
+ * Because of the fence, this thread reads the clock later than the former holder of the ring did.
  */
 static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 {

@@ -101,8 +101,8 @@ static bool back_queue(struct ptx_rings *rings, enum ptx_hint kind, unsigned tie
 
 /*
  * The queues of a tier are made present for the ring with the first number of the tier. The queue
- * of free small chunks is made present for the first ring beyond the few. Both happen before the
- * ring's number is added. So no writer uses queues (hint.c) whose memory is not there.
+ * of free small chunks is made present for the first ring beyond geometry.few_rings. Both happen
+ * before the ring's number is added. So no writer uses queues (hint.c) whose memory is not there.
  */
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring)
 {
@@ -307,8 +307,9 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings)
 }
 
 /*
- * ABSENT is the zero of fresh memory. So a number without a chunk needs no initialization. A writer
- * that finds such a number adds the chunk in place of a writer that was killed.
+ * The state ABSENT has the value 0, and fresh memory is zero. So a number without a chunk needs no
+ * initialization. A writer that finds such a number adds the chunk in place of a writer that was
+ * killed.
  */
 bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
@@ -354,8 +355,8 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 		if (number >= most_chunks(rings) || (has_chunk && is_full(rings, number)))
 			return PTX_NONE;
 		/*
-		 * The memory of the tables comes first, since the writer cannot return the chunk's
-		 * number.
+		 * The writer makes the memory of the tables present before it takes the chunk's
+		 * number, because it cannot return the number.
 		 */
 		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, chunks, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
