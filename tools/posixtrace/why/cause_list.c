@@ -91,8 +91,7 @@ static bool add_node(struct why_causes *causes, struct table *table,
 			.kind = key.kind, .label = key.label, .thread = key.thread,
 		};
 	}
-	causes->cause[at].is_mixed |= division->history->thread[node->thread].pid !=
-				      division->history->thread[causes->cause[at].thread].pid;
+	causes->cause[at].is_mixed |= node->thread != causes->cause[at].thread;
 	causes->cause[at].ns += own;
 	causes->cause[at].count += node->count;
 	/* The chain that is printed for a cause leads to the node that contributes most to it. */

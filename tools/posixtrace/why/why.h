@@ -48,7 +48,7 @@ struct why_cause {
 	uint64_t place_ns;      /* own time of the node that contributes most; 'node' is its
 				 * index */
 	uint32_t node;
-	bool is_mixed;          /* nodes of several processes contribute */
+	bool is_mixed;          /* nodes of several threads contribute */
 };
 
 struct why_causes {

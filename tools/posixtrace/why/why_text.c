@@ -108,31 +108,62 @@ static void put_relation(const struct page *page, pid_t pid, int64_t time_ns)
 }
 
 /*
- * Writes the process of a cause that is not in the process of the root: "in process 12 (sleep), a
- * child of process 10". The label has no process. If the cause occurred in several processes, the
- * one with the greatest part is written.
+ * Writes the thread of a cause, unless it is the thread of the root: "in thread 11 (writer)" or "in
+ * process 12 (sleep), a child of process 10". The label has no thread. If the cause occurred in
+ * several threads, the one with the greatest part is written.
  */
-static void put_process(const struct page *page, const struct why_cause *cause)
+static void put_place(const struct page *page, const struct why_cause *cause)
 {
 	const struct why_node *node = &page->division->node[cause->node];
 	const struct history_thread *thread = &page->why->history.thread[node->thread];
 
-	if (thread->pid == root_pid(page))
+	if (node->thread == page->division->node[0].thread)
 		return;
 	out_str(page->out, !cause->is_mixed ? ", in " :
 		cause->place_ns > cause->ns / 2 ? ", most of it in " :
-						  ", in several processes, for example ");
-	if (thread->tid == thread->pid && !thread->outer) {
+						  ", in several threads, for example in ");
+	if (thread->pid == root_pid(page) || thread->tid != thread->pid || thread->outer) {
+		put_thread(page, node->thread, root_pid(page));
+	} else {
 		out_printf(page->out, "process %d", (int)thread->pid);
 		if (*thread->name) {
 			out_str(page->out, " (");
 			put_label(page->out, thread->name);
 			out_char(page->out, ')');
 		}
-	} else {
-		put_thread(page, node->thread, root_pid(page));
 	}
-	put_relation(page, thread->pid, node->longest_at_ns);
+	if (thread->pid != root_pid(page))
+		put_relation(page, thread->pid, node->longest_at_ns);
+}
+
+#define TAKERS 4 /* the most threads or programs that put_takers() writes */
+
+/*
+ * Writes the threads or programs that each had the CPU for at least a tenth of the time in which
+ * the thread was ready to run, if they had it for more than half of this time together. Labels of
+ * threads begin with the same words, which are written once.
+ */
+static void put_takers(const struct page *page, uint32_t node)
+{
+	static const char ran[] = "the CPU ran ";
+	const uint64_t whole = page->division->node[node].ns;
+	uint32_t child[TAKERS];
+	const size_t children = why_children(page->division, node, child, TAKERS);
+	bool was_thread = false;
+	uint64_t sum = 0;
+	size_t count = 0;
+
+	while (count < children && page->division->node[child[count]].ns >= whole / 10)
+		sum += page->division->node[child[count++]].ns;
+	for (size_t i = 0; sum > whole / 2 && i < count; i++) {
+		const char *label = page->division->node[child[i]].label;
+		const bool is_thread = label && !strncmp(label, ran, strlen(ran));
+
+		out_str(page->out, is_thread && was_thread ? ", " : "; ");
+		put_label(page->out, !label ? "?" : is_thread && was_thread ? label + strlen(ran) :
+			  label);
+		was_thread = is_thread;
+	}
 }
 
 /*
@@ -141,14 +172,12 @@ static void put_process(const struct page *page, const struct why_cause *cause)
  */
 static void put_cause(const struct page *page, const struct why_cause *cause)
 {
-	uint32_t child;
-
 	put_label(page->out, cause->label);
 	if (cause->kind == WHY_RUN || cause->kind == WHY_READY || cause->kind == WHY_UNKNOWN) {
 		out_str(page->out, ", in ");
 		put_thread(page, cause->thread, root_pid(page));
 	} else if (cause->kind != WHY_WHO) {
-		put_process(page, cause);
+		put_place(page, cause);
 	}
 	/*
 	 * The chain ends at a thread and not at a part of its time, because the log has no event of
@@ -156,13 +185,8 @@ static void put_cause(const struct page *page, const struct why_cause *cause)
 	 */
 	if (cause->kind == WHY_WHO && is_silent(page, cause))
 		out_str(page->out, ", which has no event at that time");
-	/* adds the thread or program that had the CPU for more than half of the time */
-	if (cause->kind == WHY_READY &&
-	    why_children(page->division, cause->node, &child, 1) &&
-	    page->division->node[child].ns > page->division->node[cause->node].ns / 2) {
-		out_str(page->out, "; ");
-		put_label(page->out, page->division->node[child].label);
-	}
+	if (cause->kind == WHY_READY)
+		put_takers(page, cause->node);
 }
 
 /*
