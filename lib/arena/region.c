@@ -198,7 +198,7 @@ uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing)
  *
  * If the program has called mlockall(MCL_FUTURE), the kernel makes each new mapping present, except
  * a mapping without access rights. So the function maps without access rights and adds them then.
- * The pages stay locked that a thread has used.
+ * Pages that a thread has used stay locked.
  */
 static void *region_map(int fd, uint64_t offset, size_t bytes)
 {

@@ -22,7 +22,7 @@
 #include "base/shield.h"
 #include "log/writer.h"
 
-/* FORMAT has no such number; posix_trace_flush(3) names it. */
+/* A limited write fails if the file accepts no byte for this time: ptx_log_limit_wait(). */
 #define WAIT_MS 1000
 
 /*

@@ -6,8 +6,8 @@
  * for it. Otherwise it makes its own arena. A child of fork() keeps its parent's arena if it
  * inherits a stream in this arena.
  *
- * Threads   ptx_process_init() runs before other threads exist, and the other functions that set up
- *           a child in its only thread, or in a signal handler of this thread. Any thread may call
+ * Threads   ptx_process_init() runs before other threads exist. The functions that set up a child
+ *           run in its only thread, or in a signal handler of this thread. Any thread may call
  *           ptx_process_pid().
  */
 #ifndef PTX_MEET_PROCESS_H
@@ -41,9 +41,9 @@ uint32_t ptx_process_pid(void);
 void ptx_process_forked(void);
 
 /*
- * Defined beside the constructor and the fork handlers. No function calls these. The linker takes
- * their file from the static library only if another file refers to it. So the files that each
- * traced program and each controller has refer to this constant.
+ * Defined beside the constructor and the fork handlers. No function calls the constructor or the
+ * handlers, so the linker takes their file from the static library only if another file refers to
+ * it. So the files that each traced program and each controller has refer to this constant.
  */
 extern const bool ptx_process_has_handlers;
 

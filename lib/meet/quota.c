@@ -110,8 +110,8 @@ static bool set_lock(unsigned place, short type)
 	struct flock lock = { .l_type = type, .l_whence = SEEK_SET, .l_start = place, .l_len = 1 };
 
 	/*
-	 * If the file has another error, such as missing locks, the stream can be created
-	 * nevertheless.
+	 * After any other error, for example if the file system has no locks, the stream can be
+	 * created nevertheless.
 	 */
 	return own.fd < 0 || fcntl(own.fd, F_SETLK, &lock) == 0 ||
 	       (errno != EAGAIN && errno != EACCES);
