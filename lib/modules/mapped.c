@@ -97,7 +97,7 @@ static void note_all_gone(struct ptx_mapped *mapped, uint32_t pid, int64_t when_
 /*
  * Looks at a process once, and makes the notes that follow from the look. This process looks at
  * itself through /proc if its dynamic linker may hang. A process of another pid namespace is looked
- * at only if its number in /proc is known. Its id means another process here.
+ * at only if its number in /proc is known, because its id means another process here.
  */
 static void look_at(struct ptx_mapped *mapped, struct process *process)
 {

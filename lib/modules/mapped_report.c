@@ -194,8 +194,8 @@ void ptx_mapped_report_child(void)
 	if (!self.has_set || self.inode != ptx_arena_self.inode || !is_traced())
 		return;
 	/*
-	 * If the family does not have the time when the child began, the report states that it
-	 * begins now.
+	 * If the family does not have the time when the child began, the report states that the
+	 * child begins now.
 	 */
 	if (!child.from_ns)
 		child.from_ns = ptx_clock_realtime();
