@@ -59,6 +59,11 @@ check "a log that is given twice has its names twice" test \
 	"$(names_of named.0001.ptl named.0001.ptl named.0002.ptl)" -eq \
 	$((2 * $(names_of named.0001.ptl) + $(dups_of named.0002.ptl)))
 
+# Commands for one log read all of them after a conversion.
+run 0 convert named.*.ptl -o all.ptl
+check "the converted log has the names" test "$(names_of all.ptl)" -eq "$(dups_of named.*.ptl)"
+run 0 why all.ptl
+
 # By time, compressed.
 if "$posixtrace" record --trace=none -q --compress -o can.ptl true 2>err; then
 	compress=--compress
