@@ -288,24 +288,36 @@ static bool is_environment(char *const envp[])
 }
 
 /*
+ * The most bytes of the stack that a longer environment uses. The calling thread may have a small
+ * stack, and must not overflow it for the sake of the recording.
+ */
+#define ROOM_TO_ADD 16384
+
+/*
  * For an environment without the shim, and a shim that was injected: returns the bytes for an
- * environment with the shim. Returns 0 if the program does not belong to the recording, or cannot
- * load the shim. The old variables LD_PRELOAD are `bytes` long, with their NULs.
+ * environment with the shim. Returns 0 if the program does not belong to the recording or cannot
+ * load the shim, or if the environment is too large to be copied. The old variables LD_PRELOAD are
+ * `bytes` long, with their NULs.
  */
 static size_t room_to_add(size_t count, size_t bytes, const struct shim_program *program,
 			  const void *caller)
 {
 	const bool by_child = program->by_child || shim_is_vfork_child() || shim_is_guest();
+	size_t room;
 
-	if (!shim_own_path[1] || !shim_inject_passes(by_child) ||
-	    is_untraced(program, caller, NULL))
+	if (!shim_own_path[1] || !shim_inject_passes(by_child))
 		return 0;
 	/*
 	 * The room is for two more pointers to variables and the NULL, and for the texts. The list
 	 * counts with its greatest size, because it may become longer before it is copied.
 	 */
-	return (count + 3) * sizeof(char *) + strlen(NAME) + strlen(shim_own_path[1]) + 2 + bytes +
+	room = (count + 3) * sizeof(char *) + strlen(NAME) + strlen(shim_own_path[1]) + 2 + bytes +
 	       strlen(CHOICE) + SHIM_INJECT_LIST;
+	if (room > ROOM_TO_ADD) {
+		is_untraced(program, caller, "large environment");
+		return 0;
+	}
+	return is_untraced(program, caller, NULL) ? 0 : room;
 }
 
 /*

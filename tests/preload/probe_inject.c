@@ -265,6 +265,23 @@ static int be_executed(const char *way)
 	return 0;
 }
 
+/*
+ * Executes this program with many variables, on a stack that is too small for a copy of the
+ * pointers to them.
+ */
+static void *spawn_large(void *arguments)
+{
+	static char kept[] = "PROBE_KEPT=yes", other[] = "A=b";
+	static char *variables[20001];
+	static pid_t child;
+
+	variables[0] = kept;
+	for (size_t i = 1; i < 20000; i++)
+		variables[i] = other;
+	need(!posix_spawn(&child, own_path, NULL, NULL, arguments, variables), "posix_spawn");
+	return &child;
+}
+
 /* Executes this program for each line of the input, which is a way to execute a program. */
 static void do_execute(void)
 {
@@ -294,6 +311,17 @@ static void do_execute(void)
 		} else if (!strcmp(way, "spawn")) {
 			need(!posix_spawn(&child, own_path, NULL, NULL, arguments, environ),
 			     "posix_spawn");
+		} else if (!strcmp(way, "large")) {
+			pthread_attr_t attr;
+			pthread_t thread;
+			void *result;
+
+			need(!pthread_attr_init(&attr), "attributes");
+			need(!pthread_attr_setstacksize(&attr, 98304), "size of the stack");
+			need(!pthread_create(&thread, &attr, spawn_large, arguments), "thread");
+			need(!pthread_join(thread, &result), "join");
+			pthread_attr_destroy(&attr);
+			child = *(pid_t *)result;
 		} else {
 			snprintf(command, sizeof(command), "%s executed %s", own_path, way);
 			need(system(command) == 0, "system");

@@ -161,6 +161,11 @@ check "a line names the program of system()" \
 execute $ways
 check "after the detachment no program has the library" \
 	test "$(grep -c ': without shim, kept yes$' "$tmp/answers")" -eq 4
+attach_and_execute --inherit large
+check "a program with a large environment is executed without the library" \
+	grep -q '^large: without shim, kept yes$' "$tmp/answers"
+check "an event has the reason" \
+	sh -c "'$posixtrace' dump -e process.untraced '$log' | grep -q 'large environment'"
 attach_and_execute '' exec
 check "the process itself executes a program, which is traced" \
 	grep -q '^exec: with shim, kept yes$' "$tmp/answers"
