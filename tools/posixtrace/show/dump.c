@@ -419,6 +419,7 @@ static bool parse_option(int option)
 static int dump_logs(void)
 {
 	int status = TOOL_OK;
+	size_t most; /* logs that are open at the same time */
 
 	if (dump.merged)
 		return dump_merged(dump.at.path, dump.at.paths);
@@ -428,8 +429,10 @@ static int dump_logs(void)
 		return TOOL_FAILURE;
 	}
 	dump.wanted.logs = dump.at.paths;
+	/* The message that a part of a log is missing in a database is printed with that log. */
+	most = dump.at.url ? 1 : TOGETHER;
 	for (size_t i = 0, count; i < dump.at.paths && !out_stdout.err; i += count) {
-		count = dump.at.paths - i < TOGETHER ? dump.at.paths - i : TOGETHER;
+		count = dump.at.paths - i < most ? dump.at.paths - i : most;
 		status = tool_worse(status, dump_together(dump.at.path + i, count,
 							  dump.at.paths > 1));
 	}
