@@ -235,15 +235,39 @@ check "the status has their number" has out '^trigger errors: record shell: 0 wr
 exec 5>&-
 end_agent TERM 0
 
-# A process that executes its own program again does not have the injected library any more.
-rm -rf "$store" "$tmp/lines"
-mkfifo "$tmp/lines"
-start sh -c 'exec "$0" -c "read -r line; exec \"\$0\" -c \"while read -r line; do :; done\"" "$0" <"$1"' "$tmp/shell" "$tmp/lines"
-target=$pid
-exec 5>"$tmp/lines"
+# A process with the injected library executes its own program again. The library passes itself on, so
+# the recording continues.
+executes() {
+	rm -rf "$store" "$tmp/lines"
+	mkfifo "$tmp/lines"
+	start sh -c 'exec "$0" -c "read -r line; $2 exec \"\$0\" -c \"while read -r line; do :; done\"" "$0" <"$1"' \
+		"$tmp/shell" "$tmp/lines" "$1"
+	target=$pid
+	exec 5>"$tmp/lines"
+}
+has_executed() { tr '\0' ' ' <"/proc/$target/cmdline" | grep -q ' -c while '; }
+has_library() { has_executed && grep -q libposixtrace-preload "/proc/$target/maps"; }
+executes ''
 write_conf '[record shell]' "executable = $tmp/shell" 'inject = yes' 'trace = io'
 # Where no process may trace another one, attach fails, too.
-if "$posixtrace" attach -p "$target" -d 1ms --trace io -o "$tmp/can.ptl" >/dev/null 2>"$tmp/err"; then
+if "$posixtrace" attach -p "$target" -d 1ms --trace io --force -o "$tmp/can.ptl" >/dev/null 2>"$tmp/err"; then
+	start_agent
+	until_true records "$target"
+	line
+	until_true has_executed
+	check "the executed program has the library" until_true has_library
+	run 0 agent -c "$conf" --snapshot shell
+	check "the recording continues" test "$(cat "$tmp/out")"
+	end_agent TERM 0
+	check "no program without the library was reported" lacks agent.err 'without the library'
+fi
+exec 5>&-
+
+# The library does not copy a large environment, so the new program does not have it.
+executes 'i=0; while test $i -lt 2500; do export V$i=; i=$((i + 1)); done;'
+write_conf '[record shell]' "executable = $tmp/shell" 'inject = yes' 'trace = io'
+# Where no process may trace another one, attach fails, too.
+if "$posixtrace" attach -p "$target" -d 1ms --trace io --force -o "$tmp/can.ptl" >/dev/null 2>"$tmp/err"; then
 	start_agent
 	until_true records "$target"
 	line

@@ -107,7 +107,7 @@ rm -f "$log"
 (ulimit -f 100 && exec "$posixtrace" attach -p "$target" -o "$log" --json -d 300ms --policy until-full \
 	>"$tmp/out" 2>"$tmp/err")
 check "a log whose end cannot be written is a failure" test $? -eq 1
-check "the end of the trace is "log error"" has out '"end":"log error"'
+check "the end of the trace is a log error" has out '"end":"log error"'
 run 1 attach -p "$target" -o "$tmp/new.log" -s 900000G
 check "too large a stream is reported" has err "^posixtrace: process $target: no memory for a stream of [0-9]* bytes; see --size$"
 run 1 attach -p "$target" -o "$tmp/new.log" --log-policy loop --log-size 10
