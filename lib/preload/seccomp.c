@@ -99,8 +99,8 @@ static void put_seccomp(const struct shim_change *change, int error, const void 
 }
 
 /*
- * Makes the process quiet, or only the thread, if the caller is a child that uses the thread's
- * memory: the filter does not apply to the parent and to its other threads.
+ * Makes the process quiet. If the caller is a child that borrows the memory of a thread, as after
+ * vfork(), makes only this thread quiet. The filter applies to the child and not to the parent.
  */
 static void become_quiet(const struct shim_change *change)
 {
@@ -212,10 +212,11 @@ SHIM_WRAPPER int prctl(int option, ...)
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	shim_after_change(&change, result, shim_caller());
 	/*
-	 * For the other options, process.seccomp has been recorded, or this thread can record no
-	 * events any more.
+	 * A call that limits the process has the event process.seccomp. A call that has taken the
+	 * clock from this thread has no event, because the thread can record none.
 	 */
-	if ((change.limit == LIMIT_NONE || change.limit == LIMIT_CLOCK_NO_MORE) &&
+	if ((change.limit == LIMIT_NONE || change.limit == LIMIT_CLOCK_NO_MORE ||
+	     (change.limit == LIMIT_CLOCK && result < 0)) &&
 	    shim_on(PROCESS_PRCTL))
 		put_prctl(option, argument[0], result, shim_caller());
 	return result;

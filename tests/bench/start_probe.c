@@ -3,10 +3,10 @@
  * start_probe.c - the small program whose start bench_start measures, built with and without the
  * library. With an argument it prints the threads and the open files that the start left behind.
  *
- * With LEAST, the program has no library and makes the calls to the system that a traced program
- * needs before its first event: a memory file with seals, by which a controller finds the process,
- * two mappings of the file and three pages in them; the pidfd that identifies the process; memory
- * that fork() wipes; two registrations for barriers.
+ * With LEAST, the program has no library and makes the system calls that a traced program needs
+ * before its first event. It creates a memory file with seals, by which a controller finds the
+ * process, maps the file twice and writes to three of its pages. It also opens the pidfd that
+ * identifies the process, maps memory that fork() wipes, and registers for two kinds of barriers.
  */
 #include <dirent.h>
 #include <fcntl.h>

@@ -36,9 +36,10 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
 #define READING_LOGS 16 /* the most logs of reading_names_fit() */
 
 /*
- * For a command that reads several logs one after the other: reading_open_one() does not check the
- * names of the options, and reading_names_fit() checks them against all logs together, at most
- * READING_LOGS. It returns false after it printed an error.
+ * For a command that reads several logs one after the other. The options of a command contain
+ * names, for example of event types. reading_open_one() does not check whether the log has these
+ * names. reading_names_fit() checks whether at least one of the logs, at most READING_LOGS, has
+ * each name. It returns false after it printed an error.
  */
 int reading_open_one(struct logfile *log, const char *path, struct wanted *wanted);
 bool reading_names_fit(struct logfile *const *log, size_t logs, struct wanted *wanted);

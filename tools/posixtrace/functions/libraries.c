@@ -119,7 +119,10 @@ static enum look refuse_elf(struct look_at *at, uint64_t offset, const char *why
 	return LOOK_REFUSED;
 }
 
-/* Reads exactly "bytes" bytes at an offset, which pread() refuses if it is negative. */
+/*
+ * Reads exactly "bytes" bytes at an offset. The conversion makes an offset above the greatest off_t
+ * negative, and pread() refuses a negative offset.
+ */
 static bool read_exactly(int fd, void *to, size_t bytes, uint64_t offset)
 {
 	return pread(fd, to, bytes, (off_t)offset) == (ssize_t)bytes;
@@ -260,9 +263,9 @@ static bool take_line(struct libraries *libraries, char *line)
 /*
  * Runs the dynamic linker that the file names. The linker prints the files that it would load, and
  * executes none of them. The linker gets the environment of this command, which the traced program
- * will also get. This linker may be executed, because the user who traces the program executes it
- * with the program. The function blocks until the linker has ended. If "quiet" is true, the
- * messages of the linker are dropped. Returns 0 or an error number.
+ * will also get. To execute this linker is no risk, because the user who traces the program
+ * executes the same linker with the program. The function blocks until the linker has ended. If
+ * "quiet" is true, the messages of the linker are dropped. Returns 0 or an error number.
  */
 static int run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {
@@ -373,8 +376,9 @@ bool libraries_of_object(struct libraries *libraries, const char *program, const
 }
 
 /*
- * If the file was deleted, its path has the suffix " (deleted)". So the file cannot be opened and
- * has no functions. This is right, because a file that has the original name now is another build.
+ * If a mapped file was deleted, the kernel adds " (deleted)" to its path in /proc/PID/maps. So the
+ * file cannot be opened and has no functions. This is right, because a file that has the original
+ * name now is another build.
  */
 int libraries_of_process(struct libraries *libraries, pid_t pid)
 {

@@ -2,10 +2,10 @@
 /*
  * weave_maps.c - the mappings of processes without the library, from the kernel's records.
  *
- * The recorder's child has the library until its execve(2), so the old log has its mappings. This
- * file ends them at the time of the execve(2). Then it adds the mappings of the program that was
- * executed. A recording may have very many processes, but the list of mappings is limited. So only
- * the processes whose stacks are in the log get their mappings.
+ * The recorder's child has the library until its execve(2), so the log of the library has its
+ * mappings. The functions below end these mappings at the time of the execve(2). Then they add the
+ * mappings of the program that was executed. A recording may have very many processes, but the list
+ * of mappings is limited. So only the processes whose stacks are in the log get their mappings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -83,7 +83,10 @@ static int make_images(struct weave_maps *maps, const struct kernel_maps *notes)
 	return 0;
 }
 
-/* Returns the number of images of lesser processes, and of this process up to a time. */
+/*
+ * Returns the number of all images of processes with a smaller id, and of the images of this
+ * process that began until the time.
+ */
 static size_t images_until(const struct weave_maps *maps, pid_t pid, int64_t time_ns)
 {
 	size_t low = 0, high = maps->images;
@@ -124,8 +127,8 @@ static void end_mapping(const struct weave_maps *maps, struct posix_trace_mappin
 /* ------------------------------------------------------------------ files */
 
 /*
- * Reads a file. If the path leads to another file by now, or is no path of this process, the file
- * has no segments and no identity.
+ * Reads a file. If the path leads to another file by now, or is not visible to the tool, such as a
+ * path in a container, the file has no segments and no identity.
  */
 static void read_file(struct file *file)
 {
@@ -172,7 +175,10 @@ static uint64_t base_of(const struct kernel_map *note, const struct file *file)
 
 /* ------------------------------------------------------------------ the log */
 
-/* Returns whether the library has noted a mapping of this image at these addresses. */
+/*
+ * Returns whether the library has noted a mapping of this image at the addresses of `note`. If
+ * `note` is NULL, returns whether the library has noted the parent of this image.
+ */
 static bool is_known(const struct weave *weave, const struct image *image,
 		     const struct kernel_map *note)
 {
@@ -235,7 +241,10 @@ static int each_mapping(struct weave *weave, const struct image *image,
 		const struct kernel_map *note = &weave->kernel->maps.map[i];
 		struct posix_trace_mapping_np mapping;
 
-		/* A compiler maps its dump for tracers. The dump has no code, and may be long. */
+		/*
+		 * A JIT compiler maps its jitdump file, so that tracers find it. The file has no
+		 * code and may be long.
+		 */
 		if (is_known(weave, image, note) || jit_dump_is_path(note->path))
 			continue;
 		mapping = mapping_of(weave->maps, image, note);

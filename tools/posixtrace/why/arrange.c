@@ -3,11 +3,12 @@
  * arrange.c - sorts the calls of a history, so that the calls of a window of time are found
  * quickly.
  *
- * The sorted arrays contain indexes of history.call and no copies of calls. A binary search in an
- * array relies on the order of the array. If an order changes, the search must change, too. The
- * order of by_end() belongs to transfers_until() in ender.c. The order of by_cpu() belongs to
- * first_run() in divide.c, the order of pieces to history_piece_at() in history.c, and the order of
- * by_parent() to ender_child() in ender.c.
+ * The arrays of calls contain indexes of history.call and no copies of calls. The arrays of runs
+ * and of ends of processes contain the entries. A binary search in an array relies on the order of
+ * the array. If an order changes, the search must change, too. The order of by_end() belongs to
+ * transfers_until() in ender.c. The order of by_cpu() belongs to first_run() in divide.c, the order
+ * of pieces to history_piece_at() in history.c, and the order of by_parent() to ender_child() in
+ * ender.c.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -51,8 +52,8 @@ static int by_begin(const void *a, const void *b)
 }
 
 /*
- * Orders transfers only by their end, because the partner of a read may be in any thread of any
- * process.
+ * Orders transfers, which are reads and the calls that can end a wait of another thread. Only their
+ * end counts, because the partner of a read may be in any thread of any process.
  */
 static int by_end(const void *a, const void *b)
 {
@@ -94,7 +95,7 @@ static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns,
  * outer call. Such ends may occur, because the clocks of two processors may differ.
  *
  * sorted has the calls in the order of by_begin(). open[] contains the calls that have begun and
- * not ended, each inside the call before it. at is the time up to which pieces exist. The last
+ * not ended, each inside the call before it. "at" is the time up to which pieces exist. The last
  * round of the loop has no call and the greatest time, so that it ends all calls that are still
  * open. Returns false if memory is lacking.
  */

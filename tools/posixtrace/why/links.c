@@ -26,8 +26,8 @@ static uint64_t length_of(const struct hold *hold)
 
 /*
  * Makes room in a full list: doubles the least length and removes shorter waits or holds, until at
- * least half of the list is free. Each wait or hold is removed at most once, so the total time is
- * linear.
+ * least half of the list is free. The least length doubles with each pass, so there are at most 64
+ * passes in all.
  */
 static void drop_short(struct holds *list, size_t limit, uint64_t *least_ns)
 {

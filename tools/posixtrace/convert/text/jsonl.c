@@ -27,8 +27,8 @@ struct kept { /* a piece of JSON that many lines repeat */
 
 /*
  * The parts of a type's lines that most events have in common: the name of the type, and the
- * origin. The origin is made again only if the thread, or the place in the program, is not the same
- * as for the type's last event.
+ * origin. The origin is made again only if the thread, the place in the program or the length of
+ * the data differs from that of the type's last event.
  */
 #define ORIGIN_BYTES 192 /* enough for five names and numbers */
 #define TIMES_BYTES  128 /* enough for two times, all other names and the end of the line */
@@ -279,9 +279,10 @@ static size_t line_most(const struct kind *kind, const struct fmt_event *event)
 }
 
 /*
- * Returns whether put_line() can write the line. It can if three conditions hold: the data is no
- * text and has exactly the fields of a type with integers only, or the type has no fields; the
- * input is a single log; the line has no rare members.
+ * Returns whether put_line() can write the line. All of these conditions must hold: the data is not
+ * text; the type has only integers and the data has exactly these fields, or the type has no fields
+ * and there is data; the input is a single log; the line has no rare members; the line fits into
+ * the buffer.
  */
 static bool is_usual(const struct jsonl *jsonl, const struct kind *kind,
 		     const struct fmt_event *event)
