@@ -97,10 +97,13 @@ echo old >next.0001.ptl
 rotate 0 next true --rotate-size 1M --force
 check "--force overwrites" "$posixtrace" verify next.0001.ptl
 # Another recording with this name has used more numbers meanwhile.
-rotate 0 busy 'n=2; while test $n -le 130; do echo old >busy.$(printf %04d $n).ptl; n=$((n + 1)); done
-	until test -e busy.0131.ptl; do sleep 0.05; done' --rotate-time 200ms
+# The greatest number is used first, so that each later log has a greater one. Noclobber keeps a log
+# that was begun before.
+rotate 0 busy 'set -C; n=130; while test $n -ge 2; do
+		{ echo old >busy.$(printf %04d $n).ptl; } 2>/dev/null; n=$((n - 1)); done
+	n=0; until test -e busy.0131.ptl || test $n -gt 1200; do sleep 0.05; n=$((n + 1)); done' --rotate-time 200ms
 check "the recording continues behind all of them" "$posixtrace" verify busy.0131.ptl
-check "the other files are unchanged" test "$(cat busy.0002.ptl busy.0130.ptl | uniq -c | tr -d ' ')" = 2old
+check "the other files are unchanged" test "$(cat busy.0100.ptl busy.0130.ptl | uniq -c | tr -d ' ')" = 2old
 mkdir -p a.ptl.d
 rotate 0 a.ptl.d/name true --rotate-time 1h
 check "the folder of the name is that of the logs" test -e a.ptl.d/name.0001.ptl
@@ -111,14 +114,15 @@ check "a name without suffix has none" test -e plain.0001
 mkdir folder
 run 0 record --trace=io,process -o folder/log.ptl --rotate-time 100ms sh -c '
 	mv folder away
-	until grep -q "the recording continues in this log" err; do sleep 0.05; done
+	n=0; until grep -q "the recording continues in this log" err || test $n -gt 1200; do
+		sleep 0.05; n=$((n + 1)); done
 	mv away folder
-	until test -e folder/log.0002.ptl; do sleep 0.05; done'
+	n=0; until test -e folder/log.0002.ptl || test $n -gt 1200; do sleep 0.05; n=$((n + 1)); done'
 check "the reason is named" has err '^posixtrace: folder/log.0002.ptl: No such file'
 has_all folder/log
 
 # A killed recorder leaves complete logs.
-"$posixtrace" record --trace=io -o killed.ptl --rotate-time 100ms sh -c 'until test -e end; do sleep 0.05; done' \
+"$posixtrace" record --trace=io -o killed.ptl --rotate-time 100ms sh -c 'n=0; until test -e end || test $n -gt 3600; do sleep 0.05; n=$((n + 1)); done' \
 	>out 2>err &
 recorder=$!
 started="$started $recorder"
