@@ -182,6 +182,8 @@ static bool take_option(int option)
  */
 static bool is_complete(int argc, char **argv)
 {
+	const char *contradiction;
+
 	if (optind < argc) {
 		say("attach: %s: unexpected argument", argv[optind]);
 		return false;
@@ -195,32 +197,9 @@ static bool is_complete(int argc, char **argv)
 					 "the process is missing; give it after -p");
 		return false;
 	}
-	if (kernel_weaves(&kernel) && !capture_keeps(&plan)) {
-		say("attach: %s", KERNEL_NEEDS_APPEND);
-		return false;
-	}
-	if (rotation_is_wanted(&plan.rotate) && !capture_keeps(&plan)) {
-		say("attach: %s", ROTATION_NEEDS_APPEND);
-		return false;
-	}
-	if (rotation_is_wanted(&plan.rotate) && kernel_weaves(&kernel)) {
-		say("attach: %s", ROTATION_EXCLUDES_KERNEL);
-		return false;
-	}
-	if (kernel.sample_stack && !kernel.sample_hz) {
-		say("attach: %s", KERNEL_NEEDS_SAMPLE);
-		return false;
-	}
-	if (plan.content && plan.families && !strcmp(plan.families, "none")) {
-		say("attach: --data has no meaning with --trace=none");
-		return false;
-	}
-	if (functions.described.is_wanted && !functions.patterns) {
-		say("attach: %s", PATCH_NEEDS_FUNCTION);
-		return false;
-	}
-	if (kernel.stack.globs && plan.families && !strcmp(plan.families, "none")) {
-		say("attach: --stack has no meaning with --trace=none");
+	contradiction = enter_contradiction(&plan, &kernel, &functions, plan.families);
+	if (contradiction) {
+		say("attach: %s", contradiction);
 		return false;
 	}
 	kernel.alone = !plan.inherit;

@@ -15,6 +15,33 @@
 #include "syscalls/syscalls.h"
 #include "uprobes/uprobes.h"
 
+const char *enter_contradiction(const struct capture_plan *plan,
+				const struct kernel_plan *kernel,
+				const struct patches *functions, const char *families)
+{
+	const bool is_none = families && !strcmp(families, "none");
+
+	/* A log that is written again at the end must have all events. */
+	if (kernel_weaves(kernel) && !capture_keeps(plan))
+		return "--sched, --sample, --kernel, --syscalls and --stack need a log that is "
+		       "never full, and no --loop";
+	if (rotation_is_wanted(&plan->rotate) && !capture_keeps(plan))
+		return "--rotate-size and --rotate-time need a log that is never full, and no "
+		       "--loop";
+	if (rotation_is_wanted(&plan->rotate) && kernel_weaves(kernel))
+		return "--rotate-size and --rotate-time cannot be used with --sched, --sample, "
+		       "--kernel, --syscalls and --stack, which need the whole log at the end";
+	if (kernel->sample_stack && !kernel->sample_hz)
+		return "--sample-stack needs --sample";
+	if (plan->content && is_none)
+		return "--data has no meaning with --trace=none";
+	if (functions->described.is_wanted && !functions->patterns)
+		return "--args needs --function, which selects the functions";
+	if (kernel->stack.globs && is_none)
+		return "--stack has no meaning with --trace=none";
+	return NULL;
+}
+
 static const char *log_refusal(void)
 {
 	return "not in a log that can be full, and not with --loop";

@@ -12,6 +12,14 @@
 #include "live/patch.h"
 
 /*
+ * Returns the first contradiction between the options that record and attach share, or NULL if
+ * there is none. families are those of --trace, or NULL.
+ */
+const char *enter_contradiction(const struct capture_plan *plan,
+				const struct kernel_plan *kernel,
+				const struct patches *functions, const char *families);
+
+/*
  * Loads the library into the process of the plan. If that is impossible, the kernel records the
  * system calls instead, on two conditions: the kernel permits the recording, and the plan has a log
  * without limit and no --loop. The function then prints that the kernel records, with the reason,

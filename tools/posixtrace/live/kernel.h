@@ -159,13 +159,6 @@ static inline bool kernel_weaves(const struct kernel_plan *plan)
 	return kernel_is_wanted(plan) || kernel_has_calls(plan) || plan->stack.globs;
 }
 
-/* A log that is written again must have all events. */
-#define KERNEL_NEEDS_APPEND \
-	"--sched, --sample, --kernel, --syscalls and --stack need a log that is never full, and " \
-	"no --loop"
-
-#define KERNEL_NEEDS_SAMPLE "--sample-stack needs --sample"
-
 /* One moment on the clocks of the kernel's records and of the log. */
 struct kernel_anchor {
 	uint64_t ticks, width; /* width: the number of ticks that the reading took */

@@ -40,8 +40,6 @@ void patch_say_begun(struct patches *plan, bool quiet);
  */
 int patch_carry_out(const struct patches *plan, pid_t pid, size_t *jumps);
 
-#define PATCH_NEEDS_FUNCTION "--args needs --function, which selects the functions"
-
 /* Returns whether the user selects functions or probes. */
 static inline bool patch_is_wanted(const struct patches *plan)
 {

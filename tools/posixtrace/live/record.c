@@ -197,6 +197,8 @@ static bool take_option(int option)
 /* Returns the first contradiction between the options as a message, or NULL if there is none. */
 static const char *find_contradiction(bool has_program)
 {
+	const char *contradiction;
+
 	if (has_program && record.plan.pid)
 		return "give either a program or -p";
 	if (!has_program && !record.plan.pid)
@@ -210,25 +212,11 @@ static const char *find_contradiction(bool has_program)
 	if (record.snapshot && !(record.snapshot & RECORD_SNAPSHOT_EXIT) &&
 	    record.plan.log_policy != POSIX_TRACE_APPEND)
 		return "--snapshot-on without exit needs a log that is never full";
-	if (kernel_weaves(&record.kernel) && !capture_keeps(&record.plan))
-		return KERNEL_NEEDS_APPEND;
-	if (rotation_is_wanted(&record.plan.rotate) && !capture_keeps(&record.plan))
-		return ROTATION_NEEDS_APPEND;
-	if (rotation_is_wanted(&record.plan.rotate) && kernel_weaves(&record.kernel))
-		return ROTATION_EXCLUDES_KERNEL;
-	if (record.kernel.sample_stack && !record.kernel.sample_hz)
-		return KERNEL_NEEDS_SAMPLE;
-	if (record.plan.content && record.launch.families &&
-	    !strcmp(record.launch.families, "none"))
-		return "--data has no meaning with --trace=none";
-	if (record.functions.described.is_wanted && !record.functions.patterns)
-		return PATCH_NEEDS_FUNCTION;
-	if (record.kernel.stack.globs && record.launch.families &&
-	    !strcmp(record.launch.families, "none"))
-		return "--stack has no meaning with --trace=none";
-	if (record.wait_for_children && !record.plan.inherit)
+	contradiction = enter_contradiction(&record.plan, &record.kernel, &record.functions,
+					    record.launch.families);
+	if (!contradiction && record.wait_for_children && !record.plan.inherit)
 		return "--wait has no meaning with --no-follow";
-	return NULL;
+	return contradiction;
 }
 
 /*

@@ -20,13 +20,7 @@
 #include "base/outfile.h"
 #include "live/capture.h"
 
-/* The options, and the messages for options that exclude them. */
-extern const struct option_row rotation_rows[];
-#define ROTATION_NEEDS_APPEND \
-	"--rotate-size and --rotate-time need a log that is never full, and no --loop"
-#define ROTATION_EXCLUDES_KERNEL \
-	"--rotate-size and --rotate-time cannot be used with --sched, --sample, --kernel, " \
-	"--syscalls and --stack, which need the whole log at the end"
+extern const struct option_row rotation_rows[]; /* the options */
 
 /*
  * Processes an option. Returns 1 if it was an option of rotation_rows, 0 if not, and -1 after it
