@@ -365,12 +365,7 @@ int capture_read_log(const char *path, int fd, struct capture_result *result)
 void capture_add(struct capture_result *to, const struct capture_result *result)
 {
 	to->has_counts &= result->has_counts;
-	to->ledger.called += result->ledger.called;
-	to->ledger.reported += result->ledger.reported;
-	to->ledger.unread += result->ledger.unread;
-	to->ledger.unattributed += result->ledger.unattributed;
-	for (size_t i = 0; i < sizeof(to->ledger.lost) / sizeof(to->ledger.lost[0]); i++)
-		to->ledger.lost[i] += result->ledger.lost[i];
+	equation_add(&to->ledger, &result->ledger);
 	to->shim.early += result->shim.early;
 	to->shim.early_alloc += result->shim.early_alloc;
 	to->shim.early_any += result->shim.early_any;

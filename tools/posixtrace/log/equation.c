@@ -18,6 +18,16 @@ uint64_t equation_lost(const struct posix_trace_ledger_np *ledger)
 	return sum;
 }
 
+void equation_add(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from)
+{
+	to->called += from->called;
+	to->unattributed += from->unattributed;
+	to->reported += from->reported;
+	to->unread += from->unread;
+	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
+		to->lost[i] += from->lost[i];
+}
+
 bool equation_holds(const struct posix_trace_ledger_np *ledger)
 {
 	/*

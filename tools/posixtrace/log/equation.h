@@ -15,6 +15,9 @@
 /* Returns the sum of all losses, or UINT64_MAX if the sum of a damaged ledger overflows. */
 uint64_t equation_lost(const struct posix_trace_ledger_np *ledger);
 
+/* Adds each column of a ledger to the same column of another one. */
+void equation_add(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from);
+
 /* Returns true if the terms add up to called. Returns false if their sum overflows. */
 bool equation_holds(const struct posix_trace_ledger_np *ledger);
 

@@ -15,6 +15,7 @@
 #include "base/when.h"
 #include "convert/log/log_reading.h"
 #include "convert/threads.h"
+#include "log/equation.h"
 #include "log/tally.h"
 
 /* ------------------------------------------------------------------ facts */
@@ -232,16 +233,6 @@ struct ending {
 	struct threads known;
 };
 
-static void add_ledger(struct posix_trace_ledger_np *to, const struct posix_trace_ledger_np *from)
-{
-	to->called += from->called;
-	to->unattributed += from->unattributed;
-	to->reported += from->reported;
-	to->unread += from->unread;
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		to->lost[i] += from->lost[i];
-}
-
 /* Returns how much a exceeds b, or 0. */
 static uint64_t excess_of(uint64_t a, uint64_t b)
 {
@@ -264,7 +255,7 @@ static int add_types(struct ending *ending, struct log_reading *reading)
 		if (!vec_reach(&ending->type, &ending->types, type->index))
 			return ENOMEM;
 		ending->type[type->index].type = type;
-		add_ledger(&ending->type[type->index].ledger, &ledger);
+		equation_add(&ending->type[type->index].ledger, &ledger);
 	}
 	return 0;
 }
@@ -322,7 +313,7 @@ static int add_thread(struct ending *ending, const struct fmt_thread_line *line,
 		known = threads_of(&ending->known, (uint32_t)line->thread.pid,
 				   (uint32_t)line->thread.tid, (uint64_t)line->thread.thread);
 	if (known && known->mark) {
-		add_ledger(&ending->thread[known->mark - 1].ledger, &line->ledger);
+		equation_add(&ending->thread[known->mark - 1].ledger, &line->ledger);
 		return 0;
 	}
 	if (!vec_grow(&ending->thread, ending->end.threads, 1))
@@ -380,7 +371,7 @@ static int add_log(struct ending *ending, struct log_reading *reading, bool join
 		return err;
 	ending->end.complete &= reading->log->info.complete != 0;
 	add_status(&ending->end.status, &status);
-	add_ledger(&ending->end.ledger, &ledger);
+	equation_add(&ending->end.ledger, &ledger);
 	err = add_types(ending, reading);
 	if (!err)
 		err = add_unreadable(ending, reading);
