@@ -174,9 +174,10 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 /*
  * Stores the guardian in the file, which completes the log if the writer is killed. Its process id
  * is `pid`, and it began at `start` (clock ticks after boot). If the writer is killed, readers wait
- * for the guardian (FORMAT 2.2, R4). Returns EINVAL if the file cannot seek.
+ * for the guardian (FORMAT 2.2, R4). Does nothing if the file cannot seek. If the write fails,
+ * readers do not wait for the guardian, but the log is not damaged. So errors are ignored.
  */
-int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
+void ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 
 /*
  * From now on, a write to a pipe or device in non-blocking mode fails with EAGAIN if no byte is

@@ -265,21 +265,23 @@ static void open_closing(struct ptx_log *log)
  * Only the closing area is written, so the rest of the header is valid at each moment. If the area
  * is only partly written, its checksum is wrong, and readers ignore it.
  */
-int ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
+void ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start)
 {
+	struct ptx_shield shield;
 	size_t done = 0;
-	int err;
 
 	/* In a pipe the closing area cannot be written again. */
 	if (!log->positional)
-		return EINVAL;
+		return;
 	/* The guardian's identity is kept, because a later clear writes the header again. */
 	log->guardian_pid = pid;
 	log->guardian_start = start;
 	open_closing(log);
-	err = ptx_log_check_file(log);
-	return err ? err : ptx_io_write_at(log->fd, &log->header->closing,
-					   sizeof(log->header->closing), PTX_LOG_CLOSING_AT, &done);
+	ptx_shield_raise(&shield);
+	if (!ptx_log_check_file(log))
+		(void)ptx_io_write_at(log->fd, &log->header->closing, sizeof(log->header->closing),
+				      PTX_LOG_CLOSING_AT, &done);
+	ptx_shield_lower(&shield);
 }
 
 /*

@@ -10,7 +10,6 @@
 
 #include "base/io.h"
 #include "base/quiet.h"
-#include "base/shield.h"
 #include "flush/flush.h"
 #include "posix/call.h"
 #include "posix/create.h"
@@ -22,21 +21,6 @@ static void abandon_log(struct ptx_log *log)
 {
 	ptx_io_truncate(ptx_log_descriptor(log), 0);
 	ptx_log_destroy(log);
-}
-
-/*
- * Stores the guardian in the log, so that readers wait for it after the writer's death. The result
- * of the write is ignored, as in ptx_flush_guarded().
- */
-static void note_guardian(struct ptx_log *log, const struct ptx_guardian *guardian)
-{
-	struct ptx_shield shield;
-
-	if (!guardian->pid)
-		return;
-	ptx_shield_raise(&shield);
-	(void)ptx_log_guarded(log, guardian->pid, guardian->start);
-	ptx_shield_lower(&shield);
 }
 
 /* Flushes the stream and changes to the new log. */
@@ -71,7 +55,8 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 	ptx_registry_note_other(stream, ptx_log_descriptor(next.log));
 	next.ledger_fd = ptx_guard_start_next(stream, ptx_log_descriptor(next.log), next.number,
 					      &guardian);
-	note_guardian(next.log, &guardian);
+	if (guardian.pid)
+		ptx_log_guarded(next.log, guardian.pid, guardian.start);
 	/* A guardian without the ledger of the logs before would write wrong counts. */
 	if (guardian.pid && next.ledger_fd < 0)
 		err = ENOMEM;
