@@ -14,6 +14,8 @@
  * overwrite unread chunks anyway. If the reader is killed during a flush, or after a flush that
  * failed, the events that have left the rings and are not in the file are lost. The ledger counts
  * them with the cause FLUSH ERROR if a checkpoint has their number, and else as unattributed.
+ * Events that the reader has discarded since the last checkpoint, because they are older than the
+ * cut, are unattributed, too.
  *
  * Threads   the caller holds the stream's lock.
  */
