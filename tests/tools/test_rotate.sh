@@ -11,8 +11,12 @@ export POSIXTRACE_GUARDIAN
 work_in_tmp
 
 # rotate STATUS NAME SCRIPT ARGUMENT...: records a shell script into NAME.NNNN.ptl. The script has the
-# function more, which makes 10000 calls of read and of write.
-more='more() { dd if=/dev/zero of=/dev/null bs=1 count=10000 2>/dev/null; }; '
+# function more, which makes 10000 calls of read and of write, and the function again, which sleeps
+# between two looks of a loop. again ends the script if record has failed and the loop has no end.
+more='more() { dd if=/dev/zero of=/dev/null bs=1 count=10000 2>/dev/null; }
+looks=0
+again() { looks=$((looks + 1)); test $looks -le 1200 || exit 99; sleep 0.05; }
+'
 rotate() {
 	wanted=$1 name=$2 script=$3
 	shift 3
@@ -35,7 +39,7 @@ has_all() {
 }
 
 # By size.
-rotate 0 size 'for n in 2 3 4; do more; until test -e size.000$n.ptl; do sleep 0.05; done; done' \
+rotate 0 size 'for n in 2 3 4; do more; until test -e size.000$n.ptl; do again; done; done' \
 	--rotate-size 256K
 has_all size
 check "size: the last line has the number of logs" has err ' bytes in [4-9] logs$'
@@ -46,7 +50,7 @@ check "size: each log has the event types" sh -c '"$0" stat size.0004.ptl | grep
 
 # A descriptor that was opened in one log has its name in the next logs, if all are given.
 rotate 0 named 'exec 7</dev/null
-	until test -e named.0004.ptl; do cat <&7; sleep 0.05; done' --rotate-time 200ms
+	until test -e named.0004.ptl; do cat <&7; again; done' --rotate-time 200ms
 names_of() { "$posixtrace" dump -e io.dup "$@" | grep -c 'fd=7 </dev/null>'; }
 dups_of() { "$posixtrace" dump -e io.dup "$@" | grep -c 'fd=7 '; }
 check "a descriptor of an earlier log has its name" test "$(names_of named.*.ptl)" -eq "$(dups_of named.*.ptl)"
@@ -68,23 +72,23 @@ run 0 why all.ptl
 if "$posixtrace" record --trace=none -q --compress -o can.ptl true 2>err; then
 	compress=--compress
 fi
-rotate 3 time 'until test -e time.0003.ptl; do sleep 0.05; done; exit 3' --rotate-time 100ms ${compress-}
+rotate 3 time 'until test -e time.0003.ptl; do again; done; exit 3' --rotate-time 100ms ${compress-}
 has_all time
 
 # Old logs are removed, and their events are in the last line.
-rotate 0 keep 'while test -e keep.0001.ptl; do more; sleep 0.1; done' --rotate-size 256K --keep-size 600K
+rotate 0 keep 'while test -e keep.0001.ptl; do more; again; done' --rotate-size 256K --keep-size 600K
 check "keep-size: the last line has the removed logs" test "$(said_removed 1)" -ge 1
 check "keep-size: the last line has the removed events" test "$(said_removed 2)" -ge 1
 has_all keep
 check "keep-size: the rest is not larger" test "$(cat keep.*.ptl | wc -c)" -le $((4 * 614400))
-rotate 0 age 'until test -e age.0002.ptl && test ! -e age.0001.ptl; do sleep 0.05; done' \
+rotate 0 age 'until test -e age.0002.ptl && test ! -e age.0001.ptl; do again; done' \
 	--rotate-time 100ms --keep-age 100ms
 has_all age
 
 # A file that this recording has not written stays.
-rotate 0 other 'until test -e other.0002.ptl; do sleep 0.05; done
+rotate 0 other 'until test -e other.0002.ptl; do again; done
 	cp other.0001.ptl copy && mv copy other.0001.ptl
-	until test -e other.0003.ptl && test ! -e other.0002.ptl; do sleep 0.05; done' \
+	until test -e other.0003.ptl && test ! -e other.0002.ptl; do again; done' \
 	--rotate-time 400ms --keep-age 800ms
 check "a file that replaces a log is not removed" test -e other.0001.ptl
 
@@ -101,7 +105,7 @@ check "--force overwrites" "$posixtrace" verify next.0001.ptl
 # that was begun before.
 rotate 0 busy 'set -C; n=130; while test $n -ge 2; do
 		{ echo old >busy.$(printf %04d $n).ptl; } 2>/dev/null; n=$((n - 1)); done
-	n=0; until test -e busy.0131.ptl || test $n -gt 1200; do sleep 0.05; n=$((n + 1)); done' --rotate-time 200ms
+	until test -e busy.0131.ptl; do again; done' --rotate-time 200ms
 check "the recording continues behind all of them" "$posixtrace" verify busy.0131.ptl
 check "the other files are unchanged" test "$(cat busy.0100.ptl busy.0130.ptl | uniq -c | tr -d ' ')" = 2old
 mkdir -p a.ptl.d
