@@ -42,6 +42,7 @@ struct posix_trace_origin_np {
 	int64_t creation_ns;   /* of the stream; ignored if attr is from a stream or a log */
 	int64_t resolution_ns; /* of the clock; 0: the resolution in attr */
 	char generation[TRACE_NAME_MAX + 1]; /* name of the tracer; empty: the name in attr */
+	int64_t begin_ns;      /* the time at which the log began; 0: now */
 };
 
 /*

@@ -33,6 +33,7 @@ struct ptx_log_facts {
 	char clock[32];       /* name of the clock that stamps the events */
 	uint64_t tick_hz;     /* nominal frequency of the clock */
 	char host[64];        /* machine of the traced process; empty: this machine */
+	int64_t begin_ns;     /* the time at which the log began; 0: now */
 };
 
 struct ptx_log_event {

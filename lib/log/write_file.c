@@ -345,6 +345,9 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	/* facts->host is set in the log of a stream that another machine sent. */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
+	/* A log that is written again keeps the time at which the first one began. */
+	if (facts->begin_ns)
+		origin.begin_ns = facts->begin_ns;
 	err = ptx_log_create_from(fd, facts, &origin, log);
 	errno = saved;
 	return err;

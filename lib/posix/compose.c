@@ -96,6 +96,7 @@ static int fill_facts(const trace_attr_t *requested, const struct posix_trace_or
 	/* This is the traced process, with the number that the foreign trace gives. */
 	facts->pid = (uint32_t)origin->pid;
 	facts->tick_hz = origin->clock_hz;
+	facts->begin_ns = origin->begin_ns;
 	return 0;
 }
 

@@ -86,6 +86,7 @@ START_TEST(a_log_has_its_origin)
 	ck_assert_str_eq(info.host, "elsewhere");
 	ck_assert_str_eq(info.clock, "sundial");
 	ck_assert_uint_eq(info.clock_hz, 24);
+	ck_assert_int_eq(info.begin_ns, 41);
 	ck_assert_int_eq(info.log_full_policy, POSIX_TRACE_APPEND);
 	trid = log_open(fd);
 	OK(posix_trace_get_attr(trid, &attr));

@@ -10,6 +10,7 @@ composer_t *compose(int fd, const trace_attr_t *attr)
 	static const struct posix_trace_origin_np origin = {
 		.pid = 77, .host = "elsewhere", .clock = "sundial", .clock_hz = 24,
 		.creation_ns = -5000000001, .resolution_ns = 3600, .generation = "gnomon 1",
+		.begin_ns = 41,
 	};
 	composer_t *composer;
 
