@@ -125,6 +125,27 @@ run 0 record --trace=io,process -o folder/log.ptl --rotate-time 100ms sh -c '
 check "the reason is named" has err '^posixtrace: folder/log.0002.ptl: No such file'
 has_all folder/log
 
+# With --stack, each log has the stacks of its own events, with numbers of its own.
+if "$posixtrace" record --trace=io --stack -q -o can.ptl true 2>err; then
+	# numbers_in TYPE LOG: the numbers of stacks in the events of a type, each once.
+	numbers_in() { "$posixtrace" dump -e "$1" "$2" | sed -n 's/.* stack=\([0-9]*\).*/\1/p' | sort -u; }
+	has_own_stacks() { test "$(numbers_in "$2" "$1")" = "$(numbers_in cpu.stack "$1")"; }
+	rotate 0 stack 'exec 7</dev/null
+		for n in 2 3 4; do more; until test -e stack.000$n.ptl; do head -c 9 /dev/zero >/dev/null; dd <&7 2>/dev/null; again; done; done' \
+		--stack=io.read --rotate-size 1M
+	has_all stack
+	for each in stack.000[123].ptl; do
+		check "$each: each stack of an event is in the log, and no other" has_own_stacks "$each" io.read
+		check "$each: there are stacks" test -n "$(numbers_in io.read "$each")"
+	done
+	check "stack: a descriptor of an earlier log has its name" test \
+		"$("$posixtrace" dump -e io.dup stack.*.ptl | grep -c 'fd=7 </dev/null>')" -ge 2
+	run 0 convert stack.*.ptl -o all.ptl --force
+	check "stack: a converted log has the callers of each event" test \
+		"$("$posixtrace" dump -e io.read stack.*.ptl | sed -n 's/^    #1 *//p' | sort | uniq -c)" = \
+		"$("$posixtrace" dump -e io.read all.ptl | sed -n 's/^    #1 *//p' | sort | uniq -c)"
+fi
+
 # A killed recorder leaves complete logs.
 "$posixtrace" record --trace=io -o killed.ptl --rotate-time 100ms sh -c 'n=0; until test -e end || test $n -gt 3600; do sleep 0.05; n=$((n + 1)); done' \
 	>out 2>err &
@@ -179,4 +200,5 @@ refused 'no log would be kept' --keep-size 1M --rotate-size 2M
 refused 'no --loop' --rotate-time 1h --loop
 refused 'never full' --rotate-time 1h --log-policy until-full
 refused 'cannot be used with --sched' --rotate-time 1h --sched
+refused 'never full' --rotate-time 1h --stack --loop
 finish

@@ -43,16 +43,32 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 	return until->process < 0 && capture_look_at_own().members == 0;
 }
 
+/* The stream of a trace, and its status: TOOL_OK until an error ends the trace. */
+struct follow {
+	struct capture *capture;
+	int status;
+};
+
+/* Processes the stream, also while a complete log is written again. */
+static void look_at_stream(void *arg)
+{
+	struct follow *follow = arg;
+
+	if (!follow->status)
+		follow->status = capture_look(follow->capture);
+}
+
 /* Waits for the end of the trace. Meanwhile it processes the stream and the kernel's records. */
 static int follow_trace(struct capture *capture, struct rotation *rotation,
 			struct patches *functions, struct kernel *kernel, struct until *until,
 			enum attach_end *end)
 {
+	struct follow follow = { .capture = capture };
 	struct patch_late late = { .plan = NULL };
 	struct trap_late trap_late = { .plan = NULL };
 	struct blocked blocked = { .threads = 0 };
-	int status = TOOL_OK;
 
+	rotation->meanwhile = (struct kernel_meanwhile){ look_at_stream, &follow };
 	if (kernel->is_active)
 		until->look_ms = KERNEL_LOOK_MS;
 	if (capture->plan->budget && until->look_ms > BUDGET_LOOK_MS)
@@ -72,11 +88,11 @@ static int follow_trace(struct capture *capture, struct rotation *rotation,
 		if (until->look_ms > PATCH_LATE_LOOK_MS)
 			until->look_ms = PATCH_LATE_LOOK_MS;
 	}
-	while (!status && !is_over(capture->plan, until, end)) {
-		status = capture_look(capture);
-		rotation_look(rotation, capture->trid);
+	while (!is_over(capture->plan, until, end)) {
+		look_at_stream(&follow);
+		rotation_look(rotation, capture->trid, kernel);
 		kernel_look(kernel);
-		if (status) {
+		if (follow.status) {
 			*end = capture->log_failed ? ATTACH_FLUSH_ERROR : ATTACH_ERROR;
 			break;
 		}
@@ -88,7 +104,8 @@ static int follow_trace(struct capture *capture, struct rotation *rotation,
 	patch_late_end(&late);
 	until->wake = -1;
 	trap_late_end(&trap_late);
-	return status;
+	rotation->meanwhile.call = NULL;
+	return follow.status;
 }
 
 /*
@@ -155,11 +172,12 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	completed = capture_finish(&capture);
 	open_calls_pass(&open, kernel, file->fd);
 	open_calls_fini(&open);
-	completed = tool_worse(completed, kernel_weave(kernel, file));
+	completed = tool_worse(completed, kernel_weave(kernel, file,
+							  (struct kernel_meanwhile){ NULL, NULL }));
 	/* The result is read from the log, which now also has the events of the last flush. */
 	completed = tool_worse(completed, capture_read_back(plan, file->path, capture.limit,
 							    file->fd, &result->capture));
-	rotation_add(rotation, &result->capture);
+	completed = tool_worse(completed, rotation_add(rotation, &result->capture));
 	/* The trace has ended well, but its log is not whole. */
 	if (completed && !status)
 		result->end = ATTACH_FLUSH_ERROR;

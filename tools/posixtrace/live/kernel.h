@@ -254,12 +254,19 @@ struct kernel_task *kernel_find_task(const struct kernel *kernel, pid_t tid);
 pid_t kernel_inner_process(const struct kernel *kernel, pid_t pid);
 void kernel_inner_ids(const struct kernel *kernel, pid_t *pid, pid_t *tid);
 
+/* A function that kernel_weave() calls every KERNEL_LOOK_MS. call NULL: none. */
+struct kernel_meanwhile {
+	void (*call)(void *arg);
+	void *arg;
+};
+
 /*
  * Writes a new log with the events of a complete log, the stacks that were requested, and the
  * events of the kernel. The new log replaces the old one, and *file is then the new file. Returns
  * TOOL_OK. If it fails, it prints the error, leaves the log unchanged, and returns another status.
+ * If the recording goes on in a next log, meanwhile.call() serves it.
  */
 struct outfile;
-int kernel_weave(struct kernel *kernel, struct outfile *file);
+int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile);
 
 #endif

@@ -58,6 +58,7 @@ struct run {
 	int64_t launched_ns; /* a time before the program has begun */
 	struct crash crash; /* with --crash */
 	bool has_stream;    /* the stream exists, so that the end of processes is recorded */
+	int status;         /* of the stream, TOOL_OK until an error ends the trace */
 	struct ended ended; /* the end of a process that record did not start */
 	bool has_ended;     /* that process has ended */
 	struct processes processes; /* all processes of the log */
@@ -261,14 +262,31 @@ static bool is_over(struct run *run)
 	return run->until.process < 0 && has_no_children(run);
 }
 
+/* Processes the stream. The function must be called from time to time. */
+static void look_at_stream(struct run *run)
+{
+	if (!run->status)
+		run->status = capture_look(&run->capture);
+}
+
+/* Does the work that cannot wait, while a complete log is written again. */
+static void serve_recording(void *arg)
+{
+	struct run *run = arg;
+
+	look_at_stream(run);
+	/* With --crash, children wait until this process has seen their signals. */
+	if (has_program(run))
+		reap_children(run);
+}
+
 /*
  * The loop of the trace. If events are filtered by name, the sleeps must be short, because new
  * names are noticed only between two sleeps.
  */
 static int follow_trace(struct run *run)
 {
-	int status = TOOL_OK;
-
+	run->rotation.meanwhile = (struct kernel_meanwhile){ serve_recording, run };
 	if (run->plan->choose.include.count || run->plan->choose.exclude.count)
 		run->until.look_ms = LOOK_MS_FILTER;
 	if (run->kernel.is_active)
@@ -286,9 +304,9 @@ static int follow_trace(struct run *run)
 		if (run->until.look_ms > PATCH_LATE_LOOK_MS)
 			run->until.look_ms = PATCH_LATE_LOOK_MS;
 	}
-	while (!status && !is_over(run)) {
-		status = capture_look(&run->capture);
-		rotation_look(&run->rotation, run->capture.trid);
+	while (!run->status && !is_over(run)) {
+		look_at_stream(run);
+		rotation_look(&run->rotation, run->capture.trid, &run->kernel);
 		kernel_look(&run->kernel);
 		patch_late_look(&run->late);
 		trap_late_look(&run->trap_late);
@@ -300,7 +318,7 @@ static int follow_trace(struct run *run)
 	patch_late_end(&run->late);
 	run->until.wake = -1;
 	trap_late_end(&run->trap_late);
-	return status;
+	return run->status;
 }
 
 /*
@@ -387,10 +405,11 @@ static int complete_log(struct run *run)
 	status = capture_finish(&run->capture);
 	open_calls_pass(&open, &run->kernel, run->file.fd);
 	open_calls_fini(&open);
-	status = tool_worse(status, kernel_weave(&run->kernel, &run->file));
+	status = tool_worse(status, kernel_weave(&run->kernel, &run->file,
+						 (struct kernel_meanwhile){ NULL, NULL }));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.path,
 						      run->capture.limit, run->file.fd, &result));
-	rotation_add(&run->rotation, &result);
+	status = tool_worse(status, rotation_add(&run->rotation, &result));
 	/*
 	 * With --quiet the result is printed only if events were lost, if losses are not known, or
 	 * if a loss makes the command exit with 4.

@@ -244,7 +244,8 @@ static void pause_rotation(struct rotation *rotation, int64_t now_ns)
 }
 
 /* The new file has its name before the stream uses it, so a log never lacks its name. */
-static void begin_next(struct rotation *rotation, trace_id_t trid, int64_t now_ns)
+static void begin_next(struct rotation *rotation, trace_id_t trid, struct kernel *kernel,
+		       int64_t now_ns)
 {
 	struct outfile next, last = *rotation->file;
 	char *path;
@@ -265,12 +266,14 @@ static void begin_next(struct rotation *rotation, trace_id_t trid, int64_t now_n
 		return;
 	}
 	*rotation->file = next;
-	note_closed(rotation, &last, rotation->path, now_ns);
-	rotation->path = path;
 	rotation->begun_ns = now_ns;
 	rotation->retry_ns = 0;
 	rotation->pause_ns = PAUSE_NS;
 	rotation->written++;
+	rotation->status = tool_worse(rotation->status,
+				      kernel_weave(kernel, &last, rotation->meanwhile));
+	note_closed(rotation, &last, rotation->path, now_ns);
+	rotation->path = path;
 }
 
 /*
@@ -329,14 +332,14 @@ static void remove_old(struct rotation *rotation, int64_t now_ns)
 		remove_oldest(rotation);
 }
 
-void rotation_look(struct rotation *rotation, trace_id_t trid)
+void rotation_look(struct rotation *rotation, trace_id_t trid, struct kernel *kernel)
 {
 	const int64_t now_ns = until_now_ns();
 
 	if (!rotation->path)
 		return;
 	if (is_due(rotation, now_ns))
-		begin_next(rotation, trid, now_ns);
+		begin_next(rotation, trid, kernel, now_ns);
 	remove_old(rotation, now_ns);
 }
 
@@ -354,16 +357,17 @@ void rotation_each(const struct rotation *rotation, void (*visit)(void *arg, int
 	visit(arg, rotation->file->fd);
 }
 
-void rotation_add(struct rotation *rotation, struct capture_result *result)
+int rotation_add(struct rotation *rotation, struct capture_result *result)
 {
 	if (!rotation->path)
-		return;
+		return TOOL_OK;
 	remove_old(rotation, until_now_ns());
 	capture_add(result, &rotation->sum);
 	result->bytes = total_bytes(rotation);
 	result->logs = rotation->written;
 	result->removed = rotation->removed;
 	result->removed_events = rotation->removed_events;
+	return rotation->status;
 }
 
 void rotation_fini(struct rotation *rotation)

@@ -19,6 +19,7 @@
 #include "base/option.h"
 #include "base/outfile.h"
 #include "live/capture.h"
+#include "live/kernel.h"
 
 extern const struct option_row rotation_rows[]; /* the options */
 
@@ -43,6 +44,9 @@ struct rotation {
 	const struct capture_plan *plan;
 	enum outfile_mode mode;
 	struct outfile *file; /* the present log */
+	/* serves the recording while rotation_look() adds stacks to a log; the caller may set it */
+	struct kernel_meanwhile meanwhile;
+	int status; /* of the earlier logs: their stacks could not be added */
 	char *path;           /* of this log; NULL: the recording has a single log */
 	unsigned number;      /* of this log, in its name */
 	int64_t begun_ns;     /* a time of until_now_ns() */
@@ -63,15 +67,19 @@ int rotation_create(struct rotation *rotation, struct outfile *file,
 /*
  * Begins the next log of the stream if it is time, and removes old logs. The function must be
  * called from time to time. After an error, which it prints, the recording continues with the
- * present log, and the function tries again later.
+ * present log, and the function tries again later. A log that is complete gets its stacks by
+ * kernel_weave(), which may take seconds.
  */
-void rotation_look(struct rotation *rotation, trace_id_t trid);
+void rotation_look(struct rotation *rotation, trace_id_t trid, struct kernel *kernel);
 
 /* Calls visit() with the descriptor of each log that is not removed, the oldest first. */
 void rotation_each(const struct rotation *rotation, void (*visit)(void *arg, int fd), void *arg);
 
-/* Adds the counts of all earlier logs to the result of the present log, which is complete. */
-void rotation_add(struct rotation *rotation, struct capture_result *result);
+/*
+ * Adds the counts of all earlier logs to the result of the present log, which is complete. Returns
+ * the worst status of the earlier logs.
+ */
+int rotation_add(struct rotation *rotation, struct capture_result *result);
 
 /* Frees the memory; the logs remain. */
 void rotation_fini(struct rotation *rotation);

@@ -16,6 +16,7 @@
 #include "base/outfile.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "base/until.h"
 #include "base/vec.h"
 #include "live/kernel_frames.h"
 #include "live/stack_unwind.h"
@@ -169,6 +170,18 @@ static int put_calls(struct weave *weave)
 	return err ? err : weave->reader.err;
 }
 
+/* Calls the function of the caller if it is time. */
+static void serve_caller(struct weave *weave)
+{
+	const int64_t now_ns = weave->meanwhile.call ? until_now_ns() : 0;
+
+	if (!weave->meanwhile.call ||
+	    now_ns - weave->served_ns < KERNEL_LOOK_MS * INT64_C(1000000))
+		return;
+	weave->meanwhile.call(weave->meanwhile.arg);
+	weave->served_ns = until_now_ns();
+}
+
 /* Copies the events of the old log, with the kernel's events between them. */
 static int copy_events(struct weave *weave)
 {
@@ -189,6 +202,7 @@ static int copy_events(struct weave *weave)
 			err = weave_stacked(weave, &event);
 		if (err)
 			return err;
+		serve_caller(weave);
 		if (event.info.posix_event_id == POSIX_TRACE_START)
 			weave->runs = true;
 		else if (event.info.posix_event_id == POSIX_TRACE_STOP) {
@@ -255,6 +269,7 @@ static int weave_begin(struct weave *weave, int fd)
 	if (err)
 		return err;
 	origin.pid = info.pid;
+	origin.begin_ns = info.begin_ns;
 	origin.clock_hz = info.clock_hz;
 	memcpy(origin.host, info.host, sizeof(origin.host));
 	memcpy(origin.clock, info.clock, sizeof(origin.clock));
@@ -299,9 +314,9 @@ static int weave_all(struct weave *weave, int fd)
 	return posix_trace_compose_finish_np(weave->to, &status);
 }
 
-int kernel_weave(struct kernel *kernel, struct outfile *file)
+int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile)
 {
-	struct weave weave = { .kernel = kernel };
+	struct weave weave = { .kernel = kernel, .meanwhile = meanwhile };
 	struct outfile made = { .fd = -1 };
 	/* There are copies of stacks only with --stack or --sample-stack. */
 	const bool has_copies = kernel->plan.stack.globs || kernel->copies;
@@ -329,6 +344,8 @@ int kernel_weave(struct kernel *kernel, struct outfile *file)
 	weave_calls_end(&weave);
 	weave_jit_end(&weave);
 	weave_maps_end(&weave);
+	/* The next log has a table of stacks of its own. */
+	stack_store_fini(&kernel->stacks);
 	posix_trace_close(weave.from);
 	free(weave.stacked);
 	free(weave.kernel_id);

@@ -27,6 +27,8 @@ enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
  */
 struct weave {
 	struct kernel *kernel;
+	struct kernel_meanwhile meanwhile;
+	int64_t served_ns;  /* when meanwhile was called last: a time of until_now_ns() */
 	trace_id_t from;
 	struct posix_trace_composer_np *to;
 	/* kernel_id has an element for each kernel.type */
