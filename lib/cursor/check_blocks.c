@@ -180,10 +180,7 @@ static void judge_schemas(struct ptx_check *check, const struct ptx_log_found *f
 	struct posix_trace_schema_np schema;
 
 	for (uint32_t i = 0; i < found->block.records; i++, entry = ptx_log_schema_next(entry)) {
-		/*
-		 * `text` is NULL if the text is too long, or if it is not a string of the given
-		 * length.
-		 */
+		/* NULL if the schema is too long, or is not a string of the given length. */
 		const char *text = ptx_log_schema_text(entry);
 		const char *why = text ? ptx_schema_parse(text, &schema) :
 				  entry->bytes > PTX_SCHEMA_BYTES ? "it is too long" :
@@ -296,8 +293,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 }
 
 /*
- * The member `status` is not compared, because it cannot be computed from the blocks. Every other
- * member can (FORMAT E2).
+ * Compares each member that can be computed from the blocks (FORMAT E2). The status cannot be
+ * computed. If a log of slots has no blocks, neither can the number of overwritten events.
  */
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {
@@ -319,4 +316,10 @@ void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_lo
 	    sum->time_first != check->sum.time_first || sum->time_last != check->sum.time_last)
 		ptx_check_fault(check, offset, 0,
 				"the END block's sizes or times are not those of the events");
+	if (sum->overwritten != check->sum.overwritten &&
+	    (check->sum.blocks || ptx_stored_is_sequence(check->log)))
+		ptx_check_fault(check, offset, 0,
+				"the END block counts %llu overwritten events, the blocks %llu",
+				(unsigned long long)sum->overwritten,
+				(unsigned long long)check->sum.overwritten);
 }

@@ -252,6 +252,20 @@ START_TEST(index_end_and_names_are_compared_with_the_blocks)
 	reseal(block);
 	expect(&work, 1, "the END block counts 131 events, there are 130");
 
+	work = a_log(POSIX_TRACE_LOOP);
+	block = block_of(&work, PTX_LOG_END, 0);
+	end = (struct ptx_log_end *)(void *)(block + 1);
+	end->sum.overwritten++;
+	reseal(block);
+	expect(&work, 1, "overwritten events, the blocks");
+
+	work = a_log(POSIX_TRACE_APPEND);
+	block = block_of(&work, PTX_LOG_END, 0);
+	end = (struct ptx_log_end *)(void *)(block + 1);
+	end->sum.overwritten = 3;
+	reseal(block);
+	expect(&work, 1, "the END block counts 3 overwritten events, the blocks 0");
+
 	work = a_log(POSIX_TRACE_APPEND);
 	for (unsigned i = 0; i < 2; i++) {
 		block = block_of(&work, PTX_LOG_NAMES, i);
