@@ -31,7 +31,6 @@ void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 	va_start(args, format);
 	vsnprintf(reason, sizeof(reason), format, args);
 	va_end(args);
-	/* There is at most one fault for each byte of the file, so the count does not overflow. */
 	check->result->faults++;
 	/* Faults are counted even if the caller requests no reports. */
 	if (check->report)
@@ -85,8 +84,8 @@ static void check_line(struct ptx_check *check, const char *what, struct ptx_led
 }
 
 /*
- * FORMAT L2: compares the sum of all lines with the total, column by column. All lines are lines of
- * types, or all are lines of threads.
+ * FORMAT L2: compares the sum of all lines with the total, column by column. The lines are either
+ * those of all types or those of all threads.
  */
 static void check_column_sums(struct ptx_check *check, const char *what,
 			      struct ptx_ledger_line *sum)
@@ -319,7 +318,7 @@ static void check_walk_end(struct ptx_check *check)
 		ptx_ledger_export(&check->ledger.total, &result->ledger);
 	} else if (ptx_log_closing_is_valid(closing) &&
 		   !memcmp(closing->state, PTX_LOG_CLOSED, sizeof(closing->state))) {
-		/* The closing area repeats the total of the damaged LEDGER block. */
+		/* The LEDGER block is missing or damaged. The closing area has the same total. */
 		struct ptx_ledger_line total;
 
 		ptx_log_line_load(&total, &closing->total);
@@ -354,8 +353,8 @@ static bool is_beginning(struct ptx_log_window *window)
 }
 
 /*
- * Stores in *why the reason why the log cannot be opened with this header. If the header is right,
- * *why is unchanged.
+ * Stores in *why the reason why the log cannot be opened with this header. The reason can also be a
+ * missing libzstd. Without a reason *why is unchanged.
  */
 static void find_reason(const void *bytes, const char **why)
 {

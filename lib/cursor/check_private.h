@@ -46,8 +46,9 @@ struct ptx_check {
 };
 
 /*
- * Reports a fault at this offset of the file; `bytes` is the length of the part that is wrong. Both
- * are 0 if the fault concerns the whole log. The reason is formatted as by printf().
+ * Reports a fault at this offset of the file. `bytes` is the length of the part that is wrong, or 0
+ * if the fault has no length (blocks are missing there). Both are 0 if the fault concerns the whole
+ * log. The reason is formatted as by printf().
  */
 void ptx_check_fault(struct ptx_check *check, uint64_t offset, uint64_t bytes,
 		     const char *format, ...) __attribute__((format(printf, 4, 5)));

@@ -2,10 +2,10 @@
 /*
  * cursor/check_walk.c - visits all blocks of a log that is checked, in both arrangements.
  *
- * Usually the visit does not rely on the index: in a sequence it looks for each block where the
- * previous block ends. If no valid block is there, the visit searches for the next block and
- * reports the bytes between, so that a fault has an offset and a length. stored_private.h explains
- * the words of log/FORMAT, such as sequence, slot and tail.
+ * In a sequence the visit does not use the index: it looks for each block where the previous block
+ * ends. If no valid block is there, the visit searches for the next block and reports the bytes
+ * between, so that a fault has an offset and a length. stored_private.h explains the words of
+ * log/FORMAT, such as sequence, slot and tail.
  */
 #include <string.h>
 
@@ -13,10 +13,9 @@
 
 /*
  * Called where no valid block follows. Returns true if this is no fault, because the writer still
- * works or was killed here: the last block may be unfinished, or bytes of an older file may follow
- * it. In a log that was completed or closed, the function returns false. If no writer works on the
- * log any more, a wrong checksum is a fault, because a writer that was killed leaves no block with
- * a wrong checksum.
+ * works or was killed: the last block may be unfinished, or bytes of an older file may follow it.
+ * Returns false if the log was completed or closed. A wrong checksum is no fault only while the
+ * writer works: a writer that was killed leaves no block with a wrong checksum.
  */
 static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log_verdict verdict)
 {

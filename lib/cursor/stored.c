@@ -121,8 +121,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				return false;
 			stored_skipped(stored);
 			/*
-			 * The cursor has already passed another block with this number, and has
-			 * returned the events of that block.
+			 * The cursor is already behind this number, so the block is a copy of an
+			 * earlier block, or it is forged.
 			 */
 			if (found.block.number < stored->next_number) {
 				stored->next_offset = found.end;
@@ -158,8 +158,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
  * Returns true if the block is the block that the list of slots has for this slot. In a completed
  * log the list comes from the index. The index has no block numbers, so number_slots() has assumed
  * that the numbers rise by one. If a writer died and a guardian gave up damaged blocks (FORMAT W2),
- * numbers are missing and the assumption is wrong. In this case the function compares first_record,
- * which is in the index.
+ * numbers are missing and the assumption is wrong. So a cursor for salvage also accepts a block
+ * whose first_record is that of the index.
  */
 static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_stored_slot *slot,
 			   const struct ptx_log_block *block)
@@ -174,7 +174,7 @@ static bool stored_belongs(const struct ptx_stored *stored, const struct ptx_sto
 /*
  * Visits the blocks of the list of slots, from the oldest block on. In a log that is being written,
  * the writer may overwrite a slot at any time. The block in the slot then has another number, and
- * the reading ends there.
+ * the slot counts as a damaged part.
  */
 static bool next_in_slots(struct ptx_stored *stored)
 {
@@ -254,8 +254,8 @@ void ptx_stored_rewind(struct ptx_stored *stored)
 	stored->next_offset = PTX_LOG_HEADER_BYTES;
 	stored->next_slot = 0;
 	/*
-	 * FORMAT D3: the numbers of the blocks of a sequence begin with 0. In a log with slots the
-	 * oldest block has the first number.
+	 * FORMAT D3: the numbers of the blocks of a sequence begin with 0. In a log of slots the
+	 * oldest block can have any number.
 	 */
 	stored->next_number = stored->slots ? stored->slot[0].number : 0;
 	stored->any_number = false;

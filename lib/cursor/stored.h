@@ -9,8 +9,9 @@
  *
  * The file is hostile until checked: the cursor copies a part of the file, and verifies every
  * length, offset and checksum in the copy before it uses that value. It reads with pread(), so if
- * another process truncates the file, the result is an error and no signal. Memory is bounded by
- * the largest block, not by the log's size.
+ * another process truncates the file, the result is an error and no signal. The events need memory
+ * for the largest block only. The index and the list of slots also need memory: 48 bytes for each
+ * block at most.
  *
  * Owner     one caller at a time; the functions do not lock. Different cursors are independent.
  * Errors    0 or an error number; errno is unchanged.
@@ -63,9 +64,9 @@ struct ptx_stored_event {
  */
 int ptx_stored_open(int fd, bool salvage, struct ptx_stored **stored);
 /*
- * Like ptx_stored_open(), which waits at most 10 s for the guardian of a killed writer, but does
- * not wait. As long as the guardian runs, the log counts as being written. If `salvage` is false,
- * the result is then EBUSY.
+ * Like ptx_stored_open(), but does not wait for the guardian of a killed writer (ptx_stored_open()
+ * waits at most 10 s). As long as the guardian runs, the log counts as being written; if `salvage`
+ * is false, the result is EBUSY.
  */
 int ptx_stored_open_now(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
@@ -94,7 +95,8 @@ const struct ptx_log_status *ptx_stored_status(const struct ptx_stored *stored);
 
 /*
  * Returns the ledger that the writer completed. If the log has none, the first call reads the whole
- * log and makes a ledger in which the events of the log are counted as reported.
+ * log and makes a ledger in which the events of the log are counted as reported. If the log is
+ * being written, every call does so.
  */
 const struct ptx_ledger *ptx_stored_ledger(const struct ptx_stored *stored);
 
@@ -106,7 +108,7 @@ const char *ptx_stored_name(const struct ptx_stored *stored, unsigned type);
 
 /*
  * Returns the text of the type's schema, or NULL if the log has none. The text was not parsed, so
- * it may not be a schema.
+ * it can be an invalid schema.
  */
 const char *ptx_stored_schema(const struct ptx_stored *stored, unsigned type);
 
@@ -120,8 +122,8 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored);
 int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
- * Returns the number of damaged parts that the cursor has found since ptx_stored_rewind(). A part
- * contains events, names, the index or the ledger. In a log of slots (policy LOOP), the cursor does
+ * Returns the number of damaged parts that the cursor has found since ptx_stored_rewind(), plus the
+ * header and its closing area if they are damaged. In a log of slots (policy LOOP), the cursor does
  * not read the areas of names and lists and the tail while it returns events. This function reads
  * the areas and the tail if the cursor has reached the end.
  */

@@ -56,8 +56,8 @@ const struct ptx_mappings *ptx_stored_mappings(const struct ptx_stored *stored)
 
 /*
  * Counts the events of the log by type and by thread. Opens a second cursor, so that the position,
- * the gap and the window of the caller's cursor are unchanged. The caller's cursor has waited for a
- * guardian if this was wanted. Returns EBADF if the program has closed the descriptor meanwhile.
+ * the gap and the window of the caller's cursor are unchanged. The second cursor does not wait for
+ * a guardian. Returns EBADF if the program has closed the descriptor meanwhile.
  */
 static int count_events(const struct ptx_stored *stored, struct ptx_log_tally *tally)
 {
@@ -130,7 +130,7 @@ void ptx_stored_info(const struct ptx_stored *stored, struct posix_trace_loginfo
 {
 	const struct ptx_log_header *h = &stored->header;
 
-	/* Members that a later version adds are zero. */
+	/* The spare members, which are reserved for later versions, are zero. */
 	memset(info, 0, sizeof(*info));
 	info->complete = stored->complete;
 	info->log_full_policy = (int)h->log_policy;

@@ -43,7 +43,7 @@ struct ptx_stored {
 	uint64_t next_offset;   /* sequence: where the next block begins */
 	uint64_t next_number;
 	uint64_t data_end;      /* sequence: where the blocks end */
-	uint64_t tail;          /* if the log is complete: the offset of TOP */
+	uint64_t tail;          /* in a completed log of slots: the offset of TOP */
 	size_t next_slot;       /* in a log of slots: index into slot[] */
 	int64_t until_ns;       /* the caller excludes younger events */
 	/* sequence: blocks that begin behind it have only younger events than until_ns */
@@ -97,9 +97,9 @@ void ptx_stored_repair(struct ptx_stored *stored);
 bool ptx_stored_read_payload(struct ptx_stored *stored, const struct ptx_log_found *found);
 
 /*
- * Find the blocks, names, lists, index and sum of a log that was not completed. The first function
- * is for a sequence (FORMAT R5), the second function for slots (FORMAT R6). Both return 0 or
- * ENOMEM.
+ * Find the blocks, names, lists and sum of a log that was not completed. The first function
+ * is for a sequence (FORMAT R5) and also finds the index and the ledger. The second function is for
+ * slots (FORMAT R6). Both return 0 or ENOMEM.
  */
 int ptx_stored_recover_sequence(struct ptx_stored *stored);
 int ptx_stored_recover_slots(struct ptx_stored *stored);

@@ -56,7 +56,6 @@ static int note_index(struct ptx_stored *stored, const struct ptx_log_found *fou
 		return ENOMEM;
 	top = &stored->top[stored->tops++];
 	top->offset = found->offset;
-	/* An entry of TOP has the same first_record. */
 	top->first_record = found->block.first_record;
 	top->time_min = found->block.time_min;
 	top->time_top = found->block.time_max;
@@ -206,7 +205,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		/* Only the header is read; the cursor checks the payload. */
 		case PTX_LOG_DATA:
 			before = stored->sum;
-			/* The block is kept, in case its payload turns out to be unfinished. */
+			/* After the loop the payload of the last block is examined. */
 			last = found;
 			/* The counts come from the copy of the header that was checked. */
 			add_block(stored, &found.block);
@@ -229,7 +228,6 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 		case PTX_LOG_SCHEMAS:
 		case PTX_LOG_OBJECTS:
 		case PTX_LOG_MAPPINGS:
-			/* Blocks of types that have no case here are skipped. */
 			err = add_lists(stored, &found);
 			break;
 		}
@@ -237,7 +235,7 @@ int ptx_stored_recover_sequence(struct ptx_stored *stored)
 	/*
 	 * FORMAT R5: the last block's payload must be valid. After a crash of the system the file
 	 * can have the right length, but a hole instead of this payload. If `salvage` is true, the
-	 * block is kept, and the cursor counts it as damaged.
+	 * sum includes the block, and the cursor counts the block as damaged.
 	 */
 	if (!err && !stored->complete && last.end && last.end == offset && !stored->salvage &&
 	    !ptx_log_payload(&stored->window, &last, &why)) {
@@ -268,8 +266,8 @@ static int newest_first(const void *a, const void *b)
 
 /*
  * The number of successive slots without a block after which the search ends. A writer skips no
- * slot (FORMAT R6). So after this number of empty slots there are no more blocks, or the log is too
- * damaged. Without this limit, a sparse file of terabytes would be read to its end.
+ * slot (FORMAT R6). So after this number of empty slots there are no more blocks, or the rest of
+ * the log is lost. Without this limit, a sparse file of terabytes would be read to its end.
  */
 #define EMPTY_SLOTS_MAX 4096u
 
@@ -370,10 +368,6 @@ static void stored_recover_choose(struct ptx_stored *stored)
 		 */
 		if ((!kept || twin) && !is_whole(stored, &slot[i], &found))
 			continue;
-		/*
-		 * The newest block: its header has the number of the oldest block that belongs to
-		 * the log.
-		 */
 		if (!kept)
 			oldest = found.block.oldest;
 		/* The copy within the array is safe, because `kept` is never greater than i. */

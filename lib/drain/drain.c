@@ -290,8 +290,8 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain)
 }
 
 /*
- * Precondition: the last call on the drain was ptx_drain_peek() or ptx_drain_peek_beyond(), and it
- * returned true. The data of the event are invalid afterwards.
+ * Precondition: the last call on the drain was one of the three peek functions, and it returned
+ * true. The data of the event are invalid afterwards.
  */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause)
 {

@@ -37,7 +37,7 @@
  * within this time.
  */
 #define NO_BARRIER_NS 2000000u
-/* After this number of bytes, a controller forgets the pages of another process's stream. */
+/* After it has claimed this many bytes, a controller calls ptx_region_forget() (not in its arena). */
 #define TOUCHED_MOST  (256u << 10)
 
 /*

@@ -112,7 +112,7 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 	/* For a START and a STOP by a call, the controller has recorded the events in its ring. */
 	switch (mark.kind) {
 	case PTX_MARK_FULL:
-		/* The data are 1: the stream stopped by itself (SFLUSH-04). */
+		/* The data of STOP is 1, because the stream stopped by itself (SFLUSH-04). */
 		queue_int(drain, POSIX_TRACE_STOP, mark.ticks, 1);
 		if (drain->flush_policy)
 			synthetic_queue(drain, POSIX_TRACE_OVERFLOW, mark.ticks, NULL, 0);

@@ -24,8 +24,8 @@ void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, b
 void ptx_synthetic_gap(struct ptx_drain *drain, uint64_t after_gap);
 
 /*
- * Removes the first event of the queue. Counts it as delivered if `cause` is PTX_LOST_CAUSES, or
- * else as lost for this cause.
+ * Removes the first event of the queue. Counts it as delivered if `cause` is PTX_LOST_CAUSES,
+ * otherwise as lost for this cause.
  */
 void ptx_synthetic_consume(struct ptx_drain *drain, enum ptx_lost cause);
 

@@ -14,7 +14,7 @@
 
 #include "log/format.h"
 
-/* The header of a compressed block is longer by this number of bytes. */
+/* The number of bytes of the header of a compressed block. */
 #define PTX_LOG_COMPRESSED_HEADER (sizeof(struct ptx_log_block) + sizeof(struct ptx_log_compressed))
 
 struct ptx_log_compressor {
@@ -71,8 +71,8 @@ struct ptx_log_expander {
 
 /*
  * Decompresses a payload whose checksum and lengths were checked. Returns the payload, 8-byte
- * aligned and valid until the next call, or NULL with the reason. *no_memory is set if memory was
- * short, and else unchanged.
+ * aligned and valid until the next call, or NULL with the reason. *no_memory becomes true if memory
+ * was short, and is otherwise unchanged.
  */
 const void *ptx_log_expand(struct ptx_log_expander *expander, const struct ptx_log_block *block,
 			   const struct ptx_log_stored_form *form, const void *stored,

@@ -67,9 +67,9 @@ static void writer_here(struct ptx_log_writer *writer)
 
 /*
  * Makes the UUID of the log and its log_id. Early after boot getrandom() would wait for entropy,
- * and the traced program must not block. So the flag GRND_NONBLOCK is set, and other numbers are
- * used if the call fails. The other numbers need not be secret. They are unique: no two logs of a
- * machine begin at the same time, in the same process, at the same address.
+ * and the traced program must not block. So the flag GRND_NONBLOCK is set. If the call fails, the
+ * ids are made of the time, the process id and the address of *origin. These differ between the
+ * logs of a machine, and they need not be secret.
  */
 static void make_ids(struct ptx_log_origin *origin)
 {
@@ -90,7 +90,7 @@ static void make_ids(struct ptx_log_origin *origin)
 	/* The UUID identifies the log. Each block of the log has log_id. */
 	memcpy(origin->uuid, random.uuid, sizeof(origin->uuid));
 	/* The fixed bits of RFC 4122: version 4, variant 1. */
-	origin->uuid[6] = (uint8_t)((origin->uuid[6] & 0x0f) | 0x40); /* RFC 4122: version 4 */
+	origin->uuid[6] = (uint8_t)((origin->uuid[6] & 0x0f) | 0x40);
 	origin->uuid[8] = (uint8_t)((origin->uuid[8] & 0x3f) | 0x80);
 	origin->log_id = random.log_id;
 }
@@ -109,11 +109,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	make_ids(origin);
 	/*
 	 * Readers compare device and inode with those of their file (FORMAT R4), so that they do
-	 * not mistake a copy of the log for the original.
-	 */
-	/*
-	 * The parameter `fd` is the file of the log. For a pipe, these numbers are those of the
-	 * pipe and harm nothing.
+	 * not mistake a copy of the log for the original. Readers of a pipe do not use them.
 	 */
 	if (!fstat(fd, &st)) {
 		origin->file.device = st.st_dev;
@@ -127,7 +123,7 @@ void ptx_log_origin_here(int fd, struct ptx_log_origin *origin)
 	errno = saved;
 }
 
-/* Returns true if the boot id is unknown. An unknown boot id excludes no machine. */
+/* Returns true if the boot id is unknown. */
 static bool is_zero(const uint8_t id[16])
 {
 	static const uint8_t zero[16];
@@ -136,8 +132,9 @@ static bool is_zero(const uint8_t id[16])
 }
 
 /*
- * The order matters: the boot id separates machines and boots, and start times and inodes of
- * namespaces identify something only within one boot.
+ * The boot id is compared first: it identifies a boot of a machine, and start times and inodes of
+ * namespaces identify something only within one boot. If this process cannot read the boot id, it
+ * compares the others nevertheless.
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 {

@@ -214,9 +214,9 @@ static const char *check_shapes(const struct ptx_log_block *block,
 
 /*
  * The pointer `at` moves over the packed events, which end at the first shape. The pointer `to`
- * moves over the records, which end at the offset in the header. Each event is checked against both
- * ends. Its type, flags and source are those of a shape, which check_shapes() has accepted. So only
- * the index of the shape, the lengths and the time must be checked for each event.
+ * moves over the records, which have record_bytes bytes. Each event is checked against both ends.
+ * Its type, flags and source are those of a shape, which check_shapes() has accepted. So only the
+ * index of the shape, the lengths and the time must be checked for each event.
  */
 const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *payload, uint8_t *to)
 {

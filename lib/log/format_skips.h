@@ -28,7 +28,7 @@ size_t ptx_log_skips_bytes(const struct ptx_ledger *ledger);
 void ptx_log_encode_skips(const struct ptx_ledger *ledger, struct ptx_log_block *block,
 			  void *payload);
 
-/* Returns NULL if the payload agrees with FORMAT 3.13, and else the reason. */
+/* Returns NULL if the payload agrees with FORMAT 3.13, otherwise the reason. */
 const char *ptx_log_check_skips(const struct ptx_log_block *block, const void *payload);
 
 /*

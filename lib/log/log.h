@@ -155,8 +155,9 @@ void ptx_log_account(const struct ptx_log *log, struct ptx_ledger *ledger);
  * before. Bytes in a pipe cannot be removed. So the events that were written to a pipe stay
  * reported, and only the events that are still in memory are removed (CLEAR-09). If the file cannot
  * be truncated, the log keeps all events and the function returns the error. If the new header
- * cannot be written, the function returns the error, and the next write tries again. The ledger may
- * also have events that were reported to other logs, `elsewhere`; these stay reported. NULL: none.
+ * cannot be written, the function returns the error, and the next write tries again. If the ledger
+ * also counts the events of other logs, `elsewhere` is the ledger of those logs, and their events
+ * stay reported; otherwise it is NULL.
  */
 int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
 		  const struct ptx_ledger *elsewhere);
@@ -173,10 +174,10 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);
 
 /*
- * Stores the guardian in the file, which completes the log if the writer is killed. Its process id
- * is `pid`, and it began at `start` (clock ticks after boot). If the writer is killed, readers wait
- * for the guardian (FORMAT 2.2, R4). Does nothing if the file cannot seek. If the write fails,
- * readers do not wait for the guardian, but the log is not damaged. So errors are ignored.
+ * Stores the guardian's process id and start (clock ticks after boot) in the file. If the writer is
+ * killed, the guardian completes the log, and readers wait for the guardian (FORMAT 2.2, R4). Does
+ * nothing if the file cannot seek. If the write fails, readers do not wait for the guardian, but
+ * the log is not damaged. So errors are ignored.
  */
 void ptx_log_guarded(struct ptx_log *log, uint32_t pid, uint64_t start);
 

@@ -15,10 +15,10 @@ bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
 }
 
 /*
- * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged is set to true
- * if a damaged block of this log seems to begin there: the magic is right and a checksum is wrong,
- * or the block runs past the area. If the file ends within the area, the area is incomplete and not
- * damaged.
+ * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged becomes true if
+ * the area begins with a block of another type, or seems to begin with a damaged block of this log:
+ * the magic is right and a checksum is wrong, or the block runs past the area. If the file ends
+ * within the area, the area is incomplete and not damaged.
  */
 static bool find_names(struct ptx_log_window *window, const struct ptx_log_header *h, uint64_t at,
 		       struct ptx_log_found *found, bool *damaged, const char **why)

@@ -51,9 +51,9 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 	     h->slot_bytes) & 7)
 		return "an area of the header is not a multiple of 8";
 	/*
-	 * With each value below 2^48 the sums below cannot overflow, and neither can an offset of a
-	 * slot: its index has 32 bits, and readers stop after 4096 slots without a block (FORMAT
-	 * R6).
+	 * With each value below 2^48 the sums below cannot overflow. The offset of a slot cannot
+	 * overflow either, because readers stop 4096 slots behind the last block of the file
+	 * (FORMAT R6).
 	 */
 	if (h->lists_offset >= PTX_LOG_OFFSET_MAX || h->lists_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
@@ -170,7 +170,7 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 	struct ptx_attr *attr = &facts->attr;
 
 	memset(facts, 0, sizeof(*facts));
-	/* The version is that of this library's structure, however old the log is. */
+	/* This is the version of struct ptx_attr in this library, not the version of the log. */
 	attr->magic = PTX_ATTR_MAGIC;
 	attr->version = PTX_ATTR_VERSION;
 	/* Other bits have a meaning for active streams only. */
@@ -240,7 +240,7 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 	if (block->log_id != log_id)
 		return verdict_with_reason(PTX_LOG_FOREIGN, why,
 					   "this block belongs to another log");
-	/* FORMAT B5. The writer never makes such a block, although its checksum is right. */
+	/* FORMAT B5. The checksum is right, but no writer makes such a block: it is forged. */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return verdict_with_reason(PTX_LOG_WRONG, why,
 					   "the length of a block is impossible");

@@ -78,14 +78,13 @@ const char *ptx_log_check_mapping(const struct ptx_log_mapping *entry)
 
 /*
  * Returns false for an entry that the reader ignores. The path of *mapping points into the entry;
- * ptx_mappings_add() copies it. Fields that a kind does not use stay zero.
+ * ptx_mappings_add() copies it.
  */
 static bool read_mappings_decode(const struct ptx_log_mapping *entry, struct ptx_mapping *mapping)
 {
 	if (entry->kind < PTX_MAPPING_FILE || entry->kind > PTX_MAPPING_CHILD ||
 	    ptx_log_check_mapping(entry))
 		return false;
-	/* Fields that the kind does not have are zero. */
 	memset(mapping, 0, sizeof(*mapping));
 	mapping->kind = entry->kind;
 	mapping->pid = entry->pid;
@@ -111,7 +110,8 @@ static bool read_mappings_decode(const struct ptx_log_mapping *entry, struct ptx
 }
 
 /*
- * ENOSPC of the list means its limit (FORMAT 3.12): further entries are ignored, which is no error.
+ * If the list has reached its limit (FORMAT 3.12), the function ignores further entries and returns
+ * 0.
  */
 int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *payload,
 			    struct ptx_read_lists *lists)

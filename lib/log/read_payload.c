@@ -49,8 +49,7 @@ static const char *check_data(const struct ptx_log_block *block, const uint8_t *
 	uint32_t records = 0;
 	const char *why;
 
-	/* A writer never writes an empty block, and a cursor relies on a first record. */
-	/* FORMAT D2 requires a record with time_min, so there is at least one record. */
+	/* FORMAT D2 requires a record with time_min, and a cursor relies on a first record. */
 	if (!block->records)
 		return "a block without records";
 	/* In a packed block only the lengths are checked; ptx_log_unpack() checks the events. */
@@ -176,8 +175,8 @@ static const char *check_end(const struct ptx_log_block *block, const struct ptx
 }
 
 /*
- * The checksum is compared first (FORMAT B6). So damaged bytes do not reach the other checks. These
- * are necessary because a forged log has correct checksums.
+ * The checksum is compared first (FORMAT B6). So damaged bytes do not reach the other checks. The
+ * other checks are necessary because a forged log has correct checksums.
  */
 const char *ptx_log_check_sum(const struct ptx_log_block *block, const void *stored, size_t bytes)
 {

@@ -57,8 +57,6 @@ int ptx_log_window_open(struct ptx_log_window *window, int fd)
 /* The descriptor is the caller's and stays open. */
 void ptx_log_window_close(struct ptx_log_window *window)
 {
-	/* Each of the two buffers of a window may be NULL. */
-	/* The member `unpacked` is NULL until the window has unpacked a block. */
 	free(window->bytes);
 	free(window->unpacked);
 	ptx_log_expander_end(&window->expander);
@@ -179,8 +177,8 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 
 /*
  * Returns room for the records of a packed block. ptx_log_check_packed() has bounded record_bytes
- * by the payload's length, so the room is at most GROWTH_MAX times as large as the payload in the
- * file.
+ * by the payload's length, so the room is at most GROWTH_MAX (format_pack.c) times as large as the
+ * payload in the file.
  */
 static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 {
@@ -293,8 +291,8 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		uint32_t magic = 0;
 
 		/*
-		 * these bytes cannot be read, perhaps because of a bad block of the disk: try the
-		 * next page
+		 * These bytes cannot be read, perhaps because of a bad block of the disk. The
+		 * search continues with the next page.
 		 */
 		if (!at) {
 			offset += 4096;

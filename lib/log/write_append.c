@@ -6,7 +6,7 @@
  * Appending only writes to memory. If the block has no room for an event, the function returns
  * PTX_LOG_APPEND_WRITE_FIRST. It never writes to the file itself, because the caller may hold the
  * stream's lock. The inline path in write_append.h only checks appender.room, the number of bytes
- * that may be added. So each function that changes one of these limits computes appender.room
+ * that may be added. So each function that changes how much may be added computes appender.room
  * again.
  */
 #include <string.h>

@@ -77,10 +77,9 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 	struct ptx_log_tally tally;
 	uint64_t lost;
 
-	/* This process has made the block, so its records need no check. */
 	/*
-	 * If there is no memory for threads, the events count for no thread, so the sums still
-	 * agree.
+	 * This process has made the block, so its records need no check. If there is no memory for
+	 * threads, the events count for no thread, so the sums still agree.
 	 */
 	ptx_log_tally_init(&tally);
 	ptx_log_tally_records(&tally, records + written, ptx_log_used(log) - written,
@@ -169,8 +168,7 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
 	log->block.first_record = 0;
 	ptx_log_block_begin(log);
 	/*
-	 * After the change of the id, all blocks in the file belong to another log (FORMAT W5). The
-	 * id 0 is not used.
+	 * After the change of the id, all blocks in the file belong to another log (FORMAT W5).
 	 */
 	log->header->log_id = log->header->log_id * UINT64_C(6364136223846793005) + 1;
 	log->header_waits = true;

@@ -38,7 +38,7 @@ static void put_text(char *to, size_t room, const char *from)
 	memcpy(to, from, strnlen(from, room - 1));
 }
 
-/* Sets the fields in the order of FORMAT 2.1. Both flags stay 0, see ptx_log_mark_compressed(). */
+/* Sets the fields in the order of FORMAT 2.1. ptx_log_mark_compressed() sets the flags. */
 void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts *facts,
 			   const struct ptx_log_origin *origin)
 {
@@ -185,8 +185,7 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 		type++;
 		types++;
 	}
-	/* Lines of threads begin behind the last line of a type; all have multiples of 8 bytes. */
-	/* `types` is the number of these lines. */
+	/* The lines of threads begin behind the last line of a type. */
 	thread = (struct ptx_log_thread_line *)type;
 	for (size_t i = 0; i < ledger->threads; i++, thread++) {
 		/*

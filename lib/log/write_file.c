@@ -71,10 +71,9 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 	/* The function returns EBADF, as write() would, before anything is changed. */
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) == O_RDONLY || fstat(fd, &st))
 		return EBADF;
-	/* A pipe or a terminal can receive a sequence only; LOOP and UNTIL_FULL need a file. */
 	/*
 	 * Only a regular file counts as a file that can seek, because on a device a seek may have
-	 * another meaning.
+	 * another meaning. Other files can receive logs of policy APPEND only.
 	 */
 	log->regular = log->positional = S_ISREG(st.st_mode);
 	if (!log->regular)
@@ -145,7 +144,6 @@ void *ptx_log_meta_payload(struct ptx_log *log, size_t payload_bytes)
 	 * A block that exceeds the limit of FORMAT B5 would be invalid for every reader, so the
 	 * function returns NULL, and the caller returns ENOMEM.
 	 */
-	/* The metadata buffer keeps its largest size; it is freed with the log. */
 	if (payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return NULL;
 	if (need > meta->room) {

@@ -111,8 +111,7 @@ static size_t schema_bytes(const char *text)
 
 /*
  * The block has at most 1023 schemas of about 1 KiB each, so it never exceeds the limit of FORMAT
- * B5. ptx_log_meta_payload() has made the padding zero. A block with all entries has flag 1, so
- * that readers discard the entries that they have read before.
+ * B5. ptx_log_meta_payload() has made the padding zero.
  */
 int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {

@@ -171,8 +171,8 @@ static size_t too_many(const struct ptx_log *log)
 }
 
 /*
- * The product cannot overflow: FORMAT H5 bounds slots_offset and slot_bytes of a log that was read,
- * and the index of a slot has 32 bits.
+ * The product cannot overflow: all slots before this slot are in the file, and slot_bytes is less
+ * than 2^48, also in a log that was read (FORMAT H5).
  */
 static uint64_t slot_offset(const struct ptx_log *log, uint32_t slot)
 {
@@ -332,8 +332,8 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 	loop->time_min = block->time_min;
 	loop->time_max = block->time_max;
 	/*
-	 * Types and threads of these events are unknown: they count as events of type 0 and of no
-	 * thread (FORMAT L2).
+	 * Types and threads of the missing events are unknown: they count as events of type 0 and
+	 * of no thread (FORMAT L2).
 	 */
 	if (missing) {
 		loop->overwritten.events += missing;

@@ -381,7 +381,7 @@ static bool can_continue(const struct ptx_log_header *header, bool reopen)
 }
 
 /*
- * A closed log is complete, and is continued only if `reopen` is true. The header is copied from
+ * A log with the state "closed" is continued only if `reopen` is true. The header is copied from
  * the file, so uuid, log_id and areas are unchanged. ptx_log_new() checks the attributes in the
  * header and allocates the memory for them. After an error the caller still owns `fd`.
  */
@@ -430,7 +430,7 @@ static int resume_log(int fd, bool reopen, struct ptx_log **result, struct ptx_l
 		err = EBADF;
 		goto out;
 	}
-	/* The state is "writing", so the file is a regular file. */
+	/* The state is not "streamed", so the log is in a regular file. */
 	log->positional = log->regular = true;
 	err = log->loop ? read_slots(log, &window, tally) : read_blocks(log, &window, tally);
 	if (err)

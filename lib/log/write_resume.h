@@ -11,7 +11,7 @@
 #include "log/log.h"
 
 /*
- * Reads the log in the file `fd`, and makes a struct ptx_log. Its next event follows the last whole
+ * Reads the log in the file `fd`, and makes a struct ptx_log. Further events follow the last whole
  * block of the file. The descriptor must be open for reading and writing. After a success the log
  * owns it. *facts gets the attributes with which the log was created. The parameter `tally` must be
  * initialized and empty. It gets the counts of the log's events, including the events that a LOOP

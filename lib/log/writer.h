@@ -67,10 +67,7 @@ struct ptx_log_meta {
 	uint64_t offset;
 };
 
-/*
- * The names of event types. Each is known, may be written to the file, or waits in the metadata
- * buffer.
- */
+/* The names of event types. Each name is known, waiting in the metadata buffer, or written. */
 struct ptx_log_names {
 	char (*name)[PTX_TYPE_NAME_BYTES];
 	uint64_t known[PTX_TYPE_MAX / 64];
@@ -84,10 +81,7 @@ struct ptx_log_names {
 	unsigned damaged;
 };
 
-/*
- * Schemas, objects and mappings. Entries are known, written, or wait in the metadata buffer, like
- * names.
- */
+/* Schemas, objects and mappings. Their entries have the same three states as names. */
 struct ptx_log_lists {
 	char *schema[PTX_TYPE_MAX]; /* NULL: none */
 	uint64_t known[PTX_TYPE_MAX / 64];

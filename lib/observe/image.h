@@ -26,7 +26,7 @@ struct ptx_image {
 	uint64_t memory;   /* about how many of these bytes are memory and not holes */
 	int fd;
 	bool is_live;      /* a process may write to the arena at the same time */
-	/* its locks show whether the creators of the streams live; NULL: not known */
+	/* its locks show whether the creators of the streams live; NULL: they have ended */
 	const struct ptx_arena *arena;
 	/* called for each part that is wrong, with its place and the reason; may be NULL */
 	void (*fault)(const struct ptx_image *image, uint64_t offset, uint64_t bytes,

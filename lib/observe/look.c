@@ -293,7 +293,7 @@ static void look_at_stream(const struct ptx_image *image, struct ptx_look *look,
 	/* Events of processes that could not map the region are counted in the attachment. */
 	stream->lost[PTX_WRITER_NO_MEMORY] =
 		atomic_load_explicit(&attachment->missed, memory_order_relaxed);
-	/* Without locks, as in a file that was recovered, no creator can be alive. */
+	/* The image of a file that was recovered has no arena. Its creators have ended. */
 	stream->creator = image->arena ? creator_of(image->arena, bit) : PTX_CREATOR_GONE;
 	if (look_at_region(image, look, stream) && is_still_there(image, attachment, bit))
 		look->streams++;

@@ -97,9 +97,9 @@ static int find_marks(struct ptx_drain *drain, unsigned char *buffer)
 }
 
 /*
- * Adds the anchors from which the drain computes the length of a tick: anchor[0] of the region, and
- * the time of the copy if it is known. As long as there is only one anchor, the nominal rate `hz`
- * gives the length of a tick.
+ * Adds the anchors from which the drain computes the length of a tick: anchor[0] of the calibration
+ * and, if it is known, the time of the copy. As long as there is only one anchor, the nominal rate
+ * `hz` gives the length of a tick.
  */
 static void set_scale(struct ptx_drain *drain, const struct ptx_snapshot *snapshot)
 {
@@ -177,9 +177,10 @@ static int make_drain(struct ptx_snapshot *snapshot, struct ptx_drain **result)
 }
 
 /*
- * Returns true if the next event is before since_ns and the log does not need it. OVERFLOW reports
- * the beginning of a gap, and the next event, RESUME, reports the end of the gap. If the gap ends
- * at since_ns or later, the log needs both events, so for OVERFLOW the time of RESUME is compared.
+ * Returns true if the next event is before since_ns and can be omitted from the log. OVERFLOW
+ * reports the beginning of a gap, and the next event, RESUME, reports the end of the gap. If the
+ * gap ends at since_ns or later, the log needs both events, so for OVERFLOW the time of RESUME is
+ * compared.
  */
 static bool is_older(struct ptx_drain *drain, const struct ptx_drain_event *event, int64_t since_ns)
 {

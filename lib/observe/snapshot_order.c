@@ -216,8 +216,8 @@ static uint64_t link_of(const struct order *order, const struct link *link)
 /*
  * Connects the chunks of one ring, oldest first. The header of a chunk has the number of the ring's
  * records before the chunk. If this number differs from the number of records so far, a chunk is
- * missing, and the counts are not exact. Chunks with only younger records than the moment are
- * freed.
+ * missing, and the counts are not exact. Chunks behind the first record that is younger than the
+ * moment are freed.
  */
 static void snapshot_order_chain(struct order *order, const struct link *link, size_t count)
 {
