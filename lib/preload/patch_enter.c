@@ -109,19 +109,23 @@ int shim_vectors;
  *
  * 	DW_CFA_expression rip: lit8 minus deref const1s(-16) and const4s(0x80000) plus
  *
- * In a slot itself, the frame's address (CFA) is 12 bytes above that word. Behind the slot's call,
- * the slot is free again. The word then has the address behind this call, and the real return
- * address is 8 bytes below the word:
+ * In a slot itself, the frame's address (CFA) is 12 bytes above that word, which is 8 bytes below
+ * the stack pointer. Behind the slot's call, the slot is free again. The word then has the address
+ * behind this call, which is no multiple of 16 as the address of a slot is, and the real return
+ * address is 8 bytes below the word. The expression is a sum with one term for each case; the other
+ * term is 0. An expression with dup and bra would be shorter, but valgrind does not know these
+ * operations. It would print a warning in each process, and end the stack there.
  *
- * 	lit12 minus dup deref dup lit15 and bra(9) const4s(0x80000) plus skip(3) drop lit8 minus
+ * 	lit12 minus deref const4s(0x80000) plus   breg7(-8) deref lit15 and lit0 eq   mul
+ * 	breg7(-16)                                breg7(-8) deref lit15 and lit0 ne   mul   plus
  */
 #define RETURN_OF_SLOT \
 	"	.cfi_escape 0x10, 16, 12, 0x38, 0x1c, 0x06, 0x09, 0xf0, 0x1a, " \
 	"0x0d, 0x00, 0x00, 0x08, 0x00, 0x22\n"
 #define RETURN_IN_SLOT \
-	"	.cfi_escape 0x10, 16, 22, 0x3c, 0x1c, 0x12, 0x06, 0x12, 0x3f, 0x1a, " \
-	"0x28, 0x09, 0x00, 0x0d, 0x00, 0x00, 0x08, 0x00, 0x22, 0x2f, 0x03, 0x00, " \
-	"0x13, 0x38, 0x1c\n"
+	"	.cfi_escape 0x10, 16, 28, 0x3c, 0x1c, 0x06, 0x0d, 0x00, 0x00, 0x08, 0x00, 0x22, " \
+	"0x77, 0x78, 0x06, 0x3f, 0x1a, 0x30, 0x29, 0x1e, " \
+	"0x77, 0x70, 0x77, 0x78, 0x06, 0x3f, 0x1a, 0x30, 0x2e, 0x1e, 0x22\n"
 _Static_assert(SHIM_SLOTS * SHIM_SLOT_BYTES == 0x80000, "the expressions have this distance");
 
 /*

@@ -32,6 +32,7 @@ if command -v valgrind >/dev/null && count 2>"$tmp/plain"; then
 	more=$(($(instructions "$tmp/traced") - $(instructions "$tmp/plain")))
 	echo "instructions: $(instructions "$tmp/plain") plain, $more more"
 	check "at most 1000000 instructions more, not $more" test $more -le 1000000
+	check "valgrind can read the library's rules for stacks" lacks traced 'CFI reader'
 fi
 
 # Writable memory of the library counts for the program's limit of data. The memory of patched
