@@ -9,9 +9,10 @@
  *
  * The linker of libposixtrace.so therefore replaces each call of a function FUNCTION below by a
  * call of __wrap_FUNCTION; lib/Makefile.am has the list. The functions of this file have the
- * results and errors of the C library's functions. They are async-signal-safe, may be called by any
- * thread, and are no cancellation points.
+ * results and errors of the C library's functions. All but opendir(), which allocates memory, are
+ * async-signal-safe. Any thread may call them, and none is a cancellation point.
  */
+#include <dirent.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <sys/stat.h>
@@ -76,4 +77,16 @@ int __wrap_openat(int folder, const char *path, int flags, ...)
 	fd = open_directly(folder, path, flags, arguments);
 	va_end(arguments);
 	return fd;
+}
+
+/* The C library's fdopendir() is not replaced by these libraries, because it has no path. */
+DIR *__wrap_opendir(const char *path);
+DIR *__wrap_opendir(const char *path)
+{
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !folder)
+		syscall(SYS_close, fd); /* fdopendir() has failed for lack of memory */
+	return folder;
 }

@@ -206,6 +206,7 @@ REPLACE(ssize_t, readlinkat, (a, b, c, d), int a, const char *b, char *c, size_t
 REPLACE(int, mkdirat, (a, b, c), int a, const char *b, mode_t c)
 REPLACE(int, unlink, (a), const char *a)
 REPLACE(int, unlinkat, (a, b, c), int a, const char *b, int c)
+REPLACE(void *, opendir, (a), const char *a)
 REPLACE(uid_t, geteuid, (), void)
 EOF
 build -o "$tmp/opens" <<'EOF'
@@ -233,6 +234,12 @@ for order in 'LD_PRELOAD=$0:$LD_PRELOAD' 'LD_PRELOAD=$LD_PRELOAD:$0'; do
 	check "$order: the calls of the other library are traced" shows 'ipc.semop'
 	check "$order: the calls of the parent are traced" shows 'process.wait'
 done
+LD_PRELOAD=$tmp/libreplaces.so "$posixtrace" record --force -o "$log" "$tmp/opens" >"$tmp/out" 2>"$tmp/err"
+status=$?
+check "the tool works with the other library" exits 0
+"$decode" "$log" >"$tmp/events"
+check "the tool works with the other library, and the child's call is traced" \
+	shows 'io.open .*path=/nonexist' 1
 
 # set-user-id
 cp "$probe" "$tmp/suid"
