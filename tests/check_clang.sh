@@ -37,4 +37,5 @@ accepts() {
 
 check "clang accepts the library" accepts lib
 check "clang accepts the tool" accepts tools/posixtrace
+check "clang accepts the tests" accepts tests
 finish

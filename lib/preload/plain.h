@@ -14,4 +14,9 @@
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS
 
+/* <stdio.h> then has no inline definitions of functions that the shim defines, such as getchar(). */
+#ifndef __NO_INLINE__
+#define __NO_INLINE__ 1
+#endif
+
 #endif

@@ -2,6 +2,7 @@
 /* Semaphores, queues and shared memory of System V, with known results. */
 #include <errno.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/ipc.h>
 #include <sys/msg.h>
 #include <sys/sem.h>
@@ -76,7 +77,7 @@ static void memory(void)
 
 	MUST(id >= 0 && (address = shmat(id, NULL, SHM_RDONLY)) != (void *)-1);
 	MUST(shmdt(address) == 0 && shmctl(id, IPC_RMID, NULL) == 0);
-	MUST(shmat(id, NULL, 0) == (void *)-1 && shmdt((char *)NULL + 1) == -1);
+	MUST(shmat(id, NULL, 0) == (void *)-1 && shmdt((void *)(uintptr_t)1) == -1);
 }
 
 static int probe_ipc(int argc, char **argv)

@@ -76,7 +76,7 @@ static int process(int argc, char **argv)
 static int process_exec(int argc, char **argv)
 {
 	char *invalid = (char *)(uintptr_t)8, *half[] = { *environ, invalid, NULL };
-	char **vectors[] = { (char **)invalid, (char **)(uintptr_t)-8, half };
+	char **vectors[] = { (char **)(void *)invalid, (char **)(uintptr_t)-8, half };
 	pid_t child;
 
 	MUST(argc >= 1);

@@ -186,10 +186,9 @@ START_TEST(a_stream_is_not_full_before_it_holds_its_size)
 	most = pool->rings.geometry.capacity;
 	reader_init(&reader, pool);
 	writer_begin(&writer, pool, 1);
-	for (size_t n = 0; unread + PTX_IDENT_RECORD_BYTES + small <= most / 2; n++) {
+	for (; unread + PTX_IDENT_RECORD_BYTES + small <= most / 2;
+	     unread += PTX_IDENT_RECORD_BYTES + small)
 		ck_assert(put(&writer, small));
-		unread += PTX_IDENT_RECORD_BYTES + small;
-	}
 	for (int i = 0; i < 4; i++) {
 		reader_read(&reader);
 		reader.n = 0;
