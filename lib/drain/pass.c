@@ -37,7 +37,7 @@
  * within this time.
  */
 #define NO_BARRIER_NS 2000000u
-/* After it has claimed this many bytes, a controller calls ptx_region_forget() (not in its arena). */
+/* after this many claimed bytes, ptx_drain_pass() forgets pages of another process's arena */
 #define TOUCHED_MOST  (256u << 10)
 
 /*
