@@ -261,7 +261,7 @@ void ptx_checkpoint_write(struct ptx_drain *drain, uint64_t events)
 	if (atomic_load_explicit(&other->events, memory_order_relaxed) == events + 1 &&
 	    other->log == drain->log_number) {
 		atomic_store_explicit(&other->events, 0, memory_order_relaxed);
-		drain->settled = true; /* the file has this number before and after the write */
+		drain->settled = true; /* the file already has all events of this checkpoint */
 	}
 }
 
@@ -285,8 +285,8 @@ uint64_t ptx_drain_consumed(const struct ptx_drain *drain)
 }
 
 /*
- * The caller has the stream's lock. In a LOOP stream no chunk must be freed, because the reader has
- * freed each chunk when it left the chunk.
+ * The caller has the stream's lock. In a LOOP stream there is no chunk to free, because the reader
+ * has freed each chunk when it left the chunk.
  */
 void ptx_drain_settle(struct ptx_drain *drain)
 {

@@ -13,7 +13,7 @@
  * In a LOOP stream the reader frees each chunk as soon as it has left the chunk, because writers
  * overwrite unread chunks anyway. If the reader is killed during a flush, or after a flush that
  * failed, the events that have left the rings and are not in the file are lost. The ledger counts
- * them with the cause FLUSH ERROR if a checkpoint has their number, and else as unattributed.
+ * them with the cause FLUSH ERROR if a checkpoint has their number, otherwise as unattributed.
  * Events that the reader has discarded since the last checkpoint, because they are older than the
  * cut, are unattributed, too.
  *

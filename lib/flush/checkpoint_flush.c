@@ -52,7 +52,7 @@ void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpo
 
 /*
  * A hostile traced process may have changed the saved marks. Each saved mark is copied once. It
- * becomes a mark only if its kind is the begin or end of a flush, and if its time is later than the
+ * becomes a mark only if its kind is that of a mark of a flush, and if its time is later than the
  * last delivered event and not in the future. A wrong error number or address only makes the log
  * wrong.
  */

@@ -89,9 +89,10 @@ void ptx_flush_status(struct ptx_flush *flush, struct ptx_flush_status *status, 
 void ptx_flush_wake(struct ptx_flush *flush);
 
 /*
- * ptx_flush_account() adds the events that a LOOP log has overwritten to the ledger. The caller
- * calls ptx_flush_account_begin() before it acquires the stream's lock, and ptx_flush_account_end()
- * after it has released the lock. ptx_flush_account_begin() may wait until a flush has ended.
+ * ptx_flush_account() moves the events that a LOOP log has overwritten from reported to lost. The
+ * caller calls ptx_flush_account_begin() before it acquires the stream's lock, and
+ * ptx_flush_account_end() after it has released the lock. ptx_flush_account_begin() may wait until
+ * a flush has ended.
  */
 void ptx_flush_account_begin(struct ptx_flush *flush);
 void ptx_flush_account_end(struct ptx_flush *flush);

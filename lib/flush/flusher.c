@@ -45,7 +45,7 @@
 #define FAILED_NAP_NS 100000000
 #define POLL_NS_MIN   1000000
 #define POLL_NS_MAX   20000000
-/* how long ptx_flusher_stop() waits until the kernel has removed the thread, and each nap */
+/* ptx_flusher_stop() waits at most GONE_NS, in naps, until the kernel has removed the thread */
 #define GONE_NS         PTX_NS_PER_S
 #define GONE_NAP_NS     20000
 #define BUSY_BYTES_A_NS 1 /* the greatest rate at which writers are assumed to record */

@@ -286,7 +286,7 @@ int ptx_flush_rotate_end(struct ptx_flush *flush, const struct ptx_flush_next *n
 
 	ptx_shield_raise(&shield);
 	pthread_mutex_lock(flush->lock);
-	/* After this call only later mappings are added to the new log. */
+	/* The old log gets all names and lists. The new log gets a copy of the mappings. */
 	ptx_transfer_rest(flush);
 	err = ptx_log_mappings_copy(next->log, old, ptx_clock_realtime() - RECENT_NS, has_ended,
 				    flush->drain);

@@ -14,8 +14,8 @@
 #include <string.h>
 
 /*
- * Consumes decimal digits, or none, and returns their number. A number that is too large for any
- * use counts as the largest.
+ * Consumes decimal digits and returns the number that they show; 0 if there are none. A number that
+ * is too large for any use becomes a number of seven or eight digits.
  */
 static int take_number(const char **at)
 {

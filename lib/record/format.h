@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define PTX_FORMAT_ARGUMENTS 31 /* a field of a schema remains for the error number of %m */
+#define PTX_FORMAT_ARGUMENTS 31 /* a schema has one field more, for the error number of %m */
 #define PTX_FORMAT_NONE      (-1) /* no width, precision or argument */
 #define PTX_FORMAT_WIDTH_MAX 512  /* greater widths and precisions of numbers count as this */
 

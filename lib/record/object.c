@@ -106,8 +106,8 @@ static const struct ptx_object *newest_entry(const struct ptx_object *object, si
 }
 
 /*
- * Entries of pid 0 are valid for every process for which there is no entry of its own. An entry
- * with an empty name means that the object has no name from then on.
+ * Entries of pid 0 are valid for every process that has no entry of its own. An entry with an empty
+ * name means that the object has no name from then on.
  */
 static const struct ptx_object *find_any_process(const struct ptx_object *object, size_t count,
 						 uint64_t pointer, int64_t time_ns)

@@ -655,7 +655,7 @@ void processes_fini(struct processes *processes)
 
 struct kind {
 	char text[ENDED_TEXT];
-	size_t first; /* no earlier row has this end */
+	size_t first; /* index of the first row with this end */
 	size_t count;
 };
 

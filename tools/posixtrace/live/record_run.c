@@ -608,8 +608,8 @@ static void serve_stops(void *arg)
 }
 
 /*
- * launch_execute() calls this function while the child executes the program, which therefore does
- * not wait for it.
+ * launch_execute() calls this function while the child executes the program, so that the program
+ * need not wait.
  */
 static void note_inherited(void *arg)
 {

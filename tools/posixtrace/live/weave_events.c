@@ -236,8 +236,8 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 /*
  * Appends an event if the kernel did not record a switch: a thread has left a CPU twice in
  * succession, or got one twice. On some virtual machines the kernel's tracing has no record of one
- * switch in a hundred. No buffer was full, so these are no lost events. The event is in the place
- * of the later switch, so the missing one was between the thread's event before it and this one.
+ * switch in a hundred. No buffer was full, so these are no lost events. The event has the time of
+ * the later switch. The missing switch was between the thread's previous event and this time.
  */
 static int put_gap(struct weave *weave, const struct kernel_record *record, pid_t tid, int which)
 {
@@ -422,7 +422,7 @@ static int put_event(struct weave *weave, const struct kernel_item *item)
 			 event->bytes);
 }
 
-/* Appends the event that a function had not returned. */
+/* Appends the event of a function that had not returned. */
 static int put_open(struct weave *weave, const struct kernel_record *record)
 {
 	const struct kernel_call *call = &weave->kernel->call[record->other];
@@ -431,7 +431,7 @@ static int put_open(struct weave *weave, const struct kernel_record *record)
 	weave_events_add(&data, &call->span_ns, sizeof(call->span_ns));
 	weave_events_add(&data, &call->function, sizeof(call->function));
 	add_u32(&data, call->depth);
-	/* The library reports its own numbers, and the kernel those of this process's namespace. */
+	/* A record of uprobes has the numbers of this process's namespace, the library its own. */
 	return (weave->kernel->traps ? weave_put : put_as)(weave, weave->id[WEAVE_OPEN], record, 0,
 							   data.byte, data.len);
 }

@@ -94,7 +94,7 @@ static bool add_piece(struct history *history, int64_t begin_ns, int64_t end_ns,
  * that moment. If a call ends later than the call around it, its end is moved to the end of the
  * outer call. Such ends may occur, because the clocks of two processors may differ.
  *
- * sorted has the calls in the order of by_begin(). open[] contains the calls that have begun and
+ * "sorted" has the calls in the order of by_begin(). open[] contains the calls that have begun and
  * not ended, each inside the call before it. "at" is the time up to which pieces exist. The last
  * round of the loop has no call and the greatest time, so that it ends all calls that are still
  * open. Returns false if memory is lacking.

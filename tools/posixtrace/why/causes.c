@@ -567,7 +567,7 @@ static bool is_client_read(const struct call *call)
 static enum why_kind kind_of(const struct call *call, const struct answer *request,
 			     const struct call *through)
 {
-	/* A peer of a connection that the program made should have answered. */
+	/* If the call has a peer, it waited for the peer and not only for the time. */
 	if ((is_vain_wait(call) && !call->peer) || is_timer_read(call) || is_timer_read(through))
 		return WHY_SLEEP;
 	switch ((enum cause)call->cause) {
@@ -737,8 +737,8 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 }
 
 /*
- * Returns the name of a called function: the part of the type's name behind the dot. Functions of
- * <stdio.h> that fill their buffer read.
+ * Returns the name of a called function: the part of the type's name behind the dot. io.fill, by
+ * which functions of <stdio.h> fill their buffers, is a read.
  */
 static const char *function_name(const struct log_type *type)
 {

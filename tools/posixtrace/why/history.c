@@ -700,8 +700,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 /*
  * Copies a name that an event has. A thread may name another thread of its process by the pthread_t
  * of that thread, also before that thread has recorded an event. If the log has no pthread_t of the
- * naming thread, the name is given to this thread. An event of a program has a path, and the last
- * part of the path is the name.
+ * thread that recorded the event, this thread gets the name. An event of a program has a path, and
+ * the last part of the path is the name.
  */
 static void name_thread(struct history *history, struct history_thread *thread,
 			const struct plan *plan, const struct log_type *type,
@@ -772,9 +772,9 @@ static void add_ended(struct history *history, pid_t pid, int32_t signal, int64_
 }
 
 /*
- * Returns whether the process executes no code of the program after an event of its end. After a
- * call of exit(), handlers run, and the process later records process.end, which has no text. After
- * a call of abort(), the program may continue.
+ * Returns whether the process executes no code of the program after an event of its end: the event
+ * is process.end, which has no text, or a call of _exit(). After exit(), handlers of the program
+ * run, and after abort() the program may continue.
  */
 static bool is_last(struct history *history, const struct plan *plan, const struct log_type *type,
 		    const struct posix_trace_event_np *event)

@@ -98,12 +98,12 @@ struct call {
 	uint8_t cause;
 	uint8_t fd_kind;       /* of the descriptor: an enum fd_kind */
 	/* the descriptor is the second of a pair of sockets, or the end of a connection that was
-	 * accepted; of a sleep: flock() locks object */
+	 * accepted; of CAUSE_SLEEP: the thread tries to lock the file by flock() */
 	bool is_second : 1;
 	bool is_in_vain : 1;   /* a poll that reached its time limit */
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
 	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
-	bool is_attempt : 1;   /* it sets a lock of a file */
+	bool is_attempt : 1;   /* a call that sets a lock of a file */
 	bool is_try : 1;       /* a call on an object of System V that does not wait */
 	bool is_limited : 1;   /* it reached the time limit of its socket, such as SO_RCVTIMEO */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
@@ -115,7 +115,7 @@ struct call {
 	bool is_stuck : 1;     /* it did not return, and history.stuck has its facts */
 };
 
-/* Returns whether a call uses a file, and no pipe or queue with a text. */
+/* Returns whether a call uses a file: its text is a path, and not that of a queue or a command. */
 static inline bool call_uses_file(const struct call *call)
 {
 	return call->text && call->fd_kind != FD_QUEUE && call->fd_kind != FD_COMMAND;
@@ -486,7 +486,10 @@ static inline bool history_has_accepted(const struct call *call)
 	return call->cause == CAUSE_PEER && call->other && !call->error;
 }
 
-/* Returns whether a thread was blocked in a wait. A blocked thread had nothing else to do. */
+/*
+ * Returns whether a thread was blocked in a wait. If the log lacks its states, the length of the
+ * wait decides.
+ */
 bool history_was_blocked(const struct history *history, const struct call *wait);
 
 /*

@@ -167,8 +167,7 @@ static struct history_fd new_fd(struct history *history, const struct plan *plan
 
 /*
  * Returns the text that identifies a client, as an index + 1; 0: nothing does. A client that has
- * not bound its UNIX socket has no address, so the path of the server's socket is used. 'own' is
- * the address of this socket.
+ * not bound its UNIX socket has no address, so the path of the server's socket, 'own', is used.
  */
 static uint32_t client_text(struct history *history, uint32_t client, uint32_t own)
 {

@@ -44,7 +44,7 @@ extern const struct tool_command why_command;
 #define UPSTREAM_NS    UINT64_C(10000000)
 #define UPSTREAM_TIMES 10
 
-/* A server that has tried a call in vain this number of times does nothing else meanwhile. */
+/* A server that tries a call in vain at least this number of times counts as doing nothing else. */
 #define SPIN_TIMES 100
 
 /*
@@ -375,8 +375,9 @@ static int add_window(const struct window *window)
 
 /*
  * Finds the longest time in which a server tried a call in vain again and again, such as accept()
- * without a free descriptor. Each of these attempts is a turn, so no turn shows them. A server that
- * looks whether input has arrived is not meant. Returns false if there is no such time.
+ * without a free descriptor. Each attempt is a turn of its own, so no turn shows the whole time.
+ * EAGAIN does not count: a server then only looks whether input has arrived. Returns false if there
+ * is no such time.
  */
 static bool find_spin(struct window *window)
 {

@@ -670,7 +670,8 @@ void why_text(struct out *out, const struct why *why, const struct window *windo
 
 /*
  * If the recorded program ended, and a process that it started went on, prints that process: a
- * daemon, or a command in the background. Its last event must be later by a tenth of the time.
+ * daemon, or a command in the background. Its last event must be later than the window by at least
+ * a tenth of the window's length.
  */
 static void put_later(struct out *out, const struct why *why)
 {
