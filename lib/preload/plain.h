@@ -14,7 +14,10 @@
 #undef _FILE_OFFSET_BITS
 #undef _TIME_BITS
 
-/* <stdio.h> then has no inline definitions of functions that the shim defines, such as getchar(). */
+/*
+ * With this macro <stdio.h> has no inline definitions of functions that the shim defines, such as
+ * getchar().
+ */
 #ifndef __NO_INLINE__
 #define __NO_INLINE__ 1
 #endif
