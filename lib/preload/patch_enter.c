@@ -23,13 +23,10 @@ int shim_vectors;
 #define KEPT_KIND  "2112"
 
 /*
- * The C library's memcpy() and similar functions use registers of 32 and 64 bytes, and clear the
- * upper halves of registers. The instruction xsave would save the registers with less code, but
- * costs several times as much on some virtual machines.
- */
-/*
  * These macros make one instruction for each register; the register's number is pasted into the
- * text.
+ * text. The C library's memcpy() and similar functions use registers of 32 and 64 bytes, and clear
+ * the upper halves of registers. The instruction xsave would save the registers with less code, but
+ * costs several times as much on some virtual machines.
  */
 #define ALL_16(m) \
 	m(0) m(1) m(2) m(3) m(4) m(5) m(6) m(7) m(8) m(9) m(10) m(11) m(12) m(13) m(14) m(15)
@@ -105,7 +102,8 @@ int shim_vectors;
 
 /*
  * The return address of a frame, for unwinders: the word of the stack that held the return address
- * has an address in a slot. The real return address is SHIM_SLOTS * 8 bytes behind the slot.
+ * has an address in a slot. The real return address is 0x80000 bytes (the size of shim_slots)
+ * behind the slot.
  *
  * 	DW_CFA_expression rip: lit8 minus deref const1s(-16) and const4s(0x80000) plus
  *

@@ -57,7 +57,7 @@ struct shim_open {
 };
 
 struct shim_open_process {
-	/* One moment on both clocks, when the process began to use this part. */
+	/* One moment on both clocks, before all calls in this part began. */
 	uint64_t ticks;
 	int64_t realtime_ns;
 	/* 1: stamps are ticks of the processor's counter; 0: of CLOCK_MONOTONIC */

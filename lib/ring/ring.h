@@ -181,7 +181,7 @@ struct ptx_region {
 	/* time of the last search of all rings for an idle ring, in ticks */
 	_Atomic uint64_t searched_at;
 
-	/* Written by a writer that overwrites or finds no room; the reader resets them. */
+	/* Written by writers that overwrite, find no room, or search for spare chunks. */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t cut; /* events up to this time are overwritten */
 	/* time of the first overwritten event, UINT64_MAX = none */
 	_Atomic uint64_t first_overwritten;
@@ -190,7 +190,8 @@ struct ptx_region {
 	/* where the next search for a spare chunk begins: a chunk's number, modulo their number */
 	_Atomic uint32_t spare_looks;
 	_Atomic uint32_t overrun;
-	_Atomic uint32_t looped; /* a LOOP stream is full */
+	/* 1: a LOOP stream has overwritten events, and the reader has delivered none since */
+	_Atomic uint32_t looped;
 	/* up to this number of chunks the pool grows without a search for spare chunks: spare.c */
 	_Atomic uint32_t grows_until;
 	/* number of records that the reader has delivered; only the reader writes this member */

@@ -131,7 +131,7 @@ static inline uint64_t ptx_delivered(uint32_t generation, uint32_t number, uint3
 	       (offset / 8 & 0x3ffffff);
 }
 
-/* Returns the offset if the word names this chunk and generation; else 0. */
+/* Returns the offset if the word names this chunk and generation, otherwise 0. */
 static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation, uint32_t number)
 {
 	uint32_t offset = (uint32_t)(delivered & 0x3ffffff) * 8;
