@@ -33,6 +33,7 @@ static int fake_event(struct posix_trace_composer_np *composer,
 }
 
 #define posix_trace_compose_event_np fake_event
+#include "live/kernel_states.c"
 #include "live/weave_events.c"
 
 /* These functions replace those of the tool that other records need. */
@@ -98,9 +99,9 @@ int weave_traps_put(struct weave *weave, const struct kernel_item *item)
 }
 
 bool kernel_copies_set_stack(struct kernel_copies *copies, uint32_t number,
-			     const struct kernel_frames *frames)
+			     const struct kernel_raw *raw)
 {
-	(void)copies, (void)number, (void)frames;
+	(void)copies, (void)number, (void)raw;
 	return false;
 }
 
@@ -118,9 +119,15 @@ uint32_t kernel_copies_unwind(struct kernel_copies *copies, uint32_t number,
 	return number;
 }
 
-uint32_t kernel_frames_number(const struct kernel_frames *frames, uint32_t number)
+const struct kernel_item *kernel_reader_look(const struct kernel_reader *reader)
 {
-	(void)frames;
+	(void)reader;
+	return NULL;
+}
+
+uint32_t kernel_frames_number(const struct kernel_raw *raw, uint32_t number)
+{
+	(void)raw;
 	return number;
 }
 
@@ -139,7 +146,9 @@ static void weaves(const char *records, const char *expected)
 {
 	struct kernel_trace *const trace = (struct kernel_trace *)&task; /* only a flag */
 	struct kernel kernel = { .pid = 10, .trace = trace, .way = "tracefs" };
-	struct weave weave = { .kernel = &kernel, .runs = true, .has_clock = true };
+	struct kernel_period period = { .calls = 0 };
+	struct weave weave = { .kernel = &kernel, .period = &period, .runs = true,
+			       .has_clock = true };
 
 	for (size_t i = 0; i < WEAVE_TYPES; i++)
 		weave.id[i] = (trace_event_id_t)i;
@@ -162,6 +171,12 @@ static void weaves(const char *records, const char *expected)
 		ck_assert_int_eq(weave_record(&weave, &item), 0);
 	}
 	ck_assert_str_eq(events, expected);
+	/* The next log begins with the state of the thread after the last record. */
+	if (*records && strcmp(records + strlen(records) - 1, "n"))
+		ck_assert_int_eq(kernel_states_get(&kernel.states, 11),
+				 records[strlen(records) - 1] == 'o' ? KERNEL_CONDITION_BLOCKED :
+				 KERNEL_CONDITION_RUNNING);
+	kernel_states_fini(&kernel.states);
 }
 
 START_TEST(no_gap_is_reported_if_each_switch_was_recorded)

@@ -46,16 +46,18 @@ static bool is_over(const struct capture_plan *plan, struct until *until, enum a
 /* The stream of a trace, and its status: TOOL_OK until an error ends the trace. */
 struct follow {
 	struct capture *capture;
+	struct kernel *kernel;
 	int status;
 };
 
-/* Processes the stream, also while a complete log is written again. */
-static void look_at_stream(void *arg)
+/* Processes the stream and the kernel's records, also while a complete log is written again. */
+static void look_at_all(void *arg)
 {
 	struct follow *follow = arg;
 
 	if (!follow->status)
 		follow->status = capture_look(follow->capture);
+	kernel_look(follow->kernel);
 }
 
 /* Waits for the end of the trace. Meanwhile it processes the stream and the kernel's records. */
@@ -63,12 +65,12 @@ static int follow_trace(struct capture *capture, struct rotation *rotation,
 			struct patches *functions, struct kernel *kernel, struct until *until,
 			enum attach_end *end)
 {
-	struct follow follow = { .capture = capture };
+	struct follow follow = { .capture = capture, .kernel = kernel };
 	struct patch_late late = { .plan = NULL };
 	struct trap_late trap_late = { .plan = NULL };
 	struct blocked blocked = { .threads = 0 };
 
-	rotation->meanwhile = (struct kernel_meanwhile){ look_at_stream, &follow };
+	rotation->meanwhile = (struct kernel_meanwhile){ look_at_all, &follow };
 	if (kernel->is_active)
 		until->look_ms = KERNEL_LOOK_MS;
 	if (capture->plan->budget && until->look_ms > BUDGET_LOOK_MS)
@@ -89,9 +91,8 @@ static int follow_trace(struct capture *capture, struct rotation *rotation,
 			until->look_ms = PATCH_LATE_LOOK_MS;
 	}
 	while (!is_over(capture->plan, until, end)) {
-		look_at_stream(&follow);
+		look_at_all(&follow);
 		rotation_look(rotation, capture->trid, kernel);
-		kernel_look(kernel);
 		if (follow.status) {
 			*end = capture->log_failed ? ATTACH_FLUSH_ERROR : ATTACH_ERROR;
 			break;

@@ -28,10 +28,9 @@ const char *enter_contradiction(const struct capture_plan *plan,
 	if (rotation_is_wanted(&plan->rotate) && !capture_keeps(plan))
 		return "--rotate-size and --rotate-time need a log that is never full, and no "
 		       "--loop";
-	if (rotation_is_wanted(&plan->rotate) &&
-	    (kernel_is_wanted(kernel) || kernel_has_calls(kernel)))
-		return "--rotate-size and --rotate-time cannot be used with --sched, --sample, "
-		       "--kernel and --syscalls, which need the whole log at the end";
+	if (rotation_is_wanted(&plan->rotate) && kernel_has_calls(kernel))
+		return "--rotate-size and --rotate-time cannot be used with --syscalls, which "
+		       "needs the whole log at the end";
 	if (kernel->sample_stack && !kernel->sample_hz)
 		return "--sample-stack needs --sample";
 	if (plan->content && is_none)

@@ -18,7 +18,9 @@
 #include "live/kernel_copies.h"
 #include "live/kernel_frames.h"
 #include "live/kernel_part.h"
+#include "live/kernel_traps.h"
 #include "live/kernel_types.h"
+#include "syscalls/syscalls.h"
 
 /*
  * Returns the time of a clock. The result of clock_gettime() is not checked, because it cannot fail
@@ -126,8 +128,8 @@ static void kernel_keep(struct kernel *kernel, struct kernel_record record,
 	 * lost_memory counts records for which this process has no room. The kernel counts its own
 	 * losses.
 	 */
-	if (!kernel_store_keep(&kernel->store, &record, event, data))
-		kernel->lost_memory++;
+	if (!kernel_store_keep(&kernel->period.store, &record, event, data))
+		kernel->period.lost_memory++;
 	/* The number in the inner namespace is looked up now, because the thread may end soon. */
 	if (kernel->has_inner_ids && record.tid > 0)
 		kernel_note_task(kernel, record.tid, NULL);
@@ -288,7 +290,7 @@ static int begin_plan(struct kernel *kernel, const struct kernel_plan *plan, pid
 			take_anchor(kernel);
 		return TOOL_OK;
 	}
-	if (plan->sample_stack && !(kernel->copies = kernel_copies_begin()))
+	if (plan->sample_stack && !(kernel->period.copies = kernel_copies_begin()))
 		return TOOL_FAILURE;
 	if (plan->sample_hz)
 		kernel->frames = kernel_frames_begin();
@@ -348,8 +350,92 @@ void kernel_look(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_look(kernel);
 	kernel_perf_look(kernel);
-	kernel_frames_look(kernel->frames);
+	kernel_frames_look(kernel->frames, &kernel->period.raw);
 	kernel_calls_look(kernel);
+}
+
+/* ------------------------------------------------------------------ periods */
+
+/* Returns how much a sum has grown since the last call, and keeps the sum in *counted. */
+static uint64_t growth_of(uint64_t sum, uint64_t *counted)
+{
+	const uint64_t growth = sum > *counted ? sum - *counted : 0;
+
+	*counted += growth;
+	return growth;
+}
+
+/* Adds the losses since the last call to the present period. */
+static void count_lost(struct kernel *kernel)
+{
+	struct kernel_period *period = &kernel->period;
+
+	period->lost_full += growth_of(kernel_perf_lost(kernel) +
+				       (kernel->trace ? kernel_trace_lost(kernel) : 0),
+				       &kernel->counted_full);
+	if (kernel->syscalls) {
+		period->lost_syscalls += growth_of(syscalls_lost(kernel->syscalls,
+								 SYSCALLS_LOST_CALLS),
+						   &kernel->counted_syscalls);
+		period->lost_traps += growth_of(syscalls_lost(kernel->syscalls,
+							      SYSCALLS_LOST_TRAPS),
+						&kernel->counted_traps);
+	}
+	if (kernel->traps)
+		period->lost_calls += growth_of(kernel->traps->match.lost,
+						&kernel->counted_calls);
+}
+
+void kernel_cut(struct kernel *kernel, bool goes_on, struct kernel_period *period)
+{
+	const bool has_copies = kernel->period.copies;
+
+	if (kernel->is_active && goes_on) {
+		kernel_look(kernel);
+		count_lost(kernel);
+		kernel_frames_complete(kernel->frames, &kernel->period.raw,
+				       &kernel->period.stacks);
+	}
+	*period = kernel->period;
+	kernel->period = (struct kernel_period){ .calls = 0 };
+	/* After an error, which the function prints, samples have no copies of stacks. */
+	if (has_copies && goes_on)
+		kernel->period.copies = kernel_copies_begin();
+}
+
+/* Removes the tasks of threads that have ended, and makes the table of the rest. */
+static void clean_tasks(struct kernel *kernel)
+{
+	size_t count = 0;
+
+	table_fini(&kernel->of_task);
+	for (size_t i = 0; i < kernel->tasks; i++) {
+		struct kernel_task *task = &kernel->task[i];
+
+		task->absences = kernel_absences(task->tid, task->absences);
+		/* If memory is lacking, the thread is looked up again when a record has it. */
+		if (task->absences < KERNEL_ABSENCES &&
+		    table_add(&kernel->of_task, hash_number(HASH_BEGIN, (unsigned)task->tid),
+			      (uint32_t)count))
+			kernel->task[count++] = *task;
+	}
+	kernel->tasks = count;
+}
+
+void kernel_clean(struct kernel *kernel)
+{
+	clean_tasks(kernel);
+	kernel_maps_clean(&kernel->maps);
+}
+
+void kernel_period_fini(struct kernel_period *period)
+{
+	kernel_store_fini(&period->store);
+	stack_store_fini(&period->stacks);
+	kernel_raw_fini(&period->raw);
+	kernel_copies_end(period->copies);
+	free(period->call);
+	*period = (struct kernel_period){ .calls = 0 };
 }
 
 /* The kernel stops recording before the last look, so that this look gets all records. */
@@ -360,7 +446,8 @@ void kernel_stop(struct kernel *kernel)
 	if (kernel->trace)
 		kernel_trace_stop(kernel);
 	kernel_look(kernel);
-	kernel_frames_complete(kernel->frames, &kernel->stacks);
+	kernel_frames_complete(kernel->frames, &kernel->period.raw, &kernel->period.stacks);
+	count_lost(kernel);
 	kernel_traps_complete(kernel);
 }
 
@@ -370,13 +457,11 @@ void kernel_fini(struct kernel *kernel)
 	kernel_perf_fini(kernel);
 	if (kernel->trace)
 		kernel_trace_fini(kernel);
-	kernel_store_fini(&kernel->store);
+	kernel_period_fini(&kernel->period);
+	kernel_states_fini(&kernel->states);
 	free(kernel->task);
 	free(kernel->type);
-	free(kernel->call);
-	stack_store_fini(&kernel->stacks);
 	kernel_maps_fini(&kernel->maps);
-	kernel_copies_end(kernel->copies);
 	kernel_frames_end(kernel->frames);
 	jit_place_end(&kernel->jit_place);
 	table_fini(&kernel->of_task);

@@ -29,7 +29,9 @@
 #include "choose/choose.h"
 #include "functions/traps.h"
 #include "live/jit_map.h"
+#include "live/kernel_frames.h"
 #include "live/kernel_maps.h"
+#include "live/kernel_states.h"
 #include "live/kernel_store.h"
 #include "live/stack_plan.h"
 #include "live/stack_store.h"
@@ -69,6 +71,7 @@ struct kernel_task {
 	pid_t inner_tid, inner_pid;
 	bool is_traced;
 	bool is_begun;         /* a record shows that a traced thread started it */
+	uint8_t absences;      /* of kernel_absences() */
 	/*
 	 * The last switch of the thread. kernel_weave(), which reads the records in order of time,
 	 * sets this member.
@@ -165,6 +168,20 @@ struct kernel_anchor {
 	int64_t realtime_ns, monotonic_ns;
 };
 
+/* The records that become events of one log, with their stacks. All zeros: none. */
+struct kernel_period {
+	struct kernel_store store;
+	struct stack_store stacks;
+	struct kernel_raw raw;
+	struct kernel_copies *copies; /* NULL: none */
+	struct kernel_call *call;
+	size_t calls;
+	uint64_t lost_full;     /* the kernel's memory was full */
+	uint64_t lost_memory;   /* this process had no room */
+	uint64_t lost_syscalls, lost_traps;
+	uint64_t lost_calls;    /* calls of functions for which this process had no memory */
+};
+
 struct kernel_trace;
 struct kernel_traps;
 struct kernel_type;
@@ -180,8 +197,6 @@ struct kernel {
 	struct syscalls *syscalls; /* NULL: neither system calls nor functions are recorded */
 	struct kernel_traps *traps; /* NULL: no functions */
 	struct forms *forms;
-	uint64_t lost_syscalls, lost_traps;
-	uint64_t lost_calls;     /* calls of functions for which this process had no memory */
 	char way[128];           /* the way in which the kernel records, as a text */
 	struct kernel_trace *trace; /* NULL: the kernel does not record by tracefs */
 	struct kernel_cpu {
@@ -193,9 +208,16 @@ struct kernel {
 	int *more;              /* further descriptors, which share the memory */
 	size_t mores;
 	bool switches;          /* perf_event_open() records switches */
-	struct kernel_store store; /* the records */
-	struct stack_store stacks;
-	struct kernel_copies *copies; /* NULL: none */
+	bool counts_lost;       /* the kernel counts the records that each of the events lost */
+	struct kernel_period period; /* the records for the present log */
+	/*
+	 * the sums of the kernel's counts of lost records at the end of the last period: records of
+	 * perf_event_open() and of the tracing, system calls, functions, and calls without memory
+	 */
+	uint64_t counted_full, counted_syscalls, counted_traps, counted_calls;
+	/* for the next kernel_weave(): the stream and the threads at the beginning of the log */
+	bool runs;
+	struct kernel_states states;
 	struct kernel_maps maps; /* which files were mapped, if there are samples */
 	struct kernel_frames *frames; /* NULL: samples are of user mode only */
 	/*
@@ -208,10 +230,6 @@ struct kernel {
 	struct table of_task;
 	struct kernel_type *type;
 	size_t types;
-	struct kernel_call *call;
-	size_t calls;
-	uint64_t lost_full;     /* the kernel's memory was full */
-	uint64_t lost_memory;   /* this process had no room */
 	bool is_counter;        /* records are stamped by the counter, else by CLOCK_MONOTONIC */
 	struct kernel_anchor before, now; /* of the previous and of this look */
 	int64_t error_ns;       /* the greatest error of the anchors so far */
@@ -239,6 +257,15 @@ int kernel_begin(struct kernel *kernel, const struct kernel_plan *plan, pid_t pi
  */
 void kernel_look(struct kernel *kernel);
 
+/*
+ * Ends the period of a log: stores its records in *period, and begins a new period. If the
+ * recording goes on, the function calls kernel_look() first. kernel_period_fini() frees a period.
+ */
+void kernel_cut(struct kernel *kernel, bool goes_on, struct kernel_period *period);
+/* Forgets threads and mappings that no later log needs. No period may be in use. */
+void kernel_clean(struct kernel *kernel);
+void kernel_period_fini(struct kernel_period *period);
+
 /* Ends the recording, and calls kernel_look() a last time. */
 void kernel_stop(struct kernel *kernel);
 void kernel_fini(struct kernel *kernel);
@@ -261,10 +288,11 @@ struct kernel_meanwhile {
 };
 
 /*
- * Writes a new log with the events of a complete log, the stacks that were requested, and the
- * events of the kernel. The new log replaces the old one, and *file is then the new file. Returns
- * TOOL_OK. If it fails, it prints the error, leaves the log unchanged, and returns another status.
- * If the recording goes on in a next log, meanwhile.call() serves it.
+ * Ends the period of a log, and writes a new log with the events of the complete log, the stacks
+ * that were requested, and the events of the kernel. The new log replaces the old one, and *file is
+ * then the new file. Returns TOOL_OK. If it fails, it prints the error, leaves the log unchanged,
+ * and returns another status. If the recording goes on in a next log, meanwhile.call() serves it,
+ * and must call kernel_look(). Otherwise meanwhile.call is NULL.
  */
 struct outfile;
 int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile);

@@ -118,8 +118,6 @@ void kernel_calls_stop(struct kernel *kernel)
 	syscalls_stop(kernel->syscalls);
 	if (kernel->traps)
 		kernel_traps_stop(kernel);
-	kernel->lost_syscalls = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_CALLS);
-	kernel->lost_traps = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_TRAPS);
 }
 
 void kernel_calls_fini(struct kernel *kernel)

@@ -160,9 +160,9 @@ bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t b
 }
 
 bool kernel_copies_set_stack(struct kernel_copies *copies, uint32_t index,
-			     const struct kernel_frames *frames)
+			     const struct kernel_raw *raw)
 {
-	copies->copy[index].number = kernel_frames_number(frames, copies->copy[index].number);
+	copies->copy[index].number = kernel_frames_number(raw, copies->copy[index].number);
 	return copies->copy[index].number != STACK_NONE;
 }
 

@@ -44,7 +44,7 @@ bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t b
  * Gives a copy the final number of its stack. Returns false if there was no room for the stack.
  */
 bool kernel_copies_set_stack(struct kernel_copies *copies, uint32_t index,
-			     const struct kernel_frames *frames);
+			     const struct kernel_raw *raw);
 
 /* Returns the stack that is known without the copy. */
 uint32_t kernel_copies_number(const struct kernel_copies *copies, uint32_t index);

@@ -47,9 +47,6 @@ struct kernel_frames {
 	char *line;
 	size_t line_bytes;
 	bool is_read, has_unknown;
-	struct stack_store raw; /* stacks whose functions are not yet known */
-	uint32_t *number;  /* by number in raw: the number in the caller's store */
-	size_t numbers;
 };
 
 /* Returns the error number by which the kernel refuses samples of its own code, or 0. */
@@ -118,15 +115,20 @@ struct kernel_frames *kernel_frames_begin(void)
 	return kernel_frames_refusal() ? NULL : calloc(1, sizeof(struct kernel_frames));
 }
 
+void kernel_raw_fini(struct kernel_raw *raw)
+{
+	stack_store_fini(&raw->raw);
+	free(raw->number);
+	*raw = (struct kernel_raw){ .numbers = 0 };
+}
+
 void kernel_frames_end(struct kernel_frames *frames)
 {
 	if (!frames)
 		return;
 	if (frames->file)
 		fclose(frames->file);
-	stack_store_fini(&frames->raw);
 	free(frames->line);
-	free(frames->number);
 	free(frames->function);
 	free(frames->text);
 	free(frames);
@@ -218,10 +220,10 @@ static void read_part(struct kernel_frames *frames, size_t lines)
 	frames->file = NULL;
 }
 
-void kernel_frames_look(struct kernel_frames *frames)
+void kernel_frames_look(struct kernel_frames *frames, const struct kernel_raw *raw)
 {
-	if (frames && frames->raw.stacks >= DUE)
-		read_part(frames, frames->raw.stacks < URGENT ? STEP : SIZE_MAX);
+	if (frames && raw->raw.stacks >= DUE)
+		read_part(frames, raw->raw.stacks < URGENT ? STEP : SIZE_MAX);
 }
 
 /*
@@ -288,8 +290,8 @@ static void name_chain(struct kernel_frames *frames, uint64_t *chain, size_t len
 	}
 }
 
-uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *store,
-			    const uint64_t *chain, uint64_t count)
+uint32_t kernel_frames_keep(struct kernel_frames *frames, struct kernel_raw *raw,
+			    struct stack_store *store, const uint64_t *chain, uint64_t count)
 {
 	uint64_t copy[STACK_FRAMES];
 	bool has_kernel;
@@ -297,7 +299,7 @@ uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *st
 	uint32_t number;
 
 	if (has_kernel && !frames->is_read) {
-		number = stack_store_keep(&frames->raw, copy, length);
+		number = stack_store_keep(&raw->raw, copy, length);
 		if (number != STACK_NONE)
 			return number | RAW;
 		/* There is no room for further stacks without names. */
@@ -308,31 +310,32 @@ uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *st
 	return stack_store_keep(store, copy, length);
 }
 
-void kernel_frames_complete(struct kernel_frames *frames, struct stack_store *store)
+void kernel_frames_complete(struct kernel_frames *frames, struct kernel_raw *raw,
+			    struct stack_store *store)
 {
-	const size_t known = frames ? frames->numbers : 0;
+	const size_t known = raw->numbers;
 
-	if (!frames || frames->raw.stacks == known)
+	if (!frames || raw->raw.stacks == known)
 		return;
 	read_part(frames, SIZE_MAX);
-	if (!vec_grow(&frames->number, known, frames->raw.stacks - known))
+	if (!vec_grow(&raw->number, known, raw->raw.stacks - known))
 		return;
-	for (size_t i = known; i < frames->raw.stacks; i++) {
-		const struct stack *stack = &frames->raw.stack[i];
-		uint64_t *chain = frames->raw.frame + stack->first;
+	for (size_t i = known; i < raw->raw.stacks; i++) {
+		const struct stack *stack = &raw->raw.stack[i];
+		uint64_t *chain = raw->raw.frame + stack->first;
 
 		name_chain(frames, chain, stack->count);
-		frames->number[i] = stack_store_keep(store, chain, stack->count);
+		raw->number[i] = stack_store_keep(store, chain, stack->count);
 	}
-	frames->numbers = frames->raw.stacks;
+	raw->numbers = raw->raw.stacks;
 }
 
-uint32_t kernel_frames_number(const struct kernel_frames *frames, uint32_t number)
+uint32_t kernel_frames_number(const struct kernel_raw *raw, uint32_t number)
 {
 	if (number == STACK_NONE || !(number & RAW))
 		return number;
 	number &= ~RAW;
-	return number < frames->numbers ? frames->number[number] : STACK_NONE;
+	return number < raw->numbers ? raw->number[number] : STACK_NONE;
 }
 
 /* Writes one name. A name that is too long loses its end. */

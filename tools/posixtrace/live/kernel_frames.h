@@ -21,6 +21,16 @@
 struct kernel_frames;
 struct posix_trace_composer_np;
 
+/* The stacks of one log whose functions of the kernel have no names yet. All zeros: none. */
+struct kernel_raw {
+	struct stack_store raw;
+	uint32_t *number;  /* by number in raw: the number in the caller's store */
+	size_t numbers;
+};
+
+/* Frees the memory. There are no stacks afterwards. */
+void kernel_raw_fini(struct kernel_raw *raw);
+
 /*
  * Finds out whether samples may have functions of the kernel. Returns NULL, or the reason why not.
  * The text is a constant.
@@ -41,21 +51,22 @@ void kernel_frames_end(struct kernel_frames *frames);
  * NULL, the function omits addresses of the kernel. Returns the number of the stack for
  * kernel_frames_number(), or STACK_NONE if there is no room for it.
  */
-uint32_t kernel_frames_keep(struct kernel_frames *frames, struct stack_store *store,
-			    const uint64_t *chain, uint64_t count);
+uint32_t kernel_frames_keep(struct kernel_frames *frames, struct kernel_raw *raw,
+			    struct stack_store *store, const uint64_t *chain, uint64_t count);
 
 /* Reads a part of the names, if enough stacks need them. */
-void kernel_frames_look(struct kernel_frames *frames);
+void kernel_frames_look(struct kernel_frames *frames, const struct kernel_raw *raw);
 
 /* Reads all names that are missing, and puts all stacks that were kept into the store. */
-void kernel_frames_complete(struct kernel_frames *frames, struct stack_store *store);
+void kernel_frames_complete(struct kernel_frames *frames, struct kernel_raw *raw,
+			    struct stack_store *store);
 
 /*
  * Returns the number that a stack of kernel_frames_keep() has in the store.
  * kernel_frames_complete() must be called before. STACK_NONE means that there was no room for the
  * stack.
  */
-uint32_t kernel_frames_number(const struct kernel_frames *frames, uint32_t number);
+uint32_t kernel_frames_number(const struct kernel_raw *raw, uint32_t number);
 
 /* Writes the names of the functions that occur in stacks. Returns 0 or an error number. */
 int kernel_frames_names(const struct kernel_frames *frames, struct posix_trace_composer_np *to);

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pidset.h"
 #include "base/vec.h"
 #include "inject/memory.h"
+#include "live/kernel_states.h"
 
 #define MAPS_MAX ((size_t)1 << 18) /* limits the memory for notes of a long recording */
 
@@ -150,6 +152,42 @@ void kernel_maps_sort(struct kernel_maps *maps)
 {
 	if (maps->maps)
 		qsort(maps->map, maps->maps, sizeof(*maps->map), in_order);
+}
+
+/* Adds the processes that are kept, and then their ancestors, whose notes follow or precede. */
+static void find_kept(struct kernel_maps *maps, struct pidset *kept)
+{
+	size_t count;
+
+	for (size_t i = 0; i < maps->maps; i++) {
+		struct kernel_map *map = &maps->map[i];
+
+		map->absences = kernel_absences(map->pid, map->absences);
+		if (map->absences < KERNEL_ABSENCES)
+			pidset_index(kept, map->pid);
+	}
+	do {
+		count = kept->count;
+		for (size_t i = 0; i < maps->maps; i++)
+			if (maps->map[i].kind == KERNEL_MAP_FORK &&
+			    pidset_find(kept, maps->map[i].pid) != TABLE_NONE)
+				pidset_index(kept, maps->map[i].parent);
+	} while (kept->count > count);
+}
+
+void kernel_maps_clean(struct kernel_maps *maps)
+{
+	struct pidset kept = { .count = 0 };
+	size_t count = 0;
+
+	find_kept(maps, &kept);
+	for (size_t i = 0; i < maps->maps; i++)
+		if (pidset_find(&kept, maps->map[i].pid) != TABLE_NONE)
+			maps->map[count++] = maps->map[i];
+		else
+			free(maps->map[i].path);
+	maps->maps = count;
+	pidset_fini(&kept);
 }
 
 void kernel_maps_fini(struct kernel_maps *maps)

@@ -26,6 +26,7 @@ struct kernel_map {
 	uint64_t start, end, offset, inode; /* FILE */
 	char *path;                         /* FILE; otherwise NULL */
 	pid_t pid, parent;                  /* parent: FORK */
+	uint8_t absences;                   /* of kernel_absences() */
 	enum kernel_map_kind kind;
 };
 
@@ -53,6 +54,12 @@ void kernel_maps_take(struct kernel_maps *maps, const struct perf_event_header *
  * later mappings. If they cannot be read, nothing is noted.
  */
 void kernel_maps_read(struct kernel_maps *maps, pid_t pid, int64_t time_ns);
+
+/*
+ * Removes the notes of processes that have ended, except those of which a process that exists has
+ * inherited mappings.
+ */
+void kernel_maps_clean(struct kernel_maps *maps);
 
 /* Sorts the notes by process and time. */
 void kernel_maps_sort(struct kernel_maps *maps);

@@ -46,6 +46,8 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
  */
 void kernel_perf_mark(struct kernel *kernel);
 void kernel_perf_look(struct kernel *kernel);
+/* Returns the number of records that were lost so far; 0 if only the records show it. */
+uint64_t kernel_perf_lost(const struct kernel *kernel);
 void kernel_perf_stop(struct kernel *kernel);
 void kernel_perf_fini(struct kernel *kernel);
 
@@ -79,6 +81,8 @@ void kernel_traps_fini(struct kernel *kernel);
 #ifdef HAVE_TRACEFS
 int kernel_trace_begin(struct kernel *kernel, const char **why);
 void kernel_trace_look(struct kernel *kernel);
+/* Returns the number of records that the kernel could not keep so far. */
+uint64_t kernel_trace_lost(const struct kernel *kernel);
 void kernel_trace_stop(struct kernel *kernel);
 void kernel_trace_fini(struct kernel *kernel);
 #else
@@ -89,6 +93,11 @@ static inline int kernel_trace_begin(struct kernel *kernel, const char **why)
 	return ENOSYS;
 }
 static inline void kernel_trace_look(struct kernel *kernel) { (void)kernel; }
+static inline uint64_t kernel_trace_lost(const struct kernel *kernel)
+{
+	(void)kernel;
+	return 0;
+}
 static inline void kernel_trace_stop(struct kernel *kernel) { (void)kernel; }
 static inline void kernel_trace_fini(struct kernel *kernel) { (void)kernel; }
 #endif

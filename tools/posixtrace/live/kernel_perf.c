@@ -64,6 +64,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		.sample_id_all = 1, .inherit = 1, .disabled = starts, .enable_on_exec = starts,
 		.exclude_kernel = 1, .exclude_hv = 1, .use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
+		.read_format = kernel->counts_lost ? PERF_FORMAT_LOST : 0,
 	};
 
 	if (event == EVENT_SAMPLE)
@@ -88,7 +89,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 	 * The fields of a copy of the stack follow the other fields. Samples of page faults have no
 	 * copy.
 	 */
-	if (event == EVENT_SAMPLE && kernel->copies) {
+	if (event == EVENT_SAMPLE && kernel->period.copies) {
 		attr.sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
 		attr.sample_regs_user = kernel_copies_registers();
 		attr.sample_stack_user = kernel->plan.stack.bytes ?
@@ -100,7 +101,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 /* Maps the memory of a CPU. Returns false, with errno, if the kernel refuses it. */
 static bool map_memory(const struct kernel *kernel, struct kernel_cpu *cpu)
 {
-	cpu->memory = perf_map(cpu->fd, kernel->copies ? COPY_PAGES : DATA_PAGES);
+	cpu->memory = perf_map(cpu->fd, kernel->period.copies ? COPY_PAGES : DATA_PAGES);
 	return cpu->memory;
 }
 
@@ -238,9 +239,21 @@ static int open_cpus(struct kernel *kernel)
 	return err;
 }
 
+/* Returns whether the kernel counts the lost records of each event; Linux does from 6.0 on. */
+static bool can_count_lost(void)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
+		.disabled = 1, .exclude_kernel = 1, .read_format = PERF_FORMAT_LOST,
+	};
+
+	return !perf_try(&attr, 0);
+}
+
 int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool starts)
 {
 	kernel->switches = switches;
+	kernel->counts_lost = can_count_lost();
 	/*
 	 * Samples of whole CPUs are possible only with the kernel's tracing, which shows which
 	 * threads are recorded.
@@ -315,8 +328,8 @@ static void add_sample(struct kernel *kernel, struct kernel_record record,
 {
 	uint32_t index;
 
-	if (kernel->copies &&
-	    kernel_copies_keep(kernel->copies, rest, bytes, record.other, &index)) {
+	if (kernel->period.copies &&
+	    kernel_copies_keep(kernel->period.copies, rest, bytes, record.other, &index)) {
 		record.kind = KERNEL_COPY;
 		record.other = index;
 	}
@@ -351,12 +364,14 @@ static void take_sample(struct kernel *kernel, const unsigned char *data, size_t
 	record.tid = (pid_t)sample.tid;
 	record.cpu = (uint16_t)sample.cpu;
 	/* Only samples of the CPU may have functions of the kernel. */
-	record.other = kernel_frames_keep(sample.address ? NULL : kernel->frames, &kernel->stacks,
-					  chain, sample.count);
+	record.other = kernel_frames_keep(sample.address ? NULL : kernel->frames,
+					  &kernel->period.raw, &kernel->period.stacks, chain,
+					  sample.count);
 	if (record.other == STACK_NONE)
-		kernel->lost_memory++;
+		kernel->period.lost_memory++;
 	else if (sample.address)
-		keep_fault(kernel, record, &sample, stack_store_top(&kernel->stacks, record.other));
+		keep_fault(kernel, record, &sample,
+			   stack_store_top(&kernel->period.stacks, record.other));
 	else
 		add_sample(kernel, record, &sample, data + used, bytes - used);
 }
@@ -412,9 +427,14 @@ static void take_record(void *arg, const struct perf_event_header *header)
 		record.kind = KERNEL_EXIT;
 		break;
 	case PERF_RECORD_LOST:
-		/* The number of lost records follows an identifier of the event. */
+		/*
+		 * The number of lost records follows an identifier of the event. The kernel writes
+		 * this record when there is room again, perhaps in a later period, so the counts of
+		 * the events are better.
+		 */
 		memcpy(&count, data + sizeof(uint64_t), sizeof(count));
-		kernel->lost_full += count;
+		if (!kernel->counts_lost)
+			kernel->period.lost_full += count;
 		return;
 	default:
 		take_map(kernel, header, bytes - sizeof(trailer), trailer.time);
@@ -435,6 +455,27 @@ void kernel_perf_look(struct kernel *kernel)
 {
 	for (size_t i = 0; i < kernel->cpus; i++)
 		perf_read(kernel->cpu[i].memory, kernel->cpu[i].head, take_record, kernel);
+}
+
+/* Returns the number of records that an event has lost, with those of inherited events. */
+static uint64_t lost_of(int fd)
+{
+	struct {
+		uint64_t value, lost;
+	} count;
+
+	return read(fd, &count, sizeof(count)) == (ssize_t)sizeof(count) ? count.lost : 0;
+}
+
+uint64_t kernel_perf_lost(const struct kernel *kernel)
+{
+	uint64_t lost = 0;
+
+	for (size_t i = 0; kernel->counts_lost && i < kernel->cpus; i++)
+		lost += lost_of(kernel->cpu[i].fd);
+	for (size_t i = 0; kernel->counts_lost && i < kernel->mores; i++)
+		lost += lost_of(kernel->more[i]);
+	return lost;
 }
 
 /* The descriptors remain open, because the memory is read once more. */

@@ -651,11 +651,11 @@ void kernel_trace_look(struct kernel *kernel)
 		look_at(kernel, &trace->memory[i]);
 }
 
-/* Adds the numbers of records that the kernel could not keep, from the statistics of each CPU. */
-static void count_lost(struct kernel *kernel)
+uint64_t kernel_trace_lost(const struct kernel *kernel)
 {
 	static const char *const names[] = { "overrun:", "commit overrun:", "dropped events:" };
-	struct kernel_trace *trace = kernel->trace;
+	const struct kernel_trace *trace = kernel->trace;
+	uint64_t lost = 0;
 	char file[64], *text;
 	int bytes;
 
@@ -663,15 +663,15 @@ static void count_lost(struct kernel *kernel)
 		snprintf(file, sizeof(file), "per_cpu/cpu%d/stats", trace->memory[cpu].cpu);
 		text = tracefs_instance_file_read(trace->instance, file, &bytes);
 		for (size_t i = 0; text && i < sizeof(names) / sizeof(*names); i++)
-			kernel->lost_full += procfile_number(text, names[i], 10, 0);
+			lost += procfile_number(text, names[i], 10, 0);
 		free(text);
 	}
+	return lost;
 }
 
 void kernel_trace_stop(struct kernel *kernel)
 {
 	tracefs_trace_off(kernel->trace->instance);
-	count_lost(kernel);
 }
 
 void kernel_trace_fini(struct kernel *kernel)

@@ -56,15 +56,15 @@ static void note_module(struct kernel *kernel, const struct syscalls_record *rec
 static void keep_open(struct kernel *kernel, const struct match_call *call)
 {
 	struct kernel_record record = { .pid = call->pid, .tid = call->tid, .kind = KERNEL_CALL,
-					.other = (uint32_t)kernel->calls };
+					.other = (uint32_t)kernel->period.calls };
 
 	if (!kernel->traps->wants_opens)
 		return;
-	if (!vec_grow(&kernel->call, kernel->calls, 1)) {
-		kernel->lost_calls++;
+	if (!vec_grow(&kernel->period.call, kernel->period.calls, 1)) {
+		kernel->period.lost_calls++;
 		return;
 	}
-	kernel->call[kernel->calls++] = (struct kernel_call){
+	kernel->period.call[kernel->period.calls++] = (struct kernel_call){
 		.function = call->function, .depth = call->depth,
 		.span_ns = call->end_ns - call->begin_ns,
 	};
@@ -485,7 +485,6 @@ void kernel_traps_complete(struct kernel *kernel)
 {
 	if (!kernel->traps)
 		return;
-	kernel->lost_calls += kernel->traps->match.lost;
 	match_end(&kernel->traps->match, (uint64_t)kernel->now.monotonic_ns);
 }
 

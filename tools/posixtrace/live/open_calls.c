@@ -328,13 +328,13 @@ static void pass_call(struct kernel *kernel, const struct open_call *call, int64
 	struct kernel_record record = {
 		.time_ns = (end_ns > call->begin_ns ? end_ns : call->begin_ns) + 1,
 		.pid = call->pid, .tid = call->tid, .kind = KERNEL_CALL,
-		.other = (uint32_t)kernel->calls,
+		.other = (uint32_t)kernel->period.calls,
 	};
 
-	if (!vec_grow(&kernel->call, kernel->calls, 1) ||
-	    !kernel_store_keep(&kernel->store, &record, NULL, NULL))
+	if (!vec_grow(&kernel->period.call, kernel->period.calls, 1) ||
+	    !kernel_store_keep(&kernel->period.store, &record, NULL, NULL))
 		return;
-	kernel->call[kernel->calls++] = (struct kernel_call){
+	kernel->period.call[kernel->period.calls++] = (struct kernel_call){
 		.function = call->function, .depth = call->depth,
 		.span_ns = (uint64_t)(record.time_ns - call->begin_ns)
 	};

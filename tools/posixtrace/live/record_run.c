@@ -275,6 +275,7 @@ static void serve_recording(void *arg)
 	struct run *run = arg;
 
 	look_at_stream(run);
+	kernel_look(&run->kernel);
 	/* With --crash, children wait until this process has seen their signals. */
 	if (has_program(run))
 		reap_children(run);

@@ -117,6 +117,17 @@ static int read_threads(struct weave *weave)
 	return 0;
 }
 
+void weave_serve(struct weave *weave)
+{
+	const int64_t now_ns = weave->meanwhile.call ? until_now_ns() : 0;
+
+	if (!weave->meanwhile.call ||
+	    now_ns - weave->served_ns < KERNEL_LOOK_MS * INT64_C(1000000))
+		return;
+	weave->meanwhile.call(weave->meanwhile.arg);
+	weave->served_ns = until_now_ns();
+}
+
 /*
  * Appends the kernel events up to a time, if the stream ran then. Drops kernel events of other
  * times.
@@ -127,8 +138,10 @@ static int put_until(struct weave *weave, int64_t time_ns)
 	int err = 0;
 
 	for (; !err && (item = kernel_reader_look(&weave->reader)) != NULL &&
-	       item->record.time_ns <= time_ns; kernel_reader_skip(&weave->reader))
+	       item->record.time_ns <= time_ns; kernel_reader_skip(&weave->reader)) {
 		err = weave_record(weave, item);
+		weave_serve(weave);
+	}
 	return err ? err : weave->reader.err;
 }
 
@@ -170,39 +183,30 @@ static int put_calls(struct weave *weave)
 	return err ? err : weave->reader.err;
 }
 
-/* Calls the function of the caller if it is time. */
-static void serve_caller(struct weave *weave)
-{
-	const int64_t now_ns = weave->meanwhile.call ? until_now_ns() : 0;
-
-	if (!weave->meanwhile.call ||
-	    now_ns - weave->served_ns < KERNEL_LOOK_MS * INT64_C(1000000))
-		return;
-	weave->meanwhile.call(weave->meanwhile.arg);
-	weave->served_ns = until_now_ns();
-}
-
 /* Copies the events of the old log, with the kernel's events between them. */
 static int copy_events(struct weave *weave)
 {
+	const bool goes_on = weave->meanwhile.call;
 	struct posix_trace_ledger_np stops;
 	struct posix_trace_event_np event;
 	int end = 0, err = posix_trace_get_ledger_type_np(weave->from, POSIX_TRACE_STOP, &stops);
 
 	if (!err)
-		err = kernel_reader_begin(&weave->reader, &weave->kernel->store);
+		err = kernel_reader_begin(&weave->reader, &weave->period->store);
+	if (!err && weave->runs)
+		err = weave_states(weave);
 	while (!err && !(err = posix_trace_getnext_np(weave->from, &event, &end)) && !end) {
 		/*
 		 * If the event is late, put_until() appends nothing, because the kernel's events up
 		 * to its time have been appended.
 		 */
-		err = is_end(&event, stops.reported) ? put_rest(weave, &event) :
-						       put_until(weave, event.time_ns);
+		err = !goes_on && is_end(&event, stops.reported) ?
+			      put_rest(weave, &event) : put_until(weave, event.time_ns);
 		if (!err)
 			err = weave_stacked(weave, &event);
 		if (err)
 			return err;
-		serve_caller(weave);
+		weave_serve(weave);
 		if (event.info.posix_event_id == POSIX_TRACE_START)
 			weave->runs = true;
 		else if (event.info.posix_event_id == POSIX_TRACE_STOP) {
@@ -210,6 +214,9 @@ static int copy_events(struct weave *weave)
 			stops.reported--;
 		}
 	}
+	/* The period of this log ended when the kernel's records were read after its last event. */
+	if (!err && goes_on)
+		err = put_until(weave, INT64_MAX);
 	/*
 	 * Some calls may end later than the last event, because the stream may have ended before
 	 * the last process.
@@ -226,6 +233,7 @@ static int copy_events(struct weave *weave)
 static int count_lost(struct weave *weave)
 {
 	const struct kernel *kernel = weave->kernel;
+	const struct kernel_period *period = weave->period;
 	const trace_event_id_t record = weave->id[kernel->plan.sched ? WEAVE_OUT : WEAVE_SAMPLE];
 	const trace_event_id_t call = weave->id[WEAVE_CALL];
 	const struct {
@@ -233,11 +241,11 @@ static int count_lost(struct weave *weave)
 		int cause;
 		trace_event_id_t type;
 	} rows[] = {
-		{ kernel->lost_full, POSIX_TRACE_LOST_STREAM_FULL_NP, record },
-		{ kernel->lost_memory, POSIX_TRACE_LOST_NO_MEMORY_NP, record },
-		{ kernel->lost_syscalls, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->lost_call },
-		{ kernel->lost_traps, POSIX_TRACE_LOST_STREAM_FULL_NP, call },
-		{ kernel->lost_calls, POSIX_TRACE_LOST_NO_MEMORY_NP, call },
+		{ period->lost_full, POSIX_TRACE_LOST_STREAM_FULL_NP, record },
+		{ period->lost_memory, POSIX_TRACE_LOST_NO_MEMORY_NP, record },
+		{ period->lost_syscalls, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->lost_call },
+		{ period->lost_traps, POSIX_TRACE_LOST_STREAM_FULL_NP, call },
+		{ period->lost_calls, POSIX_TRACE_LOST_NO_MEMORY_NP, call },
 	};
 	int err = 0;
 
@@ -269,7 +277,7 @@ static int weave_begin(struct weave *weave, int fd)
 	if (err)
 		return err;
 	origin.pid = info.pid;
-	origin.begin_ns = info.begin_ns;
+	origin.begin_ns = weave->begin_ns = info.begin_ns;
 	origin.clock_hz = info.clock_hz;
 	memcpy(origin.host, info.host, sizeof(origin.host));
 	memcpy(origin.clock, info.clock, sizeof(origin.clock));
@@ -314,43 +322,34 @@ static int weave_all(struct weave *weave, int fd)
 	return posix_trace_compose_finish_np(weave->to, &status);
 }
 
-int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile)
+/* Writes the new log, and gives it the name of the old one. Returns a status of the tool. */
+static int replace_log(struct weave *weave, struct outfile *file)
 {
-	struct weave weave = { .kernel = kernel, .meanwhile = meanwhile };
+	const struct kernel *kernel = weave->kernel;
 	struct outfile made = { .fd = -1 };
 	/* There are copies of stacks only with --stack or --sample-stack. */
-	const bool has_copies = kernel->plan.stack.globs || kernel->copies;
-	int err, status;
+	const bool has_copies = kernel->plan.stack.globs || weave->period->copies;
+	int err, status = outfile_create(&made, file->path, OUTFILE_REPLACE);
 
-	/* A damaged log is not written again. capture_read_back() reports it. */
-	if (!(kernel->is_active || kernel->calls || kernel->plan.stack.globs) ||
-	    posix_trace_open(file->fd, &weave.from))
-		return TOOL_OK;
-	status = outfile_create(&made, file->path, OUTFILE_REPLACE);
-	if (status) {
-		posix_trace_close(weave.from);
+	if (status)
 		return status;
-	}
-	err = weave_maps_begin(&weave);
+	err = weave_maps_begin(weave);
 	if (!err && has_copies)
-		err = weave_maps_modules(&weave);
+		err = weave_maps_modules(weave);
 	if (!err && has_copies &&
-	    !(weave.unwinder = stack_unwinder_begin(weave.module, weave.modules)))
+	    !(weave->unwinder = stack_unwinder_begin(weave->module, weave->modules)))
 		err = ENOMEM;
 	if (!err)
-		err = weave_all(&weave, made.fd);
-	stack_unwinder_end(weave.unwinder);
-	kernel_reader_end(&weave.reader);
-	weave_calls_end(&weave);
-	weave_jit_end(&weave);
-	weave_maps_end(&weave);
-	/* The next log has a table of stacks of its own. */
-	stack_store_fini(&kernel->stacks);
-	posix_trace_close(weave.from);
-	free(weave.stacked);
-	free(weave.kernel_id);
-	free(weave.probe_id);
-	free(weave.thread);
+		err = weave_all(weave, made.fd);
+	stack_unwinder_end(weave->unwinder);
+	kernel_reader_end(&weave->reader);
+	weave_calls_end(weave);
+	weave_jit_end(weave);
+	weave_maps_end(weave);
+	free(weave->stacked);
+	free(weave->kernel_id);
+	free(weave->probe_id);
+	free(weave->thread);
 	if (err)
 		say("%s: it has no events of the kernel and no stacks: %s", file->path,
 		    say_strerror(err));
@@ -362,4 +361,29 @@ int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_mean
 	outfile_close(file);
 	*file = made;
 	return TOOL_OK;
+}
+
+int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile)
+{
+	const bool goes_on = meanwhile.call;
+	struct kernel_period period;
+	struct weave weave = { .kernel = kernel, .period = &period, .meanwhile = meanwhile,
+			       .runs = kernel->runs };
+	int status = TOOL_OK;
+
+	kernel_cut(kernel, goes_on, &period);
+	kernel_states_clean(&kernel->states);
+	/* The stream runs behind a log that cannot be read. */
+	kernel->runs = goes_on;
+	/* A damaged log is not written again. capture_read_back() reports it. */
+	if ((kernel->is_active || period.calls || kernel->plan.stack.globs) &&
+	    !posix_trace_open(file->fd, &weave.from)) {
+		status = replace_log(&weave, file);
+		posix_trace_close(weave.from);
+		kernel->runs = weave.runs;
+	}
+	kernel_period_fini(&period);
+	if (goes_on)
+		kernel_clean(kernel);
+	return status;
 }

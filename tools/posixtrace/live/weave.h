@@ -12,7 +12,7 @@
 
 /* The event types that the kernel's records become. */
 enum { WEAVE_IN, WEAVE_OUT, WEAVE_EXIT, WEAVE_GAP, WEAVE_WAKE, WEAVE_SAMPLE, WEAVE_STACK,
-       WEAVE_FAULT, WEAVE_CLOCK, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
+       WEAVE_FAULT, WEAVE_CLOCK, WEAVE_STATE, WEAVE_OPEN, WEAVE_CALL, WEAVE_TYPES };
 
 /*
  * The stacks of one type: whether its events have copies of stacks, and whether the events get a
@@ -27,6 +27,9 @@ enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
  */
 struct weave {
 	struct kernel *kernel;
+	struct kernel_period *period;
+	/* kernel.maps, sorted, with the numbers that the events have; kernel.maps owns the paths */
+	struct kernel_maps notes;
 	struct kernel_meanwhile meanwhile;
 	int64_t served_ns;  /* when meanwhile was called last: a time of until_now_ns() */
 	trace_id_t from;
@@ -49,6 +52,7 @@ struct weave {
 	size_t modules;
 	bool runs;         /* the stream runs */
 	bool is_ending;    /* the recorder has stopped the stream for ever, at end_ns */
+	int64_t begin_ns;  /* of the log */
 	int64_t end_ns;
 	bool has_clock;
 	bool has_lost;     /* events of the kernel are lost */
@@ -66,6 +70,15 @@ int weave_types(struct weave *weave);
  * order of time.
  */
 int weave_record(struct weave *weave, const struct kernel_item *item);
+
+/*
+ * Appends the states that threads had at the end of the log before. The function must be called
+ * before the first record, if the stream runs.
+ */
+int weave_states(struct weave *weave);
+
+/* Calls the function of the caller of kernel_weave(), if it is time. */
+void weave_serve(struct weave *weave);
 
 /* Appends an event of the kernel. The record has the process and the thread of the event. */
 int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,

@@ -93,10 +93,13 @@ static int visit_records(struct examination *all,
 {
 	const struct kernel_item *item;
 	struct kernel_reader reader;
-	int err = kernel_reader_begin(&reader, &all->weave->kernel->store);
+	int err = kernel_reader_begin(&reader, &all->weave->period->store);
 
-	for (; !err && (item = kernel_reader_look(&reader)) != NULL; kernel_reader_skip(&reader))
+	for (; !err && (item = kernel_reader_look(&reader)) != NULL;
+	     kernel_reader_skip(&reader)) {
 		err = take(all, item);
+		weave_serve(all->weave);
+	}
 	err = err ? err : reader.err;
 	kernel_reader_end(&reader);
 	return err;
@@ -372,7 +375,7 @@ int weave_calls_types(struct weave *weave)
 		err = add_types(weave);
 	if (!err)
 		err = begin_pass(all);
-	if (!err && kernel->lost_syscalls) {
+	if (!err && weave->period->lost_syscalls) {
 		err = posix_trace_compose_name_np(weave->to, "sys.call", &weave->lost_call);
 		if (!err)
 			err = posix_trace_compose_schema_np(weave->to, weave->lost_call,

@@ -32,6 +32,8 @@ static const struct {
 	[WEAVE_SAMPLE] = { "cpu.sample", "u32 cpu; u32 stack" },
 	[WEAVE_STACK] = { "cpu.stack", "u32 stack; bytes frames" },
 	[WEAVE_FAULT] = { "cpu.fault", "u32 cpu; x64 address; u64 faults" },
+	[WEAVE_STATE] = { "sched.state", "u32 cpu; u8 state{0=blocked,1=ready,2=running}; "
+			  "u64 since_ns" },
 	[WEAVE_CLOCK] = { "sched.clock", "u64 error_ns; u32 anchors; u32 hz; str way" },
 	/* These two schemas must be equal to those in lib/preload/types.h. */
 	[WEAVE_OPEN] = { "func.open", "ns time; ptr function; u32 depth; @span function" },
@@ -52,9 +54,10 @@ int weave_types(struct weave *weave)
 		const char *schema = i == WEAVE_OUT && kernel->trace ? out_by_trace :
 				     types[i].schema;
 
-		if (i == WEAVE_GAP && !kernel->trace)
+		if ((i == WEAVE_GAP && !kernel->trace) ||
+		    (i == WEAVE_STATE && !kernel->states.states))
 			continue;
-		if (i == WEAVE_CALL ? !kernel->traps : i == WEAVE_OPEN ? !kernel->calls :
+		if (i == WEAVE_CALL ? !kernel->traps : i == WEAVE_OPEN ? !weave->period->calls :
 		    !kernel->is_active && !kernel->plan.stack.globs)
 			continue;
 		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
@@ -204,6 +207,15 @@ static void note_new(const struct weave *weave, const struct kernel_record *reco
 	task->pid = record->detail ? task->tid : parent->pid;
 }
 
+/* Notes the state that a thread has after a record. */
+static void note_state(const struct weave *weave, const struct kernel_record *record, pid_t pid,
+		       pid_t tid, enum kernel_condition condition)
+{
+	kernel_states_set(&weave->kernel->states, &(struct kernel_state){
+		.since_ns = record->time_ns, .pid = pid, .tid = tid, .cpu = record->cpu,
+		.condition = (uint8_t)condition });
+}
+
 /* ------------------------------------------------------------------ records */
 
 /*
@@ -219,6 +231,10 @@ static int put_out(struct weave *weave, const struct kernel_record *record,
 
 	of.pid = task->pid;
 	of.tid = task->tid;
+	note_state(weave, record, of.pid, of.tid,
+		   record->detail & KERNEL_STATE_DEAD ? KERNEL_CONDITION_OVER :
+		   record->detail == KERNEL_STATE_RUNS ? KERNEL_CONDITION_READY :
+		   KERNEL_CONDITION_BLOCKED);
 	add_u32(&data, record->cpu);
 	/*
 	 * If a thread leaves the CPU while its state is running, it was preempted and is still
@@ -277,6 +293,7 @@ static int put_switch(struct weave *weave, const struct kernel_record *record)
 		return err;
 	of.pid = in->pid;
 	of.tid = in->tid;
+	note_state(weave, record, of.pid, of.tid, KERNEL_CONDITION_RUNNING);
 	return weave_events_put(weave, WEAVE_IN, &of, 0, &cpu, sizeof(cpu));
 }
 
@@ -292,6 +309,9 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 		return 0;
 	of.pid = task->pid;
 	of.tid = task->tid;
+	/* A thread that runs keeps its CPU when it is woken. */
+	if (kernel_states_get(&weave->kernel->states, of.tid) != KERNEL_CONDITION_RUNNING)
+		note_state(weave, record, of.pid, of.tid, KERNEL_CONDITION_READY);
 	add_u32(&data, record->cpu);
 	/*
 	 * The idle thread, number 0, wakes no thread itself: an interrupt has woken the thread. If
@@ -311,8 +331,8 @@ static int put_wake(struct weave *weave, const struct kernel_record *record)
 
 int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_event_np *event)
 {
-	struct stack *stack = &weave->kernel->stacks.stack[number];
-	const uint64_t *frame = weave->kernel->stacks.frame + stack->first;
+	struct stack *stack = &weave->period->stacks.stack[number];
+	const uint64_t *frame = weave->period->stacks.frame + stack->first;
 	uint32_t bytes = stack->count * (uint32_t)sizeof(*frame);
 	unsigned char data[2 * sizeof(uint32_t) + STACK_FRAMES * sizeof(*frame)];
 	struct posix_trace_event_np of = *event;
@@ -332,7 +352,7 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	memcpy(data + 2 * sizeof(number), frame, bytes);
 	of.info.posix_event_id = weave->id[WEAVE_STACK];
 	of.info.posix_prog_address =
-		(void *)(uintptr_t)stack_store_top(&weave->kernel->stacks, number);
+		(void *)(uintptr_t)stack_store_top(&weave->period->stacks, number);
 	of.info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED;
 	of.data = data;
 	of.data_len = 2 * sizeof(number) + bytes;
@@ -356,7 +376,7 @@ static int put_stacked(struct weave *weave, const struct kernel_record *record)
 	add_u32(&data, record->other);
 	return err ? err
 		   : weave_events_put(weave, WEAVE_SAMPLE, record,
-				      stack_store_top(&weave->kernel->stacks, record->other),
+				      stack_store_top(&weave->period->stacks, record->other),
 				      data.byte, data.len);
 }
 
@@ -369,15 +389,16 @@ static int put_copy(struct weave *weave, const struct kernel_record *record)
 
 	kernel_inner_ids(kernel, &pid, &tid);
 	if (kernel->frames &&
-	    !kernel_copies_set_stack(kernel->copies, record->other, kernel->frames)) {
-		kernel->lost_memory++;
+	    !kernel_copies_set_stack(weave->period->copies, record->other,
+				     &weave->period->raw)) {
+		weave->period->lost_memory++;
 		return 0;
 	}
 	of.kind = KERNEL_SAMPLE;
 	of.other = weave->unwinder ?
-		   kernel_copies_unwind(kernel->copies, record->other, weave->unwinder,
-					&kernel->stacks, pid, tid, record->time_ns) :
-		   kernel_copies_number(kernel->copies, record->other);
+		   kernel_copies_unwind(weave->period->copies, record->other, weave->unwinder,
+					&weave->period->stacks, pid, tid, record->time_ns) :
+		   kernel_copies_number(weave->period->copies, record->other);
 	return put_stacked(weave, &of);
 }
 
@@ -392,10 +413,10 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 	struct kernel_record of = *record;
 
 	if (kernel->frames)
-		of.other = kernel_frames_number(kernel->frames, record->other);
+		of.other = kernel_frames_number(&weave->period->raw, record->other);
 	if (of.other != STACK_NONE)
 		return put_stacked(weave, &of);
-	kernel->lost_memory++;
+	weave->period->lost_memory++;
 	return 0;
 }
 
@@ -425,7 +446,7 @@ static int put_event(struct weave *weave, const struct kernel_item *item)
 /* Appends the event of a function that had not returned. */
 static int put_open(struct weave *weave, const struct kernel_record *record)
 {
-	const struct kernel_call *call = &weave->kernel->call[record->other];
+	const struct kernel_call *call = &weave->period->call[record->other];
 	struct data data = { .len = 0 };
 
 	weave_events_add(&data, &call->span_ns, sizeof(call->span_ns));
@@ -441,6 +462,11 @@ static int put_state(struct weave *weave, const struct kernel_record *record, si
 {
 	struct data data = { .len = 0 };
 
+	note_state(weave, record, record->pid, record->tid,
+		   type == WEAVE_IN ? KERNEL_CONDITION_RUNNING :
+		   type == WEAVE_EXIT ? KERNEL_CONDITION_OVER :
+		   record->kind == KERNEL_PREEMPTED ? KERNEL_CONDITION_READY :
+		   KERNEL_CONDITION_BLOCKED);
 	add_u32(&data, record->cpu);
 	if (type == WEAVE_OUT)
 		add_u8(&data, record->kind == KERNEL_PREEMPTED);
@@ -465,6 +491,34 @@ static int put_clock(struct weave *weave, const struct kernel_record *record)
 	add_u32(&data, kernel->plan.sample_hz);
 	weave_events_add(&data, kernel->way, strlen(kernel->way) + 1);
 	return weave_events_put(weave, WEAVE_CLOCK, &of, 0, data.byte, data.len);
+}
+
+int weave_states(struct weave *weave)
+{
+	const struct kernel_states *states = &weave->kernel->states;
+	const struct kernel_item *first = kernel_reader_look(&weave->reader);
+	struct kernel_record of = { .time_ns = weave->begin_ns };
+	int err = 0;
+
+	/* A record of the last moment before the cut may have arrived after it. */
+	if (first && first->record.time_ns < of.time_ns)
+		of.time_ns = first->record.time_ns;
+	if (states->states)
+		err = put_clock(weave, &of);
+	for (size_t i = 0; !err && i < states->states; i++) {
+		const struct kernel_state *state = &states->state[i];
+		const int64_t since_ns = of.time_ns - state->since_ns;
+		struct data data = { .len = 0 };
+
+		of.pid = state->pid;
+		of.tid = state->tid;
+		add_u32(&data, state->cpu);
+		add_u8(&data, state->condition);
+		weave_events_add(&data, &(uint64_t){ since_ns > 0 ? (uint64_t)since_ns : 0 },
+				 sizeof(uint64_t));
+		err = weave_events_put(weave, WEAVE_STATE, &of, 0, data.byte, data.len);
+	}
+	return err;
 }
 
 /*

@@ -54,10 +54,10 @@ int weave_jit_begin(struct weave *weave)
 		if (jit_dump_is_path(weave->mapping[i].path))
 			jit_maps_add_dump(weave->jit->maps, weave->mapping[i].pid,
 					  weave->mapping[i].path);
-	for (size_t i = 0; i < kernel->maps.maps; i++)
-		if (jit_dump_is_path(kernel->maps.map[i].path))
-			jit_maps_add_dump(weave->jit->maps, kernel->maps.map[i].pid,
-					  kernel->maps.map[i].path);
+	for (size_t i = 0; i < weave->notes.maps; i++)
+		if (jit_dump_is_path(weave->notes.map[i].path))
+			jit_maps_add_dump(weave->jit->maps, weave->notes.map[i].pid,
+					  weave->notes.map[i].path);
 	return 0;
 }
 
@@ -143,7 +143,7 @@ int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t 
 
 int weave_jit_stack(struct weave *weave, uint32_t number, pid_t pid, int64_t time_ns)
 {
-	const struct stack_store *stacks = &weave->kernel->stacks;
+	const struct stack_store *stacks = &weave->period->stacks;
 	bool has_times;
 	int err = 0;
 

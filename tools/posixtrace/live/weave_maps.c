@@ -32,7 +32,7 @@
 struct image {
 	pid_t pid, parent;       /* parent: 0 after execve(2), or if it is unknown */
 	int64_t from_ns, until_ns;
-	size_t first, end;       /* the notes of its files in kernel.maps */
+	size_t first, end;       /* the notes of its files in weave.notes */
 	bool is_executed, is_written;
 };
 
@@ -238,7 +238,7 @@ static int each_mapping(struct weave *weave, const struct image *image,
 	int err = image->parent && !is_known(weave, image, NULL) ? put(weave, &child) : 0;
 
 	for (size_t i = image->first; !err && i < image->end; i++) {
-		const struct kernel_map *note = &weave->kernel->maps.map[i];
+		const struct kernel_map *note = &weave->notes.map[i];
 		struct posix_trace_mapping_np mapping;
 
 		/*
@@ -290,6 +290,28 @@ int weave_maps_modules(struct weave *weave)
 	return err;
 }
 
+/* The recording may go on and add notes, so this log has a copy. Returns 0 or ENOMEM. */
+static int copy_notes(struct weave *weave)
+{
+	const struct kernel_maps *from = &weave->kernel->maps;
+
+	if (!from->maps)
+		return 0;
+	weave->notes.map = malloc(from->maps * sizeof(*from->map));
+	if (!weave->notes.map)
+		return ENOMEM;
+	weave->notes.maps = from->maps;
+	for (size_t i = 0; i < from->maps; i++) {
+		struct kernel_map *note = &weave->notes.map[i];
+
+		*note = from->map[i];
+		note->pid = kernel_inner_process(weave->kernel, note->pid);
+		note->parent = kernel_inner_process(weave->kernel, note->parent);
+	}
+	kernel_maps_sort(&weave->notes);
+	return 0;
+}
+
 int weave_maps_begin(struct weave *weave)
 {
 	struct posix_trace_mapping_np mapping;
@@ -298,14 +320,9 @@ int weave_maps_begin(struct weave *weave)
 	weave->maps = calloc(1, sizeof(*weave->maps));
 	if (!weave->maps)
 		return ENOMEM;
-	for (size_t i = 0; i < weave->kernel->maps.maps; i++) {
-		struct kernel_map *note = &weave->kernel->maps.map[i];
-
-		note->pid = kernel_inner_process(weave->kernel, note->pid);
-		note->parent = kernel_inner_process(weave->kernel, note->parent);
-	}
-	kernel_maps_sort(&weave->kernel->maps);
-	err = make_images(weave->maps, &weave->kernel->maps);
+	err = copy_notes(weave);
+	if (!err)
+		err = make_images(weave->maps, &weave->notes);
 	if (!err)
 		err = posix_trace_mapping_rewind_np(weave->from);
 	while (!err) {
@@ -324,6 +341,7 @@ void weave_maps_end(struct weave *weave)
 {
 	free(weave->mapping);
 	free(weave->module);
+	free(weave->notes.map);
 	if (!weave->maps)
 		return;
 	free(weave->maps->image);

@@ -47,7 +47,7 @@ static uint32_t stack_of(struct weave *weave, const struct posix_trace_event_np 
 	uint64_t chain[STACK_FRAMES];
 	size_t count = stack_unwind(weave->unwinder, event, chain);
 
-	return count ? stack_store_keep(&weave->kernel->stacks, chain, count) :
+	return count ? stack_store_keep(&weave->period->stacks, chain, count) :
 		       STACK_NONE;
 }
 

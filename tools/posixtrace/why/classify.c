@@ -82,7 +82,7 @@ static const struct {
 } facts[] = {
 	{ "sched.in", PLAN_IN, "cpu" }, { "sched.out", PLAN_OUT, "reason" },
 	{ "sched.wake", PLAN_WAKE, "context" }, { "sched.exit", PLAN_EXIT, NULL },
-	{ "sched.gap", PLAN_GAP, NULL },
+	{ "sched.gap", PLAN_GAP, NULL }, { "sched.state", PLAN_STATE, "state" },
 	{ "sched.clock", PLAN_CLOCK, "error_ns" }, { "cpu.sample", PLAN_SAMPLE, NULL },
 	{ "cpu.fault", PLAN_FAULT, "faults" }, { "exceptions:page_fault_user", PLAN_FAULT, NULL },
 	{ "process.child", PLAN_PARENT, "parent" }, { "process.vchild", PLAN_PARENT, "parent" },

@@ -44,7 +44,8 @@ struct plan {
 	enum fd_kind fd_kind;               /* of the new descriptors */
 	bool has_id;                        /* 'key' is the number of an object of System V */
 	bool has_path;                      /* the call gives the new descriptor a path */
-	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_GAP, PLAN_PARENT, PLAN_NAME,
+	enum { PLAN_CALL, PLAN_IN, PLAN_OUT, PLAN_WAKE, PLAN_EXIT, PLAN_GAP, PLAN_STATE,
+	       PLAN_PARENT, PLAN_NAME,
 	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT, PLAN_CONNECTING,
 	       PLAN_ENDED, PLAN_OVER, PLAN_ATTACHED, PLAN_THROTTLED, PLAN_BLOCKED,
 	       PLAN_WAITING, PLAN_OPENED } kind;

@@ -324,6 +324,23 @@ static void add_stay(struct history *history, struct history_thread *thread, int
 	history->has_states = true;
 }
 
+/*
+ * Adds the state that a thread had at the end of the log before. It has no meaning if the events
+ * before it show the state.
+ */
+static void add_state(struct history *history, struct history_thread *thread,
+		      const struct plan *plan, const struct log_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	/* The values of the field, in its order: live/kernel_states.h. */
+	static const enum state states[] = { STATE_BLOCKED, STATE_READY, STATE_RUNS };
+	const uint64_t value = classify_number(type, event, plan->key);
+
+	if (!thread->stays && value < sizeof(states) / sizeof(*states))
+		add_stay(history, thread, event->time_ns, states[value],
+			 (unsigned)classify_number(type, event, plan->other), 0);
+}
+
 size_t history_sample_at(const struct history_thread *thread, int64_t time_ns)
 {
 	size_t low = 0, high = thread->samples;
@@ -863,6 +880,9 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_WAKE:
 		add_stay(history, thread, event->time_ns, STATE_READY, UINT16_MAX,
 			 keep_waker(history, thread, plan, type, event));
+		break;
+	case PLAN_STATE:
+		add_state(history, thread, plan, type, event);
 		break;
 	case PLAN_GAP:
 		history->gaps++;
