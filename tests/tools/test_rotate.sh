@@ -199,6 +199,5 @@ refused 'no meaning without --rotate-size' --keep-size 1G
 refused 'no log would be kept' --keep-size 1M --rotate-size 2M
 refused 'no --loop' --rotate-time 1h --loop
 refused 'never full' --rotate-time 1h --log-policy until-full
-refused 'cannot be used with --syscalls' --rotate-time 1h --syscalls
 refused 'never full' --rotate-time 1h --stack --loop
 finish

@@ -28,9 +28,6 @@ const char *enter_contradiction(const struct capture_plan *plan,
 	if (rotation_is_wanted(&plan->rotate) && !capture_keeps(plan))
 		return "--rotate-size and --rotate-time need a log that is never full, and no "
 		       "--loop";
-	if (rotation_is_wanted(&plan->rotate) && kernel_has_calls(kernel))
-		return "--rotate-size and --rotate-time cannot be used with --syscalls, which "
-		       "needs the whole log at the end";
 	if (kernel->sample_stack && !kernel->sample_hz)
 		return "--sample-stack needs --sample";
 	if (plan->content && is_none)
@@ -47,21 +44,13 @@ static const char *log_refusal(void)
 	return "not in a log that can be full, and not with --loop";
 }
 
-static const char *rotation_refusal(void)
-{
-	return "not with --rotate-size or --rotate-time";
-}
-
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel)
 {
 	const char *why = NULL;
 
 	switch (kernel->calls) {
 	case KERNEL_CALLS_AUTO:
-		if (!capture_grows(plan))
-			why = capture_keeps(plan) ? rotation_refusal() : log_refusal();
-		else
-			why = syscalls_refusal();
+		why = capture_keeps(plan) ? syscalls_refusal() : log_refusal();
 		kernel->calls = why ? KERNEL_CALLS_NONE : KERNEL_CALLS_UNSEEN;
 		break;
 	case KERNEL_CALLS_NONE:
@@ -76,8 +65,7 @@ const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan 
 
 void enter_allow_traps(const struct capture_plan *plan, struct traps *traps)
 {
-	traps->refusal = capture_grows(plan) ? uprobes_refusal :
-			  capture_keeps(plan) ? rotation_refusal : log_refusal;
+	traps->refusal = capture_keeps(plan) ? uprobes_refusal : log_refusal;
 }
 
 /*

@@ -459,6 +459,7 @@ void kernel_fini(struct kernel *kernel)
 		kernel_trace_fini(kernel);
 	kernel_period_fini(&kernel->period);
 	kernel_states_fini(&kernel->states);
+	weave_callers_end(kernel->callers);
 	free(kernel->task);
 	free(kernel->type);
 	kernel_maps_fini(&kernel->maps);

@@ -182,6 +182,7 @@ struct kernel_period {
 	uint64_t lost_calls;    /* calls of functions for which this process had no memory */
 };
 
+struct callers;
 struct kernel_trace;
 struct kernel_traps;
 struct kernel_type;
@@ -218,6 +219,7 @@ struct kernel {
 	/* for the next kernel_weave(): the stream and the threads at the beginning of the log */
 	bool runs;
 	struct kernel_states states;
+	struct callers *callers; /* in weave_calls.c; NULL: only the first process is known */
 	struct kernel_maps maps; /* which files were mapped, if there are samples */
 	struct kernel_frames *frames; /* NULL: samples are of user mode only */
 	/*
@@ -262,6 +264,8 @@ void kernel_look(struct kernel *kernel);
  * recording goes on, the function calls kernel_look() first. kernel_period_fini() frees a period.
  */
 void kernel_cut(struct kernel *kernel, bool goes_on, struct kernel_period *period);
+/* Frees the states of processes. callers may be NULL. */
+void weave_callers_end(struct callers *callers);
 /* Forgets threads and mappings that no later log needs. No period may be in use. */
 void kernel_clean(struct kernel *kernel);
 void kernel_period_fini(struct kernel_period *period);

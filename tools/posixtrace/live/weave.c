@@ -306,6 +306,8 @@ static int weave_all(struct weave *weave, int fd)
 	if (!err)
 		err = copy_events(weave);
 	if (!err)
+		weave_calls_complete(weave);
+	if (!err)
 		err = lost_pairs(weave->to, weave->from);
 	if (!err)
 		err = count_lost(weave);

@@ -97,6 +97,11 @@ int weave_calls_types(struct weave *weave);
 void weave_calls_note(struct weave *weave, const struct kernel_item *item);
 /* Appends the event of the record that was examined last, if this record becomes an event. */
 int weave_call(struct weave *weave, const struct kernel_item *item);
+/*
+ * Keeps the states of the processes for the next log. The function must be called after the last
+ * record.
+ */
+void weave_calls_complete(struct weave *weave);
 void weave_calls_end(struct weave *weave);
 
 /*

@@ -11,6 +11,11 @@
  * in a store, which has a file. So the memory does not depend on the number of executed programs
  * either. It depends on the number of different process ids: no record has the end of a process, so
  * each id keeps its struct caller.
+ *
+ * If the recording goes on in a next log, this log begins there with the states of the processes. A
+ * program may be executed in one log, and record process.start in the next one. So the records of a
+ * program that was executed shortly before the end of a log, and has not recorded process.start,
+ * are kept for the next log.
  */
 #include <errno.h>
 #include <sched.h>
@@ -23,6 +28,9 @@
 #include "live/image.h"
 #include "live/weave.h"
 #include "syscalls/form.h"
+
+/* The time that a program may need from its execution until it records process.start. */
+#define START_NS INT64_C(10000000000)
 
 /* The state of a process after the records that have been read so far. */
 struct caller {
@@ -37,6 +45,17 @@ struct caller {
 	 * read yet; otherwise 0.
 	 */
 	uint64_t execution;
+	/*
+	 * Found by the first pass: from this execution on, the records of the process are kept for
+	 * the next log. 0: none.
+	 */
+	uint64_t postponed;
+};
+
+struct callers {
+	struct pidset pids;
+	struct caller *caller; /* the state of each of the pids */
+	size_t callers;
 };
 
 struct examination {
@@ -50,10 +69,10 @@ struct examination {
 	struct kernel_store seen;
 	struct kernel_reader next_seen; /* in the other passes */
 	uint64_t executions; /* that the pass has read */
-	struct pidset pids;
-	struct caller *caller; /* the state of each of the pids */
-	size_t callers;
+	struct callers of;
+	struct callers postponed; /* only the member postponed is used */
 	bool has_starts;     /* the log has the events process.start */
+	bool is_postponed;   /* the record that was examined last belongs to the next log */
 	/* the results for the record that was examined last */
 	struct form_type *type; /* NULL: it becomes no event */
 	pid_t parent;           /* of its process */
@@ -61,16 +80,36 @@ struct examination {
 
 /* ------------------------------------------------------------------ processes */
 
+/* Returns the process of a set, which the function adds if needed. NULL: memory is lacking. */
+static struct caller *caller_in(struct callers *callers, pid_t pid)
+{
+	const uint32_t index = pidset_index(&callers->pids, pid);
+
+	return index != TABLE_NONE && vec_reach(&callers->caller, &callers->callers, index) ?
+	       &callers->caller[index] : NULL;
+}
+
 /*
  * Returns the process. If no record has mentioned it before, adds it. Returns NULL if memory is
  * lacking.
  */
 static struct caller *find_caller(struct examination *all, pid_t pid)
 {
-	const uint32_t index = pidset_index(&all->pids, pid);
+	return caller_in(&all->of, pid);
+}
 
-	return index != TABLE_NONE && vec_reach(&all->caller, &all->callers, index) ?
-	       &all->caller[index] : NULL;
+static void empty_callers(struct callers *callers)
+{
+	free(callers->caller);
+	pidset_fini(&callers->pids);
+	*callers = (struct callers){ .callers = 0 };
+}
+
+void weave_callers_end(struct callers *callers)
+{
+	if (callers)
+		empty_callers(callers);
+	free(callers);
 }
 
 /* ------------------------------------------------------------------ records */
@@ -177,6 +216,58 @@ static int read_starts(struct examination *all)
 	return err ? err : posix_trace_rewind(all->weave->from);
 }
 
+/* Returns whether the library can be in a program, as far as its file shows. */
+static bool may_have_library(int64_t image)
+{
+	switch ((enum shim_image)image) {
+	case SHIM_IMAGE_GLIBC:
+	case SHIM_IMAGE_UNKNOWN:
+	case SHIM_IMAGE_UNOPENED:
+		return true;
+	case SHIM_IMAGE_STATIC:
+	case SHIM_IMAGE_FOREIGN:
+	case SHIM_IMAGE_MACHINE:
+	case SHIM_IMAGE_RIGHTS:
+		break;
+	}
+	return false;
+}
+
+/*
+ * Notes that the last execution of a process, and the records behind it, are kept for the next log,
+ * if the execution has no process.start yet.
+ */
+static int postpone_execution(struct examination *all, const struct kernel_item *item)
+{
+	const int64_t now_ns = all->weave->kernel->now.realtime_ns;
+	struct syscalls_record record;
+	const unsigned char *piece;
+	struct caller *caller, *postponed;
+	size_t bytes;
+
+	if (!load_record(item, &record, &piece, &bytes) || record.kind != SYSCALLS_EXEC)
+		return 0;
+	all->executions++;
+	caller = find_caller(all, (pid_t)record.pid);
+	if (!caller || caller->execution != all->executions || !may_have_library(record.result) ||
+	    now_ns - item->record.time_ns > START_NS)
+		return 0;
+	postponed = caller_in(&all->postponed, (pid_t)record.pid);
+	if (!postponed)
+		return ENOMEM;
+	postponed->postponed = all->executions;
+	return 0;
+}
+
+/* Returns whether the present record of a process is kept for the next log. */
+static bool is_postponed(const struct examination *all, pid_t pid)
+{
+	const uint32_t index = pidset_find(&all->postponed.pids, pid);
+
+	return index != TABLE_NONE && index < all->postponed.callers &&
+	       all->executions >= all->postponed.caller[index].postponed;
+}
+
 /* The first pass: finds the executions of programs that had the library. */
 static int find_seen(struct examination *all)
 {
@@ -188,6 +279,9 @@ static int find_seen(struct examination *all)
 		err = visit_records(all, take_execution);
 	if (!err)
 		err = take_starts(all, INT64_MAX);
+	all->executions = 0;
+	if (!err && all->weave->meanwhile.call)
+		err = visit_records(all, postpone_execution);
 	kernel_reader_end(&all->next_start);
 	kernel_store_fini(&all->starts);
 	return err;
@@ -215,20 +309,9 @@ static void note_exec(struct examination *all, struct caller *caller,
 		      const struct syscalls_record *record)
 {
 	const bool has_start = has_library(all);
-	bool is_seen = false;
+	const bool is_seen = may_have_library(record->result) &&
+			     (all->has_starts ? has_start : all->weave->kernel->plan.has_library);
 
-	switch ((enum shim_image)record->result) {
-	case SHIM_IMAGE_GLIBC:
-	case SHIM_IMAGE_UNKNOWN:
-	case SHIM_IMAGE_UNOPENED:
-		is_seen = all->has_starts ? has_start : all->weave->kernel->plan.has_library;
-		break;
-	case SHIM_IMAGE_STATIC:
-	case SHIM_IMAGE_FOREIGN:
-	case SHIM_IMAGE_MACHINE:
-	case SHIM_IMAGE_RIGHTS:
-		break;
-	}
 	caller->state = is_seen ? CALLER_SEEN : CALLER_UNSEEN;
 }
 
@@ -294,10 +377,14 @@ static int examine_record(struct examination *all, const struct kernel_item *ite
 	size_t bytes;
 
 	all->type = NULL;
+	all->is_postponed = false;
 	if (!load_record(item, &record, &piece, &bytes))
 		return 0;
 	if (record.kind == SYSCALLS_EXEC)
 		all->executions++;
+	all->is_postponed = is_postponed(all, (pid_t)record.pid);
+	if (all->is_postponed)
+		return all->next_seen.err;
 	all->type = type_of_record(all, &record, piece, bytes);
 	if (all->type)
 		all->type->is_used = true;
@@ -306,7 +393,23 @@ static int examine_record(struct examination *all, const struct kernel_item *ite
 	return all->next_seen.err;
 }
 
-/* Begins a pass: only the first process is known. Returns 0 or an error number. */
+/* Gives the processes the states that they had at the end of the log before. */
+static int copy_callers(struct callers *to, const struct callers *from)
+{
+	for (size_t i = 0; i < from->callers; i++) {
+		struct caller *caller = caller_in(to, from->pids.pid[i]);
+
+		if (!caller)
+			return ENOMEM;
+		*caller = from->caller[i];
+		caller->execution = 0;
+	}
+	return 0;
+}
+
+/*
+ * Begins a pass: in the first log only the first process is known. Returns 0 or an error number.
+ */
 static int begin_pass(struct examination *all)
 {
 	const struct kernel *kernel = all->weave->kernel;
@@ -318,10 +421,9 @@ static int begin_pass(struct examination *all)
 	if (err)
 		return err;
 	all->executions = 0;
-	all->callers = 0;
-	free(all->caller);
-	all->caller = NULL;
-	pidset_fini(&all->pids);
+	empty_callers(&all->of);
+	if (kernel->callers)
+		return copy_callers(&all->of, kernel->callers);
 	first = find_caller(all, kernel->pid);
 	if (!first)
 		return ENOMEM;
@@ -340,6 +442,8 @@ static int add_types(struct weave *weave)
 	for (size_t i = 0; !err && i < forms->types; i++) {
 		struct form_type *type = forms->type[i];
 
+		/* Each log has numbers of its own. */
+		type->id = 0;
 		if (!type->is_used)
 			continue;
 		err = posix_trace_compose_name_np(weave->to, type->name, &type->id);
@@ -365,6 +469,8 @@ int weave_calls_types(struct weave *weave)
 	if (!all)
 		return ENOMEM;
 	all->weave = weave;
+	for (size_t i = 0; i < kernel->forms->types; i++)
+		kernel->forms->type[i]->is_used = false;
 	all->has_starts = kernel->forms->wants(kernel->forms->arg, "process.start");
 	err = all->has_starts ? find_seen(all) : 0;
 	if (!err)
@@ -392,8 +498,8 @@ void weave_calls_end(struct weave *weave)
 		return;
 	kernel_reader_end(&all->next_seen);
 	kernel_store_fini(&all->seen);
-	free(all->caller);
-	pidset_fini(&all->pids);
+	empty_callers(&all->of);
+	empty_callers(&all->postponed);
 	free(all);
 	weave->examination = NULL;
 }
@@ -433,8 +539,28 @@ static size_t data_of_process(const struct kernel *kernel, const struct kernel_r
 
 void weave_calls_note(struct weave *weave, const struct kernel_item *item)
 {
-	if (weave->examination)
-		examine_record(weave->examination, item);
+	struct examination *all = weave->examination;
+	struct kernel *kernel = weave->kernel;
+
+	if (!all)
+		return;
+	examine_record(all, item);
+	if (all->is_postponed && !kernel_store_keep(&kernel->period.store, &item->record,
+						    &item->event, item->data))
+		kernel->period.lost_memory++;
+}
+
+void weave_calls_complete(struct weave *weave)
+{
+	struct examination *all = weave->examination;
+	struct callers *callers = all ? calloc(1, sizeof(*callers)) : NULL;
+
+	if (!callers)
+		return;
+	*callers = all->of;
+	all->of = (struct callers){ .callers = 0 };
+	weave_callers_end(weave->kernel->callers);
+	weave->kernel->callers = callers;
 }
 
 int weave_call(struct weave *weave, const struct kernel_item *item)
