@@ -257,6 +257,19 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 #define POSIX_TRACE_LATE_(declare) declare
 #endif
 
+/*
+ * The variable of a line. C++ merges the variables of a line in an inline function or a template.
+ * If the variable were visible outside of its shared object, g++ would make it unique in the
+ * process, and dlclose() would not unload the object.
+ */
+#ifdef __cplusplus
+struct __attribute__((visibility("hidden"))) _posix_trace_own_site_np {
+#else
+struct _posix_trace_own_site_np {
+#endif
+	struct posix_trace_site_np site;
+};
+
 /* The lists of words keep the empty argument `e`: see <trace_words_np.h>. */
 #define POSIX_TRACE_LINE_(e, probe, name, ...) \
 	POSIX_TRACE_LINE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
@@ -279,7 +292,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 					   EACH(e, POSIX_TRACE_DECLARE_, e##__VA_ARGS__), \
 					   0ul EACH(e, POSIX_TRACE_BYTES_, e##__VA_ARGS__), \
 					   EACH(e, POSIX_TRACE_PUT_, e##__VA_ARGS__), \
-					   posix_trace_open_ = &posix_trace_site_;, \
+					   posix_trace_open_ = &posix_trace_own_.site;, \
 					   probe EACH(e, POSIX_TRACE_PROBE_, e##__VA_ARGS__)) \
 			posix_trace_open_; \
 		}) }
@@ -292,10 +305,10 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 #define POSIX_TRACE_PREFIX_() (sizeof("no_quotes_") - 1)
 #define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
 	{ \
-		static struct posix_trace_site_np posix_trace_site_ = { \
+		static struct _posix_trace_own_site_np posix_trace_own_ = { { \
 			&(name)[POSIX_TRACE_PREFIX_()], schema, \
 			(unsigned)sizeof(struct posix_trace_site_np), kind, 0, 0, 0, 0, 0, { 0 } \
-		}; \
+		} }; \
 		POSIX_TRACE_ASSERT_(sizeof(name) - 1 > POSIX_TRACE_PREFIX_(), \
 				    "an event has a name"); \
 		POSIX_TRACE_ASSERT_(sizeof(name) - 1 - POSIX_TRACE_PREFIX_() <= \
@@ -324,7 +337,7 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 			(void)posix_trace_room_; \
 			*posix_trace_to_ = 0; \
 			put \
-			POSIX_TRACE_RECORD_(POSIX_TRACE_ID_(&posix_trace_site_, event_id), \
+			POSIX_TRACE_RECORD_(POSIX_TRACE_ID_(&posix_trace_own_.site, event_id), \
 					    posix_trace_data_, \
 					    (size_t)(posix_trace_to_ - posix_trace_data_)) \
 			then \
@@ -360,14 +373,15 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
 
 #define POSIX_TRACE_LOG_(level, ...) \
 	do { \
-		static struct posix_trace_site_np posix_trace_site_ = { \
+		static struct _posix_trace_own_site_np posix_trace_own_ = { { \
 			__FILE__, "" POSIX_TRACE_FIRST_(__VA_ARGS__, ), \
 			(unsigned)sizeof(struct posix_trace_site_np), POSIX_TRACE_SITE_LOG_NP, \
 			level, __LINE__, 0, 0, 0, { 0 } \
-		}; \
+		} }; \
 		POSIX_TRACE_ASSERT_((level) >= 0 && (level) <= 5, "a level is 1 to 5"); \
 		if (__builtin_expect(POSIX_TRACE_IS_ON_(), 0)) { \
-			POSIX_TRACE_CALL_(posix_trace_log_np)(&posix_trace_site_, __VA_ARGS__); \
+			POSIX_TRACE_CALL_(posix_trace_log_np) \
+				(&posix_trace_own_.site, __VA_ARGS__); \
 			__asm__ __volatile__(""); \
 		} \
 	} while (0)

@@ -25,7 +25,19 @@
 #define POSIX_TRACE_LATE_(declare)
 /* The probe has no arguments for the values after the twelfth. */
 #define POSIX_TRACE_SDT_(...) \
-	POSIX_TRACE_CAT_(POSIX_TRACE_SDT, POSIX_TRACE_SDT_COUNT_(__VA_ARGS__))(__VA_ARGS__, 0);
+	POSIX_TRACE_SDT_BEGIN_() \
+	POSIX_TRACE_CAT_(POSIX_TRACE_SDT, POSIX_TRACE_SDT_COUNT_(__VA_ARGS__))(__VA_ARGS__, 0); \
+	POSIX_TRACE_SDT_END_()
+/* With -Wpedantic, clang warns about the macros of some versions of <sys/sdt.h>. */
+#ifdef __clang__
+#define POSIX_TRACE_SDT_BEGIN_() \
+	_Pragma("clang diagnostic push") \
+	_Pragma("clang diagnostic ignored \"-Wgnu-zero-variadic-macro-arguments\"")
+#define POSIX_TRACE_SDT_END_() _Pragma("clang diagnostic pop")
+#else
+#define POSIX_TRACE_SDT_BEGIN_()
+#define POSIX_TRACE_SDT_END_()
+#endif
 #define POSIX_TRACE_SDT_COUNT_(...) POSIX_TRACE_SDT_COUNTED_(__VA_ARGS__, \
 	12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, \
 	12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, 12, \

@@ -575,12 +575,78 @@ calls() {
 } >"$tmp/expected"
 check "each time it records" diff "$tmp/expected" "$tmp/shown"
 
+# g++ makes visible variables of inline functions and templates unique in the process. An object with
+# such a variable cannot be unloaded.
+cat >"$tmp/merged.cpp" <<-'END'
+	#include <trace_point_np.h>
+	inline int in_line(int i)
+	{
+		POSIX_TRACE_SCOPE_NP(scope, (s32, i, i));
+		POSIX_TRACE_EVENT_NP(in_line, (s32, i, i));
+		POSIX_TRACE_LOG_NP("i is %d", i);
+		return i;
+	}
+	template <class T> int in_template(T i)
+	{
+		POSIX_TRACE_SCOPE_NP(scope, (s32, i, i));
+		POSIX_TRACE_EVENT_NP(in_template, (s32, i, i));
+		POSIX_TRACE_LOG_NP("i is %d", i);
+		return i;
+	}
+	extern "C" int plugin(int i);
+	int plugin(int i)
+	{
+		return in_line(i) + in_template(i);
+	}
+END
+cat >"$tmp/unloads.c" <<-'END'
+	#include <dlfcn.h>
+	#include <string.h>
+	#include "begin.h"
+	int main(int argc, char **argv)
+	{
+		trace_id_t trid = begin(argv[2]);
+
+		(void)argc;
+		for (int i = 0; i < 2; i++) {
+			void *object = dlopen(argv[1], RTLD_NOW);
+			void *found = dlsym(object, "plugin");
+			int (*plugin)(int);
+
+			memcpy(&plugin, &found, sizeof(found));
+			plugin(i);
+			dlclose(object);
+			if (dlopen(argv[1], RTLD_NOW | RTLD_NOLOAD))
+				return 3;
+		}
+		return posix_trace_shutdown(trid);
+	}
+END
+check "a program that unloads objects is built" $CC -I"$include" -o "$tmp/unloads" "$tmp/unloads.c" \
+	-L"$libs" -lposixtrace
+IFS=,
+for compiler in $(others "$CXX" g++ clang++); do
+	IFS=$IFS_default
+	for weak in '' -DPOSIX_TRACE_WEAK_NP; do
+		check "an object with inline functions and templates is built, $compiler $weak" \
+			$compiler -std=c++11 $warnings $weak -shared -fPIC -I"$include" \
+			-o "$tmp/merged.so" "$tmp/merged.cpp" -L"$libs" -lposixtrace
+		check "dlclose() unloads it, $compiler $weak" \
+			"$tmp/unloads" "$tmp/merged.so" "$tmp/merged.ptl"
+		check "its lines record, $compiler $weak" test \
+			"$(shown "$tmp/merged.ptl" | grep -c '\<i[= ]')" -eq 12
+	done
+	IFS=,
+done
+IFS=$IFS_default
+
 # --- USDT probes
 
 if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
-	for language in c c++; do
-		compiler=$CC
-		test $language = c || compiler=$CXX
+	for compiler in "$CC" "$CXX" clang clang++; do
+		command -v ${compiler##* } >/dev/null || continue
+		language=c
+		case $compiler in "$CXX" | clang++) language=c++ ;; esac
 		$compiler -x $language -O2 -Wall -Wextra -Wpedantic -Werror -DPOSIX_TRACE_SDT_NP \
 			-std=$(test $language = c && echo c11 || echo c++11) \
 			-I"$include" -o "$tmp/probes" -x $language - \
@@ -595,7 +661,7 @@ if echo '#include <sys/sdt.h>' | $CC -x c -E - >/dev/null 2>&1; then
 				return 0;
 			}
 		END
-		check "a program with probes compiles as $language" test $? = 0
+		check "a program with probes compiles as $language with $compiler" test $? = 0
 		check "it runs" "$tmp/probes"
 		readelf -n "$tmp/probes" >"$tmp/out"
 		check "the provider is named" has out 'Provider: posixtrace'
