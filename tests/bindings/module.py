@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 import threading
+import types
 import posixtrace
 
 
@@ -138,10 +139,37 @@ if sys.version_info >= (3, 12):
     except RuntimeError as error:
         raise AssertionError(error)
 
+# Frames, also of fields whose names are those of other columns, and of no event. Without pandas, a
+# class with the same interface replaces it.
 try:
     import pandas
 except ImportError:
-    print("no pandas: frame() is not tested")
-else:
-    frame = posixtrace.Log(path).frame("typed")
-    assert list(frame["x"]) == [-5] and str(frame["time"].dtype).startswith("datetime64")
+    class Frame(dict):
+        def __init__(self, rows, columns):
+            names = columns or {column: None for row in rows for column in row}
+            super().__init__({column: [row.get(column) for row in rows] for column in names})
+
+        columns = property(list)
+
+    sys.modules["pandas"] = types.SimpleNamespace(
+        DataFrame=Frame, to_datetime=lambda times, unit, utc: times)
+    pandas = None
+    print("no pandas: a replacement tests frame()")
+alike = posixtrace.Event("alike", "s32 pid; str name; u8 name_; s32 other")
+with posixtrace.Stream(path):
+    alike(-5, "first", 1, 2)
+    alike(-6, "second", 3, 4)
+    name("third", 7)
+frame = posixtrace.Log(path).frame("alike")
+own = ["name", "time", "pid", "tid", "message"]
+assert list(frame.columns) == own + ["pid_", "name_", "name__", "other"], frame.columns
+assert list(frame["name"]) == ["alike", "alike"] and list(frame["pid"]) == [os.getpid()] * 2
+assert list(frame["pid_"]) == [-5, -6] and list(frame["name_"]) == ["first", "second"]
+assert list(frame["name__"]) == [1, 3] and list(frame["other"]) == [2, 4]
+assert set(posixtrace.Log(path).frame()["name"]) >= {"alike", "name", "posix_trace_start"}
+none = posixtrace.Log(path).frame("no such event")
+assert list(none.columns) == own and len(none["name"]) == 0
+if pandas:
+    assert len(none) == 0 and len(frame) == 2
+    for each in frame, none:
+        assert str(each["time"].dtype) == "datetime64[ns, UTC]", each.dtypes

@@ -152,7 +152,8 @@ class Log(_Log):
     def frame(self, name=None):
         """Returns the events, or only those with the given name, as a pandas.DataFrame.
 
-        The frame has a column for each field.
+        The frame has the columns name, time, pid, tid and message, and a column for each field. If
+        a field has the name of another column, "_" follows the name of its column.
         """
         import pandas
 
@@ -161,11 +162,14 @@ class Log(_Log):
             if name is None or event.name == name:
                 row = {"name": event.name, "time": event.time_ns, "pid": event.pid,
                        "tid": event.tid, "message": event.message}
-                row.update(event.fields)
+                for column, value in event.fields.items():
+                    while column in row:
+                        column += "_"
+                    row[column] = value
                 rows.append(row)
-        frame = pandas.DataFrame(rows)
-        if rows:
-            frame["time"] = pandas.to_datetime(frame["time"], unit="ns", utc=True)
+        frame = pandas.DataFrame(
+            rows, columns=None if rows else ["name", "time", "pid", "tid", "message"])
+        frame["time"] = pandas.to_datetime(frame["time"], unit="ns", utc=True)
         return frame
 
 
