@@ -169,8 +169,7 @@ if has_meson; then
 			meson setup --wrap-mode=forcefallback wrapped && ninja -C wrapped
 	}
 	check "meson builds it by the wrap file" with_wrap
-	check "the program runs" prints "$scratch/meson/wrapped/first" \
-		"$(dirname "$(find "$scratch/meson/wrapped" -name libposixtrace.so | head -n 1)")"
+	check "the program finds the library of the build folder" prints "$scratch/meson/wrapped/first"
 fi
 if has_cmake; then
 	project cmake-external
