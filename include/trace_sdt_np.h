@@ -32,7 +32,7 @@
 #ifdef __clang__
 #define POSIX_TRACE_SDT_BEGIN_() \
 	_Pragma("clang diagnostic push") \
-	_Pragma("clang diagnostic ignored \"-Wgnu-zero-variadic-macro-arguments\"")
+	_Pragma("clang diagnostic ignored \"-Wpedantic\"")
 #define POSIX_TRACE_SDT_END_() _Pragma("clang diagnostic pop")
 #else
 #define POSIX_TRACE_SDT_BEGIN_()
