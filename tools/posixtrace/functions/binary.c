@@ -290,6 +290,12 @@ const char *binary_function_lack(const struct binary_function *function)
 {
 	if (function->is_resolver)
 		return "it chooses an implementation while the program is linked";
+	/*
+	 * The word that the stack pointer of Haskell code points to is no return address, so there
+	 * is no end of a call that a hook or a breakpoint could see.
+	 */
+	if (function->is_haskell)
+		return "it is Haskell code, which has no return address";
 	if (!insn_is_available())
 		return "posixtrace was built without Zydis";
 	if (!function->size)

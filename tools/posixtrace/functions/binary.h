@@ -20,6 +20,7 @@ struct binary_function {
 	uint64_t address;
 	uint64_t size;        /* 0: unknown */
 	bool is_resolver;     /* chooses an implementation while the program is linked (IFUNC) */
+	bool is_haskell;      /* code of the compiler GHC, which is entered and left by jumps */
 };
 
 #define BINARY_FUNCTION_BYTES (UINT64_C(1) << 24) /* longer functions are refused */

@@ -195,6 +195,13 @@ static bool is_of_unwinder(const char *name)
 	return false;
 }
 
+static bool has_end(const char *name, const char *end)
+{
+	const size_t len = strlen(name), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(name + len - end_len, end);
+}
+
 /*
  * Returns whether an object has the name of a table of frames, with which the garbage collector of
  * OCaml finds the values on the stack. Each module of OCaml has one, such as camlList__frametable.
@@ -202,11 +209,33 @@ static bool is_of_unwinder(const char *name)
  */
 static bool is_of_ocaml(const char *name)
 {
-	static const char last[] = "frametable";
-	const size_t len = strlen(name);
+	return !strncmp(name, "caml", 4) && has_end(name, "frametable");
+}
 
-	return !strncmp(name, "caml", 4) && len >= sizeof(last) - 1 &&
-	       !strcmp(name + len - (sizeof(last) - 1), last);
+/*
+ * Returns whether a symbol is an entry of the runtime of GHC, such as stg_upd_frame_info. Each file
+ * with Haskell code defines such symbols, or refers to them.
+ */
+static bool is_of_ghc(const char *name)
+{
+	return !strncmp(name, "stg_", 4) && has_end(name, "_info");
+}
+
+/*
+ * Marks the functions of GHC. Their names end with the kind of the code, and those of the runtime
+ * begin with stg_. Functions in C of such a file have other names. In a file without Haskell code,
+ * a function may have any name.
+ */
+static void mark_haskell(struct binary_file *file)
+{
+	for (size_t i = 0; file->has_haskell && i < file->functions; i++) {
+		const char *name = file->function[i].name;
+
+		file->function[i].is_haskell = !strncmp(name, "stg_", 4) ||
+					       !strncmp(name, "__stg_", 6) ||
+					       has_end(name, "_info") || has_end(name, "_entry") ||
+					       has_end(name, "_slow");
+	}
 }
 
 /*
@@ -231,6 +260,7 @@ static bool take_symbols(struct binary_file *file, Elf *elf, Elf_Scn *section,
 		type = GELF_ST_TYPE(symbol.st_info);
 		name = elf_strptr(elf, header->sh_link, symbol.st_name);
 		file->is_ocaml |= name && symbol.st_shndx != SHN_UNDEF && is_of_ocaml(name);
+		file->has_haskell |= name && is_of_ghc(name);
 		file->may_unwind |= name && symbol.st_shndx == SHN_UNDEF && is_of_unwinder(name);
 		if ((type != STT_FUNC && type != STT_GNU_IFUNC) || !name || !*name ||
 		    symbol.st_shndx == SHN_UNDEF || !binary_at(file, symbol.st_value, &bytes))
@@ -443,6 +473,7 @@ const char *binary_read(struct binary_file *file)
 	file->is_stripped = !has_table && !go;
 	if (!take_tables(file, file->elf, SHT_DYNSYM, &has_table) || !take_imports(file))
 		return "there is no memory";
+	mark_haskell(file);
 	binary_sort(file);
 	return file->functions ? NULL :
 	       "it has no symbols, and no debug file of it was found; list --probes lists its "

@@ -48,6 +48,7 @@ struct binary_file {
 	bool is_static;        /* the file is a program without a dynamic linker */
 	bool is_go;            /* the Go compiler has made the file */
 	bool is_ocaml;         /* the file has code of the compiler of OCaml */
+	bool has_haskell;      /* the file has code of the compiler GHC */
 	bool may_unwind;       /* the file calls a function that the handling of exceptions needs */
 	bool is_stripped;      /* the file's only symbol table has the dynamic symbols */
 	struct binary_plt {    /* the procedure linkage table, whose parts are not functions */
