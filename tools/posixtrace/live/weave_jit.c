@@ -93,7 +93,7 @@ static bool was_seen(struct weave_jit *jit, pid_t pid, uint64_t what)
 	return false;
 }
 
-/* Adds a function, unless the log has it or has too many. */
+/* Adds a function, unless a limit is reached. */
 static int add_function(struct weave *weave, pid_t pid, struct jit_function *function,
 			int64_t time_ns)
 {

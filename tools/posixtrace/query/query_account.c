@@ -75,8 +75,8 @@ static bool write_tables(struct query_log *log, const char *made)
 }
 
 /*
- * Returns the name of the account, or NULL if memory is lacking. An account of another log with the
- * same name, which was not shipped yet, is not replaced.
+ * Returns the name of the account, or NULL if memory is lacking. If an account of another log has
+ * the usual name, that account was not shipped yet and must remain. So the name gets a hash.
  */
 static char *account_name(const char *name, const struct posix_trace_loginfo_np *info)
 {

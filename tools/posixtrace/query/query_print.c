@@ -315,8 +315,8 @@ static int print_csv(sqlite3_stmt *statement)
 /* ------------------------------------------------------------------ JSON */
 
 /*
- * Writes a value of the row. An integer that a double cannot hold exactly becomes a string, since
- * most programs read numbers as doubles.
+ * Writes a value of the row. An integer beyond 2^53 becomes a string, since most programs read
+ * numbers as doubles, which may not hold such an integer exactly.
  */
 static void json_value(struct json *json, sqlite3_stmt *statement, int i)
 {

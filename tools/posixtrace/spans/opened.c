@@ -54,8 +54,8 @@ static void link_open(struct pairing *pairing, uint32_t index)
 }
 
 /*
- * Doubles the number of heads. Most traces have few open spans. Few heads then remain in the
- * processor's nearest cache. If memory is lacking, the number of heads does not change, and the
+ * Doubles the number of heads. Most traces have few open spans and keep few heads, which remain in
+ * the processor's nearest cache. If memory is lacking, the number of heads does not change, and the
  * chains become longer.
  */
 static void add_heads(struct pairing *pairing)

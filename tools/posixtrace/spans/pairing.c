@@ -56,7 +56,7 @@ const char *pairing_kind_name(enum series_kind kind)
  * Returns a hash of the properties that a begin and its end share. A field that the data lacks does
  * not change the hash. So two events that both lack the field can be paired. The hash depends on
  * the number of earlier processes with the same pid, so a span of one process does not end in a
- * later one.
+ * later process.
  */
 static uint64_t key_of(const struct pairing *pairing, const struct role *role,
 		       const struct log_type *type, const struct posix_trace_event_np *event)

@@ -35,8 +35,10 @@ uint32_t circles_owner(const struct history *history, const struct call *call);
 /* Writes the pids in a field of posixtrace_blocked, such as "12 15" for "12:3 15:1". */
 void circles_processes(const char *others, char *text, size_t size);
 
-/* Returns whether a thread is in a deadlock, or waits for a thread that is in a deadlock, or is a
- * thread of an idle process. */
+/*
+ * Returns the state of a thread that is in a deadlock, waits for a thread in a deadlock, or belongs
+ * to an idle process. Returns CIRCLES_NONE for any other thread.
+ */
 enum circles_state circles_state(const struct history *history, uint32_t thread);
 
 /* Returns a text with the reason why a possible deadlock is not certain. */

@@ -17,7 +17,7 @@ size_t connections_host_len(const char *address)
 	return colon ? (size_t)(colon - address) : 0;
 }
 
-/* Returns a hash of a port or path: ends of one connection have the same one. */
+/* Returns a hash of the port or path of an address. */
 static uint64_t hash_port(const char *address)
 {
 	const char *port = address + connections_host_len(address);
@@ -58,7 +58,7 @@ uint32_t connections_add(struct history *history, const struct connection_end *e
 	return CONNECTIONS_BIT | (uint32_t)history->ends++;
 }
 
-/* Returns the end with an identity, or NULL if the object is none. */
+/* Returns the end of a connection whose identity the object is; NULL: it is none. */
 static struct connection_end *end_of(const struct history *history, uint32_t object)
 {
 	const uint32_t index = object & ~CONNECTIONS_BIT;
@@ -97,7 +97,7 @@ void connections_close(struct history *history, uint32_t object, int64_t time_ns
 {
 	struct connection_end *end = end_of(history, object);
 
-	/* A copy of the descriptor may remain open. The time is used only if no data was sent. */
+	/* A copy of the descriptor may remain open. So closed_ns counts only without a transfer. */
 	if (end && !end->closed_ns)
 		end->closed_ns = time_ns;
 }
@@ -141,7 +141,7 @@ static bool reaches_server(const struct history *history, const struct connectio
 /*
  * Compares the client's own address with the address that accept() returned: 2 if they are equal, 0
  * if they differ, 1 if one of them is not known. If the client has bound its socket to each address
- * of its machine, only the ports are compared.
+ * of its machine, only the ports are compared, and equal ports give 1.
  */
 static int clients_fit(const struct history *history, const struct connection_end *connect,
 		       const struct connection_end *accept)
@@ -192,9 +192,10 @@ static bool is_given_up(const struct connection_end *connect, int64_t time_ns)
 }
 
 /*
- * Finds the connect of an accept among the connects that have none. The oldest one is taken,
- * because the queue of the socket that listens has this order. If another one overlaps it, their
- * order is not known, and neither gets a pair.
+ * Finds the connect of an accept among the connects that have no accept yet. If no client's own
+ * address decides, the oldest connect that fits is taken, because the queue of the socket that
+ * listens has this order. If another connect that fits overlaps it in time, their order is not
+ * known, and neither gets a pair.
  */
 static void pair_accept(struct history *history, uint32_t *pending, size_t *count, uint32_t index)
 {

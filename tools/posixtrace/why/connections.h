@@ -26,9 +26,9 @@ size_t connections_host_len(const char *address);
 uint32_t connections_add(struct history *history, const struct connection_end *end);
 
 /*
- * Returns whether a connect() is of a connection that was begun before, so that it makes no new
- * one: programs call it again to ask whether the connection is complete. Notes the end of a
- * connection that has failed.
+ * Returns whether a call of connect() continues a connection that was begun before. Programs make
+ * such a call to ask whether the connection is complete. Notes the end of a connection that has
+ * failed.
  */
 bool connections_continue(struct history *history, uint32_t object, const struct call *call);
 

@@ -162,8 +162,8 @@ bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, 
 		      int64_t to_ns);
 
 /*
- * Returns the kind of a part for a call that the recorder saw from outside, and adds its causes:
- * stuck_look_call() has made the call.
+ * For a call that the recorder saw from outside, and that stuck_look_call() has made. The first
+ * function returns the kind of its part, and the second adds its causes.
  */
 enum why_kind causes_looked_kind(const struct call *call);
 void causes_add_looked(struct division *division, uint32_t node, const struct call *call,

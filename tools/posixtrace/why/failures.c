@@ -2,9 +2,10 @@
 /*
  * failures.c - collects the ends of processes, crashes, and the last calls that failed before.
  *
- * Most failed calls are part of normal work. For example, a program reads a socket that has no data
- * yet. Such errors are not kept. Or a program looks for a file at several places. Only the last
- * failed calls are kept, because the call that made the program give up is among them.
+ * Most failed calls are part of normal work. Some of them can be recognized and are not kept: for
+ * example, a program reads a socket that has no data yet. Others cannot be recognized: a program
+ * looks for a file at several places. Only the last failed calls are kept, because the call that
+ * made the program give up is among them.
  */
 #include "why/failures.h"
 
@@ -128,8 +129,8 @@ static struct failures_process *process_of(struct failures *failures, struct his
 	return &failures->process[index];
 }
 
-/* Keeps a failed call. If the last kept call has the same path and error, the new call replaces
- * it. */
+/* Keeps a failed call. The new call replaces the last kept call if both have the same error and the
+ * same path, or no path and the same type. */
 static void add_failed(struct failures_process *process, const struct log_type *type,
 		       const struct posix_trace_event_np *event, uint32_t text, int32_t error)
 {

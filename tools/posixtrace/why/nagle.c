@@ -128,9 +128,9 @@ static uint64_t nagle_ns(int64_t from_ns, int64_t to_ns)
 }
 
 /*
- * Returns whether a peer waited for data after a time, in the last wait before its answer, and
- * stores the end of this wait. If TCP did not delay the data, it arrives in microseconds, so the
- * peer does not wait for so long.
+ * Returns whether a peer waited for data after a time, in one of its last calls before its answer,
+ * and stores the end of this wait. Data that TCP does not delay arrives in microseconds, so the
+ * peer does not wait for DELAY_NS.
  */
 static bool peer_waited(const struct history *history, const struct call *answer,
 			int64_t since_ns, int64_t *until_ns)

@@ -23,8 +23,8 @@ static void end_served(struct handled *handled,
 
 /*
  * A request may come in several reads, and its answer in several writes. A thread that accepts
- * clients is examined only if it serves one after the other: otherwise the times of its requests
- * overlap, and turns_worst() examines it.
+ * clients is examined only if it serves one client after the other. Otherwise the times of its
+ * requests overlap, and turns_worst() examines the thread.
  */
 void served_each(const struct history *history, uint32_t thread,
 		 void (*take)(void *arg, const struct served *served), void *arg)
@@ -104,7 +104,8 @@ static void follow_stretch(struct stretch *stretch, const struct call *call)
 	}
 }
 
-/* Returns whether a stretch has more than half of a time that ends at to_ns. */
+/* Returns whether a stretch, which ends at end_ns if it has no answer, has more than half of the
+ * time from from_ns to to_ns. */
 static bool is_most(const struct stretch *stretch, int64_t end_ns, int64_t from_ns, int64_t to_ns)
 {
 	const int64_t begin = stretch->from_ns > from_ns ? stretch->from_ns : from_ns;

@@ -12,9 +12,9 @@
 #define STOPS_MOST 4096 /* bounds the searches; later stops are not followed */
 
 /*
- * The kernel stops a thread within this time. A call of the process that begins or ends later shows
- * that the process continues, even if the log lacks the SIGCONT. For example, a shell that was not
- * recorded may have sent it, or another process may have sent it to the whole group.
+ * The kernel stops a thread within this time after SIGSTOP. A call of the process that begins or
+ * ends later shows that the process continues, even if the log lacks the SIGCONT. For example, a
+ * shell that was not recorded may have sent it, or another process may have sent it to the group.
  */
 #define STOPS_WITHIN_NS INT64_C(1000000)
 
@@ -79,9 +79,8 @@ static bool follow_signal(struct stops_search *search, const struct call *call)
 	const bool is_own = search->history->thread[call->thread].pid == pid;
 
 	/*
-	 * The signal to a group, whose number is negative, reaches the process with this number,
-	 * too. The other members of the group are not known. A process that was killed is not
-	 * stopped any more, either.
+	 * A negative number is a group's. The process whose pid is the group's number gets the
+	 * signal, too; the other members of the group are not known. SIGKILL also ends a stop.
 	 */
 	if (call->key == SIGCONT || call->key == SIGKILL)
 		end_stop(last_of(search, pid < -1 ? (pid_t)(0U - (unsigned)pid) : pid),

@@ -68,7 +68,8 @@ void stuck_sort_looks(struct history *history);
 
 /*
  * Returns the last look of the recorder that saw a thread blocked during a time, or NULL. The
- * recorder records a look after half a second. A look that belongs to an earlier call is ignored.
+ * recorder records a look only if the thread has been blocked for half a second. A look that
+ * belongs to an earlier call is ignored.
  */
 const struct stuck_look *stuck_look(const struct history *history, uint32_t thread,
 				    int64_t from_ns, int64_t to_ns);

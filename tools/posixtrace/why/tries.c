@@ -7,17 +7,18 @@
 #include <string.h>
 
 /*
- * A call continues the wait if its thread ran for at most AGAIN_NS since the last call. If the
- * states of the thread are not known, the thread may have waited for a CPU. The call then also
- * continues the wait if the time between the calls is at most the last call's duration divided by
- * AGAIN_PART.
+ * A call continues the wait of the last call if the thread ran or was blocked for at most AGAIN_NS
+ * between the two calls. If the states of the thread are not known, it may have waited for a CPU.
+ * The call then also continues the wait if the time between the calls is at most the last call's
+ * duration divided by AGAIN_PART.
  */
 #define AGAIN_NS INT64_C(1000000)
 #define AGAIN_PART 8
 
 /*
  * Returns the time that a thread ran or was blocked between two times, or -1 if the log has no
- * states of this time. A thread that was woken may wait for a CPU for any time on a loaded machine.
+ * states of this time. On a loaded machine a thread may wait for a CPU for any time, so this time
+ * does not count.
  */
 static int64_t ran_between(const struct history_thread *thread, int64_t from_ns, int64_t to_ns)
 {
@@ -73,8 +74,8 @@ bool tries_timed_out(const struct call *call)
 #define LIMIT_NS INT64_C(1000000)
 
 /*
- * Marks the calls that reached the time limit of their socket. The same error means that a
- * descriptor does not block, so the call must have blocked its thread.
+ * Marks the calls that reached the time limit of their socket. A call on a descriptor that does not
+ * block has the same error, so only calls that have blocked their thread are marked.
  */
 static void mark_limits(struct history *history)
 {
@@ -98,7 +99,7 @@ static bool is_in_vain(const struct call *call)
 
 /*
  * Returns whether a thread waits again for the same object, directly after a time limit. The log
- * does not have the descriptors of a poll, so its place in the program counts.
+ * does not have the descriptors of a poll, so the places of the calls in the program are compared.
  */
 static bool is_again(const struct history *history, const struct call *next,
 		     const struct call *call)
@@ -106,7 +107,7 @@ static bool is_again(const struct history *history, const struct call *next,
 	if (call->cause == CAUSE_POLL &&
 	    (next->address != call->address || next->stack != call->stack))
 		return false;
-	/* A wait for a signal that reached its limit does not have the signal. */
+	/* The event of a wait that reached its limit does not have the signal. */
 	return next->cause == call->cause && next->type == call->type &&
 	       (next->key == call->key || call->cause == CAUSE_SIGNAL) &&
 	       next->object == call->object && follows_directly(history, next, call);
@@ -124,7 +125,7 @@ static bool is_between(const struct call *call)
 /* Marks the calls that are one wait. seen has a 0 for each thread. */
 static void mark_waits(struct history *history, uint32_t *seen)
 {
-	/* Calls are in the order of their ends. So the next wait of a thread is found first. */
+	/* From the last call to the first, so seen[] has the thread's next wait. */
 	for (size_t i = history->calls; i-- > 0;) {
 		struct call *call = &history->call[i];
 		const uint32_t at = seen[call->thread];
@@ -225,7 +226,7 @@ static void follow_sleep(struct history *history, struct tried *of, size_t index
 	struct call *sleep = &history->call[index];
 	uint32_t failed = of->failed;
 
-	/* In an event loop, EAGAIN only ends the reading of what has arrived. */
+	/* An event loop reads until EAGAIN and then makes other calls: nothing was refused. */
 	if (failed && history->call[failed - 1].error == EAGAIN && of->last != failed)
 		failed = 0;
 	of->before = is_after(history, sleep, of->refused) ? of->refused :

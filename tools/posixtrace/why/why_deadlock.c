@@ -116,7 +116,7 @@ static void put_safe(struct out *out, const char *before, const char *text)
 	text_safe(out, text, strlen(text));
 }
 
-/* Returns the number of members of an idle process that wait for the same as the one before. */
+/* Returns how many of these members, from the first on, wait like the member of the role. */
 static unsigned same_waits(const struct why *why, const uint32_t *member, unsigned count,
 			   pid_t pid, const struct role *role)
 {

@@ -3,7 +3,7 @@
  * why_failures.c - crashes and failures as text and JSON: how a process ended, where it crashed,
  * and which calls failed before.
  *
- * Names and paths come from the log, so text is written through text_safe() only.
+ * Names and paths come from the log, so they are written through text_safe() or text_quoted() only.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,7 +20,8 @@
 #include "why/stuck.h"
 #include "why/why.h"
 
-#define ENDS  4     /* the most crashes, and the most processes of a chain of failures */
+/* the most crashes with a recorded place, the most without, and the most failures of a chain */
+#define ENDS  4
 #define PLACE 300
 #define LEAK  16    /* this number of descriptors of one place, or more, are a leak */
 #define FUNCTIONS 8 /* the most functions of a crash that are printed */
@@ -109,8 +110,8 @@ static int function_len(const char *text)
 }
 
 /*
- * Returns whether a text begins with a name. A part of a function that the compiler has made, such
- * as sum.part.0, has the name of the function.
+ * Returns whether a text begins with a name. The compiler may split a function and call a part of
+ * it sum.part.0. Such a name is compared as "sum".
  */
 static bool begins_with(const char *text, const char *name, int len)
 {
@@ -263,7 +264,7 @@ static void put_killed(struct out *out, const struct why *why,
 
 /* ------------------------------------------------------------------ failures */
 
-/* Returns the last call of process.kill that sent a process the signal of its end, or NULL. */
+/* Returns the last process.kill call that sent a process the signal that ended it, or NULL. */
 static const struct call *killer_of(const struct history *history,
 				    const struct failures_process *process)
 {
@@ -373,8 +374,8 @@ static void put_calls(struct out *out, const struct why *why,
 
 /*
  * Returns the recorded process if it failed. If it did not fail, failures of its children had no
- * effect. For example, a script runs commands to test whether files exist. In this case, returns a
- * process that failed after its parent had ended, such as a daemon, or NULL if there is none.
+ * effect: for example, a script runs commands to test whether files exist. The function then
+ * returns a process that failed after its parent had ended, such as a daemon, or NULL.
  */
 static const struct failures_process *root_of(const struct why *why)
 {
@@ -388,9 +389,9 @@ static const struct failures_process *root_of(const struct why *why)
 }
 
 /*
- * Returns whether a thread was in a call that did not return when a signal of an unknown sender
- * ended the process. If so, a user has probably ended the process because it hung, and the answer
- * shows where the process hung.
+ * Returns whether a thread of the process was in a call when a signal of an unknown sender ended
+ * the process. If so, a user has probably ended the process because it hung, and the answer shows
+ * where the process hung.
  */
 static bool has_hung(const struct why *why, const struct failures_process *process)
 {

@@ -275,7 +275,10 @@ void why_live_threads(const struct why_live *live)
 		read_line(live->pid, entry->d_name, "comm", name, sizeof(name));
 		read_line(live->pid, entry->d_name, "wchan", place, sizeof(place));
 		has_place = strcmp(place, "0") != 0 && strcmp(place, "?") != 0;
-		/* The kernel also writes 0 if this user may not know the function. */
+		/*
+		 * The kernel writes 0 for a thread that is not blocked, and for each thread if
+		 * this user may not know the function.
+		 */
 		if (!has_place && procfile_stat((pid_t)atoi(entry->d_name), &stat) &&
 		    stat.state == 'R')
 			say("thread %s (%s) is not blocked now", entry->d_name, text_given(name));
