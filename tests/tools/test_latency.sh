@@ -140,7 +140,7 @@ check "a log that was cut is measured as far as it goes" has out '  job_begin\.\
 run 0 latency --json "$tmp/evil.log"
 check "a log without any duration is one" json
 
-for wrong in "" "$tmp/a.log $tmp/a.log" "--pair a $tmp/a.log" "--pair a, $tmp/a.log" "--pair ,b $tmp/a.log" \
+for wrong in "" "--pair a $tmp/a.log" "--pair a, $tmp/a.log" "--pair ,b $tmp/a.log" \
 	"--pair a,b,c,d,e,f,g $tmp/a.log" "--pair a,b,,c $tmp/a.log" "--pair a,b --pair a,b,c $tmp/a.log" \
 	"--slowest x $tmp/a.log" "--slowest 1001 $tmp/a.log" "--around 21 $tmp/a.log" "--where nowhere==1 $tmp/a.log"; do
 	run 2 latency $wrong

@@ -66,7 +66,16 @@ check "a log that is given twice has its names twice" test \
 # Commands for one log read all of them after a conversion.
 run 0 convert named.*.ptl -o all.ptl
 check "the converted log has the names" test "$(names_of all.ptl)" -eq "$(dups_of named.*.ptl)"
-run 0 why all.ptl
+# why and latency read them directly.
+same_of() { "$posixtrace" "$1" all.ptl 2>/dev/null | sed 's/^all.ptl:/LOG:/' >whole
+	"$posixtrace" "$@" named.*.ptl 2>err | sed 's/^named.0001.ptl and [0-9]* more:/LOG:/' | cmp - whole; }
+check "why of several logs is why of the converted log" same_of why
+check "there is no note about clocks" lacks err .
+check "latency of several logs is latency of the converted log" same_of latency
+head -c 90000 named.0002.ptl >cut.ptl
+run 3 latency named.0001.ptl cut.ptl
+run 1 why named.0001.ptl missing.ptl
+check "the missing log is named" has err 'missing.ptl: No such file'
 
 # By time, compressed.
 if "$posixtrace" record --trace=none -q --compress -o can.ptl true 2>err; then

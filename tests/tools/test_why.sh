@@ -306,7 +306,6 @@ check "one time only" has err 'the second time is missing'
 run 2 why --span x --thread 3 "$tmp/log"
 run 2 why
 check "no log" has err 'why: the name of a log is missing'
-run 2 why "$tmp/log" "$tmp/log"
 run 1 why "$tmp/none"
 head -c 3000 "$tmp/log" >"$tmp/short"
 run 1 why "$tmp/short"

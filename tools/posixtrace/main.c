@@ -13,6 +13,7 @@
 #include "base/truncated.h"
 #include "choose/at.h"
 #include "convert/format.h"
+#include "convert/join.h"
 #include "log/logfile.h"
 #ifdef HAVE_FLEET
 # include "fetch/fetch.h"
@@ -175,6 +176,7 @@ int main(int argc, char **argv)
 	 * format, so that an error message can name the format of a file that is not a log.
 	 */
 	logfile_foreign_format = fmt_foreign_name;
+	at_join = convert_join;
 #ifdef HAVE_FLEET
 	/* The same applies to the options --at of choose and the requests of fetch. */
 	at_fleet = &fetch_fleet;

@@ -3,16 +3,20 @@
 #include "choose/at.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "log/logfile.h"
 
 #define NAMES_MOST 10 /* the most logs that a message names */
 
 const struct at_fleet *at_fleet;
+int (*at_join)(char **path, size_t paths, int *fd);
 
 const struct option_row at_rows[] = {
 	{ "at", AT_URL, "URL",
@@ -56,10 +60,32 @@ static int say_number(const struct at *at, const char *command, size_t least, si
 	return TOOL_USAGE;
 }
 
+/* Joins the files to one log, which logfile_open() finds by its name. */
+static int join_files(struct at *at, char **operand, size_t operands)
+{
+	int fd = -1, status;
+
+	if (asprintf(&at->joined, "%s and %zu more", operand[0], operands - 1) < 0) {
+		at->joined = NULL;
+		say("%s", strerror(ENOMEM));
+		return TOOL_FAILURE;
+	}
+	status = at_join(operand, operands, &fd);
+	if (status != TOOL_OK && status != TOOL_DAMAGED)
+		return status;
+	at->status = status;
+	logfile_joined = (struct logfile_joined){ .name = at->joined, .fd = fd };
+	at->path = &at->joined;
+	at->paths = 1;
+	return TOOL_OK;
+}
+
 /* Without --at: the operands are the logs. The messages do not mention databases. */
 static int take_files(struct at *at, const char *command, char **operand, size_t operands,
 		      size_t least, size_t most)
 {
+	if (at->joins && operands > 1)
+		return join_files(at, operand, operands);
 	if (operands < least || operands > most) {
 		if (least == 2)
 			say("%s: give two logs", command);
@@ -103,6 +129,10 @@ void at_fini(struct at *at)
 {
 	if (at->url && at_fleet)
 		at_fleet->end();
+	if (logfile_joined.name)
+		close(logfile_joined.fd);
+	logfile_joined = (struct logfile_joined){ .name = NULL };
+	free(at->joined);
 	free(at->host.glob);
 	memset(at, 0, sizeof(*at));
 }

@@ -32,10 +32,17 @@ struct at {
 	bool pairs;
 	/* The command shows the functions of events, not only the functions of call stacks. */
 	bool shows_functions;
+	/*
+	 * Without --at, several files that the operands name are one log for the command, for
+	 * example all logs of a recording with --rotate-time.
+	 */
+	bool joins;
 	/* Times such as +1s refer to the first event of all logs together, not of each log. */
 	bool is_merged;
 	char **path;                 /* results: the names of the logs, and their number */
 	size_t paths;
+	char *joined;                /* the name of the log that at_join has made, or NULL */
+	int status;                  /* TOOL_DAMAGED: a log that was joined is damaged */
 };
 
 /*
@@ -63,6 +70,13 @@ struct at_fleet {
 	int (*find)(struct at *at, char **operand, size_t operands);
 	void (*end)(void);
 };
+
+/*
+ * Writes the events of several files in order of time into a temporary log, and stores its
+ * descriptor. Returns a status of the tool; the log is valid with TOOL_OK and TOOL_DAMAGED. main.c
+ * sets this pointer for the same reason as at_fleet.
+ */
+extern int (*at_join)(char **path, size_t paths, int *fd);
 
 /* NULL: the tool was built without libcurl. */
 extern const struct at_fleet *at_fleet;

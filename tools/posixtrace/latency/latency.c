@@ -327,11 +327,13 @@ static int latency_run(int argc, char **argv)
 	} else if (!status) {
 		options.at.wanted = &latency.wanted;
 		options.at.pairs = true;
+		options.at.joins = true;
 		status = at_logs(&options.at, &latency_command, argv + optind,
 				 (size_t)(argc - optind), 1, 1);
 	}
 	if (!status)
 		status = measure_log(&latency, &options, options.at.path[0]);
+	status = tool_worse(status, options.at.status);
 	at_fini(&options.at);
 	latency_fini(&latency);
 	return status;
@@ -339,7 +341,7 @@ static int latency_run(int argc, char **argv)
 
 const struct tool_command latency_command = {
 	.name = "latency",
-	.usage = "[OPTION]... LOG\n"
+	.usage = "[OPTION]... LOG...\n"
 		 "[OPTION]... --at URL [LOG]",
 	.about =
 		"Prints how long operations in LOG (- is standard input) took: spans between an "

@@ -51,6 +51,7 @@ static bool is_log(int file)
 }
 
 const struct logfile_source *logfile_source;
+struct logfile_joined logfile_joined;
 
 int logfile_open_fd(struct logfile *log, const char *path)
 {
@@ -65,7 +66,12 @@ int logfile_open_fd(struct logfile *log, const char *path)
 	if (log->is_fetched)
 		return err;
 	/* O_NOCTTY: if the path names a terminal, it must not become the controlling terminal. */
-	fd = input ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	if (input)
+		fd = dup(STDIN_FILENO);
+	else if (path == logfile_joined.name)
+		fd = fcntl(logfile_joined.fd, F_DUPFD_CLOEXEC, 0);
+	else
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0) {
 		log->err = errno;
 		say("%s: %s", text_given(log->path), say_strerror(log->err));

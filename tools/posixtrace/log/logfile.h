@@ -72,6 +72,14 @@ struct logfile_source {
 
 extern const struct logfile_source *logfile_source;
 
+/* A log that was made of several files. A path with the same pointer as its name means this log. */
+struct logfile_joined {
+	const char *name; /* NULL: there is none */
+	int fd;
+};
+
+extern struct logfile_joined logfile_joined;
+
 /* Opens only the file and stores its descriptor, for commands that do not read events. */
 int logfile_open_fd(struct logfile *log, const char *path);
 

@@ -872,6 +872,7 @@ static int why_run(int argc, char **argv)
 	} else if (!status) {
 		logs.wanted = &wanted;
 		logs.pairs = true;
+		logs.joins = true;
 		logs.shows_functions = true;
 		status = at_logs(&logs, &why_command, argv + optind, (size_t)(argc - optind), 1, 1);
 	}
@@ -889,6 +890,7 @@ static int why_run(int argc, char **argv)
 		if (status == TOOL_FAILURE && live.pid)
 			why_live_threads(&live);
 	}
+	status = tool_worse(status, logs.status);
 	free(why.window);
 	pairing_fini(&pairing);
 	at_fini(&logs);
@@ -899,7 +901,7 @@ static int why_run(int argc, char **argv)
 
 const struct tool_command why_command = {
 	.name = "why",
-	.usage = "[OPTION]... LOG\n"
+	.usage = "[OPTION]... LOG...\n"
 		 "[OPTION]... -p PID\n"
 		 "[OPTION]... --run -- PROGRAM [ARGUMENT]...\n"
 		 "[OPTION]... --at URL [LOG]",
