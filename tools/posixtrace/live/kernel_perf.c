@@ -32,6 +32,7 @@
  * page fault, so all samples cost at most some percent of the time that the faults need.
  */
 #define FAULT_PERIOD 64
+#define FORMAT_LOST  (UINT64_C(1) << 4) /* PERF_FORMAT_LOST, which headers before Linux 6.0 lack */
 
 /* ------------------------------------------------------------------ beginning */
 
@@ -64,7 +65,7 @@ static struct perf_event_attr attr_of(const struct kernel *kernel, enum event ev
 		.sample_id_all = 1, .inherit = 1, .disabled = starts, .enable_on_exec = starts,
 		.exclude_kernel = 1, .exclude_hv = 1, .use_clockid = 1,
 		.clockid = CLOCK_MONOTONIC,
-		.read_format = kernel->counts_lost ? PERF_FORMAT_LOST : 0,
+		.read_format = kernel->counts_lost ? FORMAT_LOST : 0,
 	};
 
 	if (event == EVENT_SAMPLE)
@@ -244,7 +245,7 @@ static bool can_count_lost(void)
 {
 	struct perf_event_attr attr = {
 		.size = sizeof(attr), .type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_DUMMY,
-		.disabled = 1, .exclude_kernel = 1, .read_format = PERF_FORMAT_LOST,
+		.disabled = 1, .exclude_kernel = 1, .read_format = FORMAT_LOST,
 	};
 
 	return !perf_try(&attr, 0);
