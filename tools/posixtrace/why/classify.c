@@ -51,10 +51,10 @@ static const struct {
 	{ "io.", CAUSE_FILE, "fd", NULL },
 	{ "net.recv", CAUSE_READ, "fd", NULL },
 	{ "net.send", CAUSE_WRITE, "fd", NULL },
-	{ "net.poll", CAUSE_POLL, NULL, NULL },
-	{ "net.select", CAUSE_POLL, NULL, NULL },
+	{ "net.poll", CAUSE_POLL, NULL, "timeout" },
+	{ "net.select", CAUSE_POLL, NULL, "timeout" },
 	{ "net.epoll_", CAUSE_PEER, "fd", NULL }, /* no waits: epoll_create, epoll_ctl */
-	{ "net.epoll", CAUSE_POLL, NULL, NULL },
+	{ "net.epoll", CAUSE_POLL, NULL, "timeout" },
 	{ "net.", CAUSE_PEER, "fd", NULL },
 	{ "ipc.semop", CAUSE_SEM, "id", "change" },
 	{ "ipc.semctl", CAUSE_CALL, "id", NULL },

@@ -13,7 +13,7 @@
 #include "why/connections.h"
 
 #define AGAIN 16 /* the most calls after a poll that ender_again() examines */
-#define NEXT 4 /* the most calls after a poll that ender_through() examines */
+#define NEXT 8 /* the most calls after a poll that ender_through() examines */
 /* the greatest error of the times of different threads */
 #define ENDER_AFTER_NS INT64_C(1000000)
 
@@ -384,7 +384,7 @@ const struct call *ender_through(const struct history *history, const struct cal
 
 	if (call->cause != CAUSE_POLL || call->is_in_vain)
 		return NULL;
-	while ((next = later_next(&later)) && next->cause != CAUSE_POLL)
+	while ((next = later_next(&later)) && (next->cause != CAUSE_POLL || next->is_try))
 		if (next->cause == CAUSE_READ ||
 		    (next->cause == CAUSE_PEER && !next->error &&
 		     !strcmp(next->type->name, "net.accept")))
@@ -400,6 +400,8 @@ const struct call *ender_again(const struct history *history, const struct call 
 	if (call->cause != CAUSE_POLL || call->is_in_vain)
 		return NULL;
 	while ((next = later_next(&later))) {
+		if (next->is_try)
+			continue;
 		if (next->cause == CAUSE_POLL)
 			return next->address == call->address && next->stack == call->stack ?
 			       next : NULL;

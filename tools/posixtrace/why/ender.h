@@ -39,8 +39,9 @@ const struct call *ender_among(const struct call *calls, size_t count, const str
 
 /*
  * Returns the next read or accept of a thread after a poll. In this call the thread used the input
- * for which it had waited in the poll. Returns NULL if the thread polls again before, or has no
- * such call among its next few calls.
+ * for which it had waited in the poll. Returns NULL if the thread waits in another poll before, or
+ * has no such call among its next few calls. A poll that only looks, without waiting, may be
+ * between.
  */
 const struct call *ender_through(const struct history *history, const struct call *call);
 

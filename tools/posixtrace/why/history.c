@@ -625,6 +625,34 @@ static void add_ipc(const struct plan *plan, const struct log_type *type,
 }
 
 /*
+ * Returns the process whose descriptors the calls of a thread use. A child of vfork() runs in the
+ * thread of its parent and records its calls there, but it has its own descriptors.
+ */
+static pid_t fd_owner(struct history *history, const struct history_thread *thread)
+{
+	history->vchild = thread->vchild;
+	history->vparent = thread->pid;
+	return thread->vchild ? thread->vchild : thread->pid;
+}
+
+/*
+ * Notes the begin and the end of the time in which a child of vfork() runs in the thread of its
+ * parent. The child ends this time when it executes a program or exits.
+ */
+static void note_vchild(struct history_thread *thread, const struct log_type *type,
+			const struct posix_trace_event_np *event)
+{
+	const pid_t pid = (pid_t)field_integer(type->schema, "pid", event, 0);
+
+	if (!strcmp(type->name, "process.vchild") && pid > 0 && pid != thread->pid)
+		thread->vchild = pid;
+	else if (thread->vchild && (!strcmp(type->name, "process.vfork") ||
+		 ((!strcmp(type->name, "process.exec") || !strcmp(type->name, "process.exit")) &&
+		  pid == thread->vchild)))
+		thread->vchild = 0;
+}
+
+/*
  * Adds a call with a duration. It is a call of the thread that recorded the event. An event without
  * a duration is handled too if it opens or closes a descriptor, because objects_follow() needs it.
  */
@@ -642,6 +670,7 @@ static void add_call(struct history *history, struct history_thread *thread,
 		.error = error_of(plan, type, event),
 	};
 	struct stacks_found stack;
+	pid_t owner;
 
 	/*
 	 * The duration comes from the log and may have any value. If the begin that follows from
@@ -660,8 +689,11 @@ static void add_call(struct history *history, struct history_thread *thread,
 	else if (result > 0)
 		call.other = (uint64_t)result;
 	call.is_in_vain = plan->cause == CAUSE_POLL && result == 0;
+	call.is_try = plan->cause == CAUSE_POLL && plan->other >= 0 &&
+		      !classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
-	objects_follow(history, plan, type, event, thread->pid, call.text);
+	owner = fd_owner(history, thread);
+	objects_follow(history, plan, type, event, owner, call.text);
 	/* accept() is the only call with CAUSE_PEER that has a second object. */
 	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
 	/*
@@ -671,7 +703,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	if (plan->has_id)
 		add_ipc(plan, type, event, &call);
 	else if (plan->key >= 0)
-		objects_find(history, thread->pid, &call);
+		objects_find(history, owner, &call);
+	history->vchild = 0;
 	nagle_note(history, plan, type, event, thread->pid, &call);
 	if (plan->servers >= 0 && call.error == -EAI_AGAIN)
 		call.peer = history_text(history, type, event, plan->servers);
@@ -854,6 +887,8 @@ static void add_event(struct history *history, const struct log_type *type,
 	 * thread itself recorded. So last_call shows whether this is its first event.
 	 */
 	is_first = !thread->last_call;
+	if (thread->vchild || plan->kind == PLAN_PARENT)
+		note_vchild(thread, type, event);
 	switch (plan->kind) {
 	case PLAN_CALL:
 		if (thread->connecting.type && !strcmp(type->name, "net.connect"))

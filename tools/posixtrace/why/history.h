@@ -104,7 +104,8 @@ struct call {
 	bool is_resumed : 1;   /* it reached its time limit, and the wait went on: why/tries.h */
 	bool is_retry : 1;     /* a sleep before a failed call is tried again: why/tries.h */
 	bool is_attempt : 1;   /* a call that sets a lock of a file */
-	bool is_try : 1;       /* a call on an object of System V that does not wait */
+	/* it does not wait: a call on an object of System V, or a poll that only looks */
+	bool is_try : 1;
 	bool is_limited : 1;   /* it reached the time limit of its socket, such as SO_RCVTIMEO */
 	bool is_begun : 1;     /* a connect that was not complete when it returned */
 	bool is_empty : 1;     /* a read without error and without data: the end */
@@ -175,6 +176,9 @@ struct history_thread {
 	/* of a main thread: the number that the process has for its parent, outside of its PID
 	 * namespace; 0: the same, or unknown */
 	pid_t outer;
+	/* the child of a vfork() of the thread that has not returned: the thread's calls are those
+	 * of the child; 0: none */
+	pid_t vchild;
 	uint32_t life;         /* of the process, see why/lives.h */
 	uint64_t pthread;
 	int64_t first_ns, last_ns;
@@ -400,6 +404,8 @@ struct history {
 	struct plan **plan;    /* by event type */
 	size_t plans;
 	int64_t first_ns, last_ns;
+	/* while an event of a child of vfork() is read: the child, and its parent; 0: none */
+	pid_t vchild, vparent;
 	pid_t launched; /* the process in which record started the program; 0: none */
 	pid_t attached; /* the process to which attach attached; 0: none */
 	char attached_name[PROGRAM_NAME_BYTES];

@@ -61,12 +61,15 @@ static struct history_fds *fd_of(struct history *history, pid_t pid, int32_t num
 /*
  * Returns the parent of a process; 0: unknown. *born_ns becomes the time of the first event of the
  * process, or of the begin of its fork(), if that is earlier. The process has not inherited
- * anything that an ancestor made after this time.
+ * anything that an ancestor made after this time. A child of vfork() has no event of its own before
+ * it executes a program.
  */
 static pid_t parent_of(const struct history *history, pid_t pid, int64_t *born_ns)
 {
 	const uint32_t index = history_find(history, pid, pid);
 
+	if (history->vchild == pid)
+		return history->vparent;
 	if (index == HISTORY_NONE)
 		return 0;
 	if (history->thread[index].first_ns < *born_ns)
