@@ -151,9 +151,9 @@ wait_for sigtimedwait 'waiting for SIGUSR1 in sigtimedwait()' "$maker"
 wait_for sig-vain 'Cause: .*waiting in vain for a signal in sigtimedwait() until a time limit'
 wait_for sig-child 'waiting for SIGCHLD in sigwaitinfo()' "$child"
 wait_for sig-alarm 'waiting for SIGALRM in sigwaitinfo()' 'sent by a timer'
-wait_for sig-timer 'waiting for SIGALRM in sigwait()' 'probably sent by a timer of the process'
+wait_for sig-timer 'waiting for SIGALRM in sigwait()' 'probably sent by a timer that the process had set to '
 wait_for pause 'waiting for a signal in pause()' "$maker"
-wait_for pause-alarm 'waiting for a signal in pause()' 'probably sent by a timer of the process'
+wait_for pause-alarm 'waiting for a signal in pause()' 'probably sent by a timer that the process had set to '
 wait_for sigsuspend 'waiting for a signal in sigsuspend()' "$child"
 wait_for pipe 'read on descriptor [0-9]* (pipe)' "$maker"
 wait_for pair 'read on descriptor [0-9]* (pair of sockets)' "$child"

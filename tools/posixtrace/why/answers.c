@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/vec.h"
+#include "why/connections.h"
 #include "why/lives.h"
 
 #define LINKS_MOST 1024 /* the most open connections that are followed at the same time */
@@ -45,8 +46,30 @@ struct links {
 	size_t count;
 	/* for each thread: the descriptor + 1 if its last call wrote a request, otherwise 0 */
 	uint64_t *wrote;
+	uint32_t *server; /* by the index of a connection's accepted end: the thread that used it
+			   * last, + 1; 0: none */
 	int err;
 };
+
+/* Returns where links.server has the thread of a connection, or NULL. */
+static uint32_t *server_of(const struct links *links, uint32_t object)
+{
+	const uint32_t end = object & ~CONNECTIONS_BIT;
+
+	return (object & CONNECTIONS_BIT) && end < links->history->ends ? &links->server[end] :
+									   NULL;
+}
+
+/*
+ * Returns whether the thread that sent a request also answers it, as a program that tests its own
+ * server does. Such a thread does not wait for the answer, but for whatever delays its own work.
+ */
+static bool is_own_request(const struct links *links, const struct link *link)
+{
+	const uint32_t *server = server_of(links, link->object);
+
+	return server && *server == link->asker + 1;
+}
 
 /*
  * Returns the connection of a descriptor of a thread's process, or NULL if the process did not make
@@ -68,7 +91,8 @@ static void end_request(struct links *links, struct link *link, int64_t to_ns, e
 	struct history *history = links->history;
 
 	link->is_waiting = false;
-	if (to_ns <= link->since_ns || link->is_new || history->requests == REQUESTS_MOST ||
+	if (to_ns <= link->since_ns || link->is_new || is_own_request(links, link) ||
+	    history->requests == REQUESTS_MOST ||
 	    !(link->has_read || (link->is_watched && link->has_sent)))
 		return;
 	if (!vec_grow(&history->request, history->requests, 1)) {
@@ -231,8 +255,12 @@ static void update_links(struct links *links, const struct call *call)
 	const pid_t pid = links->history->thread[call->thread].pid;
 	const uint64_t wrote = links->wrote[call->thread];
 	struct link *link;
+	uint32_t *server;
 
 	links->wrote[call->thread] = 0;
+	server = call->fd_kind == FD_CLIENT ? server_of(links, call->object) : NULL;
+	if (server)
+		*server = call->thread + 1;
 	/* A poll that found something may have found that a connection is complete. */
 	for (size_t i = 0; call->cause == CAUSE_POLL && !call->is_in_vain && i < links->count; i++)
 		if (links->link[i].asker == call->thread)
@@ -305,7 +333,8 @@ int answers_collect(struct history *history)
 	struct links links = { .history = history };
 
 	links.wrote = calloc(history->threads + 1, sizeof(*links.wrote));
-	links.err = links.wrote ? 0 : ENOMEM;
+	links.server = calloc(history->ends + 1, sizeof(*links.server));
+	links.err = links.wrote && links.server ? 0 : ENOMEM;
 	for (size_t i = 0; i < history->calls && !links.err; i++)
 		update_links(&links, &history->call[i]);
 	if (!links.err)
@@ -316,6 +345,7 @@ int answers_collect(struct history *history)
 		qsort(history->connect, history->connects, sizeof(*history->connect), by_process);
 	free(links.link);
 	free(links.wrote);
+	free(links.server);
 	return links.err;
 }
 

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/brief.h"
 #include "base/errnames.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -451,6 +452,30 @@ static void add_outside(struct division *division, uint32_t node, uint64_t key, 
 }
 
 /*
+ * Adds the timer that sent the signal of a wait. The label has the call that set the timer, if the
+ * log has it, because the program chose the time there.
+ */
+static void add_timer(struct division *division, uint32_t node, const struct call *call,
+		      int64_t from_ns, int64_t to_ns)
+{
+	const struct history *history = division->history;
+	const struct call *timer = ender_timer(history, call);
+	char label[900], caller[600], brief[BRIEF_BYTES];
+	uint64_t key = 0;
+
+	snprintf(label, sizeof(label), "%ssent by a timer of the process",
+		 is_of_timer(call) ? "" : "probably ");
+	if (timer) {
+		caller_text(division, timer, caller, sizeof(caller));
+		snprintf(label, sizeof(label), "%ssent by a timer that the process had set to "
+			 "%s%s", is_of_timer(call) ? "" : "probably ",
+			 brief_ns(brief, (double)timer->other), caller);
+		key = hash_number(hash_number(HASH_BEGIN, timer->address), timer->other) >> 32;
+	}
+	add_outside(division, node, key, label, !is_of_timer(call), from_ns, to_ns);
+}
+
+/*
  * Adds the cause of a signal. A call of kill() or a similar function is the best evidence. Without
  * such a call, a timer or the end of a child may have sent the signal. The event often lacks the
  * sender, because pause() and sigwait() do not return it.
@@ -475,9 +500,7 @@ static void add_sender(struct division *division, uint32_t node, const struct ca
 				call->sender ? "sent at the end of" : "probably sent at the end of",
 				child, !call->sender, from_ns, to_ns);
 	} else if (is_of_timer(call) || (is_unknown && ender_timer(history, call))) {
-		add_outside(division, node, 0, is_of_timer(call) ? "sent by a timer" :
-			    "probably sent by a timer of the process", !is_of_timer(call), from_ns,
-			    to_ns);
+		add_timer(division, node, call, from_ns, to_ns);
 	} else if (call->sender) {
 		uint32_t main = history_find_at(history, call->sender, call->sender, to_ns);
 
@@ -906,6 +929,15 @@ static void label_call(struct division *division, struct why_node *node, const s
 }
 
 /*
+ * Returns whether a wait is one of the Java virtual machine, which has one function for the sleeps
+ * and the waits of Java programs.
+ */
+static bool is_java_park(const char *caller)
+{
+	return strstr(caller, " os::PlatformEvent::park ") || strstr(caller, " Parker::park ");
+}
+
+/*
  * Labels a new part, so that the user knows for what the thread waited. The label is made from the
  * first call of the part. It is right for all other calls of the part, because they have the same
  * key_of().
@@ -929,6 +961,12 @@ static void label_part(struct division *division, struct why_node *node, const s
 	case CAUSE_SEM:
 	case CAUSE_BARRIER:
 	case CAUSE_COND:
+		if (call->cause == CAUSE_COND && is_vain_wait(call) && is_java_park(caller)) {
+			division_label(division, node, "sleeping until a time limit, as "
+				       "Thread.sleep() or a wait of Java with a time limit does,%s",
+				       caller);
+			break;
+		}
 		lock_text(division, call, lock, sizeof(lock));
 		/*
 		 * A wait that reached its time limit is a sleep. Each thread may have an object of

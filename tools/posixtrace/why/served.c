@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* served.c - finds the requests of servers with a process or a thread for each client. */
+/*
+ * served.c - finds the requests of servers with a process or a thread for each client, and those
+ * that an event loop does not answer itself.
+ */
 #include "why/served.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "why/connections.h"
 
 /* ------------------------------------------------------------------ requests */
 
@@ -55,10 +63,107 @@ void served_each(const struct history *history, uint32_t thread,
 				continue;
 			handled.is_open = true;
 			handled.fd = call->key;
+			handled.served.client = (struct served_client){
+				call->client, (int32_t)call->key };
 			handled.served.from_ns = handled.served.to_ns = call->end_ns;
 		}
 	}
 	end_served(&handled, take, arg);
+}
+
+/* ------------------------------------------------------------------ requests of event loops */
+
+/* The request of a connection that an event loop has read. */
+struct pending {
+	struct served served; /* to_ns is the end of the last write; equal to from_ns: none yet */
+	bool is_open;
+};
+
+/* The requests of all event loops. */
+struct loops {
+	const struct history *history;
+	struct pending *pending; /* by the index of the accepted end of the connection */
+	bool *is_inner;          /* by thread: its last wait was not ended by a socket */
+};
+
+/*
+ * Returns whether a read shows that the process itself woke the loop, such as a thread of its pool,
+ * a child or a timer.
+ */
+static bool is_inner_read(const struct call *call)
+{
+	return call->cause == CAUSE_READ && !call->error &&
+	       (call->fd_kind == FD_PIPE || call->fd_kind == FD_EVENT || call->fd_kind == FD_PAIR ||
+		call->fd_kind == FD_TIMER || call->fd_kind == FD_SIGNAL);
+}
+
+/* Ends a request. Calls take() if it has an answer. */
+static void end_pending(struct pending *pending,
+			void (*take)(void *arg, const struct served *served), void *arg)
+{
+	if (pending->is_open && pending->served.to_ns > pending->served.from_ns)
+		take(arg, &pending->served);
+	pending->is_open = false;
+}
+
+/* Notes that a call has read data of a request, or has written data of an answer. */
+static void follow_pending(const struct loops *loops, struct pending *pending,
+			   const struct call *call,
+			   void (*take)(void *arg, const struct served *served), void *arg)
+{
+	const struct history_thread *thread = &loops->history->thread[call->thread];
+	struct served *served = &pending->served;
+
+	if (call->error || call->is_empty)
+		return;
+	if (call->cause == CAUSE_WRITE && pending->is_open) {
+		/* The loop has answered in the turn in which it read, or in one of an upstream. */
+		if (served->to_ns == served->from_ns && call->thread == served->thread &&
+		    !loops->is_inner[call->thread]) {
+			pending->is_open = false;
+			return;
+		}
+		served->thread = call->thread;
+		served->to_ns = call->end_ns;
+	} else if (call->cause == CAUSE_READ &&
+		   (!pending->is_open || served->to_ns > served->from_ns)) {
+		end_pending(pending, take, arg);
+		pending->is_open = thread->is_server && !thread->is_serial;
+		*served = (struct served){
+			.from_ns = call->end_ns, .to_ns = call->end_ns, .thread = call->thread,
+			.client = { call->client, (int32_t)call->key },
+		};
+	}
+}
+
+int served_handed(const struct history *history,
+		  void (*take)(void *arg, const struct served *served), void *arg)
+{
+	struct loops loops = {
+		.history = history,
+		.pending = calloc(history->ends + 1, sizeof(*loops.pending)),
+		.is_inner = calloc(history->threads + 1, sizeof(*loops.is_inner)),
+	};
+	const bool has_memory = loops.pending && loops.is_inner;
+
+	for (size_t i = 0; has_memory && i < history->calls; i++) {
+		const struct call *call = &history->call[i];
+		const uint32_t end = call->object & ~CONNECTIONS_BIT;
+
+		/* A poll that only looks begins a turn, but does not end a wait. */
+		if (call->cause == CAUSE_POLL && !call->is_try)
+			loops.is_inner[call->thread] = call->is_in_vain;
+		else if (is_inner_read(call))
+			loops.is_inner[call->thread] = true;
+		else if (call->fd_kind == FD_CLIENT && (call->object & CONNECTIONS_BIT) &&
+			 end < history->ends)
+			follow_pending(&loops, &loops.pending[end], call, take, arg);
+	}
+	for (size_t i = 0; has_memory && i < history->ends; i++)
+		end_pending(&loops.pending[i], take, arg);
+	free(loops.pending);
+	free(loops.is_inner);
+	return has_memory ? 0 : ENOMEM;
 }
 
 static void keep_worst(void *arg, const struct served *served)
@@ -69,11 +174,12 @@ static void keep_worst(void *arg, const struct served *served)
 		*worst = *served;
 }
 
-void served_worst(const struct history *history, struct served *worst)
+int served_worst(const struct history *history, struct served *worst)
 {
-	*worst = (struct served){ .from_ns = 0 };
+	*worst = (struct served){ .client.fd = -1 };
 	for (uint32_t i = 0; i < history->threads; i++)
 		served_each(history, i, keep_worst, worst);
+	return served_handed(history, keep_worst, worst);
 }
 
 /* ------------------------------------------------------------------ the client of a time */

@@ -178,7 +178,8 @@ static struct window window_of_served(const struct served *served)
 {
 	return (struct window){
 		.kind = WINDOW_SERVED, .name = SERVED, .thread = served->thread,
-		.from_ns = served->from_ns, .to_ns = served->to_ns,
+		.from_ns = served->from_ns, .to_ns = served->to_ns, .text = served->client.text,
+		.fd = served->client.fd,
 	};
 }
 
@@ -203,6 +204,8 @@ static int take_turns(void)
 	if (options.span && !strcmp(options.span, SERVED)) {
 		for (uint32_t i = 0; i < why.history.threads; i++)
 			served_each(&why.history, i, take_served, NULL);
+		if (served_handed(&why.history, take_served, NULL))
+			return ENOMEM;
 		return why.history.err;
 	}
 	if (!is_busy && (!options.span || strcmp(options.span, TURNS_TURN) != 0))
@@ -426,7 +429,11 @@ static bool take_server(int *status)
 		*status = add_window(&window);
 		return true;
 	}
-	served_worst(&why.history, &served);
+	if (served_worst(&why.history, &served)) {
+		say("%s", strerror(ENOMEM));
+		*status = TOOL_FAILURE;
+		return true;
+	}
 	if (name)
 		answers_worst(&why.history, &answer);
 	if (is_waiting && served_ns(&served))

@@ -22,10 +22,11 @@ struct window { /* a time of a thread that is to be explained */
 	uint64_t ready, parts; /* of WINDOW_TURN and WINDOW_BUSY: see struct turn */
 	uint32_t thread;
 	uint32_t text;         /* of WINDOW_UPSTREAM: 'text', 'end' and 'error' have the same
-			        * meaning as in struct answer */
+			        * meaning as in struct answer; of WINDOW_SERVED: the address of the
+			        * client, as an index + 1 */
 	enum answer_end end;
 	int32_t error;
-	int32_t fd;            /* of WINDOW_UPSTREAM: the descriptor of the connection */
+	int32_t fd;            /* of both: the descriptor of the connection */
 	int64_t from_ns, to_ns;
 };
 

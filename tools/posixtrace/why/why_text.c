@@ -266,8 +266,10 @@ static struct served_client client_of(const struct why *why, const struct window
 {
 	if (window->kind == WINDOW_THREAD || window->kind == WINDOW_UPSTREAM)
 		return (struct served_client){ .fd = -1 };
+	if (window->kind == WINDOW_SERVED)
+		return (struct served_client){ window->text, window->fd };
 	return served_client(&why->history, window->thread, window->from_ns, window->to_ns,
-			     window->kind == WINDOW_SPAN || window->kind == WINDOW_SERVED);
+			     window->kind == WINDOW_SPAN);
 }
 
 const char *why_client(const struct why *why, const struct window *window, int32_t *fd)
