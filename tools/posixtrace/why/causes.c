@@ -669,7 +669,7 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 		 */
 		key = hash_number(key, call->has_id || call->peer || call->fd_kind == FD_CLIENT ||
 				       call->cause == CAUSE_PEER ? 0 : call->object);
-		key = hash_number(key, call->client);
+		key = hash_number(key, call->fd_kind == FD_CLIENT ? call->client : 0);
 		key = hash_number(key, call->peer ? UINT64_MAX - call->peer :
 				       is_connect(call) ? 0 : call->key);
 		key = hash_number(hash_number(key, (uint64_t)call->error), call->peer ?

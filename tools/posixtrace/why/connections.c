@@ -226,6 +226,30 @@ static void pair_accept(struct history *history, uint32_t *pending, size_t *coun
 	--*count;
 }
 
+/*
+ * Compares the own address of a socket with the address that the other side used for it: 1 equal, 0
+ * not equal, -1 one of them is not known. The kernel chooses the port of a socket that is bound to
+ * port 0.
+ */
+static int names_fit(const struct history *history, uint32_t own, uint32_t used)
+{
+	const char *a = history_text_at(history, own), *b = history_text_at(history, used);
+	const size_t len = strlen(a);
+
+	if (!*a || !*b || (len > 2 && !strcmp(a + len - 2, ":0")))
+		return -1;
+	return own == used || (is_any_host(a) && hash_port(a) == hash_port(b));
+}
+
+int connections_datagram(const struct history *history, const struct call *received,
+			 const struct call *sent)
+{
+	const int to = names_fit(history, received->client, sent->peer);
+	const int from = names_fit(history, sent->client, received->peer);
+
+	return !to || !from ? 0 : to < 0 && from < 0 ? -1 : 1;
+}
+
 /* Both ends have the object of the accepted end. */
 uint32_t connections_joined(struct history *history, uint32_t object)
 {

@@ -54,6 +54,14 @@ int connections_pair(struct history *history);
  */
 int connections_fit(const struct history *history, uint32_t connected, uint32_t accepted);
 
+/*
+ * Returns whether a datagram that one call sent may be the one that the other call received, by the
+ * addresses of the two sockets: 1 yes, 0 no, -1 unknown. The calls are on sockets of which at least
+ * one has no connection.
+ */
+int connections_datagram(const struct history *history, const struct call *received,
+			 const struct call *sent);
+
 /* Returns the object that both ends of a pair have. Any other object remains the same. */
 uint32_t connections_joined(struct history *history, uint32_t object);
 

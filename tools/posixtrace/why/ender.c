@@ -23,6 +23,7 @@
 struct wait {
 	const struct history *history; /* NULL: there is none, and 'pid' is not set */
 	const struct call *call;
+	const struct call *used; /* the call itself, or the read after a poll */
 	enum cause wanted;   /* the cause of the partner */
 	uint32_t object;     /* 0: unknown */
 	uint64_t signal;     /* of CAUSE_KILL: the signal that ended the wait; 0: unknown */
@@ -96,6 +97,21 @@ static bool has_ends(uint8_t fd_kind)
 }
 
 /*
+ * Returns whether both calls are known to use sockets that no server accepted, and the addresses of
+ * both sides of a message may be known. Two such sockets have no connection with each other, but
+ * may exchange datagrams.
+ */
+static bool is_datagram(const struct wait *wait, const struct call *other)
+{
+	const struct call *used = wait->used;
+
+	return wait->history && wait->is_socket && uses_socket(other) &&
+	       used->fd_kind == FD_OTHER && other->fd_kind == FD_OTHER &&
+	       (used->peer || used->client) && (other->peer || other->client) &&
+	       (used->cause == CAUSE_READ || used->cause == CAUSE_WRITE);
+}
+
+/*
  * Returns whether both calls used one object: 1 yes, 0 no, -1 unknown. The two ends of a connection
  * or pair of sockets have one object, and a read from one end receives what was written to the
  * other end. The answer of a peer comes over no other connection, so for a connection the result is
@@ -155,6 +171,10 @@ static int same_object(const struct wait *wait, const struct call *other)
 		if ((wait->is_socket && uses_pipe(other->fd_kind)) ||
 		    (uses_pipe(wait->fd_kind) && uses_socket(other)))
 			return 0;
+		if ((!wait->object || !other->object) && is_datagram(wait, other))
+			return connections_datagram(wait->history, wait->wanted == CAUSE_WRITE ?
+						    wait->used : other, wait->wanted ==
+						    CAUSE_WRITE ? other : wait->used);
 		if (!wait->object || !other->object)
 			return wait->is_connection ? 0 : -1;
 		return wait->object == other->object &&
@@ -315,7 +335,7 @@ static struct wait wait_of(const struct call *call, const struct call *through)
 	const struct call *used = call->cause == CAUSE_POLL && through ? through : call;
 
 	return (struct wait){
-		.call = call, .wanted = wanted_of(call, through),
+		.call = call, .used = used, .wanted = wanted_of(call, through),
 		.object = used->object, .is_second = used->is_second, .fd_kind = used->fd_kind,
 		.is_socket = uses_socket(used), .is_connection = uses_connection(used),
 		.signal = call->cause == CAUSE_SIGNAL ? call->key : 0,

@@ -78,7 +78,9 @@ struct call {
 	/* index of the address of its connection + 1; of getaddrinfo(): of the name servers that
 	 * were asked in vain; 0: none */
 	uint32_t peer;
-	uint32_t client;       /* with FD_CLIENT: index of the client's address + 1; 0: unknown */
+	/* with FD_CLIENT: index of the client's address + 1; with FD_OTHER: of the own address of a
+	 * socket; 0: unknown */
+	uint32_t client;
 	/*
 	 * the identity of the pipe, connection, queue or named semaphore; of CAUSE_KILL: the number
 	 * of the target thread; of CAUSE_SLEEP: the file that the thread tries to lock, as an index

@@ -669,6 +669,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	/* A socket without a connection has a peer in each call, and no object. */
 	if (call->peer) {
 		call->object = fd.peer == call->peer ? fd.object : 0;
+		call->client = fd.kind == FD_OTHER ? fd.own : 0;
 		if (!is_past)
 			note_message(history, pid, call, &fd);
 		return;
@@ -683,7 +684,7 @@ static void find_descriptor(struct history *history, pid_t pid, struct call *cal
 	/* The object of accept() is the new connection, and not the socket that listens. */
 	call->object = !history_has_accepted(call) ? fd.object :
 		       known_fd(history, pid, (int32_t)call->other, call->end_ns).object;
-	call->client = fd.client;
+	call->client = fd.kind == FD_OTHER ? fd.own : fd.client;
 	call->fd_kind = fd.kind;
 	call->is_second = fd.is_second;
 }
