@@ -66,11 +66,15 @@ static void print_row(struct out *out, const struct comparison *row)
 	out_char(out, '\n');
 }
 
-/* The last line has the number of tests, because without tests nothing can be marked. */
+/*
+ * The last line has the number of tests, because without tests nothing can be marked. A line before
+ * it says whether rows are hidden: a reader must not take a missing row for an equal one.
+ */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all)
 {
 	bool is_table = false;
+	size_t hidden = 0;
 
 	print_log(out, 'A', a);
 	print_log(out, 'B', b);
@@ -81,8 +85,10 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 			   compare->common_of, exp(compare->common));
 	for (size_t i = 0; i < compare->rows; i++) {
 		if (!all && !compare->row[i].has_interval && !compare->row[i].lost_a &&
-		    !compare->row[i].lost_b)
+		    !compare->row[i].lost_b) {
+			hidden++;
 			continue;
+		}
 		if (!is_table)
 			out_str(out, "\n  what             A            B       B/A 95 % of B/A"
 				     "            p (Holm)\n");
@@ -92,6 +98,9 @@ void diff_text(struct out *out, const struct compare *compare, const struct samp
 	if (!is_table)
 		out_printf(out, "\nNo event type and no span is frequent enough to be compared%s\n",
 			   compare->rows ? "; --all prints their figures" : "");
+	else if (hidden)
+		out_str(out, "\nOther event types, spans and percentiles are too rare to be"
+			     " compared; --all prints their figures\n");
 	out_printf(out, "\n%zu of %zu comparisons differ by more than %g %% at the level %g\n",
 		   compare->differ, compare->tested, 100 * compare->margin, compare->level);
 }
