@@ -60,6 +60,9 @@ run 2 help latnecy
 check "by help, too" has err 'did you mean latency?$'
 run 2 xyzzy
 check "where none is near, none is named" lacks err 'did you mean'
+run 2 --xyzzy
+check "an option in the place of the command is named as an option" \
+	has err '^posixtrace: --xyzzy: no such option;'
 run 2 dump --limti 3 "$tmp/empty"
 check "the nearest option is named" has err ' --limti: no such option; did you mean --limit?$'
 run 2 stat --jsno=1 "$tmp/empty"

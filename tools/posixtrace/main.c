@@ -100,7 +100,10 @@ static int main_usage(void)
 	return TOOL_USAGE;
 }
 
-/* Reports an unknown command, with the name of the most similar one if there is one. */
+/*
+ * Reports an unknown command, with the name of the most similar one if there is one, or an option
+ * in the place of the command.
+ */
 static int no_command(const char *name)
 {
 	struct nearest nearest;
@@ -111,6 +114,10 @@ static int no_command(const char *name)
 			    left_out[i].why);
 			return TOOL_USAGE;
 		}
+	if (name[0] == '-') {
+		say("%s: no such option; the options of a command follow its name", name);
+		return main_usage();
+	}
 	nearest_begin(&nearest, name);
 	for (size_t i = 0; i < COMMANDS; i++)
 		nearest_offer(&nearest, commands[i].name);
