@@ -19,6 +19,8 @@
 #define SMALL_POOL  2048u  /* in a larger pool a writer does not examine each chunk */
 /* the same limit for a pool with small chunks, whose chunks are examined less often */
 #define SEARCHED    65536u
+/* after a search, the pool grows by at most this part without a further search */
+#define GROW_PART   64u
 /* The most pairs of searches that a writer makes if chunks change their owners during each pair. */
 #define TRIES       3
 /*
@@ -266,24 +268,37 @@ static struct holding pool_look(const struct ptx_rings *rings, uint32_t chunks, 
  * search, and C the sum of the claims in a second search. If no chunk changed its owner, H - C is
  * at most the number of bytes that were unread between the two searches. So the function never
  * counts more bytes than the stream really holds, and never reports a stream as full too early.
+ * *lacks becomes the number of bytes that the stream lacks, or 0 if it is not known.
  */
-bool ptx_pool_is_enough(const struct ptx_rings *rings)
+static bool pool_is_enough(const struct ptx_rings *rings, uint64_t *lacks)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);
+	const uint64_t capacity = rings->geometry.capacity;
 
+	*lacks = 0;
 	/* For a LOOP stream spare.c decides whether the pool grows. */
 	if (chunks > (count_small(rings, chunks) ? SEARCHED : SMALL_POOL) || rings->loop)
 		return false;
 	for (int i = 0; i < TRIES; i++) {
 		struct holding head = pool_look(rings, chunks, false);
 		struct holding claim = pool_look(rings, chunks, true);
-		uint64_t less = claim.bytes + head.idents;
+		uint64_t less = claim.bytes + head.idents, held;
 
+		if (head.words != claim.words)
+			continue;
 		/* The comparison precedes the subtraction: hostile claims may exceed the heads. */
-		if (head.words == claim.words)
-			return head.bytes > less && head.bytes - less >= rings->geometry.capacity;
+		held = head.bytes > less ? head.bytes - less : 0;
+		*lacks = held < capacity ? capacity - held : 0;
+		return held >= capacity;
 	}
 	return false;
+}
+
+bool ptx_pool_is_enough(const struct ptx_rings *rings)
+{
+	uint64_t lacks;
+
+	return pool_is_enough(rings, &lacks);
 }
 
 bool ptx_pool_can_grow(const struct ptx_rings *rings)
@@ -326,12 +341,30 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * chunks often. So for a small chunk, a writer searches only when the pool has the memory that the
  * stream's size grants (ptx_pool_has_its_memory()).
  */
-static bool is_full(const struct ptx_rings *rings, uint32_t number)
+static bool is_full(struct ptx_rings *rings, uint32_t number)
 {
 	const struct ptx_geometry *g = &rings->geometry;
+	uint64_t lacks, grows;
 
-	return (g->is_tight || !ptx_ring_is_small(g, number) || ptx_pool_has_its_memory(rings)) &&
-	       ptx_pool_is_enough(rings);
+	if (!ptx_ring_is_small(g, number))
+		return ptx_pool_is_enough(rings);
+	if (number < atomic_load_explicit(&rings->region->grows_until, memory_order_relaxed) ||
+	    (!g->is_tight && !ptx_pool_has_its_memory(rings)))
+		return false;
+	if (pool_is_enough(rings, &lacks))
+		return true;
+	/*
+	 * The next chunks have no room for more bytes than the stream lacks. So the next writers
+	 * need no search before the pool has them. Other writers may fill the stream meanwhile by
+	 * the open chunks that they have. The pool is then larger than necessary, by at most
+	 * one part in GROW_PART. When the stream is nearly full, the chunks without a search become
+	 * fewer, in proportion to the bytes that it lacks.
+	 */
+	grows = lacks / g->small_room;
+	grows = grows < number / GROW_PART ? grows : number / GROW_PART;
+	atomic_store_explicit(&rings->region->grows_until, number + (uint32_t)grows,
+			      memory_order_relaxed);
+	return false;
 }
 
 /*

@@ -192,7 +192,10 @@ struct ptx_region {
 	_Atomic uint32_t overrun;
 	/* 1: a LOOP stream has overwritten events, and the reader has delivered none since */
 	_Atomic uint32_t looped;
-	/* up to this number of chunks the pool grows without a search for spare chunks: spare.c */
+	/*
+	 * up to this number of chunks the pool grows without a search of all chunks: spare.c for a
+	 * LOOP stream, pool.c for the others
+	 */
 	_Atomic uint32_t grows_until;
 	/* number of records that the reader has delivered; only the reader writes this member */
 	_Atomic uint64_t consumed;

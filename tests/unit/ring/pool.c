@@ -202,6 +202,33 @@ bool writer_put(struct writer *writer, unsigned type, uint64_t value)
 	return true;
 }
 
+bool writer_record(struct writer *writer, size_t size)
+{
+	struct ptx_rings *rings = &writer->pool->rings;
+	struct ptx_record *record;
+	uint64_t head, end;
+
+	record = ptx_ring_prepare(rings, writer->chunk, size, &head);
+	end = ptx_head_offset(head) + size;
+	if (record && ptx_ring_extend(rings, writer->chunk, end, &pool_loss) < end) {
+		if (ptx_head_offset(head) == 0)
+			return false;
+		record = NULL;
+	}
+	if (!record) {
+		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
+			return false;
+		record = ptx_ring_prepare(rings, writer->chunk, size, &head);
+		end = ptx_head_offset(head) + size;
+		if (ptx_ring_extend(rings, writer->chunk, end, &pool_loss) < end)
+			return false;
+	}
+	ptx_record_fill(record, (uint32_t)(size - sizeof *record), POOL_TYPE, 0);
+	ptx_ring_stamp(writer->chunk, head);
+	ptx_ring_publish(writer->chunk, record, head, size, ptx_clock_now());
+	return true;
+}
+
 void writer_put_many(struct writer *writer, uint64_t first, unsigned count)
 {
 	for (unsigned i = 0; i < count; i++)

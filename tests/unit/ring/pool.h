@@ -72,6 +72,11 @@ void writer_begin(struct writer *writer, struct pool *pool, uint32_t tid);
  * the event was counted as lost.
  */
 bool writer_put(struct writer *writer, unsigned type, uint64_t value);
+/*
+ * Writes a record of `size` bytes as a trace point does. If there is no room, stores the cause in
+ * pool_loss and returns false.
+ */
+bool writer_record(struct writer *writer, size_t size);
 void writer_put_many(struct writer *writer, uint64_t first, unsigned count);
 void writer_end(struct writer *writer);
 /* Does the first step of the ring's next writer after an interrupted writer. */

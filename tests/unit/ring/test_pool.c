@@ -49,35 +49,15 @@ static bool is_present(const void *memory, size_t bytes)
 	return true;
 }
 
-/*
- * Writes a record of `size` bytes as a trace point does. If there is no room, stores the cause in
- * pool_loss and returns false.
- */
+/* Writes a record, and checks that its memory is present. */
 static bool put(struct writer *writer, size_t size)
 {
-	struct ptx_rings *rings = &pool->rings;
-	struct ptx_record *record;
-	uint64_t head, end;
+	const struct ptx_chunk *chunk;
 
-	record = ptx_ring_prepare(rings, writer->chunk, size, &head);
-	end = ptx_head_offset(head) + size;
-	if (record && ptx_ring_extend(rings, writer->chunk, end, &pool_loss) < end) {
-		if (ptx_head_offset(head) == 0)
-			return false;
-		record = NULL;
-	}
-	if (!record) {
-		if (!ptx_ring_turn(rings, &writer->chunk, &writer->ident, &pool_loss))
-			return false;
-		record = ptx_ring_prepare(rings, writer->chunk, size, &head);
-		end = ptx_head_offset(head) + size;
-		if (ptx_ring_extend(rings, writer->chunk, end, &pool_loss) < end)
-			return false;
-	}
-	ck_assert(is_present(writer->chunk, sizeof *writer->chunk + end));
-	ptx_record_fill(record, (uint32_t)(size - sizeof *record), POOL_TYPE, 0);
-	ptx_ring_stamp(writer->chunk, head);
-	ptx_ring_publish(writer->chunk, record, head, size, ptx_clock_now());
+	if (!writer_record(writer, size))
+		return false;
+	chunk = writer->chunk;
+	ck_assert(is_present(chunk, sizeof *chunk + ptx_head_offset(atomic_load(&chunk->head))));
 	return true;
 }
 
