@@ -20,7 +20,8 @@
  * itself. The shim redirects the library's slots after the call of dlopen(), or at the next dlsym()
  * if dlopen() did not return to the shim (inject.c).
  *
- * On other processors than x86-64, the shim does not wrap dlopen(). It never wraps dlmopen().
+ * On other processors than x86-64 and arm64, the shim does not wrap dlopen(). It never wraps
+ * dlmopen().
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -88,11 +89,11 @@ SHIM_WRAPPER int dlclose(void *handle)
 	return result;
 }
 
-#if defined __x86_64__
+#if defined __x86_64__ || defined __aarch64__
 
 SHIM_NEXT(dlopen, shim_no_pointer);
 
-/* The answer of shim_dlopen() in two registers: rax and rdx. */
+/* Two registers return these values to the assembly. */
 struct opening {
 	void *jump;   /* the function to jump to, or NULL if `handle` is the result */
 	void *handle;
@@ -238,9 +239,11 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 /*
  * The wrapper dlopen(). It saves the two arguments and calls shim_dlopen() with them and the return
  * address. Then it either jumps to the real dlopen(), with the stack as it was, or returns the
- * handle. The subtraction of 8 aligns the stack to 16 bytes at the call. The cfi directives let
- * debuggers and exceptions unwind the frame.
+ * handle. The cfi directives let debuggers and exceptions unwind the frame.
  */
+#if defined __x86_64__
+
+/* The subtraction of 8 aligns the stack to 16 bytes at the call. */
 __asm__(
 	"	.text\n"
 	"	.globl dlopen\n"
@@ -270,5 +273,40 @@ __asm__(
 	"	ret\n"
 	"	.cfi_endproc\n"
 	"	.size dlopen, . - dlopen\n");
+
+#else
+
+/* The jump is by x16, which `bti c` in front of the real function permits. */
+__asm__(
+	"	.text\n"
+	"	.globl dlopen\n"
+	"	.type dlopen, %function\n"
+	"	.p2align 4\n"
+	"dlopen:\n"
+	"	.cfi_startproc\n"
+	"	hint #34\n" /* bti c */
+	"	stp x29, x30, [sp, #-32]!\n"
+	"	.cfi_adjust_cfa_offset 32\n"
+	"	.cfi_offset 29, -32\n"
+	"	.cfi_offset 30, -24\n"
+	"	mov x29, sp\n"
+	"	stp x0, x1, [sp, #16]\n"
+	"	mov x2, x30\n"
+	"	bl shim_dlopen\n"
+	"	mov x16, x0\n"
+	"	mov x2, x1\n"
+	"	ldp x0, x1, [sp, #16]\n"
+	"	ldp x29, x30, [sp], #32\n"
+	"	.cfi_adjust_cfa_offset -32\n"
+	"	.cfi_restore 29\n"
+	"	.cfi_restore 30\n"
+	"	cbz x16, 1f\n"
+	"	br x16\n"
+	"1:	mov x0, x2\n"
+	"	ret\n"
+	"	.cfi_endproc\n"
+	"	.size dlopen, . - dlopen\n");
+
+#endif
 
 #endif

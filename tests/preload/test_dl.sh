@@ -38,16 +38,22 @@ for how in enable disable; do
 done
 
 # Generated code is in no object; the dynamic linker searches the folders of the program for it.
-if test "$(uname -m)" = x86_64; then
+case $(uname -m) in
+x86_64 | aarch64)
 	cat >"$tmp/generated.c" <<'EOF'
 #include <dlfcn.h>
 #include <string.h>
 #include <sys/mman.h>
 int main(void)
 {
+#ifdef __x86_64__
 	/* sub $8, %rsp; call *%rdx; add $8, %rsp; ret */
 	static const unsigned char code[] = { 0x48, 0x83, 0xec, 8, 0xff, 0xd2,
 					      0x48, 0x83, 0xc4, 8, 0xc3 };
+#else
+	/* stp x29, x30, [sp, #-16]!; blr x2; ldp x29, x30, [sp], #16; ret */
+	static const unsigned code[] = { 0xa9bf7bfd, 0xd63f0040, 0xa8c17bfd, 0xd65f03c0 };
+#endif
 	void *(*open)(const char *, int, void *(*)(const char *, int));
 	void *handle, *page = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
 				   -1, 0);
@@ -56,6 +62,7 @@ int main(void)
 	if (page == MAP_FAILED)
 		return 2;
 	memcpy(page, code, sizeof code);
+	__builtin___clear_cache(page, (char *)page + sizeof code);
 	if (mprotect(page, 4096, PROT_READ | PROT_EXEC))
 		return 77;
 	*(void **)&open = page;
@@ -79,6 +86,7 @@ EOF
 		check "generated code: the program's path is searched" exits 7
 		check "generated code: the call is reported" shows 'dl.open mode=0x2 path=libwhich.so$' 1
 	fi
-fi
+	;;
+esac
 
 finish
