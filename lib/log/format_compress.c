@@ -108,7 +108,10 @@ const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block 
 	return NULL;
 }
 
-/* Makes room for a payload. The content is not kept. */
+/*
+ * Makes the decompressor at the first call, and room for a payload of `bytes` bytes. A larger room
+ * does not keep the content. Returns false if memory is short.
+ */
 static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 {
 	int saved = errno;
@@ -117,7 +120,7 @@ static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 		expander->context = ptx_zstd_decompressor_new();
 	if (expander->context && expander->room < bytes) {
 		free(expander->bytes);
-		/* Blocks have about the same size, so a little more avoids the next allocation. */
+		/* Blocks have about the same size, so 50 % more room avoids allocations. */
 		expander->room = bytes + bytes / 2;
 		expander->bytes = malloc(expander->room);
 		if (!expander->bytes)
@@ -148,8 +151,8 @@ const void *ptx_log_expand(struct ptx_log_expander *expander, const struct ptx_l
 	if (*why)
 		return NULL;
 	/*
-	 * The room is at least one byte, so that malloc() does not return NULL for an empty
-	 * payload.
+	 * The room is at least one byte, so that expander->bytes is not NULL for an empty payload.
+	 * A result of NULL means an error.
 	 */
 	if (!expander_room(expander, block->payload_bytes ? block->payload_bytes : 1)) {
 		*why = "there is not enough memory for a block";

@@ -12,7 +12,7 @@
 #define ROW(section, type, field, offset, bytes)                                                  \
 	_Static_assert(offsetof(struct type, field) == (offset) &&                                \
 		       sizeof(((struct type *)0)->field) == (bytes), "FORMAT " section " " #field);
-/* The size of the whole structure. So there is no padding behind its last field. */
+/* The size of the whole structure: it shows that no padding follows the last field. */
 #define SIZE(type, bytes) _Static_assert(sizeof(struct type) == (bytes), #type);
 
 /* FORMAT 2.1 */
@@ -119,7 +119,7 @@ ROW("3.4", ptx_log_source, tid, 4, 4)
 ROW("3.4", ptx_log_source, thread, 8, 8)
 
 /* FORMAT 3.4 */
-/* The beginning of a record: format_pack.c copies a shape to it as a whole. */
+/* A shape is equal to the beginning of a record, so format_pack.c copies it into the record. */
 ROW("3.4", ptx_log_shape, len_flags, 0, 4)
 ROW("3.4", ptx_log_shape, type, 4, 2)
 ROW("3.4", ptx_log_shape, source, 6, 2)
@@ -228,7 +228,10 @@ ROW("4.1", ptx_record, address, 8, 8)
 ROW("4.1", ptx_record, time, 16, 8)
 
 /* FORMAT 4.2 */
-/* Ten causes: events that a budget skipped are in blocks of their own (FORMAT 3.13). */
+/*
+ * The field `lost` has ten causes. Events that a budget skipped are not among them: they are in
+ * blocks of their own (FORMAT 3.13).
+ */
 ROW("4.2", ptx_log_line, called, 0, 8)
 ROW("4.2", ptx_log_line, reported, 8, 8)
 ROW("4.2", ptx_log_line, unread, 16, 8)
@@ -243,13 +246,15 @@ ROW("4.3", ptx_log_status, flush_status, 12, 4)
 ROW("4.3", ptx_log_status, flush_error, 16, 4)
 ROW("4.3", ptx_log_status, log_overrun, 20, 4)
 ROW("4.3", ptx_log_status, log_full, 24, 4)
-/* Here the closing area is a field of the header; in FORMAT it has a table of its own. */
-/* Code that reads or writes the closing area alone uses this offset, too. */
+/*
+ * In the structure, the closing area is a field of the header. In FORMAT it has a table of its own.
+ * Code that reads or writes only the closing area uses the offset PTX_LOG_CLOSING_AT.
+ */
 ROW("2.2", ptx_log_header, closing, PTX_LOG_CLOSING_AT, 512)
 /*
- * The sizes. Each size is a multiple of 8, because structures are placed one behind the other, and
- * each must begin at a multiple of 8 (FORMAT B1, B2). Only the size of ptx_log_status is no
- * multiple of 8, but struct ptx_log_sum pads that structure.
+ * The sizes. Structures are placed one behind the other, and each must begin at a multiple of 8
+ * (FORMAT B1, B2). So each size is a multiple of 8, apart from that of ptx_log_status. That
+ * structure occurs only in struct ptx_log_sum, which pads it.
  */
 SIZE(ptx_log_header, PTX_LOG_HEADER_BYTES)
 SIZE(ptx_log_closing, 512)

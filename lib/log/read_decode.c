@@ -119,7 +119,7 @@ enum ptx_log_verdict ptx_log_decode_header(const void *bytes, size_t len,
 	if (!CHECKSUM_IS(h->header_crc,
 			 ptx_log_crc_without(h, PTX_LOG_CLOSING_AT,
 					     offsetof(struct ptx_log_header, header_crc)))) {
-			/* Another major version may have its checksum at another offset. */
+		/* Another major version may have its checksum at another offset. */
 		if (h->version_major != PTX_LOG_MAJOR)
 			return verdict_with_reason(
 				PTX_LOG_WRONG, why,
@@ -213,8 +213,8 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 	if (block->magic != PTX_LOG_BLOCK_MAGIC)
 		return verdict_with_reason(PTX_LOG_NO_MAGIC, why, "no block begins here");
 	/*
-	 * FORMAT B2 is checked first, because header_bytes determines how many bytes the checksum
-	 * covers.
+	 * FORMAT B2 is checked before the checksum (FORMAT B3), because header_bytes determines how
+	 * many bytes the checksum covers.
 	 */
 	if (block->header_bytes & 7 || block->header_bytes < sizeof(*block) ||
 	    block->header_bytes > PTX_LOG_BLOCK_HEADER_MAX)

@@ -2,10 +2,13 @@
 /*
  * log/read_scan.c - reads parts of a log file into memory, and finds blocks in them.
  *
- * A length from the file is compared with the size of the file before memory is allocated. So a
- * hostile length costs at most as much memory as the file has bytes. Before each read the library
- * checks that the descriptor still leads to the file with which the window was opened: the program
- * may have closed the descriptor and opened another file with the same number.
+ * A length from the file is compared with the size of the file before memory is allocated. So the
+ * window is at most as large as the file, or WINDOW_BYTES for a small file. Constants bound the
+ * memory for a compressed block (PTX_LOG_WHOLE_MAX) and for a packed block (unpacked_room()).
+ *
+ * Before each read the library checks that the descriptor still leads to the file with which the
+ * window was opened: the program may have closed the descriptor and opened another file with the
+ * same number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,8 +29,8 @@ void ptx_log_window_measure(struct ptx_log_window *window)
 	int saved = errno;
 
 	/*
-	 * If the descriptor leads to another file by now, that file does not have the size of the
-	 * log.
+	 * The program may have opened another file with this descriptor. The size of that file is
+	 * not the size of the log.
 	 */
 	if (ptx_file_is(window->fd, &window->file) && !fstat(window->fd, &st))
 		window->file_bytes = (uint64_t)st.st_size;
@@ -84,8 +87,8 @@ static bool read_scan_grow(struct ptx_log_window *window, size_t len)
 
 /*
  * The function fills the window from `offset` on with as many bytes as it has room for, because
- * blocks are read in the order of the file. The second condition avoids an overflow of the sum of
- * `offset` and `len`.
+ * blocks are read in the order of the file. The conditions subtract instead of adding `len` to
+ * `offset`, because the sum may overflow.
  */
 const void *ptx_log_window_at(struct ptx_log_window *w, uint64_t offset, size_t len)
 {
@@ -138,10 +141,10 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		return PTX_LOG_SHORT;
 	do {
 		bytes = ptx_log_window_at(window, offset, len);
-			/*
-			 * The file is long enough, so the verdict is not SHORT. This part of the
-			 * file may be readable later.
-			 */
+		/*
+		 * The file is long enough, so the verdict is not SHORT. This part of the file may
+		 * be readable later.
+		 */
 		if (!bytes) {
 			*why = "the file cannot be read here";
 			return PTX_LOG_DAMAGED;
@@ -151,7 +154,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		if (verdict != PTX_LOG_SHORT || found->block.header_bytes <= len ||
 		    found->block.header_bytes > limit - offset)
 			break;
-		/* FORMAT B2 was checked before SHORT was returned, so this is at most 1024. */
+		/* The verdict SHORT implies that FORMAT B2 holds, so the length is at most 1024. */
 		len = found->block.header_bytes;
 	} while (1);
 	/*
@@ -260,10 +263,10 @@ static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t li
 }
 
 /*
- * If the window has only zeros, asks the system for the next data in the file, and returns its
- * offset. Otherwise, or if the system reports no holes, returns the parameter `offset`. So the
- * search of a sparse file of a terabyte needs little time. The offset stays a multiple of 8 (FORMAT
- * B1).
+ * If the window has only zeros, asks the system for the next data in the file, and returns the
+ * offset of the data. Otherwise, or if the system reports no holes, returns the parameter `offset`.
+ * The search of a sparse file of a terabyte needs little time, because it omits holes. The offset
+ * stays a multiple of 8 (FORMAT B1).
  */
 static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 {
@@ -301,8 +304,8 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		/* The last place in the window with room for a header. */
 		end = window->bytes + window->have - sizeof(struct ptx_log_block);
 		/*
-		 * The window is aligned to 8 bytes, and the variable `offset` is a multiple of 8,
-		 * too.
+		 * Each step advances the pointer and `offset` together by 8 bytes, so `offset`
+		 * remains a multiple of 8, and the pointer remains its place in the window.
 		 */
 		for (; at <= end; at += 8, offset += 8) {
 			memcpy(&magic, at, sizeof(magic));

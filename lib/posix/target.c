@@ -3,9 +3,9 @@
  * posix/target.c - whether the processes that a stream traces are alive.
  *
  * A stream is reported as ended only if all processes that it may trace have certainly ended. An
- * inherited stream may trace processes that have not recorded an event yet. It may also trace
- * programs that do not use this library and may start one that does. All these processes and other
- * controllers hold the arena open.
+ * inherited stream may trace processes that have not recorded an event yet. Some of these processes
+ * may execute a program without this library, which can later start a program with the library. All
+ * these processes and other controllers hold the arena open.
  *
  * Threads  the caller holds the lock of the stream. If the search fails, the state is unknown.
  */

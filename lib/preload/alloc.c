@@ -3,9 +3,9 @@
  * preload/alloc.c - family alloc: malloc() and related functions.
  *
  * The dynamic linker calls these functions before any constructor of the process has run, so their
- * wrappers never begin the shim. A program that defines malloc() itself never calls the wrappers.
- * If an allocator library is loaded behind the shim, the wrappers call the functions of that
- * library.
+ * wrappers never initialize the shim. A program that defines malloc() itself never calls the
+ * wrappers. If an allocator library is loaded behind the shim, the wrappers call the functions of
+ * that library.
  *
  * The wrappers must not allocate memory, and must not call a function that may allocate: a wrapper
  * would call itself without end. The wrappers call shim_put(), which allocates no memory.
@@ -84,9 +84,9 @@ shim_inline uint64_t number_of(const void *pointer)
 }
 
 /*
- * malloc(3). A call that is not traced is passed on by a jump, so that the allocator finds its
- * caller's address where it would be without the shim. LeakSanitizer recognizes the dynamic
- * linker's own memory by that address.
+ * malloc(3). If a call is not traced, the wrapper jumps to the real malloc(). The return address is
+ * then the same as without the shim, in the program and not in the wrapper. LeakSanitizer
+ * recognizes the dynamic linker's own memory by this return address.
  */
 SHIM_WRAPPER void *malloc(size_t size)
 {
@@ -136,8 +136,9 @@ SHIM_WRAPPER void *calloc(size_t count, size_t size)
 }
 
 /*
- * Moves memory of alloc_first.c by copying it into the program's heap: the real realloc() cannot
- * handle the old memory. The old memory is not reused.
+ * Does realloc() for memory of alloc_first.c, which the real realloc() cannot handle, and for calls
+ * before the real realloc() is known. Allocates new memory and copies the content to it. The old
+ * memory is not reused.
  */
 static __attribute__((noinline, cold)) void *move_first(void *old, size_t size)
 {

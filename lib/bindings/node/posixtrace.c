@@ -63,7 +63,10 @@ static napi_value wrong_name(napi_env env, const char *before, const char *name,
 	return node_wrong(env, message);
 }
 
-/* Stores a string argument, or "" if `value` is no string. Returns false if it does not fit. */
+/*
+ * Stores a string argument, or "" if `value` is no string. Node-API shortens a string that does not
+ * fit and does not report it. So the function returns false if the string fills the whole room.
+ */
 static bool string_of(napi_env env, napi_value value, char *text, size_t room)
 {
 	size_t len = 0;
@@ -154,7 +157,10 @@ static bool integer_of(napi_env env, napi_value value, uint64_t *number)
 	}
 }
 
-/* Appends a value to a payload. Returns false if the field cannot have a value of this type. */
+/*
+ * Appends a value to a payload. Returns false if the field cannot have a value of this type, or
+ * bytes of this length. A string that is too long is shortened.
+ */
 static bool put_value(napi_env env, const struct posix_trace_field_np *field, napi_value value,
 		      struct posix_trace_payload_np *payload)
 {

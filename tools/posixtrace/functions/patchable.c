@@ -89,8 +89,8 @@ static const char *refuse_name(const char *name)
 
 /*
  * Returns whether the hooks may call a function of this name. A program may define such a function
- * itself, and its definition then replaces the definition of the C library. A hook that calls the
- * function would then begin with its own patch, and so call itself without end.
+ * itself, and its definition then replaces the definition of the C library. If this
+ * definition were patched, a hook that calls it would enter the hook again, without end.
  */
 static bool is_of_hooks(const char *name)
 {
@@ -151,7 +151,7 @@ struct proof {
 };
 
 /*
- * Returns whether a replaced byte other than the first replaced byte has this address. A thread may
+ * Returns whether `address` is within the replaced bytes, behind the first of them. A thread may
  * arrive at the first byte, because the jump begins there.
  */
 static bool is_inside(const struct proof *proof, uint64_t address)
@@ -161,9 +161,9 @@ static bool is_inside(const struct proof *proof, uint64_t address)
 
 /*
  * Checks a table of jumps that the function refers to. Its entries are distances of 4 bytes from
- * the table. The table ends at the first entry that is not in the function. If there is no table at
- * the address, the function reads the bytes there as a table nevertheless. The only possible effect
- * is a needless refusal.
+ * the table. The table ends at the first entry that is not in the function. If the
+ * address is not that of a table, check_table() interprets other bytes as a table. The only
+ * possible effect is a needless refusal.
  */
 static void check_table(struct proof *proof, uint64_t table)
 {
@@ -211,8 +211,9 @@ static void check_insn(struct proof *proof, const struct insn *insn)
 
 	check_return_address(proof, insn);
 	/*
-	 * A call into the function itself is not a real call. It only pushes its return address, as
-	 * in a thunk for an indirect jump.
+	 * A function without a symbol may be a thunk for an indirect jump. Its call into itself is
+	 * not a real call: the call only pushes a return address, which the thunk then replaces.
+	 * refuse_name() refuses the thunks of GCC that have a symbol.
 	 */
 	if (*function->name == '+' && insn->kind == INSN_CALL && insn->target > function->address &&
 	    insn->target < function->address + function->size)
@@ -261,7 +262,7 @@ static void check_function(struct proof *proof)
 /*
  * Chooses the bytes to replace and moves their instructions. The bytes begin at the first
  * instruction or behind endbr64. If the function ends with a return or a jump among these bytes,
- * the jump may also replace the padding up to the next function. Whole instructions are replaced,
+ * the patch may also replace the padding up to the next function. Whole instructions are replaced,
  * so the replaced bytes may be more than the 5 bytes of the jump. Returns the reason of a refusal,
  * or NULL.
  */

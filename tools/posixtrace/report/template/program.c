@@ -109,7 +109,10 @@ void program_fini(struct program *program)
 	free(program->function);
 }
 
-/* Keys are ordered by kind, then by number or name. Names of equal length are ordered by bytes. */
+/*
+ * Keys are ordered by kind, then by number or name. Names are ordered by length, and names of equal
+ * length by their bytes.
+ */
 int key_compare(const struct program *program, const struct key *a, const struct key *b)
 {
 	if (a->kind != b->kind)
