@@ -128,5 +128,19 @@ if "$posixtrace" record --syscalls -q -o can.ptl true 2>err; then
 	"$posixtrace" dump --fields=pid -e sys.exit_group "$name".*.ptl | grep '^[0-9]' | sort -n >exits
 	sort -n "$name.sleeper" exits >ends
 	check "$name: each process has one exit_group" cmp starts ends
+	# Without the library there is no process.start in the stream, and the recording waits for it. The
+	# children of such a program are in the same log as their process.child.
+	cat >plain <<'EOF'
+looks=0
+until test -e $1.0003.ptl; do looks=$((looks + 1)); test $looks -le 1200 || exit 99; (exit 0); sleep 0.05; done
+EOF
+	run 0 record --syscalls --rotate-time 300ms -o plain.ptl "$(command -v env)" -i PATH="$PATH" sh plain plain
+	for each in plain.*.ptl; do
+		"$posixtrace" dump --fields=pid -e process.child "$each" | grep '^[0-9]' | sort -u >children
+		"$posixtrace" dump --fields=pid -e process.exit "$each" | grep '^[0-9]' | sort -u >ends
+		echo "$(wc -l <children) $(comm -23 ends children | wc -l)"
+	done >numbers
+	check "plain: the children are there" grep -q '^[1-9]' numbers
+	check "plain: at most the shell ends in a log without its process.child" lacks numbers ' \([2-9]\|1[0-9]\)$'
 fi
 finish

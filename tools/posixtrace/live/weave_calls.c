@@ -15,7 +15,7 @@
  * If the recording goes on in a next log, this log begins there with the states of the processes. A
  * program may be executed in one log, and record process.start in the next one. So the records of a
  * program that was executed shortly before the end of a log, and has not recorded process.start,
- * are kept for the next log.
+ * are kept for the next log, with those of its children.
  */
 #include <errno.h>
 #include <sched.h>
@@ -233,32 +233,6 @@ static bool may_have_library(int64_t image)
 	return false;
 }
 
-/*
- * Notes that the last execution of a process, and the records behind it, are kept for the next log,
- * if the execution has no process.start yet.
- */
-static int postpone_execution(struct examination *all, const struct kernel_item *item)
-{
-	const int64_t now_ns = all->weave->kernel->now.realtime_ns;
-	struct syscalls_record record;
-	const unsigned char *piece;
-	struct caller *caller, *postponed;
-	size_t bytes;
-
-	if (!load_record(item, &record, &piece, &bytes) || record.kind != SYSCALLS_EXEC)
-		return 0;
-	all->executions++;
-	caller = find_caller(all, (pid_t)record.pid);
-	if (!caller || caller->execution != all->executions || !may_have_library(record.result) ||
-	    now_ns - item->record.time_ns > START_NS)
-		return 0;
-	postponed = caller_in(&all->postponed, (pid_t)record.pid);
-	if (!postponed)
-		return ENOMEM;
-	postponed->postponed = all->executions;
-	return 0;
-}
-
 /* Returns whether the present record of a process is kept for the next log. */
 static bool is_postponed(const struct examination *all, pid_t pid)
 {
@@ -266,6 +240,47 @@ static bool is_postponed(const struct examination *all, pid_t pid)
 
 	return index != TABLE_NONE && index < all->postponed.callers &&
 	       all->executions >= all->postponed.caller[index].postponed;
+}
+
+/* Keeps the records of a process for the next log, from the execution that was read last on. */
+static int postpone_process(struct examination *all, pid_t pid)
+{
+	struct caller *postponed = caller_in(&all->postponed, pid);
+
+	if (!postponed)
+		return ENOMEM;
+	/* A child may be kept already, because its parent is. */
+	if (!postponed->postponed)
+		postponed->postponed = all->executions;
+	return 0;
+}
+
+/*
+ * Notes that the last execution of a process, and the records behind it, are kept for the next log,
+ * if the execution has no process.start yet. A child that the process has made then is kept, too,
+ * because the next log shows whether the child has the library.
+ */
+static int postpone_execution(struct examination *all, const struct kernel_item *item)
+{
+	const int64_t now_ns = all->weave->kernel->now.realtime_ns;
+	struct syscalls_record record;
+	const unsigned char *piece;
+	const struct caller *caller;
+	size_t bytes;
+
+	if (!load_record(item, &record, &piece, &bytes))
+		return 0;
+	if (record.kind == SYSCALLS_NEW)
+		return !(record.arg[1] & CLONE_THREAD) && is_postponed(all, (pid_t)record.pid) ?
+			       postpone_process(all, (pid_t)record.arg[0]) : 0;
+	if (record.kind != SYSCALLS_EXEC)
+		return 0;
+	all->executions++;
+	caller = find_caller(all, (pid_t)record.pid);
+	if (!caller || caller->execution != all->executions || !may_have_library(record.result) ||
+	    now_ns - item->record.time_ns > START_NS)
+		return 0;
+	return postpone_process(all, (pid_t)record.pid);
 }
 
 /* The first pass: finds the executions of programs that had the library. */
