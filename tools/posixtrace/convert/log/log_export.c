@@ -225,7 +225,8 @@ int log_sink_object(void *context, const struct fmt_object *object)
 static int refuse_variant(const struct fmt_type *type)
 {
 	say("event type %s: two of the logs describe its data differently, and a log has one "
-	    "description of each type: exclude it with -x, or write another format", type->name);
+	    "description of each type: 'posixtrace convert -x %s' merges the logs without it, and "
+	    "formats other than log can have both", type->name, type->name);
 	return -1;
 }
 
