@@ -15,6 +15,7 @@ ${CC:-cc} -O1 -w -pthread -o "$tmp/running" "$here/probe_running.c" || exit 99
 mkfifo "$tmp/end"
 # start PROGRAM...: starts it in the background as $pid; finish_program lets it end
 start() {
+	: >"$tmp/running.out" # "runs" of the program before
 	"$@" <"$tmp/end" >"$tmp/running.out" 2>&1 &
 	pid=$!
 	exec 9>"$tmp/end"
