@@ -153,6 +153,7 @@ else
 	late "at other places" 'plugin_*@plugin.so' "$loads" "$tmp/near/plugin.so" 0 threads moves
 
 	# A process that was running before.
+	: >"$tmp/out"
 	"$loads" "$tmp/near/plugin.so" 0 waits threads <"$tmp/end" >"$tmp/out" 2>&1 &
 	pid=$!
 	exec 9>"$tmp/end"

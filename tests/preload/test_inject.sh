@@ -257,6 +257,7 @@ END
 linker=$(sed -n 's:.* \(/.*/ld-linux-x86-64\.so\.2\)$:\1:p' /proc/self/maps | head -n 1)
 libc=$(sed -n 's:.* \(/.*/libc\.so\.6\)$:\1:p' /proc/self/maps | head -n 1)
 emulates() {
+	: >"$tmp/emulated" # "mapped" of the program before
 	"$@" "$linker" "$libc" <"$tmp/keys" >"$tmp/emulated" 2>&1 &
 	target=$!
 	started="$started $target"
