@@ -58,8 +58,9 @@ undo_alloc:
 }
 
 /*
- * OPEN-01 to OPEN-09. An incomplete log is refused; posix_trace_open_np() with salvage opens it.
- * The descriptor can be closed afterwards.
+ * OPEN-01 to OPEN-09. A log that its writer still has open is refused; posix_trace_open_np() can
+ * open it. An incomplete log whose writer is gone is opened, with the flush error EIO (LOG-16). The
+ * descriptor can be closed afterwards.
  */
 PTX_EXPORT int posix_trace_open(int file_desc, trace_id_t *trid)
 {
