@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 struct out;
 
@@ -71,6 +72,14 @@ size_t text_columns(const void *text, size_t len);
 
 /* Writes data in double quotes, without the NULs at its end. */
 void text_quoted(struct out *out, const void *data, size_t len);
+
+/* Returns whether a text ends with another one. Any thread may call this function. */
+static inline bool text_ends_with(const char *text, const char *end)
+{
+	const size_t len = strlen(text), end_len = strlen(end);
+
+	return len >= end_len && !strcmp(text + len - end_len, end);
+}
 
 /*
  * Returns the value of a hexadecimal digit. Returns 16 for any other character, so that the result

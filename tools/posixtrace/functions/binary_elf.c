@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "functions/binary_part.h"
 #include "symbols/go_table.h"
@@ -195,13 +196,6 @@ static bool is_of_unwinder(const char *name)
 	return false;
 }
 
-static bool has_end(const char *name, const char *end)
-{
-	const size_t len = strlen(name), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(name + len - end_len, end);
-}
-
 /*
  * Returns whether an object has the name of a table of frames, with which the garbage collector of
  * OCaml finds the values on the stack. Each module of OCaml has one, such as camlList__frametable.
@@ -209,7 +203,7 @@ static bool has_end(const char *name, const char *end)
  */
 static bool is_of_ocaml(const char *name)
 {
-	return !strncmp(name, "caml", 4) && has_end(name, "frametable");
+	return !strncmp(name, "caml", 4) && text_ends_with(name, "frametable");
 }
 
 /*
@@ -218,7 +212,7 @@ static bool is_of_ocaml(const char *name)
  */
 static bool is_of_ghc(const char *name)
 {
-	return !strncmp(name, "stg_", 4) && has_end(name, "_info");
+	return !strncmp(name, "stg_", 4) && text_ends_with(name, "_info");
 }
 
 /*
@@ -231,10 +225,10 @@ static void mark_haskell(struct binary_file *file)
 	for (size_t i = 0; file->has_haskell && i < file->functions; i++) {
 		const char *name = file->function[i].name;
 
-		file->function[i].is_haskell = !strncmp(name, "stg_", 4) ||
-					       !strncmp(name, "__stg_", 6) ||
-					       has_end(name, "_info") || has_end(name, "_entry") ||
-					       has_end(name, "_slow");
+		file->function[i].is_haskell =
+			!strncmp(name, "stg_", 4) || !strncmp(name, "__stg_", 6) ||
+			text_ends_with(name, "_info") || text_ends_with(name, "_entry") ||
+			text_ends_with(name, "_slow");
 	}
 }
 

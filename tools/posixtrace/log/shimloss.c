@@ -6,6 +6,7 @@
 
 #include "base/json.h"
 #include "base/out.h"
+#include "base/text.h"
 #include "log/field.h"
 #include "log/logfile.h"
 #include "log/preload_types.h"
@@ -124,15 +125,13 @@ int shimloss_read(struct shimloss *loss, const struct logfile *log)
  */
 unsigned shimloss_kinds(const char *type)
 {
-	static const char held[] = "_held";
-	size_t len = strlen(type);
 	unsigned kinds = SHIMLOSS_OTHER;
 
 	if (!preload_types_has(type) || !strcmp(type, NAME))
 		return 0;
 	if (!strncmp(type, "alloc.", 6))
 		kinds = SHIMLOSS_ALLOC;
-	if (len >= sizeof(held) && !strcmp(type + len - (sizeof(held) - 1), held))
+	if (text_ends_with(type, "_held"))
 		kinds |= SHIMLOSS_HOLDS;
 	return kinds;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/text.h"
 #include "base/vec.h"
 #include "log/tally.h"
 #include "log/tally_parts.h"
@@ -40,13 +41,6 @@ void query_weighted_function(struct query *query, const char *name)
 	query->strange = true;
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-	size_t len = strlen(text);
-
-	return len >= strlen(end) && !strcmp(text + len - strlen(end), end);
-}
-
 /*
  * Returns true if SQLite's plan for the statement is a single scan of a virtual table. The plan may
  * also sort the result of the statement.
@@ -64,7 +58,7 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 			if (detail && !strncmp(detail, "SCAN ", 5) &&
 			    strstr(detail, "VIRTUAL TABLE"))
 				scans++;
-			else if (!detail || !ends_with(detail, "ORDER BY"))
+			else if (!detail || !text_ends_with(detail, "ORDER BY"))
 				others++;
 		}
 	sqlite3_finalize(plan);

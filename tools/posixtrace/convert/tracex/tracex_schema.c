@@ -7,16 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "convert/tracex/tracex_schema.h"
 
 #define LABEL_BYTES 33 /* bytes of the name that is made from a label */
-
-static bool tracex_schema_ends(const char *text, const char *end)
-{
-	size_t len = strlen(text), end_len = strlen(end);
-
-	return len >= end_len && !strcmp(text + len - end_len, end);
-}
 
 static bool is_state(const char *info)
 {
@@ -27,15 +21,15 @@ static bool is_state(const char *info)
 /* Returns true if the field is a pointer, for which the registry may have a name. */
 static bool is_pointer(const char *info)
 {
-	return tracex_schema_ends(info, "ptr") || tracex_schema_ends(info, "pointer") ||
-	       tracex_schema_ends(info, "instance") || tracex_schema_ends(info, "thread");
+	return text_ends_with(info, "ptr") || text_ends_with(info, "pointer") ||
+	       text_ends_with(info, "instance") || text_ends_with(info, "thread");
 }
 
 /* Returns whether the field is shown in hexadecimal: addresses, sets of bits and unknown fields. */
 static bool is_hex(const char *info)
 {
-	return tracex_schema_ends(info, "address") || tracex_schema_ends(info, "mask") ||
-	       tracex_schema_ends(info, "flags") || !strncmp(info, "header", 6) || !*info;
+	return text_ends_with(info, "address") || text_ends_with(info, "mask") ||
+	       text_ends_with(info, "flags") || !strncmp(info, "header", 6) || !*info;
 }
 
 /*
