@@ -460,19 +460,20 @@ static void add_timer(struct division *division, uint32_t node, const struct cal
 {
 	const struct history *history = division->history;
 	const struct call *timer = ender_timer(history, call);
+	const bool is_certain = is_of_timer(call);
+	const char *probably = is_certain ? "" : "probably ";
 	char label[900], caller[600], brief[BRIEF_BYTES];
 	uint64_t key = 0;
 
-	snprintf(label, sizeof(label), "%ssent by a timer of the process",
-		 is_of_timer(call) ? "" : "probably ");
 	if (timer) {
 		caller_text(division, timer, caller, sizeof(caller));
 		snprintf(label, sizeof(label), "%ssent by a timer that the process had set to "
-			 "%s%s", is_of_timer(call) ? "" : "probably ",
-			 brief_ns(brief, (double)timer->other), caller);
+			 "%s%s", probably, brief_ns(brief, (double)timer->other), caller);
 		key = hash_number(hash_number(HASH_BEGIN, timer->address), timer->other) >> 32;
+	} else {
+		snprintf(label, sizeof(label), "%ssent by a timer of the process", probably);
 	}
-	add_outside(division, node, key, label, !is_of_timer(call), from_ns, to_ns);
+	add_outside(division, node, key, label, !is_certain, from_ns, to_ns);
 }
 
 /*

@@ -17,6 +17,13 @@ size_t connections_host_len(const char *address)
 	return colon ? (size_t)(colon - address) : 0;
 }
 
+bool connections_is_any_port(const char *address)
+{
+	const size_t len = strlen(address);
+
+	return len > 2 && !strcmp(address + len - 2, ":0");
+}
+
 /* Returns a hash of the port or path of an address. */
 static uint64_t hash_port(const char *address)
 {
@@ -234,9 +241,8 @@ static void pair_accept(struct history *history, uint32_t *pending, size_t *coun
 static int names_fit(const struct history *history, uint32_t own, uint32_t used)
 {
 	const char *a = history_text_at(history, own), *b = history_text_at(history, used);
-	const size_t len = strlen(a);
 
-	if (!*a || !*b || (len > 2 && !strcmp(a + len - 2, ":0")))
+	if (!*a || !*b || connections_is_any_port(a))
 		return -1;
 	return own == used || (is_any_host(a) && hash_port(a) == hash_port(b));
 }

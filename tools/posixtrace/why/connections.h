@@ -19,6 +19,9 @@
 /* Returns the length of an address without its port. A path has no port, and so no length. */
 size_t connections_host_len(const char *address);
 
+/* Returns whether an address leaves the choice of its port to the kernel: its port is 0. */
+bool connections_is_any_port(const char *address);
+
 /*
  * Adds an end and returns its identity, which all calls on its descriptors have as their object; 0:
  * past the limit, or without memory.

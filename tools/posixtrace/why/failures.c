@@ -129,8 +129,10 @@ static struct failures_process *process_of(struct failures *failures, struct his
 	return &failures->process[index];
 }
 
-/* Keeps a failed call. The new call replaces the last kept call if both have the same error and the
- * same path, or no path and the same type. */
+/*
+ * Keeps a failed call. The new call replaces the last kept call if both have the same error and the
+ * same path, or no path and the same type.
+ */
 static void add_failed(struct failures_process *process, const struct log_type *type,
 		       const struct posix_trace_event_np *event, uint32_t text, int32_t error)
 {

@@ -581,10 +581,9 @@ static struct history_fd *present_fd(struct history *history, pid_t pid, int32_t
 static void note_own(struct history *history, pid_t pid, const struct call *call)
 {
 	const char *text = history_text_at(history, call->text);
-	const size_t len = strlen(text);
 	struct history_fd fd, *present;
 
-	if (call->error || !len || (len > 2 && !strcmp(text + len - 2, ":0")))
+	if (call->error || !*text || connections_is_any_port(text))
 		return;
 	fd = known_fd(history, pid, (int32_t)call->key, call->end_ns);
 	fd.own = call->text;

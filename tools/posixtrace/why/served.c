@@ -30,12 +30,13 @@ static void end_served(struct handled *handled,
 }
 
 /*
- * A request may come in several reads, and its answer in several writes. A thread that accepts
- * clients is examined only if it serves one client after the other. Otherwise the times of its
- * requests overlap, and turns_worst() examines the thread.
+ * Calls take() for each request that a thread handles by itself. A request may come in several
+ * reads, and its answer in several writes. A thread that accepts clients is examined only if it
+ * serves one client after the other. Otherwise the times of its requests overlap, and turns_worst()
+ * examines the thread.
  */
-void served_each(const struct history *history, uint32_t thread,
-		 void (*take)(void *arg, const struct served *served), void *arg)
+static void each_of_thread(const struct history *history, uint32_t thread,
+			   void (*take)(void *arg, const struct served *served), void *arg)
 {
 	const struct history_thread *of = &history->thread[thread];
 	struct handled handled = { .served.thread = thread };
@@ -136,8 +137,11 @@ static void follow_pending(const struct loops *loops, struct pending *pending,
 	}
 }
 
-int served_handed(const struct history *history,
-		  void (*take)(void *arg, const struct served *served), void *arg)
+/*
+ * Calls take() for each request that an event loop does not answer itself. Returns 0 or ENOMEM.
+ */
+static int each_of_loops(const struct history *history,
+			 void (*take)(void *arg, const struct served *served), void *arg)
 {
 	struct loops loops = {
 		.history = history,
@@ -166,6 +170,14 @@ int served_handed(const struct history *history,
 	return has_memory ? 0 : ENOMEM;
 }
 
+int served_each(const struct history *history,
+		void (*take)(void *arg, const struct served *served), void *arg)
+{
+	for (uint32_t i = 0; i < history->threads; i++)
+		each_of_thread(history, i, take, arg);
+	return each_of_loops(history, take, arg);
+}
+
 static void keep_worst(void *arg, const struct served *served)
 {
 	struct served *worst = arg;
@@ -177,9 +189,7 @@ static void keep_worst(void *arg, const struct served *served)
 int served_worst(const struct history *history, struct served *worst)
 {
 	*worst = (struct served){ .client.fd = -1 };
-	for (uint32_t i = 0; i < history->threads; i++)
-		served_each(history, i, keep_worst, worst);
-	return served_handed(history, keep_worst, worst);
+	return served_each(history, keep_worst, worst);
 }
 
 /* ------------------------------------------------------------------ the client of a time */
@@ -210,8 +220,10 @@ static void follow_stretch(struct stretch *stretch, const struct call *call)
 	}
 }
 
-/* Returns whether a stretch, which ends at end_ns if it has no answer, has more than half of the
- * time from from_ns to to_ns. */
+/*
+ * Returns whether a stretch, which ends at end_ns if it has no answer, has more than half of the
+ * time from from_ns to to_ns.
+ */
 static bool is_most(const struct stretch *stretch, int64_t end_ns, int64_t from_ns, int64_t to_ns)
 {
 	const int64_t begin = stretch->from_ns > from_ns ? stretch->from_ns : from_ns;

@@ -34,18 +34,14 @@ static inline uint64_t served_ns(const struct served *served)
 	return (uint64_t)served->to_ns - (uint64_t)served->from_ns;
 }
 
-/* Calls take() for each request of a thread. A thread that accepts connections itself has turns
- * instead. */
-void served_each(const struct history *history, uint32_t thread,
-		 void (*take)(void *arg, const struct served *served), void *arg);
-
 /*
- * Calls take() for each request that an event loop read and that was not answered in the turn of
- * the loop which a client or an upstream began: another thread wrote the answer, or the loop wrote
- * it after a pipe, an eventfd, a timer or a time limit had woken it. Returns 0 or ENOMEM.
+ * Calls take() for each request of both kinds. A request of the second kind was not answered in the
+ * turn of the loop which a client or an upstream began: another thread wrote the answer, or the
+ * loop wrote it after a pipe, an eventfd, a timer or a time limit had woken it.
+ * Returns 0 or ENOMEM.
  */
-int served_handed(const struct history *history,
-		  void (*take)(void *arg, const struct served *served), void *arg);
+int served_each(const struct history *history,
+		void (*take)(void *arg, const struct served *served), void *arg);
 
 /*
  * Finds the client for whose request a thread worked in more than half of a time. The thread works

@@ -201,13 +201,8 @@ static int take_turns(void)
 		answers_each(&why.history, take_answer, NULL);
 		return why.history.err;
 	}
-	if (options.span && !strcmp(options.span, SERVED)) {
-		for (uint32_t i = 0; i < why.history.threads; i++)
-			served_each(&why.history, i, take_served, NULL);
-		if (served_handed(&why.history, take_served, NULL))
-			return ENOMEM;
-		return why.history.err;
-	}
+	if (options.span && !strcmp(options.span, SERVED))
+		return served_each(&why.history, take_served, NULL) ? ENOMEM : why.history.err;
 	if (!is_busy && (!options.span || strcmp(options.span, TURNS_TURN) != 0))
 		return 0;
 	for (uint32_t i = 0; i < why.history.threads; i++)
