@@ -386,16 +386,20 @@ static void count_lost(struct kernel *kernel)
 						&kernel->counted_calls);
 }
 
+/* Reads all records that the kernel has now, and completes the present period with them. */
+static void complete_period(struct kernel *kernel)
+{
+	kernel_look(kernel);
+	kernel_frames_complete(kernel->frames, &kernel->period.raw, &kernel->period.stacks);
+	count_lost(kernel);
+}
+
 void kernel_cut(struct kernel *kernel, bool goes_on, struct kernel_period *period)
 {
 	const bool has_copies = kernel->period.copies;
 
-	if (kernel->is_active && goes_on) {
-		kernel_look(kernel);
-		count_lost(kernel);
-		kernel_frames_complete(kernel->frames, &kernel->period.raw,
-				       &kernel->period.stacks);
-	}
+	if (kernel->is_active && goes_on)
+		complete_period(kernel);
 	*period = kernel->period;
 	kernel->period = (struct kernel_period){ .calls = 0 };
 	/* After an error, which the function prints, samples have no copies of stacks. */
@@ -445,9 +449,7 @@ void kernel_stop(struct kernel *kernel)
 	kernel_perf_stop(kernel);
 	if (kernel->trace)
 		kernel_trace_stop(kernel);
-	kernel_look(kernel);
-	kernel_frames_complete(kernel->frames, &kernel->period.raw, &kernel->period.stacks);
-	count_lost(kernel);
+	complete_period(kernel);
 	kernel_traps_complete(kernel);
 }
 

@@ -117,7 +117,7 @@ struct kernel_frames *kernel_frames_begin(void)
 
 void kernel_raw_fini(struct kernel_raw *raw)
 {
-	stack_store_fini(&raw->raw);
+	stack_store_fini(&raw->store);
 	free(raw->number);
 	*raw = (struct kernel_raw){ .numbers = 0 };
 }
@@ -222,8 +222,8 @@ static void read_part(struct kernel_frames *frames, size_t lines)
 
 void kernel_frames_look(struct kernel_frames *frames, const struct kernel_raw *raw)
 {
-	if (frames && raw->raw.stacks >= DUE)
-		read_part(frames, raw->raw.stacks < URGENT ? STEP : SIZE_MAX);
+	if (frames && raw->store.stacks >= DUE)
+		read_part(frames, raw->store.stacks < URGENT ? STEP : SIZE_MAX);
 }
 
 /*
@@ -299,7 +299,7 @@ uint32_t kernel_frames_keep(struct kernel_frames *frames, struct kernel_raw *raw
 	uint32_t number;
 
 	if (has_kernel && !frames->is_read) {
-		number = stack_store_keep(&raw->raw, copy, length);
+		number = stack_store_keep(&raw->store, copy, length);
 		if (number != STACK_NONE)
 			return number | RAW;
 		/* There is no room for further stacks without names. */
@@ -315,19 +315,19 @@ void kernel_frames_complete(struct kernel_frames *frames, struct kernel_raw *raw
 {
 	const size_t known = raw->numbers;
 
-	if (!frames || raw->raw.stacks == known)
+	if (!frames || raw->store.stacks == known)
 		return;
 	read_part(frames, SIZE_MAX);
-	if (!vec_grow(&raw->number, known, raw->raw.stacks - known))
+	if (!vec_grow(&raw->number, known, raw->store.stacks - known))
 		return;
-	for (size_t i = known; i < raw->raw.stacks; i++) {
-		const struct stack *stack = &raw->raw.stack[i];
-		uint64_t *chain = raw->raw.frame + stack->first;
+	for (size_t i = known; i < raw->store.stacks; i++) {
+		const struct stack *stack = &raw->store.stack[i];
+		uint64_t *chain = raw->store.frame + stack->first;
 
 		name_chain(frames, chain, stack->count);
 		raw->number[i] = stack_store_keep(store, chain, stack->count);
 	}
-	raw->numbers = raw->raw.stacks;
+	raw->numbers = raw->store.stacks;
 }
 
 uint32_t kernel_frames_number(const struct kernel_raw *raw, uint32_t number)

@@ -23,8 +23,8 @@ struct posix_trace_composer_np;
 
 /* The stacks of one log whose functions of the kernel have no names yet. All zeros: none. */
 struct kernel_raw {
-	struct stack_store raw;
-	uint32_t *number;  /* by number in raw: the number in the caller's store */
+	struct stack_store store;
+	uint32_t *number;  /* by number in store: the number in the caller's store */
 	size_t numbers;
 };
 
