@@ -3,10 +3,10 @@
  * csv.c - events as comma-separated values (RFC 4180): a line with the names of the columns, then
  * one line for each event.
  *
- * A loss is a line without an event. The line is at the place of the loss if the source has this
- * place, and otherwise at the end. Names and texts that are not UTF-8 are escaped as on a terminal.
- * A text that a spreadsheet would evaluate as a formula gets an apostrophe before it. The column
- * "hex" has the exact data.
+ * A gap is a line without an event, at the place of the gap. The counts of a ledger are lines at
+ * the end, one for each cause. Characters that are unsafe on a terminal, and bytes that are not
+ * UTF-8, are escaped. A text that a spreadsheet would evaluate as a formula gets an apostrophe
+ * before it. The column "hex" has the exact data.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,8 +21,8 @@
 extern const struct format format_csv;
 
 /*
- * If the data of an event has more bytes than this, the column "fields" is empty, and only the
- * column "hex" has the data.
+ * If the data of an event has more bytes than this, the columns "fields" and "names" are empty, and
+ * only the column "hex" has the whole data.
  */
 #define FIELDS_DATA_MAX (OUT_BYTES / 16)
 
@@ -65,9 +65,9 @@ static void csv_close(void *context)
 }
 
 /*
- * Writes a text in quotes. A quote in the text is doubled. A character that is unsafe on a terminal
- * becomes \xNN, or \uXXXX if it is not ASCII. A backslash is doubled, so that the text can be
- * restored.
+ * Writes a text in quotes. A quote in the text is doubled. A byte that is not UTF-8, and a
+ * character that is unsafe on a terminal, becomes \xNN, or \uXXXX if the character is not ASCII.
+ * Tabs and ends of lines remain. A backslash is doubled, so that the text can be restored.
  */
 static void put_quoted(struct out *out, const void *bytes, size_t len)
 {
@@ -153,7 +153,10 @@ static void put_json(struct out *out, const struct out *scratch)
 	out_char(out, '"');
 }
 
-/* Writes the fields and their names as two columns, each a JSON object. */
+/*
+ * Writes the fields and their names as two columns, each a JSON object. The column of names is
+ * empty if no value has a name.
+ */
 static void put_fields(struct csv *csv, const struct fmt_event *event)
 {
 	struct json json = json_begin(csv->scratch);

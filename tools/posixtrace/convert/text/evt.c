@@ -19,7 +19,7 @@
 
 extern const struct format format_evt;
 
-/* a type keeps a number from its source that is less than NUMBERS */
+/* a type keeps a free number from its source that is less than NUMBERS */
 #define NUMBERS  (1u << 20)
 #define NAMELESS 0x1000     /* the first number for types without a number */
 
@@ -73,8 +73,8 @@ static bool claim_number(struct evt *evt, uint64_t number)
 
 /*
  * Returns the type's number in the output: the type's number in a log, or else the number in its
- * source, or else the next free number. The search for a free number ends, because there are fewer
- * types than numbers.
+ * source, or else the first free number from NAMELESS on. The search for a free number ends,
+ * because there are fewer types than numbers.
  */
 static uint32_t number_of(struct evt *evt, const struct fmt_type *type)
 {
@@ -158,7 +158,7 @@ static int evt_put_event(void *context, const struct fmt_event *event)
 	return out->err;
 }
 
-/* A loss becomes a comment, which the reader ignores. */
+/* A loss becomes a comment, which evt_import.c ignores. */
 static int evt_lost(void *context, const struct fmt_lost *lost)
 {
 	struct out *out = ((struct evt *)context)->out;

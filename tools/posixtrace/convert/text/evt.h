@@ -8,8 +8,8 @@
  * 	evt id=0x010 pid=7 tid=8 addr=0x4005d0 time=1.500000000 data=00ff
  *
  * The line "order" is the byte order of numbers in the data. Without this line the numbers are
- * little-endian. A name applies to the events after its line. A missing member is 0. A line that
- * begins with # is a comment.
+ * little-endian. A name applies to the events after its line. The members id, time and data are
+ * required. Another missing member is 0. A line that begins with # is a comment.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_H
 #define POSIXTRACE_CONVERT_TEXT_EVT_H

@@ -2,7 +2,7 @@
 /*
  * evt_cursor.h - reads the parts of a line of the format evt. Each function that returns bool moves
  * the cursor behind the part, or returns false if the line does not have the part at the cursor.
- * The line need not end with a NUL.
+ * After false, the cursor may be anywhere within the part. The line need not end with a NUL.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_EVT_CURSOR_H
 #define POSIXTRACE_CONVERT_TEXT_EVT_CURSOR_H
@@ -29,7 +29,7 @@ bool cursor_at_end(struct cursor *cursor);
 bool cursor_digits(struct cursor *cursor, unsigned radix, uint64_t *value);
 /* Reads a number in base 16, with or without 0x. Returns false also if it is greater than "max". */
 bool cursor_hexadecimal(struct cursor *cursor, uint64_t max, uint64_t *value);
-/* Reads seconds with an optional fraction, and stores nanoseconds. */
+/* Reads seconds with an optional sign and fraction, and stores nanoseconds. */
 bool cursor_seconds(struct cursor *cursor, int64_t *ns);
 
 #endif

@@ -6,7 +6,7 @@
 
 /*
  * Reads pairs of hexadecimal digits, or "-" for no data. The function stops at any other character.
- * evt_event() then checks that this character is a blank.
+ * evt_event() then checks that a blank, a tab or the end of the line follows.
  */
 static bool read_data(struct cursor *cursor, unsigned char *data, struct fmt_event *event)
 {
@@ -32,7 +32,8 @@ enum member {
 static const char *const members[] = { "id=", "pid=", "tid=", "addr=", "time=", "trunc=", "data=" };
 
 /*
- * Reads the value of one member. The limits come from the types of the members of struct fmt_event.
+ * Reads the value of one member. Returns false if the value is missing or too large for its
+ * variable.
  */
 static bool read_member(struct cursor *cursor, enum member which, unsigned char *data,
 			struct fmt_event *event, uint64_t *id)

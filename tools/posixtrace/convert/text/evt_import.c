@@ -317,8 +317,8 @@ static bool read_lines(struct reading *reading)
 }
 
 /*
- * Many formats have lines that begin with #, so the function skips such lines. The first other line
- * decides.
+ * Many formats have lines that begin with #, so the function skips such lines, and empty lines. The
+ * first other line decides.
  */
 bool evt_detect(const struct fmt_head *head)
 {

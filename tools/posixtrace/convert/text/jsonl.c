@@ -44,7 +44,7 @@ struct kind {
 	uint64_t thread, address;
 	size_t data_len;
 	size_t origin_len;     /* 0: no event so far */
-	char origin[ORIGIN_BYTES]; /* ","pid":PID ... "len": */
+	char origin[ORIGIN_BYTES]; /* ","pid":PID ... ,"len":LEN,"hex":" */
 };
 
 struct jsonl {

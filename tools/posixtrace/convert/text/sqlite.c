@@ -237,7 +237,7 @@ static void bind_number(struct base *base, enum statement which, int column, int
 
 /*
  * Binds the first TEXT_MOST bytes of a text. Unsafe characters, and bytes that are not UTF-8, are
- * escaped. Returns false if the bound text has such an escape.
+ * escaped. Returns false if the bound text has such an escape or is shortened.
  */
 static bool bind_text(struct base *base, enum statement which, int column, const char *text,
 		      size_t len)
@@ -327,7 +327,8 @@ static int prepare_events(struct base *base, enum statement which)
 
 /*
  * If a type has more fields than all types before it, adds columns for them and prepares
- * INSERT_EVENT for all columns. The number of fields in a schema is limited, so the text fits.
+ * INSERT_EVENT and INSERT_PLAIN for all columns. The number of fields in a schema is limited, so
+ * the text fits.
  */
 static int make_columns(struct base *base, unsigned values)
 {
@@ -386,7 +387,7 @@ static int sqlite_type(void *context, const struct fmt_type *type)
 	bind_number(base, INSERT_TYPE, 1, (int64_t)type->index + 1);
 	if (type->number)
 		bind_number(base, INSERT_TYPE, 2, (int64_t)type->number);
-	/* If the name was escaped, its exact bytes are inserted, too. */
+	/* If the name was escaped or shortened, its exact bytes are inserted, too. */
 	if (!bind_text(base, INSERT_TYPE, 3, type->name, type->name_len))
 		sqlite3_bind_blob64(base->statement[INSERT_TYPE], 4, type->name, type->name_len,
 				    SQLITE_TRANSIENT);

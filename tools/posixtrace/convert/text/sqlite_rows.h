@@ -7,7 +7,7 @@
  * the columns c1, c2 ...: "INSERT INTO event SELECT NULL,c2,c3 FROM new_event" inserts all of them.
  *
  * The caller sets cells of the current row, which is empty at first, and ends the row by
- * rows_end().
+ * rows_end(). Columns are numbered from 1, as in SQL.
  */
 #ifndef POSIXTRACE_CONVERT_TEXT_SQLITE_ROWS_H
 #define POSIXTRACE_CONVERT_TEXT_SQLITE_ROWS_H
