@@ -3,11 +3,13 @@
  * chrome.c - the JSON Object Format of "Trace Event Format" (Google, section "JSON Object Format"),
  * for chrome://tracing, Perfetto's UI and others.
  *
- * Times are microseconds since the first event, with three decimals. A time since 1970 would not be
- * exact to the nanosecond as a double. otherData has the time of the first event.
+ * Times are microseconds since the earliest event or begin of a span, with three decimals. A time
+ * since 1970 would not be exact to the nanosecond as a double. The member base_ns of otherData has
+ * the earliest time.
  *
  * The spans on a thread's first lane are slices of the thread (phases B, E, X). Readers require
- * that slices nest, so spans on other lanes are asynchronous (b, e) and have an id.
+ * that slices nest, so spans on other lanes, and spans with a key, are asynchronous (b, e) and have
+ * an id.
  */
 #include <errno.h>
 #include <math.h>
@@ -358,7 +360,7 @@ static int chrome_lost(void *context, const struct fmt_lost *lost)
 	uint64_t number, *count = fmt_lost_count(&chrome->facts, lost, &number) ? &number : NULL;
 
 	/*
-	 * If the gap itself has no count, fmt_lost_count() returns the ledger's total of this
+	 * If the gap itself has no count, fmt_lost_count() may return the ledger's total of this
 	 * cause. In this case chrome_end() must not write the total again.
 	 */
 	chrome->counted[lost->cause] |= count && !lost->counted;

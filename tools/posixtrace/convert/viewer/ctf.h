@@ -94,9 +94,9 @@ int ctf_room(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, size_t b
 
 /*
  * Writes a packet that ends at this time and reports that `events` events were discarded since the
- * packet before it. Events in the current packet are first written in a separate packet. If in_gap
- * is true, these events were recorded in the gap. In this case they are written in the packet that
- * reports the gap, unless it would be the first packet of the stream.
+ * packet before it. If in_gap is true, the events in the current packet were recorded in the gap.
+ * If the stream also has an earlier packet, these events are written in the packet that reports the
+ * gap. In all other cases they are first written in a separate packet.
  */
 int ctf_discard(struct ctf *ctf, struct ctf_stream *stream, uint64_t time, uint64_t events,
 		bool in_gap);
@@ -106,9 +106,9 @@ int ctf_metadata(struct ctf *ctf);
 
 /*
  * In ctf_fields.c: ctf_fields() writes the fields of a schema in TSDL, the language of the
- * metadata. If the fields do not describe the data of an event byte for byte (explained.h), the
- * event has a second class with the same name. In this class the data is an array of bytes.
- * ctf_literal() writes a string literal.
+ * metadata. An event whose data the fields do not describe byte for byte (explained.h) belongs to a
+ * second class with the same name. In this class the data is an array of bytes. ctf_literal()
+ * writes a string literal.
  */
 void ctf_fields(struct out *out, const struct posix_trace_schema_np *schema);
 void ctf_literal(struct out *out, const char *text);

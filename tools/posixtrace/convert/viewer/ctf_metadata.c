@@ -64,8 +64,8 @@ static void put_env_text(struct out *out, const char *key, const char *text)
 }
 
 /*
- * If a literal cannot have a name exactly, writes the bytes of the name in hexadecimal digits, so
- * that they are not lost. Names of more than 4096 bytes get no such entry.
+ * If a string literal cannot represent a name exactly, writes the bytes of the name in hexadecimal
+ * digits, so that they are not lost. Names of more than 4096 bytes get no such entry.
  */
 static void put_env_names(struct out *out, const struct ctf *ctf)
 {
@@ -73,7 +73,7 @@ static void put_env_names(struct out *out, const struct ctf *ctf)
 		const struct fmt_type *type = ctf->kind[i].type;
 		/*
 		 * This literal is not written to the file. It is only a test whether a literal can
-		 * have the name exactly.
+		 * represent the name exactly.
 		 */
 		static struct out scratch = { .fd = -1 };
 

@@ -22,16 +22,19 @@ struct fold {
 	int err;
 };
 
-/* Makes node 0 of a fold of all zeros. Returns false if memory is lacking. */
+/* Makes node 0 of a fold whose members are all 0. Returns false if memory is lacking. */
 bool fold_begin(struct fold *fold);
 
 /*
- * Returns the node of the parent's stack with this frame added. Makes the node if it is new.
- * If memory is lacking, sets err and returns 0.
+ * Returns the node of the parent's stack with this frame added. Makes the node if it is new. If
+ * memory is lacking, or if there are too many stacks, sets err to ENOMEM and returns 0.
  */
 uint32_t fold_child(struct fold *fold, uint32_t parent, uint32_t frame);
 
-/* Writes a line for each stack: its names from the outermost to the innermost, and its value. */
+/*
+ * Writes a line for each stack: its names from the outermost to the innermost, and its value. If
+ * memory is lacking, sets err.
+ */
 void fold_put(struct fold *fold, struct out *out, char *const *name);
 
 /* Like fold_put(), but only for stacks whose own value is not 0. */

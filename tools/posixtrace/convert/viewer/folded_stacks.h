@@ -15,7 +15,9 @@ extern const struct option_row folded_stacks_rows[];
  */
 int folded_stacks_open(struct fmt_flow *flow, const struct fmt_output *output,
 		       struct folded_stacks **stacks);
-/* Counts the event if its type is wanted and it has a stack. */
+/*
+ * Keeps a stack for later events. Counts the event if its type matches --stacks and it has a stack.
+ */
 int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *event);
 /* Writes the lines. */
 int folded_stacks_end(struct folded_stacks *stacks);

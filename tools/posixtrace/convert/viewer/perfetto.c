@@ -61,7 +61,7 @@ size_t perfetto_begin(struct perfetto *perfetto, int64_t time_ns)
 
 /*
  * Ends the packet and writes it. packet.failed is set if memory was lacking while the packet was
- * made. Only this function checks it.
+ * made. This function checks it for all functions that add to the packet.
  */
 int perfetto_end(struct perfetto *perfetto, size_t packet)
 {
@@ -354,8 +354,9 @@ static int put_end(struct perfetto *perfetto, uint64_t track, int64_t time_ns)
 }
 
 /*
- * Writes an event that is not shown as an event of its thread: a switch, a wake-up, a CPU sample or
- * a stack. If *is_done remains false, the caller must write the event as an event of its thread.
+ * Handles an event that is not shown as an event of its thread: a switch, a wake-up, a CPU sample
+ * or a stack, which is only kept. If *is_done remains false, the caller must write the event as an
+ * event of its thread.
  */
 static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *event, bool *is_done)
 {
@@ -376,7 +377,7 @@ static int put_kernel_event(struct perfetto *perfetto, const struct fmt_event *e
 	} else {
 		return 0;
 	}
-	/* For the reader, the track has the process of the thread. */
+	/* The reader finds the process of a thread in the description of the thread's track. */
 	return err || !*is_done ? err : perfetto_track(perfetto, event, &track);
 }
 

@@ -3,8 +3,8 @@
  * perfetto.h - writes a trace of Perfetto: a sequence of TracePackets (perfetto.dev,
  * protos/perfetto/trace/trace_packet.proto). The constants are field numbers of its messages.
  *
- * Records of the kernel are not written as events of threads. Switches of threads and wake-ups
- * become events of the kernel's tracing, from which readers compute the states of threads
+ * Switches of threads, wake-ups and CPU samples are not written as events of threads. Switches and
+ * wake-ups become events of the kernel's tracing, from which readers compute the states of threads
  * (perfetto_sched.c). CPU samples become samples with call stacks (perfetto_stack.c).
  *
  * Times are measured by CLOCK_REALTIME. Each thread, each process and the losses of each cause have
@@ -47,10 +47,7 @@ enum { /* TrackEvent */
 	EVENT_TRACK_UUID = 11,
 	EVENT_NAME = 23,
 	EVENT_COUNTER = 30,
-	/*
-	 * the old number, which all readers support; old readers also expect it at the end of a
-	 * flow
-	 */
+	/* EVENT_FLOW and EVENT_FLOW_END are the old numbers, which all readers support */
 	EVENT_FLOW = 36,
 	EVENT_FLOW_END = 42,
 	EVENT_DOUBLE_COUNTER = 44,
@@ -134,7 +131,8 @@ struct perfetto_cpu {
 };
 
 /*
- * The kernel's names of threads have at most 15 bytes, each of which may become PLAIN_FACTOR bytes.
+ * Room for a NUL and 16 bytes of a thread's name, each of which may become PLAIN_FACTOR bytes. The
+ * kernel's names have at most 15 bytes.
  */
 #define PERFETTO_COMM 65
 
@@ -276,7 +274,8 @@ void perfetto_annotate_text(struct proto *p, const char *name, const char *text)
 void perfetto_annotate_number(struct proto *p, const char *name, unsigned field, uint64_t number);
 
 /*
- * Adds annotations for all parts of an event except its fields: data, address, flags and processor.
+ * Adds annotations for the parts of an event that its fields lack: data that the fields do not
+ * describe, address, truncation, flags, processor, and the thread of a span with a key.
  */
 void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 			  const struct fmt_event *event);
@@ -284,7 +283,7 @@ void perfetto_annotations(struct proto *p, const struct perfetto_kind *kind,
 /* In perfetto_fields.c: adds an annotation for each field of the event's data. */
 void perfetto_fields(struct perfetto *perfetto, const struct fmt_event *event);
 
-/* Returns the value of a field, or 0 if the event lacks it. */
+/* Returns the value of a field, or 0 if the event lacks it or "field" is negative. */
 uint64_t perfetto_field(const struct perfetto *perfetto, const struct fmt_event *event, int field);
 
 /*
@@ -296,7 +295,8 @@ int perfetto_prepare(struct perfetto_kind *kind);
 
 /*
  * perfetto_track() finds the track of the event's thread, and perfetto_span_track() the track of
- * its span. The functions first write the description of a new track. Returns 0 or an error number.
+ * its span. The functions first write the description of a new track. They return 0 or an error
+ * number.
  */
 int perfetto_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
 int perfetto_span_track(struct perfetto *perfetto, const struct fmt_event *event, uint64_t *track);
@@ -369,7 +369,10 @@ void perfetto_stacks_fini(struct perfetto_stacks *stacks);
 int perfetto_mapped_read(struct perfetto *perfetto);
 size_t perfetto_mapped_changes(const struct perfetto_stacks *stacks, uint32_t pid, int64_t time_ns);
 
-/* Adds an annotation with the functions of a stack, one in a line, the innermost first. */
+/*
+ * In perfetto_stack.c: adds an annotation with the functions of the innermost frames of a stack,
+ * one in a line, the innermost first.
+ */
 void perfetto_stack_annotate(struct perfetto *perfetto, const struct fmt_event *event,
 			     const struct stacks_found *found);
 
@@ -383,8 +386,8 @@ int perfetto_flow_end(struct perfetto *perfetto);
 void perfetto_flows_fini(struct perfetto_flows *flows);
 
 /*
- * Describes a track that has only a name, for the stream or for losses. Returns 0 or an error
- * number of the output.
+ * In perfetto_track.c: describes a track that has only a name, for the stream or for losses.
+ * Returns 0 or an error number of the output.
  */
 int perfetto_plain_track(struct perfetto *perfetto, uint64_t uuid, const char *name);
 

@@ -27,8 +27,8 @@ struct flow_side {
 };
 
 /*
- * Returns the last nanosecond of a call, or the limit if it is earlier. An instant at the time of
- * the call's end would be behind the call.
+ * Returns the last nanosecond of a call, or the limit if it is earlier. The result is never before
+ * the begin of the call. An instant at the time of the call's end would be behind the call.
  */
 static int64_t inside_ns(const struct flow_side *side, int64_t limit_ns)
 {

@@ -56,7 +56,10 @@ int perfetto_mapped_read(struct perfetto *perfetto)
 		err = read_log(stacks, perfetto->flow->objects[i]);
 	if (stacks->changes)
 		qsort(stacks->change, stacks->changes, sizeof(*stacks->change), by_process);
-	/* The mappings of all files of a program usually have the same time. */
+	/*
+	 * The mappings of all files of a program usually have the same time, so equal times are
+	 * kept only once.
+	 */
 	for (size_t i = 0; i < stacks->changes; i++)
 		if (!kept || by_process(&stacks->change[kept - 1], &stacks->change[i]))
 			stacks->change[kept++] = stacks->change[i];

@@ -219,8 +219,9 @@ static int write_out(struct perfetto *perfetto, bool is_next)
 	out->is_held = false;
 	cpu = &perfetto->sched.cpu[out->cpu];
 	/*
-	 * The log lacks the event by which the thread got the CPU. The thread had the CPU at this
-	 * moment, but the begin of this time is unknown.
+	 * If cpu->now is not this thread, the log lacks the event by which this thread got the CPU.
+	 * The time of that event is unknown, so this thread gets the CPU at the time at which it
+	 * leaves the CPU.
 	 */
 	if (cpu->now != out->tid)
 		err = leave_others(perfetto, out->tid, out->cpu, out->time_ns);
@@ -266,7 +267,9 @@ static int enter_cpu(struct perfetto *perfetto, const struct fmt_event *event, u
 			  sched->cpu[cpu].now ? STATE_SLEEPS : STATE_READY, event->tid, "");
 }
 
-/* Stores the text of the last field, which may have any bytes, as plain UTF-8. */
+/*
+ * Stores at most 16 bytes of the text of the last field, which may have any bytes, as plain UTF-8.
+ */
 static void copy_name(const struct fmt_event *event, char name[PERFETTO_COMM])
 {
 	const struct posix_trace_schema_np *schema = event->type->fields;

@@ -67,7 +67,7 @@ int perfetto_stack_keep(struct perfetto *perfetto, const struct fmt_event *event
 
 /*
  * Returns the identifier of the entry with this key. *is_new becomes true if the caller must write
- * the entry. If memory is lacking, the packet fails.
+ * the entry. If memory is lacking, sets packet.failed.
  */
 static uint64_t intern_key(struct perfetto *perfetto, const char *key, bool *is_new)
 {
@@ -281,7 +281,7 @@ int perfetto_sample(struct perfetto *perfetto, const struct fmt_event *event)
 	char key[96];
 	int err = perfetto_stack(perfetto, event, &found, &iid);
 
-	/* If there is no stack, the stack consists of the address of the sample. */
+	/* If the sample has no stack, its address becomes a stack of one frame. */
 	if (!err && !iid && event->address) {
 		found = (struct stacks_found){ .frame = &event->address, .count = 1,
 					       .is_exact = true };

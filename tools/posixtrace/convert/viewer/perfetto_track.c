@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * perfetto_track.c - the tracks of threads, processes and spans (track_descriptor.proto). The
- * number of a track (uuid) is computed from its facts, so that no table of tracks is needed.
+ * number of a track (uuid) is computed from its facts, so no table has the numbers. The tables only
+ * note which tracks are described.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -121,9 +122,9 @@ static int process_track(struct perfetto *perfetto, uint32_t pid, const char *na
 }
 
 /*
- * Describes the track of a thread. A thread without a number cannot have a ThreadDescriptor. The
- * track of such a thread is a child of its process's track. If the process is unknown, too, the
- * track has no parent.
+ * Describes the track of a thread. A thread without a number, or of an unknown process, cannot have
+ * a ThreadDescriptor, so its track gets a name. The track is a child of its process's track. If the
+ * process is unknown, the track has no parent.
  */
 static int thread_track(struct perfetto *perfetto, uint32_t pid, uint32_t tid, uint64_t handle,
 			const char *name)
