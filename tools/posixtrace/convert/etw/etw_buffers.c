@@ -45,8 +45,8 @@ static int add_buffer(struct list *list, uint64_t at, uint32_t size, const unsig
 	if (!vec_grow(&file->buffer, file->buffers, 1))
 		return ENOMEM;
 	/*
-	 * Old systems store the number of the processor in one byte. If a flag is set, two bytes
-	 * are valid.
+	 * Old systems store the number of the processor in one byte. With ETW_FLAG_PROCESSOR the
+	 * number has 11 bits.
 	 */
 	processor &= flag & ETW_FLAG_PROCESSOR ? ETW_PROCESSORS - 1 : 0xff;
 	list->lost_events += !!(flag & ETW_FLAG_EVENTS_LOST);

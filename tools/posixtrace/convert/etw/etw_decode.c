@@ -223,10 +223,10 @@ static bool text_array(struct walk *w, unsigned index, unsigned depth)
 }
 
 /*
- * Handles one field that is no single struct. For a schema, the function adds a column. For data,
- * it decodes the value into the column or into `more`. For text, it appends NAME=VALUE. An array in
- * a column becomes a text: the function collects this text in w->text and then stores it with a
- * NUL.
+ * Handles one field that is an array, or is not a struct. For a schema, the function adds a column.
+ * For data, it decodes the value into the column or into `more`. For text, it appends NAME=VALUE.
+ * An array in a column becomes a text: the function collects this text in w->text and then stores
+ * it with a NUL.
  */
 static bool walk_column(struct walk *w, unsigned index, unsigned depth)
 {

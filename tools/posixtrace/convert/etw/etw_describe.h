@@ -3,8 +3,8 @@
  * etw_describe.h - descriptions of payloads: from the log itself, and built-in.
  *
  * A description may follow the events that it describes. Therefore the scan of a file first passes
- * every record to etw_describe_take(). Afterwards etw_describe_find() returns the layout of each
- * event.
+ * every record to etw_describe_take(). Afterwards etw_describe_find() returns the layout that the
+ * log contains for an event.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_DESCRIBE_H
 #define POSIXTRACE_CONVERT_ETW_ETW_DESCRIBE_H
@@ -15,9 +15,9 @@
 struct etw_describe;
 
 /*
- * etw_describe_new() returns a set with only the built-in descriptions, or NULL if memory is
- * lacking. etw_describe_free() also frees the layouts that etw_describe_find() has returned; it
- * accepts NULL.
+ * etw_describe_new() returns a set without descriptions, or NULL if memory is lacking.
+ * etw_describe_free() also frees the layouts that etw_describe_find() has returned; it accepts
+ * NULL.
  */
 struct etw_describe *etw_describe_new(void);
 void etw_describe_free(struct etw_describe *describe);
@@ -49,8 +49,9 @@ const struct etw_layout *etw_describe_find(const struct etw_describe *describe,
 /* Returns whether a further layout with this number of fields would exceed a limit. */
 bool etw_describe_is_full(const struct etw_describe *describe, unsigned fields);
 /*
- * Adds the layout and becomes its owner. If the event has a layout already, the function keeps that
- * layout and frees the new layout. If memory is lacking, frees the new layout and returns false.
+ * Adds the layout and becomes its owner. If the event has a layout already, or if the new layout
+ * would exceed a limit, the function frees the new layout and returns true. If memory is lacking,
+ * frees the new layout and returns false.
  */
 bool etw_describe_add(struct etw_describe *describe, const unsigned char guid[ETW_GUID_BYTES],
 		      unsigned id, unsigned version, struct etw_layout *layout);

@@ -2,8 +2,9 @@
 /*
  * etw_import.c - the source "etw": reads a log of Event Tracing for Windows.
  *
- * The data of an event with a description is the decoded payload and, behind it, the whole record,
- * so that an export can write the record back. The data of any other event is only the record.
+ * By default, the data of an event with a description is the decoded payload and, behind it, the
+ * whole record, so that an export can write the record back. The data of any other event is only
+ * the record.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -342,8 +343,8 @@ static int convert_file(struct import *im, struct findings *findings)
 
 /*
  * The log is read twice, which is impossible for a pipe. So the function calls fmt_file(), which
- * copies a pipe to a temporary file. This function prints errors without a finding, such as a lack
- * of memory.
+ * copies a pipe to a temporary file. etw_import() prints the errors for which etw_open() makes no
+ * finding, such as a lack of memory.
  */
 int etw_import(struct fmt_flow *flow, struct fmt_input *input)
 {

@@ -8,8 +8,8 @@
  * Numbers keep their size, pointers become x64, and texts become UTF-8 with a NUL.
  *
  * Input     Layouts and payloads are hostile: every index and length is checked before its use.
- * Memory    A layout is at most as large as its description. A decoded payload is limited to a
- *           multiple of the payload's size.
+ * Memory    A layout is at most as large as its description. The member "most" of struct
+ *           etw_decoding limits a decoded payload.
  */
 #ifndef POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H
 #define POSIXTRACE_CONVERT_ETW_ETW_LAYOUT_H

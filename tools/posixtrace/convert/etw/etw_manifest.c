@@ -314,8 +314,8 @@ static void XMLCALL on_end(void *arg, const char *element)
 }
 
 /*
- * Refuses declared entities. By such entities, a short text could grow without limit. Manifests do
- * not need them.
+ * Refuses declared entities. With such entities, a short text could grow without limit. Manifests
+ * do not need them.
  */
 static void XMLCALL on_entity(void *arg, const char *name, int is_parameter, const char *value,
 			      int length, const char *base, const char *system, const char *public,

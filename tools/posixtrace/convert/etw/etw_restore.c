@@ -3,9 +3,10 @@
  * etw_restore.c - restores the log from which an export was made.
  *
  * The records of the registry, before and behind the events, have the attributes and types of that
- * log. The payload of each event begins with the identifiers of the event. In an export made with
- * --etw-plain, the payload is only the data, and the class and type of the record identify the
- * event type. An export may be forged, so its content is checked like any other input.
+ * log. The payload of each event begins with a prefix: the type, the truncation status, the thread
+ * and the address of the event. In an export made with --etw-plain, the payload is only the data,
+ * and the class and type of the record identify the event type. An export may be forged, so its
+ * content is checked like any other input.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -171,8 +172,8 @@ static int by_class(const void *a, const void *b)
 }
 
 /*
- * Finds the first event type that has the class and type of a plain record. Returns false if there
- * is none.
+ * Finds the event type with the least id that has the class and type of a plain record. Returns
+ * false if there is none.
  */
 static bool find_class(struct restore *re, const struct etw_record *r, uint32_t *id)
 {

@@ -108,7 +108,7 @@ int etw_rewrite_event(struct etw_sink *s, const struct fmt_event *event)
 	return etw_writer_add(&s->writer, r.stamp, bytes, len, NULL, 0);
 }
 
-/* Stores the number of buffers in the header, which is known only at the end. */
+/* The number of buffers is known only at the end, so this function stores it in the header. */
 int etw_rewrite_end(struct etw_sink *s)
 {
 	if (s->foreign)

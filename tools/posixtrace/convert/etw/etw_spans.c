@@ -141,7 +141,7 @@ static void add_cost(struct total *total, int64_t cost_ns)
 /* ------------------------------------------------------------------ keys of spans */
 
 /*
- * Adds the fields that identify the object of a kernel event to the span's key. Returns false if
+ * Adds the fields that identify the subject of a kernel event to the span's key. Returns false if
  * the payload does not have these fields.
  */
 static bool add_subject(const struct etw_spans *spans, const struct etw_record *r,

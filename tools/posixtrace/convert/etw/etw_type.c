@@ -132,7 +132,7 @@ static void describe_name(const struct etw_record *r, const struct etw_layout *l
 /*
  * Returns the type with that name. Two versions of an event, or its 32-bit and 64-bit forms, have
  * the same name and different fields. In this case the name of the second type ends with a checksum
- * of its schema.
+ * of its whole name and its schema.
  */
 static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *type)
 {
@@ -144,7 +144,6 @@ static const struct fmt_type *unique_type(struct etw_types *t, struct fmt_type *
 
 	if (strcspn(other, "@") == len && !strncmp(ours, other, len))
 		return made;
-	/* The checksum is computed over the whole name and the schema. */
 	snprintf(full, sizeof(full), "%s %s", type->name, ours);
 	etw_shorten_always(type->name, full, name);
 	type->name = name;

@@ -229,7 +229,10 @@ static bool take_system_time(struct etw_reader *r, uint64_t *ns)
 	tm.tm_hour = octets_u16(p + 8);
 	tm.tm_min = octets_u16(p + 10);
 	tm.tm_sec = octets_u16(p + 12);
-	/* Times of other years become 0, because their nanoseconds do not fit in 64 bits. */
+	/*
+	 * A time before 1678 or after 2261 becomes 0, because its nanoseconds may not fit in 64
+	 * bits.
+	 */
 	*ns = octets_u16(p) < 1678 || octets_u16(p) > 2261 ? 0 :
 	      (uint64_t)timegm(&tm) * 1000000000 + octets_u16(p + 14) * UINT64_C(1000000);
 	return true;
