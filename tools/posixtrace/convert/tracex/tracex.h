@@ -6,7 +6,7 @@
  * Input     is hostile: every offset is checked against the size before it is used.
  * Errors    0 or an error number; a finding has the code of a fault (T01 to T21), a text and an
  *           offset.
- * Units     offsets and sizes in bytes; times in ticks of a source that is not in the file.
+ * Units     offsets and sizes in bytes; times in ticks. The file lacks the length of a tick.
  */
 #ifndef POSIXTRACE_CONVERT_TRACEX_TRACEX_H
 #define POSIXTRACE_CONVERT_TRACEX_TRACEX_H

@@ -80,8 +80,8 @@ bool tracex_next(struct tracex_walk *walk, struct tracex_entry *entry)
 }
 
 /*
- * The ids 1025 to 1033 are events of USBX or, in old firmware, events of the user. The dump does
- * not show which of the two they are, so d->usb and the option decide.
+ * The ids 1025 to 1033 are events of USBX or, in old firmware, events of the user. The id does not
+ * show which of the two they are, so the option and d->usb decide.
  */
 bool tracex_is_user(const struct tracex *d, uint32_t raw_id)
 {

@@ -52,8 +52,8 @@ static int read_input(struct fmt_flow *flow, struct fmt_input *input, unsigned c
 }
 
 /*
- * Replaces the text of a container by the bytes that it describes. After an error, too, *bytes is
- * NULL or valid, so the caller can always free it.
+ * If the input is a text that tracex_text() reads, replaces the text by the bytes that it
+ * describes. After an error, too, *bytes is NULL or valid, so the caller can always free it.
  */
 static int tracex_import_unpack(unsigned char **bytes, size_t *size, struct findings *findings)
 {
@@ -277,7 +277,10 @@ static bool tracex_import_finish(struct tracex_source *im)
 	return fmt_finish(im->flow, &end);
 }
 
-/* Returns the time of the last event. The sink needs this time before it gets the first event. */
+/*
+ * Returns the time of the last event, in ticks since the first event. The sink needs this time
+ * before it gets the first event.
+ */
 static uint64_t last_ticks(const struct tracex *d)
 {
 	struct tracex_walk walk;

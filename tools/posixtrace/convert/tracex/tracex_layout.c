@@ -316,7 +316,7 @@ int tracex_layout(struct tracex *d, struct findings *f)
 	return 0;
 }
 
-/* Stores a word in little endian, for each byte order of the dump. */
+/* Stores a word in little endian, also if the dump is big endian. */
 static size_t put_word(unsigned char *to, uint64_t value, unsigned bytes)
 {
 	octets_put(to, value, bytes);

@@ -31,8 +31,9 @@ static size_t find_next(const struct tracex *d)
 }
 
 /*
- * Reports another dump, or other bytes, behind this dump. Behind an incomplete dump there are no
- * bytes, because the file ends within the dump.
+ * Reports another dump, or other bytes, behind this dump. Fewer bytes than TRACEX_ENTRY_BYTES are
+ * not reported. Behind an incomplete dump there are no bytes, because the file ends within the
+ * dump.
  */
 static void check_surplus(const struct tracex *d, unsigned part, struct findings *f)
 {

@@ -80,7 +80,7 @@ static const char *values_of(const char *info)
 	return "";
 }
 
-/* Returns whether a field that all entries have, or one of the labels before it, has this name. */
+/* Returns whether label[count] equals an earlier label, or the name of a field of all entries. */
 static bool is_taken(char (*label)[LABEL_BYTES], unsigned count)
 {
 	static const char *const own[] = {

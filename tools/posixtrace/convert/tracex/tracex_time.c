@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * tracex_time.c - finds the direction in which the timer counts, and its period, which the file
- * lacks. The direction is the direction of most changes of the stamp. The period follows from the
- * mask, unless the user gives another period.
+ * tracex_time.c - finds the direction in which the timer counts, and its period. The file has
+ * neither of them. The direction is the direction of most changes of the stamp. The period follows
+ * from the mask, unless the user gives another period.
  */
 #include "convert/tracex/tracex_part.h"
 
