@@ -224,7 +224,8 @@ void rkh_names_clear(struct rkh_names *names);
 int rkh_names_set(struct rkh_names *names, enum rkh_space space, uint32_t value, const char *name);
 
 /*
- * Keeps the name of a dictionary record; ignores other records. Returns errors as rkh_names_set().
+ * Keeps the name of a dictionary record. Removes all names if the frame is a configuration. Ignores
+ * other records. Returns errors as rkh_names_set().
  */
 int rkh_names_read(struct rkh_names *names, const struct rkh_config *config,
 		   const struct rkh_frame *frame);

@@ -249,7 +249,7 @@ static bool passes_arguments(const struct rkh_filter *filter, const struct rkh_c
 			    value);
 }
 
-/* A record to which the level of events does not apply always passes this level. */
+/* A record to which the level of events does not apply always passes the filter. */
 bool rkh_filter_passes(const struct rkh_filter *filter, const struct rkh_decoder *decoder,
 		       const struct rkh_names *names, const struct rkh_frame *frame)
 {

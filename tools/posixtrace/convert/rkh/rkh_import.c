@@ -21,7 +21,7 @@
 /* ------------------------------------------------------------------ the flow */
 
 /*
- * Calls fmt_begin(), as late as possible. The facts have whether times are absolute or relative.
+ * Calls fmt_begin(), as late as possible. The facts state whether times are absolute or relative.
  * This depends on the dialect, which only the first frames show.
  */
 static bool begin_first(struct rkh_source *source)
@@ -113,8 +113,9 @@ static const struct fmt_type *type_of(struct rkh_source *source, unsigned id)
 }
 
 /*
- * Returns the time of a frame in nanoseconds since the beginning of the stream. If the ticks are
- * less than the ticks of the frame before, the counter has overflowed once.
+ * Returns the time of a frame in nanoseconds since the counter of the stream was 0. If the stream
+ * has no frequency, a tick is a microsecond. If the ticks are less than the ticks of the frame
+ * before, the counter has overflowed once.
  */
 static int64_t time_of(struct rkh_source *source, const struct rkh_frame *frame)
 {
