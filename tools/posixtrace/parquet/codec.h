@@ -13,7 +13,10 @@ enum codec { CODEC_NONE = 0, CODEC_ZSTD = 6 };
 /* Returns whether pages can be compressed: this build supports zstd, and libzstd is installed. */
 bool codec_has_zstd(void);
 
-/* Compresses the bytes and appends the result. Returns false if memory is lacking. */
+/*
+ * Compresses the bytes and appends the result. CODEC_ZSTD may be used only if codec_has_zstd() has
+ * returned true. Returns false if memory is lacking.
+ */
 bool codec_put(enum codec codec, struct bytes *to, const char *bytes, size_t len);
 
 #endif

@@ -39,7 +39,8 @@ struct column {
 	uint32_t *run;           /* alternating numbers of rows without a value and with a value */
 	size_t runs, run_room;
 	bool has_no_dictionary;  /* the values are in the encoding PLAIN */
-	bool is_varied;          /* an earlier row group had too many values for a dictionary */
+	/* some values of this or an earlier row group did not fit into a dictionary */
+	bool is_varied;
 	struct dictionary dictionary;
 	uint32_t *index;         /* the index of each value in the dictionary */
 	size_t indices, index_room;

@@ -43,7 +43,10 @@ struct parquet {
  */
 void parquet_begin(struct parquet *file, int fd, enum codec codec);
 
-/* Adds a column and returns its number. The name must be UTF-8; the function copies it. */
+/*
+ * Adds a column and returns its number, or 0 after an error. The name must be UTF-8; the function
+ * copies it.
+ */
 unsigned parquet_column(struct parquet *file, const char *name, enum column_kind kind);
 
 /*

@@ -3,9 +3,9 @@
  * thrift.h - writes structures in the compact protocol of Thrift, in which Parquet has its page
  * headers and its footer (github.com/apache/thrift, doc/specs/thrift-compact-protocol.md).
  *
- * The caller must write the fields in the order of their numbers. After the fields of a structure
- * within another structure, or within a list, it must call thrift_end(). A lack of memory is noted
- * in the struct bytes (base/bytes.h).
+ * The caller must write the fields in the order of their numbers. After the fields of each
+ * structure, it must call thrift_end(). A lack of memory is noted in the struct bytes
+ * (base/bytes.h).
  */
 #ifndef POSIXTRACE_PARQUET_THRIFT_H
 #define POSIXTRACE_PARQUET_THRIFT_H
