@@ -293,7 +293,10 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 
 	if (at == NONE)
 		return;
-	/* The event may belong to any of the obligations, so each of them becomes uncertain. */
+	/*
+	 * The event may belong to any of the obligations. So each of them becomes undecided, unless
+	 * its time has passed.
+	 */
 	if (!has_key(use, reading)) {
 		every_cut_rule(judge, index, reading->event.time_ns);
 		return;
