@@ -107,7 +107,8 @@ static int print_events(struct report_sink *sink, struct fmt_input *input)
 }
 
 /*
- * Prints to a file. The file gets its name only when the report is complete; see convert/output.h.
+ * Prints to the file of the option -o, or to standard output. A new file gets its name only when
+ * the report is complete; see convert/output.h.
  */
 static int print_to(struct report_sink *sink, struct fmt_input *input, char *const *log,
 		    const struct report *report)
@@ -218,7 +219,7 @@ static int report_on(struct report *report, int argc, char **argv)
 	return tool_usage(&report_command);
 }
 
-/* Frees everything that the options have allocated, in each case of success or failure. */
+/* Frees everything that the options have allocated, also after a failure. */
 static int report_run(int argc, char **argv)
 {
 	struct report report = { .header = true };

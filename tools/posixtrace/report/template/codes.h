@@ -14,8 +14,8 @@
 
 struct code {
 	char letter;
-	uint16_t m;  /* the length in bytes; W counts as 8. For B it is the number of bits */
-	uint16_t n;  /* 0: no width, because no code has a width of 0 */
+	uint16_t m;  /* the length in bytes; 8 for the length W. For B it is the number of bits */
+	uint16_t n;  /* the number behind the dot; 0: none, because no code has a width of 0 */
 	bool has_n;
 };
 

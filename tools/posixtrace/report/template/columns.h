@@ -24,7 +24,7 @@ struct columns {
 void columns_init(struct columns *columns);
 void columns_header(struct out *out, const struct columns *columns);
 
-/* The lines of text end with \n, except the last. */
+/* Writes the columns and the text of an event. The lines of "text" end with \n, except the last. */
 void columns_event(struct out *out, struct columns *columns, const struct template_event *event,
 		   enum level level, const char *text, size_t len);
 

@@ -174,8 +174,8 @@ static void head_report(struct templates *templates, struct lex *lex, const char
 /*
  * The parser adds the line to the program directly. After a failure, the mark allows the function
  * to remove everything that the line has added: instructions, texts, numbers, calls and functions.
- * A line with a blank behind a backslash is refused, too, because it is uncertain where the author
- * wanted this line to end.
+ * A line that is empty or begins with * has no template. A line with a blank behind a backslash is
+ * refused, because it is uncertain where the author wanted this line to end.
  */
 void templates_line(struct templates *templates, uint32_t file, const struct logical_line *line)
 {

@@ -41,8 +41,8 @@ static size_t line_end(const char *p, const char *end)
 
 /*
  * Returns the length of a continuation at p, or 0 if there is none. Blanks behind the backslash are
- * accepted here, because the caller of the parser has reported them already. A backslash at the end
- * of the file counts too, although no line end follows it.
+ * accepted here, because load_logical() has noted them, and head_report() reports them. A backslash
+ * at the end of the file counts too, although no line end follows it.
  */
 static size_t lex_continuation(const char *p, const char *end)
 {

@@ -77,7 +77,7 @@ const struct template *templates_find(const struct templates *templates, const s
 const struct template *templates_for_event(const struct templates *templates, const char *name,
 					   uint32_t number);
 
-/* head.c: parses one logical line that is not a comment. */
+/* head.c: parses one logical line that does not begin with #. */
 struct logical_line {
 	const char *bytes, *end;
 	const char *wrong_blank; /* a backslash with a blank behind it; NULL: none */

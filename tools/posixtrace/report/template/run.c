@@ -73,7 +73,7 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
 
 /*
  * Ends a template or a function of a template. If there is no frame, the event's own template ends.
- * Otherwise give_back() removes the callee's part of the stack, including the arguments. It also
+ * Otherwise the function removes the callee's part of the stack, including the arguments. It also
  * ends the loops that the callee has not finished.
  */
 static void give_back(struct run *run)
