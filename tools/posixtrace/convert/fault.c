@@ -16,8 +16,8 @@
 
 /*
  * Counts an occurrence of the code. Returns the number of occurrences before this one. If the code
- * cannot be kept because memory is lacking, the result is 0, so that the faults of this code are
- * always printed.
+ * cannot be kept, because there are too many codes or memory is lacking, the result is 0, so that
+ * the faults of this code are always printed.
  */
 static uint64_t count_fault(struct fmt_flow *flow, const char *code)
 {

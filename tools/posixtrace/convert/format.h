@@ -13,7 +13,8 @@
  * 	fmt_finish	once
  *
  * Each fmt_ function calls the sink's function of the same name, if the sink has it; fmt_finish()
- * calls the sink's "end". The first function that is called after the sink's "open" is "begin". All
+ * calls the sink's "end". The first function that is called after the sink's "open" is "begin". If
+ * a source calls fmt_type() before fmt_begin(), the sink gets these types after its "begin". All
  * arguments are valid during the call only, except types, which exist as long as the flow.
  *
  * Errors    Input is hostile until checked. A source reports a fault by fmt_fault() with the offset
@@ -340,7 +341,8 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end);
  * *what and passes it to the sink. Only these members of *what are used and copied: name, name_len
  * (0: the length of name), id, number, schema, level, phase, span and variant. A type of id 0 is
  * identified by its name. If a predefined type has this name, the type gets the predefined id.
- * Never returns NULL: after 65535 types it returns the unnamed type.
+ * Never returns NULL. After 65534 types it returns the unnamed type. If memory is lacking, it stops
+ * the flow and returns a type with an empty name.
  */
 const struct fmt_type *fmt_type(struct fmt_flow *flow, const struct fmt_type *what);
 
@@ -422,8 +424,8 @@ enum fmt_verdict {
 
 /*
  * Prints "posixtrace: FILE:OFFSET: CODE: TEXT". The first faults of each code are printed; further
- * faults are only counted. "code" may be NULL. Returns the value that import() must return, for
- * example TOOL_FAILURE for FMT_REFUSE.
+ * faults are only counted. "code" may be NULL. Returns the exit status for the verdict. After
+ * FMT_REFUSE, import() must return this status, TOOL_FAILURE.
  */
 int fmt_fault(struct fmt_flow *flow, enum fmt_verdict verdict, uint64_t offset, const char *code,
 	      const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -509,8 +511,8 @@ extern const struct format *const formats[];
 extern const size_t formats_count;
 
 /*
- * Returns the reason why this build of posixtrace does not have the format, or NULL if no build has
- * a format of this name.
+ * Returns the reason why this build of posixtrace does not have the format. Returns NULL if this
+ * build has it, or if no build has a format of this name.
  */
 const char *fmt_left_out(const char *name);
 

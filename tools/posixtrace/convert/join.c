@@ -46,7 +46,10 @@ int convert_join(char **path, size_t paths, int *fd)
 	memcpy(argument + heads, path, paths * sizeof(*path));
 	/* 0 makes getopt_long() begin anew; the caller has processed its own options. */
 	optind = 0;
-	/* Without an error, the notes of convert about clocks would come with each command. */
+	/*
+	 * If convert succeeds, its messages are dropped. Otherwise each command would print the
+	 * notes of convert about clocks.
+	 */
 	say_keep(text, sizeof(text));
 	status = convert_command.run((int)(heads + paths), argument);
 	say_keep(NULL, 0);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * otlp.h - makes traces and logs of OpenTelemetry from the events of a conversion: the messages
- * TracesData and LogsData of opentelemetry-proto, whose field numbers the constants below are.
+ * TracesData and LogsData of opentelemetry-proto. The constants below are the numbers of their
+ * fields.
  *
  * A span becomes a Span, and every other event a LogRecord. The parent of a span, and the trace of
  * every record, depend on spans that end later. So each record is first stored as an entry in a

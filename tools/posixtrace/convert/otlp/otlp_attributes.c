@@ -304,8 +304,8 @@ static void put_rare(struct proto *p, unsigned field, const struct fmt_event *ev
 }
 
 /*
- * The event that ends a span adds only its fields, its data, its flags, and its thread if it is not
- * the thread of the beginning. All other attributes come from the beginning.
+ * The event that ends a span adds only its fields, its data, its flags, its address, and its thread
+ * if it is not the thread of the beginning. All other attributes come from the beginning.
  */
 void otlp_attributes(struct otlp *otlp, unsigned field, const struct fmt_event *event,
 		     const struct fmt_type *besides, uint32_t begin_tid)
