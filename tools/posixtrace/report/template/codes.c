@@ -9,7 +9,7 @@
 
 /*
  * A number that is greater than each length and width that a code accepts. codes_digits() returns
- * it for a number that is larger, so that the number is refused.
+ * TOO_LARGE for each number that is not less, so that the number is refused.
  */
 #define TOO_LARGE 100000u
 

@@ -57,8 +57,8 @@ struct word lex_peek_word(const struct lex *lex);
 bool word_is(struct word word, const char *text);
 
 /*
- * Reads a string in quotes. Returns false if no string begins here, after blanks. If for_print is
- * true, bytes that cannot be printed become dots; otherwise the text is unchanged.
+ * Reads a string in quotes. Returns false if no valid string begins here, after blanks. If
+ * for_print is true, bytes that cannot be printed become dots; otherwise the text is unchanged.
  */
 bool lex_string(struct lex *lex, struct program *program, bool for_print, struct text_ref *ref);
 

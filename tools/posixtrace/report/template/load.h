@@ -55,8 +55,8 @@ void templates_init(struct templates *templates);
 void templates_fini(struct templates *templates);
 
 /*
- * Reads a file. Returns 0 or the error number of the file. The member "diags" gets the errors in
- * the text of the file.
+ * Reads a file. Returns 0, ENOMEM, or the error number of the file. The member "diags" gets the
+ * errors in the text of the file.
  */
 int templates_load(struct templates *templates, const char *path);
 

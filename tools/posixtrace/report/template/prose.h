@@ -29,8 +29,9 @@ struct prose {
 };
 
 /*
- * prose_init() makes the text empty, with a blank as separator. prose_label() adds a text that has
- * a separator behind it in any case, unless it ends with a line end or a tab.
+ * prose_init() makes the text empty, with a blank as separator. prose_label() adds a text. A
+ * separator follows this text even before punctuation, unless the text ends with a line end or a
+ * tab.
  */
 void prose_init(struct prose *prose);
 void prose_label(struct prose *prose, const char *text, size_t len);
