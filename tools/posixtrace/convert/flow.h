@@ -67,7 +67,7 @@ struct fmt_flow {
 	bool begun;            /* begin() was called: the sink accepts types */
 	bool stopped;          /* the sink or the choice has failed */
 	int64_t seek_ns;       /* set by choice_begin(): the source may omit earlier events */
-	/* set by choice_begin(): the source may omit later events; INT64_MAX: no later events */
+	/* set by choice_begin(): the source may omit later events; INT64_MAX: no limit */
 	int64_t until_ns;
 	/* the source uses until_ns and ends when no wanted event can follow */
 	bool knows_until;

@@ -28,8 +28,8 @@ int pairings_init(struct pairings *pairings, struct fmt_flow *flow,
 void pairings_fini(struct pairings *pairings);
 
 /*
- * Passes an event to the pairing of its log. An event that is not wanted makes no span, but a loss
- * before it cuts spans. Returns 0 or ENOMEM.
+ * Passes an event to the pairing of its log. An event that is not wanted makes no span. If it
+ * reports a loss, the open spans get no end. Returns 0 or ENOMEM.
  */
 int pairings_event(struct pairings *pairings, const struct fmt_event *event, bool is_wanted);
 

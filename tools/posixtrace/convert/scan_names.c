@@ -119,8 +119,8 @@ int scan_names_event(struct scan_names *names, const struct fmt_event *event)
 	err = find_named(names, &names->threads, event->pid, event->tid, event->thread, &named);
 	/*
 	 * At the end of the reading, a search finds the name that the thread had at the time of its
-	 * last event, because a later name describes the thread better. The search uses the latest
-	 * handle, because an earlier handle may belong to another thread at that time.
+	 * last event. This name describes the thread better than its earlier names. The search uses
+	 * the latest handle, because an earlier handle may belong to another thread at that time.
 	 */
 	if (named) {
 		named->handle = event->thread;

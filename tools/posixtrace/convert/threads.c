@@ -46,7 +46,7 @@ static struct thread *look_up(struct threads *threads, uint32_t pid, uint32_t ti
 	index = table_find(&threads->table, hash, is_at, threads->thread, &wanted);
 	if (index != TABLE_NONE)
 		return threads->thread[index];
-	/* The number of threads is bounded, because the input determines it. */
+	/* The limit is needed, because the input determines the number of threads. */
 	if (threads->count == (threads->most ? threads->most : THREADS_MAX))
 		return NULL;
 	/*

@@ -5,7 +5,8 @@
  * files. posixtrace-convert(1) lists the codes of findings.
  *
  * Memory    One buffer for each processor, and 32 bytes for each buffer of the file. If the records
- *           of a processor are out of order, also 40 bytes for each record.
+ *           of a processor are out of order, also 40 bytes for each record, and all decompressed
+ *           buffers, at most 512 MiB.
  * Input     Hostile. Every offset is checked before it is used. No field of the file alone decides
  *           how much memory is allocated.
  * Errors    0 or an error number. A finding has the code of a fault, E01 to E26, and the offset of

@@ -8,7 +8,8 @@
  * endian. The record TCFG has the sizes of numbers that are valid from the next frame on.
  *
  * Memory    The size of the longest frame, and names up to a limit.
- * Errors    ENOMEM only. After any fault of the input, the decoder continues at the next flag.
+ * Errors    0 or an error number. After a fault of the input, the decoder continues at the next
+ *           flag.
  */
 #ifndef POSIXTRACE_CONVERT_RKH_RKH_H
 #define POSIXTRACE_CONVERT_RKH_RKH_H

@@ -187,7 +187,7 @@ static int csv_event(void *context, const struct fmt_event *event)
 	struct out *out = csv->out;
 	/*
 	 * The columns are in the order of the first line. They are formatted in the buffer without
-	 * calls of printf(), as there is one line for each event.
+	 * printf(), which would need much time for each event.
 	 */
 	char *p = when_put(out_room(out), event->time_ns, WHEN_UTC);
 

@@ -133,8 +133,8 @@ static void warn_clamped(struct ctf *ctf)
 
 /*
  * Converts a time to the trace's clock. If there was no first reading, the first event sets the
- * offset so that times of about 146 years before and after it can be represented. A time before the
- * offset becomes 0.
+ * offset so that times up to about 146 years before and after this event can be represented. A time
+ * before the offset becomes 0.
  */
 static uint64_t clock_of(struct ctf *ctf, int64_t time_ns)
 {

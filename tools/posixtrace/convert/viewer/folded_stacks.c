@@ -125,8 +125,8 @@ int folded_stacks_event(struct folded_stacks *stacks, const struct fmt_event *ev
 int folded_stacks_end(struct folded_stacks *stacks)
 {
 	/*
-	 * A stack gets no line if no event has exactly this stack, so that it is only the beginning
-	 * of other stacks.
+	 * A stack that is only the beginning of other stacks gets no line, because no event has
+	 * exactly this stack.
 	 */
 	fold_put_own(&stacks->fold, stacks->out, stacks->functions.name);
 	if (stacks->events && stacks->by_time && !stacks->timed)

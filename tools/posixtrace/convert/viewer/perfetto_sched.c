@@ -76,8 +76,8 @@ bool perfetto_sched_takes(const struct plan *plan)
 /*
  * Begins a packet with an event of the kernel on a CPU. The event has the thread that the CPU
  * executed; for a wake-up this is the waker. Readers assume that the kernel's events have times of
- * CLOCK_BOOTTIME, but they have the clock of the other packets. So the first event follows a
- * snapshot in which the two clocks are equal.
+ * CLOCK_BOOTTIME, but here these events have the clock of the other packets. So the first event
+ * follows a snapshot in which the two clocks are equal.
  */
 static int begin_kernel(struct perfetto *perfetto, uint32_t cpu, int64_t time_ns, uint32_t tid,
 			size_t open[3])
