@@ -42,7 +42,8 @@ struct agent_refused {
 	char record[CONFIG_NAME_MAX + 1];
 	enum agent_refusal why;
 	char reason[RECORDER_REASON];
-	int64_t wait_ns, again_ns; /* CLOCK_MONOTONIC */
+	int64_t wait_ns;	   /* the time between the next two attempts */
+	int64_t again_ns;	   /* time of the next attempt, by CLOCK_MONOTONIC */
 	int64_t said_ns;	   /* when the reason was printed; 0: never */
 	uint64_t search;	   /* the last search that found the process */
 };
@@ -55,8 +56,10 @@ struct agent_end {
 };
 
 /*
- * The state of a trigger for a section: the time of its last log, the number of logs that were held
- * off since then, and the numbers of all logs that were written, held off, or could not be written.
+ * The state of a trigger for a section: the time of its last attempt to write a log, the number of
+ * logs that were held off since the last written log, and the numbers of all logs that were
+ * written, held off, or could not be written. For a trigger "every", last_ns is the time at which
+ * its last log was due, or the time at which the agent began or read the trigger.
  */
 struct agent_fired {
 	char trigger[CONFIG_NAME_MAX + 1], record[CONFIG_NAME_MAX + 1];
@@ -146,13 +149,17 @@ void agent_lost_flight(struct agent *agent);
 size_t agent_snapshot(struct agent *agent, const char *name, const char *trigger,
 		      const char *why, int64_t last_ns, FILE *answer, size_t *matched);
 
-/* In agent_leftover.c: moves the complete logs of an agent that was killed to logs/. */
+/*
+ * In agent_leftover.c: moves the logs in flight/ that no recorder uses to logs/. An incomplete log
+ * remains in flight/ for the first minute of the agent. Removes incomplete snapshots. Sets
+ * has_leftovers if a log remains.
+ */
 void agent_leftovers(struct agent *agent);
 
 /*
  * Returns the time in milliseconds since an earlier recording of this process ended, by this agent
  * or by an earlier one. Returns -1 if the process was not recorded before, or if an earlier stream
- * still runs.
+ * still runs. Removes the notes of agent_note_end() about the process.
  */
 int64_t agent_gap_ms(struct agent *agent, const struct found *found);
 /*
@@ -172,7 +179,7 @@ void agent_note_refused(struct agent *agent, const struct found *found, enum age
 bool agent_must_wait(struct agent *agent, const struct found *found);
 /* Forgets the refusal of a process that is recorded now. */
 void agent_forget_recorded(struct agent *agent, const struct found *found);
-/* Forgets the refused processes that the last search has not found, or all refused processes. */
+/* Forgets all refused processes if "all" is true, otherwise those that the last search missed. */
 void agent_forget_refused(struct agent *agent, bool all);
 
 /* Stores the reason why a process is not recorded or watched if the user has no stream left. */
@@ -203,7 +210,7 @@ void agent_watch_again(struct agent *agent);
 /* In agent_control.c: the socket by which agent --snapshot and --status speak to the agent. */
 int agent_control_open(struct agent *agent);
 void agent_control_close(struct agent *agent);
-/* Returns whether somebody has removed the name of the socket, so that no client can find it. */
+/* Returns whether the name of the socket was removed, so that no client can find the socket. */
 bool agent_control_is_lost(const struct agent *agent);
 void agent_control_serve(struct agent *agent);
 

@@ -49,7 +49,7 @@ static void show_verdict(const struct found *found)
 	} else if ((families && !strcmp(families, "none")) || !is_refused(found->pid, reason)) {
 		out_str(&out_stdout, "recorded\n");
 	} else {
-		/* The line has the process already. */
+		/* The line names the process already, so the lead "process N: " is omitted. */
 		out_str(&out_stdout, "not recorded: ");
 		out_str(&out_stdout, reason + (strncmp(reason, lead, (size_t)len) ? 0 : len));
 		out_char(&out_stdout, '\n');

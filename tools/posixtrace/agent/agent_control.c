@@ -109,7 +109,10 @@ static void put_process(FILE *answer, const char *what, pid_t pid, const char *e
 	fprintf(answer, ") of record %s: ", record);
 }
 
-/* Writes the reason, and when the agent tries again. The line has the process already. */
+/*
+ * Writes the reason, and when the agent tries again. The line names the process already, so the
+ * function omits the lead "process N: " of the reason.
+ */
 static void put_reason(FILE *answer, pid_t process, const char *reason, int64_t again_ns)
 {
 	int64_t wait_ns = again_ns - until_now_ns();
@@ -229,8 +232,8 @@ static void answer_client(struct agent *agent, int client)
 	static const char snapshot[] = "snapshot ";
 	const struct timeval limit = { .tv_sec = 1 };
 	/*
-	 * If a client sends a request that is longer than this buffer, the kernel drops the end of
-	 * the request. The agent then refuses the shortened request, because it is unknown.
+	 * The requests of the command agent fit. If another program sends a longer request, the
+	 * kernel drops its end, and the agent answers the shortened request.
 	 */
 	char request[REQUEST_BYTES], *text = NULL;
 	size_t len = 0;

@@ -168,8 +168,8 @@ void agent_end_recorder(struct agent *agent, size_t index, const char *trigger, 
 }
 
 /*
- * The files in flight/ are gone. With a last_ns other than 0, recorder_end() keeps a copy of the
- * stream instead of this file. INT64_MAX means that the copy has all events.
+ * The flight logs were removed. With a last_ns other than 0, recorder_end() keeps a copy of the
+ * stream instead of the flight log. With INT64_MAX, the copy has all events.
  */
 void agent_lost_flight(struct agent *agent)
 {
@@ -200,7 +200,8 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 }
 
 /*
- * The last events of the process may fire a trigger on spans or errors, so the watch is read first.
+ * The last events of the process may fire a trigger on spans, errors or rules, so the function
+ * reads the watch first.
  * At the end of a process only one log is written: the log of the first trigger that fits and is
  * not held off. If an earlier trigger fits but is held off, the log counts as held off for that
  * earlier trigger.
@@ -265,7 +266,7 @@ static void fire_watch(struct agent *agent, struct recorder *recorder,
 	recorder_snapshot(&log, 1, &agent->store, agent->config, rule->trigger->name, reason,
 			  rule->trigger->last_ns);
 	say_keep(NULL, 0);
-	/* A trigger whose logs cannot be written tries again each second. */
+	/* A trigger whose logs cannot be written tries again after a second, or sooner. */
 	if (*messages && (log.is_written || agent_is_due(&state->said_ns)))
 		say("%s", agent_one_line(messages));
 	if (log.is_written)
@@ -356,7 +357,7 @@ static void write_section(struct agent *agent, struct agent_fired *state,
 	free(list);
 }
 
-/* A trigger "every" has no hold-off: its own time is one. */
+/* A trigger "every" needs no hold-off, because the time between its logs is fixed. */
 static void write_if_due(struct agent *agent, const struct config_trigger *trigger,
 			 const char *record)
 {

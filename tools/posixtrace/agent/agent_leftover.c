@@ -123,7 +123,7 @@ void agent_forget_ends(struct agent *agent)
 			agent->end[i] = agent->end[--agent->ends_noted];
 }
 
-/* Removes the notes about a process. Returns the latest end, or -1. */
+/* Removes the notes about a process. Returns its latest end in ms since 1970, or -1 for none. */
 static int64_t take_end(struct agent *agent, const struct found *found)
 {
 	int64_t ms = -1;
@@ -148,8 +148,8 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	char *path;
 
 	/*
-	 * The file is a snapshot that was not completed. It is not needed, because its events are
-	 * in a flight log.
+	 * A file with the suffix ".new" is an incomplete snapshot. It is not needed, because its
+	 * events are in a flight log.
 	 */
 	if (suffix && !strcmp(suffix, ".new")) {
 		store_drop(&agent->store, name);
@@ -161,12 +161,15 @@ static bool treat_leftover(struct agent *agent, const char *name)
 	    until_now_ns() - agent->begin_ns < PATIENCE_NS)
 		return true;
 	is_there = !fstatat(agent->store.flight, name, &st, AT_SYMLINK_NOFOLLOW);
-	/* If the attempt to record the process has failed, the gap lasts until a later search. */
+	/*
+	 * If the process still lives, the function notes the end of its recording. A later search
+	 * may record the process again, and agent_gap_ms() cannot read this log after the move.
+	 */
 	if (is_there &&
 	    process_began_ms(find_start(flight.pid)) <= flight.ms + CLOCK_STEP_MS)
 		agent_note_end(agent, flight.pid, find_start(flight.pid),
 			       when_timespec(&st.st_mtim) / 1000000);
-	/* The agent was killed between making the file and writing to it: no event is lost. */
+	/* The former agent was killed after it made the file and before the stream began. */
 	if (is_there && !st.st_size) {
 		store_drop(&agent->store, name);
 		return false;
@@ -222,9 +225,9 @@ int64_t agent_gap_ms(struct agent *agent, const struct found *found)
  * exists already: the agent searches for processes before it handles leftovers. One observation
  * finds all streams, because an observer searches the files of all processes.
  *
- * Each call reads the folder flight/ as long as the folder has an incomplete log of a former agent.
- * Afterwards no call reads the folder, because only this agent makes files there, and each of its
- * files belongs to a recorder.
+ * Each search calls the function while has_leftovers is true. If no leftover remains, the searches
+ * need not read flight/, because only this agent makes files there, and each of its files belongs
+ * to a recorder.
  */
 void agent_leftovers(struct agent *agent)
 {

@@ -80,8 +80,9 @@ static bool has_obstacle(struct agent *agent, const struct found *found, enum ag
 }
 
 /*
- * Begins to record the process. On failure stores the messages in "reason" as one line. In other
- * cases prints them.
+ * Begins to record the process. RECORDER_FAILED: stores the messages in "reason" as one line.
+ * RECORDER_BEGUN: prints the messages. In the other cases drops them; for RECORDER_FULL, the caller
+ * has a reason already.
  */
 static enum recorder_begun begin_recorder(struct agent *agent, const struct found *found,
 					  struct recorder **recorder, char reason[RECORDER_REASON])

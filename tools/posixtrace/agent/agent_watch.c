@@ -4,7 +4,7 @@
  * begin, for example because the user has no stream left.
  *
  * A recorder without its watch still records. But its metrics lack durations, and triggers that
- * read events do not fire, so --status and the metrics show it.
+ * read events do not fire. So --status and the metrics show such a recorder.
  */
 #include <string.h>
 

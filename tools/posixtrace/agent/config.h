@@ -22,7 +22,7 @@
 /* greatest length of a section's name, which is a part of file names */
 #define CONFIG_NAME_MAX	  32
 #define CONFIG_LINE_MAX	  4096
-#define CONFIG_ERRORS_MAX 65536 /* the greatest number of a trigger on errors */
+#define CONFIG_ERRORS_MAX 65536 /* the greatest NUMBER of "errors PATTERN > NUMBER per TIME" */
 #define CONFIG_BYTES_MAX  (1u << 20)
 
 /* The values of a key that may be given several times. */

@@ -108,7 +108,10 @@ void metrics_close(struct metrics *metrics);
  * 0 if there is no port.
  */
 size_t metrics_poll(const struct agent *agent, struct pollfd poller[METRICS_POLLS]);
-/* Returns the time by CLOCK_MONOTONIC at which metrics_serve() must close a connection. */
+/*
+ * Returns the time by CLOCK_MONOTONIC at which metrics_serve() must close the oldest connection, or
+ * INT64_MAX if there is none.
+ */
 int64_t metrics_end_ns(const struct metrics *metrics);
 /*
  * Accepts a client, and does for all clients what is possible without waiting. "poller" is from

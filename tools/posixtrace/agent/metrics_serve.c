@@ -229,10 +229,10 @@ static bool read_request(struct agent *agent, struct metrics_client *client)
 }
 
 /*
- * Sends what the connection accepts. After the last byte, announces the end and waits until the
- * client closes the connection. If the agent closed it while it has unread bytes, the kernel would
- * reset the connection, and the client could lose the answer. Returns false if the connection must
- * be closed.
+ * Sends as many bytes as the connection accepts now. After the last byte, shuts down its own side;
+ * drop_rest() then reads until the client closes the connection. If the agent closed a connection
+ * with unread bytes, the kernel would reset the connection, and the client could lose the answer.
+ * Returns false if the connection must be closed.
  */
 static bool send_answer(struct metrics_client *client)
 {
@@ -245,7 +245,10 @@ static bool send_answer(struct metrics_client *client)
 	return client->sent < client->len || !shutdown(client->fd, SHUT_WR);
 }
 
-/* Reads and drops what the client sends behind its request. Returns false at the end. */
+/*
+ * Reads and drops the bytes that the client sends behind its request. Returns false at the end of
+ * the connection, after an error, or after REST_MOST bytes.
+ */
 static bool drop_rest(struct metrics_client *client)
 {
 	char rest[4096];

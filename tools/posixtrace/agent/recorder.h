@@ -62,7 +62,8 @@ struct recorder {
 	 * the agent tries again. Otherwise the text is empty.
 	 */
 	char unwatched[RECORDER_REASON];
-	int64_t wait_ns, again_ns, said_ns; /* CLOCK_MONOTONIC; said_ns: see agent_is_due() */
+	int64_t wait_ns;	   /* the time between the last and the next attempt */
+	int64_t again_ns, said_ns; /* CLOCK_MONOTONIC; said_ns: see agent_is_due() */
 	/* the counts at the last recorder_count_all(), and those already added to the metrics */
 	struct metrics_record seen, counted;
 };
@@ -117,7 +118,8 @@ struct recorder_log {
 /*
  * Writes the content of the stream of each recorder in the list as a log in the store, and
  * continues recording. The logs have only the events of the last last_ns nanoseconds, or all events
- * if last_ns is 0. Sets the members is_written and path. Prints errors.
+ * if last_ns is 0. The caller sets the member "recorder" of each element, and the other members to
+ * 0; the function sets them. Prints errors.
  */
 void recorder_snapshot(struct recorder_log *list, size_t count, struct store *store,
 		       const struct config *config, const char *trigger, const char *reason,

@@ -100,8 +100,9 @@ int store_open_client(const char *folder)
 }
 
 /*
- * Tries to lock the folder. If another process has the lock, stores the number of the agent that
- * locked it, or an empty text if it is unknown.
+ * Tries to lock the folder. Returns false after an error, which is in errno. EWOULDBLOCK: another
+ * process has the lock; "text" then has the number of the agent that locked it, or is empty if the
+ * number is unknown.
  */
 static bool try_lock(int fd, char text[PID_BYTES])
 {

@@ -4,7 +4,7 @@
  *
  *   lock       locked while an agent runs, with its process id
  *   control    the socket for agent --snapshot and --status
- *   flight/ a log for each recorded process: RECORD.PID.MILLISECONDS.ptl
+ *   flight/    a log for each recorded process: RECORD.PID.MILLISECONDS.ptl
  *   logs/      the logs that triggers have written: TIME-RECORD-PID-TRIGGER.ptl; with the key spool
  *              also accounts of logs that were removed: TIME-RECORD-PID-TRIGGER.ptl.account
  *

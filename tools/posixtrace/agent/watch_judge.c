@@ -166,8 +166,9 @@ static bool is_excluded(const struct watch_judge *judge, const struct rule *rule
 
 /*
  * Returns whether a violation is certain. A violation of a rule "every" is not certain if the
- * second event may be among lost events. An obligation that is violated now cannot be older than
- * within_ns plus the slack for late events. So losses before that time do not count.
+ * second event may be among lost events. An obligation that is violated now is not older than
+ * within_ns plus twice the slack for late events (WANTED_LATE_NS). So losses before that time do
+ * not count.
  */
 static bool is_certain(struct watch_judge *judge, const struct rule *rule, int64_t now_ns)
 {

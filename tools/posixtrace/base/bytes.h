@@ -19,7 +19,10 @@ struct bytes {
 	bool failed;
 };
 
-/* Appends bytes. If memory is lacking, it sets "failed" and appends nothing. */
+/*
+ * These functions append bytes. If memory is lacking, they set "failed" and append nothing.
+ * bytes_printf() does the same if the text has more than 1023 bytes.
+ */
 void bytes_add(struct bytes *bytes, const void *more, size_t len);
 void bytes_str(struct bytes *bytes, const char *text);
 void bytes_printf(struct bytes *bytes, const char *format, ...)

@@ -43,7 +43,8 @@ void spool_say_why(const char *name, int err);
  * Stores in *result a descriptor on which lseek() works and which has the bytes of fd: fd itself,
  * or the descriptor of a copy. If the function made a copy, it closes fd; on an error fd remains
  * open. When the copy has SPOOL_HEAD bytes, the function calls accepts() with the copy's
- * descriptor. If accepts() returns false, the function does not copy the rest of the input.
+ * descriptor. If accepts() returns false, the function does not copy the rest of the input, and
+ * returns 0 with the incomplete copy.
  */
 int spool_seekable(int fd, bool (*accepts)(int file), int *result);
 

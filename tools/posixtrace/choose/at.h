@@ -52,11 +52,12 @@ struct at {
 bool at_option(struct at *at, int option, const char *value, bool *good);
 
 /*
- * Stores in path and paths the logs that a command reads. Without --at they are the operands.
- * Otherwise each operand chooses logs of the database by its name, and without operands all logs
- * with events in the time range are chosen. If there are fewer than 'least' or more than 'most'
- * logs, the function prints an error, which names the command. Returns TOOL_OK, or the exit status
- * after an error; tool_usage() was called for TOOL_USAGE.
+ * Stores in path and paths the logs that a command reads. Without --at they are the operands, or
+ * one log with the events of all operands if "joins" is set. With --at each operand chooses logs of
+ * the database by its name. Without operands, --at chooses all logs with events in the time range.
+ * If there are fewer than 'least' or more than 'most' logs, the function prints an error, which
+ * names the command. Returns TOOL_OK, or the exit status after an error; tool_usage() was called
+ * for TOOL_USAGE.
  */
 int at_logs(struct at *at, const struct tool_command *command, char **operand, size_t operands,
 	    size_t least, size_t most);

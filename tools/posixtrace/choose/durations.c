@@ -88,7 +88,7 @@ void durations_determine(struct durations *durations, const struct log_type *typ
 {
 	durations->has = durations->is_begin = false;
 	for (const struct role *role = roles_of(&durations->pairing, type); role; role = role->next)
-		/* The pairing calls take_span() for each span that ends here. */
 		durations->is_begin |= role->phase == POSIX_TRACE_BEGIN_NP;
+	/* The pairing calls take_span() for each span that ends here. */
 	pairing_event(&durations->pairing, type, event, 0, true);
 }

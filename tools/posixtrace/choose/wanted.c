@@ -124,7 +124,7 @@ bool wanted_pair(struct wanted *wanted, const char *text)
 	return good;
 }
 
-/* If memory is lacking in choose_add_name(), the function reports the value as invalid. */
+/* If memory is lacking in choose_add_name(), the function sets *good to false without a message. */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good)
 {
 	*good = true;

@@ -4,11 +4,13 @@
  *
  * fd == 3 && duration > 1ms || op == "write" && !(event.pid == 7)
  *
- * The operators || && ! == != < <= > >= + - * / % & and parentheses have the meaning of C; ~ and !~
- * match a shell pattern. A name means a field, and NAME[2] means an element of an array. Every
- * event has event.name, event.pid, event.tid, event.time, event.len and event.address. Some events
- * have event.duration or event.level. The name duration means event.duration, unless the event has
- * a field of this name. Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are quoted. If a
+ * The operators || && ! == != < <= > >= + - * / % & and parentheses have the meaning of C, but &
+ * has the precedence of *. The operators ~ and !~ match a shell pattern. A name means a field, and
+ * NAME[2] means an element of an array. Every event has event.name (also written event.event),
+ * event.id, event.pid, event.tid, event.thread, event.time, event.len and event.address. Some
+ * events have event.duration or event.level. The name duration means event.duration, unless the
+ * event has a field of this name. Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are
+ * quoted. If a
  * number of a field is compared with a text, the label of the number is used. A name that is not a
  * field means a value of the field on the other side of the operator, as in flags & O_CREAT.
  *

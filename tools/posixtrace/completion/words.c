@@ -42,7 +42,7 @@ static int events_of_log(const char *path)
 	return TOOL_OK;
 }
 
-/* Returns whether the text can be a line for a shell. */
+/* Returns whether the text is not empty and has only safe characters. */
 static bool is_one_word(const char *text)
 {
 	size_t len = strlen(text);

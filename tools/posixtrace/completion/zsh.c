@@ -2,8 +2,8 @@
 /*
  * zsh.c - the completion for zsh: a call of _arguments for each command.
  *
- * _arguments parses the command line by specifications, of which each option has one. It offers an
- * option only once in a command line, unless the specification begins with *.
+ * _arguments parses the command line by specifications. Each option has one specification.
+ * _arguments offers an option only once in a command line, unless the specification begins with *.
  */
 #include <stdlib.h>
 #include <string.h>

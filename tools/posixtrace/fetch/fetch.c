@@ -48,9 +48,9 @@ static bool open_fetched(struct logfile *file, const char *path, int *status)
 }
 
 /*
- * The temporary log is complete and begins with the first event that was fetched. The facts of the
- * whole log replace these facts, so that times such as +1s mean the same as for the file. If the
- * database does not have the complete log, the command reports this, and its exit status shows it.
+ * The temporary log is complete and begins with the first fetched event. The function replaces its
+ * facts by those of the whole log, so that times such as +1s mean the same as for the file. If the
+ * database does not have the complete log, the function prints this and clears info.complete.
  */
 static void correct_facts(struct logfile *file)
 {

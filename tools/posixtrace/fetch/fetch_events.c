@@ -26,7 +26,8 @@
 #define DATA_MOST     ((uint64_t)1 << 28) /* no event has as many bytes of data */
 
 /*
- * Begins a statement about the events of a part whose numbers are in the range. Because of
+ * Begins a statement about the events of a part whose numbers are at least "first" and less than
+ * "end". If "end" is UINT64_MAX, the statement is about all events of the part. Because of
  * PREWHERE, the server first reads only the columns with the numbers, and then the other columns
  * only for the rows that it has found.
  */

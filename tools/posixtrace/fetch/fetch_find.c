@@ -84,7 +84,10 @@ static bool read_log(struct fetch_row *row, struct fetch_log *log)
 	return !row->failed;
 }
 
-/* Fetches the list of all logs of the hosts. In no row of a log is the column `first` NULL. */
+/*
+ * Fetches the list of the logs of the hosts in the range. A log always has a value in the column
+ * `first`, so the conditions of put_range() compare no NULL.
+ */
 static bool list_logs(void)
 {
 	struct bytes sql = { .at = NULL };

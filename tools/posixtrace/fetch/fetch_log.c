@@ -184,8 +184,8 @@ static int add_lost(struct fetch_making *making, struct lost_threads *threads, i
 }
 
 /*
- * Returns the cause that a term "lost: CAUSE" names. For any other term it returns the number of
- * causes.
+ * Returns the cause that a term "lost: CAUSE" names, or the number of causes if the library has no
+ * such cause. The term must begin with TERM_LOST.
  */
 static int cause_of(const char *term)
 {
@@ -270,8 +270,9 @@ static bool read_ledger(struct fetch_making *making, struct lost_threads *thread
 }
 
 /*
- * Counts losses that the answer lacks as unattributed: those of the summary, and at least this
- * number. Returns false after it printed an error.
+ * Counts losses that the answer lacks as unattributed. Their number is the difference between the
+ * losses of the summary and of the answer, but not less than "least". Returns false after it
+ * printed an error.
  */
 static bool add_lacking(struct fetch_making *making, struct account *account, uint64_t least)
 {

@@ -7,8 +7,9 @@
  * rows. The format RowBinary does not have this property: if a request in this format is cut behind
  * a row, the rest is a valid request.
  *
- * For each row, the caller adds a value to each column and then calls block_end_row(). If memory is
- * lacking, the member "failed" is set. One thread uses a block at a time.
+ * For each row, the caller adds a value to each column and then calls block_end_row(). If memory
+ * was lacking in one of these calls, block_put() sets "failed" of its destination. One thread uses
+ * a block at a time.
  */
 #ifndef POSIXTRACE_FLEET_BLOCK_H
 #define POSIXTRACE_FLEET_BLOCK_H

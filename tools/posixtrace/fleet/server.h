@@ -44,8 +44,9 @@ struct server {
 	unsigned timeout_s;       /* the time limit for a request; 0: no limit */
 	/* a request ends when *stop is not 0; NULL: nothing stops a request */
 	volatile sig_atomic_t *stop;
-	struct bytes answer;      /* the answer to the last request, if its result was SERVER_OK */
-	/* after any other result: the URL, the status and the server's text */
+	/* the answer to the last request; after SERVER_WRONG or SERVER_REFUSED: the error's text */
+	struct bytes answer;
+	/* after any result but SERVER_OK: the URL, the status and the server's text */
 	char reason[SERVER_REASON_BYTES];
 };
 

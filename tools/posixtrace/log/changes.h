@@ -73,7 +73,8 @@ void changes_add(struct changes *c, struct change change);
 
 /*
  * Stores a name, unless it is stored already, and returns its offset. Returns 0 if the name is
- * empty or if memory is lacking.
+ * empty, if memory is lacking, or if the names are too long together. In the last two cases, sets
+ * incomplete_ns to time_ns if it is later.
  */
 uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns);
 

@@ -23,15 +23,19 @@ bool fields_has_message(const struct log_type *type);
  */
 struct fieldplan *fields_plan(const struct posix_trace_schema_np *schema);
 
-/* Makes the plan by which fields_json() writes the member "fields" of events of a type. */
+/*
+ * Makes the plan by which fields_json() writes the member "fields" of events of a type. Returns
+ * NULL if memory is lacking, or if not all fields are integers. The caller frees the plan.
+ */
 struct fieldplan *fields_json_plan(const struct posix_trace_schema_np *schema);
 
 #define MESSAGE_BYTES 8192 /* a longer message loses its end */
 
 /*
  * Writes a blank and the message in quotes if the type has a format. Otherwise writes " name=value"
- * for each field, then "+" and hexadecimal digits for bytes that no field
- * describes. Returns false and writes nothing if the type has no valid schema.
+ * for each field, or the call if the event is one (call_text.h), then "+" and hexadecimal digits
+ * for bytes that no field describes. Returns false and writes nothing if the type has no valid
+ * schema.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);

@@ -3,8 +3,8 @@
  * gaps.h - finds the spans of time of which a log lacks all or some events. It finds them by the
  * system events of the log. The spans are called gaps, and pictures and exports show them.
  *
- * LOST: from OVERFLOW to RESUME. FULL: from the STOP of a full stream to START, or to the end of
- * the log. STOPPED: from any other STOP to START. A STOPPED gap at the end of a log is not
+ * LOST: from OVERFLOW to RESUME. FULL: from the STOP of a full stream to START. Both may also last
+ * to the end of the log. STOPPED: from any other STOP to START. A STOPPED gap at the end is not
  * reported, since no event is missing. DAMAGED: from the last event before a damaged part to the
  * first event behind it.
  */

@@ -40,8 +40,9 @@ void losses_end(struct losses *losses);
 int losses_ledger(struct losses *losses, trace_id_t trid);
 
 /*
- * Returns the number of events that were lost against the program's will. The number is the sum of
- * all causes except posix_trace_clear(), by which the program itself removed events.
+ * Returns the number of events that were lost against the program's will: the unattributed events,
+ * and the events lost by all causes except posix_trace_clear(), by which the program itself removed
+ * events. Returns UINT64_MAX if the sum overflows.
  */
 uint64_t losses_count(const struct posix_trace_ledger_np *ledger);
 
@@ -53,7 +54,8 @@ uint64_t losses_of_type(trace_id_t trid, trace_event_id_t id);
 
 /*
  * Subtracts the losses of a line from the total of a ledger, cause by cause. After all lines, the
- * losses of events whose type is not known are left. A damaged ledger gives 0.
+ * losses of events whose type is not known are left. If a line of a damaged ledger has more losses
+ * than the total, 0 is left.
  */
 void losses_subtract(struct posix_trace_ledger_np *left, const struct posix_trace_ledger_np *line);
 
