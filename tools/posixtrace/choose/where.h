@@ -10,9 +10,9 @@
  * event.id, event.pid, event.tid, event.thread, event.time, event.len and event.address. Some
  * events have event.duration or event.level. The name duration means event.duration, unless the
  * event has a field of this name. Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are
- * quoted. If a
- * number of a field is compared with a text, the label of the number is used. A name that is not a
- * field means a value of the field on the other side of the operator, as in flags & O_CREAT.
+ * quoted. If a number of a field is compared with a text, the label of the number is used. A name
+ * that is not a field means a value of the field on the other side of the operator, as in
+ * flags & O_CREAT.
  *
  * A value that an event lacks is unknown. Each result that is computed from an unknown value is
  * unknown, too. An event is chosen only if the expression is known to be true.

@@ -86,7 +86,7 @@ static uint64_t index_of_text(struct details *details, const char *text)
 
 /*
  * Writes the fields into a static buffer, without the newline before the first field. The text
- * lacks the field "omitted", a duration that is kept as a number.
+ * lacks the field "omitted": a duration that is kept as a number, or the frames of a stack.
  */
 static const char *text_of(const struct logfile *log, const struct log_type *type, int omitted,
 			   const struct posix_trace_event_np *event)

@@ -38,7 +38,7 @@ static const char *name_of_frame(const struct logfile *log,
 	return text;
 }
 
-/* Returns the index of the event's stack, or TABLE_NONE if memory is lacking. */
+/* Returns the index of the event's stack, or TABLE_NONE if memory or room for frames is lacking. */
 static uint32_t keep_stack_of(struct flames *flames, const struct logfile *log,
 			      const struct posix_trace_event_np *event,
 			      const struct stacks_found *found)

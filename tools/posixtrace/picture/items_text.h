@@ -11,6 +11,9 @@
  * spans: the number of spans; for each span the time since the beginning of the span before, its
  * length, series and lane
  *
+ * events with a call stack, if the picture has any: the number of events; for each event the time
+ * since the event before, its type, its duration (0: unknown), and the index of its stack
+ *
  * bins, for each level and row: the number of bins that are not empty; for each such bin the
  * distance to the index of the bin before (-1 before the first), points, spans, the most frequent
  * type if there are points, and the most frequent series if there are spans

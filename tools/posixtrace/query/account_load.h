@@ -46,7 +46,8 @@ bool account_has_identity(const char *account, const struct posix_trace_loginfo_
 
 /*
  * Gives the file "made" its final name, "account". A crash of the machine leaves either the whole
- * file under the final name or no file of this name.
+ * file under the final name or no file of this name. Stores the bytes by which the folder has grown
+ * in *growth. Returns 0 or an error number.
  */
 int account_keep_file(const char *made, const char *account, int64_t *growth);
 

@@ -204,7 +204,7 @@ static int add_account(struct merge *merge)
 
 /*
  * Adds the account at "path" to the new file. If the account cannot be read, it remains as it is,
- * and ship prints the reason later. Returns an error of SQLite if the new file is wrong.
+ * and ship prints the reason later. Returns 0, or an error of SQLite about the new file.
  */
 static int add_file(struct merge *merge, const char *path, bool wants_merged, bool *is_added)
 {

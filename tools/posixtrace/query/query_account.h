@@ -73,7 +73,8 @@ bool account_is_unchanged(const char *account, const struct stat *was);
 
 /*
  * Removes the merged account if it is still the file that was read. Returns false if another
- * process is merging or has added an account; the caller must then read the file again.
+ * process is merging or has added an account, or after an error; the caller must then read the file
+ * again.
  */
 bool account_remove_merged(const char *account, const struct stat *was);
 

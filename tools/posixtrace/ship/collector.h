@@ -42,7 +42,7 @@ bool collector_parse(struct collector *collector, const char *option, const char
 bool collector_header(struct collector *collector, const char *option, const char *text);
 /*
  * Adds the headers of the environment variable OTEL_EXPORTER_OTLP_HEADERS, which has the form
- * name=value,name=value with %XX for other bytes.
+ * name=value,name=value with %XX for other bytes. Returns false after it printed an error.
  */
 bool collector_environment(struct collector *collector);
 /* Loads libcurl. Returns false after it printed an error. */
@@ -57,8 +57,9 @@ uint64_t collector_number(const struct collector *collector);
 
 /*
  * Sends a request until the collector answers that it has accepted the request. *rejected becomes
- * the number of records that the collector has rejected in the accepted request. If the request
- * must not be repeated, prints the reason and returns false.
+ * the number of records that the collector has rejected in the accepted request, or 0 if the answer
+ * is incomplete and the number is unknown. If the request must not be repeated, prints the reason
+ * and returns false.
  */
 bool collector_send(struct collector *collector, enum otlp_signal signal,
 		    const struct proto *request, uint64_t records, uint64_t *rejected);

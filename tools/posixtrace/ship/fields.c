@@ -56,7 +56,7 @@ void fields_free(struct ship_fields *fields)
 
 /*
  * Adds a kind of a field to a list. Returns true if the kind was added. Returns false if the list
- * already has the kind, or is full.
+ * already has the kind, if it is full, or if memory is lacking.
  */
 static bool add_kind(struct fleet_field **list, size_t *count, const char *name, unsigned kind)
 {

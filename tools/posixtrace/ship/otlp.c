@@ -42,7 +42,7 @@ struct otlp_shipment {
 	/* number of records that the collector rejected although it accepted their requests */
 	uint64_t rejected;
 	uint64_t sent[OTLP_SIGNALS];     /* records sent in this run */
-	int64_t bytes;                   /* if is_dry is true: number of bytes that would be sent */
+	int64_t bytes;                   /* of the requests; they are not sent if is_dry is true */
 	bool is_ended;                   /* all records of the log were sent */
 	bool is_faulty;                  /* the position does not fit this log */
 };

@@ -52,7 +52,8 @@ struct merge_source {
 	bool has;              /* 'event' is the next event of this log */
 	bool is_hidden;        /* 'event' is not printed, but may report a loss */
 	bool any;              /* an event of this log was printed */
-	int64_t key_ns;        /* the time by which 'event' is ordered; it never decreases */
+	/* the time by which 'event' is ordered; it does not decrease after a printed event */
+	int64_t key_ns;
 	int64_t last_ns;       /* time of the event of this log that was printed last */
 	/* bound of the error of the log's clock, compared with the clocks of other hosts */
 	int64_t error_ns;

@@ -77,8 +77,9 @@ const struct hold *holds_next(const struct holds *holds, struct holds_walk *walk
 		if (hold->lock != walk->wait.lock || hold->pid != walk->wait.pid)
 			break;
 		/*
-		 * A hold that begins after the wait ended did not cause the wait. Holds of one lock
-		 * do not overlap, so the following holds did not cause it, either.
+		 * A hold that begins after the wait ended did not cause the wait. Holds that do not
+		 * overlap begin in the order of their ends, so the following holds did not cause
+		 * the wait, either.
 		 */
 		if (hold->begin_ns >= walk->wait.end_ns && walk->may_overlap)
 			continue;

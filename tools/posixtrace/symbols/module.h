@@ -61,9 +61,9 @@ const char *module_function(struct module *module, uint64_t address);
 const char *module_variable(struct module *module, uint64_t address, uint64_t *offset);
 
 /*
- * Writes the path of members and indices to a lock in a variable, such as .pool[3].lock. The
- * variable begins at the address "begin" of the file, and the lock is at an offset in it. Returns
- * false if the file has no debug information of the variable, or if no member is at the offset.
+ * Writes the path of members and indices to the member at an offset of a variable, such as the lock
+ * .pool[3].lock. The variable begins at the address "begin" of the file. Returns false if the file
+ * has no debug information of the variable, or if no member begins at the offset.
  * *is_lock becomes true if the type of the member is a known type of locks.
  */
 bool module_member(struct module *module, uint64_t begin, uint64_t offset, char *text,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* module_part.h - the struct that module.c and module_elf.c share. */
+/* module_part.h - the struct that the files module*.c and variable.c share. */
 #ifndef POSIXTRACE_SYMBOLS_MODULE_PART_H
 #define POSIXTRACE_SYMBOLS_MODULE_PART_H
 

@@ -214,7 +214,8 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 
 /*
  * Adds the indexes of an element to the text, one for each dimension. Returns false if a dimension
- * other than the first has no constant number of elements.
+ * other than the first has no constant number of elements, if there are too many dimensions, or if
+ * the text is too long.
  */
 static bool put_indexes(Dwarf_Die *array, uint64_t element, char *text, size_t bytes)
 {
@@ -269,7 +270,10 @@ static bool enter_element(Dwarf_Die *type, uint64_t *offset, char *text, size_t 
 	return true;
 }
 
-/* Writes the path of members to the lock at an offset of a type. */
+/*
+ * Writes the path of members to the lock at an offset of a type, or to another member without
+ * members of its own. Returns false if none begins there, or if the text is too long.
+ */
 static bool find_member(Dwarf_Die *type, uint64_t offset, char *text, size_t bytes, bool *is_lock)
 {
 	size_t used = 0;
