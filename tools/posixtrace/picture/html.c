@@ -93,7 +93,8 @@ static void html_bar(struct json *json, uint64_t from_ns, uint64_t count)
 
 /*
  * Writes the histogram with four bars for each power of two, because the buckets of struct
- * histogram are finer than a page can show. Empty bars are omitted.
+ * histogram are finer than a page can show. Empty bars are omitted; a series without values has one
+ * empty bar.
  */
 static void html_bars(struct json *json, const struct histogram *time)
 {

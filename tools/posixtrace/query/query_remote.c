@@ -816,8 +816,8 @@ static int remote_column(sqlite3_vtab_cursor *base, sqlite3_context *context, in
 }
 
 /*
- * The row number is the position in the answer. The request has an ORDER BY, so a row has the same
- * number in each scan with this request.
+ * The row number is the position in the answer. Except for views and for weighted rows, the request
+ * has an ORDER BY, so a row has the same number in each scan with this request.
  */
 static int remote_row_id(sqlite3_vtab_cursor *base, sqlite3_int64 *row)
 {

@@ -558,8 +558,8 @@ static bool is_vain_read(const struct call *call)
 	return call->cause == CAUSE_READ && call->error && !call->other;
 }
 
-/* Returns whether a wait for a semaphore, a condition, a queue or a signal reached its time
- * limit. */
+/* Returns whether a wait reached its time limit: a wait for a semaphore, a condition, a queue or a
+ * signal, or a call on a socket that has a limit. */
 static bool is_vain_wait(const struct call *call)
 {
 	return tries_timed_out(call);

@@ -91,7 +91,7 @@ static struct group *group_of(const struct search *search, pid_t pid, uint32_t l
 
 /* ------------------------------------------------------------------ enders */
 
-/* Returns the last thread with a number that began before a time, or HISTORY_NONE. */
+/* Returns the last thread with a number that began at or before a time, or HISTORY_NONE. */
 static uint32_t find_tid(const struct search *search, pid_t tid, int64_t time_ns)
 {
 	const struct history *history = search->history;

@@ -284,8 +284,9 @@ uint64_t division_share(uint64_t ns, uint64_t some, uint64_t all)
 /*
  * Divides the time of running nodes among their functions, by the numbers of samples. A sample has
  * no duration, so the times are estimates. The more samples there are, the smaller is their error.
- * The only children of a running node are functions, so that below_ns is at most the time ns of the
- * node.
+ * The only children of a running node are functions and the node of the common function, so that
+ * below_ns is at most the time ns of the node. Before that, the page faults get their share of the
+ * time of the running nodes.
  */
 static void share_samples(struct division *division)
 {

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "log/jit.h"
 
-/* Enough samples to know what a program is. */
+/* The most samples that are examined: enough to know what a program is. */
 #define LOOKED_MAX 2000
 
 /* How an interpreter writes the names of functions into a file; see posixtrace-record(1). */
@@ -20,8 +20,8 @@
 #define RUBY   "Ruby: 'ruby --yjit --yjit-perf' (from 3.3 on) names its methods in the log."
 
 /*
- * The begins of names of files; a version may follow. advice: NULL if the interpreter cannot write
- * names.
+ * The beginnings of the names of files; a version may follow. advice: NULL if the interpreter
+ * cannot write names.
  */
 static const struct interpreter {
 	const char *name, *advice;

@@ -13,8 +13,8 @@ bool interpreter_is(const char *path);
 
 /*
  * Returns a sentence that says how the samples get the names of the functions of the program. It
- * returns NULL unless at least half of the samples are in one interpreter, and no sample has the
- * name of a compiled function.
+ * examines only the first samples of the log. It returns NULL unless at least half of them are in
+ * one interpreter that can write the names, and none of them has the name of a compiled function.
  */
 const char *interpreter_advice(const struct history *history);
 

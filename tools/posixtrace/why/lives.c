@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* lives.c - keeps, for each process, its last end and its last start of a program. */
+/*
+ * lives.c - keeps, for each number of a process, the times of its last fork(), begin, start of a
+ * program and end.
+ */
 #include "why/lives.h"
 
 #include <errno.h>

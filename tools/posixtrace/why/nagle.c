@@ -12,9 +12,10 @@
 /* TCP sends this number of bytes, or more, without waiting, with the usual size of a packet. */
 #define SMALL_BYTES 1448
 /*
- * Linux delays an acknowledgement by 40 ms. If the log has the peer, the peer must have waited for
- * DELAY_NS, because a part of the delay may be before the wait. Otherwise the whole wait must be
- * about as long as such a delay and the time of the network: from ALONE_NS to ALONE_MOST_NS.
+ * Linux delays an acknowledgement by 40 ms. If the log has the peer, a wait of the peer for
+ * DELAY_NS is enough, because a part of the delay may be before the wait. Otherwise the whole wait
+ * must be about as long as such a delay and the time of the network: from ALONE_NS to
+ * ALONE_MOST_NS.
  */
 #define DELAY_NS      UINT64_C(30000000)
 #define ALONE_NS      UINT64_C(38000000)

@@ -4,7 +4,8 @@
  *
  * By Nagle's algorithm, TCP sends a second small write only after the peer has acknowledged the
  * first one. The peer delays this acknowledgement, on Linux by 40 ms, because it has nothing to
- * send. Two small writes before a read therefore wait, unless TCP_NODELAY is set.
+ * send. If a program makes two small writes before it reads, the second one is therefore delayed,
+ * and the read waits, unless TCP_NODELAY is set.
  */
 #ifndef POSIXTRACE_WHY_NAGLE_H
 #define POSIXTRACE_WHY_NAGLE_H
@@ -14,8 +15,8 @@
 
 /*
  * Follows the sockets of TCP, in the order of the log. Sets call->is_small if the call is a read
- * after two or more small writes over a connection without TCP_NODELAY. A connection whose socket
- * was made before the log began is not followed.
+ * that returned data after two or more small writes over a connection without TCP_NODELAY and
+ * TCP_CORK. A connection whose socket was made before the log began is not followed.
  */
 void nagle_note(struct history *history, const struct plan *plan, const struct log_type *type,
 		const struct posix_trace_event_np *event, pid_t pid, struct call *call);

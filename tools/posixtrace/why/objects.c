@@ -93,8 +93,9 @@ static const struct history_fd *state_at(const struct history_fds *fd, int64_t t
  * descriptor, so the entries of the ancestors are searched, too. The search ends at the first
  * process that has an entry of that time, even a closed one. An ancestor may have used the number
  * again since the fork, for example for the pipe of its next child, so the last states of the
- * descriptor are kept. If exec has closed the descriptor at the start of a program, the result is
- * empty. is_past is true if the time is not that of the event that is being read.
+ * descriptor are kept. If all of them are later than the time, the state of that time was dropped,
+ * and the search ends, too. If exec has closed the descriptor at the start of a program, the result
+ * is empty. is_past is true if the time is not that of the event that is being read.
  */
 static struct history_fd find_fd(struct history *history, pid_t pid, int32_t number,
 				 int64_t time_ns, bool is_past)

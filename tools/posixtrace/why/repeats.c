@@ -29,8 +29,9 @@ static bool is_at_same_place(const struct call *call, const struct call *other)
 }
 
 /*
- * Counts a call among the attempts that are followed. A success ends a repeat of the same attempt.
- * If there is no room for another attempt, the one whose last call is the oldest is given up.
+ * Counts a call among the attempts that are followed. A success ends a repeat of the same attempt,
+ * and so does a failure with another error. If there is no room for another attempt, the one whose
+ * last call is the oldest is no longer followed.
  */
 static void count_call(struct repeat *repeat, struct repeat *longest, const struct call *call)
 {

@@ -19,9 +19,9 @@ struct repeat {
 
 /*
  * Finds the attempts of a thread that failed with the same error, at one place, without a success
- * between them, and that cover the most of a time. Few attempts do not count. A thread that does
- * other work between its attempts does not wait for a success, and neither does a thread that looks
- * for a file which does not exist.
+ * between them, and that cover the longest part of a time. Few attempts do not count. A thread that
+ * does other work between its attempts does not wait for a success, and neither does a thread that
+ * looks for a file which does not exist.
  */
 struct repeat repeats_longest(const struct history *history, uint32_t thread, int64_t from_ns,
 			      int64_t to_ns);

@@ -2,7 +2,8 @@
 /*
  * stops.h - times in which SIGSTOP had stopped a process. They follow from calls of kill(2), so
  * they are known even if the log does not show when threads had a CPU. A stop ends with the first
- * of these: SIGCONT, SIGKILL, a later call of the process.
+ * of these: SIGCONT, SIGKILL, a later call of the process, or another SIGSTOP, which begins a new
+ * stop.
  */
 #ifndef POSIXTRACE_WHY_STOPS_H
 #define POSIXTRACE_WHY_STOPS_H

@@ -10,11 +10,12 @@
 
 /*
  * Marks the calls of such waits. The members is_resumed, is_retry, code, object and is_second of
- * these calls become valid. history_read() calls this function once. Returns 0 or ENOMEM.
+ * these calls become valid, and is_limited of all calls. history_read() calls this function once.
+ * Returns 0 or ENOMEM.
  */
 int tries_mark(struct history *history);
 
-/* Returns whether a wait for something other than input ended at a time limit of the call. */
+/* Returns whether a wait other than a poll ended at the time limit of the call or of its socket. */
 bool tries_timed_out(const struct call *call);
 
 /* Returns whether a call asked for an ended child without waiting, and there was none. */
@@ -33,8 +34,9 @@ bool tries_are_same(const struct call *call, const struct call *other);
 const struct call *tries_last(const struct history *history, const struct call *call);
 
 /*
- * Returns the call that failed before a sleep, and that the thread tried again after the sleep;
- * NULL: there is none. For a lock of a file, the sleep has the file instead: see struct call.
+ * Returns the call that failed before a sleep, and that the thread tried again after the sleep, or
+ * had already tried again before it; NULL: there is none. For a lock of a file, the sleep has the
+ * file instead: see struct call.
  */
 const struct call *tries_failed(const struct history *history, const struct call *call);
 

@@ -44,9 +44,9 @@ void turns_sum(const struct history *history, uint32_t thread, struct turns *tur
 
 /*
  * Finds the turn or busy time that best explains why requests waited, among all threads that
- * accepted connections. It uses the longest turn of a thread if that turn is far longer than the
- * mean turn. Otherwise it uses the thread's longest busy time. Returns the name for --span; NULL:
- * no thread has turns.
+ * accepted connections, except those that serve one client after the other. It uses the longest
+ * turn of a thread if that turn is far longer than the mean turn. Otherwise it uses the thread's
+ * longest busy time. Returns the name for --span; NULL: no such thread has enough turns.
  */
 const char *turns_worst(const struct history *history, struct turn *worst);
 

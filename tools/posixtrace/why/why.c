@@ -74,6 +74,7 @@ static size_t most; /* the number of windows to keep at most; 0: no option asks 
 
 /*
  * Keeps a window if it is one of the longest. The last window is the shortest of the kept windows.
+ * With --aggregate, keeps all windows up to the limit, in the order in which they are found.
  * Returns false if memory is lacking.
  */
 static bool keep_window(const struct window *window)

@@ -95,9 +95,12 @@ const char *why_limit(const struct why *why, const struct window *window, uint64
  * Stores its descriptor; -1: there is no such client.
  */
 const char *why_client(const struct why *why, const struct window *window, int32_t *fd);
-/* Prints the deadlocks of the log, if there are any. */
+/* Prints the deadlocks of the log, and the processes whose threads all wait, if there are any. */
 void why_text_deadlocks(struct out *out, const struct why *why);
-/* Prints crashes, and why the recorded program failed, if it did. */
+/*
+ * Prints crashes, and why the recorded program failed. If it did not fail, prints why a process
+ * failed that went on after its parent, if there is one.
+ */
 void why_text_failures(struct out *out, const struct why *why);
 /*
  * Prints where a process that had too many open descriptors at a time made most of them, as the end
@@ -108,7 +111,10 @@ void why_text_leak(struct out *out, const struct why *why, pid_t pid, int64_t ti
 void why_text_end(struct out *out, const struct why *why, bool is_cut);
 /* Writes the deadlocks as an array of the open object. */
 void why_json_deadlocks(struct json *json, const struct why *why);
-/* Writes crashes and failures as two arrays of the open object. */
+/*
+ * Writes crashes and failures as two arrays of the open object. If the question is about a part of
+ * the log, both are empty.
+ */
 void why_json_failures(struct json *json, const struct why *why);
 /* Writes one answer as an object of the open array. */
 void why_json(struct json *json, const struct why *why, const struct window *window,

@@ -414,8 +414,9 @@ static bool has_calls(const struct why *why, const struct failures_process *proc
 
 /*
  * Prints a chain: a failed process, its child whose failure is the probable reason, and so on. For
- * each process, prints the failed calls after the end of its child. For the last process of the
- * chain, prints all failed calls that were kept.
+ * each process, prints the failed calls after the end of its child. For a process without such a
+ * child, prints all failed calls that were kept. The chain ends before a process that crashed,
+ * because the crash was printed. Nothing is printed if the first process was killed while it hung.
  */
 static void put_failures(struct out *out, const struct why *why)
 {

@@ -98,7 +98,7 @@ static void end_by_signal(struct why_live *live)
  * Runs this program with the words and waits for its end. Ctrl-C ends the recording and not this
  * process, which then explains what was recorded. SIGTERM and SIGHUP end the recording and then
  * this process. If is_silent is true, the output is dropped, but not the messages. Returns the exit
- * status, or -1 and errno.
+ * status, 128 plus the number of the signal that ended the new process, or -1 and errno.
  */
 static int run_self(char *const *words, bool is_silent)
 {
@@ -155,7 +155,8 @@ static int run_self(char *const *words, bool is_silent)
 	return err ? -1 : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Returns whether the kernel permits this user to record when a thread had a CPU. */
+/* Returns whether the kernel permits this user to record when a thread had a CPU. If not, errno has
+ * the reason. */
 static bool permits_states(void)
 {
 	const struct perf_event_attr attr = {

@@ -21,7 +21,7 @@
 #include "why/why.h"
 
 #define CHILDREN  12   /* the most children of one part that are printed */
-#define LINES     36   /* the most parts that are printed in all */
+#define LINES     36   /* after this number of lines, only further parts of the root are printed */
 #define CAUSES    6
 #define OFTEN     10   /* a cause that occurred at least so many times occurred often */
 #define OFTEN_VAIN 2   /* the same for waits without an answer: each is an attempt */
@@ -29,7 +29,7 @@
 
 /*
  * One answer that is being printed. whole is the time of the root in nanoseconds, 100 percent.
- * lines counts the parts printed so far, up to LINES.
+ * lines counts the lines of parts that were printed so far.
  */
 struct page {
 	struct out *out;
@@ -527,9 +527,9 @@ static int64_t since_first(const struct page *page, int64_t time_ns)
 }
 
 /*
- * Prints a part with its evidence, and the parts below it. LINES bounds the number of printed
- * lines, and so also the recursion. Parts smaller than LEAST and parts past CHILDREN are added up
- * in one line at the end, unless LINES lines were printed before.
+ * Prints a part with its evidence, and the parts below it. After LINES lines, no part below another
+ * one is printed, which also bounds the recursion. Parts smaller than LEAST and parts past CHILDREN
+ * are added up in one line at the end, unless LINES lines were printed before.
  */
 static void put_part(struct page *page, uint32_t index, unsigned depth)
 {
