@@ -374,7 +374,7 @@ static int sleep_ms(const struct agent *agent)
 
 /*
  * Sleeps until a signal or a client arrives, a process ends, or the time of the next search or
- * reading is reached. Then does the work that is due, except for the search.
+ * reading is reached. Then the function does the work that is due, except for the search.
  */
 static void wait_for_work(struct agent *agent)
 {

@@ -52,7 +52,7 @@ struct store {
 #define STORE_NAME_BYTES 160
 
 /*
- * Makes the folders that are missing, such that only their owner can use them, and locks the store.
+ * Makes the folders that are missing, so that only their owner can use them, and locks the store.
  * Returns TOOL_OK, or TOOL_FAILURE after it printed the reason. A reason may be that another agent
  * uses the folder, or that another user owns it or can write to it.
  */

@@ -48,7 +48,7 @@ static bool quantity_digits(const char **p, uint64_t *value)
 
 /*
  * Reads the digits behind the decimal point as billionths. Digits behind the ninth have no effect,
- * because "unit" is 0 by then.
+ * because "unit" is then 0.
  */
 static uint64_t quantity_fraction(const char **p)
 {

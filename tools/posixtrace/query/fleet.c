@@ -79,8 +79,8 @@ static void put_columns(size_t count, struct bytes *sql)
 }
 
 /*
- * Appends the statement that makes events_rows. The rows are ordered such that conditions on the
- * log and on times are fast. Similar rows are then neighbours and compress well.
+ * Appends the statement that makes events_rows. The order of the rows makes conditions on the log
+ * and on times fast. It also makes similar rows neighbours, so that they compress well.
  */
 static void put_events_rows(const char *database, const char *replica, struct bytes *sql)
 {

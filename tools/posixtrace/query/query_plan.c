@@ -252,7 +252,7 @@ static bool only_log(struct query_cursor *cursor, sqlite3_value *value)
 }
 
 /*
- * The function rounds a real such that the window becomes larger and not smaller. If a real is NAN
+ * The function rounds a real so that the window becomes larger and not smaller. If a real is NAN
  * or does not fit into 64 bits, its conversion is undefined, so the window is not changed.
  */
 void query_bound(int64_t *begin_ns, int64_t *end_ns, char op, sqlite3_value *value)

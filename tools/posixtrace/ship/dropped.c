@@ -26,8 +26,8 @@
 #define ANSWER_MOST (64u << 20)
 
 /*
- * The statements that change the account such that it fits the rows in the database. The table
- * stored has the numbers of these rows.
+ * The statements that make the account agree with the rows in the database. The table stored has
+ * the numbers of these rows.
  */
 static const char correct_tables[] =
 	/* The line without a name counts events of types that the log does not list. */
@@ -120,7 +120,7 @@ static bool query_stored(struct shipment *shipment)
 	return good;
 }
 
-/* Changes the tables such that they fit the events in the database. */
+/* Makes the tables of the account agree with the events in the database. */
 static bool correct_account(struct shipment *shipment, sqlite3 *db)
 {
 	const struct bytes *answer = &shipment->link->server.answer;

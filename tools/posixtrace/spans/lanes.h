@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * lanes.h - arranges spans on lanes, such that no two spans on a lane cross. A viewer can then draw
+ * lanes.h - arranges spans on lanes, so that no two spans on a lane cross. A viewer can then draw
  * each lane as one track of nested slices.
  *
  * Spans arrive in the order of their ends. A span gets the first lane of its thread on which it

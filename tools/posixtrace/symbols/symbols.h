@@ -73,7 +73,7 @@ const struct symbol *symbols_of(const struct logfile *log,
  * Returns the symbol of an address of a process at a time. is_exact is true if a thread was at this
  * instruction. Otherwise the address is a return address. An instruction in a library of this
  * project has the name SYMBOLS_RECORDER. Return addresses there have the names of functions,
- * because the library calls functions of the C library on behalf of the program.
+ * because the library calls functions of the C library for the program.
  */
 const struct symbol *symbols_at(trace_id_t trid, pid_t pid, uint64_t address, int64_t time_ns,
 				bool is_exact);

@@ -166,8 +166,8 @@ static void add_thread_part(struct division *division, uint32_t node, const char
 /*
  * Uses the kernel's record of a wake-up. If the waker is an interrupt, then a timer or a device has
  * ended the wait, and the interrupted thread has nothing to do with the wait. If the waker is a
- * softirq, the kernel delivered data of the network, often on behalf of the interrupted thread. So
- * this thread is only the probable cause.
+ * softirq, the kernel delivered data of the network, often data that the interrupted thread had
+ * sent. So this thread is only the probable cause.
  */
 bool causes_add_waker(struct division *division, uint32_t node, uint32_t waker, int64_t from_ns,
 		      int64_t to_ns)

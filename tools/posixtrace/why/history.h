@@ -44,7 +44,8 @@ enum cause { /* the reason for which a call waits */
 	CAUSE_CALL     /* takes time, but is not known to wait */
 };
 
-/* Returns whether a call with this cause may wait. */
+/* Returns whether a call with this cause may wait. The calls of a history have neither CAUSE_NONE
+ * nor CAUSE_HELD. */
 static inline bool cause_waits(enum cause cause)
 {
 	return cause != CAUSE_CALL && cause != CAUSE_POST && cause != CAUSE_KILL &&
@@ -138,7 +139,7 @@ struct stay { /* the state of a thread from this time on */
 	uint8_t state;
 	bool is_preempted;
 	bool is_stopped;       /* blocked by a signal such as SIGSTOP, or by a debugger */
-	bool is_deep;          /* blocked such that no signal wakes it, for example by a disk */
+	bool is_deep;          /* blocked so that no signal wakes it, for example by a disk */
 	uint16_t cpu;
 	/*
 	 * For STATE_READY: the thread that woke this thread, or, if is_preempted is true, the

@@ -21,7 +21,7 @@ bool tries_timed_out(const struct call *call);
 /* Returns whether a call asked for an ended child without waiting, and there was none. */
 bool tries_is_poll_for_child(const struct call *call);
 
-/* Returns whether a call failed such that a program may try it again later. */
+/* Returns whether a call failed with an error after which a program may try the call again. */
 bool tries_has_failed(const struct call *call);
 
 /* Returns whether two calls try the same. Without a path or address, the descriptor counts. */
