@@ -153,8 +153,8 @@ int posix_trace_peek_status_np(trace_id_t trid, struct posix_trace_status_info *
  * that another controller can create a stream without a gap. During that time the guardian does not
  * flush the stream, and posix_trace_observe_np() shows the guardian as the creator. Then the
  * guardian stops the stream, writes the rest to the log and completes the log. The time ends
- * earlier if the traced process ends, or if the guardian receives SIGTERM. A new stream has the
- * time 0.
+ * earlier if the guardian receives SIGTERM, or if the traced process ends and its children do not
+ * inherit the stream. A new stream has the time 0.
  *
  * EINVAL: trid is not an active stream of this process with a log, or `milliseconds` is not 0 to
  * 3600000. Without a guardian, as for a log in a pipe, the time has no effect.
