@@ -53,7 +53,7 @@ static char *put_text(char *to, const char *text)
 	return to + len;
 }
 
-/* `base` is at most 16. The digits are made in reverse order. */
+/* `base` is 10 or 16. The digits are made in reverse order. */
 static char *put_number(char *to, unsigned value, unsigned base)
 {
 	char digits[16], *p = digits;
@@ -99,8 +99,8 @@ static char *put_ipv6(char *to, const struct sockaddr_in6 *address)
 }
 
 /*
- * A path may lack its NUL. An abstract name begins with a NUL, and may contain others, which are
- * shown as '@'.
+ * A path may lack its NUL. An abstract name begins with a NUL and may contain further NULs. Each
+ * NUL of an abstract name is shown as '@'.
  */
 static char *put_unix(char *to, const struct sockaddr_un *address, size_t bytes)
 {
@@ -119,7 +119,10 @@ static char *put_unix(char *to, const struct sockaddr_un *address, size_t bytes)
 	return to;
 }
 
-/* The port is 0 for the kernel. The groups of messages, if any, are a hexadecimal mask. */
+/*
+ * The port of the kernel is 0. The groups of messages are a hexadecimal mask, which is omitted if
+ * it is 0.
+ */
 static char *put_netlink(char *to, const struct sockaddr_nl *address)
 {
 	to = put_number(put_text(to, "netlink:"), address->nl_pid, 10);
@@ -151,8 +154,8 @@ size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes)
 	char *end = to;
 
 	/*
-	 * An address that is too short for a family is the address of an unnamed socket, or of a
-	 * datagram without sender: the text is empty.
+	 * If an address is too short for a family, the text is empty. The sender of a datagram has
+	 * such an address if its socket has no name.
 	 */
 	if (address && bytes >= sizeof copy.any.sa_family) {
 		memcpy(&copy, address, bytes < sizeof copy ? bytes : sizeof copy);

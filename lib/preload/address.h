@@ -25,8 +25,8 @@
 socklen_t shim_address_room(const struct sockaddr *address, const socklen_t *bytes);
 
 /*
- * Writes the text with its NUL and returns its length in bytes, at most SHIM_ADDRESS_TEXT. If
- * `address` is NULL, the text is empty.
+ * Writes the text with its NUL and returns the number of bytes with the NUL, at most
+ * SHIM_ADDRESS_TEXT. If `address` is NULL, the text is empty.
  */
 size_t shim_address(char *to, const struct sockaddr *address, socklen_t bytes);
 

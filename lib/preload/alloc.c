@@ -3,9 +3,9 @@
  * preload/alloc.c - family alloc: malloc() and related functions.
  *
  * The dynamic linker calls these functions before any constructor of the process has run, so their
- * wrappers never initialize the shim. A program that defines malloc() itself never calls the
- * wrappers. If an allocator library is loaded behind the shim, the wrappers call the functions of
- * that library.
+ * wrappers never start the shim. A program that defines malloc() itself never calls the wrappers.
+ * If an allocator library is loaded behind the shim, the wrappers call the functions of that
+ * library.
  *
  * The wrappers must not allocate memory, and must not call a function that may allocate: a wrapper
  * would call itself without end. The wrappers call shim_put(), which allocates no memory.
@@ -56,8 +56,8 @@ static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 		return NULL;
 	looking = true;
 	/*
-	 * The results go into local variables first, because another thread must not find only some
-	 * of the functions.
+	 * The results go into local variables first. Until all functions are known, dlsym() in this
+	 * thread must get memory from alloc_first.c only.
 	 */
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
 		function[i] = shim_look_up(all[i]);

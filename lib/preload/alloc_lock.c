@@ -74,9 +74,9 @@ SHIM_NEXT(mlockall, shim_no_number);
 SHIM_WRAPPED(mlockall, ALLOC_MLOCK);
 
 /*
- * Locks the mappings of the program. Returns false if the kernel would refuse it, too. `maps` is
- * the file of the mappings: the walks have one descriptor, so that lack of descriptors is noticed
- * before the first change.
+ * Locks the mappings of the program. Returns false if the kernel would refuse the call without the
+ * library, too, or if the mappings cannot be read. `maps` is the file of the mappings: the walks
+ * have one descriptor, so that lack of descriptors is noticed before the first change.
  */
 static bool lock_program(int maps, int flags)
 {

@@ -66,10 +66,7 @@ static const struct {
 #undef TYPE
 };
 
-/*
- * start.c uses this function for losses before the shim has begun, because it counts such losses by
- * family.
- */
+/* start.c counts calls before the shim has started by family, and uses this function for that. */
 enum shim_family shim_family_of(enum shim_type type)
 {
 	return types[type].family;

@@ -47,8 +47,8 @@ const char *shim_name_of(enum shim_type type);
 unsigned shim_families(const char *list);
 
 /*
- * Returns how many of the bytes that a call moves are recorded: BYTES if the list has data=BYTES,
- * and else 0.
+ * Returns how many of the bytes that a call moves are recorded: BYTES, at most SHIM_CONTENT_MAX, if
+ * the list has data=BYTES, and else 0.
  */
 unsigned shim_content_of(const char *list);
 

@@ -34,8 +34,8 @@
 #include "preload/text.h"
 
 /*
- * Reports the files that are mapped now, if the process is traced. Keeps errno, which belongs to
- * the program's call.
+ * Reports the files that are mapped now, if the process is traced and this thread may record
+ * events. Keeps errno, which belongs to the program's call.
  */
 static void report_mappings(void)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/environment.c - changes LD_PRELOAD and so the programs that load the shim.
+ * preload/environment.c - adds the shim to LD_PRELOAD, or removes it from there.
  *
- * The functions run between fork() or vfork() and execve(). They allocate nothing; the caller
- * provides memory in its frame. The environment is memory of the program and may be large, so it
- * is copied only if it must change.
+ * The functions may run between fork() or vfork() and execve(). They allocate nothing; the caller
+ * provides memory in its frame. The environment is memory of the program and may be large, so it is
+ * copied only if it must change.
  */
 #include "preload/environment.h"
 
@@ -29,7 +29,7 @@
 #define CHOICE  "POSIXTRACE_TRACE="
 #define LIBRARY "libposixtrace-preload.so"
 
-/* start.c sets these paths when the shim begins. */
+/* start.c sets these paths when it starts the shim. */
 const char *shim_own_path[2];
 
 /* Returns whether c separates names in LD_PRELOAD. */
@@ -184,8 +184,9 @@ static const char *reason_without_shim(char *const envp[])
 }
 
 /*
- * Returns whether the file does not exist, so that its execution fails. Many programs call execve()
- * for a name in each folder of PATH in turn. The system call also checks the pointer to the path.
+ * Returns true if the file is known not to exist, so that its execution fails. A name that is
+ * searched for, and a path below a descriptor, are not checked. Many programs call execve() for a
+ * name in each folder of PATH in turn. The system call also checks the pointer to the path.
  */
 static bool is_missing(const struct shim_program *program)
 {

@@ -30,7 +30,8 @@ struct shim_program {
 
 /*
  * Returns the bytes that shim_environment_change() needs; 0: the environment can stay as it is.
- * Records the event process.untraced if the program cannot load the shim.
+ * Records the event process.untraced if the program will not load the shim, also because the
+ * environment lacks the shim.
  */
 size_t shim_environment_room(char *const envp[], struct shim_program program, const void *caller);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/filter.c - executes a seccomp filter for the system calls with which the shim begins.
+ * preload/filter.c - executes a seccomp filter for the system calls that the start of the shim
+ * makes.
  *
  * The arguments of these calls are not known here. Each call is tried with all bits of its
  * arguments 0 and with all bits 1. A filter that examines arguments seldom permits both, so in

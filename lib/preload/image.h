@@ -5,9 +5,9 @@
  *
  * The shim calls these functions before execve(), and posixtrace record calls them before it starts
  * a program. Children of vfork() call them, too. The functions therefore allocate no memory, are no
- * cancellation points and call no function that a sanitizer replaces. Files are read by openat(2),
- * fstat(2), pread(2), close(2) and access(2), which every dynamic linker calls as well. Further
- * system calls are made only for programs that are set-user-ID or set-group-ID.
+ * cancellation points and call no function that a sanitizer replaces. Files are examined by
+ * openat(2), fstat(2), pread(2), close(2), and access(2) or faccessat(2). Further system calls are
+ * made only for programs that are set-user-ID or set-group-ID.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe.

@@ -30,7 +30,8 @@ void shim_inject_begin(void);
  * Called by the wrapper of dlopen(). shim_inject_is_attached() returns whether a tracer is
  * attached; new modules are of interest only while a tracer is attached. shim_inject_loaded()
  * redirects the slots of modules that were loaded since its last call. shim_inject_may_load() is
- * for a call that does not return to the shim: the next call of dlsym() then redirects the slots.
+ * for a call that does not return to the shim: the next call of dlsym() or dlvsym() then redirects
+ * the slots.
  */
 bool shim_inject_is_attached(void);
 void shim_inject_loaded(void);
@@ -39,7 +40,7 @@ void shim_inject_may_load(void);
 /*
  * A program that the process executes has the shim only if its environment names the shim. These
  * functions say whether the wrappers of execve() and the like add the shim to the environment.
- * shim_is_late() returns whether the shim was injected; otherwise the environment is the program's.
+ * shim_is_late() returns whether the shim was injected: a preloaded shim is never added.
  * shim_inject_passes() returns whether the next program belongs to the recording. `by_child`: a
  * child executes the program, so it belongs to the recording only if the tracer records children.
  * shim_inject_list is the value of POSIXTRACE_TRACE for the program.

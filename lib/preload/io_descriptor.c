@@ -21,7 +21,7 @@
 
 /*
  * `copy` is the descriptor that now refers to the same file. After an error `copy` is the number
- * that the program asked for.
+ * that the program asked for, or -1 for dup().
  */
 SHIM_INT(dup, IO_DUP, (int fd), (fd), (fd, result, 0), (), ())
 SHIM_INT(dup2, IO_DUP, (int fd, int copy), (fd, copy), (fd, result < 0 ? copy : result, 0), (), ())
@@ -155,7 +155,7 @@ SHIM_INT(signalfd, IO_SIGNALFD, (int old, const sigset_t *set, int flags), (old,
  */
 SHIM_INT(epoll_create, NET_EPOLL_CREATE, (int size), (size), (result, 0), (), ())
 SHIM_INT(epoll_create1, NET_EPOLL_CREATE, (int flags), (flags), (result, flags), (), ())
-/* The kernel has read the events of a call that succeeded. */
+/* If the call succeeded, the kernel has read *event, so the wrapper can read it, too. */
 SHIM_INT(epoll_ctl, NET_EPOLL_CTL,
 	 (int epoll, int operation, int fd, struct epoll_event *event),
 	 (epoll, operation, fd, event),

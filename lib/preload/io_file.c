@@ -41,10 +41,12 @@ FALLOCATE(fallocate64, off64_t)
 POSIX_FALLOCATE(posix_fallocate, off_t)
 POSIX_FALLOCATE(posix_fallocate64, off64_t)
 
-/* These functions return the error as their result and leave errno as it was, as POSIX requires. */
 /*
- * By these functions the program announces how it will read the file. readahead() is recorded as
- * POSIX_FADV_WILLNEED.
+ * posix_fallocate() and posix_fadvise() return an error number and leave errno, as POSIX requires.
+ */
+/*
+ * The program calls these functions to announce how it will read the file. readahead() is recorded
+ * as POSIX_FADV_WILLNEED.
  */
 #define FADVISE(name, offset_type) \
 	SHIM_ERROR(name, IO_FADVISE, \
@@ -104,9 +106,12 @@ SHIM_INT(close_range, IO_CLOSE_RANGE, (unsigned first, unsigned last, int flags)
 	}
 /* sync() writes all file systems and can take seconds. */
 NOTHING(sync, IO_SYNC, (void), (), (-1, 0), (0, 0))
-/* With a negative number closefrom() closes all descriptors, as with 0. The event then has 0. */
 /*
- * closefrom() has no errors either: if the kernel cannot close a range, the C library closes each
+ * With a negative number closefrom() closes all descriptors, as it does with 0. The event then has
+ * 0.
+ */
+/*
+ * closefrom() has no errors: if the kernel cannot close a range, the C library closes each
  * descriptor.
  */
 NOTHING(closefrom, IO_CLOSE_RANGE, (int first), (first), (first < 0 ? 0 : first, -1, 0), ())

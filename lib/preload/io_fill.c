@@ -147,7 +147,10 @@ static bool lacks_bytes(const FILE *file, size_t bytes)
 
 #endif
 
-/* Returns the descriptor of a stream, or -1. A stream of memory has none; fileno() sets errno. */
+/*
+ * Returns the descriptor of a stream, or -1 for a stream of memory, which has none. Keeps errno,
+ * which fileno() sets for such a stream.
+ */
 static int descriptor_of(FILE *file)
 {
 	const int saved = errno, fd = fileno(file);

@@ -21,7 +21,10 @@
 	SHIM_INT(name, IO_IOCTL, params, args, (fd, result), \
 		 ((int64_t)(request), (int64_t)(value)), ())
 
-/* Programs ask by isatty() whether to buffer, to use colours, or to page their output. */
+/*
+ * Programs call isatty() to decide whether to buffer their output, to use colours, or to start a
+ * pager.
+ */
 SHIM_TRACED(int, isatty, IO_IOCTL, shim_no_number, (int fd), (fd), !result, (fd, result),
 	    (TCGETS, 0), ())
 
@@ -45,7 +48,7 @@ TTY(unlockpt, (int fd), (fd), TIOCSPTLCK, 0)
 TTY(grantpt, (int fd), (fd), TIOCGPTN, 0)
 SHIM_TRACED(char *, ptsname, IO_IOCTL, shim_no_pointer, (int fd), (fd), !result,
 	    (fd, result ? 0 : -1), (TIOCGPTN, 0), ())
-/* These functions return an error number, and set errno as well. */
+/* ptsname_r() and __ptsname_r_chk() return an error number, and set errno as well. */
 int __ptsname_r_chk(int fd, char *to, size_t bytes, size_t room);
 SHIM_ERROR(ptsname_r, IO_IOCTL, (int fd, char *to, size_t bytes), (fd, to, bytes),
 	   (fd, result ? -1 : 0), (TIOCGPTN, (int64_t)(uintptr_t)to), ())

@@ -113,7 +113,7 @@ SHIM_WRAPPER int semctl(int id, int semaphore, int command, ...)
 		   (id, semaphore, command, command == SETVAL ? argument.value : result), (), ());
 }
 
-/* Returns the type of a message, which is a long at the begin of the message. */
+/* Returns the type of a message, which is a long at the beginning of the message. */
 static int64_t message_type(const void *message)
 {
 	long type;

@@ -32,15 +32,16 @@ struct lock_data {
 void shim_hold_begin(const void *lock, enum shim_type type, const void *caller);
 void shim_hold_end(const void *lock, enum shim_type type, const void *caller);
 /*
- * Records that the calling thread will wait for a lock, once for each lock that it holds. If
- * threads wait for each other, none of their calls returns, and only the events of this function
- * show the wait.
+ * Records that the calling thread will wait for a lock, once for each of the thread's holds that
+ * are noted. If threads wait for each other, none of their calls returns, and only the events of
+ * this function show the wait.
  */
 void shim_hold_wait(const void *lock, enum shim_type type, const void *caller);
 
 /*
- * Returns the thread that holds a lock, or 0 if it is unknown. `held` is the event type of the
- * lock's holds, which shows the kind of the lock. Another thread may release the lock meanwhile.
+ * Returns the thread that holds a lock. The result is 0 if the holder is unknown, or if only
+ * readers hold a read-write lock. `held` is the event type of the lock's holds, which shows the
+ * kind of the lock. Another thread may release the lock meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held);
 

@@ -136,7 +136,7 @@ SHIM_NEXT(pthread_barrier_wait, shim_no_error);
  */
 SHIM_WRAPPER int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
-	/* The fields of lock.barrier. `last` is 1 in the thread that came last. */
+	/* The fields of lock.barrier. `last` is 1 in the thread that arrived last. */
 	struct {
 		uint64_t time;
 		uint64_t lock;

@@ -23,15 +23,15 @@ struct shim_map {
 
 /*
  * Calls `visit` with each mapping in order of the addresses, until `visit` returns false. Returns
- * whether the file was read up to its end, or up to that mapping. A mapping whose line is longer
- * than the buffer ends the walk.
+ * whether the file was read up to its end, or up to that mapping. If a line is longer than the
+ * buffer, the walk ends and the result is false.
  */
 bool shim_maps_walk(bool (*visit)(void *arg, const struct shim_map *map), void *arg);
 
 /*
- * The same in parts, for several walks with one descriptor. After shim_maps_open() has succeeded,
- * no walk fails for lack of a descriptor. shim_maps_open() returns the descriptor, or a negative
- * number. Each walk begins at the first mapping, and shows the mappings that exist then.
+ * These functions do the same for several walks with one descriptor. After shim_maps_open() has
+ * succeeded, no walk fails for lack of a descriptor. shim_maps_open() returns the descriptor, or a
+ * negative number. Each walk begins at the first mapping, and shows the mappings that exist then.
  */
 int shim_maps_open(void);
 bool shim_maps_walk_in(int fd, bool (*visit)(void *arg, const struct shim_map *map), void *arg);

@@ -2,7 +2,8 @@
 /*
  * preload/net.c - family net: sockets are created, bound, connected and accepted.
  *
- * Calls that cannot wait are recorded after the call, without a duration.
+ * The events of socket(), socketpair(), listen() and shutdown() are recorded after the call and
+ * have no duration.
  */
 #include <sys/socket.h>
 

@@ -3,10 +3,10 @@
  * preload/next.c - finds the definitions of functions that follow those of the shim.
  *
  * The first call of a wrapper may come from a signal handler, or from a child of a program with
- * threads. In both cases the wrapper must not acquire the dynamic linker's lock. Therefore, as soon
- * as the constructor runs, scope.c finds the functions without that lock. If scope.c cannot do
- * that, the constructor looks up all functions in advance. A function that is called before the
- * constructor runs is looked up at that call, under the lock.
+ * threads. In both cases the wrapper must not acquire the dynamic linker's lock. Therefore, once
+ * start.c has noted the loaded objects, scope.c finds the functions without that lock. If scope.c
+ * cannot do that, the constructor looks up all functions in advance. A function that is called
+ * before the objects are noted is looked up at that call, under the lock.
  */
 #include <dlfcn.h>
 #include <sys/syscall.h>
@@ -81,8 +81,8 @@ void *shim_look_up(const struct shim_next *next)
 	if (function)
 		return function;
 	/*
-	 * dlsym() is needed before the constructor has run, and for functions of libraries behind
-	 * the C library.
+	 * dlsym() is needed before the objects are noted, and for functions of libraries behind the
+	 * C library.
 	 */
 	function = dlsym(RTLD_NEXT, next->name);
 	/* The second search is needed only for a few old names, once for each. */
@@ -113,7 +113,7 @@ void shim_find_begin(void)
 
 /*
  * The functions below replace functions that do not exist behind the shim. Each function below
- * returns what the replaced functions return after a failure, and ignores the arguments.
+ * ignores its arguments. The first three return what the replaced functions return after a failure.
  */
 long shim_no_number(void)
 {

@@ -60,7 +60,7 @@
 
 /*
  * shim_switch[type] points to a byte that is not 0 while the type may be traced. Before the shim
- * has begun, this byte is a constant 1. Afterwards it is *posix_trace_active_np if the type was
+ * has started, this byte is a constant 1. Afterwards it is *posix_trace_active_np if the type was
  * chosen, and else a constant 0.
  */
 extern const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT];
@@ -87,9 +87,9 @@ extern _Atomic int shim_is_ready;
 void shim_some_are_blind(void);
 
 /*
- * Returns whether to trace the call, in all states but SHIM_READY. Before the shim has begun, the
- * function starts the shim, or counts the call as lost. In a thread that must not read the clock,
- * and in a guest (self.h), it returns false, and the library counts the call as lost.
+ * Returns whether to trace the call, in all states but SHIM_READY. Before the shim has started, the
+ * function starts it, or counts the call as lost. In a thread that must not read the clock, and in
+ * a guest (self.h), it returns false, and the library counts the call as lost.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 
@@ -153,8 +153,8 @@ void shim_lose_unnamed(void);
 void shim_lose_hold(void);
 
 /*
- * Records an event of a type that has no id in shim_id. The event is recorded with its stack, or
- * counted as lost.
+ * Handles an event of a type that has no id in shim_id: records the event with its stack if the
+ * type has an id in shim_stack_id, and else counts the event as lost.
  */
 void shim_put_unusual(enum shim_type type, const void *data, size_t len, const void *caller);
 
@@ -176,8 +176,8 @@ shim_inline void shim_put(enum shim_type type, const void *data, size_t len, con
 		posix_trace_event_at_np(id, data, len, caller);
 	else if (*shim_switch[type])
 		/*
-		 * The event is lost only if the type was chosen. While the shim began, the switch
-		 * of each type was on, even if the type was not chosen.
+		 * The event is lost only if the type was chosen. Before the shim has started, the
+		 * switch of each type is on, even if the type is not chosen.
 		 */
 		shim_put_unusual(type, data, len, caller);
 }
@@ -257,13 +257,13 @@ shim_inline void shim_call_end(struct shim_call *call)
 	(data_).time = shim_now()
 
 /*
- * The definition of a function that the dynamic linker finds next, behind the shim's definition. It
- * is looked up once.
+ * The definition of a function that the dynamic linker finds next, behind the shim's definition.
+ * The shim looks it up once.
  *
  * 	SHIM_NEXT(read, shim_no_number);	next(read)(fd, buffer, size)
  *
- * If there is no other definition, the function that is the second argument is called instead. That
- * function fails with ENOSYS.
+ * If there is no other definition, the function that is the second argument is called instead. It
+ * fails with ENOSYS; shim_no_return() ends the process.
  */
 struct shim_next {
 	_Atomic(void *) function;
