@@ -92,8 +92,8 @@ static struct ptx_view *adopt_view(unsigned bit, uint64_t generation)
 	uint64_t word = ptx_attachment_make(generation, PTX_ATTACHMENT_ATTACHED);
 
 	/*
-	 * A child of fork() may be in another time namespace than its parent, so the offset is read
-	 * anew.
+	 * A child of fork() may be in another time namespace than its parent, so the offset of the
+	 * clock is read again.
 	 */
 	if (view && !ptx_clock_is_counter && !ptx_is_quiet())
 		ptx_clock_follow(false);

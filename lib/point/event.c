@@ -2,9 +2,9 @@
 /*
  * point/event.c - posix_trace_event(): the path of an event from the program into the rings.
  *
- * A trace point waits for no other thread, makes no system call, and does not store into a cache
- * line that other threads store into. If it never returns, it leaves a consistent stream. The steps
- * of a trace point:
+ * A trace point waits for no other thread. In the usual case it makes no system call, and does not
+ * store into a cache line that other threads store into. If it never returns, it leaves a
+ * consistent stream. The steps of a trace point:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
  * 	compare one word, to see whether this thread's lanes are still valid; test whether the
@@ -514,9 +514,9 @@ record_several(struct ptx_thread *thread, const void *frame, unsigned type, cons
 }
 
 /*
- * Handles every event except an event with one word of data for one stream. The caller has claimed
- * level 0. The function is not inlined, so that in record_one() the code of the usual case directly
- * follows the first test.
+ * Handles every event without a duration, except an event with one word of data. The caller has
+ * claimed level 0. The function is not inlined, so that in record_one() the code of the usual case
+ * directly follows the first test.
  */
 static void ptx_at_line __attribute__((noinline))
 record_other(struct ptx_thread *thread, const void *frame, unsigned type, const void *data,

@@ -170,8 +170,9 @@ static struct ptx_record *place_record(struct ptx_cell *cell, struct ptx_view *v
 }
 
 /*
- * Changes to a new chunk of the ring, and wakes the flusher if less than half of the pool is free.
- * Returns the place in the new chunk, or NULL if there is no chunk; *loss then has the cause.
+ * Changes to a new chunk of the ring, and wakes the flusher if closed chunks occupy at least half
+ * of the stream's size. Returns the place in the new chunk, or NULL if there is no chunk; *loss
+ * then has the cause.
  */
 static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell *cell,
 				     struct ptx_view *view, size_t size, struct ptx_chunk **chunk,

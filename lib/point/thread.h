@@ -43,7 +43,7 @@ struct ptx_lane {
 	uint32_t max_data;
 	uint16_t bit;
 	uint16_t refuses;  /* PTX_LANE_*: why an event of a type that is not enabled is counted */
-	_Atomic uint64_t *skip_row; /* the thread's row of counts; NULL unless the stream skips */
+	_Atomic uint64_t *skip_row; /* the thread's row of counts; NULL: it has none */
 	uint64_t skip[PTX_WORDS];   /* types that the stream counts as skipped */
 	uint8_t enabled[PTX_TYPE_MAX]; /* running, admitted, and opened by this process */
 };

@@ -114,7 +114,7 @@ PTX_EXPORT void posix_trace_user_str_np(struct posix_trace_user_np *user, const 
 		to[len] = 0;
 }
 
-/* Records `len` bytes, at most 255, because one byte counts them. NULL is recorded as no bytes. */
+/* Appends `len` bytes, at most 255, because one byte counts them. NULL is recorded as no bytes. */
 PTX_EXPORT void posix_trace_user_mem_np(struct posix_trace_user_np *user, const void *memory,
 					size_t len)
 {

@@ -21,7 +21,10 @@
 
 struct ptx_thread;
 
-/* The owner is this process. Memory of the view is freed only by ptx_views_sweep(). */
+/*
+ * The owner is this process. If trace points could find the view, its memory is freed when no
+ * thread is inside a trace point: by ptx_view_destroy(), or later by ptx_views_sweep().
+ */
 struct ptx_view {
 	struct ptx_arena *arena;
 	uint64_t generation; /* of the attachment */

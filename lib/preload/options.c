@@ -181,7 +181,7 @@ static bool set_option(struct shim_options *options, char what, const char *valu
 }
 
 /*
- * The first fault ends the parse, so that the message names one word. Options before it have been
+ * The first fault ends the parsing, so that the message names one word. Options before it have been
  * stored. The caller then uses only is_verbose, which decides whether it prints the message.
  */
 void shim_options_read(struct shim_options *options, const char *text)

@@ -2,9 +2,11 @@
 /*
  * preload/patch.c - carries out the plan of a program that posixtrace record starts.
  *
- * The shim's constructor does this, before main() and only while the process has one thread. So no
- * other thread can execute the bytes that change. The pages are writable while they are changed and
- * executable again after that. No page is writable and executable at the same time.
+ * The shim's constructor patches the modules that are loaded at the start. The wrappers of dlopen()
+ * and pthread_create() patch modules that are loaded later. Modules are patched only while the
+ * process has one thread, so no other thread can execute the bytes that change. The pages are
+ * writable while they are changed and executable again after that. No page is writable and
+ * executable at the same time.
  */
 #include "preload/patch.h"
 

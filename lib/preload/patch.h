@@ -96,7 +96,8 @@ extern unsigned char shim_slot_returns[SHIM_SLOTS * SHIM_SLOT_BYTES]
  *
  * 	a function         `call`, a call through the pointer to shim_patch_enter
  * 	a probe            `before` saves the flags, `call` calls through the pointer to
- * 	                   shim_patch_probe, and the begin of `code` restores the flags
+ * 	                   shim_patch_probe, and the beginning of `code` restores the
+ * 	                   flags
  * 	SHIM_SITE_BEFORE   `code`
  */
 struct shim_trampoline {

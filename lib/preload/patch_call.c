@@ -406,9 +406,9 @@ static uintptr_t mark_frames(void)
 
 /*
  * Records the end of the functions whose marked frames are not above `place`, from the innermost
- * one outwards, and frees their slots. Removes all marks. At a catch, `place` is where the return
- * address of the handler's call of __cxa_begin_catch() is. A slot at `place` itself belongs to an
- * earlier call from the handler's frame, which the exception has left.
+ * one outwards, and frees their slots. Removes all marks of this thread. At a catch, `place` is
+ * where the return address of the handler's call of __cxa_begin_catch() is. A slot at `place`
+ * itself belongs to an earlier call from the handler's frame, which the exception has left.
  */
 static void leave_frames(const void *place)
 {

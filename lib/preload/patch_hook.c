@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_hook.c - the usual begin of a patched function, by general registers only.
+ * preload/patch_hook.c - the usual beginning of a patched function, by general registers only.
  *
  * This file is compiled with -mgeneral-regs-only, because the assembly that calls its function
  * saves no vector register. Saving these registers would take as long as all the work of this file.

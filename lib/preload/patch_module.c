@@ -249,8 +249,8 @@ static struct batch *write_trampolines(struct shim_work *work, const struct load
 	trampoline = (void *)(memory + POINTERS);
 	/*
 	 * The loop goes from the last site to the first, because a site may continue with the next
-	 * site. If the next site is not usable, this site is not usable, either. A probe gets the
-	 * next free struct shim_probe, even if its trampoline is not usable.
+	 * site. If the next site is not usable, this site is not usable, either. A site with an
+	 * event type of its own gets the next free struct shim_probe.
 	 */
 	for (uint32_t i = sites; i-- > 0;) {
 		bool is_probe = has_probe(&site[i]);
@@ -415,7 +415,7 @@ static bool find_object(const struct shim_work *work, struct loaded *loaded,
 	return loaded->module;
 }
 
-/* For an object that is not in the plan, the function only compares build-ids. */
+/* For an object that is not in the plan, the function only compares identities. */
 bool shim_work_object(struct shim_work *work, const struct dl_phdr_info *object)
 {
 	struct loaded loaded;

@@ -40,9 +40,9 @@ struct shim_work {
 bool shim_work_list(struct shim_work *work, uint32_t room);
 
 /*
- * Opens the event types of the probes, in the order of the plan, and finds the registers that hooks
- * must save. Returns false if a type is not available: there are too many types, or an earlier plan
- * has given the type other fields. The events of such a type would be counted as lost.
+ * Opens the event types of the plan, and finds the registers that hooks must save. Returns false if
+ * a type is not available: there are too many types, or an earlier plan has given the type other
+ * fields. The events of such a type would be counted as lost.
  */
 bool shim_work_types(struct shim_work *work);
 

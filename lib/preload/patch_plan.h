@@ -116,8 +116,8 @@ struct shim_plan_fix {
 
 /*
  * The kind of a site, which determines its hook. Functions of the program have the first kind. The
- * next three kinds are functions of the C and C++ libraries that leave frames for good. The hooks
- * of these functions record no event of their own.
+ * next three kinds are functions of the C and C++ libraries that leave frames without a return. The
+ * hooks of these functions record no event of their own.
  */
 enum shim_site_kind {
 	SHIM_SITE_FUNCTION,
@@ -217,7 +217,7 @@ struct shim_jump {
 };
 
 /*
- * The greatest number of jumps; further jumps are refused. Only the filled part of the list takes
+ * The greatest number of jumps; further jumps are refused. Only the filled part of the list uses
  * memory.
  */
 #define SHIM_JUMPS (1u << 18)

@@ -152,8 +152,8 @@ SHIM_WRAPPER pid_t forkpty(int *master, char *name, const struct termios *mode,
 SHIM_NEXT(daemon, shim_no_number);
 
 /*
- * daemon(3) returns in the child only. The parent ends inside the C library, with the status 0 and
- * without an event.
+ * After success, daemon(3) returns in the child only. The parent ends inside the C library, with
+ * the status 0 and without an event.
  */
 SHIM_WRAPPER int daemon(int stays, int keeps)
 {

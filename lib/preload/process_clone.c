@@ -12,9 +12,9 @@
  *		 program or ended. It has the events of a child of vfork().
  *	apart    The child shares the memory. Either it runs while its parent runs, or the caller
  *		 gives it thread-local memory of its own. Only the parent's call is an event. No
- *		 function of the shim runs in the child at its begin. A child that uses its parent's
- *		 thread-local memory records no events (shim_share_memory()). A thread that the C
- *		 library does not know is such a child, too.
+ *		 function of the shim runs in the child at its beginning. A child that uses its
+ *		 parent's thread-local memory records no events (shim_share_memory()). A thread that
+ *		 the C library does not know is such a child, too.
  */
 #include <linux/sched.h>
 #include <sched.h>
@@ -196,7 +196,7 @@ struct raw_plan shim_raw_before(long number, long a, long b, const void *caller)
 }
 
 /*
- * Runs at the begin of a child. If the child gets a stack of its own, it changes to that stack
+ * Runs at the beginning of a child. If the child gets a stack of its own, it changes to that stack
  * after this call. Until then it uses its parent's stack or a copy of it. `shares` is true if the
  * child shares the memory and its parent sleeps.
  */
@@ -322,7 +322,7 @@ int shim_clone_after(int flags, long result, uint64_t begin, const void *caller,
 /*
  * clone(3). The child's stack may begin immediately below the frame of the caller, and the child
  * may use it while the parent still runs this code. So after the system call the parent uses
- * nothing that it has stored on the stack. The time of the begin is in r9, and the depth in r8,
+ * nothing that it has stored on the stack. The time of the beginning is in r9, and the depth in r8,
  * which the system call does not change. With a new stack r8 has the thread-local memory; then
  * shim_clone_after() does not use the depth.
  *

@@ -24,7 +24,7 @@
 /*
  * The child increases this variable, in memory that it shares with the parent. When the parent
  * continues, it does not decrease the variable but stores the former value, because a child that
- * was killed at its begin has not increased it.
+ * was killed at its beginning has not increased it.
  */
 _Thread_local unsigned shim_vfork_depth __attribute__((tls_model("initial-exec")));
 

@@ -212,8 +212,8 @@ SHIM_WRAPPER int prctl(int option, ...)
 	result = next(prctl)(option, argument[0], argument[1], argument[2], argument[3]);
 	shim_after_change(&change, result, shim_caller());
 	/*
-	 * A call that limits the process has the event process.seccomp. A call that has taken the
-	 * clock from this thread has no event, because the thread can record none.
+	 * A call that limits the process has the event process.seccomp. A call after which this
+	 * thread must not read the clock has no event, because the thread can record none.
 	 */
 	if ((change.limit == LIMIT_NONE || change.limit == LIMIT_CLOCK_NO_MORE ||
 	     (change.limit == LIMIT_CLOCK && result < 0)) &&

@@ -3,8 +3,9 @@
  * preload/self.c - the process id without a system call, and threads that must not read the
  * clock.
  *
- * The id is stored in a page that the kernel zeroes in a child, however the child was made. So a
- * wrong id is never used, and getpid() is called once in each process.
+ * The id is stored in a page that the kernel zeroes in every child that has a copy of the memory.
+ * So such a child never uses the id of its parent, and a process needs at most one system call to
+ * find its own id.
  */
 #include "preload/self.h"
 

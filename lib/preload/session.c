@@ -70,7 +70,7 @@ static bool has_inherited(void)
  */
 static bool expand_path(char *path, size_t bytes, const char *pattern)
 {
-	/* The pattern comes from the user's environment. */
+	/* The pattern is from the user's environment. */
 	size_t len = 0;
 
 	for (; *pattern; pattern++) {
@@ -92,9 +92,9 @@ static bool expand_path(char *path, size_t bytes, const char *pattern)
  * Returns whether the log was written by this process, before it executed this program, or is being
  * written. A log of this process is not renamed, because it belongs to the same run: the next
  * program gets a log under another name. A process that is writing a log usually holds a lock on
- * it, but loses the lock if the program closes the library's descriptors. So a log that is not
- * complete counts as in use, unless it has a flush error: such a log has no flush error as long as
- * its writer may live.
+ * it, but loses the lock if the program closes the library's descriptors. So the status of the log
+ * is examined, too. If a log is not complete and its status has no flush error, its writer may
+ * still be alive.
  */
 static bool is_in_use(int fd)
 {
@@ -130,7 +130,8 @@ static bool is_just_made(const struct stat *file)
  * Renames a log to NAME.old, unless a process is writing it. A process that writes a log holds a
  * lock on it. This function holds the lock until the file is renamed. So if several processes try
  * to get the name, only one of them renames the file, and none renames the new log of another
- * process. Returns false if the name is in use.
+ * process. Returns true if the caller may try the name again, and false if the name is in use or
+ * the file cannot be renamed.
  */
 static bool move_away(const char *path)
 {

@@ -131,8 +131,8 @@ void shim_in_child(void)
 
 /*
  * Returns whether to replace handlers in calls from `caller`. The family must be chosen. It does
- * not matter whether a process traces now, because handlers that are set now are still in use when
- * tracing begins later.
+ * not matter whether the process is traced now, because handlers that are set now are still in use
+ * when tracing begins later.
  */
 static bool takes_part(int number, const void *caller)
 {

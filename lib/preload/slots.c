@@ -126,8 +126,9 @@ static int slots_collect(struct dl_phdr_info *object, size_t bytes, void *arg)
 }
 
 /*
- * Returns whether slots of the module may be changed. The C library is recognized by a function
- * that no other module defines, libposixtrace and the shim by functions of their own.
+ * Returns whether slots of the module may be changed. The function recognizes the C library,
+ * libposixtrace and the shim by functions that no other module defines, and the dynamic linker by
+ * its name.
  */
 static bool is_wanted(const struct module *module)
 {

@@ -44,7 +44,7 @@ struct shim_slots {
  * Redirects the slots of every module to the wrappers, or restores them. If is_new is true, modules
  * that were processed before are skipped. A slot is redirected only if it has the address of the
  * function that the wrapper calls, or if the dynamic linker has not bound it yet and would bind it
- * to that function. Returns the number of slots that were changed.
+ * to that function. Returns the number of slots that were changed, or -ENOMEM.
  */
 long shim_slots_redirect(const struct shim_slots *slots, bool is_new);
 long shim_slots_restore(const struct shim_slots *slots);

@@ -253,7 +253,9 @@ __attribute__((noinline)) void shim_stack_put(enum shim_type type, const void *d
 
 	store_registers(&copy);
 	above = stack_above((uintptr_t)copy.reg[SHIM_STACK_SP], &below) & ~(size_t)7;
-	/* If a thread has little stack left, the event has no copy, only the caller's address. */
+	/*
+	 * If a thread has little stack left, the event has the registers and no bytes of the stack.
+	 */
 	copy.bytes = above < most ? above : most;
 	if (below < copy.bytes + RESERVE)
 		copy.bytes = 0;

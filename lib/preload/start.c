@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/start.c - starts the shim, opens the event types, and counts calls that came too early.
+ * preload/start.c - starts the shim, opens the event types, and counts calls before the start.
  *
- * The shim begins with the first call of a wrapper, because constructors of other libraries may run
+ * The first call of a wrapper starts the shim, because constructors of other libraries may run
  * before the shim's own. But the dynamic linker allocates memory even before the C library is
  * initialized. Such a call cannot start the shim. The wrapper only makes the real call, and counts
  * it as lost. Calls are also not traced while another thread, or the code that a signal handler has
@@ -34,7 +34,7 @@
 #include "preload/stack.h"
 #include "preload/start.h"
 
-/* The targets of shim_switch before the shim has begun, and for types that are not chosen. */
+/* The targets of shim_switch before the shim has started, and for types that are not chosen. */
 static const volatile unsigned char not_known_yet = 1, never;
 
 const volatile unsigned char *shim_switch[SHIM_TYPE_COUNT] = {
@@ -55,7 +55,7 @@ _Atomic unsigned shim_unreported;
 static bool has_preinit;
 
 /*
- * Returns whether the shim may begin before its constructor. It may not begin early with
+ * Returns whether the shim may start before its constructor runs. It may not start early with
  * MemorySanitizer. MemorySanitizer starts at the first call of a function that it defines, and the
  * shim may call such a function.
  */
@@ -118,7 +118,7 @@ static bool is_sanitized(enum shim_type type)
 static _Atomic int has_begun;
 /*
  * Losses since the last report. lost_early counts, for each family, the calls before the shim had
- * begun. lost_unnamed counts events of types without an id, and calls without a free slot.
+ * started. lost_unnamed counts events of types without an id, and calls without a free slot.
  * lost_holds counts holds for which there was no free entry.
  */
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
@@ -265,8 +265,8 @@ static void choose_types(void)
 }
 
 /*
- * Starts the shim, once. Returns whether the shim has begun. Returns false while another thread, or
- * the code that a signal handler has interrupted, is starting the shim.
+ * Starts the shim, once. Returns whether the shim has started. Returns false while another thread,
+ * or the code that a signal handler has interrupted, is starting the shim.
  */
 static bool begin_shim(void)
 {
@@ -329,8 +329,8 @@ void shim_some_are_blind(void)
 }
 
 /*
- * Handles a call before the shim has begun. Returns whether to trace the call. libposixtrace's own
- * constructor calls wrappers, too; these calls do not belong to the program.
+ * Handles a call before the shim has started. Returns whether to trace the call. libposixtrace's
+ * own constructor calls wrappers, too; these calls do not belong to the program.
  */
 static bool early_call(enum shim_type type, const void *caller)
 {

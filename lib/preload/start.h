@@ -9,7 +9,7 @@
 
 /*
  * Called in a child of fork(), which has a copy of the parent's memory and only one of its threads.
- * shim_in_child() resets the turns of signal.c. shim_threads_in_child() resets the memory for
+ * shim_in_child() resets the turns of signal.c. shim_threads_in_child() releases the memory for
  * threads that were about to start.
  */
 void shim_in_child(void);

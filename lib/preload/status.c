@@ -65,7 +65,10 @@ void shim_signal_text(char text[SHIM_STATUS_TEXT], int signal)
 		add_number(status_add(text, "signal "), (unsigned)signal);
 }
 
-/* The longest text is that of a signal without a name that left a core dump: 40 bytes. */
+/*
+ * The longest text is that of a signal without a name that left a core dump. It has fewer than 40
+ * bytes.
+ */
 void shim_status_text(char text[SHIM_STATUS_TEXT], bool is_known, int status)
 {
 	char name[SHIM_STATUS_TEXT], *end;

@@ -278,7 +278,7 @@ size_t shim_text_arguments(char *to, size_t bytes, char *const argv[])
 		if (copy_page(&argument, argv, sizeof argument, false) != sizeof argument ||
 		    !argument)
 			break;
-		/* The arguments are separated by single blanks, whatever they contain. */
+		/* A blank separates two arguments, also if the arguments contain blanks. */
 		if (len)
 			to[len++] = ' ';
 		len += begin_of(to + len, bytes - 1 - len, argument);

@@ -4,7 +4,9 @@
  * its NUL.
  *
  * If a string is too long, "..." replaces its beginning, because the end of a path identifies the
- * file.
+ * file. shim_text_before() and shim_text_arguments() omit the end instead. A quiet process cannot
+ * check unknown memory. These two functions, shim_copy() and shim_is_readable() then assume that
+ * the memory is readable.
  *
  * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
@@ -34,9 +36,10 @@ size_t shim_text(char *to, size_t bytes, const char *text);
 size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
 
 /*
- * Writes a string of a call that failed, perhaps before the string was read. Any pointer is valid.
- * A string that is not readable up to its NUL is recorded as an empty string. The same is true if a
- * quiet process cannot determine whether the string is readable, because it makes no system call.
+ * Writes a string of a call that failed, perhaps before the string was read. `text` may be any
+ * pointer. A string that is not readable up to its NUL is recorded as an empty string. The same is
+ * true if a quiet process cannot determine whether the string is readable, because it makes no
+ * system call.
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
@@ -59,8 +62,8 @@ bool shim_is_readable(const void *from);
 bool shim_can_read(const void *from, size_t bytes);
 
 /*
- * Writes an argument vector, with blanks between the arguments. If the text is too long, its end is
- * omitted.
+ * Writes an argument vector, with blanks between the arguments. If the vector cannot be read, the
+ * text is empty.
  */
 size_t shim_text_arguments(char *to, size_t bytes, char *const argv[]);
 

@@ -2,10 +2,10 @@
 /*
  * preload/thread.c - family thread: threads from their creation to their end.
  *
- * A thread that is created while a process traces starts in run_thread(). run_thread() records the
- * thread's beginning and, however the thread ends, its end. Destructors of thread-local data run
- * after that. thrd_create() creates threads inside the C library, so their beginnings and ends are
- * not recorded. All other events of such threads are recorded.
+ * A thread that is created while the process is traced starts in run_thread(). run_thread() records
+ * the thread's beginning and, however the thread ends, its end. Destructors of thread-local data
+ * run after that. thrd_create() creates threads inside the C library, so their beginnings and ends
+ * are not recorded. All other events of such threads are recorded.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -147,9 +147,9 @@ static void *run_thread(void *arg)
 SHIM_NEXT(pthread_create, shim_no_error);
 
 /*
- * pthread_create(3). If no process traces, the thread starts as the program requested, without
- * run_thread(). If tracing begins later, the thread has all other events, but not thread.begin and
- * thread.end.
+ * pthread_create(3). If the process is not traced, the thread starts as the program requested,
+ * without run_thread(). If tracing begins later, the thread has all other events, but not
+ * thread.begin and thread.end.
  */
 SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 				void *(*function)(void *), void *argument)

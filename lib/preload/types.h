@@ -71,7 +71,7 @@
 	"0x800=SOCK_NONBLOCK,0x80000=SOCK_CLOEXEC}"
 /*
  * The field `option` is the level times 2^32 plus the number of the option, because a number has
- * another meaning at each level. The event has the field `value` only for options of 1, 2, 4 or 8
+ * another meaning at each level. The field `value` is 0 for options that do not have 1, 2, 4 or 8
  * bytes.
  */
 #define SHIM_SOCKET_OPTION \
@@ -342,7 +342,7 @@
 	/* rmdir() has the flag 0x200. */ \
 	X(FILE_UNLINK, FILE, "file.unlink", \
 	  "ns time; errno error; " SHIM_FOLDER "; x32 flags{|0=0,0x200=AT_REMOVEDIR}; str path") \
-	/* The relative path in the field `to` begins at to_folder. */ \
+	/* A relative path in the field `to` begins at to_folder. */ \
 	X(FILE_RENAME, FILE, "file.rename", \
 	  "ns time; errno error; " SHIM_FOLDER "; fd to_folder{-100=AT_FDCWD}; " \
 	  "x32 flags{|0=0,1=RENAME_NOREPLACE,2=RENAME_EXCHANGE,4=RENAME_WHITEOUT}; " \
@@ -502,7 +502,7 @@
 	  "0x80000000=EPOLLET}") \
 	/* \
 	 * `error` is errno if `result` is EAI_SYSTEM, and 0 after any other result. After \
-	 * EAI_AGAIN, `servers` has the name servers that were asked in vain. \
+	 * EAI_AGAIN, `servers` has the name servers that the C library asks. \
 	 */ \
 	X(NET_LOOKUP, NET, "net.getaddrinfo", \
 	  "ns time; errno error; s32 result{0=found,-2=EAI_NONAME,-3=EAI_AGAIN,-4=EAI_FAIL," \
@@ -537,8 +537,9 @@
 	X(IPC_SEMGET, IPC, "ipc.semget", \
 	  "ns time; errno error; s32 id; x32 key{0=IPC_PRIVATE}; s32 count; " SHIM_IPC_GET) \
 	/* \
-	 * The first of `operations` operations. If its change is less than 0, the call waits \
-	 * until the value is great enough; if it is 0, the call waits until the value is 0. \
+	 * The event has the first of `operations` operations. If its change is less than 0, the \
+	 * call waits until the value is great enough; if it is 0, the call waits until the value \
+	 * is 0. \
 	 */ \
 	X(IPC_SEMOP, IPC, "ipc.semop", \
 	  "ns time; errno error; s32 id; s32 semaphore; s32 change; " \
@@ -569,7 +570,10 @@
 	  "ns time; errno error; s32 id; s32 command{0=IPC_RMID,1=IPC_SET,2=IPC_STAT,3=IPC_INFO," \
 	  "11=SHM_LOCK,12=SHM_UNLOCK,13=SHM_STAT,14=SHM_INFO,15=SHM_STAT_ANY}; s32 result")
 
-/* If dlopen() does not return to the shim, it has only the first of these events. */
+/*
+ * A call of dlopen() has one of the first two events: dl.open if it does not return to the shim,
+ * and otherwise dl.opened.
+ */
 #define SHIM_TYPES_DL(X) \
 	X(DL_OPEN, DL, "dl.open", "x32 mode; str path") \
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
@@ -674,7 +678,7 @@
 	/* process.exec is recorded before the call, which does not return if it succeeds. */ \
 	X(PROCESS_EXEC, PROCESS, "process.exec", "s32 pid; s32 fd; str path; str arguments") \
 	/* \
-	 * A program is executed into which the shim is not loaded; `why` has the reason. This \
+	 * The process executes a program that will not load the shim; `why` has the reason. This \
 	 * report of the shim does not depend on the family process. \
 	 */ \
 	X(PROCESS_UNTRACED, SHIM, "process.untraced", "s32 pid; str why; str program") \
