@@ -159,7 +159,10 @@ struct ptx_thread *ptx_thread_object(void);
  */
 unsigned ptx_thread_nest(struct ptx_thread *thread, const void *frame);
 
-/* Fills in *ident for a stream. Claims a slot of the stream if the thread has none in it. */
+/*
+ * Fills in *ident for a stream. Claims a slot of the stream if the thread has none in it. If no
+ * slot is free, the slot is 0.
+ */
 void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view,
 			 struct ptx_ident *ident);
 

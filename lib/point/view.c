@@ -220,8 +220,8 @@ void ptx_view_note(struct ptx_view *view)
 }
 
 /*
- * All facts are stored before the word of the attachment, so that no process can see only a part of
- * the facts.
+ * All facts are stored before ptx_attachment_publish() publishes them by a release store of the
+ * attachment's word. So a process that sees the word sees all facts.
  */
 void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		     const struct ptx_attr *attr, bool has_log)
@@ -229,10 +229,6 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 	const bool inherited = attr->inheritance == POSIX_TRACE_INHERITED;
 	struct ptx_attachment *attachment = &view->arena->control->attachment[view->bit];
 
-	/*
-	 * The facts are stored before the release store of the attachment's word
-	 * (ptx_attachment_publish()), so that a process that sees the word sees the facts.
-	 */
 	ptx_attachment_place(view->arena, view->bit, view->offset, &view->rings.geometry,
 			     view->rings.max_data_size);
 	attachment->loop = view->rings.loop;
@@ -260,14 +256,11 @@ void ptx_view_attach(struct ptx_view *view, const struct ptx_target *target,
 		ptx_view_note(view);
 		/*
 		 * The place was free when this process claimed it. So if there is still a view at
-		 * this bit, it is an adopted view of a stream that was detached.
+		 * this bit, it is an adopted view of a stream that was detached, and no trace point
+		 * has noticed that yet.
 		 */
 		before = atomic_exchange_explicit(&ptx_private.view[view->bit], view,
 						  memory_order_acq_rel);
-		/*
-		 * The former view was adopted, and no trace point has noticed yet that its stream
-		 * was detached.
-		 */
 		if (before)
 			ptx_view_discard(before);
 	}

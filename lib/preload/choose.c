@@ -2,7 +2,7 @@
 /*
  * preload/choose.c - evaluates POSIXTRACE_TRACE, or --trace of POSIXTRACE_OPTIONS.
  *
- * The shim calls these functions when it begins, which may be before the constructors of other
+ * The shim calls these functions when it starts, which may be before the constructors of other
  * libraries have run, and again when a tracer changes the families. The tool calls them, too.
  */
 #ifndef PTX_PRELOAD_CHOOSE_H

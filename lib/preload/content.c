@@ -26,9 +26,10 @@ _Atomic unsigned posixtrace_shim_content;
  * Returns true if the status file of the process shows that the process has no seccomp filter.
  * Returns false if it has a filter, or if the file cannot be read.
  *
- * A filter may forbid prctl(PR_GET_SECCOMP). It allows the calls that read a file, because the
- * dynamic linker has made these calls for each library. The kernel escapes newlines in values, so
- * that each line begins with a field's name.
+ * The function reads the file because a filter may forbid prctl(PR_GET_SECCOMP). A filter that the
+ * process has inherited allows the calls that read a file: the dynamic linker has made these calls
+ * for each library. The kernel escapes newlines in values, so that each line begins with a field's
+ * name.
  */
 static bool has_no_filter(void)
 {
@@ -48,7 +49,10 @@ static bool has_no_filter(void)
 				mode = text[i];
 				matched++;
 			} else {
-				/* The only newline of `field` is its first byte. */
+				/*
+				 * The only newline of `field` is its first byte, so only a newline
+				 * can begin a new match.
+				 */
 				matched = text[i] == field[matched] ? matched + 1 : text[i] == '\n';
 			}
 	syscall(SYS_close, fd);

@@ -4,8 +4,8 @@
  * makes.
  *
  * The arguments of these calls are not known here. Each call is tried with all bits of its
- * arguments 0 and with all bits 1. A filter that examines arguments seldom permits both, so in
- * doubt the program is executed without the shim.
+ * arguments 0 and with all bits 1. A filter that examines the arguments of a call usually refuses
+ * one of these two calls. In doubt the program is therefore executed without the shim.
  */
 #include <linux/audit.h>
 #include <linux/seccomp.h>

@@ -4,8 +4,8 @@
  * load the shim.
  *
  * A filter remains in force after execve(). A program that the process executes makes the system
- * calls of its dynamic linker and its own; the shim adds others when it begins. If a filter ends
- * the process because of one of them, the program must be executed without the shim.
+ * calls of its dynamic linker and its own; the start of the shim makes others. If a filter ends the
+ * process because of one of them, the program must be executed without the shim.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe. No system call is made.

@@ -35,7 +35,7 @@ static bool read_line(const char *line, const char *end, struct shim_map *map)
 		return false;
 	map->protection = (line[1] == 'r' ? PROT_READ : 0) | (line[2] == 'w' ? PROT_WRITE : 0) |
 			  (line[3] == 'x' ? PROT_EXEC : 0);
-	/* Each field ends with one blank, and further ones precede the name. */
+	/* A blank ends each field. Further blanks precede the name. */
 	line++;
 	for (int field = 0; field < 4 && line; field++) {
 		line = memchr(line, ' ', (size_t)(end - line));

@@ -21,9 +21,10 @@
 #if defined __x86_64__
 
 /*
- * The address of the active calls. The kernel zeroes its page in each child that gets a copy of the
- * memory, so that the child does not store into its parent's part. A fork handler would not be
- * enough, because a child of a raw system call runs no handler.
+ * The address of the active calls. reserve_memory() provides a page for it, which the kernel zeroes
+ * in each child with a copy of the memory, so that the child does not store into its parent's part.
+ * A fork handler would not be enough, because a child of a raw system call runs no handler. Until
+ * the page exists, the address is in no_open.
  */
 static struct shim_open *no_open;
 struct shim_open **shim_open_own = &no_open;

@@ -70,7 +70,8 @@ int shim_setns(int fd, int type);
 /*
  * Returns whether a system call makes a child with a copy of the memory and of the stack, as fork()
  * does. `a` and `b` are its first two arguments. The wrapper of syscall() calls this function
- * before the system call.
+ * before the system call. If the child will use the memory of this thread while the thread runs,
+ * the function calls shim_share_memory().
  */
 bool shim_forks(long number, long a, long b);
 

@@ -56,8 +56,9 @@ static bool is_vfork_like(uint64_t flags)
 }
 
 /*
- * Copies the first members of the struct that clone3(2) gets. Returns false if the memory cannot be
- * read. The kernel then refuses the call.
+ * Copies the first members of the struct that clone3(2) gets. Returns false if the struct is too
+ * short or cannot be read; the kernel then refuses the call. Also returns false if a quiet process
+ * cannot determine whether the struct can be read.
  */
 static bool read_arguments(struct clone_args *copy, long from, long size)
 {
@@ -80,7 +81,7 @@ static void share_memory(uint64_t flags)
 
 /*
  * Finds the flags and the stack of a call of clone(2) or clone3(2). Returns false for other calls,
- * and if the kernel cannot read the arguments.
+ * and if read_arguments() does.
  */
 static bool find_arguments(struct clone_args *copy, long number, long a, long b)
 {
