@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "preload/call.h"
+#include "preload/sender.h"
 
 /* The fields of process.sigwait. The field `by` has the name of the function. */
 struct sigwait_data {
@@ -17,17 +18,12 @@ struct sigwait_data {
 	char by[16];
 };
 
-/*
- * Copies the kernel's details of a signal. si_pid is defined for signals that a process has sent,
- * and for SIGCHLD of children that have ended or stopped.
- */
+/* Copies the kernel's details of a signal. */
 static void take_info(struct sigwait_data *data, int signal, const siginfo_t *info)
 {
 	data->signal = signal;
 	data->code = info->si_code;
-	if (info->si_code == SI_USER || info->si_code == SI_QUEUE || info->si_code == SI_TKILL ||
-	    info->si_code == SI_MESGQ || (signal == SIGCHLD && info->si_code > 0))
-		data->sender = info->si_pid;
+	data->sender = shim_sender_of(signal, info);
 }
 
 /* The wrapper of a function that waits for a signal. finish_ is evaluated after the call. */

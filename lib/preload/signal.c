@@ -20,6 +20,7 @@
 #include <sched.h>
 #include <signal.h>
 
+#include "preload/sender.h"
 #include "preload/shim.h"
 #include "preload/start.h"
 #include "preload/vfork.h"
@@ -78,8 +79,7 @@ static void deliver_signal(int number, siginfo_t *info, void *context)
 	if (*shim_switch[SIGNAL_ENTER]) {
 		if (word & HAS_INFO) {
 			data.code = info->si_code;
-			/* Only signals that a process has sent have a sender. */
-			data.sender = info->si_code <= 0 ? info->si_pid : 0;
+			data.sender = shim_sender_of(number, info);
 		}
 		shim_put(SIGNAL_ENTER, &data, 20, (const void *)handler);
 	}

@@ -579,6 +579,11 @@
 	X(DL_OPENED, DL, "dl.opened", "ns time; ptr handle; x32 mode; str path") \
 	X(DL_CLOSE, DL, "dl.close", "ns time; ptr handle; s32 result")
 
+/*
+ * Handlers of the program. `code` and `sender` are 0 if the handler was set without SA_SIGINFO. For
+ * SIGCHLD of a child that has ended or stopped, `sender` is the child. It is 0 if no process has sent
+ * the signal.
+ */
 #define SHIM_TYPES_SIGNAL(X) \
 	X(SIGNAL_ENTER, SIGNAL, "signal.enter", \
 	  "ptr handler; signal signal; s32 code; s32 sender; @begin signal") \

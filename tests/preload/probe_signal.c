@@ -69,6 +69,46 @@ static int actions(int argc, char **argv)
 	return 0;
 }
 
+static volatile sig_atomic_t senders;
+
+static void has_sender(int number, siginfo_t *siginfo, void *context)
+{
+	(void)number, (void)siginfo, (void)context;
+	senders++;
+}
+
+/* Waits until the handler has run `count` times, at most half a minute. */
+static int has_run(int count)
+{
+	for (int i = 0; senders < count && i < 30000; i++)
+		usleep(1000);
+	return senders >= count;
+}
+
+/* Gets a signal of its second timer, whose number is not 0, and a signal of a child that ends. */
+static int senders_of(int argc, char **argv)
+{
+	struct itimerspec soon = { { 0, 0 }, { 0, 1 } };
+	struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+	struct sigaction action = { .sa_flags = SA_SIGINFO | SA_RESTART };
+	timer_t first, second;
+	pid_t child;
+
+	(void)argc, (void)argv;
+	action.sa_sigaction = has_sender;
+	MUST(sigaction(SIGALRM, &action, NULL) == 0 && sigaction(SIGCHLD, &action, NULL) == 0);
+	MUST(timer_create(CLOCK_MONOTONIC, &event, &first) == 0);
+	MUST(timer_create(CLOCK_MONOTONIC, &event, &second) == 0);
+	MUST(timer_settime(second, 0, &soon, NULL) == 0);
+	MUST(has_run(1));
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	MUST(child > 0 && waitpid(child, NULL, 0) == child);
+	MUST(has_run(2));
+	return 0;
+}
+
 static sigjmp_buf back;
 static volatile int leaps;
 
@@ -250,6 +290,7 @@ static int sleeps(int argc, char **argv)
 const struct probe probes_signal[] = {
 	{ "signal", actions },
 	{ "leap", leap },
+	{ "senders", senders_of },
 	{ "storm", storm },
 	{ "vfork-signals", vfork_signals },
 	{ "vfork-killed", vfork_killed },

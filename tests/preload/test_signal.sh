@@ -13,6 +13,11 @@ check "each returns" shows 'signal.leave signal=' 3
 "$probe" signal >/dev/null 2>&1
 check "the same without the shim" test $? -eq 0
 
+shim signal "$probe" senders
+check "signals of a timer and of a child are delivered" exits 0
+check "a signal of a timer has no sender" shows 'signal.enter .* signal=14 code=-2 sender=0$' 1
+check "the sender of SIGCHLD is the child" shows 'signal.enter .* signal=17 code=1 sender=[1-9][0-9]*$' 1
+
 shim signal,io,time "$probe" leap
 check "handlers that never return" exits 0
 check "each delivery is reported" shows 'signal.enter .* signal=14 ' "$(grep -c 'signal.enter' "$tmp/events")"
