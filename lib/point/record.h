@@ -35,8 +35,8 @@ void ptx_record_items(const void *frame, unsigned type, const void *items, size_
 void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, cold));
 
 /*
- * Makes the thread's object, views and rings now. Otherwise its next event would need system calls
- * for them.
+ * Makes the thread's object, the views, and the rings of level 0 now. Otherwise its next event
+ * would need system calls for them.
  */
 void ptx_record_join(const void *frame);
 

@@ -102,8 +102,9 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 }
 
 /*
- * A member of the lock has the number of the thread that holds the lock. The place of this member
- * is a part of the ABI of glibc. Another thread may change the member meanwhile.
+ * A member of the lock has the number of the thread that holds the mutex or the write lock. The
+ * place of this member is a part of the ABI of glibc. Another thread may change the member
+ * meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held)
 {

@@ -50,9 +50,9 @@ static void copy_value(uint64_t *value, uintptr_t from, unsigned bytes)
 }
 
 /*
- * Returns a value of the program, extended to 64 bits with its sign. A value that is shorter than 8
- * bytes is shifted up and down again. The shifts remove the other bits that a register has above
- * the value.
+ * Returns a value of the program, extended to 64 bits: with its sign if it is signed, and else with
+ * zeros. A value that is shorter than 8 bytes is shifted up and down again. The shifts remove the
+ * other bits that a register has above the value.
  */
 static uint64_t value_of(const struct shim_plan_argument *argument,
 			 const struct shim_registers *registers, uintptr_t base)

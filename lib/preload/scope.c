@@ -205,8 +205,8 @@ static bool is_equal(const char *a, const char *b)
 }
 
 /*
- * Returns whether the symbol is a definition that dlsym() finds by its name: a global symbol that
- * has no version or a default version. If is_old is true, any version is accepted.
+ * Returns whether the symbol is a definition that dlsym() finds by its name: a global or weak
+ * symbol that has no version or a default version. If is_old is true, any version is accepted.
  */
 static bool is_found(const struct object *object, uint32_t index, const char *name, bool is_old)
 {

@@ -102,7 +102,7 @@ bool shim_stack_is_chosen(enum shim_type type)
 /*
  * find_lowest() searches this number of bytes of a thread's descriptor for three members. They are
  * at byte 1680 on x86-64, and more than 500 bytes follow them in all versions, among them the state
- * of the resolver.
+ * of the resolver. So the search stays within the descriptor.
  */
 #define DESCRIPTOR   2048u
 /*
