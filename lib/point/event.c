@@ -621,9 +621,9 @@ PTX_EXPORT ptx_at_line void posix_trace_event_at_np(trace_event_id_t event_id, c
 }
 
 /*
- * Counts an event for which a wrapper has prepared no data, because the byte showed that the stream
- * skips the type. If the stream has stopped skipping the type since, the event still counts as
- * skipped, because there is no data to record.
+ * Counts an event for which a wrapper has prepared no data, because posix_trace_silent_np[] showed
+ * that the stream skips the type. If the stream has stopped skipping the type since, the event
+ * still counts as skipped, because there is no data to record.
  */
 PTX_EXPORT void posix_trace_skip_np(trace_event_id_t event_id)
 {

@@ -60,7 +60,7 @@ unsigned shim_number_of(const char *list, const char *name, unsigned most);
 
 /*
  * Returns whether a type is wanted: its family is chosen and, if there are patterns, one of them
- * matches its name.
+ * matches its name. Patterns do not restrict the shim's own events.
  */
 bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *glob,
 		    unsigned globs);
