@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 /*
- * Returns the id of the process that sent the signal. For SIGCHLD of a child that has ended, stopped
- * or continued, returns the id of the child. Returns 0 for all other signals: the member si_pid then
- * has no process, for example the number of a timer.
+ * Returns the id of the process that sent the signal. For SIGCHLD of a child that has ended,
+ * stopped or continued, returns the id of the child. Returns 0 for all other signals: the member
+ * si_pid is then no process, but for example the number of a timer.
  */
 static inline int32_t shim_sender_of(int signal, const siginfo_t *info)
 {
