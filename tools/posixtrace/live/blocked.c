@@ -157,7 +157,8 @@ static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
 
 /*
  * Writes the address of the other end of a socket. If the socket has no other end, writes the
- * address of the socket itself. The recorder copies the descriptor for a moment.
+ * address of the socket itself. If neither has an address, writes "socket" only. The recorder
+ * duplicates the descriptor for a moment.
  */
 static void find_address(pid_t pid, int fd, char *text, size_t size)
 {
@@ -182,7 +183,10 @@ static void find_address(pid_t pid, int fd, char *text, size_t size)
 		close(process);
 }
 
-/* Finds the file, pipe or socket of a descriptor, and the processes that can write into a pipe. */
+/*
+ * Finds the file, pipe or socket of a descriptor. If the call reads a pipe, also finds the
+ * processes that can write into it.
+ */
 static void find_file(struct look *look, pid_t pid, struct found *found)
 {
 	const char *doubt;

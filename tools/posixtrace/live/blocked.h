@@ -62,12 +62,12 @@ static inline bool blocked_is_wanted(const char *families, bool has_sched)
  *
  * Returns without a look if the previous look was not long enough ago. The pause is so long that
  * the looks need at most a two hundredth of a processor. Does nothing if the member
- * looks_at_blocked of the plan is false.
+ * looks_at_blocked of the plan is false, or if /proc is that of another namespace of process IDs.
  */
 void blocked_look(struct blocked *blocked, struct capture *capture);
 
 /*
- * Records all threads that are blocked now, and frees the memory. To be called before
+ * Records all threads that are blocked now, and frees the memory. Must be called before
  * capture_finish().
  */
 void blocked_end(struct blocked *blocked, struct capture *capture);

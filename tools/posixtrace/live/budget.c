@@ -2,8 +2,8 @@
 /*
  * budget.c - decides which types a recording can afford.
  *
- * The budget has a credit in nanoseconds. The share of the processor time that the program has used
- * is added to it, and the cost of the calls is subtracted. If the credit is negative, the stream
+ * The budget has a credit in nanoseconds. The recorder adds the share of the processor time that
+ * the program has used, and subtracts the cost of the calls. If the credit is negative, the stream
  * skips types. A look is the regular examination of the counts. If the credit is enough to record a
  * type until the next look, the stream records that type again. The credit is limited to the budget
  * of one second. Otherwise a program that was idle could collect credit for minutes and spend it in
@@ -17,8 +17,8 @@
  * events, so the cost may be attributed to wrong types for a moment. The numbers of skipped calls
  * are exact, so the rate of a type is known while the stream skips it. Two costs remain whatever
  * the stream skips: a skipped call costs a few nanoseconds, and each start of a program loads the
- * preload library. At most half of the credit is used for these two costs, so that the other half
- * remains for events.
+ * preload library. For these two costs, a look subtracts at most half of the budget of the time
+ * since the last look, so that the other half remains for events.
  *
  * The processor time of the process and its descendants is from /proc. If the kernel does not list
  * children, their time counts only when they have ended. Until then the budget is smaller than it
@@ -327,7 +327,8 @@ static int spend_credit(struct budget *budget, trace_id_t trid, int64_t now_ns)
 
 /*
  * Returns the type that costs most, among the types that can be turned off. Returns 0 if none of
- * them costs anything. *all becomes the time that skipping all of these types would save.
+ * them costs anything. *all becomes the number of nanoseconds per second that the program would
+ * save if the stream skipped all of these types.
  */
 static unsigned find_dearest(const struct budget *budget, double *all)
 {
@@ -369,7 +370,10 @@ struct change {
 	bool any; /* a type was turned on or off, and the stream must get the new filter */
 };
 
-/* Turns a type on or off, and marks it. set_skipped() then applies the change to the stream. */
+/*
+ * Turns a type on or off, and calls note() for the change. set_skipped() then applies the change to
+ * the stream.
+ */
 static void turn_type(struct change *change, unsigned id, bool is_off)
 {
 	struct budget_type *type = &change->budget->type[id];
@@ -418,8 +422,8 @@ int budget_look(struct budget *budget, trace_id_t trid,
 	if (err)
 		return err;
 	/*
-	 * While there is a debt, all types together may cost this much in a second. The limit is
-	 * half of the budget, so the other half repays the debt.
+	 * While there is a debt, all types that can be turned off may together cost this much in a
+	 * second. The limit is half of the budget, so the other half repays the debt.
 	 */
 	room = budget->share * budget->cpu_rate * 1e9 / 2;
 	while (budget->credit_ns < 0 && (id = find_dearest(budget, &all)) != 0 && all > room &&

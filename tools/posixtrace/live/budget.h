@@ -7,7 +7,7 @@
  * It records them for short times when the budget has room. The library counts skipped calls
  * exactly. An event BUDGET_EVENT marks each change.
  *
- * Only one thread uses a budget. Functions print errors.
+ * Only one thread uses a budget.
  */
 #ifndef POSIXTRACE_LIVE_BUDGET_H
 #define POSIXTRACE_LIVE_BUDGET_H
@@ -55,7 +55,10 @@ void budget_end(struct budget *budget);
 int budget_look(struct budget *budget, trace_id_t trid,
 		void (*note)(void *arg, const void *data, size_t len), void *arg);
 
-/* Prints the estimate of what the recording has cost. */
+/*
+ * Prints the estimate of what the recording has cost. If the program has used no processor time,
+ * prints nothing.
+ */
 void budget_say(const struct budget *budget);
 
 #endif

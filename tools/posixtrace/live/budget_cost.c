@@ -63,7 +63,9 @@ static double least_ns(trace_event_id_t id)
 	return (double)least / CALLS;
 }
 
-/* Returns the processor time of the program that does nothing, or -1 if it cannot be started. */
+/*
+ * Returns the processor time in nanoseconds of the program that does nothing, or -1 if it failed.
+ */
 static double start_once(const char *preload)
 {
 	struct rusage used;
@@ -90,10 +92,11 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Returns how much more processor time a program needs if it loads the preload library and records
- * into the inherited stream. A start usually has cold caches, but the shortest round has warm ones,
- * so the function returns the median. Each round starts the program both with the library and
- * without, so that both starts find the machine in the same state.
+ * Returns how many nanoseconds of processor time more a program needs if it loads the preload
+ * library and records into the inherited stream; 0 if this cannot be measured. A start usually has
+ * cold caches, but the shortest round has warm ones, so the function returns the median. Each round
+ * starts the program both with the library and without, so that both starts find the machine in the
+ * same state.
  */
 static double measure_start(const char *preload)
 {
@@ -111,8 +114,8 @@ static double measure_start(const char *preload)
 }
 
 /*
- * Makes the stream skip the calls, and measures how much more time a skipped call takes than a call
- * without a stream.
+ * Makes the stream skip the calls, and measures how many nanoseconds longer a skipped call takes
+ * than a call without a stream.
  */
 static double measure_skipped(trace_id_t trid, double idle_ns)
 {

@@ -12,11 +12,11 @@ struct budget_cost {
 };
 
 /*
- * Measures in a child process, because the measurement loads the preload library. A value that
- * cannot be measured is replaced by the value of a slow machine, so that the budget is kept in any
- * case. If the environment variable POSIXTRACE_BUDGET_COST is set, the function does not measure.
- * It reads the values from the variable, in the order of the members. The last value may be
- * missing; it is then 0.
+ * Measures in a child process, because the measurement loads the preload library. If a cost of an
+ * event or call cannot be measured, the function uses the value of a slow machine, so that the
+ * budget is kept in any case. It uses 0 for the start of a program. If the environment variable
+ * POSIXTRACE_BUDGET_COST has valid values, the function does not measure. It reads the values from
+ * the variable, in the order of the members. The last value may be missing; it is then 0.
  */
 void budget_cost_measure(struct budget_cost *cost);
 

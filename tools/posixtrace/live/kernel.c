@@ -402,7 +402,10 @@ void kernel_cut(struct kernel *kernel, bool goes_on, struct kernel_period *perio
 		complete_period(kernel);
 	*period = kernel->period;
 	kernel->period = (struct kernel_period){ .calls = 0 };
-	/* After an error, which the function prints, samples have no copies of stacks. */
+	/*
+	 * If kernel_copies_begin() fails, it prints the error, and the later samples have no copies
+	 * of stacks.
+	 */
 	if (has_copies && goes_on)
 		kernel->period.copies = kernel_copies_begin();
 }

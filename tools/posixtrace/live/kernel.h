@@ -93,7 +93,8 @@ struct kernel_call {
 #define KERNEL_TYPE_CALL  (UINT32_MAX - 1) /* a record of a system call: syscalls/syscalls.h */
 #define KERNEL_TYPE_TRAP  (UINT32_MAX - 2) /* a call of a function: the data of func.call */
 /*
- * An event of a probe of plan.traps. The index of its type, which has 4 bytes, precedes its data.
+ * An event of a probe of plan.traps, or of a function whose arguments are recorded. The index of
+ * its type, which has 4 bytes, precedes its data.
  */
 #define KERNEL_TYPE_PROBE (UINT32_MAX - 3)
 

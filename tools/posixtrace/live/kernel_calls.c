@@ -66,7 +66,8 @@ int kernel_calls_begin(struct kernel *kernel)
 
 /*
  * Examines the file that a process executes. A relative path begins at the current folder of the
- * process. If the process has ended, it begins at the folder of the recorder instead.
+ * process. If there is no such file, as when the process has ended, the path begins at the folder
+ * of the recorder instead.
  */
 static enum shim_image image_of(pid_t pid, const char *path)
 {

@@ -112,7 +112,8 @@ static uint64_t next_word(struct rest *rest)
 /*
  * Converts a copy of a stack that the kernel has made. The kernel writes the registers in the order
  * of its own numbers. Behind them the record has the size of the copy, its bytes, and how many of
- * these bytes the kernel could read.
+ * these bytes the kernel could read. Returns the number of bytes in copies->data, or 0 if the
+ * record has no copy.
  */
 static size_t copies_form(struct kernel_copies *copies, const void *data, size_t bytes)
 {

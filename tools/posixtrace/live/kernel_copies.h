@@ -34,8 +34,8 @@ void kernel_copies_end(struct kernel_copies *copies);
 /*
  * Keeps the registers and the stack that the kernel has appended to a sample. "number" is the
  * number of the stack that is known without the copy. Stores the index of the copy in *index.
- * Returns false if there is no copy, no room, or no memory; the sample then keeps the stack
- * "number".
+ * Returns false if there is no copy, no room, or no memory, or if the file cannot be written. The
+ * sample then keeps the stack "number".
  */
 bool kernel_copies_keep(struct kernel_copies *copies, const void *data, size_t bytes,
 			uint32_t number, uint32_t *index);

@@ -154,7 +154,10 @@ void kernel_maps_sort(struct kernel_maps *maps)
 		qsort(maps->map, maps->maps, sizeof(*maps->map), in_order);
 }
 
-/* Adds the processes that are kept, and then their ancestors, whose notes follow or precede. */
+/*
+ * Adds the processes that are kept, then their ancestors. The notes of an ancestor may be before or
+ * behind those of its descendants, so the loop is repeated until it adds no process.
+ */
 static void find_kept(struct kernel_maps *maps, struct pidset *kept)
 {
 	size_t count;

@@ -27,9 +27,10 @@ struct kernel_state {
 };
 
 /*
- * The facts about a thread or process that has ended are kept for two logs more, because records of
- * it may arrive late. Returns 0 if the thread exists, and otherwise `absences` + 1, at most
- * KERNEL_ABSENCES. The caller passes the result of the log before.
+ * Records of a thread or process that has ended may arrive late. So the facts about it are kept
+ * until it is absent at the ends of KERNEL_ABSENCES successive logs. Returns 0 if the thread
+ * exists, and otherwise `absences` + 1, at most KERNEL_ABSENCES. The caller passes the result of
+ * the log before.
  */
 #define KERNEL_ABSENCES 2
 uint8_t kernel_absences(pid_t tid, uint8_t absences);

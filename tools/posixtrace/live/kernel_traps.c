@@ -303,8 +303,8 @@ static void take_described(struct kernel *kernel, const struct match_call *call,
 }
 
 /*
- * The callback of match.h, which receives a complete call. The address of the event is the address
- * to which the call returns.
+ * The callback of match.h, which receives a call that has ended, or that is still open at the end.
+ * The address of the event is the address to which the call returns.
  */
 static void take_call(void *arg, const struct match_call *call)
 {

@@ -78,7 +78,7 @@ static bool is_hex(const struct tep_event *event, const struct tep_format_field 
 	return false;
 }
 
-/* Returns whether the text is a word, because a schema may have only a word as a name. */
+/* Returns whether the text is a word. A schema may have only a word as a name. */
 static bool is_word(const char *text)
 {
 	size_t len = strlen(text);

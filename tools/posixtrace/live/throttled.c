@@ -50,9 +50,9 @@ static bool add_counts(const char *folder, const char *path, size_t len, uint64_
 }
 
 /*
- * Adds the counts of a cgroup and of its ancestors, whose limits apply to it, too. A container may
- * see its own cgroup as the root "/", so the root is examined, too. The root of the whole system
- * has no limit, so its counts never grow.
+ * Adds the counts of a cgroup and of its ancestors, whose limits apply to it, too. Returns whether
+ * one of them has counts. A container may see its own cgroup as the root "/", so the root is
+ * examined, too. The root of the whole system has no limit, so its counts never grow.
  */
 static bool read_counts(const char *path, bool is_unified, uint64_t *ns, uint64_t *periods)
 {
@@ -93,7 +93,10 @@ static void note_growth(const struct throttled *now, const struct throttled *bef
 		     sizeof(data) - sizeof(data.path) + strlen(data.path) + 1);
 }
 
-/* Finds the cgroup of a process that has a limit, with its counts. Returns false if it has none. */
+/*
+ * Finds the first cgroup of a process that has counts, and reads them. Returns false if no cgroup
+ * of the process has counts.
+ */
 static bool find_cgroup(pid_t pid, struct throttled *now)
 {
 	char name[40], text[PROCFILE_BYTES], *rest = NULL;

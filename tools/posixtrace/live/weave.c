@@ -3,9 +3,9 @@
  * weave.c - writes a log again with the kernel's events at their places.
  *
  * The stream's own events keep their order. A kernel event is put before the first of the stream's
- * events that is later. The new log has no kernel events of times in which the stream did not run,
- * because readers assume that a stopped stream records nothing. The ledger of the new log has the
- * counts of the old log. The kernel events are added: the written events as reported, and the
+ * events that is not earlier. The new log has no kernel events of times in which the stream did not
+ * run, because readers assume that a stopped stream records nothing. The ledger of the new log has
+ * the counts of the old log. The kernel events are added: the written events as reported, and the
  * missing events as lost.
  */
 #include <errno.h>
@@ -214,7 +214,10 @@ static int copy_events(struct weave *weave)
 			stops.reported--;
 		}
 	}
-	/* The period of this log ended when the kernel's records were read after its last event. */
+	/*
+	 * The recorder ended the period after the last event of this log, so the remaining records
+	 * belong to this log.
+	 */
 	if (!err && goes_on)
 		err = put_until(weave, INT64_MAX);
 	/*
@@ -226,9 +229,10 @@ static int copy_events(struct weave *weave)
 
 /*
  * Counts the kernel events that are missing, so that the ledger of the log has them. Neither their
- * threads nor the types of lost records are known. With --sched lost records count for sched.out,
- * and otherwise for cpu.sample. A switch that the kernel did not record does not count as lost,
- * because the log has an event sched.gap for it.
+ * threads nor the types of lost records are known. Lost system calls and functions count for types
+ * of their own. Other lost records count for sched.out with --sched, and for cpu.sample without it.
+ * A switch that the kernel did not record does not count as lost, because the log has an event
+ * sched.gap for it.
  */
 static int count_lost(struct weave *weave)
 {
@@ -375,7 +379,10 @@ int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_mean
 
 	kernel_cut(kernel, goes_on, &period);
 	kernel_states_clean(&kernel->states);
-	/* The stream runs behind a log that cannot be read. */
+	/*
+	 * If this log cannot be read, the recorder assumes that the stream runs at the begin of the
+	 * next log.
+	 */
 	kernel->runs = goes_on;
 	/* A damaged log is not written again. capture_read_back() reports it. */
 	if ((kernel->is_active || period.calls || kernel->plan.stack.globs) &&

@@ -127,13 +127,14 @@ int weave_traps_put(struct weave *weave, const struct kernel_item *item);
 int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_event_np *event);
 
 /*
- * In weave_stacks.c: copies an event of a type with stacks. The copy of the stack behind its data
- * is unwound and replaced by the number of the stack, which becomes the first field.
+ * In weave_stacks.c: copies an event of the old log. If its type has stacks, the function unwinds
+ * the copy of the stack behind the event's data. The number of the stack then replaces this copy,
+ * and becomes the first field.
  */
 int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event);
 /*
- * Notes whether events of the type have stacks. Then stores in "schema" the schema that these
- * events get.
+ * Notes whether events of the type have stacks. If they have, and a field more has room, stores in
+ * "schema" the schema that these events get.
  */
 int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
 		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1]);

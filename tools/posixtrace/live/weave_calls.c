@@ -257,8 +257,9 @@ static int postpone_process(struct examination *all, pid_t pid)
 
 /*
  * Notes that the last execution of a process, and the records behind it, are kept for the next log,
- * if the execution has no process.start yet. A child that the process has made then is kept, too,
- * because the next log shows whether the child has the library.
+ * if the execution has no process.start yet, its program can have the library, and it was less than
+ * START_NS ago. A child that the process has made then is kept, too, because the next log shows
+ * whether the child has the library.
  */
 static int postpone_execution(struct examination *all, const struct kernel_item *item)
 {
@@ -283,7 +284,10 @@ static int postpone_execution(struct examination *all, const struct kernel_item 
 	return postpone_process(all, (pid_t)record.pid);
 }
 
-/* The first pass: finds the executions of programs that had the library. */
+/*
+ * The first pass: finds the executions of programs that had the library, and the records that are
+ * kept for the next log.
+ */
 static int find_seen(struct examination *all)
 {
 	int err = read_starts(all);

@@ -18,7 +18,8 @@
 #include "live/kernel_types.h"
 
 /*
- * sched.out has further fields if the kernel's tracing knows which thread got the CPU.
+ * If the kernel records by tracefs, sched.out has the further fields of out_by_trace, because these
+ * records also name the thread that got the CPU.
  */
 static const struct {
 	const char *name, *schema;
@@ -154,7 +155,8 @@ static void add_u8(struct data *data, unsigned value)
 }
 
 /*
- * Adds process, number and name of a thread. If the thread is not known, only its number is added.
+ * Adds process, number and name of a thread. If the thread is not known, the process is 0 and the
+ * name is empty.
  */
 static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 {
@@ -171,8 +173,10 @@ static void add_task(struct data *data, const struct kernel *kernel, pid_t tid)
 /* ------------------------------------------------------------------ threads */
 
 /*
- * Returns the task of a thread if it is traced, otherwise NULL. If the record of the thread's start
- * was lost, the thread counts as traced if the first thread of its process is traced.
+ * Returns the task of a thread if it is traced and its process is known, otherwise NULL. If
+ * plan.alone is true, only threads of the first process count as traced. If the record of the
+ * thread's start was lost, the thread counts as traced if the first thread of its process is
+ * traced.
  */
 static const struct kernel_task *weave_events_traced(const struct weave *weave, pid_t tid)
 {
@@ -359,7 +363,7 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	return posix_trace_compose_event_np(weave->to, &of);
 }
 
-/* Appends a sample whose stack is in kernel.stacks. Before the sample, appends its stack. */
+/* Appends a sample whose stack is in period.stacks. Before the sample, appends its stack. */
 static int put_stacked(struct weave *weave, const struct kernel_record *record)
 {
 	struct posix_trace_event_np event = { .time_ns = record->time_ns };
@@ -420,7 +424,10 @@ static int put_sample(struct weave *weave, const struct kernel_record *record)
 	return 0;
 }
 
-/* Appends an event that --kernel selects, of the thread that was on the CPU. */
+/*
+ * Appends the event of a record of the kind KERNEL_EVENT. An event that --kernel selects belongs to
+ * the thread that was on the CPU.
+ */
 static int put_event(struct weave *weave, const struct kernel_item *item)
 {
 	const struct kernel_event *event = &item->event;
@@ -452,12 +459,15 @@ static int put_open(struct weave *weave, const struct kernel_record *record)
 	weave_events_add(&data, &call->span_ns, sizeof(call->span_ns));
 	weave_events_add(&data, &call->function, sizeof(call->function));
 	add_u32(&data, call->depth);
-	/* A record of uprobes has the numbers of this process's namespace, the library its own. */
+	/*
+	 * A record of uprobes has process IDs of the recorder's namespace. A record of the library
+	 * has those of the traced process's namespace, so they remain as they are.
+	 */
 	return (weave->kernel->traps ? weave_put : put_as)(weave, weave->id[WEAVE_OPEN], record, 0,
 							   data.byte, data.len);
 }
 
-/* Appends the event of a record that concerns one thread only. */
+/* Appends the event of a record that concerns one thread only, and notes the thread's state. */
 static int put_state(struct weave *weave, const struct kernel_record *record, size_t type)
 {
 	struct data data = { .len = 0 };
@@ -500,7 +510,10 @@ int weave_states(struct weave *weave)
 	struct kernel_record of = { .time_ns = weave->begin_ns };
 	int err = 0;
 
-	/* A record of the last moment before the cut may have arrived after it. */
+	/*
+	 * A record may be older than the begin of this log, because it arrived after the end of the
+	 * log before.
+	 */
 	if (first && first->record.time_ns < of.time_ns)
 		of.time_ns = first->record.time_ns;
 	if (states->states)
@@ -548,9 +561,10 @@ int weave_record(struct weave *weave, const struct kernel_item *item)
 	if (record->kind == KERNEL_EVENT && item->event.type == KERNEL_TYPE_CALL)
 		weave_calls_note(weave, item);
 	/*
-	 * Only records of perf_event_open() already have a process here. If the kernel's tracing is
-	 * used, too, such records are samples of all threads of the machine. Samples of threads
-	 * that are not traced are dropped.
+	 * Records of the kernel's tracing have no process yet. Records of perf_event_open() and of
+	 * BPF have one. If the kernel's tracing is used, too, the records of perf_event_open() are
+	 * samples of all threads of the machine. The function drops samples of threads that are not
+	 * traced.
 	 */
 	if (!weave->runs ||
 	    (record->pid && weave->kernel->plan.alone && record->pid != weave->kernel->pid) ||

@@ -24,7 +24,7 @@
 #define FUNCTIONS_MAX 8000
 #define NAMES_MAX     (2u << 20)
 
-/* In the log, an event may follow events whose times are greater by less than this. */
+/* An event in the log may follow events that are later by less than this time. */
 #define EARLY_NS 10000000
 
 /* An address, or the number of a stack, that was examined for a process. */
@@ -106,7 +106,7 @@ static int add_function(struct weave *weave, pid_t pid, struct jit_function *fun
 	int len, err;
 
 	function->is_written = true;
-	/* Before this time, the addresses may have been those of another function. */
+	/* Before function->from_ns, the addresses may have been those of another function. */
 	if (function->from_ns != INT64_MIN)
 		mapping.from_ns = function->from_ns < time_ns ? function->from_ns : time_ns;
 	len = snprintf(path, sizeof(path), JIT_PREFIX "%s", function->name);
@@ -131,7 +131,7 @@ int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t 
 		return 0;
 	/* A return address may be the first one behind its function. */
 	address -= !is_exact;
-	/* With times, the address may be in another function than before. */
+	/* If the map has times, the address may be in another function than before. */
 	if (!has_times && was_seen(weave->jit, pid, address))
 		return 0;
 	function = jit_maps_find(weave->jit->maps, pid, address, time_ns);

@@ -2,10 +2,11 @@
 /*
  * weave_maps.c - the mappings of processes without the library, from the kernel's records.
  *
- * The recorder's child has the library until its execve(2), so the log of the library has its
- * mappings. The functions below end these mappings at the time of the execve(2). Then they add the
- * mappings of the program that was executed. A recording may have very many processes, but the list
- * of mappings is limited. So only the processes whose stacks are in the log get their mappings.
+ * The recorder's child has the library until its execve(2), so the old log has the mappings that
+ * the child had before. The functions below end these mappings at the time of the execve(2). Then
+ * they add the mappings of the program that was executed. A recording may have very many processes,
+ * but the list of mappings is limited. So only the processes whose stacks are in the log get their
+ * mappings.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -290,7 +291,7 @@ int weave_maps_modules(struct weave *weave)
 	return err;
 }
 
-/* The recording may go on and add notes, so this log has a copy. Returns 0 or ENOMEM. */
+/* Copies the notes, because the recording may go on and add further ones. Returns 0 or ENOMEM. */
 static int copy_notes(struct weave *weave)
 {
 	const struct kernel_maps *from = &weave->kernel->maps;

@@ -10,7 +10,10 @@
 #include "live/kernel_traps.h"
 #include "live/weave.h"
 
-/* Adds the mappings of one file in one process. Returns 0 or an error number. */
+/*
+ * Adds the mappings of one file in one process, unless the old log has them. Returns 0 or an error
+ * number.
+ */
 static int put_module(struct weave *weave, const struct kernel_module *module,
 		      const struct traps_file *file)
 {
