@@ -108,7 +108,7 @@ struct binary_mapping {
 	uint64_t start, end, offset; /* addresses in the file; offset of start */
 };
 
-/* Returns the number of segments with code, and stores them, but no more than the number "most". */
+/* Stores the segments with code, but no more than the number "most". Returns the number stored. */
 unsigned binary_mappings(const struct binary_file *file, struct binary_mapping *mapping,
 			 unsigned most);
 

@@ -190,7 +190,7 @@ bool insn_decode(struct insn *insn, const uint8_t *code, size_t bytes, uint64_t 
 
 /*
  * This function decodes whole files, so it does not decode operands. They are not needed, because
- * the encoding of an instruction has the length of its registers.
+ * the encoding of an instruction shows the length of its registers.
  */
 enum insn_vectors insn_vectors(const uint8_t *code, size_t bytes)
 {

@@ -35,7 +35,8 @@ int libraries_of_process(struct libraries *libraries, pid_t pid);
 /*
  * Finds the file of a program, by the variable PATH if its name has no slash. Stores the real path,
  * because the dynamic linker searches libraries relative to it. "path" has PATH_MAX bytes. Returns
- * false if there is no such file.
+ * false, with errno, if no folder of PATH has the file, or if the path is too long. If the name has
+ * a slash, the function does not check whether the file exists.
  */
 bool libraries_find_program(const char *name, char *path);
 

@@ -342,7 +342,7 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 	place->site.replaced = 0;
 }
 
-/* Prepares the second pass, which moves instructions before the place. */
+/* The second examination of a place: checks whether the instructions before it can be moved. */
 static void look_before(const struct binary_file *file, struct probe_place *place)
 {
 	struct shim_plan_site *site = &place->site;

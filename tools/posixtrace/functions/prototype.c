@@ -187,7 +187,7 @@ static bool append_named(char text[PROTOTYPE_TEXT], Dwarf_Die *die, const char *
 	       prototype_append(text, name);
 }
 
-/* Appends the parameters. For a function without parameters, appends "(void)". */
+/* Appends the parameters without parentheses. For a function without parameters, appends "void". */
 static bool append_parameters(char text[PROTOTYPE_TEXT], Dwarf_Die *function)
 {
 	const char *separator = "";

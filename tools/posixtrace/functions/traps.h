@@ -95,7 +95,7 @@ bool traps_are_permitted(struct traps *traps);
 /*
  * Returns whether the kernel records the functions of the file, so that they are not patched. It
  * does if is_forced is true. It also does if the kernel may record functions, and the file is a
- * static program or a program of Go.
+ * static program or has code of Go or OCaml.
  */
 bool traps_has_functions(struct traps *traps, const struct binary_file *file);
 
@@ -134,7 +134,7 @@ const char *traps_probe(struct traps *traps, const struct binary_file *file, con
  * empty. If a type has the same name as a type of the plan, but another schema, a function is
  * recorded without its arguments, and a probe is not appended. *left_out becomes the number of
  * probes that were not appended. Returns false if memory is lacking or if there are too many
- * places; in this case the plan is unchanged.
+ * places; in this case the plan gets no places.
  */
 bool traps_append(struct traps *traps, struct traps *from, size_t *left_out);
 

@@ -223,8 +223,10 @@ static int attach_run(int argc, char **argv)
 	}
 	if (!is_complete(argc, argv))
 		return tool_usage(&attach_command);
-	/* --event and --function add families to the families of --trace, or to the default
-	 * families. */
+	/*
+	 * Without --trace, --event adds families to the default families. --function adds the
+	 * family func in any case.
+	 */
 	if (!families_add_needed(&plan.families, &plan.choose))
 		return TOOL_FAILURE;
 	if (functions.patterns &&

@@ -40,8 +40,8 @@ struct ended ended_of(int pidfd, pid_t pid);
 
 /*
  * Stores the status of a zombie, a process that has ended and whose parent has not waited for it.
- * Returns false if the process is not a zombie. Returns false also for the status 0, since the
- * kernel shows 0 in place of a status that the caller may not see.
+ * Returns false if the process is not a zombie. Returns false also for the status 0 if the caller
+ * may not read the facts of the process, since the kernel then shows 0 in place of the status.
  */
 bool ended_zombie(pid_t pid, int *status);
 

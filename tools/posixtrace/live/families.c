@@ -141,7 +141,10 @@ static void say_exclude(const struct logfile *log, const char *glob)
 
 	if (families_of(glob) || is_recorded(log, glob))
 		return;
-	/* The program's own type may have the last part of a name of the library. */
+	/*
+	 * A pattern without a dot may be a type of the program whose name is near to the last part
+	 * of a name of the library.
+	 */
 	find_nearest(&nearest, log, glob);
 	if (nearest.name && strchr(glob, '.'))
 		say("-x %s: no event type has this name%s", text_given(glob),

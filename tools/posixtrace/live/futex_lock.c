@@ -51,8 +51,8 @@ static bool is_thread_of(pid_t pid, uint32_t tid)
 }
 
 /*
- * A lock that processes share may be held by a thread of another process. /proc/TID exists for each
- * thread.
+ * Returns whether the number is that of a thread that can hold the lock. If processes share the
+ * lock, this may be a thread of any process. /proc/TID exists for each thread.
  */
 static bool is_thread(pid_t pid, uint32_t tid, bool is_shared)
 {

@@ -39,8 +39,8 @@ struct launch {
 int launch_begin(struct launch *launch, const struct launch_plan *plan, const sigset_t *set);
 
 /*
- * Lets the child execute the program. Returns 0, or the error number of execve(2) after the child
- * has ended.
+ * Lets the child execute the program. If the child fails to do so, returns the error number after
+ * the child has ended. Otherwise returns 0, also if a signal has killed the child before.
  */
 int launch_execute(struct launch *launch);
 

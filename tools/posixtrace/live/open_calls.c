@@ -119,8 +119,8 @@ static int64_t add_calls(struct open_calls *calls, const struct scale *scale, pi
 
 /*
  * Adds the active calls of one part of the file. Reads only the blocks that have data. If the
- * process has executed another program, the files of the calls are no longer mapped. All calls then
- * end when the youngest of them began, because no later moment is known.
+ * process has executed another program (head[3]), this ended the calls, but the time of the
+ * execution is not known. So the calls end when the youngest of them began.
  */
 static void read_part(struct open_calls *calls, int fd, off_t at, pid_t pid)
 {

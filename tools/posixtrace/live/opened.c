@@ -104,8 +104,9 @@ static bool is_listening(struct look *look, unsigned port)
 
 /*
  * Returns whether a client made this connection. The process that listens may be another one, for
- * example the parent of a worker, so the ports of the whole machine are compared. A client of a
- * local socket mostly has no name, and the server's end has the name of the listening socket.
+ * example the parent of a worker, so the ports of the whole network namespace are compared. A
+ * client of a local socket mostly has no name, and the server's end has the name of the listening
+ * socket.
  */
 static bool is_accepted(struct look *look, const struct socket *socket)
 {

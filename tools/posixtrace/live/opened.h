@@ -3,9 +3,10 @@
  * opened.h - records the descriptors that a process has open when its trace begins. Later events
  * have only their numbers.
  *
- * The recorder reads /proc/PID/fd. It copies each socket for a moment (pidfd_getfd(2)) to read its
- * addresses. No code runs in the process. A descriptor that cannot be read gets no event, and so
- * has no name in the output. The shared memory of the library gets no event.
+ * The recorder reads /proc/PID/fd. It duplicates the descriptor of each socket for a moment
+ * (pidfd_getfd(2)) to read the addresses. No code of the recorder runs in the process. A descriptor
+ * whose link cannot be read gets no event, and so has no name in the output. The shared memory of
+ * the library gets no event.
  */
 #ifndef POSIXTRACE_LIVE_OPENED_H
 #define POSIXTRACE_LIVE_OPENED_H

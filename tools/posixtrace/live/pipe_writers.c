@@ -57,7 +57,7 @@ static bool add_process(struct pipe_writers *writers, pid_t pid, int64_t end_ns,
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	folder = opendir(path);
-	/* A process that has ended since then writes no more. */
+	/* A process that has ended meanwhile writes no more. */
 	if (!folder && errno != ENOENT && errno != ESRCH)
 		writers->doubt = FORBIDDEN;
 	while (good && folder && (entry = readdir(folder))) {

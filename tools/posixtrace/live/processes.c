@@ -29,7 +29,7 @@
 #define TYPES      4096 /* greater ids are ignored; the preload library has fewer types */
 #define SHOWN      3    /* the most processes that are named for each kind of end */
 #define KINDS      64   /* kinds of ends that processes_text() counts; it omits further ones */
-#define STEPS      (UINT64_C(1) << 26) /* rows that all calls of end_hidden() look at */
+#define STEPS      (UINT64_C(1) << 26) /* the most rows for all calls of end_hidden() together */
 #define SECOND_NS  INT64_C(1000000000)
 
 enum end {

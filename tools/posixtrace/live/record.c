@@ -353,8 +353,9 @@ static int record_run_command(int argc, char **argv)
 	}
 	has_program = optind < argc;
 	/*
-	 * If the options fit together, --event and --function add families to the families of
-	 * --trace or of the environment, and --data adds its number of bytes.
+	 * If the options fit together, --event adds families to the default families, unless the
+	 * user has chosen families by --trace or the environment. --function adds the family func
+	 * to these families, and --data adds its number of bytes.
 	 */
 	wrong = find_contradiction(has_program);
 	if (!record.launch.families && environment && strcmp(environment, "none") != 0 &&

@@ -158,11 +158,12 @@ static bool reap_children(struct run *run)
 }
 
 /*
- * Processes a signal; returns true if it ends the trace. A signal that the terminal sends also
- * reaches the program, which decides what to do. A signal that a process sent only to this process
- * is passed on to the program. A second signal, other than SIGHUP, ends the trace even if the
- * program continues. If a terminal ends, the kernel, the shell and posixtrace why may all send
- * SIGHUP.
+ * Processes a signal; returns true if it ends the trace. If a running process is traced, SIGINT,
+ * SIGTERM and SIGHUP end the trace. If this command has started a program, a signal that the
+ * terminal sends also reaches the program, which decides what to do. A signal that a process sent
+ * only to this process is passed on to the program. SIGTERM ends the trace even if the program
+ * continues, if SIGTERM or SIGHUP came before. A further SIGHUP does not, because the kernel, the
+ * shell and posixtrace why may all send SIGHUP when a terminal ends.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
@@ -438,8 +439,9 @@ static int complete_log(struct run *run)
 }
 
 /*
- * Waits for the program after the trace has ended, for example by --duration. Returns the
- * program's exit status, as a shell would.
+ * Waits for the program after the trace has ended, for example by --duration. Returns the program's
+ * exit status, as a shell would. If a signal ends the wait, returns 128 and the number of this
+ * signal.
  */
 static int wait_for_program(struct run *run)
 {
@@ -461,8 +463,8 @@ static int wait_for_program(struct run *run)
 }
 
 /*
- * Returns the exit status of the program if it is not 0. Otherwise, or if no program was started,
- * returns the status of the trace.
+ * Returns the exit status of the program if it is not 0. If it is 0, returns TOOL_OK, TOOL_LOST, or
+ * RECORD_FAILURE if the trace failed. If no program was started, returns the status of the trace.
  */
 static int exit_status(struct run *run, int status)
 {

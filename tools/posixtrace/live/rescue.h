@@ -45,7 +45,7 @@ bool rescue_take(struct rescue *rescue, int option, const char *value);
  */
 void rescue_stream(void *arg, const struct posix_trace_stream_np *stream);
 
-/* Prints a message if there was no stream. Returns the exit status of the command. */
+/* Prints a message if the options selected no stream. Returns the exit status of the command. */
 int rescue_end(struct rescue *rescue, const char *whose);
 
 #endif

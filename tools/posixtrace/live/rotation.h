@@ -50,7 +50,10 @@ struct rotation {
 	char *path;           /* of this log; NULL: the recording has a single log */
 	unsigned number;      /* of this log, in its name */
 	int64_t begun_ns;     /* a time of until_now_ns() */
-	/* After a failure: when to try again, and how long the pause was. */
+	/*
+	 * After a failure: when to try again, and the next pause. retry_ns is a time of
+	 * until_now_ns().
+	 */
 	int64_t retry_ns, pause_ns;
 	struct rotation_log *log; /* the logs that are complete and not removed, the oldest first */
 	size_t logs, log_room;

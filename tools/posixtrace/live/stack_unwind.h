@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * stack_unwind.h - finds the callers of an event, from the copy of the stack that the preload
- * library has put behind the event's data.
+ * library has put behind the event's data. kernel_copies.h gives copies of the kernel the same
+ * form.
  *
  * The copy comes from a log and is hostile. Offsets and lengths are checked, and reads outside of
  * the copy fail. A file is used only if its build-id is the same as in the log. One thread uses an

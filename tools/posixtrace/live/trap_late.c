@@ -200,8 +200,8 @@ static void look_at_mapping(struct trap_late *late, pid_t pid, const struct mapp
 }
 
 /*
- * Reads which files all processes of the recording have mapped now. The mappings have been made
- * since the previous look.
+ * Reads which files all processes of the recording have mapped now. A new mapping was made after
+ * the previous look, so look_at_mapping() uses the time of that look.
  */
 static void read_all(struct trap_late *late)
 {

@@ -12,10 +12,11 @@
 struct rotation;
 
 /*
- * Prints one line with the number of such programs and the first of them, with the reasons, if the
- * logs have any. The logs are complete. is_first_known is true if the first one was
- * reported when the recording began. by_kernel is true if the kernel has recorded the system calls
- * of these programs. Logs that cannot be read are omitted.
+ * If the logs have events UNTRACED_EVENT, prints one line with the first programs that could not be
+ * traced, their reasons, and the number of executions of others. The logs are complete.
+ * is_first_known is true if the first event was reported when the recording began. by_kernel is
+ * true if the kernel has recorded the system calls of these programs. Logs that cannot be read are
+ * omitted.
  */
 void untraced_say(const struct rotation *logs, bool is_first_known, bool by_kernel);
 
