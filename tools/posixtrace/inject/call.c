@@ -119,7 +119,7 @@ struct call {
 /*
  * Returns whether the kernel would restart the interrupted system call of the thread. The kernel
  * restarts a call only if orig_rax is the number of a system call, and rax is one of the results
- * ERESTART above.
+ * ERESTART above, or EINTR.
  */
 static bool is_restarted(const struct user_regs_struct *regs)
 {

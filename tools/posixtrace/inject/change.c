@@ -90,7 +90,7 @@ static int by_begin(const void *a, const void *b)
 /*
  * Collects the addresses at which no thread may be. For each jump to be written, these are the
  * addresses of the replaced bytes except the first. A restoration needs no such addresses, because
- * a thread may be anywhere in the jumps' memory.
+ * a thread may be anywhere in the jumps' memory. Returns the reason of a failure, or NULL.
  */
 static const char *collect_ranges(struct change *change)
 {
@@ -329,7 +329,7 @@ static bool is_same_list(const struct change *change)
 
 /*
  * Stops all threads at places where the code can change. Returns false if the caller must try
- * again, or if *why has the reason of a failure. After both results all threads run again.
+ * again, or if *why has the reason of a failure. In both cases all threads run again.
  */
 static bool stop_all(struct change *change, int64_t end_ns, const char **why)
 {
@@ -463,9 +463,9 @@ static size_t change_each(struct change *change, bool writes, bool *failed)
 }
 
 /*
- * Changes the code. Returns NULL, or the reason if nothing could be written. If this process is
- * killed meanwhile, the code may have jumps that the list does not mark as written. A restoration
- * finds such jumps by their bytes.
+ * Changes the code. Returns NULL, or the reason why no jump was written, or why not all of the code
+ * was restored. If this process is killed meanwhile, the code may have jumps that the list does not
+ * mark as written. A restoration finds such jumps by their bytes.
  */
 static const char *change_all(struct change *change)
 {

@@ -114,8 +114,8 @@ static bool has_same_bytes(int one, int other)
 
 /*
  * Returns whether the process has ended. A child of this command that has ended remains a zombie
- * until this command collects it. A main thread that has ended before other threads is a zombie,
- * too, but its process has not ended.
+ * until this command reaps it. A main thread that has ended before other threads is a zombie, too,
+ * but its process has not ended.
  */
 static bool has_ended(pid_t pid)
 {
@@ -253,8 +253,8 @@ static void say_unwritable(pid_t pid, int err)
 }
 
 /*
- * Prints the outcome of a call, unless the caller must try the call again. The function runs in the
- * child.
+ * Prints why a call failed, unless the caller must try the call again or the process has ended. The
+ * function runs in the child.
  */
 static enum progress say_outcome(const struct work *work, enum call_outcome outcome,
 				 const struct call_result *result)
@@ -627,8 +627,8 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 }
 
 /*
- * Writes or restores jumps. A thread may not stop, for example in a slow call of the file system.
- * Such a thread remains seized by the child that tried to stop it. This child ends, and the next
+ * Writes or restores jumps. Sometimes a thread does not stop, for example in a slow call of the
+ * file system. It remains seized by the child that tried to stop it. This child ends, and the next
  * child tries again.
  */
 static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct target *target)

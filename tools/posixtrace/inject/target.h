@@ -90,7 +90,10 @@ const char *target_reason(const char *message);
  */
 enum target_verdict target_restorable(struct target *target, pid_t pid);
 
-/* Returns whether the program uses the allocator of the C library. */
+/*
+ * Returns whether the C library, its linker and the shim are the only modules that define malloc().
+ * The program then uses the allocator of the C library.
+ */
 bool target_has_libc_malloc(const struct target *target);
 
 #endif

@@ -50,7 +50,7 @@ enum kernel_kind {
 	KERNEL_WAKE,     /* "tid" woke "other"; "detail": enum kernel_context */
 	KERNEL_SAMPLE,   /* "other": number of the stack */
 	KERNEL_COPY,     /* a sample with a copy of its stack; "other": index of the copy */
-	KERNEL_EVENT,    /* it has a struct kernel_event, and data */
+	KERNEL_EVENT,    /* the record has a struct kernel_event, and data */
 	KERNEL_CALL      /* "other": index in kernel.call */
 };
 
@@ -296,8 +296,9 @@ struct kernel_meanwhile {
  * Ends the period of a log, and writes a new log with the events of the complete log, the stacks
  * that were requested, and the events of the kernel. The new log replaces the old one, and *file is
  * then the new file. Returns TOOL_OK. If it fails, it prints the error, leaves the log unchanged,
- * and returns another status. If the recording goes on in a next log, meanwhile.call() serves it,
- * and must call kernel_look(). Otherwise meanwhile.call is NULL.
+ * and returns another status. If there is nothing to add, or if the log cannot be opened, the
+ * function leaves the log unchanged and returns TOOL_OK. If the recording goes on in a next log,
+ * meanwhile.call() serves it, and must call kernel_look(). Otherwise meanwhile.call is NULL.
  */
 struct outfile;
 int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile);

@@ -6,7 +6,7 @@
  * begin of its function, so that equal chains of functions are one stack. The log has a name for
  * each of these begins, as an object of the process 0; symbols/ finds the names there.
  *
- * To read the names takes tenths of a second, which would delay the start of the program. So the
+ * Reading the names takes tenths of a second, which would delay the start of the program. So the
  * stacks of the first samples are kept as the kernel gives them. When there are many of them, each
  * look reads a part of the names. kernel_frames_complete() reads the rest, at the end of the
  * recording. If no sample has an address of the kernel, no name is read.

@@ -257,11 +257,11 @@ static bool has_libraries(const char *program)
 }
 
 /*
- * Removes the library from the plan if the program's dynamic linker would fail or complain because
- * of it. Notes the reason why the library cannot enter the program. Such a reason also applies to a
- * program that ignores the library because it is static or runs with the rights of another user. A
- * message reports that the kernel records the system calls, or that only the program's own trace
- * points are recorded. Returns false after it printed that the program cannot be executed.
+ * Finds out whether the library can enter the program, and notes the reason if it cannot. If the
+ * program's dynamic linker would fail or complain because of the library, the function removes the
+ * library from the plan. A program that is static, or runs with the rights of another user, ignores
+ * the library. A message reports that the kernel records the system calls, or why it does not.
+ * Returns false after it printed that the program cannot be executed.
  */
 static bool drop_preload_if_foreign(const char *program)
 {

@@ -161,7 +161,8 @@ static bool is_end(const struct posix_trace_event_np *event, uint64_t stops)
 /*
  * Appends the rest of the kernel's records before the last STOP. The kernel had stopped recording
  * before the recorder stopped the stream. So a record with a later time is no event after the STOP:
- * CLOCK_REALTIME was set meanwhile. Its event gets the time of the STOP (weave_put()).
+ * CLOCK_REALTIME was set meanwhile. Its event gets the time of the STOP (put_as() in
+ * weave_events.c).
  */
 static int put_rest(struct weave *weave, const struct posix_trace_event_np *stop)
 {

@@ -2,15 +2,15 @@
 /*
  * weave_calls.c - makes events of the records of system calls.
  *
- * The preload library and the kernel may have seen the same call, which must become one event. The
- * records are read in three passes. The first pass finds out, for each program that a process
- * executes, whether the library was in it. If so, the log has the library's event process.start.
- * The second pass finds the types that the log needs. The third pass makes the events while the log
- * is copied. The last two passes examine each record in the same way. So the results need not be
- * stored, and the memory does not depend on the number of calls. The results of the first pass are
- * in a store, which has a file. So the memory does not depend on the number of executed programs
- * either. It depends on the number of different process ids: no record has the end of a process, so
- * each id keeps its struct caller.
+ * The preload library and the kernel may have seen the same call. Such a call has the event of the
+ * library, and with KERNEL_CALLS_ALL also an event sys.NAME. The records are read in three passes.
+ * The first pass finds out, for each program that a process executes, whether the library was in
+ * it. If so, the log has the library's event process.start. The second pass finds the types that
+ * the log needs. The third pass makes the events while the log is copied. The last two passes
+ * examine each record in the same way. So the results need not be stored, and the memory does not
+ * depend on the number of calls. The results of the first pass are in a store, which has a file. So
+ * the memory does not depend on the number of executed programs either. It depends on the number of
+ * different process ids: no record has the end of a process, so each id keeps its struct caller.
  *
  * If the recording goes on in a next log, this log begins there with the states of the processes. A
  * program may be executed in one log, and record process.start in the next one. So the records of a

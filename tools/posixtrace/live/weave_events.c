@@ -97,7 +97,10 @@ static pthread_t pthread_of(const struct weave *weave, pid_t pid, pid_t tid)
 
 /* ------------------------------------------------------------------ events */
 
-/* Appends an event with the numbers of process and thread that the record has. */
+/*
+ * Appends an event with the numbers of process and thread that the record has. If the recorder has
+ * stopped the stream, the event is not later than the stop.
+ */
 static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
 		  uint64_t address, const void *data, size_t len)
 {

@@ -6,16 +6,17 @@
  * In this way the tool can trace processes that the preload library cannot enter: static programs,
  * programs of Go or with other C libraries, and 32-bit programs. The processes are not stopped or
  * changed. The BPF programs keep a set of process IDs. When a traced process creates a child, the
- * programs add the child before it runs. A call becomes one record when it returns. Texts and
- * structs are copied from the memory of the process at this time, so the copies include the results
- * that the kernel has stored there. Another thread of the process may change the memory during the
- * call.
+ * programs add the child before it runs, if SYSCALLS_FOLLOW is set. A call becomes one record when
+ * it returns. Texts and structs are copied from the memory of the process at this time, so the
+ * copies include the results that the kernel has stored there. Another thread of the process may
+ * change the memory during the call.
  *
  * The kernel removes everything when the descriptors are closed, even if this process is killed.
  * While the programs are attached, every system call of every process on the machine is slower.
  *
  * Threads  one thread uses these functions.
- * Errors   functions return an error number or a text for the user.
+ * Errors   functions that return a text return NULL for success, otherwise a constant text for the
+ *          user.
  */
 #ifndef POSIXTRACE_SYSCALLS_SYSCALLS_H
 #define POSIXTRACE_SYSCALLS_SYSCALLS_H
@@ -110,8 +111,8 @@ enum syscalls_scope {
 
 /*
  * Returns NULL if this process may record system calls, otherwise the reason, which is a constant.
- * To find this out, the function creates a map and a program in the kernel, and removes them at
- * once.
+ * To find this out, the function creates the maps and programs in the kernel, opens the events, and
+ * removes everything at once.
  */
 const char *syscalls_refusal(void);
 

@@ -113,8 +113,10 @@ const char *uprobes_refusal(void);
  * the recording follows are recorded. Other processes that execute the same files become slower
  * during the recording. "first" is the number of the first place in the records. The numbers of the
  * other places follow. Later calls with other structures add further places to the same recording.
- * If the kernel refuses some places, they are counted. If it refuses all places, that is an error.
- * The caller must call uprobes_end() in any case.
+ * The places of one file without values form a group, and those with values form another one. If
+ * the kernel refuses some places of a group, they are counted. If it refuses all places of a group,
+ * that is an error, and the later groups are not added. The caller must call uprobes_end() in any
+ * case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
