@@ -628,8 +628,8 @@ static enum work_exit work_in_child(struct work *work, struct target *target)
 
 /*
  * Writes or restores jumps. Sometimes a thread does not stop, for example in a slow call of the
- * file system. It remains seized by the child that tried to stop it. This child ends, and the next
- * child tries again.
+ * file system. Such a thread remains seized by the child that tried to stop it. This child ends,
+ * and the next child tries again.
  */
 static enum work_exit change_in_child(pid_t pid, enum work_kind kind, struct target *target)
 {

@@ -133,8 +133,8 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
  */
 int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event);
 /*
- * Notes whether events of the type have stacks. If they have, and a field more has room, stores in
- * "schema" the schema that these events get.
+ * Notes whether events of the type have stacks. If they have, and the schema has room for one more
+ * field, stores in "schema" the schema that these events get.
  */
 int weave_stacked_type(struct weave *weave, trace_event_id_t id, const char *name,
 		       char schema[POSIX_TRACE_SCHEMA_MAX_NP + 1]);
