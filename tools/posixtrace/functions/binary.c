@@ -291,8 +291,8 @@ const char *binary_function_lack(const struct binary_function *function)
 	if (function->is_resolver)
 		return "it chooses an implementation while the program is linked";
 	/*
-	 * The word that the stack pointer of Haskell code points to is no return address, so there
-	 * is no end of a call that a hook or a breakpoint could see.
+	 * In Haskell code, the stack pointer does not point to a return address. So a hook or a
+	 * breakpoint cannot detect the end of a call.
 	 */
 	if (function->is_haskell)
 		return "it is Haskell code, which has no return address";

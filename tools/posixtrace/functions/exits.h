@@ -3,9 +3,9 @@
  * exits.h - the places at which a function begins and ends, for breakpoints of the kernel.
  *
  * A breakpoint replaces one byte of an instruction. If data among the code were mistaken for an
- * instruction, the breakpoint would change this data. So a place gets a breakpoint only in two
- * cases: the instructions before it, a branch or a table of jumps lead to it, or the compiler of
- * the code puts no data into functions.
+ * instruction, the breakpoint would change this data. So a place gets a breakpoint only if the
+ * instructions before it, a branch or a table of jumps lead to it. Code of a compiler that puts no
+ * data into functions needs no such proof.
  */
 #ifndef POSIXTRACE_FUNCTIONS_EXITS_H
 #define POSIXTRACE_FUNCTIONS_EXITS_H

@@ -263,9 +263,9 @@ static bool take_line(struct libraries *libraries, char *line)
 /*
  * Runs the dynamic linker that the file names. The linker prints the files that it would load, and
  * executes none of them. The linker gets the environment of this command, which the traced program
- * will also get. To execute this linker is no risk, because the user who traces the program
- * executes the same linker with the program. The function blocks until the linker has ended. If
- * "quiet" is true, the messages of the linker are dropped. Returns 0 or an error number.
+ * will also get. Executing this linker is no risk, because the user who traces the program executes
+ * the same linker with the program. The function blocks until the linker has ended. If "quiet" is
+ * true, the messages of the linker are dropped. Returns 0 or an error number.
  */
 static int run_linker(struct libraries *libraries, char *linker, char *program, bool quiet)
 {

@@ -4,8 +4,8 @@
  *
  * choose_move() moves the instructions at each place. Then the code of the whole file is decoded,
  * because a branch from any function could lead to one of these instructions. If these instructions
- * cannot be moved, the functions try to move the instructions before the place. If this fails, too,
- * they try the method of one byte.
+ * cannot be moved, look_before() tries to move the instructions before the place. If this fails,
+ * too, take_byte() tries the method of one byte.
  */
 #include "functions/probe_place.h"
 
@@ -338,7 +338,7 @@ static void look_at(struct binary_file *file, struct probe_place *place)
 		place->method = PATCH_MOVE;
 		return;
 	}
-	/* The function had moved some instructions before the failure. They are not used. */
+	/* choose_move() may have moved some instructions before it failed. These are not used. */
 	place->site.replaced = 0;
 }
 

@@ -314,9 +314,9 @@ static void block_signals(const struct call *call)
 
 /*
  * Makes the thread execute a system call, and stops it again after the call. If this process is
- * killed, the thread returns to the frame after the call. *result has what the kernel returned.
- * After any result other than STOP_SYSCALL, the thread is in the state in which
- * run_to_system_call() has left it.
+ * killed, the thread returns to the frame after the call. *result is the kernel's result. After any
+ * result other than STOP_SYSCALL, the thread is in the state in which run_to_system_call() has left
+ * it.
  */
 static enum stop_kind remote_call(struct call *call, long number, uint64_t a, uint64_t b,
 				  uint64_t c, uint64_t d, uint64_t e, uint64_t f, int64_t *result)

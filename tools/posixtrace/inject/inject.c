@@ -554,7 +554,7 @@ static int await_child(pid_t child, const struct work *work, int *status)
 	return signal;
 }
 
-/* Prints that a signal has cancelled the work, and what the process still does. */
+/* Prints that a signal has cancelled the work, and whether the process completes it later. */
 static void say_cancelled(const struct work *work, int signal, int status)
 {
 	say("process %d: its %s: this command received signal %d (%s)%s", (int)work->pid,

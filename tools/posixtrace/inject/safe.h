@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * safe.h - whether a thread is at a place where it can safely call dlopen(). It must not be in the
- * dynamic linker, in the allocator, or in a signal handler that may have interrupted them.
+ * safe.h - whether a thread is at a place where it can safely call dlopen(). The thread must not be
+ * in the dynamic linker, in the allocator, or in a signal handler that may have interrupted one of
+ * these.
  */
 #ifndef POSIXTRACE_INJECT_SAFE_H
 #define POSIXTRACE_INJECT_SAFE_H

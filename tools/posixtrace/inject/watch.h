@@ -35,7 +35,7 @@ enum inject_seen {
 	INJECT_MISSED,
 	INJECT_GONE    /* the process has ended, or executes another program */
 };
-/* Returns what has happened since the last look. This needs one read of the memory. */
+/* Returns the most important change since the last look. This needs one read of the memory. */
 enum inject_seen inject_watch_look(struct inject_watch *watch);
 
 /* Returns whether a look would return INJECT_GONE. */

@@ -185,9 +185,9 @@ int capture_read_back(const struct capture_plan *plan, const char *path, const c
 		      struct capture_result *result);
 
 /*
- * Reads the counts of a log. If the log has no ledger, returns TOOL_DAMAGED. capture_add() adds
- * them to the counts of other logs of the recording; if the counts of one of them are not known,
- * those of all together are not known.
+ * Reads the counts of a log. If the log has no ledger, returns TOOL_DAMAGED. capture_add() adds the
+ * counts to those of other logs of the recording. If the counts of one log are not known, the sums
+ * are not known either.
  */
 int capture_read_log(const char *path, int fd, struct capture_result *result);
 void capture_add(struct capture_result *to, const struct capture_result *result);

@@ -148,8 +148,8 @@ void jit_maps_add_dump(struct jit_maps *maps, pid_t pid, const char *path)
 }
 
 /*
- * Returns the number in /proc of the process that has the number `pid` in the namespace of the
- * place, or 0 if there is none or if it cannot be examined.
+ * Converts `pid`, the number of a process in the namespace of the place, to its number in /proc.
+ * Returns 0 if there is no such process, or if it cannot be examined.
  */
 static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
 {

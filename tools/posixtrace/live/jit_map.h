@@ -18,7 +18,7 @@
 struct jit_function {
 	uint64_t start, end;
 	const char *name;  /* at most JIT_NAME_MAX bytes */
-	/* When the code was there. INT64_MIN, INT64_MAX: unknown */
+	/* When the function was at these addresses. INT64_MIN, INT64_MAX: unknown */
 	int64_t from_ns, until_ns;
 	bool is_written;   /* only callers use this member */
 };

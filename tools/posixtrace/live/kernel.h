@@ -13,9 +13,10 @@
  * again, with these events at their places. The ledger counts as lost the events for which the
  * kernel or this process had no room.
  *
- * The kernel stamps its records by a counter or by CLOCK_MONOTONIC. Each look reads that clock and
- * CLOCK_REALTIME. The straight line through the readings of two looks gives the times of the
- * records. The error is half of the time that a reading takes; the event sched.clock reports it.
+ * The kernel stamps its records by a counter or by CLOCK_MONOTONIC. A look is a call of
+ * kernel_look(). Each look reads that clock and CLOCK_REALTIME. The straight line through the
+ * readings of two looks gives the times of the records. The error is half of the time that a
+ * reading takes; the event sched.clock reports it.
  */
 #ifndef POSIXTRACE_LIVE_KERNEL_H
 #define POSIXTRACE_LIVE_KERNEL_H

@@ -54,7 +54,9 @@ void kernel_frames_end(struct kernel_frames *frames);
 uint32_t kernel_frames_keep(struct kernel_frames *frames, struct kernel_raw *raw,
 			    struct stack_store *store, const uint64_t *chain, uint64_t count);
 
-/* Reads a part of the names, if enough stacks need them. */
+/*
+ * Reads a part of the names if many stacks wait for names, and all names if very many stacks wait.
+ */
 void kernel_frames_look(struct kernel_frames *frames, const struct kernel_raw *raw);
 
 /* Reads all names that are missing, and puts all stacks that were kept into the store. */

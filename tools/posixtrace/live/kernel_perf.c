@@ -48,9 +48,9 @@ enum event { EVENT_SWITCH, EVENT_SAMPLE, EVENT_FAULT };
  * "starts" is true, counting begins at execve().
  *
  * Page faults are sampled with a fixed period. If the kernel chose the period for a wanted rate,
- * the period that a sample reports would not be the number of faults since the sample before it: it
- * may be ten times that number after a time without faults. PERF_SAMPLE_PERIOD is not requested,
- * because with it and a fixed period the kernel makes a sample at each fault.
+ * the period in a sample would differ from the number of faults since the sample before. After a
+ * time without faults, the period may be ten times that number. PERF_SAMPLE_PERIOD is not
+ * requested, because with it and a fixed period the kernel makes a sample at each fault.
  */
 static struct perf_event_attr attr_of(const struct kernel *kernel, enum event event, bool starts)
 {

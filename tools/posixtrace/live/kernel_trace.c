@@ -156,7 +156,9 @@ static uint64_t kernel_trace_number(const unsigned char *data, size_t bytes, str
 	return 0;
 }
 
-/* Copies a name of a record, which the kernel pads with NULs. Returns NULL if it is not there. */
+/*
+ * Copies a name of a record, which the kernel pads with NULs. Returns NULL if the record lacks it.
+ */
 static const char *name_of(const unsigned char *data, size_t bytes, struct field field,
 			   char name[KERNEL_NAME])
 {

@@ -194,8 +194,8 @@ static void wait_for_exec(const struct launch *launch)
 int launch_execute(struct launch *launch)
 {
 	/*
-	 * If the child was killed, its end of the pipe is closed. The write below must not end this
-	 * process by SIGPIPE then.
+	 * If the child was killed, its end of the pipe is closed. In this case, SIGPIPE must not
+	 * end this process at the write below.
 	 */
 	void (*pipe_action)(int) = signal(SIGPIPE, SIG_IGN);
 	ssize_t n = write(launch->go, "", 1);

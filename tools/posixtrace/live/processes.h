@@ -57,9 +57,10 @@ void processes_read(struct processes *processes, const struct rotation *logs);
 
 /*
  * Reads the processes, and records the ends that the log does not have. The function must be called
- * before the end of a recording. It does nothing if the stream has only one process, so that the
- * log need not be read. It also does nothing for a stream in loop mode, because the log of such a
- * stream is written only at the end.
+ * before the end of a recording. It does nothing if the stream has only one process, and each
+ * program that this process executed has recorded its begin. In this case the log need not be read.
+ * It also does nothing for a stream in loop mode, because the log of such a stream is written only
+ * at the end.
  */
 void processes_complete(struct processes *processes, struct capture *capture,
 			const struct rotation *logs);

@@ -23,7 +23,7 @@ static const struct option_row option_rows[] = {
 };
 
 /*
- * The options and results of this run. They are static, because the visitors in this file get no
+ * The options and results of this run. They are static, so that the visitors in this file need no
  * argument.
  */
 static struct {

@@ -30,7 +30,10 @@ const struct option_row stack_rows[] = {
 	OPTION_END
 };
 
-/* A pattern that matches no type is an error, because it is probably mistyped. */
+/*
+ * A pattern that matches no type is an error, because it is probably mistyped. A pattern with a
+ * comma, or one that is too long, cannot be passed on in the list of families.
+ */
 static bool stack_take_glob(struct stack_plan *plan, const char *glob)
 {
 	const char *const *type = preload_types;

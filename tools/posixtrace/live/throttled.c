@@ -75,7 +75,7 @@ static bool read_counts(const char *path, bool is_unified, uint64_t *ns, uint64_
 	return has_counts;
 }
 
-/* Records what was added to the counts since the previous look. */
+/* Records by how much the counts have grown since the previous look. */
 static void note_growth(const struct throttled *now, const struct throttled *before,
 			struct capture *capture)
 {

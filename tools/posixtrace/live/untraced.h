@@ -22,8 +22,8 @@ void untraced_say(const struct rotation *logs, bool is_first_known, bool by_kern
 
 /*
  * Prints one line with the number of children that the processes of the logs have made, if there
- * are any. It is for a stream that children do not inherit. The logs are complete. Logs that cannot
- * be read are omitted.
+ * are any. The caller calls this function only for a stream that children do not inherit. The logs
+ * are complete. Logs that cannot be read are omitted.
  */
 void untraced_say_children(const struct rotation *logs);
 

@@ -257,9 +257,9 @@ static int postpone_process(struct examination *all, pid_t pid)
 
 /*
  * Notes that the last execution of a process, and the records behind it, are kept for the next log,
- * if the execution has no process.start yet, its program can have the library, and it was less than
- * START_NS ago. A child that the process has made then is kept, too, because the next log shows
- * whether the child has the library.
+ * on three conditions: the execution has no process.start yet, its program can have the library,
+ * and it was less than START_NS ago. A child that the process has made then is kept, too, because
+ * the next log shows whether the child has the library.
  */
 static int postpone_execution(struct examination *all, const struct kernel_item *item)
 {

@@ -443,7 +443,7 @@ static void put_text(struct making *making, const void *from, size_t len)
 	form_put(making, "", 1);
 }
 
-/* Returns what the C library returns for the kernel's result: -1 for each error. */
+/* Returns the result that the C library makes of the kernel's result: -1 for each error. */
 static int64_t result_of(const struct syscalls_record *record)
 {
 	return record->result < 0 && record->result >= -4095 ? -1 : record->result;

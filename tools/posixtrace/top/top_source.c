@@ -85,8 +85,8 @@ int top_open_process(struct top_source *source, pid_t pid, const char *families,
 }
 
 /*
- * Copies the counts of a log. Returns 0 or ENOMEM; top_fini() frees what was copied. Rates are
- * means over the whole log.
+ * Copies the counts of a log. Returns 0 or ENOMEM; top_fini() frees the copies. Rates are means
+ * over the whole log.
  */
 static int copy_tally(struct top *top, const struct tally *tally)
 {

@@ -107,7 +107,10 @@ void match_extend(struct match *match, const struct match_place *place, size_t p
 void match_record(struct match *match, const struct syscalls_record *record, void *data,
 		  const char *text);
 
-/* Reports all active calls as open calls, and frees all memory. */
+/*
+ * Reports all calls that were not reported yet, those that are active as open calls. Frees all
+ * memory.
+ */
 void match_end(struct match *match, uint64_t now_ns);
 
 #endif
