@@ -47,7 +47,7 @@ struct sweep {
 	size_t targets, room;
 	uint64_t *named;     /* addresses that instructions contain */
 	size_t names;
-	bool has_indirect;   /* a table may lead to any place */
+	bool has_indirect;   /* it has an indirect jump, whose table may lead to any place */
 	const char *why;
 };
 
@@ -89,7 +89,9 @@ static bool decode_at(const struct binary_file *file, uint64_t at, struct insn *
 
 /* ------------------------------------------------------------------ begin */
 
-/* Returns whether code leads to the function of the runtime that gives a goroutine more stack. */
+/*
+ * Returns whether the code at an address calls the function of Go's runtime that enlarges a stack.
+ */
 static bool is_growing(const struct binary_file *file, uint64_t at)
 {
 	struct insn insn;
@@ -180,7 +182,7 @@ static void add_part(struct sweep *sweep, const struct binary_function *function
 		sweep->why = no_memory;
 }
 
-/* If the address is in a rare part of the function, adds this part. */
+/* If the address is in a rare part of the function, adds this part and returns true. */
 static bool take_part(struct sweep *sweep, uint64_t address)
 {
 	const struct binary_function *at = binary_function_at(sweep->file, address);
@@ -343,11 +345,11 @@ static bool is_in_line(struct sweep *sweep, struct part *part, uint64_t address)
 
 /*
  * If a table of jumps is at the address, follows its entries. Entries are distances of 4 bytes from
- * the beginning of the table, or addresses of 8 bytes. The length of the table is unknown. The
- * function stops at the first entry that does not lead to an instruction of the function. Data
- * behind the table may look like an entry that leads to an instruction, too. In code without data
- * this is harmless. In code with data, decoding in line usually fails, so that is_in_line() refuses
- * the place.
+ * the beginning of the table, or addresses of 8 bytes. The length of the table is unknown.
+ * follow_table() stops at the first entry that does not lead to an instruction of the traced
+ * function. Data behind the table may look like an entry that leads to an instruction, too. In code
+ * without data this is harmless. In code with data, decoding in line usually fails, so that
+ * is_in_line() refuses the place.
  */
 static void follow_table(struct sweep *sweep, uint64_t table, unsigned width)
 {

@@ -131,8 +131,8 @@ static void *copy_of(int memory, uint64_t address, size_t bytes)
 }
 
 /*
- * Reads the tables of symbols and strings. After a failure, the caller frees the tables that were
- * read by elf_fini().
+ * Reads the tables of symbols and strings. After a failure, the caller calls elf_fini() to free the
+ * tables that were read.
  */
 static bool read_tables(struct elf_module *module, int memory, uint64_t address)
 {

@@ -26,8 +26,8 @@
 #define STOP_NS    2000000000 /* the limit for a stop; threads that sleep or run need much less */
 
 /*
- * Errors with which the kernel marks an interrupted system call. A user program never receives
- * them.
+ * An error with which the kernel marks an interrupted system call. A user program never receives
+ * it.
  */
 #define ERESTARTNOHAND 514
 

@@ -49,9 +49,9 @@ static bool register_names(const struct choose_names *names, trace_id_t trid)
 }
 
 /*
- * Stores the initial filter, which applies to types that have no name so far. If all patterns are
- * exact names, no type that is defined later can match. So the filter then has all types of the
- * program, also those that do not exist yet. Otherwise the filter has no type.
+ * Stores the initial filter, which applies to types that have no name so far. If all patterns of
+ * --event are exact names, no type that is defined later can match. So the filter then has all
+ * types of the program, also those that do not exist yet. Otherwise the filter has no type.
  */
 static int begin_set(const struct admit *admit, trace_event_set_t *set)
 {

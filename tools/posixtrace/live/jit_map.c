@@ -246,7 +246,10 @@ static int open_usable(const struct jit_maps *maps, pid_t pid, const char *path,
 	return fd;
 }
 
-/* Opens the file perf-PID.map of a process. The text of a too large file is not read. */
+/*
+ * Opens the file perf-PID.map of a process. Returns -1 if there is none, and after it printed that
+ * the file is too large.
+ */
 static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
 {
 	char path[64];

@@ -146,7 +146,7 @@ static int by_begin(const void *a, const void *b)
 	return (x->name > y->name) - (x->name < y->name);
 }
 
-/* Adds a function, or data if it has no name. Returns false if memory is lacking. */
+/* Adds a function, or data if "name" is NULL. Returns false if memory is lacking. */
 static bool add_symbol(struct kernel_frames *frames, uint64_t begin, const char *name, size_t len)
 {
 	uint32_t at = NO_NAME;
@@ -250,8 +250,9 @@ static struct kernel_function *function_at(struct kernel_frames *frames, uint64_
 /* ------------------------------------------------------------------ the stacks */
 
 /*
- * Copies a chain without the marks of the kernel, and without its addresses if keeps_kernel is
- * false. Returns the number of addresses; has_kernel is set if one of them is the kernel's.
+ * Copies a chain without the marks of the kernel, and without the kernel's addresses if
+ * keeps_kernel is false. Returns the number of addresses; has_kernel is set if one of them is the
+ * kernel's.
  */
 static size_t copy_chain(const uint64_t *chain, uint64_t count, bool keeps_kernel,
 			 uint64_t to[STACK_FRAMES], bool *has_kernel)

@@ -34,7 +34,7 @@ struct kernel_input {
 	uint32_t item_bytes;
 	uint64_t at, left;       /* the bytes of the run that are not in the buffer yet */
 	unsigned char *buffer;
-	size_t begin, end, room; /* room 0: the buffer is the chunk */
+	size_t begin, end, room; /* room 0: the buffer is store->sorted */
 };
 
 /* ------------------------------------------------------------------ the chunk */
@@ -111,7 +111,7 @@ static int write_run(struct kernel_store *store)
 	return 0;
 }
 
-/* Makes room for a record in the chunk. */
+/* Makes room for a record in the chunk. Returns false if there is none. */
 static bool make_room(struct kernel_store *store, size_t bytes)
 {
 	int err;
@@ -268,7 +268,10 @@ static int load_item(const struct kernel_store *store, struct kernel_input *inpu
 	return err;
 }
 
-/* Adds a run to the heap. Takes over the buffer of the input, if it has one of its own. */
+/*
+ * Adds a run to the heap. Takes over the buffer of the input, if it has one of its own. Returns 0
+ * or an error number.
+ */
 static int add_input(struct kernel_reader *reader, struct kernel_input *input)
 {
 	int err = load_item(reader->store, input);

@@ -3,8 +3,9 @@
  * kernel_types.c - makes schemas from the kernel's descriptions of events, and data of events from
  * its records.
  *
- * The kernel packs a record with padding and puts texts of any length at its end. A schema has no
- * padding, so each field is copied. Offsets and lengths of a record are checked against its size.
+ * A record of the kernel has padding between its fields, and texts of any length at its end. A
+ * schema has no padding, so each field is copied. Offsets and lengths of a record are checked
+ * against its size.
  */
 #include "live/kernel_types.h"
 

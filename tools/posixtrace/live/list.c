@@ -17,8 +17,10 @@
 
 extern const struct tool_command list_command;
 
-/* A column of the table. The width of the column is the width of its widest content, because names
- * are arbitrary. */
+/*
+ * A column of the table. The width of the column is the width of its widest content, because names
+ * have any length.
+ */
 struct column {
 	const char *title;
 	size_t width;
@@ -233,8 +235,8 @@ static bool has_shared_memory(pid_t pid)
 /*
  * Prints a line for each process whose streams are missing in the list, because the process uses
  * another version of the library. The library omits such processes when it looks at all processes.
- * Even for one process the library looks at the files of all processes. So this function asks the
- * library only about processes that have shared memory.
+ * A question about one process also makes the library examine the files of all processes, which
+ * takes time. So this function asks the library only about processes that have shared memory.
  */
 static void say_other_versions(void)
 {

@@ -197,9 +197,9 @@ static bool begins_with(const char *text, const char *begin)
 }
 
 /*
- * Records a descriptor by the link in /proc/PID/fd, for example "anon_inode:[eventfd]". The shared
- * memory of the library is no file of the program. The program does not get the recorder's own
- * descriptors that are closed at exec.
+ * Records a descriptor by the link in /proc/PID/fd, for example "anon_inode:[eventfd]". Omits the
+ * shared memory of the library, which is no file of the program. Also omits those of the recorder's
+ * own descriptors that execve(2) closes, because the program does not get them.
  */
 static void note_link(struct look *look, int32_t fd, const char *link)
 {

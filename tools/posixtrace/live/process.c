@@ -107,7 +107,9 @@ bool process_executed(pid_t pid, char *path, size_t bytes)
 /* The number of the first user namespace, a constant of Linux. */
 #define FIRST_USER_SPACE 0xeffffffdULL
 
-/* Returns whether the rights of this process, also the rights of root, end at a user namespace. */
+/*
+ * Returns whether the rights of this process, also those of root, are limited to a user namespace.
+ */
 static bool is_in_user_space(void)
 {
 	struct stat space;

@@ -68,7 +68,7 @@ size_t stack_unwind_fields(const struct posix_trace_event_np *event)
 #define MODULES    1024 /* the most modules of a process */
 #define SHIM_FRAMES 16 /* frames of the shim at the inner end of a stack */
 
-/* The modules of a process, which do not change from from_ns to before until_ns. */
+/* The modules of a process. They do not change from from_ns (included) to until_ns (excluded). */
 struct session {
 	pid_t pid;
 	int64_t from_ns, until_ns;

@@ -3,8 +3,8 @@
  * weave_jit.c - adds the functions that a program compiled while it ran, so that readers find the
  * names of their addresses.
  *
- * A map has some ten thousand functions. The log gets only the functions that occur in stacks, or
- * that called a function that was recorded.
+ * A program may have compiled some ten thousand functions. The log gets only the functions that
+ * occur in stacks, or that called a function that was recorded.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -129,7 +129,7 @@ int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t 
 	if (!address || stacks_is_kernel(address) ||
 	    !jit_maps_has(weave->jit->maps, pid, &has_times))
 		return 0;
-	/* A return address may be the first one behind its function. */
+	/* A return address may be the first address behind its function. */
 	address -= !is_exact;
 	/* If the map has times, the address may be in another function than before. */
 	if (!has_times && was_seen(weave->jit, pid, address))

@@ -159,7 +159,9 @@ static void wait_and_obey(struct screen *screen, int64_t delay_ns)
 		take_signals(screen);
 		if (poller[1].revents & (POLLHUP | POLLERR))
 			screen->quit = true; /* the terminal does not exist any more */
-		/* Keys may arrive faster than they are read. */
+		/*
+		 * Keys may arrive faster than they are read, so the loop also ends with the delay.
+		 */
 		while ((key = getch()) != ERR) {
 			execute_key(screen, key);
 			if (until_now_ns() >= end_ns)
