@@ -29,7 +29,7 @@ typedef const char *value_symbol_call(const struct logfile *log, pid_t pid, uint
 
 /*
  * If this pointer is not NULL, a pointer to which the program gave no name gets the name of the
- * symbol. A command that shows symbols sets it to symbols_at_pointer() of a room above this one.
+ * symbol. A command that shows symbols sets it to data_symbol() (symbols/data.h).
  */
 extern value_symbol_call *value_symbol;
 

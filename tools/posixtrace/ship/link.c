@@ -168,9 +168,9 @@ static enum server_result mark_tables(struct link *link, struct bytes *sql)
 /*
  * Makes the database, the tables and the views that are missing. If all of them exist, no statement
  * is sent, because the user may lack the right to make tables. A database that an older version has
- * made may lack optional views. If a table is missing, link->made is counted even if a statement
- * fails later, because some of the tables may then be new. For the same reason the mark is added
- * before any table other than its own is made.
+ * made may lack optional views. If a table is missing, link->made is incremented even if a
+ * statement fails later, because some of the tables may then be new. For the same reason the mark
+ * is added before any table other than its own is made.
  */
 static enum server_result make_tables(struct link *link)
 {

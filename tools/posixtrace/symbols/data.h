@@ -2,8 +2,8 @@
 /*
  * data.h - names of objects in the memory of a traced process, such as locks.
  *
- * The program may have named an object by posix_trace_name_object_np(). An object without such a
- * name may be a variable of the program or of a library. The symbol table of the file has the name
+ * The program may have named an object by posix_trace_object_np(3). An object without such a name
+ * may be a variable of the program or of a library. The symbol table of the file has the name
  * of the variable. Only one thread uses this file.
  */
 #ifndef POSIXTRACE_SYMBOLS_DATA_H
