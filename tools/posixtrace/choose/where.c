@@ -261,7 +261,7 @@ static struct value named_bits(const struct value *bits, const struct value *nam
 	return where_value_number(((uint64_t)bits->number & mask) == value);
 }
 
-/* An overflow or a division by zero makes the result unknown. */
+/* With integers, an overflow or a division by zero makes the result unknown. */
 static struct value where_calculate(enum where_op op, const struct value *a, const struct value *b)
 {
 	__int128 n;
@@ -562,7 +562,7 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 
 enum where_answer where_match(struct where *where, const struct where_event *event)
 {
-	/* A NULL schema needs no special case here: it is cached as a schema without fields. */
+	/* A NULL schema needs no special case here, because field_value() then uses no place. */
 	struct asking asking = { where, event, place_of(where, event->schema) };
 	struct value value = where_evaluate(&asking, where->root);
 
