@@ -223,6 +223,23 @@ check "the log of an ended receiver is sound" is_sound "$tmp/left.ptl"
 wait $sender
 check "its sender fails because of the broken pipe" test $? -ne 0
 kill_target
+
+# A conversion that reads its input twice makes a copy first; after that, signals end the process. The
+# output is a pipe from which no process reads.
+is_told_until_ended() { ! grep '^State:.[^Z]' "/proc/$1/status" || { kill -TERM "$1"; false; }; }
+mkfifo "$tmp/full"
+exec 7<>"$tmp/full"
+start "$posixtrace" send "$tmp/a.ptl" -o listen:0 2>"$tmp/waits"
+sender=$pid
+until_true waits waits
+start "$posixtrace" convert --from rkh --to chrome "tcp:127.0.0.1:$(port_of waits)" >"$tmp/full" 2>"$tmp/err"
+converter=$pid
+wait $sender
+until_true is_told_until_ended $converter || kill -KILL $converter
+wait $converter
+got=$?
+check "a signal ends a conversion whose input has ended: it exits with 143, not $got" test $got -eq 143
+exec 7>&-
 for wrong in '' '-p 0' '-p 1 -p 2' '-p 1 x' '-d 1 x' '-s 4M x' '--inherit x' 'x y' '-p'; do
 	run 2 send $wrong
 done

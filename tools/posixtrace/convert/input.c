@@ -74,16 +74,22 @@ void input_close(struct fmt_input *input)
 		close(input->signals);
 }
 
+/* The signals that end an input. */
+static void fill_signals(sigset_t *set)
+{
+	sigemptyset(set);
+	sigaddset(set, SIGINT);
+	sigaddset(set, SIGTERM);
+	sigaddset(set, SIGHUP);
+}
+
 void input_end_at_signals(struct fmt_input *input)
 {
 	/* until_signals() blocks the signals and returns a signalfd for them. */
 	struct until until = { .signals = -1 };
 	sigset_t set;
 
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
+	fill_signals(&set);
 	if (input->signals < 0 && !until_signals(&until, &set))
 		input->signals = until.signals;
 }
@@ -265,6 +271,34 @@ static int read_rest(struct fmt_input *input, int file)
 }
 
 /*
+ * Lets signals end the process again, after the input was copied to a file, which has an end. A
+ * signal that ended the input is still pending, because wait_for_bytes() does not read it. The
+ * function discards that signal, so that the process can convert what was copied. If a later input
+ * waits for signals, they remain blocked, and the pending signal ends that input too.
+ */
+static void release_signals(struct fmt_input *input)
+{
+	struct until until = { .signals = input->signals };
+	const struct fmt_input *later = input->next;
+	sigset_t set;
+	int signal;
+	bool sent;
+
+	if (input->signals < 0)
+		return;
+	input->signals = -1;
+	while (later && later->signals < 0)
+		later = later->next;
+	if (!later) {
+		while (until_signal(&until, &signal, &sent))
+			;
+		fill_signals(&set);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+	}
+	close(until.signals);
+}
+
+/*
  * Copies an input that cannot seek to a temporary file: first the head, which detection has read,
  * then the rest. The descriptor of the file replaces the descriptor of the input. Returns 0 or an
  * error number.
@@ -284,10 +318,7 @@ static int spool_whole(struct fmt_input *input)
 	}
 	close(input->fd);
 	input->fd = file;
-	/* The temporary file has an end, so signals may end the process again. */
-	if (input->signals >= 0)
-		close(input->signals);
-	input->signals = -1;
+	release_signals(input);
 	return 0;
 }
 
