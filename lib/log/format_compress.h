@@ -32,17 +32,18 @@ void ptx_log_compressor_end(struct ptx_log_compressor *compressor);
 /*
  * Makes a compressed block of a header and its payload. The fields of the header must be set as for
  * ptx_log_seal_block(). The memory at `to` has room for PTX_LOG_COMPRESSED_HEADER and
- * payload_bytes. Returns the bytes of the block, or 0 if it would not be shorter than the plain
- * one.
+ * payload_bytes. Returns the bytes of the block. Returns 0 if the compressor has no context, if the
+ * payload is shorter than 64 bytes or longer than PTX_LOG_WHOLE_MAX, or if the block would not be
+ * shorter than the plain one.
  */
 size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			const struct ptx_log_block *block, const void *payload,
 			size_t payload_bytes, void *to);
 
 /*
- * Completes a block with its checksums. If `room` is not NULL, the block is first compressed into
- * the memory at `room`; if the compressed block would not be shorter, or `room` is NULL, the block
- * stays where it is. Sets *out to the complete block, and returns its size in bytes.
+ * Completes a block with its checksums. If `room` is not NULL, the function calls
+ * ptx_log_compress() for this memory. If `room` is NULL or ptx_log_compress() returns 0, the block
+ * stays plain and where it is. Sets *out to the complete block, and returns its size in bytes.
  */
 size_t ptx_log_finish_block(const struct ptx_log_compressor *compressor,
 			    struct ptx_log_block *block, size_t payload_bytes, void *room,

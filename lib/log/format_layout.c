@@ -70,8 +70,8 @@ ROW("2.1", ptx_log_header, spare, 476, 3108)
 
 /* FORMAT 2.2 */
 /*
- * The only part of the header that is written again. It has 512 bytes, like a sector of a disk, so
- * that a write of the area is not torn.
+ * The writer writes this area again without the rest of the header. It has 512 bytes, like a sector
+ * of a disk, so that a write of the area is not torn.
  */
 ROW("2.2", ptx_log_closing, state, 0, 8)
 ROW("2.2", ptx_log_closing, closing_crc, 8, 4)

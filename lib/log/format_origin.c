@@ -134,7 +134,7 @@ static bool is_zero(const uint8_t id[16])
 /*
  * The boot id is compared first: it identifies a boot of a machine, and start times and inodes of
  * namespaces identify something only within one boot. If this process cannot read the boot id, it
- * compares the others nevertheless.
+ * compares only the namespace and the start time.
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 {

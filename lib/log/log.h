@@ -6,8 +6,8 @@
  * and does no I/O; ptx_log_write() sends blocks to the file. So the caller can hold a lock while it
  * appends, and release it while it writes.
  *
- * Owner     one caller at a time; the functions do not lock. ptx_log_is_full() alone may be called
- *           by any thread at any time.
+ * Owner     one caller at a time; the functions do not lock. Any thread may call ptx_log_is_full(),
+ *           ptx_log_is_loop() and ptx_log_policy() at any time.
  * Errors    0 or an error number. After a failed write the block stays in memory, and the caller
  *           may write again: the log continues with the first byte that is not in the file
  *           (FORMAT W1).

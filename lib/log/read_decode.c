@@ -3,9 +3,10 @@
  * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
  *
  * The checks are the rules H1 to H6 (header) and B1 to B5 (block header) of log/FORMAT, in this
- * order. The first broken rule determines the message, so that the user can distinguish a file that
- * is no log, a log of another machine, and a damaged log. The functions first copy all bytes and
- * then check the copy.
+ * order, except that the checksum (H3) and a reversed byte order are checked before the rest of H2.
+ * The first broken rule determines the message, so that the user can distinguish a file that is no
+ * log, a log of another machine, and a damaged log. The functions first copy all bytes and then
+ * check the copy.
  */
 #include <pthread.h>
 #include <string.h>
@@ -59,7 +60,7 @@ const char *ptx_log_check_areas(const struct ptx_log_header *h)
 	    h->names_offset >= PTX_LOG_OFFSET_MAX || h->names_bytes >= PTX_LOG_OFFSET_MAX ||
 	    h->slots_offset >= PTX_LOG_OFFSET_MAX || h->slot_bytes >= PTX_LOG_OFFSET_MAX)
 		return "an area of the header is too large";
-	/* An area has room for a block header and at least one byte of payload. */
+	/* A names area and a slot have room for a block header and at least one byte of payload. */
 	if (h->names_offset < PTX_LOG_HEADER_BYTES ||
 	    h->names_bytes <= sizeof(struct ptx_log_block) ||
 	    h->slot_bytes <= sizeof(struct ptx_log_block) ||
@@ -197,9 +198,10 @@ void ptx_log_decode_facts(const struct ptx_log_header *h, struct ptx_log_facts *
 }
 
 /*
- * Checks FORMAT B1 to B5. If the header is longer than `len`, the verdict is SHORT, *block is set,
- * and the caller repeats the call with header_bytes bytes. If the verdict is FOREIGN, *block is
- * set, and the checksum of its header was right.
+ * Checks FORMAT B1 to B5. If `len` is less than the size of *block, the verdict is SHORT, and
+ * *block is not set. If the header is longer than `len`, the verdict is SHORT, *block is set, and
+ * the caller repeats the call with header_bytes bytes. If the verdict is FOREIGN, *block is set,
+ * and the checksum of its header was right.
  */
 enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_t log_id,
 					  struct ptx_log_block *block, const char **why)

@@ -38,7 +38,7 @@ const char *ptx_log_check_schemas(const struct ptx_log_block *block, const void 
 
 		if (left < sizeof(*entry) || left < entry_bytes(entry))
 			return "a schema runs past its block";
-		/* schema[] has an element for each valid type: any other type would be outside. */
+		/* Type 0 is not valid, and types from PTX_TYPE_MAX on are outside schema[]. */
 		if (!entry->type || entry->type >= PTX_TYPE_MAX)
 			return "a schema's event type is out of range";
 		/*

@@ -3,8 +3,9 @@
  * log/read_scan.c - reads parts of a log file into memory, and finds blocks in them.
  *
  * A length from the file is compared with the size of the file before memory is allocated. So the
- * window is at most as large as the file, or WINDOW_BYTES for a small file. Constants bound the
- * memory for a compressed block (PTX_LOG_WHOLE_MAX) and for a packed block (unpacked_room()).
+ * window is at most as large as the file, or WINDOW_BYTES for a small file. A compressed block
+ * needs at most 1.5 times PTX_LOG_WHOLE_MAX bytes more. A packed block needs at most 8 times the
+ * bytes of its payload more (unpacked_room()).
  *
  * Before each read the library checks that the descriptor still leads to the file with which the
  * window was opened: the program may have closed the descriptor and opened another file with the

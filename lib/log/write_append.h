@@ -37,7 +37,7 @@ struct ptx_log_appender {
 	uint8_t *at; /* where the next record goes */
 	/*
 	 * number of bytes of records that can be added without further checks; 0 if the block is
-	 * sealed
+	 * sealed or an event has found no room
 	 */
 	size_t room;
 	int64_t time_min;

@@ -84,7 +84,10 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	h->inheritance = attr->inheritance;
 	h->stream_policy = attr->stream_policy;
 	h->log_policy = attr->log_policy;
-	/* Flags show which attributes the program set itself. */
+	/*
+	 * The flags show whether the program set the policy, and whether the attributes are those
+	 * of a stream.
+	 */
 	h->attr_flags = attr->flags;
 	h->clock_resolution = attr->clock_resolution_ns;
 	h->creation_time = attr->creation_ns;
@@ -104,8 +107,8 @@ void ptx_log_seal_header(struct ptx_log_header *header)
 }
 
 /*
- * The closing area has its own checksum, because it is the only part of the header that is written
- * again.
+ * The closing area has its own checksum, because the writer writes it again without the rest of the
+ * header.
  */
 void ptx_log_seal_closing(struct ptx_log_closing *closing)
 {

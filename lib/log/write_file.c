@@ -213,7 +213,8 @@ void ptx_log_meta_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 
 /*
  * After a success the function updates the state in memory: the offset and the number of the next
- * block, and the sets of written names and lists. A failed call changes only log->sent.
+ * block, and the sets of written names and lists. A failed call changes only log->sent and
+ * log->file_bytes.
  */
 int ptx_log_meta_send(struct ptx_log *log)
 {

@@ -100,7 +100,7 @@ static bool is_written(const struct ptx_log *log)
 
 /*
  * Reserves memory for one more block in live[] and for all slots in spare[], so that nothing can
- * fail after a write. ENOMEM.
+ * fail after a write. Returns 0 or ENOMEM.
  */
 static int write_loop_reserve(struct ptx_log_loop *loop)
 {

@@ -16,8 +16,8 @@
  * owns it. *facts gets the attributes with which the log was created. The parameter `tally` must be
  * initialized and empty. It gets the counts of the log's events, including the events that a LOOP
  * log has overwritten. Returns EINVAL if the file has no log, a completed log, or a log with events
- * behind a damaged part; the file is then unchanged. Other errors are ENOMEM, ENOTSUP, EBADF and
- * EIO.
+ * behind a damaged part; the file is then unchanged. Other errors are ENOMEM, ENOTSUP (the log is
+ * compressed, and libzstd cannot be loaded), EBADF, and the error of a failed read.
  */
 int ptx_log_resume(int fd, struct ptx_log **log, struct ptx_log_facts *facts,
 		   struct ptx_log_tally *tally);

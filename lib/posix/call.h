@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/call.h - the beginning and the end of every public function, and access to streams.
+ * posix/call.h - the beginning and the end of most public functions, and access to streams.
  *
  * errno belongs to the program (GEN-02). While a function runs, its thread is not cancelled
  * (SIGCAN-01 to SIGCAN-03); only the two functions that wait for an event permit cancellation, at
@@ -29,8 +29,9 @@ struct ptx_call {
 };
 
 /*
- * Each public function calls ptx_call_begin() in its first statement. This call is not
- * async-signal-safe. Functions that signal handlers may call save errno themselves.
+ * A public function calls ptx_call_begin() in its first statement. This call is not
+ * async-signal-safe. Functions that signal handlers may call save errno themselves. Functions that
+ * make no system call omit both.
  */
 static inline struct ptx_call ptx_call_begin(void)
 {

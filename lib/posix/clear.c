@@ -84,7 +84,9 @@ static int clear_stream(struct ptx_stream *stream)
 		err = ptx_flush_clear(stream->flush);
 		ptx_shield_lower(&shield);
 	}
-	/* The list of event types begins anew, too: CLEAR-04. */
+	/*
+	 * The next posix_trace_eventtypelist_getnext_id() returns the first type again (CLEAR-04).
+	 */
 	stream->type_cursor = 0;
 	return err;
 }

@@ -206,8 +206,8 @@ PTX_EXPORT int posix_trace_compose_sized_np(int file_desc, const trace_attr_t *a
 }
 
 /*
- * Binds a name to a type. If *id is 0, any free type is chosen. EEXIST: the type has another name.
- * ENOSPC: there are no more types.
+ * Binds a name to a type. If *id is 0, the function chooses the type that has this name already, or
+ * else a free type. EEXIST: the type has another name. ENOSPC: there are no more types.
  */
 static int name_type(struct posix_trace_composer_np *composer, const char *name,
 		     trace_event_id_t *id)
@@ -349,7 +349,7 @@ static int add_mapping(struct posix_trace_composer_np *composer,
 	err = ptx_log_mapping(composer->log, &note);
 	if (err || from->until_ns == INT64_MAX)
 		return err;
-	/* For a child, one note ends all mappings that it has from its parent. */
+	/* For a child, one note ends all its mappings, also those that it has from its parent. */
 	note = (struct ptx_mapping){
 		.kind = PTX_MAPPING_GONE, .pid = note.pid, .from_ns = from->until_ns,
 		.start = from->parent ? 0 : from->start,

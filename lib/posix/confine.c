@@ -14,9 +14,10 @@
 
 /*
  * Ends, pauses or starts again the threads that flush streams with the policy FLUSH. A seccomp
- * filter for all threads would apply to them, too. After their end the guardian of each stream
- * completes its log. The thread must not be cancelled meanwhile: pthread_join() is a cancellation
- * point, and a shutdown would wait for ever for a thread that has not ended its call.
+ * filter for all threads would apply to them, too. If this function ends them, the guardian of each
+ * stream later completes its log. The calling thread must not be cancelled meanwhile:
+ * pthread_join() is a cancellation point, and a shutdown would wait for ever for a thread that has
+ * not ended its call.
  */
 static void change_flushers(void (*change)(struct ptx_flush *flush))
 {
@@ -88,7 +89,10 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 		ptx_record_return_quiet();
 		break;
 	case POSIX_TRACE_CONFINE_ALONE_NP:
-		/* The kernel refuses the next call of the process if there are several threads. */
+		/*
+		 * The kernel refuses the program's next call, for example unshare(), if the process
+		 * has several threads.
+		 */
 		change_flushers(ptx_flush_pause);
 		break;
 	case POSIX_TRACE_CONFINE_ALONE_END_NP:

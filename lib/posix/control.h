@@ -18,8 +18,9 @@ int ptx_control_open(struct ptx_stream *stream);
 
 /*
  * Records an event unless the filter contains its type. `ticks` is the time of the operation that a
- * system event reports, or PTX_CONTROL_NOW. If the stream has no room, it becomes full, and the
- * event is lost. The data of a user event are truncated to max-data-size.
+ * system event reports, or PTX_CONTROL_NOW. If the stream has no room, the event is lost, and a
+ * stream of another policy than LOOP becomes full. The data of a user event are truncated to
+ * max-data-size.
  */
 void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *data, size_t len,
 			uint64_t ticks, const void *address);

@@ -16,8 +16,9 @@
 
 /*
  * Parses a schema. EINVAL: the text is not a schema, a pointer is null, or `size` is less than that
- * of version 1. The parser uses the whole struct of version 1. If the program's struct is longer,
- * because it is of a newer version, the members behind those of version 1 become 0.
+ * of version 1. The parser sets only members within the first `size` bytes. If the program's struct
+ * is longer than this library's, because the program was compiled for a newer version, the further
+ * members become 0.
  */
 PTX_EXPORT int posix_trace_schema_parse_sized_np(const char *text,
 						 struct posix_trace_schema_np *schema, size_t size)
@@ -194,8 +195,9 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 }
 
 /*
- * Stores the next value and returns 1; 0 behind the last value. Arrays yield one value per element.
- * Inlined, because it runs for each value of a log.
+ * Stores the next value and returns 1. Returns 0 behind the last value, or if the payload ends
+ * before the next value is complete. Arrays yield one value per element. Inlined, because it runs
+ * for each value of a log.
  */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {

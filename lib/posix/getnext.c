@@ -356,8 +356,8 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 	if (!is_valid(&to))
 		return get_waiting(0, &to, NULL, PTX_UNLOGGED);
 	/*
-	 * An event of a log is read in nanoseconds, so the function does not change the
-	 * cancellation state. No call here is a cancellation point.
+	 * To read an event of a log takes only some nanoseconds, so the function does not spend
+	 * time on the cancellation state. No call here is a cancellation point.
 	 */
 	stream = ptx_registry_find(trid);
 	if (!stream || stream->kind != PTX_STREAM_STORED)
@@ -373,9 +373,9 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 }
 
 /*
- * Delivers the next event of a log if nothing needs a call: the process has one thread, the event
- * is in the current block, and its data are a few whole words that the program has room for. All
- * pointers are valid.
+ * Delivers the next event of a log if this needs no call of another function: the process has one
+ * thread, the event is in the current block, and its data are a few whole words that the program
+ * has room for. All pointers are valid.
  */
 ptx_inline bool deliver_words(trace_id_t trid, const struct delivery *to)
 {

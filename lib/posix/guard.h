@@ -4,10 +4,10 @@
  *
  * A guardian runs beside each stream that has a log in a file: a small process that sleeps until
  * the kernel gives it the creator's lock. A program that closes the library's descriptors loses the
- * lock; then the guardian waits until the creator's memory is gone. If the creator was
- * killed or has executed another program, the guardian then stops the stream, moves the remaining
- * events to the log, completes the log and exits. If the stream was shut down, the guardian only
- * exits. wait() of the program does not report the guardian. It has a session of its own, and no
+ * lock; then the guardian waits until the creator's memory is gone. If the creator was killed or
+ * has executed another program, the guardian then stops the stream, moves the remaining events to
+ * the log, completes the log and exits. If the stream was shut down, the guardian only exits.
+ * wait() of the program does not report the guardian. The guardian has a session of its own, and no
  * files open but the arena, the log and a file that the creator has mapped. If the system refuses a
  * guardian, everything else works; the log of a killed creator then has only the events that were
  * flushed.

@@ -78,7 +78,7 @@ static int UNSEEN become_guardian(void *argument)
 	const struct start *start = argument;
 	static char *none[] = { NULL };
 	/*
-	 * Both descriptors are first duplicated above the guardian's numbers, so that neither is
+	 * The three descriptors are first duplicated above the guardian's numbers, so that none is
 	 * closed before it gets its final number.
 	 */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);

@@ -79,10 +79,11 @@ static uint32_t own_space(void)
 }
 
 /*
- * For a stream of another process's creator whose target is not among the openers: returns whether
- * the target lives. The id in the attachment may belong to another pid namespace, so a process with
- * this id here is the target only if it has the same identity. If there is no such process, the
- * target has certainly ended only if its namespace is the namespace of this process.
+ * For a stream that another process than its target created, if the target is not among the
+ * openers: returns whether the target lives. The id in the attachment may belong to another pid
+ * namespace, so a process with this id here is the target only if it has the same identity. If
+ * there is no such process, the target has certainly ended only if its namespace is the namespace
+ * of this process.
  */
 static int has_ended(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
 {
@@ -235,7 +236,10 @@ static void copy_status(const struct ptx_look_stream *from, struct posix_trace_s
 	to->chunks = from->chunks;
 	to->chunks_taken = from->chunks - from->free_chunks;
 	to->recorded = from->recorded;
-	/* Only writers count these causes; the others are known to the reader. */
+	/*
+	 * Writers count these causes. Only the stream's reader knows the counts of the other
+	 * causes.
+	 */
 	for (int loss = 0; loss < PTX_WRITER_LOSSES; loss++)
 		to->lost[column[loss]] = from->lost[loss];
 	ptx_eventset_empty(&to->filter);

@@ -23,7 +23,7 @@ _Static_assert(POSIX_TRACE_BUILD_ID_MAX_NP == PTX_MAPPING_ID_BYTES, "as in <trac
 static void store_mapping(const struct ptx_mapping *from, struct posix_trace_mapping_np *mapping,
 			  size_t size)
 {
-	/* Members that a later program's struct has are 0. */
+	/* Members of the program's struct that this version does not have become 0. */
 	struct posix_trace_mapping_np known = { 0 }, *to = &known;
 
 	to->from_ns = from->from_ns;

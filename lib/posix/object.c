@@ -192,7 +192,10 @@ PTX_EXPORT int posix_trace_object_rewind_np(trace_id_t trid)
 	return ptx_call_end(call, 0);
 }
 
-/* Finds a name in a live list. The list may grow meanwhile, so that a sorted copy is searched. */
+/*
+ * Finds a name in a live list. The list is not sorted and may grow meanwhile, so the function
+ * searches a sorted copy.
+ */
 static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t pointer, int64_t time_ns,
 		     struct ptx_object *object)
 {
