@@ -358,7 +358,7 @@ static uint64_t read_ordered(bool counter)
  * readings of the ticks, and the moment is the middle of these two readings. An interruption
  * between these readings would make the anchor inexact. So the function reads three times and uses
  * the result whose two readings of the ticks are nearest to each other. If even these two readings
- * are far apart, it makes up to MANY_TRIES further tries.
+ * are far apart, the function tries again, up to MANY_TRIES times in all.
  */
 static struct ptx_anchor anchor_of(bool counter)
 {

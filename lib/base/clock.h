@@ -2,10 +2,10 @@
 /*
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
- * The clock is the time stamp counter if the kernel itself uses the counter as clock source: a
- * reading costs less than half of clock_gettime(). Otherwise it is CLOCK_MONOTONIC as the first
- * time namespace has it (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a
- * process, before the first stream exists.
+ * On x86-64 the clock is the time stamp counter if the kernel itself uses the counter as clock
+ * source: a reading costs less than half of clock_gettime(). On aarch64 the clock is the virtual
+ * counter. Otherwise it is CLOCK_MONOTONIC as the first time namespace has it (timespace.h), one
+ * tick a nanosecond. ptx_clock_init() chooses once in a process, before the first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
  * Signals   all functions but ptx_clock_init() are async-signal-safe. ptx_clock_init(),

@@ -24,7 +24,7 @@
 /*
  * Writes bytes[*done .. len). *done grows by the number of bytes written, also if the call fails.
  * If a descriptor in non-blocking mode accepts no byte for wait_ms milliseconds, the function
- * returns EAGAIN.
+ * returns EAGAIN. With PTX_IO_NO_LIMIT it waits without a limit.
  */
 int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_ms);
 

@@ -3,8 +3,9 @@
  * base/memory.c - reads the limits of memory from /proc/meminfo and from the control groups.
  *
  * A group's memory includes the pages of files that its processes have read, and caches of the
- * kernel. The kernel frees them before it kills a process, so they count as available. MemAvailable
- * counts less. The library thus creates a stream that might fit.
+ * kernel. The kernel frees them before it kills a process, so all of them count as available here.
+ * MemAvailable of /proc/meminfo counts only a part of such pages. So the library may create a
+ * stream that does not fit in the end, but it refuses no stream that fits.
  */
 #include "base/memory.h"
 
@@ -38,7 +39,7 @@ uint64_t ptx_memory_of_machine(void)
 	char text[2048];
 	const char *at;
 
-	/* The row is the third of the file. */
+	/* MemAvailable is the third row of the file, so the array is large enough. */
 	if (!ptx_io_read_text("/proc/meminfo", text, sizeof text))
 		return UINT64_MAX;
 	at = strstr(text, "MemAvailable:");

@@ -36,9 +36,9 @@ struct ptx_target {
 /*
  * Finds the target with the process id `pid`; 0 means this process. If `inherited` is true,
  * children of the target inherit the stream. Returns 0, ESRCH if there is no such process, EPERM,
- * ENOMEM, EMFILE, EPROTONOSUPPORT if the process has an arena of another version, or ENOTSUP if the
- * process cannot be examined. For example, /proc does not show the process, or the kernel refuses a
- * pidfd. The call may sleep for about a second.
+ * ENOMEM, EMFILE, ENFILE, EPROTONOSUPPORT if the process has an arena of another version, or
+ * ENOTSUP if the process cannot be examined. For example, /proc does not show the process, or the
+ * kernel refuses a pidfd. The call may sleep for about a second.
  */
 int ptx_target_find(pid_t pid, bool inherited, struct ptx_target *target);
 void ptx_target_release(struct ptx_target *target);

@@ -3,8 +3,8 @@
  * meet/openers.c - lists the processes that have files open that may be arenas, from /proc.
  *
  * An opener is such a process. The functions skip a process that ends meanwhile, and a folder
- * /proc/PID/fd that this process may not read. So the list may be incomplete. They fail only
- * because of errors of this process itself (descriptors, memory).
+ * /proc/PID/fd that this process may not read. So the list may be incomplete. They fail only if
+ * /proc cannot be opened, or if this process itself lacks descriptors or memory.
  *
  * Called by tools and controllers, never in a trace point: it allocates and uses stdio. All
  * functions may run concurrently with different arguments.

@@ -28,8 +28,8 @@ struct ptx_openers {
 };
 
 /*
- * Find the openers among all processes, or only in the process `pid`. Return 0, ENOMEM, EMFILE, or
- * the error of opening /proc.
+ * Find the openers among all processes, or only in the process `pid`. Return 0, ENOMEM, EMFILE,
+ * ENFILE, or the error of opening /proc.
  */
 int ptx_openers_find(struct ptx_openers *openers);
 int ptx_openers_find_of(uint32_t pid, struct ptx_openers *openers);

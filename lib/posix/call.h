@@ -29,9 +29,11 @@ struct ptx_call {
 };
 
 /*
- * A public function calls ptx_call_begin() in its first statement. This call is not
- * async-signal-safe. Functions that signal handlers may call save errno themselves. Functions that
- * make no system call omit both.
+ * A public function calls ptx_call_begin() in its first statement. POSIX does not list
+ * pthread_setcancelstate() as async-signal-safe. So most functions that signal handlers may call
+ * save errno themselves. The first use of a line of trace_point_np.h calls ptx_call_begin()
+ * nevertheless (site.c), because glibc and musl make pthread_setcancelstate() async-signal-safe.
+ * Functions that make no system call omit ptx_call_begin().
  */
 static inline struct ptx_call ptx_call_begin(void)
 {

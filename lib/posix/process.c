@@ -61,8 +61,8 @@ static void set_up_child(void)
 	ptx_mapped_after_fork();
 	ptx_mapped_report_child();
 	/*
-	 * The registry's lock is the last lock, because its lock was acquired first. It closes this
-	 * process's descriptors of the logs of the parent's streams.
+	 * The registry's lock was acquired first, so it is released last. The function also closes
+	 * this process's descriptors of the logs of the parent's streams.
 	 */
 	ptx_registry_after_fork(true);
 	ptx_msan_resume();

@@ -62,10 +62,11 @@ void ptx_registry_hold(struct ptx_stream *stream);
 
 /*
  * ptx_registry_new() returns a stream without identifier, or NULL if memory is lacking. All members
- * are 0, except the lock, which is free. The caller passes the stream to ptx_registry_drop() when
- * no call uses it. ptx_registry_note_log() records the descriptor of the stream's log, which a
- * child closes. ptx_registry_note_other() does this for a second log; -1: none.
- * ptx_registry_swap_logs() exchanges the two logs.
+ * are 0, with three exceptions: the lock is free, log_fd and other_fd are -1, and `users` may count
+ * late calls with an old identifier. The caller passes the stream to ptx_registry_drop() when no
+ * call uses it. ptx_registry_note_log() records the descriptor of the stream's log, which a child
+ * closes. ptx_registry_note_other() does this for a second log; -1: none. ptx_registry_swap_logs()
+ * exchanges the two logs.
  */
 struct ptx_stream *ptx_registry_new(void);
 void ptx_registry_drop(struct ptx_stream *stream);
