@@ -8,7 +8,7 @@
  * Threads  one thread at a time uses a composer; different composers do not depend on each other.
  * Signals  no function is async-signal-safe. Functions write to the file and wait for it.
  * Errors   a function of type int returns 0 or the error number, and leaves errno as it was. Every
- *          function returns EINVAL also if a pointer is null.
+ *          function returns EINVAL also if a pointer is null, unless its comment permits null.
  * Growth   structures grow at their end: trace_sized_np(3).
  *
  * Manual page: posix_trace_compose_np(3).
@@ -75,7 +75,7 @@ static __inline int posix_trace_compose_np(int file_desc, const trace_attr_t *at
  *
  * ENAMETOOLONG: the name has more than TRACE_EVENT_NAME_MAX bytes. ENOSPC: *id is 0, and the log
  * has TRACE_USER_EVENT_MAX names. EEXIST: the number has another name. EINVAL: the number is
- * greater than 1023.
+ * greater than 1023. ENOMEM.
  */
 int posix_trace_compose_name_np(struct posix_trace_composer_np *composer, const char *name,
 				trace_event_id_t *id);
@@ -104,7 +104,7 @@ static __inline int posix_trace_compose_event_np(struct posix_trace_composer_np 
  * event_id  the type of the lost events; 0: not known
  * thread    the thread that called them; null: not known
  *
- * EINVAL: the cause or the event type is not valid. ENOMEM.
+ * EINVAL: the cause or the event type is not valid.
  */
 int posix_trace_compose_lost_sized_np(struct posix_trace_composer_np *composer, int cause,
 				      uint64_t count, trace_event_id_t event_id,
@@ -138,9 +138,9 @@ static __inline int posix_trace_compose_object_np(struct posix_trace_composer_np
  * Adds a mapping of a file, as posix_trace_mapping_getnext_np() stores it, so that readers of the
  * log find the functions of addresses. The order of the calls has no meaning.
  *
- * EINVAL: the range has no addresses, the build-id is too long, or the path is null or too long.
- * ENOMEM. ENOSPC: the log has the greatest possible number of mappings. Readers then find no
- * mapping for times after `from_ns` of this mapping.
+ * EINVAL: `pid` is 0, the range has no addresses, the build-id is too long, or the path is null or
+ * too long. ENOMEM. ENOSPC: the log has the greatest possible number of mappings. Readers then find
+ * no mapping for times after `from_ns` of this mapping.
  */
 int posix_trace_compose_mapping_sized_np(struct posix_trace_composer_np *composer,
 					 const struct posix_trace_mapping_np *mapping,

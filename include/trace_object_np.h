@@ -55,8 +55,9 @@ extern "C" {
  * pointer  identifies the object; the library does not read the object
  * name     null or empty: the object has no name any more
  *
- * EINVAL: `kind` has another value. ENOSPC: the process has given 4096 names. ENOMEM: the process
- * has no memory for names.
+ * EINVAL: `kind` has another value. ENOSPC: the list of names is full. It has room for 4096 names;
+ * processes that inherit a stream share the list of their parent. ENOMEM: the process has no memory
+ * for names.
  */
 int posix_trace_object_np(int kind, const void *pointer, const char *name);
 

@@ -45,7 +45,7 @@ extern "C" {
 /* An active stream. The structure and all that it points to are valid during a call of visit(). */
 struct posix_trace_stream_np {
 	pid_t pid;   /* the traced process */
-	int ended;   /* whether pid has ended; POSIX_TRACE_PROCESS_ENDED_NP: members continue */
+	int ended;   /* POSIX_TRACE_PROCESS_*_NP: whether pid has ended; members may continue */
 	int waiting; /* not 0: pid does not use this library yet */
 	pid_t creator;       /* 0: in another pid namespace; or POSIX_TRACE_CREATOR_GONE_NP */
 	const pid_t *member; /* processes that inherited the stream and that the caller may see */
@@ -132,8 +132,8 @@ int posix_trace_snapshot_since_np(const struct posix_trace_stream_np *stream, in
  * report  called with `arg` for each fault of the file that this function or
  *         posix_trace_snapshot_np() finds; may be null
  *
- * EINVAL: the file is not a backing file, or `visit` is null. EIO: a part of the file cannot be
- * read. ENOMEM.
+ * EBADF: file_desc is not open. EINVAL: the file is not a backing file, or `visit` is null. EIO: a
+ * part of the file cannot be read. ENOMEM.
  */
 int posix_trace_observe_file_sized_np(
 	int file_desc, void (*visit)(void *arg, const struct posix_trace_stream_np *stream),

@@ -574,7 +574,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 
 /*
  * Words that are not fields. Their BYTES counts them in the upper bits of the sum, six bits for
- * each kind of word, because a schema has at most one of each kind.
+ * each kind of word. So the compiler can check that an event has at most one word of each kind.
  */
 #define POSIX_TRACE_LEVELS_()          0x10000000000ul
 #define POSIX_TRACE_SPANS_()           0x400000000000ul
