@@ -320,7 +320,8 @@ func (stream *Stream) Stop() error { return check("stop", C.posix_trace_stop(str
 // Flush writes the unread events to the log.
 func (stream *Stream) Flush() error { return check("flush", C.posix_trace_flush(stream.id)) }
 
-// Level excludes event types whose level, 1 to 5, is greater than max. 0 admits all types.
+// Level excludes event types whose level, 1 to 5, is greater than max. 0 admits the types of all
+// levels.
 func (stream *Stream) Level(max int) error {
 	return check("level", C.posix_trace_set_level_np(stream.id, C.int(max)))
 }
@@ -349,7 +350,7 @@ type Record struct {
 	TimeNs   int64 // CLOCK_REALTIME
 	Pid, Tid int
 	Fields   []Field
-	Message  string // empty if the schema has no @format
+	Message  string // at most 4095 bytes; empty if the schema has no @format
 	Data     []byte
 }
 

@@ -84,6 +84,7 @@ class Stream {
 }
 
 // A log. A loop over the log yields events with name, timeNs, pid, tid, fields, message and data.
+// A message is cut to 4095 bytes.
 class Log {
   #log;
   constructor(path) { this.#log = native.open(pathOf(path)); }

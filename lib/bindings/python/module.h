@@ -7,7 +7,8 @@
  * Errors   an error of the library raises OSError with the error number; a wrong argument raises
  *          TypeError, ValueError or OverflowError. While the process is not traced, the call of an
  *          event raises nothing, because it does not examine its arguments.
- * Threads  functions that may wait release the interpreter's lock. All other functions hold it.
+ * Threads  the methods start, stop, flush, clear, shutdown and read of a stream, which may wait,
+ *          release the interpreter's lock. All other functions hold it.
  */
 #ifndef PTX_BINDINGS_PYTHON_MODULE_H
 #define PTX_BINDINGS_PYTHON_MODULE_H

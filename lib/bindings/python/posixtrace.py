@@ -109,11 +109,12 @@ class Stream(_Stream):
     process pid.
 
     With a path, the stream writes its events into a log in this file. Without a path, each call of
-    read(timeout) returns one event. With inherited=True, the stream also traces the children that
-    the process creates by fork after that, as os.fork() and multiprocessing do. Only the process
-    that made the stream controls it: in a child, shutdown does nothing, and the other methods raise
-    OSError. Methods: start, stop, flush, clear, shutdown, level(1 to 5), exclude("io.*,!io.read")
-    and read(timeout). As a context manager, the object starts the stream and shuts it down.
+    read(timeout) returns one event, or None after that time in seconds. With inherited=True, the
+    stream also traces the children that the process creates by fork after that, as os.fork() and
+    multiprocessing do. Only the process that made the stream controls it: in a child, shutdown does
+    nothing, and the other methods raise OSError. Methods: start, stop, flush, clear, shutdown,
+    level(1 to 5), exclude("io.*,!io.read") and read(timeout). As a context manager, the object
+    starts the stream and shuts it down.
     """
 
     __slots__ = ()
@@ -138,7 +139,8 @@ class Stream(_Stream):
 class Log(_Log):
     """Log(path): the events of a log. Each loop over the log begins with the first event.
 
-    An event has name, time_ns, pid, tid, fields (a dictionary), message, data and address.
+    An event has name, time_ns, pid, tid, fields (a dictionary), message, data and address. A
+    message is cut to 4095 bytes.
     """
 
     __slots__ = ()

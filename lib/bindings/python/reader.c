@@ -50,7 +50,8 @@ bool ptx_record_ready(void)
 
 /*
  * Returns the name and the schema of an event type. Reads each of them only once, because they do
- * not change. Raises an exception and returns NULL if there is no memory.
+ * not change; but the schema for a stream is read again at each event until the type has one.
+ * Raises an exception and returns NULL if there is no memory.
  */
 static struct type *type_of(Reader *reader, trace_event_id_t id)
 {
@@ -389,7 +390,10 @@ static PyObject *stream_exclude(PyObject *self, PyObject *args)
 							  POSIX_TRACE_SET_EVENTSET), list);
 }
 
-/* read(timeout) returns the next event of a stream without a log, or None if none comes in time. */
+/*
+ * read(timeout) returns the next event of a stream without a log, or None if none comes within the
+ * time in seconds. The data of the event are cut to 4096 bytes.
+ */
 static PyObject *stream_read(PyObject *self, PyObject *args)
 {
 	Reader *reader = (Reader *)self;

@@ -276,8 +276,9 @@ impl Default for Site {
     }
 }
 
-/// Returns an event type as for a trace point of C: if the name has another schema already, the type
-/// is NAME.2, NAME.3 and so on. The unnamed user event, 63, is returned for a name with a NUL.
+/// Returns an event type as for a trace point of C: if the name has another schema already, the
+/// type is NAME.2, NAME.3 and so on. The unnamed user event, 63, is returned if the name or the
+/// schema has a NUL, or if the process has no more names.
 fn register(name: &str, schema: &str) -> c_uint {
     let (name, schema) = match (CString::new(name), CString::new(schema)) {
         (Ok(name), Ok(schema)) => (name, schema),
@@ -414,7 +415,8 @@ impl Stream {
         check(unsafe { sys::posix_trace_flush(self.id) })
     }
 
-    /// Excludes event types whose level, 1 to 5, is greater than `max`. 0 admits all types.
+    /// Excludes event types whose level, 1 to 5, is greater than `max`. 0 admits the types of all
+    /// levels.
     pub fn level(&self, max: i32) -> io::Result<()> {
         check(unsafe { sys::posix_trace_set_level_np(self.id, max) })
     }

@@ -89,7 +89,8 @@ pub struct Record {
     pub tid: i32,
     /// The fields, in the order of the schema.
     pub fields: Vec<(String, Value)>,
-    /// The message, if the schema has a @format.
+    /// The message, at most 4095 bytes of it, if the schema has a @format. None if the message is
+    /// empty.
     pub message: Option<String>,
     /// The data of the event as it was recorded.
     pub data: Vec<u8>,

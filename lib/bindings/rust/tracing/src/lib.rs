@@ -26,7 +26,9 @@
 //! event of a line determines the types of its fields. A field without a value in the first event
 //! has the type `str`. If a later event has no value for a field, the field is 0 or an empty text.
 //!
-//! While the process is not traced, values are not formatted. Recording never fails.
+//! While the process is not traced, the values of events are not formatted. A `Layer` formats the
+//! values of spans also then, because the process may be traced when a thread enters the span.
+//! Recording never fails.
 
 use std::collections::HashMap;
 use std::fmt::{Debug, Write};
