@@ -4,7 +4,8 @@
  *
  * A trace point shortens a payload of items that exceeds max-data-size. It cuts the payload between
  * two items, so that a reader can decode what remains. The row may be damaged, because it comes
- * from memory of the program: no item is trusted to be complete.
+ * from memory of the program: no item is trusted to be complete. An item of an unknown type counts
+ * as one byte.
  */
 #include "record/items.h"
 

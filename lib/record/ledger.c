@@ -49,7 +49,7 @@ static bool grow_threads(struct ptx_ledger *ledger, size_t count)
 }
 
 /*
- * Up to this number of threads, a linear search is fast enough. A program may start threads as long
+ * Below this number of threads, a linear search is fast enough. A program may start threads as long
  * as it runs, so the time of a search must not grow with their number.
  */
 #define FEW_ENOUGH 8

@@ -70,8 +70,9 @@ struct ptx_ledger {
 
 /*
  * Returns the line of a thread and makes it if it is new. Returns the line of pid 0 if memory is
- * short. With pid 0 the result is the line of all events without a known thread. The pointer is
- * valid until the next call. Entries keep their index.
+ * short or the ledger is a summary. With pid 0 the result is the line of all events without a known
+ * thread. The pointer is valid until the next call. Entries keep their index until
+ * ptx_ledger_drop_empty(), ptx_ledger_subtract() or ptx_ledger_copy() changes the lines.
  */
 struct ptx_ledger_line *ptx_ledger_thread(struct ptx_ledger *ledger, uint32_t pid, uint32_t tid,
 					  uint64_t thread);
@@ -88,11 +89,12 @@ const struct ptx_ledger_line *ptx_ledger_find(const struct ptx_ledger *ledger, u
 
 /*
  * A ledger of a time can be the sum of the ledgers of its parts. ptx_ledger_add() adds the columns
- * of `part`. ptx_ledger_subtract() subtracts them, and then closes the ledger as ptx_ledger_close()
- * does: the rest is the ledger of the other parts. The columns of the rest's total are exact. No
- * column becomes negative. If a line has less than the same line of `part`, other lines have more
- * by the same number, because the two ledgers do not have the same knowledge of types and threads.
- * The difference is then subtracted from the line of type 0 or of pid 0, or else from any lines.
+ * of `part`. ptx_ledger_subtract() subtracts them, closes the ledger as ptx_ledger_close() does,
+ * and removes the lines of threads without events: the rest is the ledger of the other parts. The
+ * columns of the rest's total are exact. No column becomes negative. If a line has less than the
+ * same line of `part`, other lines have more by the same number, because the two ledgers do not
+ * have the same knowledge of types and threads. The difference is then subtracted from the line of
+ * type 0 or of pid 0, or else from any lines.
  */
 void ptx_ledger_add(struct ptx_ledger *ledger, const struct ptx_ledger *part);
 void ptx_ledger_subtract(struct ptx_ledger *ledger, const struct ptx_ledger *part);

@@ -59,7 +59,8 @@ void ptx_mappings_fini(struct ptx_mappings *list);
 
 /*
  * Makes spans of notes: sets until_ns and `first`, removes the notes GONE, and sorts by process and
- * time. Call it once, after the last ptx_mappings_add().
+ * time. If there is a note GONE of pid 0, no span is left from its time on. Call it once, after the
+ * last ptx_mappings_add().
  */
 void ptx_mappings_settle(struct ptx_mappings *list);
 

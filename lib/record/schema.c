@@ -335,7 +335,10 @@ static bool take_field_names(struct parser *parser, struct posix_trace_field_np 
 	if (field->form != POSIX_TRACE_FORM_UNSIGNED_NP &&
 	    field->form != POSIX_TRACE_FORM_SIGNED_NP)
 		return schema_fault(parser, "values of this type have no names");
-	/* The name of a list begins with a letter, and a value with a digit or a sign. */
+	/*
+	 * The name of a list begins with a letter or an underscore, and the names of values with a
+	 * digit, a sign or a bar.
+	 */
 	skip_blanks(parser);
 	if (is_letter(*parser->at) ? !take_list_name(parser, &list)
 				   : !take_value_names(parser, &list))

@@ -19,7 +19,10 @@
 
 #define PTX_SCHEMA_BYTES (POSIX_TRACE_SCHEMA_MAX_NP + 1)
 
-/* A type of field as the text spells it. `size` is in bytes; 0: it varies. */
+/*
+ * A type of field as the text spells it. `size` is in bytes: 0 for str, and 4 for bytes, the size
+ * of the count.
+ */
 struct ptx_schema_type {
 	const char *name;
 	enum posix_trace_form_np form;
