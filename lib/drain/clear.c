@@ -83,9 +83,11 @@ static void clear_up_to(struct ptx_drain *drain, uint64_t limit)
 }
 
 /*
- * The caller has the stream's lock, and no other thread flushes meanwhile. The call allocates no
- * memory, so it cannot fail. It does not wait for writers. However fast the writers are, the call
- * removes a limited number of records, because source->published does not change during the call.
+ * The caller has the stream's lock, and no other thread flushes meanwhile. The call cannot fail: if
+ * there is no memory for the source of a ring, the reader removes the events of this ring later, up
+ * to the time drain->cleared. The call does not wait for writers. However fast the writers are, the
+ * call removes a limited number of records, because source->published does not change during the
+ * call.
  */
 void ptx_drain_clear(struct ptx_drain *drain)
 {

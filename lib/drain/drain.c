@@ -13,8 +13,9 @@
  * the stream (is a member) if it was stamped in a running phase. A gap is overwritten events, which
  * OVERFLOW and RESUME report. The survivor is the first event after a gap.
  *
- * The functions do not lock and do not wait; the caller has the stream's lock. Each loop over
- * shared memory has a bound here or in pass.c, so that no writer can make the loop endless.
+ * The functions do not lock and do not wait for writers; the caller has the stream's lock. Each
+ * loop over shared memory has a bound here or in pass.c, so that no writer can make the loop
+ * endless.
  */
 #include "drain/drain.h"
 

@@ -245,7 +245,10 @@ bool ptx_drain_is_outrun(const struct ptx_drain *drain);
  */
 void ptx_drain_consume(struct ptx_drain *drain, enum ptx_lost cause);
 
-/* Makes sources for this many rings. Returns false if memory is lacking. */
+/*
+ * Makes sources for this many rings, but for none behind the last ring that has a chunk. Returns
+ * false if memory is lacking.
+ */
 bool ptx_drain_sources(struct ptx_drain *drain, uint32_t rings);
 
 /* Examines all rings: claims new events and computes a new watermark. */
@@ -278,7 +281,8 @@ uint64_t ptx_drain_moment(const struct ptx_drain *drain, bool early);
 
 /*
  * If the region's state is FULL, adds a mark for this state. If the mark exists already and there
- * is room, restarts the stream (UFULL-08, UFULL-09).
+ * is room, restarts the stream (UFULL-08, UFULL-09). If the state is HELD, the stream becomes
+ * SUSPENDED instead.
  */
 void ptx_drain_sync(struct ptx_drain *drain);
 

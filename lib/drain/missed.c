@@ -10,8 +10,9 @@
 #include "ring/ring_write.h"
 
 /*
- * Each pass calls this function, so that status and ledger include the losses. The number in
- * *missed may be hostile, so it is only added and never used as an index or a size.
+ * Each pass over a stream with writers calls this function, so that status and ledger include the
+ * losses. The number in *missed may be hostile, so it is only added and never used as an index or a
+ * size.
  */
 void ptx_drain_missed(struct ptx_drain *drain)
 {

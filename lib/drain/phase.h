@@ -7,8 +7,9 @@
  * reader does not wait for ever for this writer. So the record may reach the drain after the marks
  * of younger starts and stops. Only the time of the record decides whether the record belongs to
  * the stream (ring/DESIGN 6), so the drain remembers the phases that it has passed. It remembers
- * only the youngest PTX_PHASES_KEPT phases, so that the memory is bounded. A record that is older
- * than all of them is delivered, because its writer saw the stream running.
+ * only the youngest PTX_PHASES_KEPT phases, so that the memory is bounded. If phases were
+ * forgotten, a record that is older than all the others is delivered, because its writer saw the
+ * stream running.
  *
  * Threads   the caller holds the stream's lock.
  */
@@ -39,7 +40,10 @@ struct ptx_phases {
 /* Notes that delivery has passed the mark with the time `from`, which begins the phase `phase`. */
 void ptx_phases_begin(struct ptx_phases *phases, uint64_t from, enum ptx_phase phase);
 
-/* Returns the phase at a time before the beginning of the present phase. */
+/*
+ * Returns the phase at a time before the beginning of the present phase: RUNNING if that phase was
+ * forgotten, STOPPED if the time is before the first phase.
+ */
 enum ptx_phase ptx_phases_before(const struct ptx_phases *phases, uint64_t ticks);
 
 #endif

@@ -13,8 +13,9 @@
 #include "record/eventset.h"
 
 /*
- * Adds an event to the queue. Returns NULL, and adds no event, if the filter rejects the type. The
- * bytes at `data` are not copied, so they must remain until the event is consumed.
+ * Adds an event to the queue. Returns NULL, and adds no event, if the filter rejects the type or
+ * the queue has no place. The bytes at `data` are not copied, so they must remain until the event
+ * is consumed.
  */
 static struct ptx_drain_event *synthetic_queue(struct ptx_drain *drain, unsigned type,
 					       uint64_t ticks, const void *data, size_t len)

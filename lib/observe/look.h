@@ -53,11 +53,11 @@ struct ptx_look *ptx_look_new(void);
 
 /*
  * Copy the state of all streams of the arena at `path`, or of the arena in an image. If `opener` is
- * not null, `path` must lead to the file that this opener had. If there is no
- * arena of this version, ptx_look_at() returns EINVAL and ptx_look_at_image() returns false. The
- * member is_foreign then shows whether there is an arena of another version. If a part cannot be
- * read, ptx_look_at() returns the error, for example EIO, because the list may lack streams. Other
- * errors are those of ptx_peer_arenas_peek().
+ * not null, `path` must lead to the file that this opener had. If there is no arena of this
+ * version, ptx_look_at() returns EINVAL and ptx_look_at_image() returns false. The member
+ * is_foreign then shows whether there is an arena of another version. If a part cannot be read,
+ * ptx_look_at() returns the error, for example EIO, because the list may lack streams. Other errors
+ * are those of ptx_peer_arenas_peek().
  */
 int ptx_look_at(struct ptx_look *look, const char *path, const struct ptx_opener *opener);
 bool ptx_look_at_image(struct ptx_look *look, const struct ptx_image *image);

@@ -37,7 +37,7 @@
  *
  * A writer inside a trace point holds the moment back, because its event is not published yet. If
  * it holds the moment back by more than HELD_BACK_NS, the copy waits for the writer: at most
- * INSIDE_NAPS pauses of INSIDE_NAP_NS, and INSIDE_NS_MAX in total.
+ * INSIDE_NS_MAX in each attempt, and INSIDE_NAPS pauses of INSIDE_NAP_NS in all attempts together.
  *
  * Without a barrier the moment is NO_BARRIER_NS earlier, because a store leaves a processor's
  * buffer within this time.
@@ -217,7 +217,10 @@ static int find_moment(struct ptx_taking *taking)
 	snapshot->moment = UINT64_MAX;
 	taking->late = ptx_clock_monotonic() + INSIDE_NS_MAX;
 	for (;;) {
-		/* An image without writers does not change, so its copy needs no moment. */
+		/*
+		 * An image without writers does not change, so its copy needs no moment. If this
+		 * process cannot read the stream's clock, the copy has no moment either.
+		 */
 		if (!taking->image->is_live || !ptx_clock_anchor_of(counter, &snapshot->now))
 			return 0;
 		err = look_at_writers(taking);

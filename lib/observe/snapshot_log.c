@@ -239,8 +239,8 @@ static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_l
 	for (size_t i = 0; i < lines->count; i++)
 		sum += line_at(lines, i)->lost[cause];
 	/*
-	 * If the sum is less than the total, ptx_ledger_close() counts the difference as
-	 * unattributed.
+	 * If the sum is less than the total, ptx_ledger_close() adds the difference to the line of
+	 * type 0 or of pid 0.
 	 */
 	if (sum <= total)
 		return;
@@ -319,7 +319,7 @@ static void snapshot_log_reconcile(const struct ptx_snapshot *snapshot, struct p
 	}
 	/* Now the equation holds, even if the number of recorded events is not exact. */
 	total->called = ptx_ledger_sum(total);
-	/* Computes `called` of every line, and the unattributed events. */
+	/* Computes `called` of every line, and completes the lines of type 0 and of pid 0. */
 	ptx_ledger_close(ledger);
 }
 

@@ -16,8 +16,10 @@
 
 /*
  * Writes the log to fd, which stays open. Events before since_ns, in nanoseconds of CLOCK_REALTIME,
- * are omitted from the log and from its ledger; *older becomes their number. With INT64_MIN no
- * event is omitted. Returns 0, or an error of ptx_log_create() or ptx_log_complete().
+ * are omitted from the log and from its ledger; *older becomes their number, which includes
+ * synthetic events. With INT64_MIN no event is omitted. Returns 0, ENOMEM, an error of
+ * ptx_log_create_beside(), or the first error of writing to the log. After an error of writing, the
+ * log is completed as far as possible.
  */
 int ptx_snapshot_log(struct ptx_snapshot *snapshot, int fd, int64_t since_ns, uint64_t *older);
 

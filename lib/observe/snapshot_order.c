@@ -326,8 +326,8 @@ static int find_links(struct order *order)
 
 		if (!snapshot_order_counts(order, i)) {
 			/*
-			 * The chunk was OPEN before the copy and has been overwritten since, so the
-			 * number of its records is unknown.
+			 * The chunk was OPEN before the copy and was overwritten or freed since, so
+			 * the number of its records is unknown.
 			 */
 			if (ptx_word_state(order->taking->word[i]) == PTX_CHUNK_OPEN)
 				order->snapshot->is_even = false;
@@ -345,8 +345,8 @@ static int find_links(struct order *order)
 }
 
 /*
- * Empties each ring that has no chunk in the copy. Such a ring has no unread events. Its member
- * `published` keeps the number of its records.
+ * Empties each ring that has no chunk in the copy. So the ring has no unread events in the copy.
+ * Its member `published` keeps the number of its records.
  */
 static void empty_rings(struct order *order)
 {

@@ -203,8 +203,9 @@ PTX_EXPORT int posix_trace_get_loginfo_sized_np(trace_id_t trid,
 }
 
 /*
- * Stores how many damaged parts were skipped so far. EINVAL: not an opened log, or a null
- * pointer. The count grows while damaged parts are reached.
+ * Stores how many damaged parts were skipped since the position was last moved to a time or to the
+ * beginning. The count grows while damaged parts are reached. EINVAL: not an opened log, or a null
+ * pointer.
  */
 PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 {
