@@ -123,8 +123,8 @@ const struct ptx_object *ptx_objects_find(const struct ptx_object *object, size_
 {
 	/*
 	 * Each step goes from a child to its parent: the child has the names that the parent had at
-	 * the time of the birth. Of these steps only the first, for the event's own process and its
-	 * birth, has the tolerance for early events.
+	 * the time of the birth. Only the first step, for the event's own process and its birth,
+	 * has the tolerance for early events.
 	 */
 	for (unsigned i = 0; count && i < GENERATIONS; i++) {
 		struct key thing = { pointer, pid, false, time_ns },
