@@ -165,34 +165,46 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 		ptx_log_tally_thread(tally, &table[source], run);
 }
 
-/* The sum of the columns stays the same (FORMAT L1). */
-static void format_tally_move(struct ptx_ledger_line *line, uint64_t events, enum ptx_lost cause)
+/*
+ * Moves events from reported to lost, as far as the line has so many, and returns the number of the
+ * other events. The sum of the columns stays the same (FORMAT L1).
+ */
+static uint64_t format_tally_move(struct ptx_ledger_line *line, uint64_t events,
+				  enum ptx_lost cause)
 {
-	line->reported -= events;
-	line->lost[cause] += events;
+	const uint64_t moved = events < line->reported ? events : line->reported;
+
+	line->reported -= moved;
+	line->lost[cause] += moved;
+	return events - moved;
 }
 
 /*
  * The ledger has every event of the tally as reported, because the drain counted each event when it
- * was appended. So no column becomes negative. ptx_ledger_thread() returns the line of no thread if
- * it has no memory for another line.
+ * was appended. If memory was short, the tally or the ledger has counted events without their
+ * thread. The line of a thread may then have fewer events than the tally moves. The rest is moved
+ * in the line of pid 0, and then in any lines, so that no column becomes negative and the columns
+ * of the lines add up to the total (FORMAT L2).
  */
 void ptx_log_tally_move(const struct ptx_log_tally *tally, struct ptx_ledger *ledger,
 			enum ptx_lost cause)
 {
+	uint64_t rest = tally->unattributed;
+
 	format_tally_move(&ledger->total, tally->events, cause);
 	for (unsigned type = 0; type < PTX_TYPE_MAX; type++)
 		format_tally_move(&ledger->type[type], tally->type[type], cause);
 	for (size_t i = 0; i < tally->threads; i++) {
 		const struct ptx_log_source *source = &tally->thread[i].source;
 
-		format_tally_move(
+		rest += format_tally_move(
 			ptx_ledger_thread(ledger, source->pid, source->tid, source->thread),
 			tally->thread[i].events, cause);
 	}
-	/* The events without a thread belong to the ledger's line of no thread. */
-	if (tally->unattributed)
-		format_tally_move(ptx_ledger_thread(ledger, 0, 0, 0), tally->unattributed, cause);
+	if (rest)
+		rest = format_tally_move(ptx_ledger_thread(ledger, 0, 0, 0), rest, cause);
+	for (size_t i = 0; i < ledger->threads && rest; i++)
+		rest = format_tally_move(&ledger->thread[i].line, rest, cause);
 }
 
 /*

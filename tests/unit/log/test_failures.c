@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "log/format_tally.h"
 #include "unit/log/budget.h"
 #include "unit/log/sample.h"
 
@@ -216,6 +217,43 @@ START_TEST(clear_that_fails_is_made_good_by_the_next_write)
 }
 END_TEST
 
+/*
+ * A tally or a ledger that had no memory for a thread has its events without the thread. The other
+ * one may know the thread. No column becomes negative, and the threads add up to the total.
+ */
+START_TEST(events_whose_thread_has_no_line_are_moved_in_other_lines)
+{
+	const struct ptx_log_source source = { .pid = 7, .tid = 8, .thread = 9 };
+	struct ptx_ledger ledger;
+	struct ptx_log_tally tally;
+	uint64_t reported = 0, lost = 0;
+
+	ptx_ledger_init(&ledger);
+	ptx_log_tally_init(&tally);
+	ledger.total.reported = ledger.type[64].reported = 5;
+	tally.events = tally.type[64] = 3;
+	if (_i == 0) { /* the ledger knows the thread */
+		ptx_ledger_thread(&ledger, source.pid, source.tid, source.thread)->reported = 5;
+		tally.unattributed = 3;
+	} else { /* the tally knows the thread */
+		ptx_ledger_thread(&ledger, 0, 0, 0)->reported = 5;
+		ptx_log_tally_thread(&tally, &source, 3);
+	}
+	ptx_log_tally_move(&tally, &ledger, PTX_LOST_LOG_OVERWRITTEN);
+	ck_assert_uint_eq(ledger.total.reported, 2);
+	ck_assert_uint_eq(ledger.type[64].lost[PTX_LOST_LOG_OVERWRITTEN], 3);
+	for (size_t i = 0; i < ledger.threads; i++) {
+		ck_assert_uint_le(ledger.thread[i].line.reported, 5);
+		reported += ledger.thread[i].line.reported;
+		lost += ledger.thread[i].line.lost[PTX_LOST_LOG_OVERWRITTEN];
+	}
+	ck_assert_uint_eq(reported, 2);
+	ck_assert_uint_eq(lost, 3);
+	ptx_log_tally_fini(&tally);
+	ptx_ledger_fini(&ledger);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -227,6 +265,7 @@ static Suite *build(void)
 	tcase_add_test(tc, where_a_file_cannot_be_reopened_o_append_works_with_policy_append_only);
 	tcase_add_test(tc, a_full_device_refuses_the_log);
 	tcase_add_test(tc, clear_that_fails_is_made_good_by_the_next_write);
+	tcase_add_loop_test(tc, events_whose_thread_has_no_line_are_moved_in_other_lines, 0, 2);
 	return suite;
 }
 
