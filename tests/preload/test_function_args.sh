@@ -25,10 +25,12 @@ cat >"$tmp/args.c" <<'C'
 enum color { RED, GREEN, BLUE = 7 };
 enum bits { READ = 1, WRITE = 2, EXECUTE = 4 };
 enum below { NONE = -1, SOME = 3 };
+enum hour { H0, H1, H2, H3, H4, H5, H6, H7, H8, H9, H10, H11, H12, H13, H14, H15, H16, H17, H18, H19, H20, H21, H22, H23, H24, H25, H26 };
 struct pair { int x, y; };
 struct large { long a[5]; };
 APART int parse_line(const char *line, int n) { KEEP; return line ? (int)strlen(line) - n : -1; }
 APART enum color paint(enum color color, enum bits bits, enum below below) { KEEP; return BLUE; }
+APART int turn(enum hour hour) { KEEP; return hour + 1; }
 APART bool is_odd(uint8_t value, bool invert) { KEEP; return (value & 1) != invert; }
 APART double half(double a, float b) { KEEP; return a / 2 + b; }
 APART float quarter(float a) { KEEP; return a / 4; }
@@ -182,4 +184,5 @@ run 2 record -o "$log" --args "$tmp/args"
 check "--args needs --function" has err '--args'
 run 0 list --probes "$tmp/args"
 check "list says what is described" has out 'parse_line(const char \*line, int n)  --args: str line; s32 n; s32 return$'
+check "an enumeration has its first 24 names" has out 'turn(enum hour hour)  --args: u32 hour{0=H0,1=H1,.*,22=H22,23=H23}; s32 return$'
 finish

@@ -235,8 +235,9 @@ static bool is_power(int64_t value)
 }
 
 /*
- * Writes the names of an enumeration. The names are written as names of bits if each value is one
- * bit and the enumeration has more than two values. Returns whether a value is negative.
+ * Writes the names of an enumeration. The names are written as names of bits if each value is 0 or
+ * one bit, and more than two values are not 0. Names that a schema cannot contain are omitted.
+ * Returns whether a value is negative.
  */
 static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
 {
@@ -266,7 +267,7 @@ static bool put_enumeration(Dwarf_Die *type, char *text, size_t bytes)
 				values += value != 0;
 				continue;
 			}
-			if (names++ == NAMES_MAX || strpbrk(name, ";,{}|=@\"\\ ") ||
+			if (names++ >= NAMES_MAX || strpbrk(name, ";,{}|=@\"\\ ") ||
 			    strlen(name) > POSIX_TRACE_FIELD_NAME_MAX_NP)
 				continue;
 			len += (size_t)snprintf(text + len, bytes - len, "%s%" PRId64 "=%s",
@@ -467,8 +468,9 @@ static bool is_used_name(const struct arguments *arguments, const char *name)
 }
 
 /*
- * Appends a field. If the name is missing, the field is called arg2, for example. If the name is in
- * use, it gets an underscore. A field that does not fit is omitted.
+ * Appends a field. If the name is missing or cannot be the name of a field, the field is called
+ * arg2, for example. If the name is in use, it gets an underscore. If this name is in use, too, or
+ * if the field does not fit, the field is omitted, and the function returns false.
  */
 static bool add_field(struct arguments *arguments, const char *name, unsigned number,
 		      const char *type, const struct shim_plan_argument *argument)
@@ -542,7 +544,8 @@ static bool add_parameter(struct arguments *arguments, Dwarf_Die *die, unsigned 
 
 /*
  * Appends the result. The name of its field is "return". No parameter can have this name, because
- * it is a keyword of C. A structure, or a result of more than 8 bytes, gets no field.
+ * it is a keyword of C. A structure, or a result of more than 8 bytes, gets no field. A
+ * floating-point number gets a field only if the shim records the call.
  */
 static void add_result(struct arguments *arguments, Dwarf_Die *type, enum arguments_way way)
 {
