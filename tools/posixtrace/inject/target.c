@@ -120,7 +120,10 @@ static void put_advice(char *to, size_t bytes, pid_t pid, const char *option, ch
 			 option, (unsigned long long)limit.hard);
 }
 
-/* Returns how many descriptors the process can still open, or SIZE_MAX if that is unknown. */
+/*
+ * Returns how many descriptors the process can still open, or SIZE_MAX if that is unknown or
+ * unlimited.
+ */
 static size_t free_descriptors(pid_t pid, struct limit limit)
 {
 	struct dirent *entry;
@@ -214,8 +217,7 @@ const char *target_short_limit(pid_t pid, uint64_t room)
 
 /*
  * Returns whether a process shares its memory with its parent, as a child of vfork() does. If the
- * kernel does not answer, the process may share the memory if a thread of its parent waits as in
- * vfork().
+ * kernel does not answer, the function returns whether a thread of the parent waits as in vfork().
  */
 static bool shares_memory(pid_t pid, const char *status)
 {

@@ -158,7 +158,10 @@ static inline bool kernel_has_traps(const struct kernel_plan *plan)
 	return plan->traps && (plan->traps->traps || plan->traps->is_forced);
 }
 
-/* Returns whether the log is written again at the end, with events of the kernel or with stacks. */
+/*
+ * Returns whether the log is written again at the end, with events of the kernel or with stacks.
+ * The function ignores plan->traps, whose functions also need such a log: see enter_allow_traps().
+ */
 static inline bool kernel_weaves(const struct kernel_plan *plan)
 {
 	return kernel_is_wanted(plan) || kernel_has_calls(plan) || plan->stack.globs;

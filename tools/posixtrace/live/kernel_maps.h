@@ -51,7 +51,7 @@ void kernel_maps_take(struct kernel_maps *maps, const struct perf_event_header *
 
 /*
  * Notes the files that a running process has mapped, from /proc, since the kernel reports only
- * later mappings. If they cannot be read, nothing is noted.
+ * later mappings. If the files cannot be read, nothing is noted.
  */
 void kernel_maps_read(struct kernel_maps *maps, pid_t pid, int64_t time_ns);
 

@@ -4,8 +4,8 @@
  *
  * The event of a call is recorded when the function returns. The shim also notes active calls in a
  * memory file of this process. struct shim_open_head in patch_plan.h describes the file. Each call
- * that is in the file at the end becomes an event func.open in the log. The file is hostile,
- * because traced processes can write to it.
+ * that is in the file at the end, and has no event in the log, becomes an event func.open. The file
+ * is hostile, because traced processes can write to it.
  */
 #ifndef POSIXTRACE_LIVE_OPEN_CALLS_H
 #define POSIXTRACE_LIVE_OPEN_CALLS_H

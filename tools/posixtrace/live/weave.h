@@ -91,8 +91,8 @@ int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_reco
  */
 int weave_calls_types(struct weave *weave);
 /*
- * Examines a record, which may be the begin of a process. It must be called once for each record
- * of a system call, also while the stream does not run.
+ * Examines a record of a system call. Such a record may also report the begin of a process. The
+ * caller must pass each such record once, also while the stream does not run.
  */
 void weave_calls_note(struct weave *weave, const struct kernel_item *item);
 /* Appends the event of the record that was examined last, if this record becomes an event. */

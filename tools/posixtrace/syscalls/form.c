@@ -65,7 +65,7 @@ static const struct form_row *find_row(const char *call, bool is_32bit)
 	return NULL;
 }
 
-/* Returns the text of a schema of the library, or NULL if it has no such type. */
+/* Returns the text of the schema of a type, or NULL if the library has no such type. */
 static const char *library_schema(const char *type)
 {
 	for (size_t i = 0; i < sizeof(library) / sizeof(library[0]); i++)
@@ -210,7 +210,10 @@ static uint64_t piece_number(const unsigned char *piece, size_t len, size_t offs
 	return number;
 }
 
-/* Returns a struct timespec or timeval as nanoseconds, or -1 if the piece does not have it. */
+/*
+ * Returns a struct timespec or timeval as nanoseconds, or -1 if the piece does not have it. If the
+ * seconds are negative, the result is 0; if they are too many for the result, it is INT64_MAX.
+ */
 static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 {
 	int64_t seconds, parts;
@@ -348,7 +351,7 @@ static void put_texts(char *schema, size_t room, const struct form_row *row)
 
 /*
  * Returns the type with this name, and makes it at its first use. Returns NULL if the type is not
- * wanted, or if memory is lacking.
+ * wanted, if its schema is too long, or if memory is lacking.
  */
 static struct form_type *make_type(struct forms *forms, const char *name,
 				   const struct form_row *row, bool is_library)
@@ -473,8 +476,8 @@ static bool is_creating(uint64_t flags)
 }
 
 /*
- * Evaluates a source of form_rows.h that is a number. The operator % keeps each index within its
- * array, whatever the row contains.
+ * Evaluates a source of form_rows.h that is a number. The operator % keeps each argument's number
+ * within the array of arguments. A row with c0 is not permitted.
  */
 static int64_t number_from(const struct making *making, const char *source)
 {

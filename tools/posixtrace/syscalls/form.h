@@ -4,8 +4,8 @@
  *
  * A call that the preload library records, too, becomes an event of the same type with the same
  * fields, so that readers need no special case. Every other call becomes an event sys.NAME. Its
- * fields are the time, the error, the result and the arguments, which have the names that the
- * kernel gives them.
+ * fields are the time, the error and the result, the arguments with the names that the kernel gives
+ * them, and at most two texts to which arguments point.
  *
  * Threads  one thread uses these functions.
  */
@@ -57,8 +57,8 @@ void forms_plan(const struct forms *forms, struct syscalls_plan plan[SYSCALLS_PL
 
 /*
  * Returns the type of the event that a call becomes. Returns NULL if events of this type are not
- * wanted, or if memory is lacking. If as_sys is true, the type is sys.NAME. "piece" points to the
- * pieces of the record, and "bytes" is their total length.
+ * wanted, if the schema of the type is too long, or if memory is lacking. If as_sys is true, the
+ * type is sys.NAME. "piece" points to the pieces of the record, and "bytes" is their total length.
  */
 struct form_type *forms_type(struct forms *forms, const struct syscalls_record *record,
 			     const unsigned char *piece, size_t bytes, bool as_sys);

@@ -468,7 +468,8 @@ uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses whi
 
 /*
  * Reads up to the writer's place. The lower 30 bits of a record's header are its length. The
- * highest bit is set while the kernel writes the record.
+ * highest bit is set while the kernel writes the record, and the next bit if the record was
+ * discarded.
  */
 void syscalls_look(struct syscalls *syscalls,
 		   void (*take)(void *arg, const struct syscalls_record *record,

@@ -222,9 +222,10 @@ static void write_call(struct program *p, const int *map, enum syscalls_kind kin
 /* ------------------------------------------------------------------ the programs */
 
 /*
- * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. This
- * member has the same place in all kernels that have the functions used here. If the map has no
- * room for the call, the call is lost, because the program of exits does not find it.
+ * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. Before
+ * Linux 5.11 this member has another place, and the program takes 32-bit calls for 64-bit calls. If
+ * the map has no room for the call, the call is lost, because the program of exits does not find
+ * it.
  */
 void program_enter(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -277,7 +278,8 @@ void program_enter(struct program *p, const int *map, const struct program_field
 /*
  * Writes the call when it returns. A negative result cannot be used as a length, so 0 is used
  * instead. If a thread was in a call when the recording began, the map has no entry for this call,
- * and the call is left out. Calls that never return are left out, too.
+ * and the call is left out. A call that never returns has at most the record that program_enter()
+ * writes.
  */
 void program_exit(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -313,7 +315,8 @@ void program_exit(struct program *p, const int *map, const struct program_fields
 /*
  * Writes a record when a traced process creates a thread or a process. The program runs in the
  * creating thread. If "follow" is true, it adds a new process to the traced processes before the
- * new process runs, so that no call is missed.
+ * new process runs, so that no call is missed. If the map of traced processes has no room, the new
+ * process is not traced.
  */
 void program_new(struct program *p, const int *map, const struct program_fields *fields,
 		 bool follow)

@@ -6,10 +6,11 @@
  * In this way the tool can trace processes that the preload library cannot enter: static programs,
  * programs of Go or with other C libraries, and 32-bit programs. The processes are not stopped or
  * changed. The BPF programs keep a set of process IDs. When a traced process creates a child, the
- * programs add the child before it runs, if SYSCALLS_FOLLOW is set. A call becomes one record when
- * it returns. Texts and structs are copied from the memory of the process at this time, so the
- * copies include the results that the kernel has stored there. Another thread of the process may
- * change the memory during the call.
+ * programs add the child before it runs, if SYSCALLS_FOLLOW is set. A call becomes a record when it
+ * returns. A call that may not return, such as exit, also becomes a record when it begins. When a
+ * record is made, texts and structs are copied from the memory of the process. So the copies in a
+ * record of a return include the results that the kernel has stored there. Another thread of the
+ * process may change the memory during the call.
  *
  * The kernel removes everything when the descriptors are closed, even if this process is killed.
  * While the programs are attached, every system call of every process on the machine is slower.

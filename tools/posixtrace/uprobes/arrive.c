@@ -127,8 +127,9 @@ static int found_at(size_t offset)
 }
 
 /*
- * Adds a register of the thread to register 3. The value's plan has the register's number and its
- * shift.
+ * Adds a register of the thread to register 3. The plans of the values have the number of the
+ * register at the offset "number", and its shift at the offset "shift". If "shift" is 0, the
+ * register is not shifted.
  */
 static void add_part(struct program *p, int number, int shift)
 {
@@ -220,7 +221,7 @@ static void find_value(struct program *p, int i)
 
 /*
  * These functions do the same as copy_register() and copy_memory(), but for a record that is in the
- * ring.
+ * ring. keep_memory() takes the address from a register of the thread.
  */
 static void keep_register(struct program *p, int reg, size_t member)
 {

@@ -239,7 +239,8 @@ static int attach_place(struct uprobes *uprobes, const struct batch *batch, size
 
 /*
  * Attaches each place by an event of its own. The function first raises the limit of descriptors as
- * far as this process may. Returns 0, or an error number if the kernel accepted no place.
+ * far as this process may. Returns 0, or an error number if the kernel accepted no place or if a
+ * resource is lacking.
  */
 static int attach_events(struct uprobes *uprobes, const struct batch *batch)
 {

@@ -5,8 +5,9 @@
  * Records may be missing, because the kernel had no room for them, and the program may use its
  * stacks in unusual ways. So a single record does not prove that a call is over. A call that seems
  * to be over is kept as doubtful. If a return of this call is recorded later, the call was not
- * over. Otherwise it is reported when a new call uses its place in the stack, or at the end of its
- * thread.
+ * over. Otherwise it is reported when a new call uses its place in the stack, or when its stack is
+ * closed: at the end of the thread, of the process or of the recording, or when the process
+ * executes a program.
  */
 #include "uprobes/match.h"
 
@@ -427,9 +428,10 @@ static void match_trap(struct match *match, const struct syscalls_record *record
 }
 
 /*
- * Reports the calls of a stack as calls that can no longer end, the deepest first, and removes the
- * stack. A later stack uses its element of the array. So memory is needed only for the threads and
- * goroutines that exist at one time.
+ * Reports the calls of a stack, the doubtful ones first and of each kind the deepest first. Then
+ * removes the stack. A later stack uses its element of the array, so memory is needed only for the
+ * stacks that exist at one time. The stack of a goroutine remains until its process ends or
+ * executes a program. A later goroutine with the same address uses this stack.
  */
 static void close_stack(struct match *match, uint32_t index, uint64_t now_ns)
 {
@@ -472,9 +474,9 @@ static void close_thread(struct match *match, pid_t pid, pid_t tid, uint64_t now
 }
 
 /*
- * Copies the stack of a thread that calls fork(2), because the child is in the same functions. The
- * copied calls count for the depths of the child's later calls. They are reported only for the
- * parent, even if the child returns from them.
+ * Copies the active calls of a thread that calls fork(2), because the child is in the same
+ * functions. The copied calls count for the depths of the child's later calls. They are reported
+ * only for the parent, even if the child returns from them.
  */
 static void fork_stack(struct match *match, const struct syscalls_record *record)
 {

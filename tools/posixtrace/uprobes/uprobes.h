@@ -104,7 +104,8 @@ struct uprobes {
 
 /*
  * Returns NULL if this process may use such places, otherwise the reason. To find this out, the
- * function loads a program into the kernel, and removes it at once.
+ * function begins a recording of this process without system calls, loads a program into the
+ * kernel, and removes everything at once.
  */
 const char *uprobes_refusal(void);
 
@@ -115,8 +116,8 @@ const char *uprobes_refusal(void);
  * other places follow. Later calls with other structures add further places to the same recording.
  * The places of one file without values form a group, and those with values form another one. If
  * the kernel refuses some places of a group, they are counted. If it refuses all places of a group,
- * that is an error, and the later groups are not added. The caller must call uprobes_end() in any
- * case.
+ * or if memory or descriptors are lacking, that is an error, and the later groups are not added.
+ * The caller must call uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
