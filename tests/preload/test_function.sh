@@ -269,6 +269,49 @@ for how in segv kill _exit exit exec child "segv x" "exit x"; do
 	check "$how: they nest" has out '^main;outer;inner '
 done
 
+# With several logs: the process of the first log is killed in its functions, the other process ends in
+# its functions when the third log has begun.
+cat >"$tmp/logs.c" <<'C'
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+volatile int count;
+__attribute__((noinline)) void begun(const char *log)
+{
+	for (int i = 0; access(log, F_OK) && i < 1200; i++)
+		usleep(50000);
+}
+__attribute__((noinline)) void killed(void) { count++; raise(SIGKILL); count++; }
+__attribute__((noinline)) void stays(char **log) { begun(log[2]); _exit(0); }
+int main(int argc, char **argv)
+{
+	pid_t child = fork();
+
+	if (!child)
+		killed();
+	waitpid(child, NULL, 0);
+	if (argc > 2)
+		begun(argv[1]);
+	stays(argv);
+	return 0;
+}
+C
+# shellcheck disable=SC2086
+$cc -O1 -w -o "$tmp/logs" "$tmp/logs.c" || exit 99
+rm -f "$tmp"/each.*
+run 0 record -q --wait -o "$tmp/each.ptl" --rotate-time 100ms --trace process --function '*@logs' "$tmp/logs" \
+	"$tmp/each.0002.ptl" "$tmp/each.0003.ptl"
+run 0 latency -e func.open "$tmp"/each.*.ptl
+check "several logs: the functions that have not returned are in a log" test \
+	"$(awk '/killed|stays|main/ { print $1 $NF }' "$tmp/out" | sort | tr '\n' ' ')" = "1killed 1stays 2main "
+run 0 dump --raw "$tmp"/each.000[12].ptl
+check "several logs: it is the last log" lacks out func.open
+for each in "$tmp"/each.*.ptl; do check "$each is sound" "$posixtrace" verify "$each"; done
+first_ns() { "$posixtrace" dump --json "$@" | sed -n 's/.*"ns":"\([0-9]*\)".*/\1/p' | head -n 1; }
+check "several logs: a killed process has left its functions when it was killed" test \
+	"$(first_ns -e func.open "$tmp/each.0003.ptl")" -lt "$(first_ns --system "$tmp/each.0002.ptl")"
+
 # Wrong values of the option.
 run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"
 check "no match is an error" has err 'no function of .*asm and its libraries matches'

@@ -165,19 +165,20 @@ static int trace_into(const struct capture_plan *plan, struct patches *functions
 	 * have to read a long log, and meanwhile the kernel's memory would become full.
 	 */
 	kernel_stop(kernel);
-	if (capture_grows(plan))
+	if (capture_keeps(plan))
 		open_calls_read(&open, functions->open_file - 1);
 	processes_complete(&result->processes, &capture, rotation);
 	if (capture.budget && !plan->quiet)
 		budget_say(capture.budget);
 	completed = capture_finish(&capture);
-	open_calls_pass(&open, kernel, file->fd);
+	open_calls_pass(&open, kernel, rotation);
 	open_calls_fini(&open);
 	completed = tool_worse(completed, kernel_weave(kernel, file,
 							  (struct kernel_meanwhile){ NULL, NULL }));
 	/* The result is read from the log, which now also has the events of the last flush. */
 	completed = tool_worse(completed, capture_read_back(plan, file->path, capture.limit,
 							    file->fd, &result->capture));
+	capture_add_lost(&result->capture, kernel_uncounted(kernel));
 	completed = tool_worse(completed, rotation_add(rotation, &result->capture));
 	/* The trace has ended well, but its log is not whole. */
 	if (completed && !status)

@@ -373,6 +373,12 @@ void capture_add(struct capture_result *to, const struct capture_result *result)
 	to->shim.holds += result->shim.holds;
 }
 
+void capture_add_lost(struct capture_result *to, uint64_t events)
+{
+	to->ledger.called += events;
+	to->ledger.lost[POSIX_TRACE_LOST_FLUSH_ERROR_NP] += events;
+}
+
 /*
  * Prints the patterns that matched nothing. If the recording has several logs, an event of the type
  * may be in any of them, so the function prints nothing.

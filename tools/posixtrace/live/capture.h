@@ -103,12 +103,6 @@ static inline bool capture_keeps(const struct capture_plan *plan)
 	return plan->stream_policy != POSIX_TRACE_LOOP && plan->log_policy == POSIX_TRACE_APPEND;
 }
 
-/* Returns whether capture_keeps() is true and the whole recording has one log. */
-static inline bool capture_grows(const struct capture_plan *plan)
-{
-	return capture_keeps(plan) && !rotation_is_wanted(&plan->rotate);
-}
-
 struct capture {
 	const struct capture_plan *plan;
 	struct admit admit;
@@ -191,6 +185,8 @@ int capture_read_back(const struct capture_plan *plan, const char *path, const c
  */
 int capture_read_log(const char *path, int fd, struct capture_result *result);
 void capture_add(struct capture_result *to, const struct capture_result *result);
+/* Adds events that could not be written to any log. */
+void capture_add_lost(struct capture_result *to, uint64_t events);
 
 /*
  * The state of the stream that this process has created, as an observer sees it. The process

@@ -173,6 +173,9 @@ struct kernel_anchor {
 	int64_t realtime_ns, monotonic_ns;
 };
 
+/* The events that the kernel's records become, by the event type that has their losses. */
+enum kernel_group { KERNEL_GROUP_RECORDS, KERNEL_GROUP_CALLS, KERNEL_GROUP_TRAPS, KERNEL_GROUPS };
+
 /* The records that become events of one log, with their stacks. All zeros: none. */
 struct kernel_period {
 	struct kernel_store store;
@@ -185,6 +188,8 @@ struct kernel_period {
 	uint64_t lost_memory;   /* this process had no room */
 	uint64_t lost_syscalls, lost_traps;
 	uint64_t lost_calls;    /* calls of functions for which this process had no memory */
+	/* events of the periods before, whose logs could not be written again */
+	uint64_t unwritten[KERNEL_GROUPS];
 };
 
 struct callers;
@@ -300,11 +305,18 @@ struct kernel_meanwhile {
  * Ends the period of a log, and writes a new log with the events of the complete log, the stacks
  * that were requested, and the events of the kernel. The new log replaces the old one, and *file is
  * then the new file. Returns TOOL_OK. If it fails, it prints the error, leaves the log unchanged,
- * and returns another status. If there is nothing to add, or if the log cannot be opened, the
+ * and returns another status. The ledger of the next log that can be written then has the events
+ * and the losses of the period. If there is nothing to add, or if the log cannot be opened, the
  * function leaves the log unchanged and returns TOOL_OK. If the recording goes on in a next log,
  * meanwhile.call() serves it, and must call kernel_look(). Otherwise meanwhile.call is NULL.
  */
 struct outfile;
 int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_meanwhile meanwhile);
+
+/*
+ * Returns the number of the kernel's events that are lost, and that no ledger has: the last
+ * kernel_weave() failed.
+ */
+uint64_t kernel_uncounted(const struct kernel *kernel);
 
 #endif

@@ -156,6 +156,7 @@ bool kernel_store_keep(struct kernel_store *store, const struct kernel_record *r
 		.time_ns = record->time_ns, .at = (uint32_t)store->used, .kind = record->kind,
 	};
 	store->used += bytes;
+	store->kept++;
 	return true;
 }
 
@@ -343,6 +344,7 @@ void kernel_reader_skip(struct kernel_reader *reader)
 {
 	struct kernel_input *input = &reader->input[0];
 
+	reader->taken++;
 	input->begin += input->item_bytes;
 	if (input->begin < input->end || input->left) {
 		reader->err = load_item(reader->store, input);
@@ -362,5 +364,5 @@ void kernel_reader_end(struct kernel_reader *reader)
 		if (reader->input[i].room)
 			free(reader->input[i].buffer);
 	free(reader->input);
-	*reader = (struct kernel_reader){ .inputs = 0 };
+	*reader = (struct kernel_reader){ .taken = reader->taken };
 }

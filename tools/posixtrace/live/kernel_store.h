@@ -59,6 +59,7 @@ struct kernel_store {
 	} *run;
 	size_t runs;
 	uint64_t bytes;        /* of the file */
+	uint64_t kept;         /* records */
 	int fd;                /* only valid if has_file */
 	bool has_file, has_failed;
 };
@@ -79,6 +80,7 @@ struct kernel_reader {
 	struct kernel_input *input; /* the open runs, as a heap: the first has the next record */
 	size_t inputs;
 	size_t next;                /* index of the first run that was not opened */
+	uint64_t taken;             /* records that were skipped; kernel_reader_end() keeps it */
 	int err;
 };
 

@@ -223,6 +223,8 @@ static void read_types(struct scan *scan, trace_id_t trid)
 	trace_event_id_t id;
 	int end;
 
+	scan->call_types = 0;
+	scan->ended = 0;
 	if (posix_trace_schema_parse_np(SHIM_CALL_FIELDS, &scan->call_schema))
 		return;
 	while (!posix_trace_eventtypelist_getnext_id(trid, &id, &end) && !end) {
@@ -358,20 +360,32 @@ static void pass_all(struct open_calls *calls, struct scan *scan, struct kernel 
 	}
 }
 
-void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log)
+/* The callback of rotation_each(): examines one log. */
+static void read_log(void *arg, int fd)
 {
-	struct scan *scan;
+	struct scan *scan = arg;
 	trace_id_t trid;
 
-	if (!calls->calls || posix_trace_open_np(log, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+	if (posix_trace_open_np(fd, POSIX_TRACE_OPEN_SALVAGE_NP, &trid))
+		return;
+	read_types(scan, trid);
+	scan_log(scan, trid);
+	posix_trace_close(trid);
+}
+
+/* A process may have ended in an earlier log, so all logs are read. */
+void open_calls_pass(struct open_calls *calls, struct kernel *kernel, const struct rotation *logs)
+{
+	struct scan *scan;
+
+	if (!calls->calls)
 		return;
 	qsort(calls->call, calls->calls, sizeof(*calls->call), by_depth);
 	scan = calloc(1, sizeof(*scan));
 	if (scan) {
 		scan->calls = calls;
 		if (list_processes(scan)) {
-			read_types(scan, trid);
-			scan_log(scan, trid);
+			rotation_each(logs, read_log, scan);
 			set_ends(scan);
 			pass_all(calls, scan, kernel);
 		}
@@ -379,7 +393,6 @@ void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log)
 		free(scan->call);
 	}
 	free(scan);
-	posix_trace_close(trid);
 }
 
 void open_calls_fini(struct open_calls *calls)

@@ -11,6 +11,7 @@
 #define POSIXTRACE_LIVE_OPEN_CALLS_H
 
 #include "live/kernel.h"
+#include "live/rotation.h"
 
 struct open_calls {
 	struct open_call *call;
@@ -28,10 +29,11 @@ int open_calls_make(void);
 void open_calls_read(struct open_calls *calls, int fd);
 
 /*
- * Adds the calls that have no event in the log to the events of the kernel, so that kernel_weave()
- * writes them into the log, too. "log" is the complete log.
+ * Adds the calls that have no event in the logs to the events of the kernel, so that kernel_weave()
+ * writes them into the last log, too. The last log must be complete.
  */
-void open_calls_pass(struct open_calls *calls, struct kernel *kernel, int log);
+void open_calls_pass(struct open_calls *calls, struct kernel *kernel,
+		     const struct rotation *logs);
 void open_calls_fini(struct open_calls *calls);
 
 #endif

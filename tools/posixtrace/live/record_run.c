@@ -4,8 +4,10 @@
  * end of the program and the time limit arrive in one loop (base/until.h).
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -13,6 +15,8 @@
 
 #include "base/out.h"
 #include "base/outfile.h"
+#include "base/path.h"
+#include "base/procfile.h"
 #include "base/say.h"
 #include "base/tool.h"
 #include "base/until.h"
@@ -232,13 +236,35 @@ static void process_ended(struct run *run)
 }
 
 /*
+ * Returns whether all children of this process are guardians of streams. A guardian is an orphan,
+ * too, so it is a child of this process if it began after prctl(2), such as that of a further log,
+ * or if this process is the init process of a container. Returns false if the kernel does not show
+ * the children.
+ */
+static bool has_only_guardians(void)
+{
+	char path[64], list[PROCFILE_BYTES], program[PATH_MAX], *end;
+	long child;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	if (!procfile_read(path, list, sizeof(list)))
+		return false;
+	for (char *at = list; (child = strtol(at, &end, 10)) > 0; at = end)
+		if (!procfile_program((pid_t)child, program, sizeof(program)) ||
+		    strcmp(path_last(program), "posixtrace-guardian") != 0)
+			return false;
+	return true;
+}
+
+/*
  * Returns true if the program or process, which has ended, has no descendants left. Descendants of
  * a program are children of this process as soon as their own parents have ended. Descendants of
  * another process are the members of the stream, which they have inherited.
  */
 static bool has_no_children(struct run *run)
 {
-	return has_program(run) ? reap_children(run) : capture_look_at_own().members == 0;
+	return has_program(run) ? reap_children(run) || has_only_guardians() :
+				  capture_look_at_own().members == 0;
 }
 
 /* Waits for the next event and returns true if the trace is over. */
@@ -396,7 +422,7 @@ static int complete_log(struct run *run)
 	 * have to read a long log, and the kernel's memory would become full meanwhile.
 	 */
 	kernel_stop(&run->kernel);
-	if (capture_grows(run->plan))
+	if (capture_keeps(run->plan))
 		open_calls_read(&open, run->functions->open_file - 1);
 	discard_unwanted(run);
 	processes_complete(&run->processes, &run->capture, &run->rotation);
@@ -405,12 +431,13 @@ static int complete_log(struct run *run)
 	if (run->capture.budget && !run->plan->quiet)
 		budget_say(run->capture.budget);
 	status = capture_finish(&run->capture);
-	open_calls_pass(&open, &run->kernel, run->file.fd);
+	open_calls_pass(&open, &run->kernel, &run->rotation);
 	open_calls_fini(&open);
 	status = tool_worse(status, kernel_weave(&run->kernel, &run->file,
 						 (struct kernel_meanwhile){ NULL, NULL }));
 	status = tool_worse(status, capture_read_back(run->plan, run->file.path,
 						      run->capture.limit, run->file.fd, &result));
+	capture_add_lost(&result, kernel_uncounted(&run->kernel));
 	status = tool_worse(status, rotation_add(&run->rotation, &result));
 	/*
 	 * With --quiet the result is printed only if events were lost, if losses are not known, or
@@ -632,9 +659,9 @@ static int trace_child(struct run *run, struct launch *launch, sigset_t *set)
 		process_say_why(launch->pid, err);
 	} else if (!capture_begin(&run->capture, run->plan, run->file.fd)) {
 		/*
-		 * Orphans become children of this process from now on. The stream's guardian does
-		 * not become a child of this process, because the guardian became an orphan before
-		 * this call.
+		 * Orphans become children of this process from now on. The guardian of the first
+		 * log does not become a child of this process, because it became an orphan before
+		 * this call. The guardians of further logs do: has_only_guardians().
 		 */
 		if (run->record->wait_for_children)
 			prctl(PR_SET_CHILD_SUBREAPER, 1);

@@ -9,6 +9,7 @@
  * missing events as lost.
  */
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace_np.h>
@@ -22,6 +23,37 @@
 #include "live/stack_unwind.h"
 #include "live/weave.h"
 #include "log/lost_pairs.h"
+
+/* ------------------------------------------------------------------ the new log */
+
+int weave_compose(struct weave *weave, const struct posix_trace_event_np *event)
+{
+	if (!weave->err)
+		weave->err = posix_trace_compose_event_np(weave->to, event);
+	return 0;
+}
+
+/*
+ * If the list of mappings is full, this is no error. The log then has the names of fewer functions.
+ */
+int weave_compose_mapping(struct weave *weave, const struct posix_trace_mapping_np *mapping)
+{
+	int err = weave->err ? 0 : posix_trace_compose_mapping_np(weave->to, mapping);
+
+	if (err && err != ENOSPC)
+		weave->err = err;
+	return 0;
+}
+
+int weave_compose_type(struct weave *weave, const char *name, const char *schema,
+		       trace_event_id_t *id)
+{
+	if (!weave->err)
+		weave->err = posix_trace_compose_name_np(weave->to, name, id);
+	if (!weave->err)
+		posix_trace_compose_schema_np(weave->to, *id, schema);
+	return 0;
+}
 
 /* ------------------------------------------------------------------ names, lists, threads */
 
@@ -43,16 +75,11 @@ static int copy_types(struct weave *weave)
 			break;
 		if (posix_trace_eventid_get_name(weave->from, id, name))
 			continue;
-		err = posix_trace_compose_name_np(weave->to, name, &id);
-		if (err || posix_trace_eventid_get_schema_np(weave->from, id, schema,
-							     sizeof(schema)))
-			continue;
-		err = weave_stacked_type(weave, id, name, schema);
-		/*
-		 * The result is ignored, because a text that is not a schema has no meaning in the
-		 * old log either.
-		 */
-		posix_trace_compose_schema_np(weave->to, id, schema);
+		*schema = '\0';
+		if (!posix_trace_eventid_get_schema_np(weave->from, id, schema, sizeof(schema)))
+			err = weave_stacked_type(weave, id, name, schema);
+		if (!err)
+			err = weave_compose_type(weave, name, schema, &id);
 	}
 	return err ? err : weave_types(weave);
 }
@@ -63,27 +90,21 @@ static int copy_lists(struct weave *weave)
 	struct posix_trace_object_np object;
 	int end = 0, err = posix_trace_object_rewind_np(weave->from);
 
-	while (!err) {
+	while (!err && !weave->err) {
 		err = posix_trace_object_getnext_np(weave->from, &object, &end);
 		if (err || end)
 			break;
-		err = posix_trace_compose_object_np(weave->to, &object);
+		weave->err = posix_trace_compose_object_np(weave->to, &object);
 	}
-	if (!err)
-		err = kernel_frames_names(weave->kernel->frames, weave->to);
+	if (!weave->err)
+		weave->err = kernel_frames_names(weave->kernel->frames, weave->to);
 	for (size_t i = 0; !err && i < weave->mappings; i++) {
 		struct posix_trace_mapping_np mapping = weave->mapping[i];
 
 		weave_traps_identify(weave, &mapping);
-		err = posix_trace_compose_mapping_np(weave->to, &mapping);
+		err = weave_compose_mapping(weave, &mapping);
 	}
-	if (!err)
-		err = weave_traps_mappings(weave);
-	/*
-	 * If the list of mappings is full, this is no error. The log then has the names of fewer
-	 * functions.
-	 */
-	return err == ENOSPC ? 0 : err;
+	return err ? err : weave_traps_mappings(weave);
 }
 
 int weave_by_thread(const void *a, const void *b)
@@ -233,7 +254,8 @@ static int copy_events(struct weave *weave)
  * threads nor the types of lost records are known. Lost system calls and functions count for types
  * of their own. Other lost records count for sched.out with --sched, and for cpu.sample without it.
  * A switch that the kernel did not record does not count as lost, because the log has an event
- * sched.gap for it.
+ * sched.gap for it. The cause of events of earlier logs that could not be written again is an error
+ * of the flush.
  */
 static int count_lost(struct weave *weave)
 {
@@ -251,6 +273,11 @@ static int count_lost(struct weave *weave)
 		{ period->lost_syscalls, POSIX_TRACE_LOST_STREAM_FULL_NP, weave->lost_call },
 		{ period->lost_traps, POSIX_TRACE_LOST_STREAM_FULL_NP, call },
 		{ period->lost_calls, POSIX_TRACE_LOST_NO_MEMORY_NP, call },
+		{ period->unwritten[KERNEL_GROUP_RECORDS], POSIX_TRACE_LOST_FLUSH_ERROR_NP,
+		  record },
+		{ period->unwritten[KERNEL_GROUP_CALLS], POSIX_TRACE_LOST_FLUSH_ERROR_NP,
+		  weave->lost_call },
+		{ period->unwritten[KERNEL_GROUP_TRAPS], POSIX_TRACE_LOST_FLUSH_ERROR_NP, call },
 	};
 	int err = 0;
 
@@ -262,6 +289,46 @@ static int count_lost(struct weave *weave)
 						  rows[i].type, NULL);
 	}
 	return err;
+}
+
+/*
+ * Passes the losses of a period whose log could not be written again, and its events, to the
+ * present period. If the records could not be read to the end, each of the rest counts as an event
+ * of the first group that is recorded. Returns the number of events.
+ */
+static uint64_t pass_unwritten(struct weave *weave)
+{
+	struct kernel *kernel = weave->kernel;
+	const struct kernel_period *from = weave->period;
+	struct kernel_period *to = &kernel->period;
+	const enum kernel_group first =
+		kernel_is_wanted(&kernel->plan) ? KERNEL_GROUP_RECORDS :
+		kernel_has_calls(&kernel->plan) ? KERNEL_GROUP_CALLS : KERNEL_GROUP_TRAPS;
+	const uint64_t rest = from->store.kept - weave->reader.taken;
+	uint64_t events = rest;
+
+	to->lost_full += from->lost_full;
+	to->lost_memory += from->lost_memory;
+	to->lost_syscalls += from->lost_syscalls;
+	to->lost_traps += from->lost_traps;
+	to->lost_calls += from->lost_calls;
+	to->unwritten[first] += rest;
+	for (size_t i = 0; i < KERNEL_GROUPS; i++) {
+		to->unwritten[i] += from->unwritten[i] + weave->put[i];
+		events += weave->put[i];
+	}
+	return events;
+}
+
+uint64_t kernel_uncounted(const struct kernel *kernel)
+{
+	const struct kernel_period *period = &kernel->period;
+	uint64_t events = period->lost_full + period->lost_memory + period->lost_syscalls +
+			  period->lost_traps + period->lost_calls;
+
+	for (size_t i = 0; i < KERNEL_GROUPS; i++)
+		events += period->unwritten[i];
+	return events;
 }
 
 /* ------------------------------------------------------------------ the log */
@@ -286,14 +353,16 @@ static int weave_begin(struct weave *weave, int fd)
 	origin.clock_hz = info.clock_hz;
 	memcpy(origin.host, info.host, sizeof(origin.host));
 	memcpy(origin.clock, info.clock, sizeof(origin.clock));
-	err = posix_trace_compose_np(fd, &attr, &origin, &weave->to);
+	if (fd >= 0)
+		weave->err = posix_trace_compose_np(fd, &attr, &origin, &weave->to);
 	posix_trace_attr_destroy(&attr);
-	return err;
+	return 0;
 }
 
 /*
  * Writes everything. Names and lists precede the events, since readers need them with the first
- * event. The ledger is last. Returns 0 or an error number.
+ * event. The ledger is last. Returns 0 or an error number. If fd is -1, the new log could not be
+ * created, and weave->err is the reason.
  */
 static int weave_all(struct weave *weave, int fd)
 {
@@ -313,13 +382,16 @@ static int weave_all(struct weave *weave, int fd)
 	if (!err)
 		weave_calls_complete(weave);
 	if (!err)
+		err = weave->err;
+	if (!err)
 		err = lost_pairs(weave->to, weave->from);
 	if (!err)
 		err = count_lost(weave);
 	if (!err)
 		err = posix_trace_get_status(weave->from, &status);
 	if (err) {
-		posix_trace_compose_abandon_np(weave->to);
+		if (weave->to)
+			posix_trace_compose_abandon_np(weave->to);
 		return err;
 	}
 	/* The status of a stream shows whether events were lost, so lost kernel events change
@@ -336,18 +408,18 @@ static int replace_log(struct weave *weave, struct outfile *file)
 	struct outfile made = { .fd = -1 };
 	/* There are copies of stacks only with --stack or --sample-stack. */
 	const bool has_copies = kernel->plan.stack.globs || weave->period->copies;
-	int err, status = outfile_create(&made, file->path, OUTFILE_REPLACE);
+	const int status = outfile_create(&made, file->path, OUTFILE_REPLACE);
+	int err = weave_maps_begin(weave);
 
 	if (status)
-		return status;
-	err = weave_maps_begin(weave);
+		weave->err = EIO;
 	if (!err && has_copies)
 		err = weave_maps_modules(weave);
 	if (!err && has_copies &&
 	    !(weave->unwinder = stack_unwinder_begin(weave->module, weave->modules)))
 		err = ENOMEM;
 	if (!err)
-		err = weave_all(weave, made.fd);
+		err = weave_all(weave, status ? -1 : made.fd);
 	stack_unwinder_end(weave->unwinder);
 	kernel_reader_end(&weave->reader);
 	weave_calls_end(weave);
@@ -357,9 +429,11 @@ static int replace_log(struct weave *weave, struct outfile *file)
 	free(weave->kernel_id);
 	free(weave->probe_id);
 	free(weave->thread);
-	if (err)
+	if (err && !status)
 		say("%s: it has no events of the kernel and no stacks: %s", file->path,
 		    say_strerror(err));
+	if (status)
+		return status;
 	/* The old log exists until the new one has its name. */
 	if (err || outfile_keep(&made)) {
 		outfile_drop(&made);
@@ -376,7 +450,8 @@ int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_mean
 	struct kernel_period period;
 	struct weave weave = { .kernel = kernel, .period = &period, .meanwhile = meanwhile,
 			       .runs = kernel->runs };
-	int status = TOOL_OK;
+	int status = TOOL_OK, err;
+	uint64_t events;
 
 	kernel_cut(kernel, goes_on, &period);
 	kernel_states_clean(&kernel->states);
@@ -386,11 +461,18 @@ int kernel_weave(struct kernel *kernel, struct outfile *file, struct kernel_mean
 	 */
 	kernel->runs = goes_on;
 	/* A damaged log is not written again. capture_read_back() reports it. */
-	if ((kernel->is_active || period.calls || kernel->plan.stack.globs) &&
-	    !posix_trace_open(file->fd, &weave.from)) {
-		status = replace_log(&weave, file);
-		posix_trace_close(weave.from);
-		kernel->runs = weave.runs;
+	if (kernel->is_active || period.calls || kernel->plan.stack.globs) {
+		err = posix_trace_open(file->fd, &weave.from);
+		if (!err) {
+			status = replace_log(&weave, file);
+			posix_trace_close(weave.from);
+			kernel->runs = weave.runs;
+		}
+		events = err || status ? pass_unwritten(&weave) : 0;
+		if (events)
+			say("%s: %" PRIu64 " event%s of the kernel %s lost%s", file->path, events,
+			    events == 1 ? "" : "s", events == 1 ? "is" : "are",
+			    goes_on ? "; the ledger of the next log has them" : "");
 	}
 	kernel_period_fini(&period);
 	if (goes_on)

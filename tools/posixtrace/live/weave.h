@@ -24,6 +24,11 @@ enum weave_stacked { WEAVE_NO_STACK, WEAVE_NO_FIELD, WEAVE_STACKED };
  * The state of one copy. "reader" returns the records that have not become events yet.
  * kernel_weave() closes the log "from". The last call of the composer frees "to", even if that call
  * fails.
+ *
+ * "err" is the first error of the new log, which is then abandoned. The records are read to the
+ * end nevertheless: they are counted, and they change the states of threads and processes, which
+ * the next logs need. So the functions that append to the new log do nothing after an error, and
+ * return 0.
  */
 struct weave {
 	struct kernel *kernel;
@@ -33,7 +38,10 @@ struct weave {
 	struct kernel_meanwhile meanwhile;
 	int64_t served_ns;  /* when meanwhile was called last: a time of until_now_ns() */
 	trace_id_t from;
-	struct posix_trace_composer_np *to;
+	struct posix_trace_composer_np *to; /* NULL: none */
+	int err;
+	uint64_t put[KERNEL_GROUPS]; /* the kernel's events so far, without states and stacks */
+	enum kernel_group group;     /* of the present record */
 	/* kernel_id has an element for each kernel.type */
 	trace_event_id_t id[WEAVE_TYPES], *kernel_id;
 	trace_event_id_t *probe_id; /* an element for each kernel.plan.traps->type */
@@ -58,6 +66,17 @@ struct weave {
 	bool has_lost;     /* events of the kernel are lost */
 	trace_event_id_t lost_call; /* the type for which lost system calls count */
 };
+
+/* These functions append to the new log. */
+int weave_compose(struct weave *weave, const struct posix_trace_event_np *event);
+int weave_compose_mapping(struct weave *weave, const struct posix_trace_mapping_np *mapping);
+/*
+ * Stores the number of a type in *id, and adds the type if the log lacks it. If the log already has
+ * the type with another schema, or if the schema is no schema, the type keeps the schema that it
+ * has.
+ */
+int weave_compose_type(struct weave *weave, const char *name, const char *schema,
+		       trace_event_id_t *id);
 
 /*
  * Adds the names and schemas of the event types. Returns 0 or an error number, as weave_record()

@@ -465,13 +465,7 @@ static int add_types(struct weave *weave)
 		type->id = 0;
 		if (!type->is_used)
 			continue;
-		err = posix_trace_compose_name_np(weave->to, type->name, &type->id);
-		/*
-		 * The result is ignored, because the log may already have the type with the schema
-		 * of another version.
-		 */
-		if (!err)
-			posix_trace_compose_schema_np(weave->to, type->id, type->text);
+		err = weave_compose_type(weave, type->name, type->text, &type->id);
 	}
 	return err;
 }
@@ -500,12 +494,9 @@ int weave_calls_types(struct weave *weave)
 		err = add_types(weave);
 	if (!err)
 		err = begin_pass(all);
-	if (!err && weave->period->lost_syscalls) {
-		err = posix_trace_compose_name_np(weave->to, "sys.call", &weave->lost_call);
-		if (!err)
-			err = posix_trace_compose_schema_np(weave->to, weave->lost_call,
-							    "ns time; errno error");
-	}
+	if (!err && (weave->period->lost_syscalls || weave->period->unwritten[KERNEL_GROUP_CALLS]))
+		err = weave_compose_type(weave, "sys.call", "ns time; errno error",
+					 &weave->lost_call);
 	return err;
 }
 

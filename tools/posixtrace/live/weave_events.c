@@ -61,24 +61,14 @@ int weave_types(struct weave *weave)
 		if (i == WEAVE_CALL ? !kernel->traps : i == WEAVE_OPEN ? !weave->period->calls :
 		    !kernel->is_active && !kernel->plan.stack.globs)
 			continue;
-		err = posix_trace_compose_name_np(weave->to, types[i].name, &weave->id[i]);
-		if (!err)
-			err = posix_trace_compose_schema_np(weave->to, weave->id[i], schema);
+		err = weave_compose_type(weave, types[i].name, schema, &weave->id[i]);
 	}
 	weave->kernel_id = calloc(kernel->types + 1, sizeof(*weave->kernel_id));
 	if (!weave->kernel_id)
 		return ENOMEM;
-	for (size_t i = 0; !err && i < kernel->types; i++) {
-		err = posix_trace_compose_name_np(weave->to, kernel->type[i].name,
-						  &weave->kernel_id[i]);
-		if (!err)
-			/*
-			 * The result is ignored. If the type has no schema, readers show the data
-			 * as bytes.
-			 */
-			posix_trace_compose_schema_np(weave->to, weave->kernel_id[i],
-						      kernel->type[i].schema);
-	}
+	for (size_t i = 0; !err && i < kernel->types; i++)
+		err = weave_compose_type(weave, kernel->type[i].name, kernel->type[i].schema,
+					 &weave->kernel_id[i]);
 	if (!err)
 		err = weave_traps_types(weave);
 	return err ? err : weave_calls_types(weave);
@@ -115,7 +105,8 @@ static int put_as(struct weave *weave, trace_event_id_t id, const struct kernel_
 
 	if (weave->is_ending && event.time_ns > weave->end_ns)
 		event.time_ns = weave->end_ns;
-	return posix_trace_compose_event_np(weave->to, &event);
+	weave->put[weave->group]++;
+	return weave_compose(weave, &event);
 }
 
 int weave_put(struct weave *weave, trace_event_id_t id, const struct kernel_record *record,
@@ -344,9 +335,12 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	unsigned char data[2 * sizeof(uint32_t) + STACK_FRAMES * sizeof(*frame)];
 	struct posix_trace_event_np of = *event;
 
-	/* Processes may have equal stacks, but each has functions of its own. */
-	int err = weave_maps_process(weave, event->info.posix_pid, event->time_ns);
+	int err;
 
+	if (weave->err)
+		return 0;
+	/* Processes may have equal stacks, but each has functions of its own. */
+	err = weave_maps_process(weave, event->info.posix_pid, event->time_ns);
 	if (!err)
 		err = weave_jit_stack(weave, number, event->info.posix_pid, event->time_ns);
 
@@ -363,7 +357,7 @@ int weave_stack(struct weave *weave, uint32_t number, const struct posix_trace_e
 	of.info.posix_truncation_status = POSIX_TRACE_NOT_TRUNCATED;
 	of.data = data;
 	of.data_len = 2 * sizeof(number) + bytes;
-	return posix_trace_compose_event_np(weave->to, &of);
+	return weave_compose(weave, &of);
 }
 
 /* Appends a sample whose stack is in period.stacks. Before the sample, appends its stack. */
@@ -534,7 +528,19 @@ int weave_states(struct weave *weave)
 				 sizeof(uint64_t));
 		err = weave_events_put(weave, WEAVE_STATE, &of, 0, data.byte, data.len);
 	}
+	/* The next log begins with states of its own, so these events are never lost. */
+	memset(weave->put, 0, sizeof(weave->put));
 	return err;
+}
+
+/* Returns the group whose losses include the event of a record. */
+static enum kernel_group group_of(const struct kernel_item *item)
+{
+	const uint32_t type = item->record.kind == KERNEL_EVENT ? item->event.type : 0;
+
+	return item->record.kind == KERNEL_CALL || type == KERNEL_TYPE_TRAP ||
+	       type == KERNEL_TYPE_PROBE ? KERNEL_GROUP_TRAPS :
+	       type == KERNEL_TYPE_CALL ? KERNEL_GROUP_CALLS : KERNEL_GROUP_RECORDS;
 }
 
 /*
@@ -553,6 +559,7 @@ int weave_record(struct weave *weave, const struct kernel_item *item)
 	const struct kernel_record *record = &item->record;
 	int err;
 
+	weave->group = group_of(item);
 	if (record->kind == KERNEL_CALL)
 		return put_open(weave, record);
 	/*

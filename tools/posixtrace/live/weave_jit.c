@@ -103,7 +103,7 @@ static int add_function(struct weave *weave, pid_t pid, struct jit_function *fun
 		.until_ns = function->until_ns,
 	};
 	char path[sizeof(JIT_PREFIX) + JIT_NAME_MAX];
-	int len, err;
+	int len;
 
 	function->is_written = true;
 	/* Before function->from_ns, the addresses may have been those of another function. */
@@ -113,10 +113,9 @@ static int add_function(struct weave *weave, pid_t pid, struct jit_function *fun
 	if (weave->jit->functions == FUNCTIONS_MAX || (size_t)len >= NAMES_MAX - weave->jit->bytes)
 		return 0;
 	mapping.path = path;
-	err = posix_trace_compose_mapping_np(weave->to, &mapping);
 	weave->jit->functions++;
 	weave->jit->bytes += (size_t)len + 1;
-	return err == ENOSPC ? 0 : err;
+	return weave_compose_mapping(weave, &mapping);
 }
 
 int weave_jit_address(struct weave *weave, pid_t pid, uint64_t address, int64_t time_ns,

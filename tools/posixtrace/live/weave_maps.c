@@ -200,14 +200,12 @@ static int add_mapping(struct weave *weave, const struct posix_trace_mapping_np 
 {
 	struct weave_maps *maps = weave->maps;
 	const size_t bytes = mapping->path ? strlen(mapping->path) + 1 : 0;
-	int err;
 
 	if (maps->mappings == MAPPINGS_MAX || bytes > PATHS_MAX - maps->bytes)
 		return 0;
 	maps->mappings++;
 	maps->bytes += bytes;
-	err = posix_trace_compose_mapping_np(weave->to, mapping);
-	return err == ENOSPC ? 0 : err;
+	return weave_compose_mapping(weave, mapping);
 }
 
 /* Makes the mapping of a note. */

@@ -57,17 +57,19 @@ int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event)
 	struct posix_trace_event_np of = *event;
 	unsigned char *data;
 	uint32_t number;
-	int err = weave_jit_address(weave, event->info.posix_pid,
-				    (uintptr_t)event->info.posix_prog_address, event->time_ns,
-				    false);
+	int err;
 
+	if (weave->err)
+		return 0;
+	err = weave_jit_address(weave, event->info.posix_pid,
+				(uintptr_t)event->info.posix_prog_address, event->time_ns, false);
 	if (err)
 		return err;
 	if (id >= weave->types || weave->stacked[id] == WEAVE_NO_STACK)
-		return posix_trace_compose_event_np(weave->to, event);
+		return weave_compose(weave, event);
 	of.data_len = stack_unwind_fields(event);
 	if (weave->stacked[id] == WEAVE_NO_FIELD)
-		return posix_trace_compose_event_np(weave->to, &of);
+		return weave_compose(weave, &of);
 	data = malloc(sizeof(number) + of.data_len);
 	if (!data)
 		return ENOMEM;
@@ -79,7 +81,7 @@ int weave_stacked(struct weave *weave, const struct posix_trace_event_np *event)
 	of.data = data;
 	of.data_len += sizeof(number);
 	if (!err)
-		err = posix_trace_compose_event_np(weave->to, &of);
+		err = weave_compose(weave, &of);
 	free(data);
 	return err;
 }

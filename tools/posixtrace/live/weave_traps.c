@@ -33,7 +33,7 @@ static int put_module(struct weave *weave, const struct kernel_module *module,
 		memcpy(mapping.build_id, file->id, file->id_len);
 		if (posix_trace_mapping_find_np(weave->from, pid, mapping.start,
 						module->from_ns, &known))
-			err = posix_trace_compose_mapping_np(weave->to, &mapping);
+			err = weave_compose_mapping(weave, &mapping);
 	}
 	return err;
 }
@@ -78,13 +78,7 @@ int weave_traps_types(struct weave *weave)
 	for (size_t i = 0; i < types && !err; i++) {
 		const struct traps_type *type = &kernel->plan.traps->type[i];
 
-		err = posix_trace_compose_name_np(weave->to, type->name, &weave->probe_id[i]);
-		/*
-		 * The result is ignored, because the shim may already have described the type, by
-		 * the same plan.
-		 */
-		if (!err)
-			posix_trace_compose_schema_np(weave->to, weave->probe_id[i], type->schema);
+		err = weave_compose_type(weave, type->name, type->schema, &weave->probe_id[i]);
 	}
 	return err;
 }
