@@ -119,6 +119,8 @@ type io.read fd fd; errno error
 type io.dup errno error; fd fd; fd copy; x32 flags
 type process.child s32 pid; s32 parent
 type process.fork ns time; s32 child; errno error
+type process.vchild s32 pid; s32 parent
+type process.vfork ns time; s32 child; errno error
 type process.start s32 pid; s32 parent; str program
 type io.freopen ns time; fd fd; errno error; ptr file; fd old; str mode; str path
 type io.close_range ns time; errno error; u32 first; u32 last; x32 flags
@@ -323,6 +325,41 @@ read fd=4 </d>
 read fd=3
 EOF
 same "fork, numbers of processes, threads"
+
+# The events of a child of vfork() have the thread of the parent, but the child has a table of its own. It
+# keeps this table when it executes a program. Another thread of the parent goes on meanwhile.
+names_of >"$tmp/got" <<'EOF'
+io.open 1 1 1000 1 3 0 -100 0 /a
+process.vchild 1 1 1010 2 1
+io.read 1 1 1011 3 0
+io.close 1 1 1012 0 3 0
+io.open 1 1 1013 0 3 0 -100 0 /b
+io.dup 1 1 1014 0 3 5 0
+io.read 1 1 1015 5 0
+io.read 1 9 1016 3 0
+io.read 1 9 1017 5 0
+process.vfork 1 1 1020 11 2 0
+io.read 1 1 1021 3 0
+io.read 1 1 1022 5 0
+process.start 2 2 1023 2 1 executed
+io.read 2 2 1024 3 0
+io.read 2 2 1025 5 0
+EOF
+cat >"$tmp/expected" <<'EOF'
+open fd=3
+read fd=3 </a>
+close fd=3 </a>
+open fd=3
+dup fd=3 </b> copy=5
+read fd=5 </b>
+read fd=3 </a>
+read fd=5
+read fd=3 </a>
+read fd=5
+read fd=3 </b>
+read fd=5 </b>
+EOF
+same "vfork"
 
 # Losses whose time is unknown, and a log without close: no names.
 names_of >"$tmp/got" <<'EOF'

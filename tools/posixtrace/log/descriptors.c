@@ -20,6 +20,7 @@
 #include "log/logfile.h"
 #include "log/opened.h"
 #include "log/program.h"
+#include "log/vforks.h"
 
 #define RANGE_FDS 65536 /* note_close_range() considers only descriptors with lesser numbers */
 #define TYPES 4096 /* greater ids of types are ignored; the preload library has fewer types */
@@ -30,6 +31,7 @@ struct names {
 	/* used during the scan: the stream's filter now removes events of closes or copies */
 	bool is_filtered;
 	struct changes changes;
+	struct vforks vforks;
 	pid_t older_pid;       /* the last process of note_older() */
 	uint8_t is_used[RANGE_FDS / 8]; /* one bit for each number that got a name in any process */
 };
@@ -84,6 +86,7 @@ void descriptors_free(struct descriptors *d)
 		free(d->schema[i]);
 	if (d->names && --d->names->users == 0) {
 		changes_fini(&d->names->changes);
+		vforks_fini(&d->names->vforks);
 		free(d->names);
 	}
 	free(d);
@@ -307,6 +310,23 @@ static void note_process(struct descriptors *d, const struct seen *seen)
 		add_process(d, seen->event->time_ns, pid, parent, EXECUTED, STARTS);
 }
 
+/* Notes the begin of a child of vfork(), which has a copy of the descriptors. */
+static void note_vchild(struct descriptors *d, const struct seen *seen)
+{
+	const int64_t pid = descriptors_number(seen, "pid", 0);
+
+	note_process(d, seen);
+	if (pid > 0 && pid <= INT32_MAX)
+		vforks_begin(&d->names->vforks, seen->event, (pid_t)pid);
+}
+
+/* Notes the return of vfork(). */
+static void note_vfork(struct descriptors *d, const struct seen *seen)
+{
+	note_fork(d, seen);
+	vforks_end(&d->names->vforks, seen->event);
+}
+
 /*
  * Notes the end of a process, by its own last event or by an event of its parent or the recorder.
  * After a call of exit(), handlers run, so only _exit() is an end.
@@ -454,10 +474,10 @@ static const struct {
 	{ "net.socket", note_socket, { "fd", "other" } }, { "net.bind", note_address, { NULL } },
 	{ "net.connect", note_address, { NULL } }, { "net.accept", note_address, { "accepted" } },
 	{ "io.fcntl", note_fcntl, { NULL } }, { "process.start", note_process, { NULL } },
-	{ "process.child", note_process, { NULL } }, { "process.vchild", note_process, { NULL } },
+	{ "process.child", note_process, { NULL } }, { "process.vchild", note_vchild, { NULL } },
 	{ "process.end", note_death, { NULL } }, { "process.exit", note_death, { NULL } },
 	{ "posixtrace_ended", note_death, { NULL } },
-	{ "process.fork", note_fork, { NULL } }, { "process.vfork", note_fork, { NULL } },
+	{ "process.fork", note_fork, { NULL } }, { "process.vfork", note_vfork, { NULL } },
 	{ "io.pipe", note_other, { "fd", "write" } }, { "io.memfd_create", note_other, { "fd" } },
 	{ "io.eventfd", note_other, { "fd" } }, { "io.timerfd_create", note_other, { "fd" } },
 	{ "io.signalfd", note_other, { "fd" } }, { "net.epoll_create", note_other, { "fd" } },
@@ -607,6 +627,10 @@ static void descriptors_scan(struct descriptors *d)
 		unsigned index = id < TYPES ? d->type[id] : 0;
 
 		note_stream(d, &event);
+		/* The events of vfork() belong to the thread itself. */
+		if (index && notes[index - 1].note != note_vfork &&
+		    notes[index - 1].note != note_vchild)
+			event.info.posix_pid = vforks_present(&d->names->vforks, &event);
 		if (index)
 			descriptors_note(
 				d, index - 1,
@@ -699,6 +723,7 @@ static void read_all(struct descriptors *d)
 			descriptors_scan(other);
 	}
 	changes_sort(&names->changes);
+	vforks_sort(&names->vforks);
 }
 
 /* Returns whether the field of these events is a descriptor that did not exist before. */
@@ -714,7 +739,7 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 			     const char *field, int64_t fd)
 {
 	trace_event_id_t id = event->info.posix_event_id;
-	struct change key = { .time_ns = event->time_ns, .pid = (int32_t)event->info.posix_pid };
+	struct change key = { .time_ns = event->time_ns };
 	const struct change *change;
 	struct seen seen = { .event = event };
 	unsigned index;
@@ -725,6 +750,7 @@ const char *descriptors_find(struct descriptors *d, const struct posix_trace_eve
 		read_all(d);
 	if (!d->names)
 		return NULL;
+	key.pid = (int32_t)vforks_process(&d->names->vforks, event);
 	key.fd = (int32_t)fd;
 	index = id < TYPES ? d->type[id] : 0;
 	if (index && is_made(index - 1, field))
