@@ -4,6 +4,7 @@
  *
  * Bytes that a terminal could obey become escapes: data come from files and from other processes.
  */
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -100,19 +101,23 @@ static void put_duration(struct ptx_text *text, uint64_t ns)
 }
 
 /*
- * Appends a floating-point number with few digits if that is exact enough to read the same number
- * again, and otherwise with more digits.
+ * Appends a floating-point number with the fewest digits from which the same number is read
+ * again.
  */
 static void put_float(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
 	const bool is_float = value->field->type == POSIX_TRACE_TYPE_F32_NP;
-	char digits[40];
+	const int most = is_float ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
+	char number[40];
 
-	snprintf(digits, sizeof(digits), "%.*g", is_float ? 6 : 15, value->f64);
-	if (is_float ? strtof(digits, NULL) != (float)value->f64 :
-		       strtod(digits, NULL) != value->f64)
-		snprintf(digits, sizeof(digits), "%.*g", is_float ? 9 : 17, value->f64);
-	ptx_text_string(text, digits);
+	for (int digits = is_float ? FLT_DIG : DBL_DIG;; digits++) {
+		snprintf(number, sizeof(number), "%.*g", digits, value->f64);
+		if (digits == most ||
+		    (is_float ? strtof(number, NULL) == (float)value->f64 :
+				strtod(number, NULL) == value->f64))
+			break;
+	}
+	ptx_text_string(text, number);
 }
 
 /*

@@ -81,7 +81,11 @@ START_TEST(values_have_the_text_of_their_type)
 	ck_assert_str_eq(VALUE("x16 n", uint16_t, 0xbeef), "0xbeef");
 	ck_assert_str_eq(VALUE("ptr n", uint64_t, 0x10), "0x10");
 	ck_assert_str_eq(VALUE("f32 n", float, 0.1f), "0.1");
-	ck_assert_str_eq(VALUE("f64 n", double, 1.0 / 3), "0.33333333333333331");
+	ck_assert_str_eq(VALUE("f32 n", float, 16777216.0f), "16777216");
+	ck_assert_str_eq(VALUE("f64 n", double, 1.0 / 3), "0.3333333333333333");
+	ck_assert_str_eq(VALUE("f64 n", double, 0.1), "0.1");
+	ck_assert_str_eq(VALUE("f64 n", double, 0.1 + 0.7), "0.7999999999999999");
+	ck_assert_str_eq(VALUE("f64 n", double, 0.1 + 0.2), "0.30000000000000004");
 	ck_assert_str_eq(VALUE("bool n", uint8_t, 7), "true");
 	ck_assert_str_eq(VALUE("char n", char, 'x'), "'x'");
 	ck_assert_str_eq(VALUE("char n", char, 0), "'\\0'");
