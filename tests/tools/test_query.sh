@@ -222,6 +222,39 @@ fi
 run 0 query --utc "$described" "select stamp(at) as shown, stamp('x') as none from events where name = 'every'"
 check "times are shown, and a table has its columns" has out '^2023-11-14T22:13:20.000000001Z  -$'
 check "the table has the names of the times" has out '^shown                           none$'
+
+# The events have many columns, and most of them are NULL.
+{
+	echo 'type a u32 one; u32 two'
+	echo "type b $(seq -f 'u32 f%.0f;' 1 20 | paste -sd ' ')"
+	seq -f 'a 1 1 %.0f 1 2' 1000 2100
+} >"$tmp/wide.text"
+"${top_builddir:-..}/tests/tools/compose" "$tmp/wide.log" <"$tmp/wide.text" || exit 99
+run 0 query "$tmp/wide.log" 'select * from events'
+check "columns that are NULL in every row are omitted" has out '^time  *name .* one  *two$'
+check "the omitted columns are not in the table" lacks out 'f1'
+check "a line behind the table counts them" test "$(tail -n 1 "$tmp/out")" = \
+	"$("$posixtrace" query --csv "$tmp/wide.log" 'select * from events limit 1' | awk -F , '
+		NR == 1 { n = NF } NR == 2 { for (i = 1; i <= n; i++) nulls += $i == "" }
+		END { print nulls }') columns omitted: NULL in every row; --csv and --json print all columns"
+run 0 query --csv "$tmp/wide.log" 'select * from events limit 1'
+check "CSV has all columns" has out ',f20$'
+run 0 query --json "$tmp/wide.log" 'select * from events limit 1'
+check "JSON has all columns" has out '"f20":null'
+run 0 query "$tmp/wide.log" 'select f1, one, f2 from events limit 1'
+check "a table of few columns omits none" has out '^-     1  - *$'
+run 0 query "$tmp/wide.log" 'select * from events limit 0'
+check "a table without rows has the names of all columns" has out ' f20$'
+check "no column of it is omitted" lacks out 'omitted'
+{
+	cat "$tmp/wide.text"
+	echo "b 1 1 3000 $(seq -s ' ' 101 120)"
+} | "${top_builddir:-..}/tests/tools/compose" "$tmp/wide.log" || exit 99
+run 0 query "$tmp/wide.log" 'select * from events'
+check "a later row with further columns has a header with them" test "$(tail -n 3 "$tmp/out" |
+	awk '{ print $NF }' | paste -sd ' ')" = "f20 120 columns"
+check "the columns of the first header are still there" has out '^time  *name .* one  *two  *f1 '
+check "both headers are there" test "$(grep -c '^time  *name' "$tmp/out")" -eq 2
 run 0 query --json "$described" "select time, u8, u64, path, raw, f64 from events where name = 'every'"
 check "JSON has members as they were asked for" has out \
 	'^{"time":"[0-9]*","u8":1,"u64":1.8446744073709552e+19,"path":null,"raw":null,"f64":-2.5}$'

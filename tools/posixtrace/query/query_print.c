@@ -4,6 +4,12 @@
  *
  * The columns of a table are as wide as the first rows need. If a later row has a wider value, the
  * value is printed in full.
+ *
+ * A statement such as "select * from events" has a column for each field of each event type, and
+ * most columns are NULL in all rows. A table of many columns omits the columns that are NULL in the
+ * first rows. If a later row has a value in an omitted column, a new header begins a table that has
+ * this column, too, so that no value is lost. The line behind the table therefore counts the
+ * columns that are NULL in every row.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,6 +31,12 @@
 #define LOOK_ROWS  1000
 #define LOOK_BYTES (1024 * 1024)
 #define WIDTH_MAX  200
+
+/*
+ * A table with at most this many columns omits none of them: it is readable, and the statement
+ * usually names each column.
+ */
+#define COLUMNS_FEW 20
 
 /*
  * Writes a number of SQLite's type REAL. If the number would look like an integer, the function
@@ -82,7 +94,8 @@ struct look { /* the first rows */
 	size_t used, room;
 	size_t *width;
 	bool *number;        /* for each column: whether all values so far are numbers or NULL */
-	int columns;
+	bool *shown;         /* for each column: whether the table has it */
+	int columns, last;   /* the number of columns; the last shown column */
 };
 
 /*
@@ -134,6 +147,13 @@ static bool query_print_keep(struct look *look, const char *text, size_t len, bo
 	return true;
 }
 
+/* Adapts the width of a column to a value. */
+static void widen_column(struct look *look, int i, size_t width)
+{
+	if (width > look->width[i])
+		look->width[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
+}
+
 /*
  * Adds the cells of a row and adapts the widths of the columns. number[i] remains true if all
  * values of column i are numbers or NULL. The header of such a column is aligned to the right.
@@ -141,14 +161,12 @@ static bool query_print_keep(struct look *look, const char *text, size_t len, bo
 static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < look->columns; i++) {
-		size_t width;
-
 		cell_text(scratch, statement, i);
-		width = width_of(scratch->bytes, scratch->used);
-		if (width > look->width[i])
-			look->width[i] = width < WIDTH_MAX ? width : WIDTH_MAX;
-		if (sqlite3_column_type(statement, i) != SQLITE_NULL)
+		widen_column(look, i, width_of(scratch->bytes, scratch->used));
+		if (sqlite3_column_type(statement, i) != SQLITE_NULL) {
 			look->number[i] &= is_number(statement, i);
+			look->shown[i] = true;
+		}
 		if (!query_print_keep(look, scratch->bytes, scratch->used, is_number(statement, i)))
 			return false;
 	}
@@ -156,18 +174,20 @@ static bool look_at_row(struct look *look, struct out *scratch, sqlite3_stmt *st
 }
 
 /*
- * Prints a cell, padded to the width of its column. Behind the last column there are no blanks. A
- * value that is wider than its column is printed in full.
+ * Prints a cell of a shown column, padded to the width of the column. Behind the last shown column
+ * there are no blanks. A value that is wider than its column is printed in full.
  */
 static void put_cell(const struct look *look, int i, const char *text, size_t len, bool right)
 {
 	size_t width = width_of(text, len);
 	size_t pad = width < look->width[i] ? look->width[i] - width : 0;
 
+	if (!look->shown[i])
+		return;
 	for (size_t n = 0; right && n < pad; n++)
 		out_char(&out_stdout, ' ');
 	out_bytes(&out_stdout, text, len);
-	if (i + 1 == look->columns) {
+	if (i == look->last) {
 		out_char(&out_stdout, '\n');
 		return;
 	}
@@ -175,8 +195,8 @@ static void put_cell(const struct look *look, int i, const char *text, size_t le
 		out_char(&out_stdout, ' ');
 }
 
-/* Prints the header and the rows that were kept. */
-static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt *statement)
+/* Prints the names of the shown columns. */
+static void put_header(const struct look *look, struct out *scratch, sqlite3_stmt *statement)
 {
 	for (int i = 0; i < look->columns; i++) {
 		const char *name = sqlite3_column_name(statement, i);
@@ -185,12 +205,74 @@ static void put_look(const struct look *look, struct out *scratch, sqlite3_stmt 
 		text_safe(scratch, name, strnlen(name, 1000));
 		put_cell(look, i, scratch->bytes, scratch->used, look->number[i]);
 	}
+}
+
+/* Prints the rows that were kept. */
+static void put_look(const struct look *look)
+{
 	for (size_t n = 0; n < look->cells; n++) {
 		const struct cell *cell = &look->cell[n];
 
 		put_cell(look, (int)(n % (size_t)look->columns), look->bytes + cell->at, cell->len,
 			 cell->number);
 	}
+}
+
+/*
+ * Chooses the shown columns after the first rows. A table that has few columns or no rows, or whose
+ * values are all NULL, has all columns.
+ */
+static void choose_columns(struct look *look)
+{
+	bool omits = false;
+
+	for (int i = 0; i < look->columns && look->columns > COLUMNS_FEW; i++)
+		omits |= look->shown[i];
+	for (int i = 0; i < look->columns; i++) {
+		look->shown[i] |= !omits;
+		if (look->shown[i])
+			look->last = i;
+	}
+}
+
+/*
+ * Prints a row behind the first rows. If the row has a value in an omitted column, a header with
+ * this column precedes the row.
+ */
+static void put_later_row(struct look *look, struct out *scratch, sqlite3_stmt *statement)
+{
+	bool has_more = false;
+
+	for (int i = 0; i < look->columns; i++) {
+		if (look->shown[i] || sqlite3_column_type(statement, i) == SQLITE_NULL)
+			continue;
+		cell_text(scratch, statement, i);
+		widen_column(look, i, width_of(scratch->bytes, scratch->used));
+		look->shown[i] = has_more = true;
+		look->number[i] = is_number(statement, i);
+		if (i > look->last)
+			look->last = i;
+	}
+	if (has_more) {
+		out_char(&out_stdout, '\n');
+		put_header(look, scratch, statement);
+	}
+	for (int i = 0; i < look->columns; i++) {
+		cell_text(scratch, statement, i);
+		put_cell(look, i, scratch->bytes, scratch->used, is_number(statement, i));
+	}
+}
+
+/* Prints the number of columns that the table omitted in all rows. */
+static void put_omitted(const struct look *look)
+{
+	int omitted = 0;
+
+	for (int i = 0; i < look->columns; i++)
+		omitted += !look->shown[i];
+	if (omitted)
+		out_printf(&out_stdout, "%d column%s omitted: NULL in every row; --csv and --json "
+			   "print all columns\n", omitted, omitted == 1 ? "" : "s");
 }
 
 /*
@@ -207,7 +289,8 @@ static int print_table(sqlite3_stmt *statement)
 
 	look.width = calloc(columns, sizeof(*look.width));
 	look.number = malloc(columns);
-	if (!look.width || !look.number)
+	look.shown = calloc(columns, sizeof(*look.shown));
+	if (!look.width || !look.number || !look.shown)
 		goto out;
 	for (size_t i = 0; i < columns; i++) {
 		const char *name = sqlite3_column_name(statement, (int)i);
@@ -222,16 +305,16 @@ static int print_table(sqlite3_stmt *statement)
 			goto out;
 		}
 	}
-	put_look(&look, &scratch, statement);
-	for (; answer == SQLITE_ROW && !out_stdout.err; answer = sqlite3_step(statement)) {
-		for (int i = 0; i < look.columns; i++) {
-			cell_text(&scratch, statement, i);
-			put_cell(&look, i, scratch.bytes, scratch.used, is_number(statement, i));
-		}
-	}
+	choose_columns(&look);
+	put_header(&look, &scratch, statement);
+	put_look(&look);
+	for (; answer == SQLITE_ROW && !out_stdout.err; answer = sqlite3_step(statement))
+		put_later_row(&look, &scratch, statement);
+	put_omitted(&look);
 out:
 	free(look.width);
 	free(look.number);
+	free(look.shown);
 	free(look.cell);
 	free(look.bytes);
 	return answer;
