@@ -301,6 +301,14 @@ run 2 check --junit "$tmp/rule" "$tmp/log"
 check "JUnit reports that nothing was checked" has out 'errors="1"'
 run 2 check - - <"$tmp/rules"
 check "rules and log are not both standard input" has err 'cannot both be standard input$'
+echo 'never none' >"$tmp/order"
+run 2 check "$tmp/log" "$tmp/order"
+check "a log in the place of the rules is recognised" has err \
+	"^posixtrace: check: $tmp/log: this is a log; the rules come first: posixtrace check RULES LOG$"
+run 2 check --syntax "$tmp/log"
+check "also with --syntax" has err 'this is a log'
+run 2 check --tap "$tmp/log" "$tmp/order"
+check "TAP says that the rules were not checked" has out '^Bail out!'
 
 # The rules of the manual page, on a log that obeys all but the one that names EIO.
 page=${top_srcdir:-${0%/*}/../..}/tools/posixtrace/man/posixtrace-check.1

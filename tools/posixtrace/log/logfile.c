@@ -50,6 +50,25 @@ static bool is_log(int file)
 	return !err || err == ENOTSUP;
 }
 
+/* O_NONBLOCK: open() does not wait for a writer if the path names a FIFO. */
+bool logfile_is_log(const char *path)
+{
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat file;
+	trace_id_t trid;
+	int err = EINVAL;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &file) && S_ISREG(file.st_mode))
+		err = posix_trace_open_np(fd, LOGFILE_REOPEN, &trid);
+	if (!err)
+		posix_trace_close(trid);
+	close(fd);
+	/* EBUSY: the guardian of a killed writer has not completed the log yet. */
+	return !err || err == EBUSY || err == ENOTSUP;
+}
+
 const struct logfile_source *logfile_source;
 struct logfile_joined logfile_joined;
 

@@ -84,6 +84,12 @@ extern struct logfile_joined logfile_joined;
 int logfile_open_fd(struct logfile *log, const char *path);
 
 /*
+ * Returns true if the path names a regular file that is a log. The function prints nothing and does
+ * not wait for a guardian.
+ */
+bool logfile_is_log(const char *path);
+
+/*
  * Opens the log and creates the types that it lists. If the log is damaged or incomplete, the
  * function prints that, but returns TOOL_OK, and whole or info.complete is false. If the status is
  * not TOOL_OK, nothing is open. "choose" may be NULL.

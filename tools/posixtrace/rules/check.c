@@ -281,6 +281,12 @@ static int check_rules(struct check *check, int argc, char **argv)
 		say("check: rules and log cannot both be standard input");
 		return tool_usage(&check_command);
 	}
+	if (logfile_is_log(argv[optind])) {
+		say("check: %s: this is a log; the rules come first: posixtrace check RULES LOG",
+		    argv[optind]);
+		check_fail(check);
+		return tool_usage(&check_command);
+	}
 	return check_log(check, argv[optind], argv[optind + 1]);
 }
 
