@@ -292,7 +292,7 @@ check "a log without durations has an answer, too" has out '^Cause: '
 run 1 why --thread 12345 "$tmp/log"
 check "an unknown thread" has err '--thread 12345: .* has no events of such a thread'
 run 1 why --span nothing "$tmp/log"
-check "an unknown span" has err 'no complete span nothing$'
+check "an unknown span" has err "no complete span nothing; 'posixtrace latency LOG' lists the spans$"
 run 2 why --aggregate "$tmp/log"
 check "--aggregate needs a name" has err '--aggregate needs --span'
 run 2 why --slowest 0 "$tmp/log"

@@ -224,10 +224,15 @@ static void add_event(void *arg, const struct reading *reading)
 			      reading->is_wanted);
 }
 
-/* Returns a hint with the name of a span that the user probably meant with --span. */
+/*
+ * Returns a hint with the name of a span that the user probably meant with --span. If no name is
+ * similar, the hint is the command that lists the names. It does not list the names of times of
+ * servers, which take_turns() finds.
+ */
 static const char *span_hint(void)
 {
 	static struct nearest nearest;
+	const char *hint;
 
 	if (!options.span)
 		return "";
@@ -235,7 +240,11 @@ static const char *span_hint(void)
 	for (size_t i = 0; i < pairing.count; i++)
 		if (pairing.series[i]->spans)
 			nearest_offer(&nearest, pairing.series[i]->name);
-	return nearest_hint(&nearest);
+	hint = nearest_hint(&nearest);
+	if (*hint || !strcmp(options.span, TURNS_TURN) || !strcmp(options.span, TURNS_BUSY) ||
+	    !strcmp(options.span, ANSWERS_UPSTREAM) || !strcmp(options.span, SERVED))
+		return hint;
+	return "; 'posixtrace latency LOG' lists the spans";
 }
 
 /* ------------------------------------------------------------------ threads and times */
