@@ -30,6 +30,8 @@ check "a process that exists has a line with its name" finding works process "$p
 check "its calls have a verdict" finding '[a-z]*' calls '[^ ]'
 check "no stream traces it" finding works streams '0 trace the process now$'
 check "it is in the same namespaces" finding works 'namespaces' 'the same as here$'
+run 0 doctor -p $pid
+check "-p names the process, too" finding works process "$pid (sleep)$"
 kill -STOP $pid
 run 0 doctor $pid
 check "a stopped process: the reason is that of attach" \

@@ -55,6 +55,10 @@ kill -STOP "$target"
 run 0 recover "$target" -o "$copy" --force
 check "a process that is stopped has its events" has out ': 4 events, 0 lost'
 run 0 verify "$copy"
+run 0 recover -p "$target" -o "$copy" --force
+check "-p names the process, too" has out ': 4 events, 0 lost'
+run 2 recover -p "$target" "$box" -o "$copy" --force
+check "only one source is possible" has err '^posixtrace: recover: give only one file or process$'
 kill -CONT "$target"
 finish_attach 0 TERM
 run 1 recover "$target" -o "$copy" --force

@@ -49,6 +49,12 @@ check "the parent of an inherited stream is printed" has out "^inherited   from 
 check "the members are printed" has out "^members     $child (puppet)$"
 run 0 status "$target" "$child"
 check "several processes have separate parts" test "$(grep -c '^process ' "$tmp/out")" -eq 2
+run 0 status -p "$target" --pid "$child"
+check "-p names processes, too" test "$(grep -c '^process ' "$tmp/out")" -eq 2
+run 0 status "$target" -p "$child"
+check "-p and an argument together name two processes" test "$(grep -c '^process ' "$tmp/out")" -eq 2
+run 2 status -p none "$target"
+check "a wrong number of a process is named" has err '^posixtrace: --pid none: not a process ID$'
 kill_target
 ended() { "$posixtrace" status "$child" | grep -q -x "inherited   from process $target, which has ended"; }
 check "a parent that has ended is reported" until_true ended

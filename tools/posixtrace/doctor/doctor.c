@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -88,14 +89,14 @@ static void put_finding(const struct doctor_finding *finding)
 enum { OPT_JSON = 256 };
 
 static const struct option_row option_rows[] = {
+	{ .rows = process_rows },
 	{ "json", OPT_JSON, NULL, "a JSON object a line" },
 	OPTION_HELP,
 	OPTION_END
 };
 
-static int doctor_run(int argc, char **argv)
+static int examine_all(struct process_list *list, int argc, char **argv)
 {
-	pid_t pid;
 	int option;
 
 	while ((option = tool_option(argc, argv, &doctor_command)) != -1) {
@@ -105,6 +106,10 @@ static int doctor_run(int argc, char **argv)
 		case OPT_JSON:
 			run.json = true;
 			break;
+		case 'p':
+			if (!process_add(list, "--pid", optarg))
+				return tool_usage(&doctor_command);
+			break;
 		default:
 			return tool_usage(&doctor_command);
 		}
@@ -113,17 +118,24 @@ static int doctor_run(int argc, char **argv)
 	 * All arguments are checked before the first finding, so that no error of usage follows the
 	 * findings about the machine.
 	 */
-	for (int i = optind; i < argc; i++)
-		if (!process_number("doctor", argv[i], &pid))
-			return tool_usage(&doctor_command);
+	if (!process_add_operands(list, "doctor", argc, argv))
+		return tool_usage(&doctor_command);
 	/* Shared memory can exceed the limit of file sizes. The calls then return EFBIG. */
 	signal(SIGXFSZ, SIG_IGN);
 	doctor_machine(put_finding);
-	for (int i = optind; i < argc; i++) {
-		process_number("doctor", argv[i], &pid);
-		doctor_process(pid, put_finding);
-	}
+	for (size_t i = 0; i < list->count; i++)
+		doctor_process(list->pid[i], put_finding);
 	return run.worst == DOCTOR_FAILS ? TOOL_FAILURE : TOOL_OK;
+}
+
+/* Runs the command and frees the list in any case. */
+static int doctor_run(int argc, char **argv)
+{
+	struct process_list list = { .pid = NULL };
+	int status = examine_all(&list, argc, argv);
+
+	free(list.pid);
+	return status;
 }
 
 const struct tool_command doctor_command = {

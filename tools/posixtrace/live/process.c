@@ -18,6 +18,7 @@
 #include "base/say.h"
 #include "base/text.h"
 #include "base/tool.h"
+#include "base/vec.h"
 #include "inject/memory.h"
 
 bool process_number(const char *option, const char *text, pid_t *pid)
@@ -43,6 +44,33 @@ bool process_once(const char *option, const char *text, pid_t *pid)
 	if (given)
 		say("%s %s: give one value only; %d was given before", option, text, (int)given);
 	return !given && process_number(option, text, pid);
+}
+
+const struct option_row process_rows[] = {
+	{ "pid", 'p', "PID", "the same as the argument PID; may be repeated", OPTION_PID },
+	OPTION_END
+};
+
+bool process_add(struct process_list *list, const char *option, const char *text)
+{
+	pid_t pid;
+
+	if (!process_number(option, text, &pid))
+		return false;
+	if (!vec_grow(&list->pid, list->count, 1)) {
+		say("%s", strerror(ENOMEM));
+		return false;
+	}
+	list->pid[list->count++] = pid;
+	return true;
+}
+
+bool process_add_operands(struct process_list *list, const char *command, int argc, char **argv)
+{
+	for (int i = optind; i < argc; i++)
+		if (!process_add(list, command, argv[i]))
+			return false;
+	return true;
 }
 
 /* The function reads the name from /proc. It is no error if the process has ended or is hidden. */

@@ -4,7 +4,10 @@
 #define POSIXTRACE_LIVE_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
+
+#include "base/option.h"
 
 #define PROCESS_NAME_BYTES 64
 
@@ -24,6 +27,27 @@ bool process_number(const char *option, const char *text, pid_t *pid);
  * second value is an error.
  */
 bool process_once(const char *option, const char *text, pid_t *pid);
+
+/* The processes of a command line. The owner frees pid by free(). */
+struct process_list {
+	pid_t *pid;
+	size_t count;
+};
+
+/*
+ * The option --pid (-p) of a command whose operands are processes. The value of the option means
+ * the same as an operand.
+ */
+extern const struct option_row process_rows[];
+
+/* Adds a process to the list. Returns false after it printed an error. */
+bool process_add(struct process_list *list, const char *option, const char *text);
+
+/*
+ * Adds the operands, which begin at optind, behind the processes of --pid. Returns false after it
+ * printed an error.
+ */
+bool process_add_operands(struct process_list *list, const char *command, int argc, char **argv);
 
 /* Stores the name of the program that the process executes, or "?" if it is not known. */
 void process_name(char name[PROCESS_NAME_BYTES], pid_t pid);

@@ -17,6 +17,7 @@
 extern const struct tool_command recover_command;
 
 static const struct option_row option_rows[] = {
+	{ "pid", 'p', "PID", "the same as the argument PID", OPTION_PID },
 	{ .rows = rescue_rows },
 	OPTION_HELP,
 	OPTION_END
@@ -207,25 +208,27 @@ static bool is_number(const char *text)
 /* Parses the options and finds out whether the operand is a file or a process. */
 static int recover_run(int argc, char **argv)
 {
-	pid_t pid;
-	int option;
+	pid_t pid = 0;
+	int option, sources;
 
 	while ((option = tool_option(argc, argv, &recover_command)) != -1) {
 		if (option == 'h')
 			return tool_help(&recover_command);
-		if (!rescue_take(&recover.rescue, option, optarg))
+		if (option == 'p' ? !process_once("--pid", optarg, &pid) :
+				    !rescue_take(&recover.rescue, option, optarg))
 			return tool_usage(&recover_command);
 	}
-	if (optind + 1 != argc || !recover.rescue.path) {
-		say("recover: %s", optind == argc ? "the file or process is missing" :
-			optind + 1 != argc ? "give only one file or process" :
+	sources = argc - optind + (pid != 0);
+	if (sources != 1 || !recover.rescue.path) {
+		say("recover: %s", !sources ? "the file or process is missing" :
+			sources != 1 ? "give only one file or process" :
 			"the name of the log is missing; give it after -o");
 		return tool_usage(&recover_command);
 	}
 	recover.path = argv[optind];
-	if (!is_number(recover.path))
+	if (!pid && !is_number(recover.path))
 		return recover_file();
-	if (!process_number("recover", recover.path, &pid))
+	if (!pid && !process_number("recover", recover.path, &pid))
 		return tool_usage(&recover_command);
 	recover.rescue.pid = pid;
 	return recover_process(pid);

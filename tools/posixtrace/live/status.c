@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* status.c - the command status: prints the streams of processes in detail. */
 #include <errno.h>
-#include <unistd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/out.h"
 #include "base/say.h"
@@ -217,6 +218,7 @@ enum {
 };
 
 static const struct option_row option_rows[] = {
+	{ .rows = process_rows },
 	{ "utc", OPT_UTC, NULL, "times in UTC" },
 	{ "raw", OPT_RAW, NULL, "times in nanoseconds since 1970", .excludes = "utc" },
 	{ "json", OPT_JSON, NULL, "a JSON object for each stream" },
@@ -226,23 +228,23 @@ static const struct option_row option_rows[] = {
 };
 
 /* All arguments are checked before the first output. */
-static int show_all(int argc, char **argv)
+static int show_all(struct process_list *list, int argc, char **argv)
 {
 	int status = TOOL_OK;
-	pid_t pid;
 
-	for (int i = optind; i < argc; i++)
-		if (!process_number("status", argv[i], &pid))
-			return tool_usage(&status_command);
-	for (int i = optind; i < argc && !out_stdout.err; i++) {
-		process_number("status", argv[i], &pid);
-		status = tool_worse(status, show_process(pid, i == optind));
+	if (!process_add_operands(list, "status", argc, argv))
+		return tool_usage(&status_command);
+	if (!list->count) {
+		say("status: the number of a process is missing");
+		return tool_usage(&status_command);
 	}
+	for (size_t i = 0; i < list->count && !out_stdout.err; i++)
+		status = tool_worse(status, show_process(list->pid[i], i == 0));
 	return status;
 }
 
 /* Parses the options; the operands are processes. */
-static int status_run(int argc, char **argv)
+static int show_chosen(struct process_list *list, int argc, char **argv)
 {
 	int option;
 
@@ -262,15 +264,25 @@ static int status_run(int argc, char **argv)
 		case OPT_FAIL_ON_LOSS:
 			options.fail_on_loss = true;
 			break;
+		case 'p':
+			if (!process_add(list, "--pid", optarg))
+				return tool_usage(&status_command);
+			break;
 		default:
 			return tool_usage(&status_command);
 		}
 	}
-	if (optind == argc) {
-		say("status: the number of a process is missing");
-		return tool_usage(&status_command);
-	}
-	return show_all(argc, argv);
+	return show_all(list, argc, argv);
+}
+
+/* Runs the command and frees the list in any case. */
+static int status_run(int argc, char **argv)
+{
+	struct process_list list = { .pid = NULL };
+	int status = show_chosen(&list, argc, argv);
+
+	free(list.pid);
+	return status;
 }
 
 const struct tool_command status_command = {
