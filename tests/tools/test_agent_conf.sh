@@ -181,7 +181,7 @@ check "a large file is refused" has err 'larger than 1048576 bytes$'
 # The command line.
 conf
 run 2 agent -c "$conf" more
-check "an argument is named" has err '^posixtrace: agent: more: unexpected argument$'
+check "an argument is named" has err '^posixtrace: agent: more: unexpected argument; give the configuration after -c$'
 run 2 agent -c "$conf" --check --status
 check "one action only" has err 'only one of'
 run 2 agent -c "$conf" --snapshot ''

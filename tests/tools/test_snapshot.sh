@@ -86,6 +86,8 @@ check "a missing log is reported" has err 'the name of the log is missing; give 
 run 2 snapshot -o "$copy"
 check "a missing process is reported" has err 'the process is missing; give it after -p'
 run 2 snapshot -p 1 -o "$copy" extra
+check "the message for an argument names the options" has err \
+	'snapshot: extra: unexpected argument; give the process after -p and the log after -o$'
 run 2 snapshot -p 1 -p 2 -o "$copy"
 check "a second process is not left out in silence" has err "give one value only; 1 was given"
 run 2 snapshot --no-such-option

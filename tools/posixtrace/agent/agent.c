@@ -105,7 +105,8 @@ static int agent_run(int argc, char **argv)
 			return tool_usage(&agent_command);
 		}
 	if (optind < argc) {
-		say("agent: %s: unexpected argument", argv[optind]);
+		say("agent: %s: unexpected argument; give the configuration after -c",
+		    argv[optind]);
 		return tool_usage(&agent_command);
 	}
 	/* If the command line names several actions, the command performs none of them. */

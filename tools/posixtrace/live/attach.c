@@ -185,7 +185,8 @@ static bool is_complete(int argc, char **argv)
 	const char *contradiction;
 
 	if (optind < argc) {
-		say("attach: %s: unexpected argument", argv[optind]);
+		say("attach: %s: unexpected argument; give the process after -p and the log "
+		    "after -o", argv[optind]);
 		return false;
 	}
 	/*

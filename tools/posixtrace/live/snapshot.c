@@ -52,7 +52,8 @@ static int snapshot_run(int argc, char **argv)
 			return tool_usage(&snapshot_command);
 	}
 	if (optind < argc) {
-		say("snapshot: %s: unexpected argument", argv[optind]);
+		say("snapshot: %s: unexpected argument; give the process after -p and the log "
+		    "after -o", argv[optind]);
 		return tool_usage(&snapshot_command);
 	}
 	/* The process and the log have no default value. */
