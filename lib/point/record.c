@@ -443,7 +443,7 @@ static void record_payload(const void *frame, const struct payload *payload)
 
 	if (ptx_process_is_child())
 		ptx_process_child(); /* no fork handler ran: _Fork() or a raw clone() */
-	/* A thread that must not read the clock (PR_SET_TSC) cannot stamp events. */
+	/* A blind thread must not read the clock, so it cannot stamp events. */
 	if (ptx_unlikely(ptx_thread_is_blind)) {
 		if (is_mapped(type))
 			lose_everywhere(ptx_thread_object(), type, PTX_WRITER_NO_SLOT);

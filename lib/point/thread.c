@@ -220,8 +220,8 @@ struct ptx_thread *ptx_thread_make(void)
 }
 
 /*
- * ptx_thread_is_blind is true if PR_TSC_SIGSEGV is set for the thread. Each thread has its own
- * mode, so also its own flag.
+ * ptx_thread_is_blind is true if PR_TSC_SIGSEGV or the strict mode of seccomp(2) is set for the
+ * thread. Each thread has its own modes, so also its own flag.
  */
 _Thread_local bool ptx_thread_is_blind __attribute__((tls_model("initial-exec")));
 _Thread_local bool ptx_thread_is_shared __attribute__((tls_model("initial-exec")));

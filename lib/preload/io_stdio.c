@@ -44,7 +44,9 @@ struct fopen_data {
 		file = next(name)(path, mode); \
 		data.error = file ? 0 : errno; \
 		data.file = (uint64_t)(uintptr_t)file; \
-		/* By the stream's descriptor, a reader of the log finds later calls on it. */ \
+		/* \
+		 * A reader of the log finds later calls on the stream's file by this descriptor. \
+		 */ \
 		data.fd = file ? fileno(file) : -1; \
 		len = shim_text_after(data.text, MODE_BYTES, mode, data.error); \
 		len += shim_text_after(data.text + len, sizeof data.text - len, path, data.error); \

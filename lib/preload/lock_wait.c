@@ -74,7 +74,10 @@ static void hold_again(struct meanwhile *meanwhile)
 	{ \
 		if (!shim_on(LOCK_COND)) \
 			return next(name) args; \
-		/* By the mutex, a reader finds the holds (family lock-hold) around the wait. */ \
+		/* \
+		 * A reader of the log finds the holds (family lock-hold) around the wait by the \
+		 * mutex. \
+		 */ \
 		struct cond_data data = { \
 			.lock = (uint64_t)(uintptr_t)cond, .mutex = (uint64_t)(uintptr_t)mutex, \
 			.error = ECANCELED \

@@ -167,7 +167,7 @@ long posixtrace_shim_patch(const char *tracer)
 			shim_open_begin(path, work.plan.head->open_fd);
 		}
 		enter_tracer((uint32_t)strtoul(tracer, NULL, 10));
-		/* These two count for one plan only. posixtrace does not read them. */
+		/* These results are for one plan only. posixtrace does not read them. */
 		work.patched = work.refused = 0;
 		work.why = NULL;
 		/* If the shim was preloaded, it may have been started without the family func. */

@@ -234,7 +234,10 @@ static uint32_t deepest_call(int64_t most)
 	return found;
 }
 
-/* Records that the call of a slot is still active. If the call returns, it has no other event. */
+/*
+ * Records that the call of a slot is still active. If the call returns later, the return has no
+ * event.
+ */
 static void record_open(uint32_t slot)
 {
 	const struct shim_call_data data = { shim_slot[slot].function, shim_slot[slot].depth };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/patch_pad.h - pads, the targets of jumps whose first byte alone is written.
+ * preload/patch_pad.h - pads, the targets of jumps of which only the first byte is written.
  *
  * The other four bytes of such a jump are the program's own, so these bytes determine the jump's
  * target. A pad is a second jump, which is written at that target and leads to the trampoline. The

@@ -2,7 +2,7 @@
 /*
  * preload/shim.h - the parts of every wrapper.
  *
- * 	is the process traced, and was this event type chosen?      one load, one branch
+ * 	is the process traced, and was this event type chosen?      two loads, one branch
  * 	is it a call of the program, and not of the library?       two comparisons
  * 	the real call
  * 	one event: the arguments, the result, and the duration of the call
