@@ -58,9 +58,10 @@ void binary_sort(struct binary_file *file)
 #define FUNCTIONS_MAX (1u << 22)
 
 /*
- * Stores a segment if all its bytes are in the file. Returns false for any other segment. The
- * addresses of such a segment remain unknown, and functions in it are omitted. The stored size is
- * the size of the part in the file, because code is never in the zeroed rest.
+ * Stores a loaded segment if all its bytes are in the file, and if fewer than BINARY_SEGMENTS are
+ * stored. Returns false for any other segment. The addresses of such a segment remain unknown, and
+ * functions in it are omitted. The stored size is the size of the part in the file, because code is
+ * never in the zeroed rest.
  */
 static bool take_segment(struct binary_file *file, const GElf_Phdr *header, const char *image,
 			 size_t bytes)

@@ -85,7 +85,7 @@ int patches_take_option(struct patches *plan, int option, const char *arg)
  * The function first compares the pattern with the linker's name. Then it compares the pattern with
  * the C++ form of the name: whole, without the parameters, and shortened to the qualified name. If
  * the name cannot be demangled, for example because memory is lacking, only the linker's name is
- * compared.
+ * compared. A linker's name that begins with + matches only a pattern that begins with +.
  */
 bool patches_matches(const char *glob, const char *name)
 {
@@ -446,8 +446,8 @@ static bool drop_overlaps(struct patches *plan, const struct binary_file *file, 
 }
 
 /*
- * Notes a file. Returns false if memory is lacking. If the file no longer exists, its path is noted
- * unchanged.
+ * Notes a file. Returns false if memory is lacking. If realpath() fails, for example because the
+ * file no longer exists, the path is noted unchanged.
  */
 static bool note_file(struct patches *plan, const char *path)
 {

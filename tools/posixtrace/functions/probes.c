@@ -2,11 +2,11 @@
 /*
  * probes.c - selects probes by patterns, and makes the schemas of their event types.
  *
- * The type of a field comes from the pattern. If the pattern has no types, the type of the field
- * comes from probe_known.c. If the probe is not known there, the type comes from the notes of
- * <sys/sdt.h> in the files (binary_probes.c). The field then has the largest size in the notes, and
- * is signed if one of the notes has a signed number. An unsigned number of 8 bytes is shown in
- * hexadecimal, because most such numbers are pointers.
+ * The type of a field comes from the pattern. If the pattern has no type for the field, or has -,
+ * the type of the field comes from probe_known.c. If the probe is not known there, the type comes
+ * from the notes of <sys/sdt.h> in the files (binary_probes.c). The field then has the largest size
+ * in the notes, and is signed if one of the notes has a signed number. An unsigned number of 8
+ * bytes is shown in hexadecimal, because most such numbers are pointers.
  */
 #include "functions/probes.h"
 

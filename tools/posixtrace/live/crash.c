@@ -231,7 +231,7 @@ static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, int sig,
 	crash_put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
 }
 
-/* Reads the name that a thread has given itself. */
+/* Reads the name that a thread has in the kernel. If it cannot be read, the name is empty. */
 static void read_name(pid_t tid, char name[32])
 {
 	char path[40];

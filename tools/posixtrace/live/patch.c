@@ -223,7 +223,7 @@ static bool has_no_match(const struct patches *plan, const char *program)
 }
 
 /*
- * Returns false after it printed that a given --function or --probe has nothing that can be patched
+ * Returns false after it printed that a given --function or --probe has nothing that can be traced
  * now or later.
  */
 static bool accept_plan(struct patches *plan, const char *program)

@@ -25,7 +25,7 @@
 #include "live/patch.h"
 
 #define LOOKS      5                    /* readings of the mappings after a call of dlopen() */
-#define LOOK_NS    INT64_C(250000000)   /* the longest time between two readings of them */
+#define LOOK_NS    INT64_C(250000000)   /* the longest time between two readings of the mappings */
 #define MEMBERS_NS INT64_C(200000000)   /* time between two readings of the members */
 #define FAILURES   3                    /* the errors after which a process is not tried again */
 #define PROCESSES  4096                 /* further processes are not watched */

@@ -116,8 +116,8 @@ static unsigned number_in(const char *name, const char *path)
 
 /*
  * Returns the greatest number of a log with this name that exists. A new recording continues behind
- * it, so that the names of all logs are in the order of time. Returns 0 if there is none, or if the
- * folder cannot be read.
+ * this number, so that the names of all logs are in the order of time. Returns 0 if there is none,
+ * or if the folder cannot be read.
  */
 static unsigned greatest_number(const char *path)
 {

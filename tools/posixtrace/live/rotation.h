@@ -75,7 +75,10 @@ int rotation_create(struct rotation *rotation, struct outfile *file,
  */
 void rotation_look(struct rotation *rotation, trace_id_t trid, struct kernel *kernel);
 
-/* Calls visit() with the descriptor of each log that is not removed, the oldest first. */
+/*
+ * Calls visit() with the descriptor of each log, the oldest first and the present log last. Omits
+ * logs that were removed, renamed or changed.
+ */
 void rotation_each(const struct rotation *rotation, void (*visit)(void *arg, int fd), void *arg);
 
 /*

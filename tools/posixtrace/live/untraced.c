@@ -74,7 +74,7 @@ static void get_field(char *to, size_t room, const struct posix_trace_schema_np 
 	to[len - skipped] = '\0';
 }
 
-/* Counts the program of an event. Returns false if the array is full of others. */
+/* Counts the program of an event. Returns false if the array is full of other programs. */
 static bool count_program(struct program *program, const struct posix_trace_schema_np *schema,
 			  const struct posix_trace_event_np *event)
 {
