@@ -26,7 +26,7 @@ const char sqlite_schema[] =
 	"  id INTEGER PRIMARY KEY, -- valid in this database only\n"
 	"  number INTEGER,         -- its number in the source\n"
 	"  name TEXT,\n"
-	"  name_bytes BLOB,        -- the exact bytes, if name has escapes; else NULL\n"
+	"  name_bytes BLOB,        -- the exact bytes, if name is escaped or shortened, or NULL\n"
 	"  schema TEXT, level INTEGER, phase TEXT, span TEXT);"
 	"CREATE TABLE thread (\n"
 	"  id INTEGER PRIMARY KEY, -- valid in this database only\n"
