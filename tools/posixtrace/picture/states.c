@@ -163,9 +163,10 @@ static enum states_kind kind_of_out(const struct states_row *row, const struct p
 }
 
 /*
- * Returns the kind of wait in a call, by the rules of kind_of() in why/causes.c. If the name of a
- * descriptor is a path, the call waits for a file, otherwise for a peer. The function searches the
- * name for each call, because the number of a closed descriptor is used again.
+ * Returns the kind of wait in a call, by simpler rules than kind_of() in why/causes.c: a wait for
+ * the lock of a file, for example, counts as a wait for a peer. If the name of a descriptor is a
+ * path, the call waits for a file, otherwise for a peer. The function searches the name for each
+ * call, because the number of a closed descriptor is used again.
  */
 static enum states_kind kind_of_call(const struct logfile *log, const struct plan *plan,
 				     const struct log_type *type,
@@ -198,7 +199,7 @@ static enum states_kind kind_of_call(const struct logfile *log, const struct pla
 /*
  * Sets the reason of the blocked stays whose middle is within a call. The ends of a stay are not
  * compared, because the scheduler's times may have an error. Inner calls end first, so a stay that
- * already has a reason keeps this reason.
+ * already has a reason keeps this reason. Only a page fault is replaced by a call.
  */
 static void explain_stays(struct states_row *row, uint64_t begin, uint64_t end,
 			  enum states_kind kind)

@@ -121,6 +121,7 @@ static int stat_open_log(struct logfile *log)
 		err = shimloss_read(&report.shim, log);
 	if (err) {
 		say("%s: %s", log->path, strerror(err));
+		tally_fini(&report.tally);
 		return TOOL_FAILURE;
 	}
 	if (options.json)
@@ -135,10 +136,6 @@ static int stat_open_log(struct logfile *log)
 	if (options.fail_on_loss && (losses_count(&report.tally.ledger) ||
 				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
 		status = tool_worse(status, TOOL_LOST);
-	/*
-	 * tally_fini() is not called after an error, because tally_count() has then freed the tally
-	 * itself.
-	 */
 	tally_fini(&report.tally);
 	return status;
 }
