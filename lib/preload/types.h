@@ -631,7 +631,9 @@
 	/* pthread_cond_signal(), or with `all` pthread_cond_broadcast(), while a thread waits. */ \
 	X(LOCK_COND_SIGNAL, LOCK, "lock.cond_signal", \
 	  "ns time; ptr lock; errno error; s32 all{0=signal,1=broadcast}") \
-	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last")
+	X(LOCK_BARRIER, LOCK, "lock.barrier", "ns time; ptr lock; errno error; s32 last") \
+	/* A wait in pthread_once(); `owner` is the thread that executes the initialiser. */ \
+	X(LOCK_ONCE, LOCK, "lock.once", "ns time; ptr lock; errno error; s32 owner")
 
 /*
  * A lock was released. The field `time` has the duration for which the lock was held. A thread that

@@ -94,6 +94,44 @@ static void *other(void *arg)
 	return arg;
 }
 
+static pthread_once_t once = PTHREAD_ONCE_INIT, nested = PTHREAD_ONCE_INIT;
+static _Atomic int runs;
+static pthread_t once_waiter;
+
+static void count_run(void)
+{
+	runs++;
+}
+
+static void *wait_once(void *arg)
+{
+	atomic_store(&waiter, (int)syscall(SYS_gettid));
+	MUST(pthread_once(&once, count_run) == 0);
+	return arg;
+}
+
+/* Returns when another thread waits for this initialiser. */
+static void initialise(void)
+{
+	count_run();
+	MUST(pthread_once(&nested, count_run) == 0);
+	MUST(pthread_create(&once_waiter, NULL, wait_once, NULL) == 0);
+	while (!atomic_load(&waiter))
+		nap();
+	probe_until_waiting(&waiter);
+}
+
+static int once_only(int argc, char **argv)
+{
+	(void)argc, (void)argv;
+	MUST(pthread_once(&once, initialise) == 0);
+	MUST(pthread_once(&once, initialise) == 0 && pthread_once(&nested, initialise) == 0);
+	MUST(pthread_join(once_waiter, NULL) == 0);
+	MUST(runs == 2);
+	printf("%d\n", (int)syscall(SYS_gettid));
+	return 0;
+}
+
 static int contended(int argc, char **argv)
 {
 	pthread_t thread;
@@ -238,6 +276,7 @@ static int wrong_time(int argc, char **argv)
 const struct probe probes_lock[] = {
 	{ "wrong-time", wrong_time },
 	{ "contended", contended },
+	{ "once", once_only },
 	{ "uncontended", uncontended },
 	{ "lock-cancel", lock_cancel },
 	{ "many-locks", many },

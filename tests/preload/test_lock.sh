@@ -18,6 +18,12 @@ check "a condition" shows 'lock.cond time=[0-9]{3,} lock=0x[0-9a-f]+ mutex=0x[0-
 check "the signal of it" shows 'lock.cond_signal time=[0-9]+ lock=0x[0-9a-f]+ error=0 all=0$' 1
 check "how long locks were held is another family" shows '_held' 0
 
+shim lock "$probe" once
+check "initialisers run as without the shim" exits 0
+check "a thread that waits for an initialiser has an event with the thread that executes it" \
+	shows "lock.once time=[0-9]{7,} lock=0x[0-9a-f]+ error=0 owner=$(cat "$tmp/out")\$" 1
+check "the other calls have none" shows 'lock.once' 1
+
 shim lock "$probe" uncontended
 check "kinds of locks work as without the shim" exits 0
 check "without a waiter only the error has an event" shows 'lock' 1

@@ -1164,9 +1164,9 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	case CAUSE_LOCK:
 		/*
 		 * The holders explain the whole wait. The waker explains only the end of the wait,
-		 * so it is used only if the log has no holds.
+		 * so it is used only if the log has no holds. Initialisers have no holds.
 		 */
-		if (history->holds.count)
+		if (history->holds.count && strcmp(call->type->name, "lock.once") != 0)
 			add_lock_holders(division, node, call, from_ns, to_ns);
 		else
 			add_owner(division, node, call, waker, from_ns, to_ns);
