@@ -28,6 +28,12 @@ equation() {
 	check "$name: stat has as many events" has out "^events      $events "
 }
 
+printf '%s\n' 'type a' 'thread-name 5 7 "a worker"' 'a 5 7 1' 'a 5 8 2' |
+	"${top_builddir:-..}/tests/tools/compose" "$tmp/named.log" || exit 99
+run 0 stat "$tmp/named.log"
+check "a thread has its name" has out '  5  *7  "a worker"$'
+check "a thread without a name has none" has out '  5  *8$'
+
 # column N: the sum of a column of the two tables, by type and by thread.
 by_type() { sed -n '/event type$/,/^$/p' "$tmp/out" | awk -v c="$1" '/%/ && !/event type$/ { s += $c } END { print s + 0 }'; }
 by_thread() { sed -n '/pid     tid$/,/^$/p' "$tmp/out" | awk -v c="$1" '/%/ && !/tid$/ { s += $c } END { print s + 0 }'; }

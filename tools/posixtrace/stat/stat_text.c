@@ -382,17 +382,18 @@ static void number_column(struct out *out, int number)
 }
 
 /*
- * Writes the address of a thread, and its name if the log has one. It is for logs of systems where
- * threads have no numbers.
+ * Writes the name of a thread if the log has one. A thread without a number has its address before
+ * the name: systems exist where threads have no numbers.
  */
-static void thread_handle(struct out *out, const struct stat_report *report,
-			  const struct tally_thread *thread)
+static void thread_title(struct out *out, const struct stat_report *report,
+			 const struct tally_thread *thread)
 {
 	const char *name = stat_thread_name(report, thread);
 
-	out_printf(out, "  %#llx", (unsigned long long)thread->id.thread);
+	if (!thread->id.tid)
+		out_printf(out, "  %#llx", (unsigned long long)thread->id.thread);
 	if (name) {
-		out_char(out, ' ');
+		out_str(out, thread->id.tid ? "  " : " ");
 		text_quoted(out, name, strlen(name));
 	}
 }
@@ -418,8 +419,8 @@ static void print_threads(struct out *out, const struct stat_report *report)
 		 */
 		number_column(out, (int)thread->id.pid);
 		number_column(out, (int)thread->id.tid);
-		if (!thread->id.tid && thread->id.thread)
-			thread_handle(out, report, thread);
+		if (thread->id.thread)
+			thread_title(out, report, thread);
 		equation_causes(out, &thread->ledger);
 		out_char(out, '\n');
 	}
