@@ -861,6 +861,9 @@ def main():
             continue
         ours += len(events[thread])
         open_calls += sum(e.call.may_lack_event for e in places[thread])
+        # A signal may precede the first event of a program: it is then the last one.
+        if thread in killed and events[thread] and events[thread][-1][0] == "process.start":
+            left.add(len(events[thread]) - 1)
         missed, tried = unnoticed(compare, places[thread], events[thread], left)
         removed += tried
         if missed:
