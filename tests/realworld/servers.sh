@@ -165,8 +165,12 @@ shutdown_lifetime 0 seconds
 END
 }
 start_squid() {
-	"$@" squid --foreground -f "$tmp/squid/conf" >"$tmp/said" 2>&1 &
+	# Shared memory has the name of the service; the squid before this one may still have it.
+	service=$((${service:-0} + 1))
+	"$@" squid --foreground -n "posixtrace$$n$service" -f "$tmp/squid/conf" >"$tmp/said" 2>&1 &
 	server=$!
+	# The squid before this one may still have the port open.
+	until_true test -s "$tmp/squid/pid"
 	until_true is_open $((port + 4))
 }
 work_squid() {

@@ -395,6 +395,7 @@ try_attach() {
 	of "$each" start
 	children="$children $server"
 	target=$(of "$each" pid)
+	check "$each: it has a process" test -n "$target"
 	"$posixtrace" attach -p "$target" -o "$log" -s "$size" -d 3s >"$tmp/err" 2>&1 &
 	tracer=$!
 	sleep 1
