@@ -239,6 +239,51 @@ run 0 why --thread 8 "$tmp/paged"
 check "a page fault from a disk" test "$(part 'waiting for the data of a page fault')" = 30.0
 check "other waits are none" test "$(part 'blocked, and no event says why')" = 20.0
 
+# Thread 8 waits 40 ms for the initialiser that thread 9 executes. The log has the locks that threads held,
+# but an initialiser is none of them.
+awk 'BEGIN {
+	print "type lock.once ns time; ptr lock; errno error; s32 owner"
+	print "type lock.mutex_held ns time; ptr lock"
+	print "type time.sleep ns time; s64 asked; errno error; str by"
+	print "type note u32 n"
+	print "object 7 0x1000 ready"
+	ms = 1000000; t = 1000000000000
+	print "note 7 8", t, 1
+	print "note 7 9", t, 1
+	print "lock.mutex_held 7 9", t + 5 * ms, 2 * ms, "0x2000"
+	print "time.sleep 7 9", t + 40 * ms, 30 * ms, 0, 0, "usleep"
+	print "lock.once 7 8", t + 45 * ms, 40 * ms, "0x1000", 0, 9
+	print "lock.once 7 8", t + 75 * ms, 20 * ms, "0x3000", 0, 0
+	print "note 7 8", t + 100 * ms, 1
+}' | "$compose" "$tmp/once" || exit 99
+run 0 why --thread 8 "$tmp/once"
+check "a wait for an initialiser" test "$(part 'waiting for once "ready"')" = 40.0
+check "the thread that executes it" test "$(part 'probably held by thread 9')" = 40.0
+check "what this thread did" test "$(part 'sleeping: usleep()')" = 30.0
+check "an initialiser of an unknown thread" test "$(part 'waiting for once 0x3000')" = 20.0
+
+# Functions of the Java virtual machine: a wait with a time limit is a sleep of the Java program. A wait that
+# was ended, and a vain wait of another function, are none.
+awk 'BEGIN {
+	print "type lock.cond ns time; ptr lock; ptr mutex; errno error"
+	print "type note u32 n"
+	print "mapping 7 0x1000 0x2000 0 0 0 end - \"[jit] os::PlatformEvent::park\""
+	print "mapping 7 0x2000 0x3000 0 0 0 end - \"[jit] Parker::park\""
+	print "mapping 7 0x3000 0x4000 0 0 0 end - \"[jit] Timer::parked\""
+	ms = 1000000; t = 1000000000000; late = 110
+	print "note 7 8", t, 1
+	print "lock.cond 7 8", t + 40 * ms, "@0x1010", 40 * ms, "0x10", "0x20", late
+	print "lock.cond 7 8", t + 70 * ms, "@0x2010", 30 * ms, "0x30", "0x20", late
+	print "lock.cond 7 8", t + 90 * ms, "@0x1010", 20 * ms, "0x10", "0x20", 0
+	print "lock.cond 7 8", t + 100 * ms, "@0x3010", 10 * ms, "0x40", "0x20", late
+	print "note 7 8", t + 100 * ms, 1
+}' | "$compose" "$tmp/java" || exit 99
+run 0 why --thread 8 "$tmp/java"
+check "a sleep of Java" test "$(part 'of Java with a time limit does, in os::PlatformEvent::park ')" = 40.0
+check "a wait of java.util.concurrent" test "$(part 'of Java with a time limit does, in Parker::park ')" = 30.0
+check "a wait of Java that was ended" test "$(part 'waiting for a signal of cond 0x10 in os::')" = 20.0
+check "a wait of another function" test "$(part 'waiting in vain for a signal of an unnamed cond')" = 10.0
+
 # The log lacks a close() of each of these descriptors. accept() and pipe() make one without a path, dup2()
 # gives one the path of another.
 awk 'BEGIN {
