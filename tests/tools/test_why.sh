@@ -259,7 +259,7 @@ awk 'BEGIN {
 run 0 why --thread 8 "$tmp/once"
 check "a wait for an initialiser" test "$(part 'waiting for once "ready"')" = 40.0
 check "the thread that executes it" test "$(part 'probably held by thread 9')" = 40.0
-check "what this thread did" test "$(part 'sleeping: usleep()')" = 30.0
+check "this thread slept" test "$(part 'sleeping: usleep()')" = 30.0
 check "an initialiser of an unknown thread" test "$(part 'waiting for once 0x3000')" = 20.0
 
 # Functions of the Java virtual machine: a wait with a time limit is a sleep of the Java program. A wait that

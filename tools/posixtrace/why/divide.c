@@ -579,6 +579,7 @@ static void add_looked(struct division *division, uint32_t node, const struct st
 						     (uint32_t)look->fd), look->object);
 	struct why_node *part = division_child(division, node, causes_looked_kind(&call),
 					       LOOKED_KEY | key, &is_new);
+	const bool is_pipe = !strncmp(object, "pipe:", 5);
 	char fd[40] = "";
 
 	if (!part)
@@ -586,8 +587,12 @@ static void add_looked(struct division *division, uint32_t node, const struct st
 	if (look->fd >= 0)
 		snprintf(fd, sizeof(fd), " on descriptor %d", (int)look->fd);
 	if (is_new)
-		division_label(division, part, "blocked in the system call %s()%s%s%s%s, which has "
-			       "no event%s", text[look->call - 1], fd, *object ? " (" : "", object,
+		division_label(division, part, "%s in the system call %s()%s%s%s%s, which has no "
+			       "event%s", is_pipe && call.cause == CAUSE_WRITE ?
+			       "waiting for room in a full pipe" :
+			       is_pipe && call.cause == CAUSE_READ ? "waiting for data in a pipe" :
+			       "blocked",
+			       text[look->call - 1], fd, *object ? " (" : "", object,
 			       *object ? ")" : "",
 			       is_known ? "" : ", or running before or after it");
 	division_add(division, part, from_ns, to_ns);
