@@ -10,6 +10,8 @@
  *           than the code that it has interrupted.
  */
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 
 #include "preload/lock.h"
 
@@ -18,24 +20,25 @@
 #define ONCE_DONE 2
 
 /*
- * The threads that have executed initialisers last, by a hash of the object. An entry may be of
- * another object with the same hash, so the owner of a wait may be unknown.
+ * The threads that have executed initialisers last, at the place that a hash of the object gives.
+ * An element has the upper bits of the hash and the id of the thread, so that a reader never sees
+ * the thread of another object. Another object may have overwritten an element, so the owner of a
+ * wait may be unknown.
  */
-#define RUNNERS 256
-static struct runner {
-	_Atomic uintptr_t once;
-	_Atomic int32_t tid;
-} runners[RUNNERS];
+#define RUNNERS  256
+#define TID_MASK ((UINT64_C(1) << 22) - 1) /* the kernel has no greater ids of threads */
+static _Atomic uint64_t runners[RUNNERS];
 
 /* The call of pthread_once() that this thread executes. */
 static _Thread_local struct {
 	void (*run)(void);
 	const void *once;
+	bool has_run; /* the initialiser, in this thread */
 } present __attribute__((tls_model("initial-exec")));
 
-static struct runner *runner_of(const void *once)
+static uint64_t hash_once(const void *once)
 {
-	return &runners[((uintptr_t)once >> 2) * UINT64_C(0x9e3779b97f4a7c15) >> 56];
+	return ((uintptr_t)once >> 2) * UINT64_C(0x9e3779b97f4a7c15);
 }
 
 SHIM_NEXT(pthread_once, shim_no_error);
@@ -51,47 +54,51 @@ static int32_t own_tid(void)
 
 static void run_once(void)
 {
-	struct runner *runner = runner_of(present.once);
+	const uint64_t hash = hash_once(present.once);
 
-	/* A reader that sees the object sees its thread or a later one, which it cannot use. */
-	atomic_store_explicit(&runner->once, 0, memory_order_relaxed);
-	atomic_store_explicit(&runner->tid, own_tid(), memory_order_release);
-	atomic_store_explicit(&runner->once, (uintptr_t)present.once, memory_order_release);
+	atomic_store(&runners[hash >> 56], (hash & ~TID_MASK) | ((uint32_t)own_tid() & TID_MASK));
+	present.has_run = true;
 	present.run();
 }
 
 /* Returns the thread that executes the initialiser, or 0 if it is unknown. */
 static int32_t owner_of(const void *once)
 {
-	struct runner *runner = runner_of(once);
-	int32_t tid = 0;
+	const uint64_t hash = hash_once(once), runner = atomic_load(&runners[hash >> 56]);
 
-	if (atomic_load_explicit(&runner->once, memory_order_acquire) == (uintptr_t)once)
-		tid = atomic_load_explicit(&runner->tid, memory_order_acquire);
-	return atomic_load_explicit(&runner->once, memory_order_relaxed) == (uintptr_t)once ? tid :
-											      0;
+	return (runner & ~TID_MASK) == (hash & ~TID_MASK) ? (int32_t)(runner & TID_MASK) : 0;
 }
 
-/* Calls the real function. An initialiser may call pthread_once() for another object. */
-static int call_once_noted(pthread_once_t *once, void (*run)(void))
+/*
+ * Calls the real function, and stores whether this thread has executed the initialiser. An
+ * initialiser may call pthread_once() for another object.
+ */
+static int call_once_noted(pthread_once_t *once, void (*run)(void), bool *has_run)
 {
 	__typeof__(present) before = present;
 	int error;
 
 	present.run = run;
 	present.once = once;
+	present.has_run = false;
 	error = next(pthread_once)(once, run_once);
+	*has_run = present.has_run;
 	present = before;
 	return error;
 }
 
 /*
  * Only a thread that waits has an event. If two threads call the function at the same moment, the
- * thread that waits may have no event.
+ * thread that waits may have no event. A thread that has executed the initialiser itself has none
+ * either: after fork(), the child executes an initialiser that a thread of its parent had begun, and
+ * does not wait. The same applies if an initialiser ends by cancellation or an exception. So no
+ * event is lost if the call ends so, and SHIM_CALL() is not necessary.
  */
 SHIM_WRAPPER int pthread_once(pthread_once_t *once, void (*run)(void))
 {
-	struct lock_data data = { .lock = (uint64_t)(uintptr_t)once, .error = ECANCELED };
+	struct lock_data data = { .lock = (uint64_t)(uintptr_t)once };
+	uint64_t from;
+	bool has_run;
 	int state;
 
 	if (!shim_on(LOCK_ONCE))
@@ -100,9 +107,12 @@ SHIM_WRAPPER int pthread_once(pthread_once_t *once, void (*run)(void))
 	if (state & ONCE_DONE)
 		return next(pthread_once)(once, run);
 	if (!(state & ONCE_RUNS) || !shim_records(LOCK_ONCE))
-		return call_once_noted(once, run);
+		return call_once_noted(once, run, &has_run);
 	data.owner = owner_of(once);
-	SHIM_CALL(LOCK_ONCE, data);
-	data.error = call_once_noted(once, run);
+	from = shim_now();
+	data.error = call_once_noted(once, run, &has_run);
+	data.time = shim_now() - from;
+	if (!has_run)
+		shim_put(LOCK_ONCE, &data, sizeof data, shim_caller());
 	return data.error;
 }
