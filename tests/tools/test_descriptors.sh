@@ -361,6 +361,15 @@ read fd=5 </b>
 EOF
 same "vfork"
 
+# Threads that were killed in vfork() do not make a log slow: the oldest child ends when 256 others began.
+{
+	printf '%s\n' 'process.vchild 1 1 1000 2 1' 'io.open 1 1 1001 1 3 0 -100 0 /child' 'io.read 1 9 1002 3 0'
+	awk 'BEGIN { for (i = 0; i < 256; i++) print "process.vchild 7", 10 + i, 1010 + i, 1000 + i, 7 }'
+	printf '%s\n' 'io.open 1 1 2000 1 3 0 -100 0 /parent' 'io.read 1 9 2001 3 0'
+} | names_of >"$tmp/got"
+printf 'open fd=3\nread fd=3\nopen fd=3\nread fd=3 </parent>\n' >"$tmp/expected"
+same "256 children of vfork() without an end"
+
 # Losses whose time is unknown, and a log without close: no names.
 names_of >"$tmp/got" <<'EOF'
 io.open 1 1 1000 1 3 0 -100 0 /a

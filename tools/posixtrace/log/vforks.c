@@ -3,18 +3,22 @@
 #include "log/vforks.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/vec.h"
+
+/*
+ * So many spans can last at the same time; then the oldest one ends. Each event is compared with all
+ * spans that last. A thread that is killed in vfork() leaves a span that has no end.
+ */
+#define ACTIVES_MAX 256
 
 struct vfork {
 	pid_t pid, tid, child;
 	int64_t from_ns, until_ns;
 };
 
-/*
- * Returns the index of the thread in the spans that have not ended. There are few of them, because
- * the thread sleeps meanwhile.
- */
+/* Returns the index of the thread in the spans that have not ended. */
 static size_t find_active(const struct vforks *vforks, const struct posix_trace_event_np *event)
 {
 	size_t i = 0;
@@ -25,13 +29,15 @@ static size_t find_active(const struct vforks *vforks, const struct posix_trace_
 	return i;
 }
 
-/* Ends a span. */
+/* Ends a span. The others remain in the order in which they began. */
 static void end_span(struct vforks *vforks, size_t index, int64_t time_ns)
 {
 	vforks->active[index].until_ns = time_ns;
 	if (vec_grow(&vforks->done, vforks->dones, 1))
 		vforks->done[vforks->dones++] = vforks->active[index];
-	vforks->active[index] = vforks->active[--vforks->actives];
+	vforks->actives--;
+	memmove(&vforks->active[index], &vforks->active[index + 1],
+		(vforks->actives - index) * sizeof(*vforks->active));
 }
 
 void vforks_begin(struct vforks *vforks, const struct posix_trace_event_np *event, pid_t child)
@@ -41,6 +47,8 @@ void vforks_begin(struct vforks *vforks, const struct posix_trace_event_np *even
 	/* The log lacks the end of the span before. */
 	if (index < vforks->actives)
 		end_span(vforks, index, event->time_ns);
+	else if (vforks->actives == ACTIVES_MAX)
+		end_span(vforks, 0, event->time_ns);
 	if (vec_grow(&vforks->active, vforks->actives, 1))
 		vforks->active[vforks->actives++] = (struct vfork){
 			.pid = event->info.posix_pid, .tid = event->tid, .child = child,
