@@ -8,8 +8,8 @@
 #include "base/vec.h"
 
 /*
- * So many spans can last at the same time; then the oldest one ends. Each event is compared with all
- * spans that last. A thread that is killed in vfork() leaves a span that has no end.
+ * So many spans can last at the same time; then the oldest one ends. Each event is compared with
+ * all spans that last. A thread that is killed in vfork() leaves a span that has no end.
  */
 #define ACTIVES_MAX 256
 
