@@ -226,13 +226,17 @@ static const void *read_scan_unpack(struct ptx_log_window *window,
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why)
 {
-	const uint8_t *bytes =
-		ptx_log_window_at(window, found->offset, (size_t)(found->end - found->offset));
+	const bool was_short = window->no_memory;
+	const uint8_t *bytes;
 
-	if (!bytes) {
-		*why = "the file cannot be read here";
+	window->no_memory = false;
+	bytes = ptx_log_window_at(window, found->offset, (size_t)(found->end - found->offset));
+	if (!bytes)
+		*why = window->no_memory ? "there is not enough memory for a block" :
+		       "the file cannot be read here";
+	window->no_memory |= was_short;
+	if (!bytes)
 		return NULL;
-	}
 	/* The payload begins behind the header, whatever length that has (FORMAT B2). */
 	bytes += found->block.header_bytes;
 	*why = ptx_log_check_sum(&found->block, bytes, found->form.stored_bytes);

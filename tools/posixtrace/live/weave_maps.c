@@ -142,8 +142,6 @@ static void read_file(struct file *file)
 	if (!binary)
 		return;
 	file->segments = binary_mappings(binary, file->segment, SEGMENTS);
-	if (file->segments > SEGMENTS)
-		file->segments = SEGMENTS;
 	file->id_len = binary_contents(binary, file->id);
 	binary_close(binary);
 }

@@ -191,11 +191,12 @@ bool etw_map_info(struct etw_describe *describe, const unsigned char *p, size_t 
 		return false;
 	*why = NULL;
 	name = name_at(info, size, octets_u32(info));
-	map = calloc(1, sizeof(*map));
-	if (!name || !map) {
-		free(name);
-		free(map);
+	if (!name)
 		return true; /* no field can refer to a map without a name */
+	map = calloc(1, sizeof(*map));
+	if (!map) {
+		free(name);
+		return false;
 	}
 	map->bits = octets_u32(info + 4) & (MAP_IS_BITS | MAP_IS_WBEM_BITS);
 	for (uint32_t i = 0; ok && i < entries; i++) {
