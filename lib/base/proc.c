@@ -9,6 +9,7 @@
 #include "base/proc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "base/ids.h"
 #include "base/io.h"
 
-#define STATUS_BYTES 4096 /* NSpid is in the first kilobyte */
+#define STATUS_BYTES 4096
 
 const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char *file)
 {
@@ -112,10 +113,43 @@ static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 	return ids->number && ids->inner ? 0 : EIO;
 }
 
+/*
+ * Reads the status file of a process up to the line NSpid. The line Groups precedes it and may have
+ * hundreds of kilobytes, so the function reads the file in pieces. Afterwards `text` has the last
+ * piece, with the whole line NSpid if the file has one.
+ */
+static int read_status(uint32_t number, char text[STATUS_BYTES])
+{
+	const size_t room = STATUS_BYTES - 1, most = sizeof("\nNSpid:\t") - 2;
+	char path[PTX_PROC_PATH];
+	size_t kept = 0, got = 0;
+	uint64_t offset = 0;
+	int fd, err = ptx_io_open(ptx_proc_path(path, number, "status"), O_RDONLY, &fd);
+
+	if (err)
+		return err == ESRCH ? ENOENT : err;
+	while (!(err = ptx_io_read_at(fd, text + kept, room - kept, offset, &got))) {
+		const char *line;
+
+		text[kept + got] = '\0';
+		line = strstr(text, "\nNSpid:\t");
+		/* The loop ends: without a line end, only a full text of one line is kept whole. */
+		if ((line && (line == text || strchr(line + 1, '\n'))) || got < room - kept)
+			break;
+		offset += got;
+		/* The beginning of the line may be at the end of this piece. */
+		line = line ? line : text + room - most;
+		kept = (size_t)(text + room - line);
+		memmove(text, line, kept);
+	}
+	ptx_io_close(fd);
+	return err == ESRCH ? ENOENT : err;
+}
+
 int ptx_proc_ids(uint32_t number, struct ptx_proc_ids *ids)
 {
 	char text[STATUS_BYTES];
-	int err = read_file(number, "status", text, sizeof text);
+	int err = read_status(number, text);
 
 	return err ? err : parse_ids(text, ids);
 }

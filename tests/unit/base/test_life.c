@@ -2,6 +2,7 @@
 /* Whether a process is alive: alive, dead or unknown. The answer "dead" needs evidence. */
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -273,6 +274,33 @@ START_TEST(when_a_process_began_is_the_same_in_every_time_name_space)
 }
 END_TEST
 
+/* The line Groups of the status file precedes the ids and is longer than the buffer. */
+START_TEST(the_ids_of_a_process_of_many_groups_are_found)
+{
+	static gid_t groups[1000];
+	struct ptx_proc_ids other = { 0 };
+	pid_t child;
+
+	for (size_t i = 0; i < 1000; i++)
+		groups[i] = 4000000000u + (gid_t)i;
+	for (size_t count = 300; count <= 1000; count++) {
+		struct ptx_proc_ids ids = { 0 };
+
+		if (setgroups(count, groups) != 0)
+			return; /* this user may not */
+		ck_assert_int_eq(ptx_proc_ids(PTX_PROC_SELF, &ids), 0);
+		ck_assert_uint_eq(ids.inner, getpid());
+		count += count > 400 ? 30 : 0;
+	}
+	/* The ids of another process. */
+	child = a_child(false);
+	ck_assert_int_eq(ptx_proc_ids((uint32_t)child, &other), 0);
+	ck_assert_uint_eq(other.number, child);
+	end(child);
+	setgroups(0, NULL);
+}
+END_TEST
+
 static Suite *build(void)
 {
 	TCase *tc;
@@ -285,6 +313,7 @@ static Suite *build(void)
 	tcase_add_test(tc, a_thread_is_one_of_its_process);
 	tcase_add_test(tc, an_identity_is_one_processes);
 	tcase_add_test(tc, an_id_that_means_another_process_by_now_is_a_dead_ones);
+	tcase_add_test(tc, the_ids_of_a_process_of_many_groups_are_found);
 	tcase_add_test(tc, when_a_process_began_is_the_same_in_every_time_name_space);
 	return suite;
 }

@@ -15,6 +15,29 @@
 
 #define PF_KTHREAD 0x00200000u /* a flag in /proc/PID/stat, which no header of the system has */
 
+/*
+ * Removes the line Groups of a status file from the full `text`, and reads on. That line may have
+ * hundreds of kilobytes, and lines that the callers need follow it. Returns the length of the text.
+ */
+static size_t omit_groups(char *text, size_t bytes, FILE *file)
+{
+	char *groups = strstr(text, "\nGroups:"), *end = groups ? strchr(groups + 1, '\n') : NULL;
+	size_t n = bytes - 1;
+	int c = 0;
+
+	if (!groups)
+		return n;
+	if (end) {
+		memmove(groups, end, n - (size_t)(end - text));
+		n -= (size_t)(end - groups);
+	} else {
+		while (c != '\n' && c != EOF)
+			c = getc(file);
+		n = (size_t)(groups + 1 - text);
+	}
+	return n + fread(text + n, 1, bytes - 1 - n, file);
+}
+
 bool procfile_read(const char *path, char *text, size_t bytes)
 {
 	FILE *file = fopen(path, "re");
@@ -23,6 +46,9 @@ bool procfile_read(const char *path, char *text, size_t bytes)
 	if (!file)
 		return false;
 	n = fread(text, 1, bytes - 1, file);
+	text[n] = '\0';
+	if (n == bytes - 1)
+		n = omit_groups(text, bytes, file);
 	fclose(file);
 	text[n] = '\0';
 	return true;
