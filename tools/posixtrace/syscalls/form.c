@@ -224,7 +224,13 @@ static int64_t piece_time(const unsigned char *piece, size_t len, int64_t unit)
 	parts = (int64_t)piece_number(piece, len, 8, 8);
 	if (seconds < 0 || seconds > INT64_MAX / 1000000000 - 1)
 		return seconds < 0 ? 0 : INT64_MAX;
-	return seconds * 1000000000 + parts * unit;
+	/* The program may have stored any number, also one that the kernel refuses. */
+	if (parts < 0)
+		return seconds * 1000000000;
+	if (__builtin_mul_overflow(parts, unit, &parts) ||
+	    __builtin_add_overflow(seconds * 1000000000, parts, &parts))
+		return INT64_MAX;
+	return parts;
 }
 
 /* ------------------------------------------------------------------ types */
