@@ -482,7 +482,8 @@ static void writers_text(const struct history *history, const struct call *call,
 	else if (!strcmp(names, own))
 		snprintf(text, size, "; only this process itself has the pipe open for writing");
 	else
-		snprintf(text, size, "; process %.60s could have written into the pipe", names);
+		snprintf(text, size, "; process%s %.60s could have written into the pipe",
+			 strchr(names, ' ') ? "es" : "", names);
 }
 
 /* Writes " on descriptor 3 (/dev/null)", " of the System V set 5", or nothing. */
