@@ -272,7 +272,11 @@ static struct reader *make_reader(napi_env env, napi_callback_info info, int fla
 		return NULL;
 	}
 	napi_get_cb_info(env, info, &count, argument, NULL, NULL);
-	string_of(env, argument[0], path, room);
+	if (!string_of(env, argument[0], path, room)) {
+		node_fail(env, ENAMETOOLONG, "open");
+		free(reader);
+		return NULL;
+	}
 	reader->is_log = is_log;
 	reader->fd = *path || is_log ? open(path, flags | O_CLOEXEC, 0666) : -1;
 	if (reader->fd < 0 && (*path || is_log)) {
