@@ -68,7 +68,7 @@ int ptx_arena_file(uint64_t *bytes)
 	 */
 	if (make_file(&fd))
 		return -1;
-	/* The size is set before the seals, because F_SEAL_GROW forbids a change of the size. */
+	/* The size is set before the seals, because F_SEAL_GROW forbids a larger size. */
 	if (ptx_io_truncate(fd, *bytes) != 0 ||
 	    fcntl(fd, F_ADD_SEALS, SEALS) != 0) {
 		close(fd);

@@ -98,7 +98,7 @@ static int parse_ids(const char *text, struct ptx_proc_ids *ids)
 	const char *at = strstr(text, "\nNSpid:\t");
 
 	if (!at)
-		return EIO; /* the kernel is older than 4.1 */
+		return EIO; /* the kernel is older than 4.1, or the text is not complete */
 	at += strlen("\nNSpid:");
 	ids->spaces = 0;
 	ids->number = (uint32_t)number_at(at + 1);

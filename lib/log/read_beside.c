@@ -39,7 +39,8 @@ static bool find_names(struct ptx_log_window *window, const struct ptx_log_heade
  * The writer alternates between the areas (FORMAT N2). So if a block has a number above 0, the
  * block before it was written to the other area, and that area must not be empty. The block with
  * number 0 is the first block. If both areas are invalid and the log has events, a block is
- * missing, because the writer writes names before events. In this case only one area is reported.
+ * missing, because the writer writes names before events. Each damaged area is reported. If no area
+ * is damaged, the missing block is reported once.
  */
 void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 bool has_events, ptx_log_visit *visit, void *arg)

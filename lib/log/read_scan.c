@@ -4,12 +4,12 @@
  *
  * A length from the file is compared with the size of the file before memory is allocated. So the
  * window is at most as large as the file, or WINDOW_BYTES for a small file. A compressed block
- * needs at most 1.5 times PTX_LOG_WHOLE_MAX bytes more. A packed block needs at most 8 times the
- * bytes of its payload more (unpacked_room()).
+ * needs at most 1.5 times PTX_LOG_WHOLE_MAX bytes more. A packed block needs WINDOW_BYTES more, or
+ * 8 times the bytes of its payload if that is more (unpacked_room()).
  *
- * Before each read the library checks that the descriptor still leads to the file with which the
- * window was opened: the program may have closed the descriptor and opened another file with the
- * same number.
+ * Before each read, and before each search for the end of a hole, the library checks that the
+ * descriptor still leads to the file with which the window was opened: the program may have closed
+ * the descriptor and opened another file with the same number.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -182,7 +182,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 /*
  * Returns room for the records of a packed block. ptx_log_check_packed() has bounded record_bytes
  * by the payload's length, so the room is at most GROWTH_MAX (format_pack.c) times as large as the
- * payload in the file.
+ * payload in the file, or WINDOW_BYTES for a small payload.
  */
 static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
 {
@@ -279,6 +279,8 @@ static uint64_t skip_hole(const struct ptx_log_window *window, uint64_t offset)
 
 	if (!have || window->bytes[0] || memcmp(window->bytes, window->bytes + 1, have - 1) != 0)
 		return offset;
+	if (!ptx_file_is(window->fd, &window->file))
+		return offset; /* the next read reports it */
 	return ptx_io_next_data(window->fd, offset) & ~UINT64_C(7);
 }
 
@@ -319,7 +321,7 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		}
 		if (magic != PTX_LOG_BLOCK_MAGIC) {
 			/*
-			 * This window has no magic. The next window begins where this window ended.
+			 * The window has no magic before `offset`. The next window begins there.
 			 */
 			offset = skip_hole(window, offset);
 			continue;

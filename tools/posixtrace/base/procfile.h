@@ -16,9 +16,9 @@
 #define PROCFILE_BYTES 8192 /* enough for each status file without its line Groups */
 
 /*
- * Reads at most bytes - 1 bytes of a file into text and adds a NUL. If a status file has more bytes,
- * its line Groups is omitted. Returns false and sets errno if the file cannot be opened, for example
- * because the process has ended.
+ * Reads at most bytes - 1 bytes of a file into text and adds a NUL. If a status file has more
+ * bytes, its line Groups is omitted. Returns false and sets errno if the file cannot be opened, for
+ * example because the process has ended.
  */
 bool procfile_read(const char *path, char *text, size_t bytes);
 

@@ -58,7 +58,10 @@ struct jit_maps {
 	size_t dumps;
 };
 
-/* Returns when a process began, or INT64_MAX if it has ended. */
+/*
+ * Returns the time at which a process began, less one second for the inexact time of its file.
+ * Returns INT64_MAX if the process has ended, cannot be examined or has the number 0.
+ */
 static int64_t process_begin(pid_t pid)
 {
 	struct procfile_stat stat;
@@ -137,7 +140,7 @@ void jit_maps_end(struct jit_maps *maps)
 	free(maps);
 }
 
-/* A process maps a file only once, but the list of mappings may have it several times. */
+/* The list of mappings can have a file of a process several times. The file is added once. */
 void jit_maps_add_dump(struct jit_maps *maps, pid_t pid, const char *path)
 {
 	for (size_t i = 0; i < maps->dumps; i++)
@@ -149,7 +152,8 @@ void jit_maps_add_dump(struct jit_maps *maps, pid_t pid, const char *path)
 
 /*
  * Converts `pid`, the number of a process in the namespace of the place, to its number in /proc.
- * Returns 0 if there is no such process, or if it cannot be examined.
+ * In the recorder's own namespace it returns `pid` and does not examine the process. In another
+ * namespace it returns 0 if there is no such process, or if it cannot be examined.
  */
 static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
 {
@@ -158,7 +162,6 @@ static pid_t outer_of(const struct jit_maps *maps, pid_t pid)
 	pid_t found = 0;
 	DIR *folder;
 
-	/* In the recorder's own namespace, a process has the same number as in /proc. */
 	if (!place->ids || place->ids == maps->own_ids)
 		return pid;
 	if (procfile_inner_id(place->pid, place->pid) == pid)
@@ -247,8 +250,9 @@ static int open_usable(const struct jit_maps *maps, pid_t pid, const char *path,
 }
 
 /*
- * Opens the file perf-PID.map of a process. Returns -1 if there is none, and after it printed that
- * the file is too large.
+ * Opens the file perf-PID.map of a process. Returns -1 if there is no file that can be used
+ * (open_usable()), and if the file is too large. It prints a message only about a file that is too
+ * large.
  */
 static int open_map(const struct jit_maps *maps, pid_t pid, size_t *bytes)
 {
@@ -327,7 +331,7 @@ static void parse_map(struct jit_map *map)
 	}
 }
 
-/* The function of jit_dump_read() that adds a record to the functions. */
+/* jit_dump_read() calls this function for each record. It adds the record to the functions. */
 static bool take_record(void *arg, const struct jit_dump_record *record)
 {
 	struct jit_map *map = arg;

@@ -128,8 +128,9 @@ void kernel_maps_read(struct kernel_maps *maps, pid_t pid, int64_t time_ns)
 			.inode = from->inode,
 		};
 
-		if (!from->is_executable || !has_names(from->path) || from->end <= from->begin ||
-		    !vec_grow(&maps->map, maps->maps, 1) || !(map.path = strdup(from->path)))
+		if (maps->maps == MAPS_MAX || !from->is_executable || !has_names(from->path) ||
+		    from->end <= from->begin || !vec_grow(&maps->map, maps->maps, 1) ||
+		    !(map.path = strdup(from->path)))
 			continue;
 		maps->map[maps->maps++] = map;
 	}
@@ -155,8 +156,9 @@ void kernel_maps_sort(struct kernel_maps *maps)
 }
 
 /*
- * Adds the processes that are kept, then their ancestors. The notes of an ancestor may be before or
- * behind those of its descendants, so the loop is repeated until it adds no process.
+ * Adds the processes that kernel_absences() has seen lately, then their ancestors. The notes of an
+ * ancestor may be before or behind those of its descendants, so the loop is repeated until it adds
+ * no process.
  */
 static void find_kept(struct kernel_maps *maps, struct pidset *kept)
 {

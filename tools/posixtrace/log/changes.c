@@ -231,7 +231,8 @@ const struct change *changes_state(const struct changes *c, struct change key)
 /*
  * Removes entries so that only one is left for each birth of a process. An event of the parent and
  * an event of the child may both describe the same birth. The start of a program counts as a birth
- * only if the log has neither of these events for the process, or if the process has ended since.
+ * only if the log has neither of these events for the process, or if another process with the same
+ * number has ended before it.
  */
 static void remove_repeated(struct changes *c)
 {
@@ -268,6 +269,9 @@ static void remove_repeated(struct changes *c)
  * The kernel gives a new descriptor a number that is free. If this number still has a name, the log
  * lacks the close of the older descriptor with this number. So it is not known until when the old
  * name was right, and the function drops the name.
+ *
+ * A change that extends a name (EXTENDS) does not say whether exec closes the descriptor, so it gets
+ * this from the change before it.
  */
 static void drop_unclosed(struct changes *c)
 {
