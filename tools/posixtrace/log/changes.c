@@ -270,8 +270,8 @@ static void remove_repeated(struct changes *c)
  * lacks the close of the older descriptor with this number. So it is not known until when the old
  * name was right, and the function drops the name.
  *
- * A change that extends a name (EXTENDS) does not say whether exec closes the descriptor, so it gets
- * this from the change before it.
+ * A change that extends a name (EXTENDS) does not say whether exec closes the descriptor, so it
+ * gets this from the change before it.
  */
 static void drop_unclosed(struct changes *c)
 {
