@@ -157,6 +157,7 @@ fi
 check "make install and make uninstall" sh -c \
 	"make -s -C '$scratch/static' install && make -s -C '$scratch/static' uninstall"
 none "nothing is left of it" "$(find "$prefix" ! -type d)"
+none "no folder of it is left" "$(find "$prefix" -mindepth 1 -type d -name '*posixtrace*')"
 chmod -R u+w "$release"
 rm -rf "$release"
 
