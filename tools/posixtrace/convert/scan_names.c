@@ -16,6 +16,7 @@
 #include "convert/scan.h"
 #include "convert/threads.h"
 #include "log/program.h"
+#include "log/thread_name.h"
 
 /* program_name() searches the programs of at most this number of ancestors, by recursion */
 #define GENERATIONS 8
@@ -191,18 +192,16 @@ static bool program_name(const struct scan_names *names, const struct fmt_flow *
 }
 
 /*
- * Stores the name of the thread's object in memory, if the log has this object. The function checks
- * the kind of the object, because another object may have used the address.
+ * Stores the name of the thread's object in memory, if one of the logs has this object.
  */
 static bool object_name(const struct fmt_flow *flow, const struct named *thread,
 			char name[PROGRAM_NAME_BYTES])
 {
 	struct posix_trace_object_np object;
 
-	for (size_t i = 0; thread->handle && i < flow->object_logs; i++) {
-		if (posix_trace_object_find_np(flow->objects[i], (pid_t)thread->pid, thread->handle,
-					       thread->last_ns, &object) ||
-		    object.kind != POSIX_TRACE_OBJECT_THREAD_NP)
+	for (size_t i = 0; i < flow->object_logs; i++) {
+		if (!thread_name_find(flow->objects[i], (pid_t)thread->pid, thread->handle,
+				      thread->last_ns, &object))
 			continue;
 		snprintf(name, PROGRAM_NAME_BYTES, "%s", object.name);
 		return true;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "log/thread_name.h"
 #include "picture/picture.h"
 
 /* greatest number of ancestors whose program is searched; bounds the recursion */
@@ -38,10 +39,8 @@ static bool thread_name(const struct picture *picture, struct picture_row *row)
 {
 	struct posix_trace_object_np object;
 
-	if (!row->thread ||
-	    posix_trace_object_find_np(picture->log[row->log].log.trid, row->pid, row->thread,
-				       row->last_ns, &object) ||
-	    object.kind != POSIX_TRACE_OBJECT_THREAD_NP)
+	if (!thread_name_find(picture->log[row->log].log.trid, row->pid, row->thread, row->last_ns,
+			      &object))
 		return false;
 	memcpy(row->name, object.name, sizeof(row->name));
 	return true;

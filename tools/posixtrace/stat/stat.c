@@ -11,6 +11,7 @@
 #include "base/tool.h"
 #include "log/losses.h"
 #include "log/tally_parts.h"
+#include "log/thread_name.h"
 
 /*
  * The command is declared here and not in a header, because no other file except for main.c uses
@@ -32,12 +33,12 @@ const char *stat_thread_name(const struct stat_report *report, const struct tall
 {
 	static struct posix_trace_object_np object;
 
-	if (!report->log->has_objects ||
-	    posix_trace_object_find_np(report->log->trid, thread->id.pid,
-				       (uint64_t)thread->id.thread, thread->count.last_ns,
-				       &object) || !*object.name)
-		return NULL;
-	return object.name;
+	return report->log->has_objects &&
+			       thread_name_find(report->log->trid, thread->id.pid,
+						(uint64_t)thread->id.thread, thread->count.last_ns,
+						&object) ?
+		       object.name :
+		       NULL;
 }
 
 /* In a damaged log the difference of two times may need more than 63 bits. */

@@ -16,6 +16,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 #include "log/equation.h"
+#include "log/thread_name.h"
 #include "top/top.h"
 
 /*
@@ -236,9 +237,7 @@ static void put_thread_name(const struct top_source *source, const struct top_th
 
 	if (source->pid && read_name(thread, name))
 		put_name(name);
-	else if (thread->handle &&
-		 !posix_trace_object_find_np(source->trid, thread->pid, thread->handle, INT64_MAX,
-					     &object) && *object.name)
+	else if (thread_name_find(source->trid, thread->pid, thread->handle, INT64_MAX, &object))
 		put_name(object.name);
 }
 

@@ -21,6 +21,7 @@
 #include "log/field.h"
 #include "log/losses.h"
 #include "log/program.h"
+#include "log/thread_name.h"
 #include "why/answers.h"
 #include "why/classify.h"
 #include "why/connections.h"
@@ -173,15 +174,25 @@ static void take_name(struct history *history, struct history_thread *thread)
 /*
  * Handles the names that no thread has claimed, because the log has another pthread_t of the
  * thread, or none. Most threads name themselves, so a name belongs to the thread that gave it, if
- * that thread has no name and is not the main thread.
+ * that thread has no name and is not the main thread. A thread that still has no name gets the name
+ * of its object in the log.
  */
 static void end_names(struct history *history)
 {
+	struct posix_trace_object_np object;
+
 	for (size_t i = 0; i < history->pendings; i++) {
 		struct history_thread *by = &history->thread[history->pending[i].by];
 
 		if (!*by->name && by->tid != by->pid)
 			set_name(by, history->text[history->pending[i].text - 1]);
+	}
+	for (size_t i = 0; i < history->threads; i++) {
+		struct history_thread *thread = &history->thread[i];
+
+		if (!*thread->name && thread_name_find(history->log->trid, thread->pid,
+						       thread->pthread, thread->last_ns, &object))
+			set_name(thread, object.name);
 	}
 }
 
