@@ -33,12 +33,11 @@ const char *stat_thread_name(const struct stat_report *report, const struct tall
 {
 	static struct posix_trace_object_np object;
 
-	return report->log->has_objects &&
-			       thread_name_find(report->log->trid, thread->id.pid,
-						(uint64_t)thread->id.thread, thread->count.last_ns,
-						&object) ?
-		       object.name :
-		       NULL;
+	if (!report->log->has_objects ||
+	    !thread_name_find(report->log->trid, thread->id.pid, (uint64_t)thread->id.thread,
+			      thread->count.last_ns, &object))
+		return NULL;
+	return object.name;
 }
 
 /* In a damaged log the difference of two times may need more than 63 bits. */
