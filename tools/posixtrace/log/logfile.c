@@ -31,6 +31,17 @@
 #define WAIT_STEP_MS 20
 #define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
 
+/* Opens a log and closes it again. Returns 0, or the error with which it cannot be opened. */
+static int try_open(int file, int flags)
+{
+	trace_id_t trid;
+	int err = posix_trace_open_np(file, flags, &trid);
+
+	if (!err)
+		posix_trace_close(trid);
+	return err;
+}
+
 /*
  * Returns true if the file begins as a log does. spool_seekable() calls this function when it has
  * copied only the beginning of its input. Therefore the file is opened with salvage, as an
@@ -38,11 +49,8 @@
  */
 static bool is_log(int file)
 {
-	trace_id_t trid;
-	int err = posix_trace_open_np(file, POSIX_TRACE_OPEN_SALVAGE_NP, &trid);
+	const int err = try_open(file, POSIX_TRACE_OPEN_SALVAGE_NP);
 
-	if (!err)
-		posix_trace_close(trid);
 	/*
 	 * ENOTSUP means that the log is compressed and that libzstd is missing. The message for
 	 * this is printed later.
@@ -55,15 +63,12 @@ bool logfile_is_log(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	struct stat file;
-	trace_id_t trid;
 	int err = EINVAL;
 
 	if (fd < 0)
 		return false;
 	if (!fstat(fd, &file) && S_ISREG(file.st_mode))
-		err = posix_trace_open_np(fd, LOGFILE_REOPEN, &trid);
-	if (!err)
-		posix_trace_close(trid);
+		err = try_open(fd, LOGFILE_REOPEN);
 	close(fd);
 	/* EBUSY: the guardian of a killed writer has not completed the log yet. */
 	return !err || err == EBUSY || err == ENOTSUP;
