@@ -133,7 +133,10 @@ static int read_status(uint32_t number, char text[STATUS_BYTES])
 
 		text[kept + got] = '\0';
 		line = strstr(text, "\nNSpid:\t");
-		/* The loop ends: without a line end, only a full text of one line is kept whole. */
+		/*
+		 * The loop ends at the line end of NSpid, or at the end of the file. A line that
+		 * fills the whole text also ends it, because nothing more could be read.
+		 */
 		if ((line && (line == text || strchr(line + 1, '\n'))) || got < room - kept)
 			break;
 		offset += got;
