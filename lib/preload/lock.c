@@ -2,8 +2,7 @@
 /*
  * preload/lock.c - families lock and lock-hold: mutexes, read-write locks, spin locks.
  *
- * The C library locks the mutexes of its streams and of mtx_lock() by internal calls, which the
- * shim does not see.
+ * The C library locks the mutexes of its streams by internal calls, which the shim does not see.
  */
 #include <pthread.h>
 
@@ -163,6 +162,18 @@ SHIM_LOCK_TIMED(pthread_mutex_clocklock, LOCK_MUTEX, HOLD_MUTEX,
 		(pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
 		(mutex, clock, until), mutex,
 		shim_is_until(clock, NULL) ? next(pthread_mutex_trylock)(mutex) : EBUSY)
+
+/*
+ * The mutexes of <threads.h>. They are never robust, so their functions return no EOWNERDEAD. If
+ * the thread has the mutex already, trylock returns thrd_busy or acquires it again, as lock does.
+ */
+SHIM_TRYLOCK(mtx_trylock, HOLD_MUTEX, (mtx_t *mutex), (mutex), mutex)
+SHIM_UNLOCK(mtx_unlock, HOLD_MUTEX, (mtx_t *mutex), (mutex), mutex)
+SHIM_LOCK_LIMIT(mtx_lock, LOCK_MUTEX, HOLD_MUTEX, (mtx_t *mutex), (mutex), mutex,
+		next(mtx_trylock)(mutex), false, shim_c11_error)
+SHIM_LOCK_LIMIT(mtx_timedlock, LOCK_MUTEX, HOLD_MUTEX,
+		(mtx_t *mutex, const struct timespec *until), (mutex, until), mutex,
+		next(mtx_trylock)(mutex), true, shim_c11_error)
 
 /* Read locks and write locks of one lock are held in the same way: unlock() is common to both. */
 SHIM_TRYLOCK(pthread_rwlock_tryrdlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)

@@ -12,6 +12,7 @@
 #ifndef PTX_PRELOAD_LOCK_H
 #define PTX_PRELOAD_LOCK_H
 
+#include "preload/c11.h"
 #include "preload/shim.h"
 
 /* The fields of the lock events. Only waits for mutexes and read-write locks have the owner. */
@@ -47,13 +48,14 @@ int32_t shim_lock_owner(const void *lock, enum shim_type held);
 
 /*
  * Notes a hold after a call that acquired the lock. A call that returns EOWNERDEAD has acquired the
- * lock, too.
+ * lock, too. No function of <threads.h> returns the number EOWNERDEAD, so the numbers of both kinds
+ * of functions need no distinction: thrd_success is 0.
  */
-shim_inline int shim_got(int error, const void *lock, enum shim_type held, const void *caller)
+shim_inline int shim_got(int result, const void *lock, enum shim_type held, const void *caller)
 {
-	if (shim_unlikely(*shim_switch[held]) && (error == 0 || error == EOWNERDEAD))
+	if (shim_unlikely(*shim_switch[held]) && (result == 0 || result == EOWNERDEAD))
 		shim_hold_begin(lock, held, caller);
-	return error;
+	return result;
 }
 
 /*
@@ -72,21 +74,23 @@ void shim_shares_memory(void);
  * SHIM_LOCK() wraps a function that waits for a lock, and SHIM_LOCK_TIMED() a function that waits
  * with a time limit. try_ is an expression that tries to acquire the lock without waiting; its
  * value is EBUSY if the lock is in use. A wait with a time limit ends in any case, so it has no
- * event lock.waiting, which serves to find deadlocks.
+ * event lock.waiting, which serves to find deadlocks. SHIM_LOCK_LIMIT() is for functions of
+ * <threads.h>, too: error_of is the function that converts the results of the calls, including that
+ * of try_, to error numbers.
  */
 #define SHIM_LOCK(name, type, held, params, args, lock_, try_) \
-	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, false)
+	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, false, shim_posix_error)
 #define SHIM_LOCK_TIMED(name, type, held, params, args, lock_, try_) \
-	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, true)
-#define SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, has_limit) \
+	SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, true, shim_posix_error)
+#define SHIM_LOCK_LIMIT(name, type, held, params, args, lock_, try_, has_limit, error_of) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
 	{ \
 		if (!shim_on(type)) \
 			return next(name) args; \
-		int error = (try_); \
-		if (error != EBUSY) \
-			return shim_got(error, lock_, held, shim_caller()); \
+		int result = (try_); \
+		if (error_of(result) != EBUSY) \
+			return shim_got(result, lock_, held, shim_caller()); \
 		if (!(has_limit) && shim_unlikely(*shim_switch[LOCK_WAITING])) \
 			shim_hold_wait(lock_, held, shim_caller()); \
 		/* Only a call that waits has an event, so a skipped event is counted here. */ \
@@ -97,8 +101,9 @@ void shim_shares_memory(void);
 			.owner = shim_lock_owner(lock_, held) \
 		}; \
 		SHIM_CALL(type, data); \
-		data.error = next(name) args; \
-		return shim_got(data.error, lock_, held, shim_caller()); \
+		result = next(name) args; \
+		data.error = error_of(result); \
+		return shim_got(result, lock_, held, shim_caller()); \
 	}
 
 /*

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * preload/lock_once.c - family lock: waits in pthread_once() for the initialiser that another
- * thread executes.
+ * preload/lock_once.c - family lock: waits in pthread_once() and call_once() for the initialiser
+ * that another thread executes.
  *
  * The C library does not note which thread executes an initialiser. So the shim passes run_once()
  * to the real function. run_once() notes the thread and calls the initialiser of the program.
  *
- * Signals   pthread_once() is not async-signal-safe, but a handler may call it for another object
+ * Signals   the functions are not async-signal-safe, but a handler may call them for another object
  *           than the code that it has interrupted.
  */
 #include <pthread.h>
@@ -15,7 +15,7 @@
 
 #include "preload/lock.h"
 
-/* Bits of a pthread_once_t. Their values are a part of the ABI of glibc. */
+/* Bits of a pthread_once_t or once_flag. Their values are a part of the ABI of glibc. */
 #define ONCE_RUNS 1
 #define ONCE_DONE 2
 
@@ -29,7 +29,7 @@
 #define TID_MASK ((UINT64_C(1) << 22) - 1) /* the kernel has no greater ids of threads */
 static _Atomic uint64_t runners[RUNNERS];
 
-/* The call of pthread_once() that this thread executes. */
+/* The call of pthread_once() or call_once() that this thread executes. */
 static _Thread_local struct {
 	void (*run)(void);
 	const void *once;
@@ -42,6 +42,7 @@ static uint64_t hash_once(const void *once)
 }
 
 SHIM_NEXT(pthread_once, shim_no_error);
+SHIM_NEXT(call_once, shim_no_return);
 SHIM_NEXT(pthread_mutex_trylock, shim_no_error);
 
 /* Returns the id of this thread. The C library stores it in a mutex, without a system call. */
@@ -69,19 +70,33 @@ static int32_t owner_of(const void *once)
 	return (runner & ~TID_MASK) == (hash & ~TID_MASK) ? (int32_t)(runner & TID_MASK) : 0;
 }
 
+/* An object of one of the two kinds. call_once() returns no result, and cannot fail. */
+struct once {
+	void *object;
+	bool is_c11;
+};
+
+static int call_real(struct once once, void (*run)(void))
+{
+	if (!once.is_c11)
+		return next(pthread_once)(once.object, run);
+	next(call_once)(once.object, run);
+	return 0;
+}
+
 /*
  * Calls the real function, and stores whether this thread has executed the initialiser. An
  * initialiser may call pthread_once() for another object.
  */
-static int call_once_noted(pthread_once_t *once, void (*run)(void), bool *has_run)
+static int call_noted(struct once once, void (*run)(void), bool *has_run)
 {
 	__typeof__(present) before = present;
 	int error;
 
 	present.run = run;
-	present.once = once;
+	present.once = once.object;
 	present.has_run = false;
-	error = next(pthread_once)(once, run_once);
+	error = call_real(once, run_once);
 	*has_run = present.has_run;
 	present = before;
 	return error;
@@ -94,25 +109,35 @@ static int call_once_noted(pthread_once_t *once, void (*run)(void), bool *has_ru
  * and does not wait. The same applies if an initialiser ends by cancellation or an exception. So no
  * event is lost if the call ends so, and SHIM_CALL() is not necessary.
  */
-SHIM_WRAPPER int pthread_once(pthread_once_t *once, void (*run)(void))
+shim_inline int trace_once(struct once once, void (*run)(void))
 {
-	struct lock_data data = { .lock = (uint64_t)(uintptr_t)once };
+	struct lock_data data = { .lock = (uint64_t)(uintptr_t)once.object };
 	uint64_t from;
 	bool has_run;
 	int state;
 
 	if (!shim_on(LOCK_ONCE))
-		return next(pthread_once)(once, run);
-	state = __atomic_load_n((const int *)once, __ATOMIC_ACQUIRE);
+		return call_real(once, run);
+	state = __atomic_load_n((const int *)once.object, __ATOMIC_ACQUIRE);
 	if (state & ONCE_DONE)
-		return next(pthread_once)(once, run);
+		return call_real(once, run);
 	if (!(state & ONCE_RUNS) || !shim_records(LOCK_ONCE))
-		return call_once_noted(once, run, &has_run);
-	data.owner = owner_of(once);
+		return call_noted(once, run, &has_run);
+	data.owner = owner_of(once.object);
 	from = shim_now();
-	data.error = call_once_noted(once, run, &has_run);
+	data.error = call_noted(once, run, &has_run);
 	data.time = shim_now() - from;
 	if (!has_run)
 		shim_put(LOCK_ONCE, &data, sizeof data, shim_caller());
 	return data.error;
+}
+
+SHIM_WRAPPER int pthread_once(pthread_once_t *once, void (*run)(void))
+{
+	return trace_once((struct once){ once, false }, run);
+}
+
+SHIM_WRAPPER void call_once(once_flag *once, void (*run)(void))
+{
+	trace_once((struct once){ once, true }, run);
 }

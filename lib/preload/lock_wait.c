@@ -68,7 +68,7 @@ static void hold_again(struct meanwhile *meanwhile)
  * The hold ends before the wait and begins after it, so that lock-hold does not count the wait.
  * The event of the wait is recorded by the inner cleanup, before the hold begins again.
  */
-#define COND(name, params, args) \
+#define COND(name, error_of, params, args) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
 	{ \
@@ -93,27 +93,33 @@ static void hold_again(struct meanwhile *meanwhile)
 			__attribute__((cleanup(hold_again), unused)) = { mutex, shim_caller() }; \
 		SHIM_CALL(LOCK_COND, data); \
 		call.len = COND_DATA_BYTES; \
-		data.error = next(name) args; \
-		return data.error; \
+		int result = next(name) args; \
+		data.error = error_of(result); \
+		return result; \
 	}
 
-/* All three functions return with the mutex acquired, also after a time-out. */
-COND(pthread_cond_wait, (pthread_cond_t *cond, pthread_mutex_t *mutex), (cond, mutex))
-COND(pthread_cond_timedwait,
+/* All of these functions return with the mutex acquired, also after a time-out. */
+COND(pthread_cond_wait, shim_posix_error, (pthread_cond_t *cond, pthread_mutex_t *mutex),
+     (cond, mutex))
+COND(pthread_cond_timedwait, shim_posix_error,
      (pthread_cond_t *cond, pthread_mutex_t *mutex, const struct timespec *until),
      (cond, mutex, until))
-COND(pthread_cond_clockwait,
+COND(pthread_cond_clockwait, shim_posix_error,
      (pthread_cond_t *cond, pthread_mutex_t *mutex, clockid_t clock, const struct timespec *until),
      (cond, mutex, clock, until))
+COND(cnd_wait, shim_c11_error, (cnd_t *cond, mtx_t *mutex), (cond, mutex))
+COND(cnd_timedwait, shim_c11_error,
+     (cnd_t *restrict cond, mtx_t *restrict mutex, const struct timespec *restrict until),
+     (cond, mutex, until))
 
 /*
  * The functions that wake threads from a condition variable. They have an event only if a thread of
  * the process may wait. A woken thread may free the memory of the variable, so nothing in this
  * memory is read after the call.
  */
-#define COND_WAKE(name, is_all) \
+#define COND_WAKE(name, cond_type, error_of, is_all) \
 	SHIM_NEXT(name, shim_no_error); \
-	SHIM_WRAPPER int name(pthread_cond_t *cond) \
+	SHIM_WRAPPER int name(cond_type *cond) \
 	{ \
 		if (!shim_on(LOCK_COND_SIGNAL) || \
 		    !atomic_load_explicit(waiters_of(cond), memory_order_relaxed) || \
@@ -124,12 +130,15 @@ COND(pthread_cond_clockwait,
 			int32_t error, all; \
 		} data = { .lock = (uint64_t)(uintptr_t)cond, .all = (is_all) }; \
 		SHIM_CALL(LOCK_COND_SIGNAL, data); \
-		data.error = next(name)(cond); \
-		return data.error; \
+		int result = next(name)(cond); \
+		data.error = error_of(result); \
+		return result; \
 	}
 
-COND_WAKE(pthread_cond_signal, 0)
-COND_WAKE(pthread_cond_broadcast, 1)
+COND_WAKE(pthread_cond_signal, pthread_cond_t, shim_posix_error, 0)
+COND_WAKE(pthread_cond_broadcast, pthread_cond_t, shim_posix_error, 1)
+COND_WAKE(cnd_signal, cnd_t, shim_c11_error, 0)
+COND_WAKE(cnd_broadcast, cnd_t, shim_c11_error, 1)
 
 SHIM_NEXT(pthread_barrier_wait, shim_no_error);
 

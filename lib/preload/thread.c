@@ -4,20 +4,30 @@
  *
  * A thread that is created while the process is traced starts in run_thread(). run_thread() records
  * the thread's beginning and, however the thread ends, its end. Destructors of thread-local data
- * run after that. thrd_create() creates threads inside the C library, so their beginnings and ends
- * are not recorded. All other events of such threads are recorded.
+ * run after that. The functions of <threads.h> have the same events as those of <pthread.h>.
  */
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "preload/c11.h"
 #include "preload/patch.h"
 #include "preload/shim.h"
 #include "preload/start.h"
 #include "preload/text.h"
 
+/* The function with which a thread begins. Its kind is also that of the creating function. */
+struct entry {
+	union {
+		void *(*posix)(void *);
+		thrd_start_t c11;
+		const void *address;
+	};
+	bool is_c11;
+};
+
 /* The arguments of run_thread(). */
 struct start {
-	void *(*function)(void *);
+	struct entry entry;
 	void *argument;
 	uint64_t creator;
 	bool is_blind;
@@ -124,7 +134,7 @@ static void *run_thread(void *arg)
 	struct start start = *(struct start *)arg;
 	struct {
 		uint64_t function, creator;
-	} data = { (uint64_t)(uintptr_t)start.function, start.creator };
+	} data = { (uint64_t)(uintptr_t)start.entry.address, start.creator };
 	struct end end = { data.function };
 	void *result;
 
@@ -136,31 +146,67 @@ static void *run_thread(void *arg)
 	if (start.is_blind)
 		shim_blind(true);
 	if (*shim_switch[THREAD_BEGIN])
-		shim_put(THREAD_BEGIN, &data, sizeof data, (const void *)start.function);
+		shim_put(THREAD_BEGIN, &data, sizeof data, start.entry.address);
 	/* Runs the cleanup also if the thread is cancelled or calls pthread_exit(). */
 	pthread_cleanup_push(thread_ends, &end);
-	result = start.function(start.argument);
+	if (start.entry.is_c11)
+		result = (void *)(intptr_t)start.entry.c11(start.argument);
+	else
+		result = start.entry.posix(start.argument);
 	pthread_cleanup_pop(1);
 	return result;
 }
 
+/* The first function of a traced thread that thrd_create() has created. */
+static int run_c11_thread(void *arg)
+{
+	return (int)(intptr_t)run_thread(arg);
+}
+
 SHIM_NEXT(pthread_create, shim_no_error);
+SHIM_NEXT(thrd_create, shim_no_error);
+
+/* Calls the real function. Returns its result. */
+static int create_real(pthread_t *thread, const pthread_attr_t *attr, struct entry entry,
+		       void *argument)
+{
+	return entry.is_c11 ? next(thrd_create)(thread, entry.c11, argument) :
+			      next(pthread_create)(thread, attr, entry.posix, argument);
+}
+
+/* Creates a thread that begins in run_thread(). If that fails, releases the arguments. */
+static int create_noted(pthread_t *thread, const pthread_attr_t *attr, struct start *start)
+{
+	struct entry entry = { .is_c11 = start->entry.is_c11 };
+	int result;
+
+	if (entry.is_c11)
+		entry.c11 = run_c11_thread;
+	else
+		entry.posix = run_thread;
+	result = create_real(thread, attr, entry, start);
+	/* Both thrd_success and the result of a successful pthread_create() are 0. */
+	if (result)
+		release_start(start);
+	return result;
+}
 
 /*
- * pthread_create(3). If the process is not traced, the thread starts as the program requested,
- * without run_thread(). If tracing begins later, the thread has all other events, but not
- * thread.begin and thread.end.
+ * pthread_create(3) and thrd_create(3). If the process is not traced, the thread starts as the
+ * program requested, without run_thread(). If tracing begins later, the thread has all other
+ * events, but not thread.begin and thread.end. The function is inlined into the two wrappers, so
+ * that its return address is that of the wrapper.
  */
-SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
-				void *(*function)(void *), void *argument)
+shim_inline int trace_create(pthread_t *thread, const pthread_attr_t *attr, struct entry entry,
+			     void *argument)
 {
 	struct {
 		uint64_t time;
 		uint64_t thread, function;
 		int32_t error, detached;
-	} data = { .function = (uint64_t)(uintptr_t)function };
+	} data = { .function = (uint64_t)(uintptr_t)entry.address };
 	struct start *start;
-	int detached = PTHREAD_CREATE_JOINABLE;
+	int detached = PTHREAD_CREATE_JOINABLE, result;
 
 	shim_patch_before_thread();
 	/*
@@ -168,25 +214,21 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	 * threads that it creates, so they must be blind, too.
 	 */
 	if (!shim_on(THREAD_CREATE) && !shim_is_blind)
-		return next(pthread_create)(thread, attr, function, argument);
+		return create_real(thread, attr, entry, argument);
 	start = claim_start();
 	/*
 	 * If there is no memory, the thread is started without tracing, because it must be started
 	 * in any case.
 	 */
 	if (!start)
-		return next(pthread_create)(thread, attr, function, argument);
-	*start = (struct start){ function, argument, number_of(pthread_self()), shim_is_blind };
-	if (shim_is_blind) {
-		/*
-		 * A blind thread records no event. The new thread starts in run_thread(), which
-		 * makes it blind, too.
-		 */
-		data.error = next(pthread_create)(thread, attr, run_thread, start);
-		if (data.error)
-			release_start(start);
-		return data.error;
-	}
+		return create_real(thread, attr, entry, argument);
+	*start = (struct start){ entry, argument, number_of(pthread_self()), shim_is_blind };
+	/*
+	 * A blind thread records no event. The new thread starts in run_thread(), which makes it
+	 * blind, too.
+	 */
+	if (shim_is_blind)
+		return create_noted(thread, attr, start);
 	/*
 	 * The attribute is read before the call, because the program may destroy it from the new
 	 * thread.
@@ -195,30 +237,43 @@ SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 		pthread_attr_getdetachstate(attr, &detached);
 	SHIM_CALL(THREAD_CREATE, data);
 	data.detached = detached == PTHREAD_CREATE_DETACHED;
-	data.error = next(pthread_create)(thread, attr, run_thread, start);
+	result = create_noted(thread, attr, start);
+	data.error = entry.is_c11 ? shim_c11_error(result) : result;
 	/*
 	 * `thread` may point into memory that the new thread has already unmapped. So the
 	 * identifier is copied only if it is readable.
 	 */
-	if (!data.error)
+	if (!result)
 		shim_copy(&data.thread, thread, sizeof *thread);
-	else
-		release_start(start);
-	return data.error;
+	return result;
 }
 
-SHIM_NEXT(pthread_exit, shim_no_return);
-
-/* pthread_exit(3). The thread's end is recorded by thread_ends(). */
-SHIM_WRAPPER void pthread_exit(void *value)
+SHIM_WRAPPER int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
+				void *(*function)(void *), void *argument)
 {
-	uint64_t data = (uint64_t)(uintptr_t)value;
-
-	if (shim_on(THREAD_EXIT))
-		shim_put(THREAD_EXIT, &data, sizeof data, shim_caller());
-	next(pthread_exit)(value);
-	__builtin_unreachable();
+	return trace_create(thread, attr, (struct entry){ .posix = function }, argument);
 }
+
+SHIM_WRAPPER int thrd_create(thrd_t *thread, thrd_start_t function, void *argument)
+{
+	return trace_create(thread, NULL, (struct entry){ .c11 = function, .is_c11 = true },
+			    argument);
+}
+
+/* Functions that end the thread. The end is recorded by thread_ends(). */
+#define EXIT(name, value_type) \
+	SHIM_NEXT(name, shim_no_return); \
+	SHIM_WRAPPER void name(value_type value) \
+	{ \
+		uint64_t data = (uint64_t)(uintptr_t)value; \
+		if (shim_on(THREAD_EXIT)) \
+			shim_put(THREAD_EXIT, &data, sizeof data, shim_caller()); \
+		next(name)(value); \
+		__builtin_unreachable(); \
+	}
+
+EXIT(pthread_exit, void *)
+EXIT(thrd_exit, int)
 
 /* The fields of thread.join; the padding at its end is not part of the event. */
 struct join_data {
@@ -231,7 +286,7 @@ struct join_data {
  * Functions that wait for the end of a thread. A thread that is cancelled while it waits records
  * ECANCELED.
  */
-#define JOIN(name, params, args) \
+#define JOIN(name, error_of, params, args) \
 	SHIM_NEXT(name, shim_no_error); \
 	SHIM_WRAPPER int name params \
 	{ \
@@ -240,36 +295,42 @@ struct join_data {
 		struct join_data data = { .thread = number_of(thread), .error = ECANCELED }; \
 		SHIM_CALL(THREAD_JOIN, data); \
 		call.len = offsetof(struct join_data, error) + sizeof data.error; \
-		data.error = next(name) args; \
-		return data.error; \
+		int result = next(name) args; \
+		data.error = error_of(result); \
+		return result; \
 	}
 
-JOIN(pthread_join, (pthread_t thread, void **value), (thread, value))
-JOIN(pthread_tryjoin_np, (pthread_t thread, void **value), (thread, value))
-JOIN(pthread_timedjoin_np, (pthread_t thread, void **value, const struct timespec *until),
-     (thread, value, until))
+JOIN(pthread_join, shim_posix_error, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_tryjoin_np, shim_posix_error, (pthread_t thread, void **value), (thread, value))
+JOIN(pthread_timedjoin_np, shim_posix_error,
+     (pthread_t thread, void **value, const struct timespec *until), (thread, value, until))
+JOIN(pthread_clockjoin_np, shim_posix_error,
+     (pthread_t thread, void **value, clockid_t clock, const struct timespec *until),
+     (thread, value, clock, until))
+JOIN(thrd_join, shim_c11_error, (thrd_t thread, int *value), (thread, value))
 
-SHIM_NEXT(pthread_detach, shim_no_error);
-
-/* pthread_detach(3) does not wait, so its event has no duration. */
-SHIM_WRAPPER int pthread_detach(pthread_t thread)
-{
-	struct {
-		uint64_t thread;
-		int32_t error;
-	} data = { .thread = number_of(thread) };
-	/*
-	 * The event is recorded after the call, when the error is known. The thread may have ended
-	 * by then.
-	 */
-	int error = next(pthread_detach)(thread);
-
-	if (shim_on(THREAD_DETACH)) {
-		data.error = error;
-		shim_put(THREAD_DETACH, &data, 12, shim_caller());
+/*
+ * Functions that detach a thread. They do not wait, so their event has no duration. The event is
+ * recorded after the call, when the error is known. The thread may have ended by then.
+ */
+#define DETACH(name, error_of) \
+	SHIM_NEXT(name, shim_no_error); \
+	SHIM_WRAPPER int name(pthread_t thread) \
+	{ \
+		struct { \
+			uint64_t thread; \
+			int32_t error; \
+		} data = { .thread = number_of(thread) }; \
+		int result = next(name)(thread); \
+		if (shim_on(THREAD_DETACH)) { \
+			data.error = error_of(result); \
+			shim_put(THREAD_DETACH, &data, 12, shim_caller()); \
+		} \
+		return result; \
 	}
-	return error;
-}
+
+DETACH(pthread_detach, shim_posix_error)
+DETACH(thrd_detach, shim_c11_error)
 
 SHIM_NEXT(pthread_setname_np, shim_no_error);
 

@@ -11,11 +11,9 @@
 #include <string.h>
 
 static const struct probe *const all[] = {
-	probes_alloc, probes_calls, probes_confine, probes_content, probes_context, probes_dl,
-	probes_file, probes_func,
-	probes_io, probes_ipc, probes_lock, probes_net, probes_process, probes_signal, probes_stack,
-	probes_thread,
-	probes_wide
+	probes_alloc, probes_c11, probes_calls, probes_confine, probes_content, probes_context,
+	probes_dl, probes_file, probes_func, probes_io, probes_ipc, probes_lock, probes_net,
+	probes_process, probes_signal, probes_stack, probes_thread, probes_wide
 };
 
 void probe_fail(const char *file, int line, const char *what)

@@ -9,8 +9,8 @@ struct probe {
 };
 
 /* Each array ends with a null name. */
-extern const struct probe probes_alloc[], probes_calls[], probes_confine[], probes_content[],
-	probes_context[], probes_dl[], probes_file[], probes_func[], probes_io[],
+extern const struct probe probes_alloc[], probes_c11[], probes_calls[], probes_confine[],
+	probes_content[], probes_context[], probes_dl[], probes_file[], probes_func[], probes_io[],
 	probes_ipc[], probes_lock[], probes_net[], probes_process[], probes_signal[],
 	probes_stack[], probes_thread[], probes_wide[];
 

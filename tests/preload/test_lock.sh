@@ -39,6 +39,32 @@ check "many locks are held" exits 0
 check "the holds of 16 locks are measured" shows 'lock.mutex_held' 16
 check "the others are counted" shows 'posixtrace_shim_lost early=0 unnamed=0 holds=4 early_alloc=0$' 1
 
+shim lock,thread "$probe" c11
+check "the functions of <threads.h> work as without the shim" exits 0
+check "a wait for an mtx_t has an event with the thread that holds it" \
+	shows 'lock.mutex time=[0-9]{7,} lock=0x[0-9a-f]+ error=0 owner=[1-9][0-9]*$' 1
+check "a wait for an mtx_t that timed out has an event" \
+	shows 'lock.mutex .* error=110 owner=[1-9][0-9]*$' 1
+check "waits for a cnd_t have events" shows 'lock.cond .* mutex=0x[0-9a-f]+ error=0$' 2
+check "a wait for a cnd_t that timed out has an event" shows 'lock.cond .* error=110$' 1
+check "cnd_signal() has an event" shows 'lock.cond_signal .* error=0 all=0$' 1
+check "cnd_broadcast() has an event" shows 'lock.cond_signal .* error=0 all=1$' 1
+check "a wait in call_once() has an event with the thread that executes the initialiser" \
+	shows "lock.once time=[0-9]{7,} lock=0x[0-9a-f]+ error=0 owner=$(cat "$tmp/out")\$" 1
+check "thrd_create() and pthread_create() have events" \
+	shows 'thread.create .* error=0 detached=0$' 4
+# The last thread of thrd_create() is detached, and may still run at the end of the process.
+check "threads of thrd_create() begin" test "$(grep -c thread.begin "$tmp/events")" -ge 3
+check "threads of thrd_create() end" test "$(grep -c thread.end "$tmp/events")" -ge 3
+check "thrd_exit() has an event with its value" shows 'thread.exit value=0xfffffffffffffff9$' 1
+check "thrd_join() and pthread_clockjoin_np() have events" shows 'thread.join .* error=0$' 3
+check "an error of thrd_join() has the number EINVAL" shows 'thread.join .* error=22$' 1
+check "thrd_detach() has an event" shows 'thread.detach .* error=0$' 1
+
+shim lock-hold "$probe" c11-kinds
+check "kinds of an mtx_t work as without the shim" exits 0
+check "a recursive mtx_t has one hold" shows 'lock.mutex_held time=[0-9]+ lock=0x' 1
+
 shim lock,-lock "$probe" contended
 check "without locks there is nothing" shows . 0
 
