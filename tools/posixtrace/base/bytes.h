@@ -27,7 +27,7 @@ void bytes_add(struct bytes *bytes, const void *more, size_t len);
 void bytes_str(struct bytes *bytes, const char *text);
 void bytes_printf(struct bytes *bytes, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
-/* Appends an integer of any length: seven bits a byte, the least first (LEB128). */
+/* Appends an integer in one to ten bytes: seven bits a byte, the lowest bits first (LEB128). */
 void bytes_varint(struct bytes *bytes, uint64_t value);
 
 /*

@@ -4,7 +4,7 @@
  * that the kernel counts as read by this process.
  *
  * The follower's thread draws the line, because the calling thread is busy. Until meter_unfollow(),
- * only the follower's thread uses the meter; another thread first takes the follower's lock.
+ * only the follower's thread uses the meter; another thread first acquires the follower's lock.
  */
 #include "base/meter_follow.h"
 

@@ -12,7 +12,7 @@
 #define WIDTH      80 /* columns of --help */
 #define LABEL_MAX  25 /* the text of an option with a longer label begins on the next line */
 #define LABEL_SIZE 64
-#define HELP_SIZE  4096 /* greatest length of a text with relations; none has 1024 bytes */
+#define HELP_SIZE  4096 /* room for a text with its relations; each is shorter than 1024 bytes */
 
 size_t option_find(const struct option_list *list, const char *name, size_t len)
 {
@@ -138,7 +138,8 @@ void option_wrap(struct out *out, const char *text, size_t column, size_t indent
 			out_char(out, '\n');
 		} else {
 			/*
-			 * The first line begins at the column at which the caller's output ended.
+			 * The caller has already written "column" columns of the first line, so
+			 * this line needs fewer blanks.
 			 */
 			out_printf(out, "%*s", (int)(len && indent > column ? indent - column : 0),
 				   "");

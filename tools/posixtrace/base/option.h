@@ -57,9 +57,9 @@ struct option_row {
 	const char *choices; /* words separated by blanks; NULL: none */
 	/*
 	 * The names of other options, without dashes and separated by blanks. tool_option() refuses
-	 * this option together with one of "excludes", and without all of "needs". Names that the
-	 * command lacks do not count, so that commands can share the row. --help appends both lists
-	 * to the text.
+	 * this option together with an option of "excludes". It also refuses this option if "needs"
+	 * is not empty and none of the options in "needs" is given. Names that the command lacks do
+	 * not count, so that commands can share the row. --help appends both lists to the text.
 	 */
 	const char *excludes, *needs;
 
@@ -117,8 +117,8 @@ void option_help(struct out *out, const struct option_list *list);
 /*
  * Writes text in lines of at most 80 columns. Each line end in the text begins a new line. A line
  * of the text that begins with a blank is written as it is. "column" is the number of columns that
- * the caller has already written in the current line. Every other line of the output is indented by
- * "indent" columns. The output ends with a line end.
+ * the caller has already written in the current line. Each further line that the function wraps is
+ * indented by "indent" columns. The output ends with a line end.
  */
 void option_wrap(struct out *out, const char *text, size_t column, size_t indent);
 

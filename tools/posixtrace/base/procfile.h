@@ -49,8 +49,8 @@ pid_t procfile_last_number(const char *text, const char *name);
 pid_t procfile_inner_id(pid_t pid, pid_t tid);
 
 /*
- * Returns whether two processes are in the same namespace of process IDs. The result is false, too,
- * if the kernel does not show it.
+ * Returns whether two processes are in the same namespace of process IDs. The result is also false
+ * if the kernel does not show one of the namespaces.
  */
 bool procfile_same_ids(pid_t pid, pid_t other);
 

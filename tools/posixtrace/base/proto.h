@@ -3,9 +3,10 @@
  * proto.h - encodes messages of protocol buffers (protobuf.dev/programming-guides/encoding) into
  * memory that grows.
  *
- * Field numbers must be below 2048, so that a field number has at most two bytes. The length of a
- * message within another one always has four bytes, although fewer could be enough. Readers accept
- * that, and so a message can be written in one pass.
+ * Field numbers must be below 2048, so that a field number and the type of its value have at most
+ * two bytes. The length of a message within another one always has four bytes, although fewer could
+ * be enough. Readers accept that. So the length can be stored when the message is complete, and no
+ * byte of the message moves.
  *
  * If memory is lacking, a call sets the member "failed". All further calls then do nothing, and the
  * caller examines "failed" at the end.

@@ -16,9 +16,10 @@
 #define PUT_PIECE 16 /* put_pieces() copies at least this number of bytes */
 
 /*
- * put_padded() writes the character "pad" before the number until both have "width" characters.
- * put_digits() writes exactly the given number of digits and drops higher digits. put_hex() writes
- * at least the given number of digits. A number of 64 bits has at most 20 digits.
+ * put_padded() writes at least "width" characters: the number, and before it the character "pad" as
+ * often as necessary. put_digits() writes exactly the given number of digits and drops higher
+ * digits. put_hex() writes at least the given number of digits. A number of 64 bits has at most 20
+ * digits.
  */
 char *put_unsigned(char *p, uint64_t value);
 char *put_signed(char *p, int64_t value);

@@ -35,7 +35,7 @@ static void leave_to(struct walk *walk, unsigned depth)
 		close(walk->folder[walk->depth--]);
 }
 
-/* Takes the next part from the rest of the path. Returns false if there is none. */
+/* Moves the next part of the path from "rest" to "part". Returns false if there is none. */
 static bool take_part(struct walk *walk, char part[PATH_MAX])
 {
 	const char *at = walk->rest + strspn(walk->rest, "/");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rootfile.h - opens files as another process sees them, which may have another root folder, as in
- * a container.
+ * rootfile.h - opens files as another process sees them. That process may have another root folder,
+ * as in a container.
  *
  * The other process may have made the paths and the files. So symbolic links are followed within
  * its root folder, and only regular files and folders are opened. Any thread may call these

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * say.c - prints messages on standard error. Only the main thread calls these functions, so they
- * take no lock.
+ * need no lock.
  */
 #include "base/say.h"
 
@@ -40,8 +40,8 @@ void say_keep(char *text, size_t bytes)
 
 /*
  * Appends the text of a message to an output. Messages contain names and text of logs, files and
- * other processes. This function escapes line ends, so that each message is one line, and
- * characters that a terminal would obey. The function escapes printed and kept messages.
+ * other processes. This function escapes line ends and characters that a terminal would obey. So
+ * each message is one line. The function is used for printed and for kept messages.
  */
 static void __attribute__((format(printf, 2, 0)))
 put_message(struct out *out, const char *format, va_list args)

@@ -2,7 +2,7 @@
 /*
  * say.h - messages on standard error, one line for each call, with unsafe characters escaped. So
  * the text of a file or of another process cannot add a line that looks like a message, or make a
- * terminal do something. Messages that are kept are escaped, too.
+ * terminal do something. Messages that say_keep() stores are escaped, too.
  *
  * The functions flush standard output first, so that a terminal shows output and messages in order.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * text.h - prints bytes from a log so that they cannot harm a terminal. In JSON, the functions of
- * json.h write such bytes as strings instead.
+ * text.h - prints bytes from a log so that they cannot harm a terminal. For JSON, json.h has
+ * functions that escape such bytes.
  *
  * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8. But control
  * characters and characters that reorder or hide text are never safe. Control characters include

@@ -25,7 +25,7 @@ static struct {
 	struct option_list list;
 	struct option *options;
 	bool *is_given; /* at the index of the row */
-	char letters[256]; /* "+:", then each letter, with a colon if it has an argument */
+	char letters[256]; /* ":" or "+:", then each letter, with a colon if it has an argument */
 	const struct option_row *given;
 } parser;
 

@@ -6,7 +6,7 @@
  * A command receives its own name as argv[0] and returns an exit status, which is one of enum
  * tool_exit or one of its own. Like any program that reads logs, the tool uses only the public
  * headers of the library. The contents of a log may be hostile, so they are printed only by
- * functions that escape them, such as in text.h.
+ * functions that escape them, such as those of text.h.
  *
  * Threads   one: the functions of the tool have one caller at a time unless their header says
  *           otherwise. Two files start other threads. The threads of log/tally_parts.c count parts

@@ -32,7 +32,8 @@ int until_begin(struct until *until, pid_t pid)
 	until->process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (until->process < 0)
 		/*
-		 * pidfd_open() refuses the id of a thread that is not the main thread of a process.
+		 * With these errors pidfd_open() refuses the id of a thread that is not the main
+		 * thread of a process. No process has this id.
 		 */
 		return errno == EINVAL || errno == ENOENT ? ESRCH : errno;
 	return 0;

@@ -31,7 +31,7 @@ struct until {
 int until_begin(struct until *until, pid_t pid);
 /* Calls until_begin(), and then watches SIGINT, SIGTERM and SIGHUP, too. */
 int until_begin_with_signals(struct until *until, pid_t pid);
-/* Closes the descriptors. */
+/* Closes the signalfd and the pidfd. */
 void until_end(struct until *until);
 
 /*
