@@ -31,7 +31,7 @@ void changes_fini(struct changes *c)
 	free(c->text);
 }
 
-/* Makes look-ups find no names after this time, because the event of a close may be missing. */
+/* Makes look-ups find no names from this time on, because the event of a close may be missing. */
 static void forget_from(struct changes *c, int64_t time_ns)
 {
 	if (time_ns < c->incomplete_ns)
@@ -112,8 +112,8 @@ static int compare_gaps(const void *x, const void *y)
 
 /*
  * Returns where the result of the last search for a descriptor is kept. A result of another
- * descriptor or of another log may be there. The result is only the place at which a search begins.
- * The array may be static, because only one thread reads a log.
+ * descriptor or of another log may be there. The result is only the place at which a search begins,
+ * so a wrong one costs only time. The array may be static, because only one thread reads a log.
  */
 static size_t *recent_of(const struct change *key)
 {
@@ -270,8 +270,8 @@ static void remove_repeated(struct changes *c)
  * lacks the close of the older descriptor with this number. So it is not known until when the old
  * name was right, and the function drops the name.
  *
- * A change that extends a name (EXTENDS) does not say whether exec closes the descriptor, so it
- * gets this from the change before it.
+ * A change that extends a name (EXTENDS) does not say whether exec closes the descriptor, so the
+ * function copies closes_at_exec from the change before.
  */
 static void drop_unclosed(struct changes *c)
 {

@@ -20,7 +20,7 @@
 enum { FORKED = -2, EXECUTED = -3 };
 
 enum effect {
-	IS_UNKNOWN, /* the state is unknown, because the close of the descriptor was not seen */
+	IS_UNKNOWN, /* the state is unknown, because the log lacks the close of the descriptor */
 	IS_NAMED,   /* the name of the descriptor is known */
 	/*
 	 * the recorder found the descriptor with this name in the 'from' microseconds before the
@@ -74,7 +74,7 @@ void changes_add(struct changes *c, struct change change);
 /*
  * Stores a name, unless it is stored already, and returns its offset. Returns 0 if the name is
  * empty, if memory is lacking, or if the names are too long together. In the last two cases, sets
- * incomplete_ns to time_ns if it is later.
+ * incomplete_ns to time_ns if incomplete_ns is later.
  */
 uint32_t changes_name(struct changes *c, const char *name, int64_t time_ns);
 
@@ -85,8 +85,9 @@ void changes_gap(struct changes *c, int64_t time_ns);
 void changes_sort(struct changes *c);
 
 /*
- * Returns the change that made the state which the key's descriptor had just before the key's time
- * and order. Returns NULL if the state is unknown. The key needs only pid, fd, time_ns and order.
+ * Returns the change by which the key's descriptor got the state that it had just before the key's
+ * time and order. Returns NULL if the state is unknown. The key needs only pid, fd, time_ns and
+ * order.
  */
 const struct change *changes_state(const struct changes *c, struct change key);
 

@@ -58,8 +58,8 @@ void counters_event(struct counters *counters, const struct log_type *type,
 		    const struct posix_trace_event_np *event);
 
 /*
- * Adds the results for another part of the same log. Two parts may not both have events of the same
- * time, because it would be unknown which of these events has the last value.
+ * Adds the results for another part of the same log. Two parts must not both have events of the
+ * same time, because it would be unknown which of these events has the last value.
  */
 void counters_add(struct counters *counters, const struct counters *part);
 

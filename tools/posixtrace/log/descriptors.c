@@ -3,8 +3,8 @@
  * descriptors.c - reads logs and notes the changes that their events make to descriptors.
  *
  * A stream may have written several logs, one directly after the other. The logs of such a chain
- * that are open at the first look-up are read one after the other, and share the names. A log that
- * is damaged by losses, or a log that is not open, ends a chain.
+ * that are open at the first look-up are read one after the other, and share the names. A chain
+ * ends at a log that lacks events or the type io.close, and at a log that is not open.
  */
 #include "log/descriptors.h"
 
@@ -402,7 +402,10 @@ static void note_opened(struct descriptors *d, const struct seen *seen)
 		return;
 	note_older(d, seen);
 	event.info.posix_pid = (pid_t)pid;
-	/* The program has the descriptor since its start, even if it has changed it meanwhile. */
+	/*
+	 * The program has had the descriptor since its start, even if it has changed its name
+	 * since.
+	 */
 	if (descriptors_number(seen, "inherited", 0)) {
 		event.time_ns = begin_of(&event, looked_ns);
 		looked_us = 0;
@@ -673,9 +676,10 @@ static void examine_log(struct descriptors *d)
 }
 
 /*
- * Returns whether the stream changed from one log to the other. It begins the new log before the
- * last flush of the old log, whose end is the last event there. So if a log between the two is
- * missing, the second log begins later.
+ * Returns whether the stream wrote the log 'next' directly after the log 'd'. A stream begins a new
+ * log before its last flush of the old log. The end of this flush is the last event of the old log.
+ * So the new log begins before that event. If a log between the two is missing, the second log
+ * begins later.
  */
 static bool is_next(const struct descriptors *d, const struct descriptors *next)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fieldplan.h - makes a plan of a type, which prepares how the fields of the type's events are
- * written. This is possible if all fields are integers, because the places of such fields never
- * change. Most types have only such fields. The plan has the text that is written before each
- * value. So a writer need not call the library for each event.
+ * written. This is possible if all fields are integers and none is an array, because the places of
+ * such fields never change. Most types have only such fields. The plan has the text that is written
+ * before each value. So a writer need not call the library for each event.
  *
  * Users of the plan: fields_text() for lines of text, and json_plan_put() for JSON.
  */
@@ -18,7 +18,7 @@
 #include "base/put.h"
 #include "log/integer.h"
 
-#define FIELDPLAN_NUMBER 22 /* a sign and 20 digits, or 0x and 16, in quotes */
+#define FIELDPLAN_NUMBER 22 /* 20 digits, a sign and 19 digits, or 0x and 16 digits, in quotes */
 
 enum fieldplan_kind {
 	FIELDPLAN_UNSIGNED,    /* decimal digits */

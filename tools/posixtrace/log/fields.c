@@ -221,7 +221,10 @@ bool fields_lines(struct out *out, const struct logfile *log, const struct log_t
 	return true;
 }
 
-/* These kinds, together with the size of the field, are the forms of value_json(). */
+/*
+ * The kind and the size of a field together determine the form in which value_json() writes a
+ * value.
+ */
 static enum fieldplan_kind json_kind(const struct posix_trace_field_np *field)
 {
 	if (field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_X64_NP)

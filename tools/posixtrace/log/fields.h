@@ -18,8 +18,8 @@ bool fields_has_message(const struct log_type *type);
 
 /*
  * Makes the plan by which fields_text() writes the events of a type. Returns NULL if memory is
- * lacking. Returns NULL also if the type can have no plan, because not all of its fields are
- * integers that are printed one after the other. The caller frees the plan by free().
+ * lacking. Returns NULL also if the type has a format, if its events are calls (call_text.h), or if
+ * not all of its fields are integers. The caller frees the plan by free().
  */
 struct fieldplan *fields_plan(const struct posix_trace_schema_np *schema);
 

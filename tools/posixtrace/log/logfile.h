@@ -72,7 +72,7 @@ struct logfile_source {
 
 extern const struct logfile_source *logfile_source;
 
-/* A log that was made of several files. A path with the same pointer as its name means this log. */
+/* A log that was made of several files. A path means this log if its pointer is equal to "name". */
 struct logfile_joined {
 	const char *name; /* NULL: there is none */
 	int fd;
@@ -119,9 +119,9 @@ int logfile_open_strict(const struct logfile *log, trace_id_t *trid);
 int logfile_window(const struct logfile *log, int64_t begin_ns, int64_t end_ns);
 
 /*
- * Returns true if the log is damaged or was never completed. The function considers the damage
- * that was found when the log was opened, and the damage that the reading has found since the
- * last seek.
+ * Returns true if the log is damaged or was never completed. The function considers the damage that
+ * was found when the log was opened, the damage that the reading has found since the last seek, and
+ * the events that the ledger counts as damaged.
  */
 bool logfile_is_damaged(const struct logfile *log);
 /*

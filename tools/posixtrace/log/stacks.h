@@ -49,7 +49,8 @@ struct stacks_found {
 	uint32_t number;
 	/*
 	 * If true, the thread was at the instruction with the first address, as in a sample. If
-	 * false, it is an address to which a call returns, as all further addresses are.
+	 * false, the first address is one to which a call returns. All further addresses are always
+	 * such addresses.
 	 */
 	bool is_exact;
 };

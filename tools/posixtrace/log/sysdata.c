@@ -50,8 +50,9 @@ static void set_names(struct out *out, const struct logfile *log, const trace_ev
 }
 
 /*
- * Writes the names of the set's members. If fewer types are not in the set, writes "all but" and
- * the names of these types instead. A log may have hundreds of types.
+ * Writes "none", "all" or the names of the set's members. If the set has more than half of the
+ * types, writes "all but" and the names of the other types, because a log may have hundreds of
+ * types.
  */
 static void set_text(struct out *out, const struct logfile *log, const trace_event_set_t *set)
 {

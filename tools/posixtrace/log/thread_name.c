@@ -5,7 +5,10 @@
 bool thread_name_find(trace_id_t trid, pid_t pid, uint64_t handle, int64_t time_ns,
 		      struct posix_trace_object_np *object)
 {
-	/* Another object may have used the address before or since, so its kind is checked. */
+	/*
+	 * Another object may have used the address before or since, so the function checks the
+	 * kind.
+	 */
 	return handle && !posix_trace_object_find_np(trid, pid, handle, time_ns, object) &&
 	       object->kind == POSIX_TRACE_OBJECT_THREAD_NP && *object->name;
 }

@@ -2,7 +2,7 @@
 /*
  * log/thread_name.h - the names that a log or a stream has for threads.
  *
- * Any thread may call this. It prints no messages.
+ * Any thread may call the function. It prints no messages.
  */
 #ifndef POSIXTRACE_LOG_THREAD_NAME_H
 #define POSIXTRACE_LOG_THREAD_NAME_H

@@ -50,8 +50,8 @@ int value_object_kind(const char *name);
 
 /*
  * Stores the label of a value with a NUL at its end: the name of the value, of its bits, of its
- * error number, of its file descriptor or of the object that it points to. A longer label loses its
- * end. Returns false if the value has no label; "text" is then undefined.
+ * error number, of its file descriptor, or of the object, function or variable that it points to. A
+ * longer label loses its end. Returns false if the value has no label; "text" is then undefined.
  */
 bool value_label(const struct logfile *log, const struct posix_trace_event_np *event,
 		 const struct posix_trace_value_np *value, char text[VALUE_LABEL_BYTES]);

@@ -8,8 +8,9 @@
 #include "base/vec.h"
 
 /*
- * So many spans can last at the same time; then the oldest one ends. Each event is compared with
- * all spans that last. A thread that is killed in vfork() leaves a span that has no end.
+ * This number of spans can last at the same time. If a further span begins, the oldest one ends.
+ * Each event is compared with all spans that last. A thread that is killed in vfork() leaves a span
+ * that has no end.
  */
 #define ACTIVES_MAX 256
 
@@ -18,7 +19,10 @@ struct vfork {
 	int64_t from_ns, until_ns;
 };
 
-/* Returns the index of the thread in the spans that have not ended. */
+/*
+ * Returns the index of the thread's span in the spans that have not ended, or actives if it has
+ * none.
+ */
 static size_t find_active(const struct vforks *vforks, const struct posix_trace_event_np *event)
 {
 	size_t i = 0;
@@ -44,7 +48,7 @@ void vforks_begin(struct vforks *vforks, const struct posix_trace_event_np *even
 {
 	const size_t index = find_active(vforks, event);
 
-	/* The log lacks the end of the span before. */
+	/* If the thread still has a span, the log lacks the end of that span. */
 	if (index < vforks->actives)
 		end_span(vforks, index, event->time_ns);
 	else if (vforks->actives == ACTIVES_MAX)
