@@ -24,8 +24,8 @@ struct histogram {
 };
 
 /*
- * Adds a value. A histogram of all zeros is empty. If memory is lacking, it returns false, and the
- * value is not added.
+ * Adds a value. A histogram of all zeros is empty. If memory is lacking, the function returns false
+ * and does not add the value.
  */
 bool histogram_add(struct histogram *histogram, uint64_t value);
 

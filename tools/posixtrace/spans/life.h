@@ -13,7 +13,7 @@
 void life_note(struct pairing *pairing, const struct log_type *type,
 	       const struct posix_trace_event_np *event);
 
-/* Returns the number of earlier processes with this number. */
+/* Returns how many earlier processes are known to have had this number. */
 uint32_t life_of(const struct pairing *pairing, pid_t pid);
 
 /* Frees the memory. */

@@ -26,8 +26,8 @@ struct nest_thread {
 	/* the levels of the thread, by depth; the first 'used' of them are valid */
 	struct nest_level {
 		/*
-		 * the least begin of calls of this depth since the last less deep call; INT64_MAX:
-		 * none
+		 * the least begin of the calls of this depth since the last call of a lesser depth;
+		 * INT64_MAX: none
 		 */
 		int64_t least_ns;
 		/* the latest end of the calls up to this depth; INT64_MIN: no such call */

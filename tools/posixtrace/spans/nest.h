@@ -31,7 +31,10 @@ struct nest;
 int64_t nest_begin(struct nest **nest, pid_t pid, pid_t tid, uint64_t depth, int64_t begin_ns,
 		   int64_t end_ns);
 
-/* Forgets all calls, because events are missing from here on. nest may be NULL. */
+/*
+ * Frees the memory. The caller also uses the function where events are missing, because the calls
+ * before the gap no longer show how later calls nest. nest may be NULL.
+ */
 void nest_free(struct nest *nest);
 
 #endif

@@ -262,8 +262,8 @@ void pairing_cut(struct pairing *pairing)
 }
 
 /*
- * If the options exclude an event that ends a span, removes the open span. The begin of this span
- * was chosen only because its duration was still unknown.
+ * If the options exclude an event that ends a span, removes the open span. The begin was chosen
+ * only because the duration of the span was still unknown.
  */
 static void remove_begins(struct pairing *pairing, const struct log_type *type,
 		      const struct posix_trace_event_np *event)

@@ -16,9 +16,9 @@
  * whole: a type with @span. Each of its events is a span, as an event with a duration is, but the
  * span has the name that @span gives.
  *
- * function: a type whose @begin or @end names a field of type ptr, as in "ptr function; @begin
- * function". The field has the address of a function. Each function has a separate series with the
- * function's name.
+ * function: a type whose @begin, @end or @span names a field of type ptr, as in "ptr function;
+ * @begin function". The field has the address of a function. Each function has a separate series
+ * with the function's name.
  *
  * An end closes the youngest open begin that has the same key in the same process. Where events
  * were lost, all open spans are cut: they are dropped without an end, because the end may be among
@@ -140,7 +140,7 @@ bool pairing_begin(struct pairing *pairing, struct logfile *log);
 
 /*
  * Prepares the pairing for a log whose list of types may still grow, and does not check --pair. Two
- * types are paired by their names only if both exist when the first event of a type occurs.
+ * types are paired by their names only if both exist when the first event of either type occurs.
  */
 void pairing_names(struct pairing *pairing, struct logfile *log);
 
