@@ -56,7 +56,7 @@ struct details_plan details_plan(const struct log_type *type);
 /*
  * Decides which events are kept. A quarter of the limit is for events with errors, a half for ends
  * of spans, and a quarter for all other events. So the caller must pass such a least_ns that at
- * most limit / 2 spans are this long.
+ * most limit / 2 spans have at least this length.
  */
 void details_begin(struct details *details, uint64_t events, uint64_t least_ns, size_t limit);
 

@@ -306,7 +306,8 @@ static void html_links(struct json *json, const struct picture *picture)
 
 /*
  * Writes the kinds of states of threads. The array "total" has the time of each kind for all
- * threads together. Changes within bin_ns nanoseconds were put together, or none if bin_ns is 0.
+ * threads together. Changes within bin_ns nanoseconds were put together. If bin_ns is 0, no changes
+ * were put together.
  */
 static void html_states(struct json *json, const struct picture *picture)
 {

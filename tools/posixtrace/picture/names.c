@@ -82,8 +82,8 @@ static void program_name(const struct picture *picture, pid_t pid, struct pictur
 
 /*
  * The name that the program has set for a thread has priority. Without such a name, a row keeps the
- * program's name from an event. If the row of a first thread has no such name, either, it gets the
- * program's name from the mappings in the log.
+ * program's name from an event. If the row of a first thread has no such name, either,
+ * program_name() finds the program's name.
  */
 void rows_name(struct picture *picture)
 {

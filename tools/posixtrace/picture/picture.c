@@ -514,7 +514,7 @@ static void close_log(struct picture_log *log)
 	logfile_close(&log->log);
 }
 
-/* The picture may be incomplete, because all pointers begin as NULL. */
+/* The picture may be incomplete. Each pointer that was not set is NULL. */
 void picture_fini(struct picture *picture)
 {
 	for (size_t i = 0; i < picture->count; i++)
