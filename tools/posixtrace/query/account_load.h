@@ -19,8 +19,8 @@
 bool account_has_table(int table);
 
 /*
- * Executes an SQL text that sqlite3_mprintf() has made, and frees the text. Returns an error of
- * SQLite or 0.
+ * Executes an SQL text that sqlite3_mprintf() or sqlite3_str_finish() has made, and frees the text.
+ * Returns an error of SQLite or 0.
  */
 int account_run(sqlite3 *db, char *sql);
 /* Returns the integer that a statement has as its only value, or -1. */

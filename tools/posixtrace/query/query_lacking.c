@@ -128,8 +128,8 @@ static size_t count_lacking(const struct sums *wanted, const struct sums *found,
 
 /*
  * An older version of ship sent no rows of losses with the empty name, for lost events of unknown
- * type. It sent these losses in the ledger only. Adds the losses of such logs to "found". Returns
- * false after it printed an error.
+ * type. It sent these losses in the ledger only. Adds the losses of logs that such a version sent
+ * to "found". Returns false after it printed an error.
  *
  * The rows of losses of a log arrive together. So if the server has none of them, they may be late,
  * and the log is not added.
