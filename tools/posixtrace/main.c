@@ -91,8 +91,8 @@ static void main_overview(struct out *out)
 }
 
 /*
- * Prints how the user gets help, and returns TOOL_USAGE. It is called if the name of the command is
- * missing or unknown. After other errors of usage each command calls tool_usage() itself.
+ * Prints how the user gets help, and returns TOOL_USAGE. It is for a missing or unknown name of a
+ * command. After other errors of usage each command calls tool_usage() itself.
  */
 static int main_usage(void)
 {
@@ -101,8 +101,8 @@ static int main_usage(void)
 }
 
 /*
- * Reports an unknown command, with the name of the most similar one if there is one, or an option
- * in the place of the command.
+ * Reports a name that is no command of this build: a command that the build lacks, an option in the
+ * place of the command, or an unknown name, together with the most similar name if there is one.
  */
 static int no_command(const char *name)
 {
@@ -185,15 +185,17 @@ int main(int argc, char **argv)
 	logfile_foreign_format = fmt_foreign_name;
 	at_join = convert_join;
 #ifdef HAVE_FLEET
-	/* The same applies to the options --at of choose and the requests of fetch. */
+	/*
+	 * For the same reason at.c of choose calls functions of convert and fetch by at_join and
+	 * at_fleet.
+	 */
 	at_fleet = &fetch_fleet;
 #endif
 	tool_entries = commands;
 	tool_entry_count = COMMANDS;
 	status = run_command(argc, argv);
 	/*
-	 * A full disk may be noticed only when the last bytes are written, so the exit status
-	 * depends on this last write, too.
+	 * On a full disk perhaps only this last write fails. So the exit status depends on it, too.
 	 */
 	if (out_flush(&out_stdout)) {
 		say("standard output: %s", strerror(out_stdout.err));
