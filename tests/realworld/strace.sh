@@ -39,13 +39,15 @@ as_without() {
 		check "$program: the output is that without record" same_output
 }
 
-# beside NAME COMMAND...: in a new copy of the folder start.
+# beside NAME[:TOOL] COMMAND...: in a new copy of the folder start. TOOL is a program that COMMAND
+# needs and that may not be installed, if this is not the first word of COMMAND.
 mkdir "$tmp/start"
 beside() {
-	program=$1
+	program=${1%%:*} tool=${1#"${1%%:*}"}
 	shift
 	case " ${PTX_PROGRAMS-$program} " in *" $program "*) ;; *) return ;; esac
-	command -v "$1" >/dev/null || { echo "SKIP: $program: $1 is not installed"; return; }
+	tool=${tool:-:$1} tool=${tool#:}
+	command -v "$tool" >/dev/null || { echo "SKIP: $program: $tool is not installed"; return; }
 	rm -rf "$tmp/run" "$log" "$tmp/calls"
 	cp -r "$tmp/start" "$tmp/run"
 	cd "$tmp/run" || exit 99
@@ -219,8 +221,8 @@ beside timeout timeout 0.2 sleep 3
 beside dd dd if=big of=copy bs=4k conv=fsync
 beside tar.gz sh -c 'tar cf - tree | gzip -c >a.tgz; tar tzf a.tgz'
 beside mkfifo sh -c 'mkfifo pipe; cat pipe & echo text >pipe; wait'
-beside flock sh -c 'flock lock echo text; flock -n lock sleep 0.1'
-beside less sh -c 'seq 3 | less; less a.c'
+beside flock:flock sh -c 'flock lock echo text; flock -n lock sleep 0.1'
+beside less:less sh -c 'seq 3 | less; less a.c'
 beside vim vim -es -u NONE -c '%s/int/long/' -c wq a.c
 beside keygen ssh-keygen -q -t ed25519 -N '' -f key
 beside dpkg dpkg -l dpkg
@@ -230,28 +232,28 @@ beside socat socat -u EXEC:'echo text' STDOUT
 beside ruby ruby script.rb
 beside php php script.php
 beside ffmpeg ffmpeg -loglevel error -f lavfi -i testsrc=d=1:s=64x48 -threads 2 -f framemd5 -
-beside makemaker sh -c 'cd perl && perl Makefile.PL'
+beside makemaker:perl sh -c 'cd perl && perl Makefile.PL'
 beside wal sqlite3 data.db 'PRAGMA journal_mode=wal; CREATE TABLE t(x); INSERT INTO t VALUES(1);'
 beside calendar systemd-analyze calendar --base-time=2024-01-01 daily
 beside emacs emacs -Q --batch --eval \
 	'(with-temp-file "out" (insert (shell-command-to-string "echo text")))'
 beside cmake cmake -S cmake -B built
 beside rustc rustc a.rs
-beside tmux sh -c 'tmux -S socket -f /dev/null new-session -d "echo text >out"
+beside tmux:tmux sh -c 'tmux -S socket -f /dev/null new-session -d "echo text >out"
 	while tmux -S socket has-session 2>/dev/null; do sleep 0.1; done; cat out'
 beside sbcl sbcl --script script.lisp
 beside ocaml ocaml unix.cma script.ml
 beside expect expect script.exp
 beside tcl tclsh script.tcl
 beside lua lua5.4 -e 'print(io.popen("echo text"):read("a"), io.open("nofile")) os.exit(5)'
-beside script sh -c 'script -q -c "echo text; exit 3" out; echo $?; grep -c text out'
-beside screen sh -c 'screen -dmS x$$ sh -c "echo text >out"; until test -s out; do sleep 0.1; done'
+beside script:script sh -c 'script -q -c "echo text; exit 3" out; echo $?; grep -c text out'
+beside screen:screen sh -c 'screen -dmS x$$ sh -c "echo text >out"; until test -s out; do sleep 0.1; done'
 # Its messages have the order in which the commands end.
-beside ninja sh -c 'ninja -j2 --quiet && cat x1 x2 x3'
-beside ccache sh -c 'CCACHE_DIR=$PWD/c ccache gcc -c a.c && CCACHE_DIR=$PWD/c ccache gcc -c a.c'
-beside mold gcc -fuse-ld=mold a.c -o a
-beside lld gcc -fuse-ld=lld a.c -o a
-beside gdb sh -c 'gdb -batch -nx -ex run /bin/echo | sed "s/process [0-9]*//"'
+beside ninja:ninja sh -c 'ninja -j2 --quiet && cat x1 x2 x3'
+beside ccache:ccache sh -c 'CCACHE_DIR=$PWD/c ccache gcc -c a.c && CCACHE_DIR=$PWD/c ccache gcc -c a.c'
+beside mold:mold gcc -fuse-ld=mold a.c -o a
+beside lld:ld.lld gcc -fuse-ld=lld a.c -o a
+beside gdb:gdb sh -c 'gdb -batch -nx -ex run /bin/echo | sed "s/process [0-9]*//"'
 test -x start/several && beside several sh -c ./several
 test -x start/walks && beside walks sh -c 'exec ./walks'
 PATH=$PATH:/usr/sbin
