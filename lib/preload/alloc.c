@@ -28,11 +28,24 @@ SHIM_NEXT(valloc, shim_no_pointer);
 SHIM_NEXT(pvalloc, shim_no_pointer);
 SHIM_NEXT(malloc_usable_size, shim_no_pointer);
 
-/* All functions of the family, which are looked up together. */
+/*
+ * All functions of the family, which are looked up together. A function may be stored here before
+ * the others: shim_find_begin() and shim_inject_begin() store one after the other, and so does
+ * another thread in look_up_all(). No wrapper uses a function before are_known is true.
+ */
 static struct shim_next *const all[] = {
 	&malloc_next, &calloc_next, &realloc_next, &free_next, &aligned_alloc_next, &memalign_next,
 	&posix_memalign_next, &valloc_next, &pvalloc_next, &malloc_usable_size_next,
 };
+
+/*
+ * True as soon as all functions are stored. It never becomes false again. So once a thread has got
+ * memory of the real malloc(), neither this thread nor a thread to which it passes the memory finds
+ * the real free() or realloc() unknown: the loads of are_known in both are ordered by the passing,
+ * and the later one cannot return the older value. Memory of alloc_first.c is recognized by its
+ * address, also after are_known has become true.
+ */
+static atomic_bool are_known;
 
 /*
  * True while this thread looks up the real functions. dlsym() may then allocate memory, and gets it
@@ -45,24 +58,21 @@ static _Thread_local bool looking __attribute__((tls_model("initial-exec")));
  * Looks up all functions of the family, at the first call of any of them. All functions are found
  * before any of them is used: memory of the real malloc() must be passed to the real free(), and
  * memory of alloc_first.c must not. Returns NULL if this thread is already looking the functions
- * up.
+ * up, and no other thread has found all of them. Several threads may look them up at the same time.
+ * They find the same functions, except that functions which were stored already are kept: those of
+ * shim_inject_begin() may differ from those that shim_look_up() finds.
  */
 static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 {
-	void *function[sizeof all / sizeof all[0]];
-
 	/* If `looking` is true, dlsym() has called a wrapper. */
 	if (looking)
 		return NULL;
 	looking = true;
-	/*
-	 * The results go into local variables first. Until all functions are known, dlsym() in this
-	 * thread must get memory from alloc_first.c only.
-	 */
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		function[i] = shim_look_up(all[i]);
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		atomic_store_explicit(&all[i]->function, function[i], memory_order_release);
+		if (!atomic_load_explicit(&all[i]->function, memory_order_acquire))
+			shim_find(all[i]);
+	/* The release pairs with the acquire in real_of(). */
+	atomic_store_explicit(&are_known, true, memory_order_release);
 	looking = false;
 	return atomic_load_explicit(&next->function, memory_order_relaxed);
 }
@@ -70,9 +80,9 @@ static __attribute__((noinline, cold)) void *look_up_all(struct shim_next *next)
 /* Returns the real function. The acquire pairs with the release in look_up_all(). */
 shim_inline void *real_of(struct shim_next *next)
 {
-	void *function = atomic_load_explicit(&next->function, memory_order_acquire);
-
-	return shim_likely(function) ? function : look_up_all(next);
+	if (shim_unlikely(!atomic_load_explicit(&are_known, memory_order_acquire)))
+		return look_up_all(next);
+	return atomic_load_explicit(&next->function, memory_order_relaxed);
 }
 
 /* The real function, or NULL while it is being looked up. */

@@ -80,7 +80,8 @@ void shim_self_begin(void)
 /*
  * fork() stores the child's id in the C library's descriptor of the thread. A mutex that the thread
  * has locked shows this id as its owner (base/ids.h). The function reads the id there, because a
- * filter might refuse a system call.
+ * filter might refuse a system call. If the id is not there, the page of the child has 0, and
+ * shim_pid() asks the kernel later, unless the process is quiet.
  */
 void shim_self_forked(void)
 {
@@ -92,7 +93,8 @@ void shim_self_forked(void)
 		pthread_mutex_unlock(&mutex);
 	}
 	owner = 0;
-	keep_pid(pid ? pid : getpid());
+	if (pid)
+		keep_pid(pid);
 }
 
 /*
@@ -184,10 +186,15 @@ pid_t shim_pid(void)
 			vfork_pid = getpid();
 		return vfork_pid;
 	}
-	/* The id is 0 in a child of a raw clone(): the page was zeroed, and no fork handler ran. */
+	/*
+	 * The id is 0 in a child of a raw clone(): the page was zeroed, and no fork handler ran.
+	 * The C library does not know the id of such a child either. So only a system call finds
+	 * the id, which a quiet process must not make.
+	 */
 	if (!pid) {
 		owner = 0;
-		pid = keep_pid(getpid());
+		if (!shim_is_quiet())
+			pid = keep_pid(getpid());
 	}
 	return pid;
 }

@@ -23,9 +23,8 @@ void shim_self_copied(void);
 
 /*
  * Returns the id of this process. In a child of vfork(), which shares its parent's memory, the
- * result is the child's own id. If the process is quiet, the result is 0 in a child of vfork(),
- * because only a system call could find that id. In a child for which no fork handler has run, the
- * first call asks the kernel, even if the process is quiet.
+ * result is the child's own id. If the process is quiet, the result is 0 in a child of vfork() and
+ * in a child for which no fork handler has run, because only a system call could find that id.
  */
 pid_t shim_pid(void);
 

@@ -153,6 +153,36 @@ static int filter_fork(int argc, char **argv)
 	return 3;
 }
 
+/*
+ * filter-clone HOW: children without fork handlers. The library asks for their ids, and for memory,
+ * if they have a stream.
+ */
+static int filter_clone(int argc, char **argv)
+{
+	int fd = null(), status;
+	void *gone = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pid_t child;
+
+	MUST(argc == 1 && gone != MAP_FAILED && munmap(gone, 4096) == 0);
+	LIMIT(argv[0], SECCOMP_RET_KILL_PROCESS, SYS_write, SYS_exit_group, SYS_clone, SYS_clone3,
+	      SYS_set_robust_list, SYS_rt_sigprocmask, SYS_wait4, SYS_getpid, SYS_gettid,
+	      SYS_mmap, SYS_munmap, SYS_madvise);
+	for (int i = 0; i < 2; i++) {
+		child = i ? _Fork() : (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+		if (child == 0) {
+			touch(fd, 100);
+			exit(4);
+		}
+		MUST(waitpid(child, &status, 0) == child && WIFEXITED(status) &&
+		     WEXITSTATUS(status) == 4);
+	}
+	/* The kernel cannot read the struct. The shim must not read it either. */
+	MUST(syscall(SYS_clone3, gone, 88) == -1 && errno == EFAULT);
+	MUST(syscall(SYS_clone3, (char *)gone + 4080, 88) == -1 && errno == EFAULT);
+	touch(fd, 100);
+	return 3;
+}
+
 /* Counts how often the program's own calls were trapped. No other call may be trapped. */
 static volatile sig_atomic_t trapped, unexpected;
 static int trap_fd;
@@ -489,6 +519,7 @@ const struct probe probes_confine[] = {
 	{ "filter", filter },
 	{ "filter-threads", filter_threads },
 	{ "filter-fork", filter_fork },
+	{ "filter-clone", filter_clone },
 	{ "filter-trap", filter_trap },
 	{ "filter-errno", filter_errno },
 	{ "filter-exec", filter_exec },
