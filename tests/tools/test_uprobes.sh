@@ -7,6 +7,7 @@
 needs_shim
 
 sources=$(cd "${top_srcdir:-${0%/*}/../..}/tests/preload" && pwd)
+refuse=$(cd "${top_builddir:-..}" && pwd)/tests/tools/refuse
 work_in_tmp
 
 cat >calls.c <<'EOF2'
@@ -222,6 +223,17 @@ if ${CC:-cc} -O1 -w -I"$sources" -o shop shop.c 2>/dev/null && ${CC:-cc} -O1 -w 
 	run 0 record --force -q -o both.ptl --probe 'shop:room' --function main ./shop-static
 	"$posixtrace" dump --raw -e 'shop:*' -e 'func.*' --fields event both.ptl | sort -u | tr '\n' ' ' >out
 	check "probes and functions together" test "$(cat out)" = "func.call shop:room "
+	# The first two links (command 28 of bpf) find out whether the kernel has links of many
+	# places. The next one has both places of the function, and then each place has its own.
+	status=0
+	"$refuse" 'bpf EINVAL 0=28 from=3 times=3' -- "$posixtrace" record --force \
+		-o refused.ptl --probe 'shop:room' --function main ./shop-static >out 2>err || status=$?
+	if test $status -ne 77 && ! grep -q 'uprobes: the kernel' err; then
+		check "a refused group does not end the recording" test $status -eq 0
+		check "a refused group: the file and the reason" has err '^posixtrace: .*/shop-static: the kernel refuses all 2 breakpoints of functions without values: this kernel accepts no breakpoint there; they are left out$'
+		"$posixtrace" dump --raw -e 'shop:*' -e 'func.*' --fields event refused.ptl >out
+		check "a refused group: the other group is recorded" test "$(cat out)" = shop:room
+	fi
 fi
 
 # Code of assemblers: data among the instructions, instructions that overlap, exits with a prefix that

@@ -18,6 +18,7 @@
 
 #include "base/perf.h"
 #include "base/procfile.h"
+#include "base/say.h"
 #include "base/vec.h"
 #include "syscalls/apart.h"
 #include "uprobes/arrive.h"
@@ -298,10 +299,43 @@ static int attach_file(struct uprobes *uprobes, const char *path, const struct u
 	return err;
 }
 
+/*
+ * Attaches the two groups of places of one file. If the kernel refuses all places of a group,
+ * prints the reason and continues without the group, because the places of the other files can
+ * still be recorded. *accepted becomes true if the kernel has accepted places. Returns 0, or an
+ * error number if a resource is lacking, which the later files would lack, too.
+ */
+static int attach_groups(struct uprobes *uprobes, const char *path,
+			 const struct uprobes_place *place, size_t count, size_t first,
+			 bool *accepted)
+{
+	int err = 0;
+
+	for (int has_values = 0; has_values < 2; has_values++) {
+		const size_t before = uprobes->refusals, fds = uprobes->fds;
+
+		err = attach_file(uprobes, path, place, count, first, has_values);
+		if (err == ENOMEM || err == EMFILE)
+			return err;
+		if (!err) {
+			*accepted |= uprobes->fds > fds;
+			continue;
+		}
+		say("%s: the kernel refuses all %zu breakpoints of %s: %s; they are left out", path,
+		    uprobes->refusals - before, has_values ? "functions and probes with values" :
+		    "functions without values", place_reason(err));
+		/* The caller counts only the places of groups that the kernel has accepted. */
+		uprobes->refusals = before;
+		uprobes->last_error = err;
+	}
+	return 0;
+}
+
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
 			  size_t first)
 {
+	bool accepted = false;
 	const char *why;
 	int err = 0;
 
@@ -319,10 +353,10 @@ const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 
 		for (behind = i + 1; behind < count && place[behind].file == place[i].file;)
 			behind++;
-		err = attach_file(uprobes, of, place + i, behind - i, first + i, false);
-		if (!err)
-			err = attach_file(uprobes, of, place + i, behind - i, first + i, true);
+		err = attach_groups(uprobes, of, place + i, behind - i, first + i, &accepted);
 	}
+	if (!why && !err && !accepted)
+		err = uprobes->last_error;
 	return err ? place_reason(err) : why;
 }
 

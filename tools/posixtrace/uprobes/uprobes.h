@@ -99,7 +99,8 @@ struct uprobes {
 	int *fd;              /* descriptors of links, or of events and their links */
 	size_t fds;
 	const char *refused;  /* the reason for the last refusal */
-	size_t refusals;      /* number of places that the kernel refused */
+	size_t refusals;      /* number of places that the kernel refused, in accepted groups */
+	int last_error;       /* error number of the last group that the kernel refused; 0: none */
 };
 
 /*
@@ -116,8 +117,9 @@ const char *uprobes_refusal(void);
  * other places follow. Later calls with other structures add further places to the same recording.
  * The places of one file without values form a group, and those with values form another one. If
  * the kernel refuses some places of a group, they are counted. If it refuses all places of a group,
- * or if memory or descriptors are lacking, that is an error, and the later groups are not added.
- * The caller must call uprobes_end() in any case.
+ * the function prints the file and the reason, and adds the later groups. It is an error if the
+ * kernel refuses all groups, or if memory or descriptors are lacking; the later groups are then not
+ * added. The caller must call uprobes_end() in any case.
  */
 const char *uprobes_begin(struct uprobes *uprobes, struct syscalls *syscalls,
 			  const char *const *path, const struct uprobes_place *place, size_t count,
