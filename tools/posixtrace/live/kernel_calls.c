@@ -121,12 +121,25 @@ void kernel_calls_stop(struct kernel *kernel)
 		kernel_traps_stop(kernel);
 }
 
+/* Reports processes that the kernel could not add to those that it records. */
+static void say_children(const struct kernel *kernel)
+{
+	const uint64_t children = syscalls_lost(kernel->syscalls, SYSCALLS_LOST_CHILDREN);
+
+	if (children)
+		say("%llu process%s not recorded by the kernel: more than %d were recorded at the "
+		    "same time", (unsigned long long)children,
+		    children == 1 ? " was" : "es were", SYSCALLS_TRACED_MOST);
+}
+
 void kernel_calls_fini(struct kernel *kernel)
 {
 	if (kernel->traps)
 		kernel_traps_fini(kernel);
-	if (kernel->syscalls)
+	if (kernel->syscalls) {
+		say_children(kernel);
 		syscalls_end(kernel->syscalls);
+	}
 	if (kernel->forms)
 		forms_fini(kernel->forms);
 	free(kernel->syscalls);

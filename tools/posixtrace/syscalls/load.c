@@ -20,6 +20,7 @@
 #include "base/perf.h"
 #include "base/procfile.h"
 #include "syscalls/apart.h"
+#include "syscalls/layout.h"
 #include "syscalls/program.h"
 
 /*
@@ -27,7 +28,6 @@
  * 10 ms between two readings.
  */
 #define RING_BYTES  (UINT32_C(16) << 20)
-#define TRACED_MOST 65536 /* greatest number of processes that are traced at one time */
 #define OPEN_MOST   65536 /* greatest number of threads that are in a call at one time */
 
 #define FIRST_PID_SPACE 0xEFFFFFFCu /* PROC_PID_INIT_INO of the kernel */
@@ -96,7 +96,10 @@ static int offset_of(const char *event, const char *field)
 	return offset > 0 && offset < 4096 ? offset : -1;
 }
 
-/* Reads the offsets of all fields. Returns false if the kernel lacks a field that is needed. */
+/*
+ * Reads the offsets of all fields. Returns false if the kernel lacks a field that is needed. The
+ * field "status" is checked by prepare_maps().
+ */
 static bool find_fields(struct program_fields *fields)
 {
 	*fields = (struct program_fields){
@@ -107,6 +110,7 @@ static bool find_fields(struct program_fields *fields)
 		.new_flags = offset_of(events[NEW], "clone_flags"),
 		.path = offset_of(events[EXEC], "filename"),
 		.group_dead = offset_of(events[DEAD], "group_dead"),
+		.status = layout_status(),
 	};
 	return fields->number >= 0 && fields->args >= 0 && fields->result >= 0 &&
 	       fields->new_pid >= 0 && fields->new_flags >= 0 && fields->path >= 0;
@@ -136,7 +140,7 @@ static bool make_maps(struct syscalls *syscalls)
 
 	map[SYSCALLS_MAP_PLAN] = make_map(BPF_MAP_TYPE_ARRAY, 4, sizeof(struct syscalls_plan),
 					  SYSCALLS_PLANS);
-	map[SYSCALLS_MAP_TRACED] = make_map(BPF_MAP_TYPE_HASH, 4, 4, TRACED_MOST);
+	map[SYSCALLS_MAP_TRACED] = make_map(BPF_MAP_TYPE_HASH, 4, 4, SYSCALLS_TRACED_MOST);
 	map[SYSCALLS_MAP_OPEN] = make_map(BPF_MAP_TYPE_HASH, 4, sizeof(struct program_open),
 					  OPEN_MOST);
 	map[SYSCALLS_MAP_SCRATCH] = make_map(BPF_MAP_TYPE_PERCPU_ARRAY, 4, PROGRAM_SCRATCH, 1);
@@ -366,6 +370,8 @@ static const char *prepare_maps(struct syscalls *syscalls, struct program_fields
 		return space_reason();
 	if (!find_fields(fields))
 		return fields_reason();
+	if (fields->status < 0)
+		return "it is unknown where this kernel marks 32-bit calls";
 	return make_maps(syscalls) ? NULL : syscalls_reason(errno);
 }
 
@@ -431,7 +437,7 @@ void syscalls_stop(struct syscalls *syscalls)
 				.key = (uintptr_t)&pid };
 
 	/* The programs record only processes that are in this map, so it is emptied first. */
-	for (int i = 0; syscalls->is_active && i < TRACED_MOST &&
+	for (int i = 0; syscalls->is_active && i < SYSCALLS_TRACED_MOST &&
 	     !syscalls_bpf(BPF_MAP_GET_NEXT_KEY, &first); i++)
 		syscalls_bpf(BPF_MAP_DELETE_ELEM, &gone);
 	for (int i = SYSCALLS_PROGRAMS - 1; syscalls->is_active && i >= 0; i--)

@@ -21,9 +21,7 @@ enum {
 	AT_OPEN = -40 - (int)sizeof(struct program_open)
 };
 
-#define TS_COMPAT         2  /* a bit of thread_info.status: the call is a 32-bit call */
-/* offset of thread_info.status in the task: x86-64, from Linux 5.11 on */
-#define STATUS_OFFSET     16
+#define TS_COMPAT 2 /* a bit of thread_info.status: the call is a 32-bit call */
 
 /* ------------------------------------------------------------------ parts of programs */
 
@@ -222,10 +220,8 @@ static void write_call(struct program *p, const int *map, enum syscalls_kind kin
 /* ------------------------------------------------------------------ the programs */
 
 /*
- * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. Before
- * Linux 5.11 this member has another place, and the program takes 32-bit calls for 64-bit calls. If
- * the map has no room for the call, the call is lost, because the program of exits does not find
- * it.
+ * Keeps the call until it returns. thread_info.status shows whether it is a 32-bit call. If the map
+ * has no room for the call, the call is lost, because the program of exits does not find it.
  */
 void program_enter(struct program *p, const int *map, const struct program_fields *fields)
 {
@@ -242,7 +238,7 @@ void program_enter(struct program *p, const int *map, const struct program_field
 #if defined __x86_64__
 	call_function(p, BPF_FUNC_get_current_task);
 	move_register(p, BPF_REG_3, BPF_REG_0);
-	add_number(p, BPF_REG_3, STATUS_OFFSET);
+	add_number(p, BPF_REG_3, fields->status);
 	move_number(p, BPF_REG_2, 4);
 	move_register(p, BPF_REG_1, BPF_REG_10);
 	add_number(p, BPF_REG_1, AT_STATUS);
@@ -316,12 +312,12 @@ void program_exit(struct program *p, const int *map, const struct program_fields
  * Writes a record when a traced process creates a thread or a process. The program runs in the
  * creating thread. If "follow" is true, it adds a new process to the traced processes before the
  * new process runs, so that no call is missed. If the map of traced processes has no room, the new
- * process is not traced.
+ * process is not traced, and is counted.
  */
 void program_new(struct program *p, const int *map, const struct program_fields *fields,
 		 bool follow)
 {
-	size_t is_thread;
+	size_t is_thread, is_traced;
 
 	p->count = 0;
 	check_traced(p, map, AT_TID, AT_PID);
@@ -338,6 +334,9 @@ void program_new(struct program *p, const int *map, const struct program_fields 
 		is_thread = jump_if(p, BPF_JNE, BPF_REG_1, 0);
 		store_number(p, BPF_W, BPF_REG_10, AT_ZERO, 1);
 		update_key(p, map[SYSCALLS_MAP_TRACED], AT_INDEX, AT_ZERO);
+		is_traced = jump_if(p, BPF_JEQ, BPF_REG_0, 0);
+		count_lost(p, map, AT_ZERO, SYSCALLS_LOST_CHILDREN);
+		jump_lands(p, is_traced);
 		jump_lands(p, is_thread);
 	}
 	end_record(p, map);

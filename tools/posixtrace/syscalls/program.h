@@ -38,6 +38,7 @@ struct program_fields {
 	int new_pid, new_flags;      /* task:task_newtask */
 	int path;                    /* sched:sched_process_exec */
 	int group_dead;              /* sched:sched_process_exit; -1: there is no such field */
+	int status;                  /* offset of thread_info.status in the task: layout.h */
 };
 
 /* Each function makes one program. "map" has the descriptors of the maps. */

@@ -96,8 +96,17 @@ struct syscalls {
 	bool is_active;
 };
 
-/* Lost records of calls and processes are counted separately from lost records of places. */
-enum syscalls_losses { SYSCALLS_LOST_CALLS, SYSCALLS_LOST_TRAPS, SYSCALLS_LOSSES };
+/*
+ * Lost records of calls and processes are counted separately from lost records of places.
+ * SYSCALLS_LOST_CHILDREN is no number of records, but of new processes that are not recorded,
+ * because too many processes are recorded at the same time.
+ */
+enum syscalls_losses {
+	SYSCALLS_LOST_CALLS, SYSCALLS_LOST_TRAPS, SYSCALLS_LOST_CHILDREN, SYSCALLS_LOSSES
+};
+
+/* The greatest number of processes that are recorded at the same time. */
+#define SYSCALLS_TRACED_MOST 65536
 
 /*
  * The parts of a recording. The creation of threads and processes and the execution of programs are
@@ -144,7 +153,7 @@ pid_t syscalls_next(const struct syscalls *syscalls, pid_t pid);
 /* Stops recording. Records that were made before can still be read. */
 void syscalls_stop(struct syscalls *syscalls);
 
-/* Returns the number of records for which the kernel had no room. */
+/* Returns the number of records or processes for which the kernel had no room. */
 uint64_t syscalls_lost(const struct syscalls *syscalls, enum syscalls_losses which);
 
 /* Removes everything from the kernel, also after syscalls_begin() has failed. */
