@@ -246,6 +246,10 @@ check "a table of few columns omits none" has out '^-     1  - *$'
 run 0 query "$tmp/wide.log" 'select * from events limit 0'
 check "a table without rows has the names of all columns" has out ' f20$'
 check "no column of it is omitted" lacks out 'omitted'
+run 1 query "$tmp/wide.log" "select *, abs(case row_number() over () when 2 then
+	cast('-9223372036854775808' as integer) else 1 end) as last from events"
+check "after an error the rows before it are printed" has out ' 1 *$'
+check "after an error no line counts omitted columns" lacks out 'omitted'
 {
 	cat "$tmp/wide.text"
 	echo "b 1 1 3000 $(seq -s ' ' 101 120)"

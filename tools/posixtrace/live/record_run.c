@@ -239,7 +239,7 @@ static void process_ended(struct run *run)
  * Returns whether all children of this process are guardians of streams. A guardian is an orphan,
  * too, so it is a child of this process if it began after prctl(2), such as that of a further log,
  * or if this process is the init process of a container. Returns false if the kernel does not show
- * the children.
+ * all children: a list that fills the buffer may have lost its end.
  */
 static bool has_only_guardians(void)
 {
@@ -247,7 +247,7 @@ static bool has_only_guardians(void)
 	long child;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
-	if (!procfile_read(path, list, sizeof(list)))
+	if (!procfile_read(path, list, sizeof(list)) || strlen(list) == sizeof(list) - 1)
 		return false;
 	for (char *at = list; (child = strtol(at, &end, 10)) > 0; at = end)
 		if (!procfile_program((pid_t)child, program, sizeof(program)) ||

@@ -310,7 +310,9 @@ static int print_table(sqlite3_stmt *statement)
 	put_look(&look);
 	for (; answer == SQLITE_ROW && !out_stdout.err; answer = sqlite3_step(statement))
 		put_later_row(&look, &scratch, statement);
-	put_omitted(&look);
+	/* After an error it is unknown whether the columns are NULL in every row. */
+	if (answer == SQLITE_DONE)
+		put_omitted(&look);
 out:
 	free(look.width);
 	free(look.number);
