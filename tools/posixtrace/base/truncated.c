@@ -56,8 +56,10 @@ static bool is_of_libelf(const char *line, uintptr_t address, uintptr_t *until)
 	return line && line[1] >= '1' && line[1] <= '9';
 }
 
-/* Searches /proc/self/maps for a mapping of libelf that contains the address. Allocates no memory
- * and acquires no lock. Returns the end of the mapping, or 0. */
+/*
+ * Searches /proc/self/maps for a mapping of libelf that contains the address. Allocates no memory
+ * and acquires no lock. Returns the end of the mapping, or 0.
+ */
 static uintptr_t end_of_mapping(uintptr_t address)
 {
 	struct truncated_line line = { .len = 0 };

@@ -92,8 +92,10 @@ bool until_signal(struct until *until, int *sig, bool *sent)
 	if (read(until->signals, &info, sizeof(info)) != sizeof(info))
 		return false;
 	*sig = (int)info.ssi_signo;
-	/* A code that is not positive, such as SI_USER, SI_QUEUE or SI_TKILL, means that a process
-	 * sent the signal. */
+	/*
+	 * A code that is not positive, such as SI_USER, SI_QUEUE or SI_TKILL, means that a process
+	 * sent the signal.
+	 */
 	*sent = info.ssi_code <= 0;
 	return true;
 }

@@ -27,8 +27,10 @@ enum effect {
 	 * time of the change. Other changes in these microseconds have precedence.
 	 */
 	FOUND,
-	/* the descriptor is new; 'name' is a path, and 'from' is the descriptor of its folder, or
-	 * -1 */
+	/*
+	 * the descriptor is new; 'name' is a path, and 'from' is the descriptor of its folder, or
+	 * -1
+	 */
 	CREATES,
 	COPIES,     /* the descriptor is a copy of 'from' */
 	KEEPS,      /* the descriptor keeps its name; only closes_at_exec changes */

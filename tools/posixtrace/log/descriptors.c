@@ -363,8 +363,10 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 	if (descriptors_number(seen, "old", -1) < 0)
 		descriptors_add(d, seen->event, descriptors_number(seen, "fd", -1), CREATES, -1,
 				place, closes_at_exec(seen));
-	/* This adds the second descriptor of a call that makes two. For any other call the
-	 * number is -1, which descriptors_add() ignores. */
+	/*
+	 * This adds the second descriptor of a call that makes two. For any other call the number
+	 * is -1, which descriptors_add() ignores.
+	 */
 	descriptors_add(d, seen->event,
 			descriptors_number(seen, "write", descriptors_number(seen, "slave", -1)),
 			CREATES, -1, place, closes_at_exec(seen));

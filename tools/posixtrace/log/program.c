@@ -55,8 +55,10 @@ bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRA
 		 */
 		if (mapping.pid != pid || mapping.from_ns > time_ns || mapping.until_ns < time_ns)
 			continue;
-		/* An entry with a parent is not a mapping. This value means that the process was
-		 * forked. */
+		/*
+		 * An entry with a parent is not a mapping. This value means that the process was
+		 * forked.
+		 */
 		if (mapping.parent)
 			*parent = mapping.parent;
 		else if (mapping.start < lowest && !jit_is_path(mapping.path))

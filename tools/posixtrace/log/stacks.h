@@ -15,8 +15,10 @@
 #define STACKS_EVENT "cpu.stack"
 #define STACKS_FIELD "stack"
 #define STACKS_SAMPLE "cpu.sample"
-/* Addresses from here on are begins of functions of the kernel. Objects of process 0 have the names
- * of these functions. */
+/*
+ * Addresses from here on are begins of functions of the kernel. Objects of process 0 have the names
+ * of these functions.
+ */
 #define STACKS_KERNEL (UINT64_C(1) << 63)
 #define STACKS_UNKNOWN UINT32_MAX /* the number in an event that has no stack */
 

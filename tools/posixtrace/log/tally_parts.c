@@ -148,7 +148,7 @@ static int count_part(struct worker *worker, size_t part)
 {
 	int64_t begin_ns = worker->parts->cut_ns[part], end_ns = worker->parts->cut_ns[part + 1];
 	struct posix_trace_event_np event;
-	uint64_t told = worker->tally.total.events;
+	uint64_t shown = worker->tally.total.events;
 	int unavailable, err = seek_part(worker, part);
 
 	while (!err && !(err = posix_trace_getnext_np(worker->trid, &event, &unavailable)) &&
@@ -164,9 +164,9 @@ static int count_part(struct worker *worker, size_t part)
 		if (!is_listed(worker->log, event.info.posix_event_id))
 			return EAGAIN;
 		err = tally_event(&worker->tally, worker->log, &event);
-		if (worker->tally.total.events - told == METER_EVERY) {
+		if (worker->tally.total.events - shown == METER_EVERY) {
 			add_progress(worker, METER_EVERY);
-			told += METER_EVERY;
+			shown += METER_EVERY;
 			if (atomic_load_explicit(&worker->parts->failed, memory_order_relaxed))
 				return 0;
 		}

@@ -33,8 +33,9 @@ typedef const char *value_symbol_call(const struct logfile *log, pid_t pid, uint
  */
 extern value_symbol_call *value_symbol;
 
-/* Returns whether the values are pointers of eight or four bytes, to which the log may give
- * names. */
+/*
+ * Returns whether the values are pointers of eight or four bytes, to which the log may give names.
+ */
 static inline bool value_is_pointer(const struct posix_trace_field_np *field)
 {
 	return field->type == POSIX_TRACE_TYPE_PTR_NP || field->type == POSIX_TRACE_TYPE_PTR32_NP;
