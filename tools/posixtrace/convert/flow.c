@@ -68,7 +68,7 @@ bool flow_answer(struct fmt_flow *flow, int err)
  * Calls the sink's function with the name "function", if the sink has it. The value of the macro is
  * false if the source must stop.
  */
-#define TELL(function, what) \
+#define CALL_SINK(function, what) \
 	(flow->to->function && !flow->stopped \
 		? flow_answer(flow, flow->to->function(flow->context, (what))) : !flow->stopped)
 
@@ -100,7 +100,7 @@ static bool begin_planned(struct fmt_flow *flow, const struct fmt_facts *facts)
 	struct fmt_facts known = *facts;
 
 	plan_facts(flow->plan, &known);
-	return TELL(begin, &known) && pass_names(flow);
+	return CALL_SINK(begin, &known) && pass_names(flow);
 }
 
 bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
@@ -114,14 +114,14 @@ bool fmt_begin(struct fmt_flow *flow, const struct fmt_facts *facts)
 	 */
 	if (flow->choice && !choice_begin(flow->choice, &chosen))
 		return false;
-	go = flow->plan ? begin_planned(flow, &chosen) : TELL(begin, &chosen);
+	go = flow->plan ? begin_planned(flow, &chosen) : CALL_SINK(begin, &chosen);
 	if (flow->is_metered)
 		meter_begin(&flow->meter, facts->has_events ? facts->events : 0,
 			    flow->output->fd != STDOUT_FILENO);
 	flow->begun = true;
 	/* A source may register types before fmt_begin(). The sink gets them now. */
 	for (size_t i = 0; go && i < flow->types; i++)
-		go = TELL(type, flow->type[i]);
+		go = CALL_SINK(type, flow->type[i]);
 	return go;
 }
 
@@ -157,7 +157,7 @@ bool fmt_event(struct fmt_flow *flow, struct fmt_event *event)
 		if (flow->stopped)
 			return false;
 		if (!flow->is_wanted && !flow->sees_unwanted)
-			return TELL(unwanted, event);
+			return CALL_SINK(unwanted, event);
 	}
 	err = flow->plan ? planned_event(flow, event) : flow->to->event(flow->context, event);
 	if (__builtin_expect(err, 0))
@@ -168,12 +168,12 @@ bool fmt_event(struct fmt_flow *flow, struct fmt_event *event)
 
 bool fmt_thread(struct fmt_flow *flow, const struct fmt_thread *thread)
 {
-	return TELL(thread, thread);
+	return CALL_SINK(thread, thread);
 }
 
 bool fmt_object(struct fmt_flow *flow, const struct fmt_object *object)
 {
-	return TELL(object, object);
+	return CALL_SINK(object, object);
 }
 
 bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost)
@@ -181,7 +181,7 @@ bool fmt_lost(struct fmt_flow *flow, const struct fmt_lost *lost)
 	if (flow->choice && !choice_lost(flow->choice, lost))
 		return !flow->stopped;
 	flow->lost |= lost->cause != POSIX_TRACE_LOST_CLEARED_NP;
-	return TELL(lost, lost);
+	return CALL_SINK(lost, lost);
 }
 
 bool fmt_note(struct fmt_flow *flow, const char *format, ...)
@@ -198,7 +198,7 @@ bool fmt_note(struct fmt_flow *flow, const char *format, ...)
 	if (vasprintf(&text, format, args) < 0)
 		text = NULL;
 	va_end(args);
-	go = text ? TELL(note, text) : flow_answer(flow, ENOMEM);
+	go = text ? CALL_SINK(note, text) : flow_answer(flow, ENOMEM);
 	free(text);
 	return go;
 }
@@ -246,7 +246,7 @@ bool fmt_finish(struct fmt_flow *flow, const struct fmt_end *end)
 		flow->lost = false;
 	for (int i = 0; end->has_ledger && i < POSIX_TRACE_LOST_CAUSES_NP; i++)
 		flow->lost |= i != POSIX_TRACE_LOST_CLEARED_NP && chosen.ledger.lost[i];
-	go = go && TELL(end, &chosen);
+	go = go && CALL_SINK(end, &chosen);
 	if (flow->choice)
 		choice_free_end(&chosen);
 	return go;

@@ -91,9 +91,9 @@ char *json_plan_put(const struct fieldplan *plan, char *p, const void *data)
 
 /*
  * Returns whether a value of any field can have a name. json_names() decodes the data a second
- * time, so it is called only for events with such fields.
+ * time, but only if the event has such a field.
  */
-static bool may_be_called(const struct posix_trace_schema_np *schema)
+static bool may_have_names(const struct posix_trace_schema_np *schema)
 {
 	for (unsigned i = 0; i < schema->fields; i++)
 		if (fmt_may_have_name(&schema->field[i]))
@@ -106,7 +106,7 @@ bool json_plan(struct fieldplan **plan, const struct posix_trace_schema_np *sche
 	static const struct fieldplan_style style = { "{\"", ",\"", "\":", json_kind };
 
 	*plan = NULL;
-	if (!schema || !fieldplan_is_possible(schema) || may_be_called(schema))
+	if (!schema || !fieldplan_is_possible(schema) || may_have_names(schema))
 		return true;
 	*plan = fieldplan_new(schema, &style);
 	return *plan;
@@ -121,7 +121,7 @@ bool json_names(struct json *json, const char *member, struct fmt_flow *flow,
 	struct posix_trace_value_np value;
 	bool any = false;
 
-	if (!may_be_called(event->type->fields))
+	if (!may_have_names(event->type->fields))
 		return false;
 	posix_trace_values_begin_np(&values, event->type->fields, event->data, event->data_len, 0);
 	while (posix_trace_field_next_np(&values, &value) &&

@@ -171,7 +171,7 @@ int plan_function(struct plan *plan, const char *name, uint32_t *number)
 	return 0;
 }
 
-int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name)
+int plan_add_name(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name)
 {
 	struct plan_name *more;
 

@@ -54,7 +54,7 @@ struct plan_kind {             /* one element for each event type, at the type's
 	bool has_function;
 	unsigned series;
 	char *name;            /* the name of the span */
-	bool was_early;        /* at the first event of the type, it had no role */
+	bool was_early;        /* the type had no role at its first event */
 	bool is_taken;         /* takes() of the sink returned true: the events make no spans */
 };
 
@@ -113,11 +113,11 @@ struct plan_kind *plan_kind(struct plan *plan, size_t type);
 /*
  * plan_function() stores the number of a function in *function: the index of its name + 1, or 0 if
  * there are too many functions. The spans of the function have a separate series, with a number
- * from PLAN_SERIES on. plan_call() adds the name of a thread or process to the plan. Both return 0
- * or ENOMEM.
+ * from PLAN_SERIES on. plan_add_name() adds the name of a thread or process to the plan. Both
+ * return 0 or ENOMEM.
  */
 int plan_function(struct plan *plan, const char *name, uint32_t *function);
-int plan_call(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name);
+int plan_add_name(struct plan *plan, uint32_t pid, uint32_t tid, uint64_t thread, const char *name);
 
 /* Completes the plan. The next plan_span() is for the first event of the trace. */
 int plan_finish(struct plan *plan);

@@ -78,9 +78,9 @@ static bool (*takes)(const struct fmt_type *type); /* the sink's function of thi
 
 /*
  * Returns the lanes of a thread or group. A loss only increments the member "cuts" of its source,
- * so that its cost does not depend on the number of threads. This function applies the loss to the
- * lanes at their next use. Returns NULL if there are too many threads. If memory is lacking, sets
- * err and returns NULL.
+ * so that the cost of a loss does not depend on the number of threads. This function applies the
+ * loss to the lanes at their next use. Returns NULL if there are too many threads. If memory is
+ * lacking, sets err and returns NULL.
  */
 static struct scan_lanes *lanes_of(struct scan *scan, struct thread *owner)
 {

@@ -219,10 +219,10 @@ static int plan_process(const struct scan_names *names, const struct fmt_flow *f
 	char name[PROGRAM_NAME_BYTES];
 
 	if (process->name)
-		return plan_call(plan, process->pid, 0, 0, process->name);
+		return plan_add_name(plan, process->pid, 0, 0, process->name);
 	if (!program_name(names, flow, process->pid, process->last_ns, name, 0))
 		snprintf(name, sizeof(name), "process %u", process->pid);
-	return plan_call(plan, process->pid, 0, 0, name);
+	return plan_add_name(plan, process->pid, 0, 0, name);
 }
 
 /*
@@ -237,7 +237,7 @@ static int plan_thread(const struct scan_names *names, const struct fmt_flow *fl
 	char name[PROGRAM_NAME_BYTES];
 
 	if (thread->name)
-		return plan_call(plan, thread->pid, thread->tid, handle, thread->name);
+		return plan_add_name(plan, thread->pid, thread->tid, handle, thread->name);
 	if (!object_name(flow, thread, name) &&
 	    (thread->pid != thread->tid ||
 	     !program_name(names, flow, thread->pid, thread->last_ns, name, 0))) {
@@ -246,7 +246,7 @@ static int plan_thread(const struct scan_names *names, const struct fmt_flow *fl
 		else
 			snprintf(name, sizeof(name), "thread 0x%llx", (unsigned long long)handle);
 	}
-	return plan_call(plan, thread->pid, thread->tid, handle, name);
+	return plan_add_name(plan, thread->pid, thread->tid, handle, name);
 }
 
 int scan_names_report(const struct scan_names *names, const struct fmt_flow *flow,

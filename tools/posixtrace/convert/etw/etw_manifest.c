@@ -273,7 +273,10 @@ static void begin_string(struct reading *m, const char **attributes)
 	string->text = copy_text(m, etw_manifest_attribute(attributes, "value"));
 }
 
-/* expat calls this for each element. Unknown elements are ignored. An error stops the parser. */
+/*
+ * expat calls this function for each element. Unknown elements are ignored. An error stops the
+ * parser.
+ */
 static void XMLCALL on_begin(void *arg, const char *element, const char **attributes)
 {
 	struct reading *m = arg;

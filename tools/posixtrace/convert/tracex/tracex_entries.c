@@ -142,14 +142,14 @@ static bool find_usb(const struct tracex *d)
  * Reports each unknown id once. The array has a bit for each id, which is set when the id is
  * reported.
  */
-static void check_id(const struct tracex *d, const struct tracex_entry *entry, uint8_t *told,
+static void check_id(const struct tracex *d, const struct tracex_entry *entry, uint8_t *seen,
 		     struct findings *f)
 {
 	unsigned id = tracex_id(entry->raw_id);
 
-	if (tracex_is_user(d, entry->raw_id) || tracex_event_of(id) || told[id / 8] & 1u << id % 8)
+	if (tracex_is_user(d, entry->raw_id) || tracex_event_of(id) || seen[id / 8] & 1u << id % 8)
 		return;
-	told[id / 8] |= (uint8_t)(1u << id % 8);
+	seen[id / 8] |= (uint8_t)(1u << id % 8);
 	finding(f, FINDING_WARNING, "T15", d->at + entry->at, "event id %u is not known", id);
 }
 
@@ -162,7 +162,7 @@ static void check_id(const struct tracex *d, const struct tracex_entry *entry, u
 void tracex_check_entries(struct tracex *d, const struct tracex_options *options,
 			  struct findings *f)
 {
-	uint8_t told[65536 / 8] = { 0 };
+	uint8_t seen[65536 / 8] = { 0 };
 	uint64_t holes = 0, pending = 0, hole_at = 0, invalid_at = 0;
 
 	d->user_ids_1025 = options->user_ids_1025;
@@ -186,7 +186,7 @@ void tracex_check_entries(struct tracex *d, const struct tracex_options *options
 			continue;
 		}
 		d->events++;
-		check_id(d, &entry, told, f);
+		check_id(d, &entry, seen, f);
 	}
 	if (holes)
 		finding(f, FINDING_WARNING, "T14", hole_at,

@@ -39,8 +39,10 @@ static const struct fields *fields_of(const struct tracex *d)
 	return d->wide ? &wide : &narrow;
 }
 
-/* Reads a word of the header. The header is complete, because tracex_layout_detect() has checked
- * its size. */
+/*
+ * Reads a word of the header. The header is complete, because tracex_layout_detect() has checked
+ * its size.
+ */
 static uint64_t tracex_layout_word(const struct tracex *d, unsigned at)
 {
 	return octets_get(d->bytes + at, fields_of(d)->word, d->big_endian);

@@ -167,7 +167,7 @@ struct perfetto_stacks {
 	struct perfetto_change {
 		uint32_t pid;
 		int64_t time_ns;
-	/* the times at which the mapped files change, sorted by process and time */
+	/* the times at which a process maps or unmaps files, sorted by process and time */
 	} *change;
 	size_t changes;
 };
@@ -362,9 +362,10 @@ int perfetto_stack(struct perfetto *perfetto, const struct fmt_event *event,
 void perfetto_stacks_fini(struct perfetto_stacks *stacks);
 
 /*
- * In perfetto_mapped.c: perfetto_mapped_read() reads the times at which the mapped files of
- * processes change. Returns 0 or an error number. perfetto_mapped_changes() returns a number that
- * is equal for two times of a process only if its mapped files did not change between them.
+ * In perfetto_mapped.c: perfetto_mapped_read() reads the times at which processes map or unmap
+ * files. Returns 0 or an error number. perfetto_mapped_changes() returns a number. If the number is
+ * equal for two times of a process, the process had the same files mapped at both times and between
+ * them.
  */
 int perfetto_mapped_read(struct perfetto *perfetto);
 size_t perfetto_mapped_changes(const struct perfetto_stacks *stacks, uint32_t pid, int64_t time_ns);

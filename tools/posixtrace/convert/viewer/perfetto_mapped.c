@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * perfetto_mapped.c - the times at which the files that a process has mapped change.
+ * perfetto_mapped.c - the times at which a process maps or unmaps files.
  *
  * A log has one number for equal stacks of addresses. After exec() or dlclose(), these addresses
  * may belong to other files. In this case the stack must be interned again.
