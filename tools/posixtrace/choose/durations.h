@@ -39,8 +39,8 @@ struct durations {
  */
 bool durations_begin(struct durations *durations, struct wanted *wanted, struct logfile *log);
 /*
- * Starts the durations for a source whose types become known only with its events. The caller calls
- * durations_fits() at the end.
+ * Starts the durations for a source whose types become known only with its events. At the end, the
+ * caller calls durations_fits(), which returns the same as durations_begin().
  */
 void durations_begin_open(struct durations *durations, const struct wanted *wanted);
 bool durations_fits(struct durations *durations, struct wanted *wanted, struct logfile *log);

@@ -10,8 +10,10 @@
 #include "base/say.h"
 #include "base/tool.h"
 
-/* Marks the names in the expression of --where that the schemas of a log have. Returns false after
- * it printed an error. */
+/*
+ * Marks the names in the expression of --where that the schemas of a log have. Returns false after
+ * it printed an error.
+ */
 static bool where_learns(struct logfile *log, struct wanted *wanted)
 {
 	struct durations durations;

@@ -227,8 +227,9 @@ static bool parse_all(struct where_reader *reader)
 	return where_wrong_here(reader, "an operator such as == or && was expected");
 }
 
-/* Messages show the text of an option as it is, so the members 'raw' and 'column' are not
- * needed. */
+/*
+ * Messages show the text of an option as it is, so the members 'raw' and 'column' are not needed.
+ */
 struct where *where_parse(const char *option, const char *text)
 {
 	return where_parse_at(option, 0, NULL, text);

@@ -35,7 +35,7 @@ struct where_node {
 
 struct where_name {
 	size_t at, len;        /* position and length in the text */
-	bool is_field;         /* written as field.NAME: it is a name of nothing but a field */
+	bool is_field;         /* written as field.NAME, so it can only be the name of a field */
 	bool known;            /* a schema has a field or a value of this name */
 	struct nearest nearest; /* the most similar name of a field or value in the schemas */
 	char name[POSIX_TRACE_FIELD_NAME_MAX_NP + 1];

@@ -68,7 +68,8 @@ static void print_row(struct out *out, const struct comparison *row)
 
 /*
  * The last line has the number of tests, because without tests nothing can be marked. A line before
- * it says whether rows are hidden: a reader must not take a missing row for an equal one.
+ * it says whether rows are hidden, so that the user does not mistake a missing row for an equal
+ * one.
  */
 void diff_text(struct out *out, const struct compare *compare, const struct sample *a,
 	       const struct sample *b, bool all)

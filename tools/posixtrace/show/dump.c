@@ -124,8 +124,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 	}
 	/*
 	 * The log was read up to its end, or up to --end. In the second case an open gap is not
-	 * reported, because it may end later in the log. For the same reason it is not reported if
-	 * the reading has stopped because of --limit; the function has returned then.
+	 * reported, because it may end later in the log. If the reading has stopped because of
+	 * --limit, the function has already returned, for the same reason.
 	 */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
@@ -263,8 +263,8 @@ static int dump_log(struct logfile *log, bool several)
 }
 
 /*
- * Prints logs one by one. All of them are open at the same time, because a descriptor that was
- * opened in one log of a recording has its name in the next logs only then (log/descriptors.h).
+ * Prints logs one by one. All of them are open at the same time. Otherwise a descriptor that was
+ * opened in one log of a recording would have no name in the next logs (log/descriptors.h).
  */
 static int dump_together(char **path, size_t paths, bool several)
 {
@@ -429,7 +429,10 @@ static int dump_logs(void)
 		return TOOL_FAILURE;
 	}
 	dump.wanted.logs = dump.at.paths;
-	/* The message that a part of a log is missing in a database is printed with that log. */
+	/*
+	 * With --at only one log is open at a time, so that the message about a missing part of a
+	 * log is printed next to that log.
+	 */
 	most = dump.at.url ? 1 : TOGETHER;
 	for (size_t i = 0, count; i < dump.at.paths && !out_stdout.err; i += count) {
 		count = dump.at.paths - i < most ? dump.at.paths - i : most;

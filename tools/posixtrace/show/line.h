@@ -55,8 +55,10 @@ void line_put(struct out *out, struct line_form *form, const struct logfile *log
 /* Prints the marks of an event that is incomplete or not in order. Few events have marks. */
 void line_put_marks(struct out *out, const struct posix_trace_event_np *event);
 
-/* Writes the data of an event without a schema: as the data of a system event, as text, or as
- * bytes. */
+/*
+ * Writes the data of an event without a schema: as the data of a system event, as text, or as
+ * bytes.
+ */
 void line_plain_data(struct out *out, const struct logfile *log,
 		     const struct posix_trace_event_np *event);
 

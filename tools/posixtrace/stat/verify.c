@@ -76,15 +76,18 @@ static const char *verify_verdict(const struct posix_trace_check_np *check, bool
 	return sound ? "sound" : "damaged";
 }
 
-/* Prints the result as text. An incomplete log has no ledger to check. */
+/*
+ * Prints the result as text. "shown" is the number of faults that were printed before. An
+ * incomplete log has no ledger to check.
+ */
 static void result_text(const char *path, const struct posix_trace_check_np *check,
-			uint64_t told, bool sound)
+			uint64_t shown, bool sound)
 {
 	struct out *out = &out_stdout;
 
-	if (check->faults > told)
-		say("%s: and %llu more fault%s", path, (unsigned long long)(check->faults - told),
-		    text_plural(check->faults - told));
+	if (check->faults > shown)
+		say("%s: and %llu more fault%s", path, (unsigned long long)(check->faults - shown),
+		    text_plural(check->faults - shown));
 	text_safe(out, path, strlen(path));
 	out_printf(out, ": %s: %llu block%s, %llu event%s, %llu byte%s, %llu fault%s\n",
 		   verify_verdict(check, sound), (unsigned long long)check->blocks,
