@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fetch.c - connects the options --at with the database and with logfile_open(). */
+/* fetch.c - connects the options --at and --host with the database and with logfile_open(). */
 #include "fetch/fetch.h"
 
 #include <errno.h>
@@ -62,7 +62,7 @@ static void correct_facts(struct logfile *file)
 		file->info.first_ns = log->first_ns;
 	if (!file->info.blocks || log->last_ns > file->info.last_ns)
 		file->info.last_ns = log->last_ns;
-	/* A log without blocks would have no times, but this log only has no chosen events. */
+	/* A log without blocks would have no times. This log has times, but no chosen event. */
 	if (log->events && !file->info.blocks)
 		file->info.blocks = 1;
 	/*

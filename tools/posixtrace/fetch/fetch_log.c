@@ -199,7 +199,7 @@ static int cause_of(const char *term)
 
 /* The sums of the whole log. */
 struct account {
-	/* known: all terms of the ledger's equation but "called" */
+	/* known: the sum of all terms of the ledger's equation but "called" */
 	uint64_t called, known;
 	uint64_t lost;               /* with the unattributed events */
 	/* events lost by a cause that a log does not have, such as spool */
@@ -329,9 +329,9 @@ static bool check_ledger(struct fetch_making *making, struct account *account)
 }
 
 /*
- * Writes the losses. The ledger in the database belongs to the whole log. Even if not all events
- * are fetched, all losses are written, because the times of the losses are not known. A message
- * says so.
+ * Writes the losses. The ledger in the database belongs to the whole log. The times of the losses
+ * are not known. So the function writes all losses, even if not all events are fetched. In that
+ * case it prints a message about this.
  */
 static bool add_losses(struct fetch_making *making)
 {

@@ -120,14 +120,17 @@ static bool put_types(const struct fetch_types *types, const char *before, const
 	return any;
 }
 
-static bool takes_early(const struct fetch_types *types, const struct fetch_type *type)
+static bool chooses_early(const struct fetch_types *types, const struct fetch_type *type)
 {
 	(void)types;
 	return is_early(type);
 }
 
-/* The conditions do not exclude types that the summary does not list. */
-static bool takes_none(const struct fetch_types *types, const struct fetch_type *type)
+/*
+ * Returns whether the conditions exclude the type. They do not exclude types that the summary does
+ * not list.
+ */
+static bool is_excluded(const struct fetch_types *types, const struct fetch_type *type)
 {
 	/*
 	 * The option --pair may name any type, and the summary knows only the spans of schemas. So
@@ -163,13 +166,13 @@ void fetch_conditions(const struct fetch_log *log, const struct fetch_types *typ
 	bool has_begin = log->begin_ns != INT64_MIN, has_end = log->end_ns != INT64_MAX;
 	bool is_some = has_begin || has_end;
 
-	if (has_begin && put_types(types, " AND row_type IN (", ")", takes_early, early))
+	if (has_begin && put_types(types, " AND row_type IN (", ")", chooses_early, early))
 		bytes_printf(early, " AND row_time < toInt64('%" PRId64 "')", log->begin_ns);
 	if (has_begin)
 		bytes_printf(in_range, " AND row_time >= toInt64('%" PRId64 "')", log->begin_ns);
 	if (has_end)
 		bytes_printf(in_range, " AND row_time <= toInt64('%" PRId64 "')", log->end_ns);
-	is_some |= put_types(types, " AND row_type NOT IN (", ")", takes_none, in_range);
+	is_some |= put_types(types, " AND row_type NOT IN (", ")", is_excluded, in_range);
 	is_some |= put_numbers(types, "row_pid", &choose->pid, in_range);
 	is_some |= put_numbers(types, "row_tid", &choose->tid, in_range);
 	*is_all = !is_some;
