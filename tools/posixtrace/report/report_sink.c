@@ -249,8 +249,9 @@ static int list_type(struct logfile *log, struct log_type *shown)
 }
 
 /*
- * Receives a type of the flow. The types come in the order of their indexes, so the array grows by
- * one element. A type whose id is 0 has no number in the log, so it is not added to the list.
+ * Receives a type of the flow. The flow passes the types in the order of their indexes, so the
+ * array grows by one element. A type whose id is 0 has no number in the log, so it is not added to
+ * the list.
  */
 static int read_type(void *context, const struct fmt_type *type)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * order.c - judges rules about the order in which a thread takes two locks.
+ * order.c - judges rules about the order in which a thread acquires two locks.
  *
  * An event is recorded when a lock is released. It has the duration for which the lock was held, so
- * the time when the lock was taken is known. Either lock may be released first, so the last
+ * the time when the lock was acquired is known. Either lock may be released first, so the last
  * ORDER_KEPT times of both locks are kept for each thread.
  */
 #include <fnmatch.h>
@@ -70,7 +70,7 @@ static bool is_lock(const struct judge *judge, const struct rule_event *lock,
 	return !strcmp(lock->pattern, address) || (name && !fnmatch(lock->pattern, name, 0));
 }
 
-/* Reports a violation if the second lock was taken while the thread held the first lock. */
+/* Reports a violation if the thread acquired the second lock while it held the first lock. */
 static void compare_times(struct judge *judge, struct rule *rule, const struct holder *holder,
 		    const struct held *first, const struct held *second)
 {

@@ -104,7 +104,10 @@ void sight_event(struct judge *judge, const struct reading *reading)
 	}
 }
 
-/* If the log was full, it lacks the events behind its end. It also lacks the unread events. */
+/*
+ * If the log was full, it lacks the events behind its end. A log also lacks the events that were
+ * still unread in the stream.
+ */
 bool sight_has_end(const struct judge *judge, bool is_damaged)
 {
 	struct posix_trace_ledger_np total;
@@ -177,7 +180,7 @@ static void add_type_losses(const struct judge *judge, struct missing *missing,
 }
 
 /*
- * Subtracts the losses of a type from *rest. At first *rest has the losses of all types. When the
+ * Subtracts the losses of a type from *rest. At first *rest has the losses of all types. After the
  * function was called for each type, *rest has the losses that may belong to any type.
  */
 static void sight_subtract(struct posix_trace_ledger_np *rest,

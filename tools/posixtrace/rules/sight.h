@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * sight.h - finds the times and the types of which a log may lack events.
+ * sight.h - finds the times at which a log may lack events, and the types of these events.
  *
  * While a stream is stopped, it records no events. Between OVERFLOW and RESUME it loses some
  * events. Its filter excludes event types. If the log has no event of a type at such a time, or if
@@ -29,8 +29,8 @@ static inline bool sight_is_blind(const struct sight *sight)
 }
 
 /*
- * Must be called for each event before the rules process it. If a gap begins, it closes the open
- * obligations.
+ * Must be called for each event before the rules process it. If a gap begins, the function closes
+ * the open obligations.
  */
 void sight_event(struct judge *judge, const struct reading *reading);
 

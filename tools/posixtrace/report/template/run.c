@@ -76,7 +76,7 @@ void run_call(struct run *run, uint32_t start, unsigned arguments)
  * Otherwise the function removes the callee's part of the stack, including the arguments. It also
  * ends the loops that the callee has not finished.
  */
-static void give_back(struct run *run)
+static void run_return(struct run *run)
 {
 	const struct run_frame *frame;
 
@@ -246,7 +246,7 @@ static void run_step(struct run *run)
 
 	switch ((enum op)ins->op) {
 	case OP_RETURN:
-		give_back(run);
+		run_return(run);
 		break;
 	case OP_JUMP:
 		run->at = ins->c;
