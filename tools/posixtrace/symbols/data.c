@@ -19,8 +19,9 @@
 #include "symbols/module.h"
 #include "symbols/symbols.h"
 
-/* A process also has the mappings of its ancestors. At most this number of processes is
- * searched. */
+/*
+ * A process also has the mappings of its ancestors. At most this number of processes is searched.
+ */
 #define ANCESTORS 16
 #define SYMBOL_BYTES 512 /* a longer name of a function loses its end */
 #define NAMES_MAX (1u << 16) /* when the cache has this number of names, it is emptied */

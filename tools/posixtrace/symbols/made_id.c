@@ -11,8 +11,8 @@
 static const uint8_t mark[8] = { 'c', 'o', 'n', 't', 'e', 'n', 't', 's' };
 
 /*
- * The hash takes words of 8 bytes. The file is read by pread() and not mapped: if another process
- * shortened a mapped file meanwhile, reading it would raise SIGBUS.
+ * The function hashes words of 8 bytes. The file is read by pread() and not mapped: if another
+ * process shortened a mapped file meanwhile, reading it would raise SIGBUS.
  */
 uint32_t made_id_of(int fd, uint8_t id[MADE_ID_BYTES])
 {

@@ -87,7 +87,7 @@ static int open_if_same(const char *path, const struct module *module, bool *dif
 
 	if (fd < 0)
 		return -1;
-	/* A file with a build-id is never identified by its contents. */
+	/* A log has a made identity only for a file that has no build-id. */
 	if ((made_id_is(module->id, module->id_len) ? made_id_of(fd, id) :
 	     module_build_id(fd, id)) == module->id_len && !memcmp(id, module->id, module->id_len))
 		return fd;

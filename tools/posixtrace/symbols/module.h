@@ -21,8 +21,9 @@ struct module_place {
 	unsigned line;
 };
 
-/* Adds a folder of --debug-dir. Returns false after it printed an error. 'path' must remain
- * valid. */
+/*
+ * Adds a folder of --debug-dir. Returns false after it printed an error. 'path' must remain valid.
+ */
 bool module_add_dir(const char *path);
 
 /*

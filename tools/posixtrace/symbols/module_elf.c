@@ -141,8 +141,10 @@ static const char *in_table(struct Dwfl_Module *elf, Dwarf_Addr address)
 	return dwfl_module_addrinfo(elf, address, &offset, &symbol, NULL, NULL, NULL);
 }
 
-/* Returns the name of the address in the table of a Go program. A stripped program has this table,
- * too. */
+/*
+ * Returns the name of the address in the table of a Go program. A stripped program has this table,
+ * too.
+ */
 static const char *in_go_table(struct module *module, Dwarf_Addr address)
 {
 	GElf_Addr bias;

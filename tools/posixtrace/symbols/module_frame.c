@@ -22,8 +22,10 @@
 #define ENTRY_BYTES 8        /* the begin of a function, and the place of its description */
 #define RANGE_AT   12        /* in a description: the number of bytes of the function */
 
-/* Returns the bytes of the file at an address. Returns NULL if no segment of the file has all these
- * bytes. */
+/*
+ * Returns the bytes of the file at an address. Returns NULL if no segment of the file has all these
+ * bytes.
+ */
 static const uint8_t *frame_bytes(Elf *elf, uint64_t address, uint64_t bytes)
 {
 	size_t count;
@@ -69,8 +71,10 @@ static int32_t signed_at(const uint8_t *from)
 	return value;
 }
 
-/* Reads the whole table once. Afterwards module->frame is NULL if the file has no table of this
- * form. */
+/*
+ * Reads the whole table once. Afterwards module->frame is NULL if the file has no table of this
+ * form.
+ */
 static void frame_load(struct module *module)
 {
 	Dwarf_Addr bias;

@@ -133,8 +133,9 @@ static bool skip_parameters(struct shortening *name)
 {
 	static const char *const qualifiers[] = { " const", " volatile", " &&", " &" };
 
-	/* If a function returns the address of a function, its own name is inside of the
-	 * brackets. */
+	/*
+	 * If a function returns the address of a function, its own name is inside of the brackets.
+	 */
 	if (name->at[1] == '*' || name->at[1] == '&' || name->end == name->begin ||
 	    !skip_brackets(name))
 		return false;

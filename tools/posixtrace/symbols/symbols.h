@@ -41,8 +41,8 @@ struct symbol {
 };
 
 /*
- * The module of functions of the kernel. Their member 'whole' is NAME_[k], as in other flame
- * graphs.
+ * The module of functions of the kernel. In the symbol of such a function, the member 'whole' is
+ * NAME_[k], as in other flame graphs.
  */
 #define SYMBOLS_KERNEL "kernel"
 
@@ -56,8 +56,8 @@ struct symbol {
 #define SYMBOLS_RECORDER "posixtrace (recorder)"
 
 /*
- * Processes one of these options. Returns false if the option is none of them, or if its value is
- * wrong; in that case it has printed an error.
+ * Processes one of these options. Returns false if the option is none of them. Also returns false
+ * after it printed that the value is wrong.
  */
 bool symbols_option(int option, const char *value);
 

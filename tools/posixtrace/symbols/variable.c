@@ -147,8 +147,10 @@ static bool plain_type(Dwarf_Die *type, bool *is_lock)
 	return false;
 }
 
-/* Returns whether a type is a lock, a structure or union that may have a lock, or an array of
- * these. */
+/*
+ * Returns whether a type is a lock, a structure or union that may have a lock, or an array of
+ * these.
+ */
 static bool may_have_lock(Dwarf_Die type)
 {
 	Dwarf_Attribute attribute;
@@ -166,8 +168,10 @@ static bool may_have_lock(Dwarf_Die type)
 	return is_lock;
 }
 
-/* Replaces a type by the type of its member at *offset, and adds the name of the member to the
- * text. */
+/*
+ * Replaces a type by the type of its member at *offset, and adds the name of the member to the
+ * text.
+ */
 static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t bytes)
 {
 	Dwarf_Attribute attribute;
@@ -194,8 +198,10 @@ static bool enter_member(Dwarf_Die *type, uint64_t *offset, char *text, size_t b
 				       &found) ||
 		    dwarf_aggregate_size(&found, &size) || *offset - at >= size)
 			continue;
-		/* In a union, an array may share the bytes of a lock. The member that may have a
-		 * lock is preferred. */
+		/*
+		 * In a union, an array may share the bytes of a lock. The member that may have a
+		 * lock is preferred.
+		 */
 		may_lock = may_have_lock(found);
 		if (has_found && at == best && (has_lock || !may_lock))
 			continue;
