@@ -364,8 +364,8 @@ static bool have_tables_remained(const struct candidates *list, struct link *lin
 }
 
 /*
- * Removes logs of folders that no longer exist from the list. Otherwise the list would grow without
- * limit.
+ * Removes from the list the logs that were in a folder and no longer exist. Otherwise the list
+ * would grow without limit.
  */
 static void forget_removed(struct candidates *list)
 {
@@ -406,8 +406,9 @@ static int64_t used_now(void)
 }
 
 /*
- * Limits the spool after a round. Before it, no position was compared with the database, and logs
- * would be dropped although the server may be reached. After a signal, the next run ships the logs.
+ * Limits the spool after a round, or when the server cannot be reached. Before the first round, no
+ * position was compared with the database, so logs would be dropped although the database can get
+ * them. After a signal the function does nothing, because the next run ships the logs.
  */
 static void limit_spool(void)
 {

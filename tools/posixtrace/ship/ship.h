@@ -64,7 +64,7 @@ struct link {
 
 /*
  * Makes the tables on the current host if this process has not done so, and reads their identity if
- * this was not done since the last failure. If the tables are new, counts link->made. After a
+ * this was not done since the last failure. If the tables are new, increments link->made. After a
  * failure other than SERVER_REFUSED, the result is SERVER_ABSENT, because the next statement of the
  * caller was not sent.
  */

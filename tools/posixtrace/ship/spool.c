@@ -22,13 +22,13 @@
 #include "query/query_account.h"
 
 /*
- * The passes over the logs, each for other logs. A position may count events that the database has
- * lost, for example with its tables. So a log is removed without an account only if this process
- * has compared its position with the database, and no event was missing.
+ * The passes over the logs. Each pass is for other logs. A position may count events that the
+ * database has lost, for example with its tables. So a log is removed without an account only if
+ * this process has compared its position with the database, and no event was missing.
  */
 enum removal {
 	REMOVAL_COMPARED,  /* removes logs that the database has as a whole */
-	REMOVAL_DELIVERED, /* drops logs that the database has as a whole by their positions */
+	REMOVAL_DELIVERED, /* drops logs that, by their positions, the database has as a whole */
 	REMOVAL_LACKING,   /* drops logs that the database lacks in whole or in part */
 	REMOVAL_PASSES,    /* no pass may remove the log */
 };

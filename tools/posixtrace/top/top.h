@@ -72,7 +72,7 @@ void top_reset(struct top *top);
 
 /*
  * Returns the type with this id and creates it if necessary. Returns NULL if memory is lacking, or
- * if the id is greater than any format permits.
+ * if the id is greater than the format of logs permits.
  */
 struct top_type *top_type(struct top *top, trace_event_id_t id);
 

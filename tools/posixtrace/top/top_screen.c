@@ -250,8 +250,9 @@ int top_screen(struct top_source *source, struct top *top, int64_t delay_ns, uin
 	}
 	cbreak();
 	noecho();
-	/* getch() must not wait, because poll() waits for keys, signals and the end of the
-	 * process. */
+	/*
+	 * getch() must not wait, because poll() waits for keys, signals and the end of the process.
+	 */
 	nodelay(stdscr, TRUE);
 	keypad(stdscr, TRUE);
 	curs_set(0);
