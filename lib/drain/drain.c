@@ -79,9 +79,9 @@ void ptx_drain_destroy(struct ptx_drain *drain)
 }
 
 /*
- * Returns false if the top record is to be delivered. Otherwise drops and counts the record, and
- * returns true. The state of the stream at the time of the record decides, and not the state when
- * the record is read (ring/DESIGN 6).
+ * Returns false if the top record is to be delivered. Otherwise drops the record, counts it if it
+ * is an event, and returns true. The state of the stream at the time of the record decides, and not
+ * the state when the record is read (ring/DESIGN 6).
  */
 bool ptx_step_drop(struct ptx_drain *drain, struct ptx_source *source)
 {

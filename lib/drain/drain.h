@@ -5,8 +5,8 @@
  * Order     by time; the events of one ring in the order of the ring. An event is delivered only
  *           when it is certain that no older event can still appear (the watermark). While a writer
  *           is suspended between reading the clock and publishing, the drain holds younger events
- *           back, but not for ever. After that the event of this writer is delivered late, with the
- *           flag LATE.
+ *           back for a fifth of a second at most (STALL_NS in pass.c). If the writer publishes
+ *           later, its event is delivered with the flag LATE.
  * Members   events that were stamped while the stream was running. The moments at which the stream
  *           started, stopped or became full are marks in the same order as the events. So the
  *           moments are exact, and the drain need not wait for writers.

@@ -12,8 +12,9 @@
 
 /*
  * Called when delivery has reached the first mark. Removes the mark, changes the drain's state, and
- * queues the events that report the mark. If `silent` is true, queues no event, because the events
- * around the mark are lost or cleared.
+ * queues the events that report the mark. A START or STOP by a call needs none, because the
+ * controller has recorded it. If `silent` is true, queues no event, because the events around the
+ * mark are lost or cleared.
  */
 void ptx_synthetic_mark(struct ptx_drain *drain, const struct ptx_mark *first, bool silent);
 

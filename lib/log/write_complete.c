@@ -282,8 +282,8 @@ static int send_tail(struct ptx_log *log, const struct ptx_ledger *ledger)
 }
 
 /*
- * Writes the closing area (FORMAT 2.2). This succeeds even if the disk is full, because the file
- * system has allocated the space of these bytes when the log was begun.
+ * Writes the closing area (FORMAT 2.2). Most file systems have allocated the space of these bytes
+ * when the log was begun, so that the write succeeds even if the disk is full.
  */
 static int close_header(struct ptx_log *log, const struct ptx_ledger *ledger)
 {
@@ -338,8 +338,8 @@ int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *given,
 	if (log->full)
 		status->log_full = POSIX_TRACE_FULL;
 	ptx_log_account(log, ledger);
-	if (log->loop)
 	/* From here on log->at is the place of the tail in a LOOP log, too. */
+	if (log->loop)
 		ptx_log_loop_end(log);
 
 	/*

@@ -16,8 +16,9 @@
  * block of any other type. If a part of a buffer was sent to a pipe, the rest of the buffer must be
  * sent next (FORMAT 1.4, W1).
  *
- * Threads   one caller at a time for each log, as for log/log.h.
- * Errors    0 or an error number; errno is unchanged.
+ * In the comments on groups of functions, a name such as wait() omits the prefix, here\n *
+ * ptx_log_names_.\n *\n * Threads   one caller at a time for each log, as for log/log.h. Errors
+ * 0 or an error number; errno is unchanged.
  */
 #ifndef PTX_LOG_WRITER_H
 #define PTX_LOG_WRITER_H
@@ -237,7 +238,7 @@ int ptx_log_schemas_prepare(struct ptx_log *log, bool all, uint64_t offset);
 int ptx_log_objects_prepare(struct ptx_log *log, bool all, uint64_t offset);
 /*
  * write_mappings.c and write_lists.c, for the single lists. wait() returns true if some mappings
- * are not in the file, and if, in a log of slots, the lists area has room for them.
+ * are not in the file. In a log of slots it returns false if the lists area has no room for them.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log);
 int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset);

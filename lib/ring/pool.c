@@ -354,11 +354,11 @@ static bool is_full(struct ptx_rings *rings, uint32_t number)
 	if (pool_is_enough(rings, &lacks))
 		return true;
 	/*
-	 * The next chunks have no room for more bytes than the stream lacks. So the next writers
-	 * need no search before the pool has them. Other writers may fill the stream meanwhile by
-	 * the open chunks that they have. The pool is then larger than necessary, by at most
-	 * one part in GROW_PART. When the stream is nearly full, the chunks without a search become
-	 * fewer, in proportion to the bytes that it lacks.
+	 * The next `grows` chunks have no room for more bytes than the stream lacks. So no writer
+	 * needs a search before the pool has these chunks. Other writers may fill the stream
+	 * meanwhile by the open chunks that they have. The pool is then larger than necessary, by
+	 * at most one part in GROW_PART. When the stream is nearly full, the chunks without a
+	 * search become fewer, in proportion to the bytes that it lacks.
 	 */
 	grows = lacks / g->small_room;
 	grows = grows < number / GROW_PART ? grows : number / GROW_PART;

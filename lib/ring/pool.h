@@ -38,8 +38,8 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring);
 bool ptx_pool_is_filling(const struct ptx_rings *rings, uint32_t part);
 
 /*
- * Returns true if the pool has fewer chunks than its rings allow. A writer asks this at each change
- * of chunks, and omits the further checks if the pool is full.
+ * Returns true if the pool has fewer chunks than its rings allow. A writer calls this function at
+ * each change of chunks, and omits the further checks if the result is false.
  */
 bool ptx_pool_can_grow(const struct ptx_rings *rings);
 
@@ -51,7 +51,7 @@ bool ptx_pool_has_its_memory(const struct ptx_rings *rings);
 
 /*
  * Returns true if a stream without policy LOOP is full: it holds as many bytes as its size
- * promises. Also returns false if the search would take long.
+ * promises. Returns false for a LOOP stream, and if the pool has too many chunks for a search.
  */
 bool ptx_pool_is_enough(const struct ptx_rings *rings);
 

@@ -8,14 +8,15 @@
  * ago. The reader claims bytes of chunks and frees closed chunks that it has claimed whole. A
  * thread that ends leaves its rings, with their open chunks, to the next thread.
  *
- * Owner     the caller gives the memory and its geometry; nothing here allocates or maps.
- * Threads   any number of writers, each in its own rings; one reader at a time.
- * Signals   the write side is async-signal-safe: a handler writes at the next nesting level.
- * Progress  writer wait-free (loops are bounded by the pool), reader lock-free.
- * Errors    the write side has none: events that do not fit are counted as lost.
- * Units     sizes and offsets in bytes, multiples of 8; times in ticks.
+ * Owner     the caller gives the memory, its geometry, and the functions back() and map_far()
+ * that\n *           make further memory available. Only the reader's list of debts is allocated
+ * here. Threads   any number of writers, each in its own rings; one reader at a time. Signals   the
+ * write side is async-signal-safe: a handler writes at the next nesting level. Progress  writer
+ * wait-free (loops are bounded by the pool), reader lock-free. Errors    the write side returns a
+ * cause of loss, and its caller counts the event as lost. Units     sizes and offsets in bytes,
+ * multiples of 8; times in ticks.
  *
- * The orderings. Each store of one side has a load of the other side as its partner:
+ * The orderings. Each access or fence of one side has a partner on the other side:
  *
  *   writer                                    reader
  *   (A) store head, release       <- pairs -> (B) load head, acquire      a record is complete
@@ -77,14 +78,12 @@
  */
 #define PTX_RING_CHUNKS 3
 #define PTX_RING_SMALL  4
-/* number of sizes of the queues of hints; the number of rings selects a size */
+/* number of tiers of the queues of hints; the number of rings selects the tier (hint.c) */
 #define PTX_TIERS       6
-/*
- * Bytes that one chunk needs beside its memory: 20 in the tables, 16 for two places in the queues.
- */
+/* Bytes of tables and queues for one chunk: 20 in the tables, 16 for two places in the queues. */
 #define PTX_CHUNK_TABLES 36u
 #define PTX_NONE        UINT32_MAX
-/* The part of a region that belongs to its reader: flush/checkpoint.h. */
+/* Bytes of the checkpoint, the part of a region for its reader: fixed, and for each ring. */
 #define PTX_CHECKPOINT_BASE  8192u
 #define PTX_CHECKPOINT_RING  32u
 #define PTX_STREAM_INFO_BYTES 512 /* the part for observers: observe/stream_info.h */
@@ -131,7 +130,7 @@ enum ptx_writer_loss {
 
 /*
  * The clock of the stream, for an observer that reads the region after all processes have ended.
- * The creator writes it. Once in a second, a writer that changes chunks stores the newest anchor
+ * The creator writes it. At most once in a second, a writer that changes chunks stores a new anchor
  * and then the count.
  */
 struct ptx_calibration {
@@ -145,8 +144,9 @@ struct ptx_calibration {
 
 struct ptx_region {
 	/*
-	 * Every event reads these members. The controller writes them. A writer that finds no room
-	 * changes the member `state`, too.
+	 * A trace point reads these members for each event, so few stores change them. The
+	 * controller stores `admit`, `state` and `max_level`. A writer that finds no room stores
+	 * FULL in `state`.
 	 */
 	/* event types not filtered out */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
@@ -496,8 +496,8 @@ static inline uint32_t ptx_ring_chunks(const struct ptx_rings *rings)
 }
 
 /*
- * Returns the bytes of the chunks that are free at this moment. Any process may have stored the
- * counts.
+ * Returns the bytes of the chunks that are free at this moment. The counts are shared memory, so
+ * the result may be any number of bytes.
  */
 static inline size_t ptx_ring_free_bytes(const struct ptx_rings *rings)
 {

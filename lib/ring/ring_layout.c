@@ -7,9 +7,9 @@
  * no chunk is free. So this comment computes how many bytes the chunks hold at that moment. Let R
  * be the number of rings.
  *
- * Few rings have large chunks. A chunk that is not a ring's open chunk was closed because the next
- * record, with an IDENT record before it, did not fit. So the chunk holds at least this number of
- * bytes of events:
+ * A stream with few rings has only large chunks. A chunk that is not a ring's open chunk was closed
+ * because the next record, with an IDENT record before it, did not fit. So the chunk holds at least
+ * this number of bytes of events:
  *
  *	useful = room - (largest record + IDENT record - 8)
  *
@@ -37,19 +37,20 @@
  * pool begins with N chunks, and may grow by PTX_RING_CHUNKS chunks for each ring. A writer that
  * finds no chunk adds one, unless the stream already holds all that it promises (pool.c, spare.c).
  *
- * Each ring keeps an open chunk. So if a stream has many rings, they get small chunks. A small
- * chunk has room for an IDENT record and one of the largest records. For small chunks the argument
+ * Each ring keeps an open chunk. So a stream with many rings has small chunks, too. A small chunk
+ * has room for an IDENT record and one of the largest records. For small chunks the argument
  * considers two neighbours in a ring. A small chunk is closed because the first event of the ring's
  * next chunk, which may be small or large, did not fit. So the records of the closed chunk and the
  * first record of the next chunk, with an IDENT record before it, are larger than the room of a
  * small chunk. Each event is in one chunk and is the first event of at most one chunk. So n such
- * small chunks, unread and above the cut, hold more than n / 2 rooms, if the chunk after each of
- * them has its first event. The event that finds no room counts as the first event of the chunk
- * that its writer needs next. Only the open chunk of a ring can be without an event, because its
- * writer died between the change of chunks and the record. The next thread of the ring finds room
- * for its IDENT record and its event there, so at most R - 1 of the n chunks do not count. By 1.
- * and 2. at most 2 R - 1 of M small chunks are not closed, unread and above the cut. Thus a stream
- * that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in small chunks alone.
+ * small chunks, unread and above the cut, hold more than n / 2 rooms (the room of a small chunk is
+ * the unit here), if the chunk after each of them has its first event. The event that finds no room
+ * counts as the first event of the chunk that its writer needs next. Only the open chunk of a ring
+ * can be without an event, because its writer died between the change of chunks and the record. The
+ * next thread of the ring finds room for its IDENT record and its event there, so at most R - 1 of
+ * the n chunks do not count. By 1. and 2. at most 2 R - 1 of M small chunks are not closed, unread
+ * and above the cut. Thus a stream that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms
+ * in small chunks alone.
  *
  * If R is small compared with N, the large chunks hold most of what is promised. By 1. and 2. at
  * most 2 R - 1 large chunks hold less than `useful`, and R + 1 more may if their hints are out of
@@ -102,7 +103,7 @@
 /* The limits of few_rings. The upper limit is the number of rings whose chunks are all near. */
 #define FEW_MIN      4u
 #define FEW_MAX      PTX_RINGS_FEW
-/* Places for hints to free small chunks. Further hints are lost, and a writer then searches. */
+/* Places for hints to free small chunks. If there are more hints, the oldest are lost. */
 #define SMALL_HINTS  512u
 /*
  * Chunks of at most this many bytes are present from the beginning. Other chunks become present at

@@ -72,8 +72,8 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 
 /*
  * Moves the place to the oldest chunk that the ring still has. *before is the number of the ring's
- * records before that chunk, modulo 2^32. Returns false if the chunk was overwritten meanwhile; the
- * place is still not valid.
+ * records before that chunk, modulo 2^32. Returns false if the ring has no chunk, or if a writer
+ * has overwritten the chunk meanwhile. The place is then still not valid.
  */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);

@@ -91,8 +91,9 @@ static bool take_word(struct ptx_rings *rings, uint32_t number, enum ptx_chunk_s
 }
 
 /*
- * Lowers the counts of free chunks. The caller has changed the chunk's word before. So the counts
- * are too high for a moment, and another writer may search for a chunk that is not free.
+ * Lowers the counts of free chunks, and returns `number`. The caller has changed the chunk's word
+ * before. So the counts are too high for a moment, and another writer may search for a chunk that
+ * is not free.
  */
 static uint32_t took_free(struct ptx_rings *rings, uint32_t number)
 {
@@ -128,8 +129,9 @@ static uint32_t take_hinted(struct ptx_rings *rings, enum ptx_hint kind, uint32_
 }
 
 /*
- * Acquires the chunk with this number if it is FREE. If it is ABSENT, because a writer was killed
- * before it added the chunk to the pool, adds the chunk in that writer's place.
+ * Acquires the chunk with this number if it is FREE. If the number has no chunk (ABSENT), the
+ * writer that took the number was killed or is slow. The function then adds the chunk in that
+ * writer's place.
  */
 static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 {
@@ -277,7 +279,8 @@ uint32_t ptx_chunk_oldest(const struct ptx_rings *rings, uint64_t *time, uint32_
 /*
  * A writer may be killed, or leave by longjmp(), after it closed a chunk and before it added the
  * hint. No search by hints would find that chunk, and no writer would reuse it. So each search also
- * examines one chunk directly, in rotation.
+ * examines one chunk directly, in rotation, and overwrites this chunk if its events are not above
+ * the cut.
  */
 static uint32_t take_forgotten(struct ptx_rings *rings, uint32_t ring)
 {
@@ -506,8 +509,9 @@ static void close_chunk(struct ptx_rings *rings, struct ptx_chunk *chunk, uint32
 /*
  * Adds an anchor, once in a second. The exchange of the member `due` chooses one writer. This
  * writer overwrites the older of the two anchors and then stores the count, which from then on
- * names the new anchor. So a reader never uses half an anchor. If the writer is killed in between,
- * no writer adds an anchor for a second, and the count still names the valid anchor.
+ * names the new anchor. So a reader never uses half an anchor. If the writer is killed between the
+ * exchange and the store of the count, no writer adds an anchor for a second, and the count still
+ * names the valid anchor.
  */
 ptx_cold static void add_anchor(struct ptx_calibration *calibration, uint64_t now, uint64_t due)
 {

@@ -3,8 +3,8 @@
  * ring/ring_write.h - the write side of ring.h.
  *
  * A writer stores an event beyond the chunk's head, where no reader looks. One store of the head
- * makes the event part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves
- * nothing incomplete.
+ * makes the event part of the ring. So a writer that dies, or leaves by siglongjmp(), leaves no
+ * incomplete event.
  *
  *	prepare   returns the place for a record, or NULL: the writer then turns to the next chunk
  *	stamp     opens the window: the last step before the clock is read (K)
@@ -20,8 +20,9 @@
 #include "ring/ring.h"
 
 /*
- * Claims a ring for a thread at one nesting level, and returns its chunk. The records that follow
- * belong to the thread in `ident`. Returns NULL if there is no ring or no room; *loss is the cause.
+ * Claims a ring for a thread at one nesting level, and returns the ring's open chunk. The records
+ * that follow belong to the thread in `ident`. Returns NULL if there is no ring or no room; *loss
+ * is the cause.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *ring, enum ptx_writer_loss *loss);
@@ -44,8 +45,8 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 			 enum ptx_writer_loss *loss);
 
 /*
- * Called after a handler jumped out of the writer: completes or reverses what the writer had begun.
- * Returns the ring's chunk, or NULL.
+ * Completes or reverses a change of chunks that a writer has not finished, because a handler jumped
+ * out of the writer or because the writer was killed. Returns the ring's current chunk, or NULL.
  */
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
@@ -84,8 +85,8 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 
 /*
  * Claims a slot for the thread. Returns generation and index of the slot, as struct ptx_ident has
- * them, or 0, the common slot, if no slot is left. ptx_slot_release() frees the slot of an ended
- * thread.
+ * them, or 0, the common slot, if no slot is left. ptx_slot_release() makes the slot ENDED: it
+ * keeps its counts until another thread needs the slot.
  */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);

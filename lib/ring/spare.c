@@ -51,7 +51,7 @@ struct holding {
 
 /*
  * Returns the offset of the chunk's first record that is younger than `time`, or the end of the
- * records. Returns PTX_NONE if the chunk begins with WALK such records or more. The records may be
+ * records. Returns PTX_NONE if none of the first WALK records is younger. The records may be
  * overwritten during the walk, so sizes and times may be any values. The caller discards the result
  * if the chunk was reused.
  */

@@ -44,9 +44,12 @@ static inline uint64_t ptx_state_make(enum ptx_state kind, uint64_t ticks)
 	return ticks << PTX_STATE_BITS | kind;
 }
 
-/* A chunk is FREE, or belongs to a ring. One word: generation 32 | ring 16 | state. */
+/*
+ * Word of a chunk: generation 32 | unused 8 | ring 16 | state 8. The ring is 0 if the chunk is
+ * ABSENT or FREE.
+ */
 enum ptx_chunk_state {
-	PTX_CHUNK_ABSENT, /* its memory is not there yet */
+	PTX_CHUNK_ABSENT, /* the number has no chunk yet */
 	PTX_CHUNK_FREE,
 	PTX_CHUNK_OPENING,
 	PTX_CHUNK_OPEN,
@@ -139,7 +142,7 @@ static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation,
 	return ptx_delivered(generation, number, offset) == delivered ? offset : 0;
 }
 
-/* Word of a slot: generation 16 | state. */
+/* Word of a slot: generation 16 | state 16. */
 #define PTX_SLOT_UNUSED 0u /* a slot keeps this state while its next owner stores its identity */
 #define PTX_SLOT_LIVE   1u
 #define PTX_SLOT_ENDED  2u /* keeps its counts until the slot is needed */
