@@ -2,12 +2,13 @@
 /*
  * flush/flusher.c - the thread that flushes a stream of policy FLUSH by itself (SFLUSH-02).
  *
- * The flusher flushes when half of the pool is in use, when the stream is full, and when the oldest
- * event is one second old. Between flushes it waits in one of three ways. After a flush because of
- * a filled pool, it examines the pool at short intervals for a while. Otherwise, if writers may
- * wake the flusher, it sleeps until a writer wakes it or the oldest event is one second old. If
- * writers may not wake it, it examines the pool at intervals that are so short that the pool cannot
- * fill up.
+ * The flusher flushes when closed chunks occupy half of the stream's size (the pool is filling),
+ * when the stream is full, and when the oldest event is one second old. Between flushes it waits in
+ * one of three ways. After a flush because of a filling pool, it examines the pool at short
+ * intervals for a while, and then flushes when closed chunks occupy a sixteenth. Otherwise, if
+ * writers may wake the flusher, it sleeps until a writer wakes it or the oldest event is one second
+ * old. If writers may not wake it, it examines the pool at intervals that are so short that the
+ * pool cannot fill up.
  *
  * The code calls a short sleep a nap.
  *
@@ -33,13 +34,13 @@
 /*
  * Times are in nanoseconds. AGE_NS is the age at which an event is written. The lengths of the naps
  * are: IDLE_NAP_NS when there is no event, BUSY_NAP_NS for a while after a flush because of a
- * filled pool, FAILED_NAP_NS after a failed flush. POLL_NS_MIN and POLL_NS_MAX bound the interval
+ * filling pool, FAILED_NAP_NS after a failed flush. POLL_NS_MIN and POLL_NS_MAX bound the interval
  * of poll_ns().
  */
 #define AGE_NS        1000000000u
 #define IDLE_NAP_NS   500000000
 #define BUSY_NAP_NS   20000
-/* number of naps of BUSY_NAP_NS after the last flush because of a filled pool */
+/* number of naps of BUSY_NAP_NS after the last flush because of a filling pool */
 #define BUSY_NAPS     100
 #define STACK_BYTES   (256u * 1024u)
 #define FAILED_NAP_NS 100000000
@@ -86,7 +87,7 @@ static int64_t until_due(struct ptx_flush *flush)
 }
 
 /*
- * Sleeps for at most `ns` nanoseconds, or until a writer that finds the pool half full wakes the
+ * Sleeps for at most `ns` nanoseconds, or until a writer that finds the pool filling wakes the
  * flusher.
  */
 static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
@@ -192,8 +193,8 @@ static void flush_due(struct ptx_flush *flush, int64_t *stall_ns)
 
 /*
  * The flusher's thread. The variable `busy` is the number of short naps that remain. As long as it
- * is not 0, the flusher flushes when a sixteenth of the pool is in use, so that fast writers do not
- * fill the pool during a nap.
+ * is not 0, the flusher flushes when closed chunks occupy a sixteenth of the stream's size, so that
+ * fast writers do not fill the pool during a nap.
  */
 static void *flusher_run(void *argument)
 {

@@ -56,7 +56,10 @@ enum ptx_log_append {
 	PTX_LOG_APPEND_DONE,
 	/* no room in the block: the caller writes, then appends the event again */
 	PTX_LOG_APPEND_WRITE_FIRST,
-	/* policy UNTIL_FULL: after this event the closing STOP would have no room */
+	/*
+	 * policy UNTIL_FULL: the event is not appended, because the closing STOP would then have no
+	 * room
+	 */
 	PTX_LOG_APPEND_FULL
 };
 

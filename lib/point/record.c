@@ -119,8 +119,9 @@ static bool is_mapped(unsigned type)
 }
 
 /*
- * Called when the pool is used up. The first writer that finds this stops the stream and stores the
- * time, which becomes the time of the STOP event. The writer's own event is counted as lost.
+ * Called when the pool is used up. In a stream without policy LOOP, the first writer that finds
+ * this stops the stream and stores the time, which becomes the time of the STOP event. The writer's
+ * own event is counted as lost.
  */
 static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {

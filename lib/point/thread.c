@@ -160,8 +160,8 @@ static bool name_thread(struct ptx_thread *thread, uint32_t pid)
 }
 
 /*
- * Returns an object. If there is no key, asks the kernel which threads have ended and uses their
- * objects.
+ * Returns an object. If no object is free and there is no key, asks the kernel which threads have
+ * ended and uses their objects.
  */
 static struct ptx_thread *find_or_make(void)
 {

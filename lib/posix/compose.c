@@ -2,10 +2,10 @@
 /*
  * posix/compose.c - a log of events that this library did not record: foreign traces, merged
  * logs.
- * The composer uses the writer of logs and a ledger of its own; there is no stream. The
- * program calls the functions of one composer one at a time. All input comes from the
- * program, but often originates from hostile files: so lengths, types and texts are
- * checked.
+ *
+ * The composer uses the writer of logs (log/log.h) and a ledger of its own; there is no stream. The
+ * program calls the functions of one composer one at a time. The program may have read its input
+ * from a hostile file, so the functions check lengths, types and texts.
  */
 #include <fcntl.h>
 #include <stdlib.h>

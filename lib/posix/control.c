@@ -350,8 +350,8 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 	ran = is_running(stream);
 	ptx_control_stop(stream, address);
 	/*
-	 * This call keeps the stream from being freed while this thread waits for the stream's
-	 * writers.
+	 * ptx_registry_hold() keeps the stream from being freed while this thread waits for the
+	 * stream's writers.
 	 */
 	ptx_registry_hold(stream);
 	ptx_stream_unlock(stream);

@@ -135,8 +135,8 @@ static int open_log(struct ptx_stream *stream, int file_desc)
 		return err;
 	}
 	/*
-	 * In a child the registry closes this descriptor, after it has checked that it still
-	 * belongs to the log.
+	 * In a child the registry closes this descriptor, if the descriptor still belongs to the
+	 * log.
 	 */
 	ptx_registry_note_log(stream, ptx_log_descriptor(log));
 	return 0;

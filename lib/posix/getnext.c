@@ -152,7 +152,10 @@ static void deliver_unordered(struct ptx_stream *stream, const struct delivery *
 		consume_event(stream, &event, to);
 }
 
-/* Returns whether the stream was stopped by a call, so that no writer can add events. */
+/*
+ * Returns whether the stream was stopped by a call. An event that is stamped from then on does not
+ * belong to the stream, but a suspended writer may still publish an older event.
+ */
 static bool is_stopped(const struct ptx_stream *stream)
 {
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(
@@ -462,8 +465,8 @@ PTX_EXPORT int posix_trace_trygetnext_event(trace_id_t trid,
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
 	/*
-	 * If the stream runs, the reader gets no event that a suspended writer holds back. If the
-	 * stream was stopped, the reader gets all events that exist.
+	 * If the stream was stopped by a call, the reader gets all complete events. Otherwise it
+	 * gets no event that a suspended writer holds back.
 	 */
 	if (!deliver_active(stream, &to) && may_be_held_back(stream->drain) &&
 	    !deliver_active(stream, &to)) {

@@ -17,8 +17,8 @@
  * A stream may continue with another log (rotate.c). The guardian of the new log is started before
  * the stream changes to this log, and the guardian of the old log is killed afterwards. The region
  * has the number of the log that gets the events (flush/checkpoint_flush.h). If the creator is
- * killed, both guardians may live; the guardian of this log completes it, and the guardian of the
- * other log waits.
+ * killed, both guardians may live. The guardian whose log has this number completes its log, and
+ * the other guardian waits.
  *
  * Threads   the thread that creates the stream, the one that changes its log, and the one that
  *           shuts it down.

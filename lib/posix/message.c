@@ -335,7 +335,7 @@ void ptx_message_parts(const struct posix_trace_schema_np *schema, const void *d
 	struct posix_trace_values_np values;
 	struct ptx_format_part part;
 
-	/* Each value of an array counts as one value. Values behind the limit are missing. */
+	/* Each element of an array counts as one value. */
 	posix_trace_values_begin_np(&values, schema, data, len, flags);
 	/*
 	 * The schema bounds the fields, but an array in it may have many values. Values behind the

@@ -221,12 +221,11 @@ bool ptx_registry_remove(struct ptx_stream *stream)
 
 void ptx_registry_wait_unused(struct ptx_stream *stream)
 {
-	/* The lock is acquired once, to wait for its present holder. */
 	uint32_t users;
 
 	/*
-	 * Each call that found the identifier valid under the lock has released the lock by then,
-	 * or is counted in `users`.
+	 * The lock is acquired once, to wait for its present holder. Each call that found the
+	 * identifier valid under the lock has then released the lock, or is counted in `users`.
 	 */
 	pthread_mutex_lock(&stream->lock);
 	pthread_mutex_unlock(&stream->lock);

@@ -152,7 +152,7 @@ struct ptx_region {
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
 	_Atomic uint64_t state;
 	_Atomic uint32_t waiters;    /* futex: not 0 = a reader sleeps; see wake.c */
-	/* futex: 1 = the flusher sleeps; a writer wakes it when half of the pool is taken */
+	/* futex: 1 = the flusher sleeps; a writer wakes it when the pool is filling: ring/pool.h */
 	_Atomic uint32_t flusher_asleep;
 	/*
 	 * types with a greater level are filtered out, even if the program describes them later; 0

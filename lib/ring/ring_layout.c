@@ -3,9 +3,10 @@
  * ring/ring_layout.c - how large a region is and where its parts lie.
  *
  * The promise (SIZE-10): if the computed maximum sizes of some events add up to no more than the
- * stream size, the stream records all these events. A writer loses or overwrites events only when
- * no chunk is free. So this comment computes how many bytes the chunks hold at that moment. Let R
- * be the number of rings.
+ * stream size, the stream records all these events. The proof assumes that the system has the
+ * memory for the chunks. A writer then loses or overwrites events only when no chunk is free. So
+ * this comment computes how many bytes the chunks hold at that moment. Let R be the number of
+ * rings.
  *
  * A stream with few rings has only large chunks. A chunk that is not a ring's open chunk was closed
  * because the next record, with an IDENT record before it, did not fit. So the chunk holds at least
