@@ -5,9 +5,10 @@
  * The log is opened for salvage, so that a damaged log can be visited as far as possible. Faults of
  * single blocks are found while the blocks are visited (check_blocks.c). At the end this file
  * compares the parts that describe the whole log: the ledger, the names, and the closing area of
- * the header. Rules such as L1 are rules of log/FORMAT: for L1, in each line of the ledger the
- * other columns add up to `called`; for L2, the lines add up to the total; for L3, the ledger
- * reports as many events as the log has.
+ * the header. Rules such as L1 are rules of log/FORMAT. L1: in each line of the ledger the other
+ * columns add up to `called`; only the total and lines of process 0 may have more called events,
+ * which are unattributed. L2: the lines add up to the total. L3: the ledger reports as many events
+ * as the log has.
  */
 #include <errno.h>
 #include <stdarg.h>

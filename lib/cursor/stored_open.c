@@ -457,8 +457,8 @@ static int stored_open_examine(struct ptx_stored *stored, bool waits)
 
 	/*
 	 * The log may be completed between the first reading and the call of is_being_written()
-	 * (FORMAT R4). So a log that is neither complete nor closed is read once more, unless the
-	 * function returns EBUSY or EINVAL because a process may still write the log.
+	 * (FORMAT R4). So a log that is neither complete nor closed is read once more, if it is to
+	 * be opened.
 	 */
 	if (!err && !stored->complete && !closing_has_state(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored, waits, &has_guardian);
