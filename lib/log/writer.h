@@ -16,9 +16,11 @@
  * block of any other type. If a part of a buffer was sent to a pipe, the rest of the buffer must be
  * sent next (FORMAT 1.4, W1).
  *
- * In the comments on groups of functions, a name such as wait() omits the prefix, here\n *
- * ptx_log_names_.\n *\n * Threads   one caller at a time for each log, as for log/log.h. Errors
- * 0 or an error number; errno is unchanged.
+ * In the comments on groups of functions, a name such as wait() omits the prefix, for example
+ * ptx_log_names_.
+ *
+ * Threads   one caller at a time for each log, as for log/log.h.
+ * Errors    0 or an error number; errno is unchanged.
  */
 #ifndef PTX_LOG_WRITER_H
 #define PTX_LOG_WRITER_H

@@ -50,8 +50,7 @@ struct entry {
 
 /*
  * Appends the string `more` and then the number to `text`. The buffers have room: an id has at most
- * 10 digits and a start time
- * 20. So a name has at most 43 bytes, and a path 31.
+ * 10 digits, and a start time has at most 20. So a name has at most 43 bytes, and a path 31.
  */
 static void rendezvous_put(char *text, const char *more, uint64_t number)
 {

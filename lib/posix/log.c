@@ -14,8 +14,8 @@
  * type log.other. The only field of that type is the text, which this file makes when the event is
  * recorded.
  *
- * Signals  not async-signal-safe: the first use of a line, because it registers an event type, and
- *          each use of a line of log.other, because vsnprintf() may allocate memory.
+ * Signals  not async-signal-safe: the first use of a line, and each use of a line of log.other,
+ *          because snprintf() and vsnprintf() may allocate memory.
  */
 #include <errno.h>
 #include <stdarg.h>

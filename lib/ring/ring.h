@@ -8,13 +8,13 @@
  * ago. The reader claims bytes of chunks and frees closed chunks that it has claimed whole. A
  * thread that ends leaves its rings, with their open chunks, to the next thread.
  *
- * Owner     the caller gives the memory, its geometry, and the functions back() and map_far()
- * that\n *           make further memory available. Only the reader's list of debts is allocated
- * here. Threads   any number of writers, each in its own rings; one reader at a time. Signals   the
- * write side is async-signal-safe: a handler writes at the next nesting level. Progress  writer
- * wait-free (loops are bounded by the pool), reader lock-free. Errors    the write side returns a
- * cause of loss, and its caller counts the event as lost. Units     sizes and offsets in bytes,
- * multiples of 8; times in ticks.
+ * Owner     the caller gives the memory, its geometry, and the functions back() and map_far() that
+ *           make further memory available. Only the reader's list of debts is allocated here.
+ * Threads   any number of writers, each in its own rings; one reader at a time.
+ * Signals   the write side is async-signal-safe: a handler writes at the next nesting level.
+ * Progress  writer wait-free (loops are bounded by the pool), reader lock-free.
+ * Errors    the write side returns a cause of loss, and its caller counts the event as lost.
+ * Units     sizes and offsets in bytes, multiples of 8; times in ticks.
  *
  * The orderings. Each access or fence of one side has a partner on the other side:
  *
