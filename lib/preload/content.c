@@ -129,8 +129,8 @@ static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 /*
  * Copies the first bytes of a call into memory that has room for `bytes` bytes. For read() and
  * recv() these are the bytes that arrived. For write() and send() the memory is read after the
- * call. If a thread of the program changes the memory during the call, it is also uncertain which
- * bytes the kernel has read.
+ * call. If another thread changes the memory meanwhile, the copy may differ from the bytes that the
+ * kernel has read.
  */
 static size_t copy_moved(unsigned char *to, size_t bytes, const struct shim_call *call)
 {

@@ -102,7 +102,7 @@ struct opening {
 /* The assembly below calls this function. */
 __attribute__((used)) struct opening shim_dlopen(const char *path, int mode, const void *caller);
 
-/* A call of dlopen() as has_rpath() needs it. */
+/* The properties of a call of dlopen() that has_rpath() needs. */
 struct name {
 	const void *caller;
 	bool is_searched; /* the name has no slash */
@@ -210,8 +210,8 @@ struct opening shim_dlopen(const char *path, int mode, const void *caller)
 
 		report_mappings();
 		/*
-		 * After a failure nothing is done here, because the thread's message for dlerror()
-		 * must stay.
+		 * After a failure the shim does not look for new modules, because the thread's
+		 * message for dlerror() must stay.
 		 */
 		if (opening.handle) {
 			shim_inject_loaded();

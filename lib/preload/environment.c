@@ -159,9 +159,9 @@ static const char *reason_against(const struct shim_program *program, bool *keep
 		break;
 	}
 	/*
-	 * The shim's files must exist for this process. After chroot() they often do not. Only
-	 * absolute paths are checked, because the meaning of a relative path depends on the current
-	 * folder, which the program may change.
+	 * The program can only load the shim if this process can reach the shim's files. After
+	 * chroot() it often cannot. Only absolute paths are checked, because the meaning of a
+	 * relative path depends on the current folder, which the program may change.
 	 */
 	for (int i = 0; i < 2; i++)
 		if (shim_own_path[i] && shim_own_path[i][0] == '/' &&

@@ -126,7 +126,6 @@ FSTATFS(fstatvfs64, statvfs64)
 
 /* ------------------------------------------------------------------ access */
 
-/* eaccess() is faccessat() with AT_EACCESS and has a second name, euidaccess(). */
 SHIM_INT(access, FILE_ACCESS, (const char *path, int mode), (path, mode), (AT_FDCWD, mode, 0), (),
 	 (SHIM_IN(path)))
 /*
@@ -134,6 +133,7 @@ SHIM_INT(access, FILE_ACCESS, (const char *path, int mode), (path, mode), (AT_FD
  */
 SHIM_INT(faccessat, FILE_ACCESS, (int folder, const char *path, int mode, int flags),
 	 (folder, path, mode, flags), (folder, mode, flags), (), (SHIM_IN(path)))
+/* eaccess() is faccessat() with AT_EACCESS and has a second name, euidaccess(). */
 SHIM_INT(eaccess, FILE_ACCESS, (const char *path, int mode), (path, mode),
 	 (AT_FDCWD, mode, AT_EACCESS), (), (SHIM_IN(path)))
 SHIM_INT(euidaccess, FILE_ACCESS, (const char *path, int mode), (path, mode),

@@ -33,7 +33,7 @@ SHIM_INT(inotify_add_watch, FILE_WATCH, (int fd, const char *path, uint32_t mask
 	 (fd, path, mask), (fd, result, (int32_t)mask), (), (SHIM_IN(path)))
 SHIM_INT(inotify_rm_watch, FILE_UNWATCH, (int fd, int watch), (fd, watch), (fd, watch), (), ())
 
-/* The file system is named by its type. */
+/* `name` is the type of the file system. */
 SHIM_INT(fsopen, FILE_FSOPEN, (const char *name, unsigned flags), (name, flags),
 	 (result, -1, (int32_t)flags), (), (SHIM_IN(name), SHIM_IN("fsopen")))
 /* fspick() opens a mounted file system so that the program can configure it again. */

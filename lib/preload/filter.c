@@ -169,8 +169,8 @@ static uint32_t execute_filter(const struct sock_fprog *program, const struct se
 
 /*
  * Returns whether the answer ends an executed program. An answer that makes the call fail does not:
- * the shim continues without the call. SECCOMP_RET_TRAP ends the program, because after execve() it
- * has no handler of SIGSYS.
+ * the shim continues without the call. SECCOMP_RET_TRAP ends the program, because a program has no
+ * handler of SIGSYS after execve().
  */
 static bool is_fatal(uint32_t answer)
 {

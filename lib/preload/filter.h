@@ -3,9 +3,9 @@
  * preload/filter.h - whether programs that are executed under the process's seccomp filters may
  * load the shim.
  *
- * A filter remains in force after execve(). A program that the process executes makes the system
- * calls of its dynamic linker and its own; the start of the shim makes others. If a filter ends the
- * process because of one of them, the program must be executed without the shim.
+ * A filter remains in force after execve(). The start of the shim in an executed program makes
+ * system calls that the program does not make itself. If a filter ends the process because of one
+ * of these calls, the program must be executed without the shim.
  *
  * Threads   all functions may run concurrently.
  * Signals   async-signal-safe. No system call is made.

@@ -130,7 +130,7 @@ static uint64_t offset_of(int fd, const ElfW(Ehdr) *elf, uint64_t address)
 /*
  * Returns whether a file without an interpreter is the dynamic linker of glibc, which processes
  * LD_PRELOAD when it is executed itself. A user may execute it by a link, a copy or a descriptor.
- * So its DT_SONAME is compared. A position-independent static program has none.
+ * So its DT_SONAME is compared. A position-independent static program has no DT_SONAME.
  */
 static bool is_loader_itself(int fd, const ElfW(Ehdr) *elf, const ElfW(Phdr) *dynamic)
 {
@@ -339,8 +339,8 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 	for (const char *next = folders; *name && next; folders = next) {
 		enum shim_image image;
 		size_t len = 0;
-		bool is_folder;
-		int fd, saved = errno;
+		bool is_folder, can_execute;
+		int saved = errno;
 
 		/* The parts of the list are separated by colons. */
 		while (folders[len] && folders[len] != ':')
@@ -356,9 +356,9 @@ enum shim_image shim_image_find(const char *name, const char *folders,
 		for (const char *from = name; from <= c; from++)
 			path[len++] = *from;
 		/* Like execvp(), the function skips folders and files that cannot be executed. */
-		fd = syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0 ? 0 : -1;
+		can_execute = syscall(SYS_faccessat, AT_FDCWD, path, X_OK) == 0;
 		errno = saved;
-		if (fd)
+		if (!can_execute)
 			continue;
 		image = examine_file(AT_FDCWD, path, loader, &is_folder);
 		if (!is_folder)

@@ -64,13 +64,14 @@ static _Atomic int is_walking;
 /* True if a call of dlopen() that did not return to the shim may have loaded modules. */
 static atomic_bool may_have_loaded;
 
-/* The list of the first tracer. Its last byte is always 0. */
+/* The list of families that the first tracer has chosen. Its last byte is always 0. */
 char shim_inject_list[SHIM_INJECT_LIST];
 static atomic_bool follows; /* whether a tracer records children */
 
 /*
- * Only the C library and the shim define these functions. If the dynamic linker binds them to the
- * shim, the shim precedes the C library in the search order, so it was preloaded.
+ * Only the C library and the shim define epoll_pwait2() and pwritev2(). If the dynamic linker binds
+ * these names to the shim, the shim precedes the C library in the search order, so the shim was
+ * preloaded.
  */
 bool shim_is_injected(void)
 {

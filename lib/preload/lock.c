@@ -101,9 +101,8 @@ void shim_hold_end(const void *lock, enum shim_type type, const void *caller)
 }
 
 /*
- * A member of the lock has the number of the thread that holds the mutex or the write lock. The
- * place of this member is a part of the ABI of glibc. Another thread may change the member
- * meanwhile.
+ * A member of the lock has the id of the thread that holds the mutex or the write lock. The place
+ * of this member is a part of the ABI of glibc. Another thread may change the member meanwhile.
  */
 int32_t shim_lock_owner(const void *lock, enum shim_type held)
 {
@@ -175,7 +174,10 @@ SHIM_LOCK_LIMIT(mtx_timedlock, LOCK_MUTEX, HOLD_MUTEX,
 		(mtx_t *mutex, const struct timespec *until), (mutex, until), mutex,
 		next(mtx_trylock)(mutex), true, shim_c11_error)
 
-/* Read locks and write locks of one lock are held in the same way: unlock() is common to both. */
+/*
+ * Read locks and write locks have one event type for their holds, because pthread_rwlock_unlock()
+ * releases both.
+ */
 SHIM_TRYLOCK(pthread_rwlock_tryrdlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 SHIM_TRYLOCK(pthread_rwlock_trywrlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)
 SHIM_UNLOCK(pthread_rwlock_unlock, HOLD_RWLOCK, (pthread_rwlock_t *lock), (lock), lock)

@@ -106,8 +106,8 @@ static int call_noted(struct once once, void (*run)(void), bool *has_run)
  * Only a thread that waits has an event. If two threads call the function at the same moment, the
  * thread that waits may have no event. A thread that has executed the initialiser itself has none
  * either: after fork(), the child executes an initialiser that a thread of its parent had begun,
- * and does not wait. The same applies if an initialiser ends by cancellation or an exception. So no
- * event is lost if the call ends so, and SHIM_CALL() is not necessary.
+ * and does not wait. The same applies if an initialiser ends by cancellation or an exception. So a
+ * call that ends in this way needs no event, and SHIM_CALL() is not necessary.
  */
 shim_inline int trace_once(struct once once, void (*run)(void))
 {

@@ -121,8 +121,8 @@ static uint32_t take_slot(void)
 }
 
 /*
- * Puts a slot into the list of this thread, which will soon need a slot again. If a coroutine has
- * moved to this thread, the slot may be one that another thread acquired.
+ * Puts a slot into the list of this thread, because the thread will soon need a slot again. If a
+ * coroutine has moved to this thread, the slot may be one that another thread acquired.
  */
 static void give_to_list(uint32_t slot)
 {

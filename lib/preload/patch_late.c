@@ -131,11 +131,10 @@ static void enter_tracer(uint32_t pid)
 }
 
 /*
- * posixtrace stops a thread at a safe place and lets it call this function, as it does with
- * posixtrace_shim_attach().
- * `tracer` is the process id of posixtrace as text, because posixtrace can pass a string only.
- * Returns the number of jumps that are wanted. After an error the shim continues to use the
- * previous plan.
+ * posixtrace stops a thread at a safe place and lets the thread call this function, as it does with
+ * posixtrace_shim_attach(). `tracer` is the process id of posixtrace as text, because posixtrace
+ * can pass a string only. Returns the number of jumps that are wanted. After an error the shim
+ * continues to use the previous plan.
  */
 long posixtrace_shim_patch(const char *tracer)
 {

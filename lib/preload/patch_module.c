@@ -41,8 +41,8 @@ static struct batch {
 	uintptr_t base;
 	struct shim_trampoline *trampoline;
 	/*
-	 * The index of the batch's first jump in the list of late work, and the number of the
-	 * batch's jumps in this list, or 0.
+	 * For late work: the index of this batch's first jump in the list, and the number of its
+	 * jumps there. Otherwise both are 0.
 	 */
 	uint32_t first, jumps;
 	/*

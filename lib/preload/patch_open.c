@@ -21,10 +21,10 @@
 #if defined __x86_64__
 
 /*
- * The address of the active calls. reserve_memory() provides a page for it, which the kernel zeroes
- * in each child with a copy of the memory, so that the child does not store into its parent's part.
- * A fork handler would not be enough, because a child of a raw system call runs no handler. Until
- * the page exists, the address is in no_open.
+ * The address of the active calls. reserve_memory() provides a page for this address. The kernel
+ * zeroes the page in each child with a copy of the memory, so that the child does not store into
+ * the part of the file that its parent uses. A fork handler would not be enough, because a child of
+ * a raw system call runs no handler. Until the page exists, the address is in no_open.
  */
 static struct shim_open *no_open;
 struct shim_open **shim_open_own = &no_open;
@@ -145,8 +145,8 @@ static void use_part(int fd)
 
 /*
  * Begins to use the file, unless it is in use already: after a library was loaded, a tracer writes
- * a further plan, which names the same file. If another file was in use, this process removes its
- * part from that file, because the process could not clear calls in that file when they return. The
+ * a further plan, which names the same file. If another file was in use, this process gives up its
+ * part of that file, because it could no longer clear a call there when the call returns. The
  * tracer of that file loses the active calls.
  */
 static void open_file(void)

@@ -255,11 +255,12 @@ __attribute__((used)) int shim_clone_after(int flags, long result, uint64_t begi
 __attribute__((used, visibility("hidden"))) _Atomic(void *) shim_clone_next;
 
 /*
- * Returns true if the child must get the thread-local memory of its parent, because `local` is no
- * thread-local memory of the C library. The caller then removes CLONE_SETTLS from the flags. For
- * example, a sandbox passes a null pointer so that its child cannot change the errno of the parent.
- * Without thread-local memory, the first call of a wrapper would end the child. With the memory of
- * its parent the child can call wrappers, and shim_clone_after() restores the parent's errno.
+ * Returns true if the child must get the thread-local memory of its parent. That is necessary if
+ * `local` is no thread-local memory of the C library. It is safe if the child has a copy of the
+ * memory or if the parent sleeps. The caller then removes CLONE_SETTLS from the flags. For example,
+ * a sandbox passes a null pointer so that its child cannot change the errno of the parent. Without
+ * thread-local memory, the first call of a wrapper would end the child. With the memory of its
+ * parent the child can call wrappers, and shim_clone_after() restores the parent's errno.
  */
 static bool needs_memory(int flags, const void *local)
 {

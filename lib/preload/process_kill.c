@@ -57,7 +57,7 @@ SHIM_INT(pidfd_getfd, PROCESS_PIDFD_GET, (int process, int of, unsigned flags),
  * A member of the limit that a call has set or got. It is 0 after an error, because the limit may
  * then not be readable. getrlimit() and setrlimit() succeed with a null pointer, although the
  * header declares that it is not null. The assembly hides from the compiler that given_ is the
- * argument.
+ * argument, so that the compiler keeps the check.
  */
 #define LIMIT_MEMBER(limit_, member_) \
 	({ \

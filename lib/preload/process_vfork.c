@@ -48,8 +48,8 @@ __attribute__((used)) pid_t shim_vfork_of_guest(long result);
 
 /*
  * Runs before the system call, in the parent. Returns shim_vfork_depth, or GUEST if the parent is a
- * guest (self.h). The owner of the thread-local memory runs meanwhile, so the call then has no
- * event and stores nothing there.
+ * guest (self.h). In the second case the owner of the thread-local memory runs meanwhile, so the
+ * call has no event and stores nothing there.
  */
 __attribute__((used)) unsigned shim_vfork_before(void)
 {

@@ -102,7 +102,7 @@ void shim_self_forked(void)
  * no child of vfork(), and the limits that it inherits are its own. If a system call instruction
  * has made the child of vfork(), no wrapper has increased shim_vfork_depth. The function then
  * cannot find out whether the child of vfork() or the parent, which has no limits, has made the
- * copy. It assumes that the child has made it.
+ * copy. It assumes that the child has made the copy.
  */
 void shim_self_copied(void)
 {

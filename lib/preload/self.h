@@ -55,8 +55,8 @@ bool shim_is_guest(void);
 
 /*
  * Returns whether the caller is another process than the one whose memory it uses, such as a child
- * of vfork(). It may make a system call, but not in a quiet process, where the result is only true
- * for children that wrappers have made.
+ * of vfork(). The function may make a system call. In a quiet process it makes none, and the result
+ * is true only for children that wrappers have made.
  */
 bool shim_is_borrower(void);
 

@@ -14,7 +14,7 @@
  *
  * A wrapper holds no lock and no resource during the real call. The call may return twice (vfork),
  * never (exec, exit), or unwind the stack (cancellation, exceptions). If it unwinds the stack, a
- * cleanup of the compiler records the event.
+ * cleanup function that the compiler calls records the event.
  *
  * Threads   everything here may be called by any thread at any time.
  * Signals   everything here is async-signal-safe if the wrapped function is.
@@ -87,9 +87,10 @@ extern _Atomic int shim_is_ready;
 void shim_some_are_blind(void);
 
 /*
- * Returns whether to trace the call, in all states but SHIM_READY. Before the shim has started, the
- * function starts it, or counts the call as lost. In a thread that must not read the clock, and in
- * a guest (self.h), it returns false, and the library counts the call as lost.
+ * Returns whether to trace the call. A wrapper calls this function in all states but SHIM_READY.
+ * Before the shim has started, the function starts it, or counts the call as lost. In a thread that
+ * must not read the clock, and in a guest (self.h), it returns false, and the library counts the
+ * call as lost.
  */
 bool shim_unusual_call(enum shim_type type, const void *caller);
 

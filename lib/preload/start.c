@@ -82,8 +82,8 @@ extern __attribute__((weak, visibility("default"))) void __lsan_do_leak_check(vo
  * Returns whether the family alloc cannot be traced. If a program defines mmap(), as sanitizers do,
  * the calls of mmap() by libposixtrace reach that definition, too. These calls would be traced, and
  * recording them would call mmap() again. There are two more reasons. LeakSanitizer recognizes the
- * dynamic linker's memory by the address of the caller, and the caller would be the wrapper. And it
- * would find the address of leaked memory in the event, and so not report the leak.
+ * dynamic linker's memory by the address of the caller, and the caller would be the wrapper. And
+ * LeakSanitizer would find the address of leaked memory in the event, and so not report the leak.
  */
 static bool has_own_memory(void)
 {

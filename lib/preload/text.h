@@ -5,8 +5,8 @@
  *
  * If a string is too long, "..." replaces its beginning, because the end of a path identifies the
  * file. shim_text_before() and shim_text_arguments() omit the end instead. A quiet process cannot
- * check unknown memory. These two functions, shim_copy() and shim_is_readable() then assume that
- * the memory is readable.
+ * check memory that is not known (known.h). In such a process, shim_text_before(),
+ * shim_text_arguments(), shim_copy() and shim_is_readable() assume that the memory is readable.
  *
  * Threads   all functions may be called by any thread.
  * Signals   everything here is async-signal-safe.
@@ -43,7 +43,7 @@ size_t shim_text_after(char *to, size_t bytes, const char *text, int error);
  */
 size_t shim_text_unsure(char *to, size_t bytes, const char *text);
 
-/* Writes a string before its call. Memory that is not readable is treated like an empty string. */
+/* Writes a string before its call, up to its NUL or up to memory that is not readable. */
 size_t shim_text_before(char *to, size_t bytes, const char *text);
 
 /*

@@ -199,7 +199,7 @@
 	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset; bytes data") \
 	X(IO_PWRITEV, IO, "io.pwritev", \
 	  "ns time; fd fd; errno error; u64 parts; s64 result; s64 offset; bytes data") \
-	/* fd is written, and `from` is the descriptor that is read. */ \
+	/* The call reads from the descriptor `from` and writes to fd. */ \
 	X(IO_SENDFILE, IO, "io.sendfile", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; s64 from") \
 	/* These calls wait until the device has the data. */ \
@@ -220,7 +220,7 @@
 	 * asked for. \
 	 */ \
 	X(IO_DUP, IO, "io.dup", "ns time; errno error; fd fd; fd copy; x32 flags" SHIM_FD_FLAGS) \
-	/* fd is the end that is read. */ \
+	/* The program reads from fd and writes to `write`. */ \
 	X(IO_PIPE, IO, "io.pipe", \
 	  "ns time; errno error; fd fd; fd write; x32 flags" SHIM_PIPE_FLAGS) \
 	/* \
@@ -474,8 +474,8 @@
 	X(NET_SHUTDOWN, NET, "net.shutdown", \
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
 	/* \
-	 * Calls without an address come first, then calls with an address, then calls with \
-	 * structs: their address is that of the first message. \
+	 * net.send and net.recv have no address, net.sendto and net.recvfrom have one. The \
+	 * messages of net.sendmsg and net.recvmsg are structs; the address is that of the first. \
 	 */ \
 	X(NET_SEND, NET, "net.send", \
 	  "ns time; fd fd; errno error; u64 size; s64 result; bytes data") \
