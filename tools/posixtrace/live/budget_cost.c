@@ -92,7 +92,7 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * Returns how many nanoseconds of processor time more a program needs if it loads the preload
+ * Returns the additional processor time, in nanoseconds, of a program that loads the preload
  * library and records into the inherited stream; 0 if this cannot be measured. A start usually has
  * cold caches, but the shortest round has warm ones, so the function returns the median. Each round
  * starts the program both with the library and without, so that both starts find the machine in the

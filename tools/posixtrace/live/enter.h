@@ -31,9 +31,9 @@ int enter_process(struct inject *inject, const struct capture_plan *plan,
 		  struct kernel_plan *kernel, struct patches *functions);
 
 /*
- * Decides whether the kernel records the system calls of a program that the library cannot enter,
- * unless an option of the user decides it. Returns NULL if the kernel records them, or the reason
- * why not.
+ * If no option of the user decides it, decides whether the kernel records the system calls of a
+ * program that the library cannot enter. Returns NULL if the kernel records them, or the reason why
+ * not.
  */
 const char *enter_by_kernel(const struct capture_plan *plan, struct kernel_plan *kernel);
 

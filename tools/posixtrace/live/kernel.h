@@ -173,7 +173,10 @@ struct kernel_anchor {
 	int64_t realtime_ns, monotonic_ns;
 };
 
-/* The events that the kernel's records become, by the event type that has their losses. */
+/*
+ * The groups of events that the kernel's records become. The losses of each group count for another
+ * event type.
+ */
 enum kernel_group { KERNEL_GROUP_RECORDS, KERNEL_GROUP_CALLS, KERNEL_GROUP_TRAPS, KERNEL_GROUPS };
 
 /* The records that become events of one log, with their stacks. All zeros: none. */

@@ -56,8 +56,8 @@ void kernel_maps_take(struct kernel_maps *maps, const struct perf_event_header *
 void kernel_maps_read(struct kernel_maps *maps, pid_t pid, int64_t time_ns);
 
 /*
- * Removes the notes of processes that have ended, except those of which a process that exists has
- * inherited mappings.
+ * Removes the notes of each process that has ended, unless a process that exists has inherited
+ * mappings from it.
  */
 void kernel_maps_clean(struct kernel_maps *maps);
 

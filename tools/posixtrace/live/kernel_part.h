@@ -46,7 +46,10 @@ int kernel_perf_begin(struct kernel *kernel, bool switches, pid_t pid, bool star
  */
 void kernel_perf_mark(struct kernel *kernel);
 void kernel_perf_look(struct kernel *kernel);
-/* Returns the number of records that were lost so far; 0 if only the records show it. */
+/*
+ * Returns the number of records that were lost so far; 0 if the kernel reports losses only in its
+ * records.
+ */
 uint64_t kernel_perf_lost(const struct kernel *kernel);
 void kernel_perf_stop(struct kernel *kernel);
 void kernel_perf_fini(struct kernel *kernel);
@@ -61,8 +64,8 @@ void kernel_calls_stop(struct kernel *kernel);
 void kernel_calls_fini(struct kernel *kernel);
 
 /*
- * The same functions for calls of functions, which uprobes record. They are a part of the recording
- * of system calls, so their records have the form of syscalls/syscalls.h.
+ * The same functions for calls of functions, which uprobes record. The uprobes are a part of the
+ * recording of system calls, so their records have the form of syscalls/syscalls.h.
  */
 struct syscalls_record;
 int kernel_traps_begin(struct kernel *kernel);

@@ -34,9 +34,9 @@ struct kernel_traps {
 };
 
 /*
- * Records the places that were appended to plan.traps since the last call, too. The recording must
- * be active. Returns NULL, or the reason why that is impossible. After an error the new places have
- * no effect.
+ * Begins to record the places that were appended to plan.traps since the last call, too. The
+ * recording must be active. Returns NULL, or the reason why that is impossible. After an error the
+ * new places have no effect.
  */
 const char *kernel_traps_extend(struct kernel *kernel);
 

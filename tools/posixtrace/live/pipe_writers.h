@@ -26,7 +26,8 @@ struct pipe_writers {
 /*
  * Writes the processes that have a pipe open for writing, each with the number of its threads, as
  * "12:3 15:1". pipe is the text of a link, such as "pipe:[4711]", and 'reader' the process that has
- * the link. Returns why a process may be missing, or may have the number of another one, or NULL.
+ * the link. Returns the reason why the text may lack a process or have a wrong one; NULL: there is
+ * no doubt.
  */
 const char *pipe_writers_text(struct pipe_writers *writers, pid_t reader, const char *pipe,
 			      char *text, size_t size);

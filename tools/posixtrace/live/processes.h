@@ -67,9 +67,9 @@ void processes_complete(struct processes *processes, struct capture *capture,
 
 /*
  * Writes a line with the number of processes for each kind of end. The line names the first
- * processes that did not exit with 0. If there was only one process, there is no such line. If
- * there are children whose calls are not recorded, because they use the thread-local memory of
- * their parent, a line before has their number.
+ * processes that did not exit with 0. If there was only one process, there is no such line. If the
+ * calls of some children are not recorded, because these children use the thread-local memory of
+ * their parent, a line before this line has the number of these children.
  */
 void processes_text(struct out *out, const struct processes *processes);
 

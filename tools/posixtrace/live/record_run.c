@@ -165,9 +165,9 @@ static bool reap_children(struct run *run)
  * Processes a signal; returns true if it ends the trace. If a running process is traced, SIGINT,
  * SIGTERM and SIGHUP end the trace. If this command has started a program, a signal that the
  * terminal sends also reaches the program, which decides what to do. A signal that a process sent
- * only to this process is passed on to the program. SIGTERM ends the trace even if the program
- * continues, if SIGTERM or SIGHUP came before. A further SIGHUP does not, because the kernel, the
- * shell and posixtrace why may all send SIGHUP when a terminal ends.
+ * only to this process is passed on to the program. After an earlier SIGTERM or SIGHUP, a SIGTERM
+ * ends the trace even if the program continues. A further SIGHUP does not end the trace, because
+ * the kernel, the shell and posixtrace why may all send SIGHUP when a terminal ends.
  */
 static bool ends_by(struct run *run, int sig, bool sent)
 {
@@ -237,9 +237,9 @@ static void process_ended(struct run *run)
 
 /*
  * Returns whether all children of this process are guardians of streams. A guardian is an orphan,
- * too, so it is a child of this process if it began after prctl(2), such as that of a further log,
- * or if this process is the init process of a container. Returns false if the kernel does not show
- * all children: a list that fills the buffer may have lost its end.
+ * too. It is a child of this process in two cases: if it began after prctl(2), as the guardian of a
+ * further log does, and if this process is the init process of a container. Returns false if the
+ * kernel does not show all children: a list that fills the buffer may have lost its end.
  */
 static bool has_only_guardians(void)
 {

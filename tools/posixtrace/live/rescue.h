@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * rescue.h - makes logs of streams that other processes created. This file has the options for
- * this, and a function that makes the log of one stream.
+ * rescue.h - makes logs of streams that other processes created. This file has the options, and a
+ * function that makes the log of one stream.
  *
  * The log of the first stream is the file that the command line names. The others have a number
  * behind that name.

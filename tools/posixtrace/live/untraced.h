@@ -28,9 +28,10 @@ void untraced_say(const struct rotation *logs, bool is_first_known, bool by_kern
 void untraced_say_children(const struct rotation *logs);
 
 /*
- * untraced_is_go() returns whether a process executes a program of Go. Its system calls do not use
- * the C library, so they have no events, even if the library is in the process. The result is false
- * if this is not known. untraced_say_go() prints a line about such a process.
+ * untraced_is_go() returns whether a process executes a program of Go. The system calls of such a
+ * program do not use the C library, so they have no events, even if the preload library is in the
+ * process. The result is false if this is not known. untraced_say_go() prints a line about such a
+ * process.
  */
 bool untraced_is_go(pid_t pid);
 void untraced_say_go(pid_t pid);

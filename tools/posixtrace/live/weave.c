@@ -2,11 +2,11 @@
 /*
  * weave.c - writes a log again with the kernel's events at their places.
  *
- * The stream's own events keep their order. A kernel event is put before the first of the stream's
- * events that is not earlier. The new log has no kernel events of times in which the stream did not
- * run, because readers assume that a stopped stream records nothing. The ledger of the new log has
- * the counts of the old log. The kernel events are added: the written events as reported, and the
- * missing events as lost.
+ * The stream's own events keep their order. This file puts a kernel event before the first event of
+ * the stream that is not earlier. The new log has no kernel events of times in which the stream did
+ * not run, because readers assume that a stopped stream records nothing. The ledger of the new log
+ * has the counts of the old log. It also counts the kernel events: the written events as reported,
+ * and the missing events as lost.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -254,8 +254,8 @@ static int copy_events(struct weave *weave)
  * threads nor the types of lost records are known. Lost system calls and functions count for types
  * of their own. Other lost records count for sched.out with --sched, and for cpu.sample without it.
  * A switch that the kernel did not record does not count as lost, because the log has an event
- * sched.gap for it. The cause of events of earlier logs that could not be written again is an error
- * of the flush.
+ * sched.gap for it. If earlier logs could not be written again, their kernel events count as lost,
+ * too; the cause is an error of the flush.
  */
 static int count_lost(struct weave *weave)
 {
@@ -292,9 +292,9 @@ static int count_lost(struct weave *weave)
 }
 
 /*
- * Passes the losses of a period whose log could not be written again, and its events, to the
- * present period. If the records could not be read to the end, each of the rest counts as an event
- * of the first group that is recorded. Returns the number of events.
+ * Adds the losses and the events of a period whose log could not be written again to the counts of
+ * the present period. If the records could not be read to the end, each of the rest counts as an
+ * event of the first group that is recorded. Returns the number of events.
  */
 static uint64_t pass_unwritten(struct weave *weave)
 {

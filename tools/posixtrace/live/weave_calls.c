@@ -12,10 +12,10 @@
  * the memory does not depend on the number of executed programs either. It depends on the number of
  * different process ids: no record has the end of a process, so each id keeps its struct caller.
  *
- * If the recording goes on in a next log, this log begins there with the states of the processes. A
- * program may be executed in one log, and record process.start in the next one. So the records of a
- * program that was executed shortly before the end of a log, and has not recorded process.start,
- * are kept for the next log, with those of its children.
+ * If the recording goes on in a next log, that log begins with the states that the processes had at
+ * the end of this log. A program may be executed in one log, and record process.start in the next
+ * one. So the records of a program that was executed shortly before the end of a log, and has not
+ * recorded process.start, are kept for the next log, with those of its children.
  */
 #include <errno.h>
 #include <sched.h>
@@ -36,8 +36,8 @@
 struct caller {
 	pid_t parent;
 	/*
-	 * SEEN: the preload library records its calls. HIDDEN: it is still posixtrace's own child,
-	 * before execve(2), and has no events.
+	 * SEEN: the preload library records the calls of the process. HIDDEN: the process is still
+	 * posixtrace's own child, before execve(2), and has no events.
 	 */
 	enum { CALLER_UNSEEN, CALLER_SEEN, CALLER_HIDDEN } state;
 	/*
@@ -258,8 +258,8 @@ static int postpone_process(struct examination *all, pid_t pid)
 /*
  * Notes that the last execution of a process, and the records behind it, are kept for the next log,
  * on three conditions: the execution has no process.start yet, its program can have the library,
- * and it was less than START_NS ago. A child that the process has made then is kept, too, because
- * the next log shows whether the child has the library.
+ * and it was less than START_NS ago. The records of a child that the process has made after this
+ * execution are kept, too, because the next log shows whether the child has the library.
  */
 static int postpone_execution(struct examination *all, const struct kernel_item *item)
 {

@@ -85,8 +85,8 @@ static int make_images(struct weave_maps *maps, const struct kernel_maps *notes)
 }
 
 /*
- * Returns the number of all images of processes with a smaller id, and of the images of this
- * process that began until the time.
+ * Returns a number of images: all images of processes with a smaller id, and the images of this
+ * process that began up to the time.
  */
 static size_t images_until(const struct weave_maps *maps, pid_t pid, int64_t time_ns)
 {
