@@ -127,7 +127,8 @@ static bool is_replaced(const struct change *change, uint64_t address)
 /*
  * Returns whether a thread is among the replaced instructions, or its stack has an address among
  * them. Such an address on the stack may be the place at which a signal handler has interrupted the
- * thread. The number may also look like such an address by chance. That only delays the change.
+ * thread. A number on the stack may also look like such an address by chance. That only delays the
+ * change.
  */
 static bool is_inside(const struct change *change, const struct stopped *thread,
 		      const struct mappings *mappings)

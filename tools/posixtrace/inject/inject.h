@@ -52,9 +52,9 @@ struct inject_plan {
 
 /*
  * Patches functions and probes of the process. If the process does not have the library yet, this
- * function loads the library first. The function stops all threads for a moment. It stores the
- * number of places to be patched, including places that record no event and only serve other
- * places. Returns TOOL_OK. After a failure, prints the reason, leaves the code of the process
+ * function loads the library first. The function stops all threads for a moment. It stores in
+ * *jumps the number of places to be patched, including places that record no event and only serve
+ * other places. Returns TOOL_OK. After a failure, prints the reason, leaves the code of the process
  * unchanged and returns TOOL_FAILURE.
  */
 int inject_patch(pid_t pid, const struct inject_plan *plan, size_t *jumps);
