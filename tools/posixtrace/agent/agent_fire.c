@@ -201,10 +201,9 @@ static void rule_reason(char reason[REASON_BYTES], const struct recorder *record
 
 /*
  * The last events of the process may fire a trigger on spans, errors or rules, so the function
- * reads the watch first.
- * At the end of a process only one log is written: the log of the first trigger that fits and is
- * not held off. If an earlier trigger fits but is held off, the log counts as held off for that
- * earlier trigger.
+ * reads the watch first. At the end of a process only one log is written: the log of the first
+ * trigger that fits and is not held off. If an earlier trigger fits but is held off, the log counts
+ * as held off for that earlier trigger.
  */
 void agent_process_ended(struct agent *agent, size_t index, const struct ended *ended)
 {

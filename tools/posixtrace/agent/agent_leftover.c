@@ -45,8 +45,8 @@ static DIR *store_flights(const struct store *store)
 /*
  * Returns whether the log is complete. Returns false also if the file cannot be read.
  *
- * posix_trace_open_np() waits until the guardian of a killed writer has ended, which takes ten
- * seconds as long as the stream continues. So a log that has only its header is not opened: the log
+ * posix_trace_open_np() waits until the guardian of a killed writer has ended. While the stream
+ * continues, this wait takes ten seconds. So a log that has only its header is not opened: the log
  * of a flight recorder is empty until its stream ends.
  */
 static bool is_complete(const struct store *store, const char *name)

@@ -190,8 +190,8 @@ uint64_t find_start(pid_t pid)
 /*
  * Returns whether the process has mapped the file of the library. The file is mapped if the program
  * is linked with the library, or if the process has the shim. If the mappings cannot be read,
- * *known becomes false. Sets it to false also if the process seems to have no mappings, for example
- * because its first thread has ended.
+ * *known becomes false. *known also becomes false if the process seems to have no mappings, for
+ * example because its first thread has ended.
  */
 static bool has_library(pid_t pid, bool *known)
 {

@@ -446,8 +446,8 @@ static void examine_perf(doctor_report *report)
 
 /*
  * Examines tracefs, which only root can use on most systems. A recording that uses tracefs
- * (live/kernel.h) says who woke a thread. If such a recording was killed, its instance of tracefs
- * remains. This function removes such instances.
+ * (live/kernel.h) shows which thread woke a thread. If such a recording was killed, its instance of
+ * tracefs remains. This function removes such instances.
  */
 static void examine_tracefs(doctor_report *report)
 {
