@@ -35,6 +35,28 @@ run 0 html --items 2000 "$tmp/many.ptl" -o "$tmp/few.html"
 check "the times of too many states remain" grep -q -F '"total":[24000000,10000000,6000000,9000000,0,0,4000000,0,2000000]' "$tmp/few.html"
 check "the page with chosen events is smaller" test "$(wc -c <"$tmp/few.html")" -lt "$(wc -c <"$tmp/many.html")"
 
+# Waits for the lock of a file are waits for a lock. fcntl() waits only with F_SETLKW. A wait that reached its
+# time limit is a sleep, and a call that waits for nothing is no reason.
+awk 'BEGIN {
+	print "type sched.in u32 cpu"; print "type sched.out u32 cpu; u8 reason{0=blocked,1=preempted}; u8 state"; print "type sched.exit u32 cpu"
+	print "type io.flock ns time; fd fd; errno error; x32 operation"
+	print "type io.lockf ns time; fd fd; errno error; x32 operation; s64 size"
+	print "type io.fcntl ns time; fd fd; errno error; s32 command; s64 value; s32 result; s16 lock"
+	print "type lock.cond ns time; ptr lock; ptr mutex; errno error"; print "type lock.sem ns time; ptr lock; errno error"
+	print "type lock.cond_signal ns time; ptr lock; errno error"
+	call[0] = "io.flock|3 0 2"; call[1] = "io.lockf|3 0 1 0"; call[2] = "io.fcntl|3 0 7 0 0 1"; call[3] = "io.fcntl|3 0 38 0 0 1"
+	call[4] = "lock.cond|1 2 110"; call[5] = "lock.sem|1 110"; call[6] = "lock.cond|1 2 0"; call[7] = "io.fcntl|3 0 1 0 0 0"
+	call[8] = "lock.cond_signal|1 0"
+	for (i = 0; i < 9; i++) {
+		t = 1000000 + i * 10000000; split(call[i], of, "|")
+		print "sched.in 1 2", t, 0; print "sched.out 1 2", t + 1000000, "0 0 1"; print "sched.in 1 2", t + 4000000, 0
+		print of[1], "1 2", t + 4500000, 4000000, of[2]; print "sched.out 1 2", t + 5000000, "0 1 0"
+	}
+	print "sched.exit 1 2 91000000 0"
+}' | "$compose" "$tmp/locks.ptl" || exit 99
+run 0 html "$tmp/locks.ptl" -o "$tmp/locks.html"
+check "locks of files are locks" grep -q -F '"total":[18000000,45000000,12000000,0,6000000,6000000,0,3000000,0]' "$tmp/locks.html"
+
 # Two logs of the same time: the states of the second one are complete, too.
 for pid in 1 2; do
 	awk -v pid=$pid 'BEGIN { print "type sched.in u32 cpu"; print "type sched.out u32 cpu; u8 reason; u8 state"

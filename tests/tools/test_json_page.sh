@@ -106,9 +106,11 @@ has_elfutils && without= || without='symbol stack.module stack.symbol'
 # shellcheck disable=SC2086 # several words
 check "dump prints the other members" is_seen dump dump source stack.source $without
 check "dump --fields prints all members" is_seen "dump with fields" dump-fields
-for section in stat verify latency diff; do
+for section in verify latency diff; do
 	check "$section prints all members" is_seen $section $section
 done
+# Only a recording has several logs: test_rotate.sh.
+check "stat prints the other members" is_seen stat stat logs
 # Only a real program fails.
 check "why prints the other members" is_seen why why failures.at failures.at_ns failures.code \
 	failures.failed_calls failures.failed_calls.at failures.failed_calls.at_ns failures.failed_calls.error \

@@ -63,6 +63,42 @@ check "a log that is given twice has its names twice" test \
 	"$(names_of named.0001.ptl named.0001.ptl named.0002.ptl)" -eq \
 	$((2 * $(names_of named.0001.ptl) + $(dups_of named.0002.ptl)))
 
+# stat has one account of the whole recording. It is the sum of the accounts of the logs.
+count_of() { "$posixtrace" stat --json "$@" | tr ',{' '\n\n' | sed -n "s/^\"$name\":\([0-9]*\)\$/\1/p"; }
+# The first number of a report is that of the whole log.
+sums_of() { for name in events called reported; do sum=0
+	for each in "$@"; do sum=$((sum + $(count_of "$each" | sed 1q))); done
+	echo "$name $sum"; done; }
+all_of() { for name in events called reported; do echo "$name $(count_of "$@" | sed 1q)"; done; }
+same_sums() { all_of "$@" >all && sums_of "$@" >sums && cmp all sums && lacks sums ' 0$'; }
+check "stat: the account of a recording is the sum of its logs" same_sums size.*.ptl
+"$posixtrace" stat size.*.ptl >out
+check "stat: one report" test "$(grep -c '^account ' out)" -eq 1
+check "stat: it has the number of logs" has out "^log .*size.0001.ptl to .*: [4-9] logs of one recording$"
+check "stat: each type has one row" test "$(grep -c ' io.write$' out)" -eq 1
+"$posixtrace" stat size.0003.ptl size.0001.ptl >out
+check "stat: in the order of time" has out 'size.0001.ptl to .*size.0003.ptl: 2 logs'
+check "stat: also in JSON" sh -c '"$0" stat --json size.0003.ptl size.0001.ptl | grep -q "\"logs\":\[\"size.0001.ptl\",\"size.0003.ptl\"\]"' "$posixtrace"
+check "stat: logs of two recordings have two reports" test "$("$posixtrace" stat size.0001.ptl named.0001.ptl | grep -c ^account)" -eq 2
+check "stat: a log that is given twice has two reports" test "$("$posixtrace" stat size.0001.ptl size.0001.ptl | grep -c ^account)" -eq 2
+head -c $(($(wc -c <size.0002.ptl) / 2)) size.0002.ptl >half.ptl
+run 3 stat size.0001.ptl half.ptl size.0003.ptl
+check "stat: the damaged log is named" has err 'half.ptl: damaged or not complete'
+
+# html draws them as one timeline: no row appears twice.
+run 0 html size.*.ptl -o page.html
+check "html: the page is that of one log" has page.html '"log":"size.0001.ptl and [3-8] more"'
+run 0 convert size.*.ptl -o whole.ptl
+run 0 html whole.ptl -o whole.html
+rows_of() { grep -o '"pid":[0-9]*,"tid":[0-9]*' "$1" | sort; }
+check "html: it has the rows of the converted log" test "$(rows_of page.html)" = "$(rows_of whole.html)"
+check "html: there are rows" test -n "$(rows_of page.html)"
+cp size.0001.ptl kept.ptl
+run 1 html --force size.*.ptl -o size.0001.ptl
+check "html: a log is not overwritten by its page" cmp size.0001.ptl kept.ptl
+run 0 html --align start size.0001.ptl size.0002.ptl -o start.html
+check "html: with --align start, each log has its own rows" lacks start.html ' more"'
+
 # Commands for one log read all of them after a conversion.
 run 0 convert named.*.ptl -o all.ptl
 check "the converted log has the names" test "$(names_of all.ptl)" -eq "$(dups_of named.*.ptl)"

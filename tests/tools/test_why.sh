@@ -217,6 +217,36 @@ run 0 why --thread 8 "$tmp/returned"
 check "samples at the end of page faults" test "$(part ' page faults ')" = 85.0
 check "samples of the program" test "$(part ' running ')" = 15.0
 
+# Two sleeps at two places of the program for which the log has no symbols, and reads from two pipes whose
+# descriptors have one number, have equal labels: they are one part. So are the parts below it.
+awk 'BEGIN {
+	print "type time.sleep ns time; s64 asked; errno error; str by"
+	print "type io.pipe ns time; errno error; x32 flags; fd fd; fd write"
+	print "type io.read ns time; fd fd; errno error; u64 size; s64 result"
+	print "type io.write ns time; fd fd; errno error; u64 size; s64 result"
+	print "type io.close ns time; fd fd; errno error"
+	print "type note u32 n"
+	ms = 1000000; t = 1000000000000
+	print "note 7 8", t, 1
+	print "note 7 9", t, 1
+	print "time.sleep 7 8", t + 10 * ms, "@0x1000", 10 * ms, 0, 0, "usleep"
+	print "time.sleep 7 8", t + 30 * ms, "@0x2000", 20 * ms, 0, 0, "usleep"
+	for (i = 0; i < 2; i++) {
+		print "io.pipe 7 8", t + (31 + i * 30) * ms, 10, 0, 0, 3, 4
+		print "time.sleep 7 9", t + (49 + i * 30) * ms, "@0x3000", 9 * ms, 0, 0, "usleep"
+		print "io.write 7 9", t + (50 + i * 30) * ms, 1000, 4, 0, 1, 1
+		print "io.read 7 8", t + (50 + i * 30) * ms, 10 * ms, 3, 0, 1, 1
+		print "io.close 7 8", t + (51 + i * 30) * ms, 10, 3, 0
+		print "io.close 7 8", t + (51 + i * 30) * ms + 100, 10, 4, 0
+	}
+	print "note 7 8", t + 100 * ms, 1
+}' | "$compose" "$tmp/equal" || exit 99
+run 0 why --thread 8 "$tmp/equal"
+check "equal labels are one part" test "$(part ' sleeping: usleep()')" = 30.0
+check "each label has one row below a part" test "$(grep -c ' sleeping: usleep()  \[' "$tmp/out")" = 2
+check "one pipe after the other is one part" test "$(part 'read on descriptor 3 (pipe)')" = 20.0
+check "the thread that wrote is one part, too" test "$(part 'written by thread 9')" = 20.0
+
 # A wait for the page of a file follows a page fault, and no signal ends it.
 awk 'BEGIN {
 	print "type sched.in u32 cpu; @begin running"

@@ -19,6 +19,7 @@
 #include "log/field.h"
 #include "log/logfile.h"
 #include "log/opened.h"
+#include "log/origin.h"
 #include "log/program.h"
 #include "log/vforks.h"
 
@@ -34,14 +35,6 @@ struct names {
 	struct vforks vforks;
 	pid_t older_pid;       /* the last process of note_older() */
 	uint8_t is_used[RANGE_FDS / 8]; /* one bit for each number that got a name in any process */
-};
-
-/* The stream that has written a log, and the time of the log. */
-struct origin {
-	pid_t pid;
-	unsigned char boot_id[16];
-	struct timespec created;
-	int64_t begin_ns, last_ns;
 };
 
 struct descriptors {
@@ -646,22 +639,6 @@ static void descriptors_scan(struct descriptors *d)
 
 /* ------------------------------------------------------------------ chains of logs */
 
-/* If the origin cannot be read, it stays 0, and the log has no neighbors. */
-static void read_origin(struct origin *origin, trace_id_t trid)
-{
-	struct posix_trace_loginfo_np info;
-	trace_attr_t attr;
-
-	if (posix_trace_get_loginfo_np(trid, &info) || posix_trace_get_attr(trid, &attr))
-		return;
-	posix_trace_attr_getcreatetime(&attr, &origin->created);
-	posix_trace_attr_destroy(&attr);
-	origin->pid = info.pid;
-	memcpy(origin->boot_id, info.boot_id, sizeof(origin->boot_id));
-	origin->begin_ns = info.begin_ns;
-	origin->last_ns = info.last_ns;
-}
-
 /* Determines the types and the origin of the log. */
 static void examine_log(struct descriptors *d)
 {
@@ -673,7 +650,7 @@ static void examine_log(struct descriptors *d)
 	if (posix_trace_open_np(d->log_fd, LOGFILE_REOPEN, &trid))
 		return;
 	d->is_usable = descriptors_read_types(d, trid) && !has_lost_anywhere(trid);
-	read_origin(&d->origin, trid);
+	origin_read(&d->origin, trid);
 	posix_trace_close(trid);
 }
 
@@ -687,9 +664,7 @@ static bool is_next(const struct descriptors *d, const struct descriptors *next)
 {
 	const struct origin *a = &d->origin, *b = &next->origin;
 
-	return d->is_usable && next->is_usable && a->pid == b->pid &&
-	       a->created.tv_sec == b->created.tv_sec && a->created.tv_nsec == b->created.tv_nsec &&
-	       !memcmp(a->boot_id, b->boot_id, sizeof(a->boot_id)) &&
+	return d->is_usable && next->is_usable && origin_is_same(a, b) &&
 	       a->begin_ns < b->begin_ns && b->begin_ns <= a->last_ns;
 }
 

@@ -61,6 +61,15 @@ static void add_event(struct shimloss *loss, const struct posix_trace_schema_np 
 	add_saturated(&loss->holds, holds);
 }
 
+void shimloss_add(struct shimloss *loss, const struct shimloss *other)
+{
+	add_saturated(&loss->early, other->early);
+	add_saturated(&loss->early_alloc, other->early_alloc);
+	add_saturated(&loss->early_any, other->early_any);
+	add_saturated(&loss->unnamed, other->unnamed);
+	add_saturated(&loss->holds, other->holds);
+}
+
 static const struct log_type *find_type(const struct logfile *log)
 {
 	for (size_t i = 0; i < log->types; i++)

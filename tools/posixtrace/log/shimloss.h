@@ -40,6 +40,9 @@ struct shimloss {
  */
 int shimloss_read(struct shimloss *loss, const struct logfile *log);
 
+/* Adds the counts of another log. A sum that overflows becomes UINT64_MAX. */
+void shimloss_add(struct shimloss *loss, const struct shimloss *other);
+
 /* Returns the kinds of calls that events of this type record, or 0 if the shim has no such type. */
 unsigned shimloss_kinds(const char *type);
 

@@ -11,6 +11,7 @@
 
 #include "base/meter.h"
 #include "base/vec.h"
+#include "log/equation.h"
 #include "log/tally_parts.h"
 
 /*
@@ -45,12 +46,17 @@ static bool is_at(const void *array, uint32_t index, const void *key)
 	return is_thread(&thread[index].id, key);
 }
 
+static uint64_t hash_thread(const struct posix_trace_thread_np *id)
+{
+	return hash_number((uint64_t)id->thread,
+			   (uint64_t)(uint32_t)id->pid << 32 | (uint32_t)id->tid);
+}
+
 /* Returns the entry of a thread and creates it if necessary; NULL if memory is lacking. */
 static struct tally_thread *find_thread(struct tally *tally,
 					const struct posix_trace_thread_np *id)
 {
-	uint64_t hash = hash_number((uint64_t)id->thread,
-				    (uint64_t)(uint32_t)id->pid << 32 | (uint32_t)id->tid);
+	const uint64_t hash = hash_thread(id);
 	uint32_t index = table_find(&tally->of_thread, hash, is_at, tally->thread, id);
 
 	if (index != TABLE_NONE)
@@ -289,6 +295,80 @@ int tally_count(struct tally *tally, struct logfile *log, unsigned threads)
 		tally_fini(tally);
 	else
 		sort_tally(tally);
+	return err;
+}
+
+/* Returns the entry of the same type in the tally of another log, or NULL. */
+static struct tally_type *same_type(const struct tally *tally, const struct log_type *type)
+{
+	for (size_t i = 0; i < tally->types; i++)
+		if (tally->type[i].type->id == type->id)
+			return strcmp(tally->type[i].type->name, type->name) ? NULL :
+			       &tally->type[i];
+	return NULL;
+}
+
+/* The values of a counter point to its field. Makes them point to the field of this type. */
+static void bind_counters(struct tally_type *to)
+{
+	for (unsigned i = 0; i < to->counters.count; i++) {
+		struct counter *counter = &to->counters.counter[i];
+		const struct posix_trace_field_np *field =
+			&to->type->schema->field[counter->field];
+
+		counter->min.field = counter->max.field = counter->last.field = field;
+	}
+}
+
+/* Adds the counts of a type. Returns EINVAL if the two logs describe the counters differently. */
+static int join_type(struct tally_type *to, const struct tally_type *from)
+{
+	equation_add(&to->ledger, &from->ledger);
+	add_count(&to->count, &from->count);
+	if (!from->counters.count)
+		return 0;
+	if (!to->type->schema_text || !from->type->schema_text ||
+	    strcmp(to->type->schema_text, from->type->schema_text) != 0)
+		return EINVAL;
+	counters_add(&to->counters, &from->counters);
+	bind_counters(to);
+	return 0;
+}
+
+int tally_join(struct tally *to, const struct tally *from)
+{
+	int err = 0;
+
+	/* The sort has changed the indexes of the threads. */
+	for (size_t i = 0; !err && i < to->threads; i++)
+		if (!table_add(&to->of_thread, hash_thread(&to->thread[i].id), (uint32_t)i))
+			err = ENOMEM;
+	for (size_t i = 0; !err && i < from->types; i++) {
+		struct tally_type *type = same_type(to, from->type[i].type);
+
+		/* Without events and losses, it does not matter whether the type exists. */
+		if (type)
+			err = join_type(type, &from->type[i]);
+		else if (from->type[i].count.events || from->type[i].ledger.called)
+			err = EINVAL;
+	}
+	for (size_t i = 0; !err && i < from->threads; i++) {
+		struct tally_thread *thread = find_thread(to, &from->thread[i].id);
+
+		if (!thread)
+			err = ENOMEM;
+		else
+			add_count(&thread->count, &from->thread[i].count);
+		if (thread)
+			equation_add(&thread->ledger, &from->thread[i].ledger);
+	}
+	if (!err) {
+		add_count(&to->total, &from->total);
+		equation_add(&to->ledger, &from->ledger);
+		to->gaps += from->gaps;
+	}
+	to->last = NULL;
+	sort_tally(to);
 	return err;
 }
 

@@ -55,6 +55,13 @@ struct tally {
  * or an error number; after an error the tally is empty.
  */
 int tally_count(struct tally *tally, struct logfile *log, unsigned threads);
+/*
+ * Adds the tally of another log of the same recording (log/origin.h), and sorts the result again.
+ * 'from' may be freed afterwards; its log may be closed. Returns 0, ENOMEM, or EINVAL if the log of
+ * 'to' lacks a type that has events, or has another schema for a counter. After an error, 'to' is
+ * only good for tally_fini().
+ */
+int tally_join(struct tally *to, const struct tally *from);
 /* Frees the memory and clears the tally. */
 void tally_fini(struct tally *tally);
 

@@ -13,6 +13,7 @@
 #include "choose/at.h"
 #include "convert/output.h"
 #include "log/losses.h"
+#include "log/origin.h"
 #include "log/value.h"
 #include "picture/items_text.h"
 #include "picture/page.h"
@@ -572,16 +573,16 @@ static int open_logs(struct picture *picture, char *const *log, size_t logs,
 
 /*
  * Opens the output before it reads the logs, so that an error of the output is reported immediately
- * and not after a long reading.
+ * and not after a long reading. 'input' are the files that must not be overwritten.
  */
-static int draw_html(struct picture *picture, char *const *log, size_t logs,
-		     struct options *options)
+static int draw_html(struct picture *picture, char *const *log, size_t logs, char *const *input,
+		     size_t inputs, struct options *options)
 {
 	static struct output file;
 	bool standard = !strcmp(options->output, "-");
 	int status;
 
-	if (!standard && output_open_text(&file, options->output, options->force, log, logs))
+	if (!standard && output_open_text(&file, options->output, options->force, input, inputs))
 		return TOOL_FAILURE;
 	picture->wanted.logs = logs;
 	status = open_logs(picture, log, logs, options);
@@ -702,10 +703,18 @@ static int html_html(struct picture *picture, int argc, char **argv)
 	options.at.pairs = true;
 	options.at.shows_functions = true;
 	value_symbol = data_symbol;
+	/*
+	 * The logs of one recording have the same threads, so they are one timeline. The user may
+	 * still want each log from its own start, or give a log an error of its clock.
+	 */
+	options.at.joins = !options.at.url && !options.by_start && !options.clocks.errors &&
+			   origin_is_one(argv + optind, (size_t)(argc - optind), NULL);
 	status = at_logs(&options.at, &html_command, argv + optind, (size_t)(argc - optind), 1,
 			 PICTURE_LOGS);
 	if (!status)
-		status = draw_html(picture, options.at.path, options.at.paths, &options);
+		status = draw_html(picture, options.at.path, options.at.paths, argv + optind,
+				   (size_t)(argc - optind), &options);
+	status = tool_worse(status, options.at.status);
 	/* The page is complete, so the names of the logs are no longer used. */
 	at_fini(&options.at);
 	return status;

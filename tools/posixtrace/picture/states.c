@@ -163,34 +163,47 @@ static enum states_kind kind_of_out(const struct states_row *row, const struct p
 }
 
 /*
- * Returns the kind of wait in a call, by simpler rules than kind_of() in why/causes.c: a wait for
- * the lock of a file, for example, counts as a wait for a peer. If the name of a descriptor is a
- * path, the call waits for a file, otherwise for a peer. The function searches the name for each
- * call, because the number of a closed descriptor is used again.
+ * Returns whether a call waits for a file. A call with a path of its own, such as open(), and a call
+ * that is possible only on files do. Otherwise the name of the descriptor decides. The function searches this name for
+ * each call, because the number of a closed descriptor is used again.
+ */
+static bool is_of_file(const struct logfile *log, const struct plan *plan,
+		       const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const char *name;
+
+	if ((plan->has_path && plan->fd_kind == FD_OTHER) || classify_needs_file(type))
+		return true;
+	name = plan->key < 0 ? NULL :
+	       descriptors_find(log->descriptors, event, type->schema->field[plan->key].name,
+				(int32_t)classify_number(type, event, plan->key));
+	return name && *name == '/';
+}
+
+/*
+ * Returns the kind of wait in a call, as the command why does. A page shows each call for itself:
+ * it does not search for the calls that continue a wait, nor for the answer to a request.
  */
 static enum states_kind kind_of_call(const struct logfile *log, const struct plan *plan,
 				     const struct log_type *type,
 				     const struct posix_trace_event_np *event)
 {
-	const char *name;
+	const enum cause cause = classify_cause(plan, type, event);
+	const int32_t error = (int32_t)classify_number(type, event, plan->error);
+	const bool may_be_file = cause == CAUSE_READ || cause == CAUSE_WRITE ||
+				 cause == CAUSE_FILE;
+	/* If a poll returned 0, its time limit ended it. */
+	const bool is_vain = cause == CAUSE_POLL ? !classify_number(type, event, plan->result) :
+			     classify_timed_out(cause, plan->has_id, error);
 
-	switch (plan->cause) {
-	case CAUSE_LOCK:
+	switch (classify_kind(cause, may_be_file && is_of_file(log, plan, type, event),
+			      is_vain)) {
+	case WHY_LOCK:
 		return STATES_LOCK;
-	case CAUSE_FILE:
+	case WHY_FILE:
 		return STATES_FILE;
-	case CAUSE_READ:
-	case CAUSE_WRITE:
-		name = plan->key < 0 ? NULL :
-		       descriptors_find(log->descriptors, event,
-					type->schema->field[plan->key].name,
-					(int32_t)classify_number(type, event, plan->key));
-		return name && *name == '/' ? STATES_FILE : STATES_PEER;
-	case CAUSE_SLEEP:
+	case WHY_SLEEP:
 		return STATES_SLEEP;
-	case CAUSE_POLL:
-		/* If the call returned 0, its time limit ended it, so the call was a sleep. */
-		return classify_number(type, event, plan->result) ? STATES_PEER : STATES_SLEEP;
 	default:
 		return STATES_PEER;
 	}

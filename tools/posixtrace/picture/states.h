@@ -61,7 +61,7 @@ static inline bool states_has_change(const struct plan *plan)
 static inline bool states_has_reason(const struct plan *plan)
 {
 	return (plan->kind == PLAN_CALL && plan->time >= 0 && plan->cause > CAUSE_HELD &&
-		plan->cause != CAUSE_CALL) ||
+		cause_waits(plan->cause)) ||
 	       (plan->kind == PLAN_FAULT && plan->key < 0);
 }
 

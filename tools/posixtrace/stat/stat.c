@@ -3,13 +3,16 @@
 #include "stat/stat.h"
 
 #include <errno.h>
-#include <unistd.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/out.h"
 #include "base/say.h"
 #include "base/tool.h"
+#include "log/equation.h"
 #include "log/losses.h"
+#include "log/origin.h"
 #include "log/tally_parts.h"
 #include "log/thread_name.h"
 
@@ -93,50 +96,61 @@ static int read_attributes(trace_id_t trid, struct stat_attributes *to)
  * Returns true if the log is damaged. If the number of events that were read is not the number in
  * the ledger, salvage has skipped a damaged part without a mark.
  */
-static bool looks_damaged(const struct stat_report *report)
+static bool looks_damaged(const struct logfile *log, const struct tally *tally)
 {
-	const struct tally *tally = &report->tally;
-
-	return logfile_is_damaged(report->log) || tally->gaps ||
+	return logfile_is_damaged(log) || tally->gaps ||
 	       tally->total.events != tally->ledger.reported;
 }
 
-/* Prints the report of an open log and returns the exit status. */
-static int stat_open_log(struct logfile *log)
+/* Reads an open log. After an error, which it prints, the report needs no stat_fini(). */
+static int read_log(struct stat_report *report, struct logfile *log)
 {
-	struct stat_report report = { .log = log };
-	int status = TOOL_OK;
-	int err = read_attributes(log->trid, &report.attr);
+	int err = read_attributes(log->trid, &report->attr);
 
+	report->log = log;
 	if (!err)
-		err = posix_trace_get_status(log->trid, &report.status);
+		err = posix_trace_get_status(log->trid, &report->status);
 	if (!err)
 		/*
 		 * The events are read before looks_damaged() is called, because it considers only
 		 * damage that was found while the log was read.
 		 */
-		err = tally_count(&report.tally, log,
+		err = tally_count(&report->tally, log,
 				  options.threads ? (unsigned)options.threads : tally_threads(log));
 	if (!err)
-		err = shimloss_read(&report.shim, log);
+		err = shimloss_read(&report->shim, log);
 	if (err) {
 		say("%s: %s", log->path, strerror(err));
-		tally_fini(&report.tally);
+		tally_fini(&report->tally);
 		return TOOL_FAILURE;
 	}
+	/* Type 0 has the events whose type is not known. A log may lack this line. */
+	if (posix_trace_get_ledger_type_np(log->trid, 0, &report->unknown))
+		memset(&report->unknown, 0, sizeof(report->unknown));
+	report->is_damaged = looks_damaged(log, &report->tally);
+	return TOOL_OK;
+}
+
+/* Prints a report and returns the exit status. */
+static int print_report(const struct stat_report *report)
+{
+	int status = TOOL_OK;
+
 	if (options.json)
-		stat_json(&out_stdout, &report);
+		stat_json(&out_stdout, report);
 	else
-		stat_text(&out_stdout, &report, options.form);
-	if (looks_damaged(&report)) {
-		say("%s: damaged or not complete; 'posixtrace verify' says where", log->path);
+		stat_text(&out_stdout, report, options.form);
+	if (report->is_damaged) {
+		/* The logs of a recording have said this already. */
+		if (report->paths == 1)
+			say("%s: damaged or not complete; 'posixtrace verify' says where",
+			    report->log->path);
 		status = TOOL_DAMAGED;
 	}
 	/* Calls that the shim did not trace are losses for the user, too. */
-	if (options.fail_on_loss && (losses_count(&report.tally.ledger) ||
-				     shimloss_of(&report.shim, SHIMLOSS_ALL)))
+	if (options.fail_on_loss && (losses_count(&report->tally.ledger) ||
+				     shimloss_of(&report->shim, SHIMLOSS_ALL)))
 		status = tool_worse(status, TOOL_LOST);
-	tally_fini(&report.tally);
 	return status;
 }
 
@@ -144,13 +158,112 @@ static int stat_open_log(struct logfile *log)
 static int stat_log(const char *path)
 {
 	struct logfile log;
+	struct stat_report report = { .paths = 1 };
 	int status = logfile_open(&log, path, NULL);
 
 	if (status)
 		return status;
-	status = stat_open_log(&log);
+	/* The log has the name "standard input" if the path is "-". */
+	report.path = &log.path;
+	status = read_log(&report, &log);
+	if (!status) {
+		status = print_report(&report);
+		tally_fini(&report.tally);
+	}
 	logfile_close(&log);
 	return status;
+}
+
+/*
+ * Adds an earlier log of the recording to the report. 'whole' is the copy of the last log.
+ */
+static int add_log(struct stat_report *report, struct logfile *whole, const char *path)
+{
+	struct stat_report other = { .paths = 1 };
+	struct logfile log;
+	int err, status = logfile_open(&log, path, NULL);
+
+	if (status)
+		return status;
+	status = read_log(&other, &log);
+	if (!status) {
+		err = tally_join(&report->tally, &other.tally);
+		if (err) {
+			say("%s: %s", path, err == EINVAL ?
+			    "its event types differ from those of the last log" : strerror(err));
+			status = TOOL_FAILURE;
+		}
+		tally_fini(&other.tally);
+	}
+	if (!status) {
+		shimloss_add(&report->shim, &other.shim);
+		equation_add(&report->unknown, &other.unknown);
+		report->is_damaged |= other.is_damaged;
+		if (other.is_damaged)
+			say("%s: damaged or not complete; 'posixtrace verify' says where", path);
+		report->status.posix_stream_overrun_status |=
+			other.status.posix_stream_overrun_status;
+		report->status.posix_log_overrun_status |= other.status.posix_log_overrun_status;
+		if (!report->status.posix_stream_flush_error)
+			report->status.posix_stream_flush_error =
+				other.status.posix_stream_flush_error;
+		whole->info.file_bytes += log.info.file_bytes;
+		whole->info.event_bytes += log.info.event_bytes;
+		whole->info.blocks += log.info.blocks;
+		whole->info.complete &= log.info.complete;
+		whole->whole &= log.whole;
+	}
+	logfile_close(&log);
+	return status;
+}
+
+/*
+ * Prints one report of all logs of a recording, whose paths are in the order of time. The last log
+ * has all types and names, because a stream keeps those that it has. So only this log is open all
+ * the time.
+ */
+static int stat_recording(const char *const *path, size_t paths)
+{
+	struct logfile log, whole;
+	struct stat_report report = { .path = path, .paths = paths };
+	int status = logfile_open(&log, path[paths - 1], NULL);
+
+	if (status)
+		return status;
+	status = read_log(&report, &log);
+	if (!status) {
+		whole = log;
+		report.log = &whole;
+		if (report.is_damaged)
+			say("%s: damaged or not complete; 'posixtrace verify' says where",
+			    log.path);
+		for (size_t i = paths - 1; !status && i-- > 0;)
+			status = add_log(&report, &whole, path[i]);
+		if (!status)
+			status = print_report(&report);
+		tally_fini(&report.tally);
+	}
+	logfile_close(&log);
+	return status;
+}
+
+/*
+ * Prints the report of a recording if the operands are its logs. Returns false if they are not;
+ * nothing was printed then.
+ */
+static bool take_recording(char *const *operand, size_t operands, int *status)
+{
+	size_t *order = operands > 1 ? calloc(operands, sizeof(*order)) : NULL;
+	const char **path = order ? calloc(operands, sizeof(*path)) : NULL;
+	const bool is_one = path && origin_is_one(operand, operands, order);
+
+	for (size_t i = 0; is_one && i < operands; i++)
+		path[i] = operand[order[i]];
+	if (is_one)
+		*status = stat_recording(path, operands);
+	free(path);
+	free(order);
+	return is_one;
 }
 
 enum {
@@ -220,6 +333,8 @@ static int stat_run(int argc, char **argv)
 		say("stat: the name of a log is missing");
 		return tool_usage(&stat_command);
 	}
+	if (take_recording(argv + optind, (size_t)(argc - optind), &status))
+		return status;
 	/* an error of the output, such as a full disk, ends the loop */
 	for (int i = optind; i < argc && !out_stdout.err; i++) {
 		/* An empty line separates reports in text form. In JSON each report is one line. */
@@ -236,7 +351,8 @@ const struct tool_command stat_command = {
 	.about =
 		"Prints a summary of each LOG (- is standard input): attributes, status, times, "
 		"events, rates and bytes by event type and by thread, and losses by type, "
-		"thread and cause.",
+		"thread and cause. If the LOGs are those of one recording with --rotate-size or "
+		"--rotate-time, they have one summary.",
 	.options = option_rows,
 	.notes =
 		"Exit status: 0 ok, 1 failure, 2 usage, 3 damaged or never closed, 4 see "

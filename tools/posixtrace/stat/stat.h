@@ -24,12 +24,23 @@ struct stat_attributes {
 	struct timespec created, resolution;
 };
 
+/*
+ * The report of one log, or of all logs of one recording. In the second case 'log' is a copy of the
+ * last of these logs, whose members 'info' and 'whole' describe all of them.
+ */
 struct stat_report {
 	const struct logfile *log;
 	struct stat_attributes attr;
 	struct posix_trace_status_info status;
 	struct tally tally;
 	struct shimloss shim;
+	/* the losses whose type is not known */
+	struct posix_trace_ledger_np unknown;
+	/* a log is damaged, or was never completed */
+	bool is_damaged;
+	/* the logs of the recording, in the order of time; of a single log: its path */
+	const char *const *path;
+	size_t paths;
 };
 
 /*

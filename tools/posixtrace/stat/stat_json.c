@@ -181,10 +181,15 @@ void stat_json(struct out *out, const struct stat_report *report)
 {
 	const struct tally *tally = &report->tally;
 	struct json json = json_begin(out);
-	struct posix_trace_ledger_np unknown;
 
 	json_object(&json, NULL);
-	json_string_member(&json, "log", report->log->path);
+	json_string_member(&json, "log", report->path[0]);
+	if (report->paths > 1) {
+		json_array(&json, "logs");
+		for (size_t i = 0; i < report->paths; i++)
+			json_string_member(&json, NULL, report->path[i]);
+		json_end_array(&json);
+	}
 	origin_members(&json, report);
 	agent_member(&json, report);
 	status_member(&json, &report->status);
@@ -194,9 +199,8 @@ void stat_json(struct out *out, const struct stat_report *report)
 	equation_json(&json, "ledger", &tally->ledger);
 	shimloss_json(&json, "shim_lost", &report->shim);
 	/* Type 0 has the events whose type is not known. */
-	if (!posix_trace_get_ledger_type_np(report->log->trid, 0, &unknown) &&
-	    equation_lost(&unknown))
-		equation_json(&json, "unknown_type", &unknown);
+	if (equation_lost(&report->unknown))
+		equation_json(&json, "unknown_type", &report->unknown);
 	json_array(&json, "types");
 	for (size_t i = 0; i < tally->types; i++)
 		type_object(&json, tally, &tally->type[i]);

@@ -37,7 +37,16 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 	const struct stat_attributes *attr = &report->attr;
 	char when[WHEN_BYTES];
 
-	name_line(out, "log", report->log->path);
+	put_label(out, "log");
+	text_safe(out, report->path[0], strlen(report->path[0]));
+	if (report->paths > 1) {
+		const char *last = report->path[report->paths - 1];
+
+		out_str(out, " to ");
+		text_safe(out, last, strlen(last));
+		out_printf(out, ": %zu logs of one recording", report->paths);
+	}
+	out_char(out, '\n');
 	name_line(out, "stream", attr->name);
 	put_label(out, "written by");
 	/*

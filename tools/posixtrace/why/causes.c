@@ -25,6 +25,7 @@
 #include "symbols/data.h"
 #include "symbols/symbols.h"
 #include "why/answers.h"
+#include "why/classify.h"
 #include "why/divide.h"
 #include "why/ender.h"
 #include "why/lives.h"
@@ -584,33 +585,25 @@ static bool is_client_read(const struct call *call)
 }
 
 /*
- * A call on a descriptor with a known path waits for the file. A call on a descriptor without a
- * path waits for the other end of a pipe, socket or terminal. A poll that reached its time limit
+ * A call on a descriptor with a known path waits for the file, and so does a call that is possible
+ * only on files. Another call on a descriptor without a path waits for the other end of a pipe,
+ * socket or terminal. A poll that reached its time limit
  * has waited for the time only and is a sleep, unless the program waits for an answer.
  */
 static enum why_kind kind_of(const struct call *call, const struct answer *request,
 			     const struct call *through)
 {
 	/* If the call has a peer, it waited for the peer and not only for the time. */
-	if ((is_vain_wait(call) && !call->peer) || is_timer_read(call) || is_timer_read(through))
-		return WHY_SLEEP;
-	switch ((enum cause)call->cause) {
-	case CAUSE_LOCK:
-	case CAUSE_FILE_LOCK:
+	const bool is_vain = (is_vain_wait(call) && !call->peer) || is_timer_read(call) ||
+			     is_timer_read(through) ||
+			     (call->cause == CAUSE_POLL && call->is_in_vain && !request);
+
+	/* A sleep with an object is one before the next attempt to lock this file. */
+	if (call->cause == CAUSE_SLEEP && call->object)
 		return WHY_LOCK;
-	case CAUSE_READ:
-	case CAUSE_WRITE:
-	case CAUSE_FILE:
-		if (is_uring_wait(call))
-			return WHY_PEER;
-		return call_uses_file(call) ? WHY_FILE : WHY_PEER;
-	case CAUSE_SLEEP:
-		return call->object ? WHY_LOCK : WHY_SLEEP;
-	case CAUSE_POLL:
-		return call->is_in_vain && !request ? WHY_SLEEP : WHY_PEER;
-	default:
-		return WHY_PEER;
-	}
+	return classify_kind((enum cause)call->cause,
+			     (call_uses_file(call) && !is_uring_wait(call)) ||
+			     classify_needs_file(call->type), is_vain);
 }
 
 /* Returns whether a call connects to an address, its text. */
@@ -756,7 +749,8 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 	else
 		snprintf(text, size, "descriptor %d (%s)", (int)call->key,
 			 call->fd_kind == FD_OTHER && !strncmp(call->type->name, "net.", 4) ?
-			 "socket" : kinds[call->fd_kind]);
+			 "socket" : classify_needs_file(call->type) ? "file" :
+			 kinds[call->fd_kind]);
 	return text;
 }
 

@@ -10,6 +10,7 @@
  */
 #include "why/classify.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "live/throttled.h"
@@ -246,6 +247,59 @@ void classify_type(const struct log_type *type, struct plan *plan)
 	/* Its text is the name of a function, and not the path of the file. */
 	if (!strcmp(type->name, "io.fill"))
 		plan->text = -1;
+}
+
+/* The commands of fcntl() that wait for the lock of a file, on all processors of Linux. */
+enum { FCNTL_WAITS = 7, FCNTL_WAITS_OFD = 38 };
+
+enum cause classify_cause(const struct plan *plan, const struct log_type *type,
+			  const struct posix_trace_event_np *event)
+{
+	uint64_t command;
+
+	if (plan->cause != CAUSE_FILE || plan->command < 0)
+		return plan->cause;
+	command = classify_number(type, event, plan->command);
+	return command == FCNTL_WAITS || command == FCNTL_WAITS_OFD ? CAUSE_FILE_LOCK : plan->cause;
+}
+
+bool classify_needs_file(const struct log_type *type)
+{
+	static const char *const names[] = { "io.fsync", "io.fdatasync", "io.fallocate",
+					     "io.fadvise", "io.sync" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (!strcmp(type->name, names[i]))
+			return true;
+	return false;
+}
+
+enum why_kind classify_kind(enum cause cause, bool uses_file, bool is_vain)
+{
+	if (is_vain)
+		return WHY_SLEEP;
+	switch (cause) {
+	case CAUSE_LOCK:
+	case CAUSE_FILE_LOCK:
+		return WHY_LOCK;
+	case CAUSE_READ:
+	case CAUSE_WRITE:
+	case CAUSE_FILE:
+		return uses_file ? WHY_FILE : WHY_PEER;
+	case CAUSE_SLEEP:
+		return WHY_SLEEP;
+	default:
+		return WHY_PEER;
+	}
+}
+
+bool classify_timed_out(enum cause cause, bool has_id, int32_t error)
+{
+	/* Some calls have another error number than ETIMEDOUT: semtimedop() and sigtimedwait(). */
+	if (cause == CAUSE_SIGNAL)
+		return error == EAGAIN;
+	return (cause == CAUSE_COND || cause == CAUSE_SEM) &&
+	       error == (has_id ? EAGAIN : ETIMEDOUT);
 }
 
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,

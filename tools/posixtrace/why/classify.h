@@ -54,6 +54,32 @@ struct plan {
 /* Makes the plan of an event type. Every type has one. */
 void classify_type(const struct log_type *type, struct plan *plan);
 
+/*
+ * Returns the cause for which one call waited. It differs from plan->cause for fcntl(), of which
+ * only some commands wait for the lock of a file.
+ */
+enum cause classify_cause(const struct plan *plan, const struct log_type *type,
+			  const struct posix_trace_event_np *event);
+
+/*
+ * Returns whether calls of this type are possible only on a file, such as fsync(). A wait in such a
+ * call is a wait for a file even if the log does not have the path.
+ */
+bool classify_needs_file(const struct log_type *type);
+
+/*
+ * Returns the kind of a wait: a value from WHY_LOCK to WHY_SLEEP. uses_file is true if the object
+ * of the call is a file, and not a pipe, socket or terminal. is_vain is true if the call waited for
+ * the time only: it reached its time limit, or it waited for a timer.
+ */
+enum why_kind classify_kind(enum cause cause, bool uses_file, bool is_vain);
+
+/*
+ * Returns whether a wait for a condition, a semaphore or a signal reached its time limit, by its
+ * error number. has_id is true for an object of System V. Other calls have no such error.
+ */
+bool classify_timed_out(enum cause cause, bool has_id, int32_t error);
+
 /* Returns the value of a field, or 0 if the event lacks it. */
 uint64_t classify_number(const struct log_type *type, const struct posix_trace_event_np *event,
 			 int field);

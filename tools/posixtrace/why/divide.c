@@ -908,6 +908,84 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 	division->depth--;
 }
 
+/* ------------------------------------------------------------------ equal labels */
+
+/* Compares a node with another one that has the same parent, for table_find(). */
+static bool has_label(const void *array, uint32_t index, const void *key)
+{
+	const struct why_node *node = (const struct why_node *)array + index;
+	const struct why_node *wanted = key;
+
+	return node->parent == wanted->parent && node->kind == wanted->kind &&
+	       node->thread == wanted->thread && node->is_guess == wanted->is_guess &&
+	       node->is_whole == wanted->is_whole && !strcmp(node->label, wanted->label);
+}
+
+/*
+ * Adds a node to an equal one and makes its children children of that node. The node itself then
+ * has no time, and its parent no longer has it.
+ */
+static void join_node(struct division *division, uint32_t to, uint32_t from)
+{
+	struct why_node *into = &division->node[to], *node = &division->node[from];
+
+	if (node->longest_ns > into->longest_ns) {
+		into->longest_ns = node->longest_ns;
+		into->longest_at_ns = node->longest_at_ns;
+	}
+	into->ns += node->ns;
+	into->below_ns += node->below_ns;
+	into->count += node->count;
+	into->bytes += node->bytes;
+	into->answers += node->answers;
+	into->answers_ns += node->answers_ns;
+	into->vain += node->vain;
+	into->samples += node->samples;
+	into->run_ns += node->run_ns;
+	for (uint32_t at = node->child, next; at; at = next) {
+		next = division->node[at].sibling;
+		division->node[at].parent = to;
+		division->node[at].sibling = into->child;
+		into->child = at;
+	}
+	node->child = 0;
+	node->ns = node->below_ns = 0;
+}
+
+/*
+ * Joins the children of a node that have the same label, then the children of each child. Their
+ * keys may differ in facts that the label does not have: two calls in one line of the program, or a
+ * descriptor whose number was used again for another pipe. The user could not distinguish these
+ * parts. WHY_DEPTH bounds the depth of the tree, and so the recursion.
+ */
+static void join_labels(struct division *division, struct table *table, uint32_t parent)
+{
+	uint32_t *link = &division->node[parent].child;
+
+	while (*link && !division->err) {
+		const uint32_t index = *link;
+		struct why_node *node = &division->node[index];
+		/* A label is missing only after an error of memory. */
+		const char *label = node->label ? node->label : "";
+		const uint64_t hash = hash_bytes(hash_number(hash_number(HASH_BEGIN, parent),
+							     node->kind), label, strlen(label));
+		const uint32_t at = node->label ? table_find(table, hash, has_label,
+							     division->node, node) : TABLE_NONE;
+
+		if (at != TABLE_NONE) {
+			*link = node->sibling;
+			join_node(division, at, index);
+			continue;
+		}
+		if (node->label && !table_add(table, hash, index))
+			division->err = ENOMEM;
+		link = &node->sibling;
+	}
+	for (uint32_t at = division->node[parent].child; at && !division->err;
+	     at = division->node[at].sibling)
+		join_labels(division, table, at);
+}
+
 /*
  * Several divisions of one history may exist. The history remains unchanged, except that looking up
  * symbols fills the cache of symbols. That cache has no lock: one thread of the tool does all
@@ -916,6 +994,8 @@ void division_thread(struct division *division, uint32_t node, uint32_t thread, 
 int division_make(struct division *division, struct history *history, uint32_t thread,
 		  int64_t from_ns, int64_t to_ns)
 {
+	struct table table = { .used = 0 };
+
 	memset(division, 0, sizeof(*division));
 	division->history = history;
 	if (!vec_grow(&division->node, 0, 1))
@@ -932,6 +1012,8 @@ int division_make(struct division *division, struct history *history, uint32_t t
 	division->err = common_find(&division->common, history, thread, from_ns, to_ns);
 	divide_walk(division, 0, thread, from_ns, to_ns);
 	share_samples(division);
+	join_labels(division, &table, 0);
+	table_fini(&table);
 	return division->err;
 }
 

@@ -12,19 +12,6 @@
 #include "why/common.h"
 #include "why/history.h"
 
-enum why_kind {
-	WHY_RUN,     /* had a processor; or, without states, was in no call that waits */
-	WHY_READY,   /* could run, but had no processor */
-	WHY_LOCK,
-	WHY_FILE,
-	WHY_PEER,
-	WHY_SLEEP,
-	WHY_FAULT,
-	WHY_UNKNOWN, /* blocked, and no event shows why */
-	WHY_WHO,     /* another thread, as the cause of the part above */
-	WHY_KINDS
-};
-
 struct why_node {
 	uint32_t parent, child, sibling; /* 0: none; node 0 is the root */
 	enum why_kind kind;

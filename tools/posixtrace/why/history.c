@@ -570,14 +570,11 @@ static void add_signal(const struct plan *plan, const struct log_type *type,
 
 /* The values of the fields of io.flock, io.fcntl and io.lockf, on all processors of Linux. */
 enum {
-	FLOCK_REMOVES = 8, FCNTL_SETS = 6, FCNTL_WAITS = 7, FCNTL_SETS_OFD = 37,
-	FCNTL_WAITS_OFD = 38, FCNTL_REMOVED = 2, LOCKF_REMOVES = 0, LOCKF_TESTS = 3
+	FLOCK_REMOVES = 8, FCNTL_SETS = 6, FCNTL_SETS_OFD = 37, FCNTL_REMOVED = 2,
+	LOCKF_REMOVES = 0, LOCKF_TESTS = 3
 };
 
-/*
- * Notes a lock of a file that a call has set or removed. A call of fcntl() may do other things. It
- * waits only if its command is FCNTL_WAITS or FCNTL_WAITS_OFD.
- */
+/* Notes a lock of a file that a call has set or removed. A call of fcntl() may do other things. */
 static void add_file_lock(struct history *history, const struct plan *plan,
 			  const struct log_type *type, const struct posix_trace_event_np *event,
 			  struct call *call)
@@ -589,9 +586,8 @@ static void add_file_lock(struct history *history, const struct plan *plan,
 		is_unlock = command & FLOCK_REMOVES;
 	} else if (!strcmp(type->name, "io.fcntl")) {
 		is_unlock = classify_number(type, event, plan->target[0]) == FCNTL_REMOVED;
-		if (command == FCNTL_WAITS || command == FCNTL_WAITS_OFD)
-			call->cause = CAUSE_FILE_LOCK;
-		else if (command != FCNTL_SETS && command != FCNTL_SETS_OFD)
+		if (call->cause != CAUSE_FILE_LOCK && command != FCNTL_SETS &&
+		    command != FCNTL_SETS_OFD)
 			return;
 	} else if (command == LOCKF_TESTS) {
 		return;
@@ -674,7 +670,8 @@ static void add_call(struct history *history, struct history_thread *thread,
 	uint64_t time = classify_number(type, event, plan->time);
 	int64_t result = (int64_t)classify_number(type, event, plan->result);
 	struct call call = {
-		.end_ns = event->time_ns, .type = type, .cause = (uint8_t)plan->cause,
+		.end_ns = event->time_ns, .type = type,
+		.cause = (uint8_t)classify_cause(plan, type, event),
 		.thread = (uint32_t)(thread - history->thread),
 		.key = classify_number(type, event, plan->key),
 		.address = (uintptr_t)event->info.posix_prog_address,
@@ -704,12 +701,20 @@ static void add_call(struct history *history, struct history_thread *thread,
 		      !classify_number(type, event, plan->other);
 	call.is_empty = plan->cause == CAUSE_READ && plan->result >= 0 && !result && !call.error;
 	owner = fd_owner(history, thread);
+	/* A close waits for the file that the descriptor had before it. */
+	if (plan->closed >= 0 && plan->key >= 0 && !call.text) {
+		struct call before = call;
+
+		objects_find(history, owner, &before);
+		if (call_uses_file(&before))
+			call.text = before.text;
+	}
 	objects_follow(history, plan, type, event, owner, call.text);
 	/* accept() is the only call with CAUSE_PEER that has a second object. */
 	thread->is_server |= plan->cause == CAUSE_PEER && plan->other >= 0;
 	/*
-	 * This look-up comes after objects_follow(), which has removed the path of a descriptor
-	 * that the call closed: so a close has no path.
+	 * This look-up comes after objects_follow(), which has removed a descriptor that the call
+	 * closed: so the close of a pipe or socket has no object.
 	 */
 	if (plan->has_id)
 		add_ipc(plan, type, event, &call);

@@ -52,6 +52,20 @@ static inline bool cause_waits(enum cause cause)
 	       cause != CAUSE_TIMER;
 }
 
+/* The kind of a part of a thread's time. */
+enum why_kind {
+	WHY_RUN,     /* had a processor; or, without states, was in no call that waits */
+	WHY_READY,   /* could run, but had no processor */
+	WHY_LOCK,
+	WHY_FILE,
+	WHY_PEER,
+	WHY_SLEEP,
+	WHY_FAULT,
+	WHY_UNKNOWN, /* blocked, and no event shows why */
+	WHY_WHO,     /* another thread, as the cause of the part above */
+	WHY_KINDS
+};
+
 /*
  * The kind of a descriptor without a file. All descriptors of a pipe transfer the same bytes, so
  * they are one object. The two descriptors of a pair of sockets are one object, too.

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "why/classify.h"
+
 /*
  * A call continues the wait of the last call if the thread ran or was blocked for at most AGAIN_NS
  * between the two calls. If the states of the thread are not known, it may have waited for a CPU.
@@ -62,12 +64,8 @@ bool tries_timed_out(const struct call *call)
 		return false;
 	if (call->is_limited)
 		return true;
-	/* Some calls have another error number than ETIMEDOUT: semtimedop() and sigtimedwait(). */
-	if (call->cause == CAUSE_SIGNAL)
-		return call->error == EAGAIN;
-	return (call->cause == CAUSE_COND || call->cause == CAUSE_SEM ||
-		call->fd_kind == FD_QUEUE) &&
-	       call->error == (call->has_id ? EAGAIN : ETIMEDOUT);
+	return classify_timed_out((enum cause)call->cause, call->has_id, call->error) ||
+	       (call->fd_kind == FD_QUEUE && call->error == ETIMEDOUT);
 }
 
 /* The kernel counts the time limit of a socket in its ticks, which last 1 ms or longer. */
