@@ -216,7 +216,8 @@ void posix_trace_log_np(struct posix_trace_site_np *site, const char *format, ..
  *	(key, FIELD...)                 earlier fields of the line, which pair begins with ends
  *	(counter, FIELD...)             earlier fields with values over time; at most 4
  *
- * The compiler rejects a value of another kind than its field. A value may have a side effect: the
+ * The compiler rejects a value of another kind than its field. If it prints several errors for a
+ * line, one of the first ones says which word is wrong. A value may have a side effect: the
  * line evaluates each value once, or not at all while the process is not traced. A value with a
  * comma outside parentheses needs parentheses.
  */
@@ -274,7 +275,8 @@ struct _posix_trace_own_site_np {
 #define POSIX_TRACE_LINE_(e, probe, name, ...) \
 	POSIX_TRACE_LINE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
 #define POSIX_TRACE_LINE2_(e, probe, name, EACH, ...) \
-	POSIX_TRACE_BLOCK_(#name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
+	POSIX_TRACE_BLOCK_(EACH(e, POSIX_TRACE_parentheses_around_each_word_, e##__VA_ARGS__), \
+			   #name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
 			   POSIX_TRACE_SITE_EVENT_NP, \
 			   EACH(e, POSIX_TRACE_DECLARE_, e##__VA_ARGS__), \
 			   0ul EACH(e, POSIX_TRACE_BYTES_, e##__VA_ARGS__), \
@@ -284,10 +286,13 @@ struct _posix_trace_own_site_np {
 #define POSIX_TRACE_SCOPE_(e, probe, name, ...) \
 	POSIX_TRACE_SCOPE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
 #define POSIX_TRACE_SCOPE2_(e, probe, name, EACH, ...) \
+	POSIX_TRACE_NO_JUMP_(POSIX_TRACE_CAT_(posix_trace_no_jump_into_the_scope_, __LINE__)) \
 	POSIX_TRACE_SCOPE_TYPE_() POSIX_TRACE_CAT_(posix_trace_scope_, __LINE__) \
 		POSIX_TRACE_SCOPE_CLEANUP_() = { __extension__({ \
 			struct posix_trace_site_np *posix_trace_open_ = NULL; \
-			POSIX_TRACE_BLOCK_(#name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
+			POSIX_TRACE_BLOCK_(EACH(e, POSIX_TRACE_parentheses_around_each_word_, \
+						e##__VA_ARGS__), \
+					   #name, "" EACH(e, POSIX_TRACE_SCHEMA_, e##__VA_ARGS__), \
 					   POSIX_TRACE_SITE_SCOPE_NP, \
 					   EACH(e, POSIX_TRACE_DECLARE_, e##__VA_ARGS__), \
 					   0ul EACH(e, POSIX_TRACE_BYTES_, e##__VA_ARGS__), \
@@ -303,8 +308,9 @@ struct _posix_trace_own_site_np {
  * argument "bytes" is the number of bytes that the fields need: see POSIX_TRACE_VARIES_().
  */
 #define POSIX_TRACE_PREFIX_() (sizeof("no_quotes_") - 1)
-#define POSIX_TRACE_BLOCK_(name, schema, kind, declare, bytes, put, then, ...) \
+#define POSIX_TRACE_BLOCK_(check, name, schema, kind, declare, bytes, put, then, ...) \
 	{ \
+		check \
 		static struct _posix_trace_own_site_np posix_trace_own_ = { { \
 			&(name)[POSIX_TRACE_PREFIX_()], schema, \
 			(unsigned)sizeof(struct posix_trace_site_np), kind, 0, 0, 0, 0, 0, { 0 } \
@@ -373,6 +379,8 @@ struct _posix_trace_own_site_np {
 
 #define POSIX_TRACE_LOG_(level, ...) \
 	do { \
+		POSIX_TRACE_ASSERT_(__builtin_constant_p(POSIX_TRACE_FIRST_(__VA_ARGS__, )), \
+				    "the format of a message is a string literal"); \
 		static struct _posix_trace_own_site_np posix_trace_own_ = { { \
 			__FILE__, "" POSIX_TRACE_FIRST_(__VA_ARGS__, ), \
 			(unsigned)sizeof(struct posix_trace_site_np), POSIX_TRACE_SITE_LOG_NP, \
@@ -414,6 +422,21 @@ struct _posix_trace_scope_np {
 #define POSIX_TRACE_SCOPE_TYPE_()    struct posix_trace_site_np *const
 #define POSIX_TRACE_SCOPE_CLEANUP_() \
 	__attribute__((cleanup(_posix_trace_scope_end_np), unused))
+/*
+ * A goto or a case behind the declaration of a scope leaves the variable without a value, and the
+ * end of the block then uses this value as a pointer. C++ and clang reject such a jump. gcc does
+ * so if the declaration also has a type of variable size. This type needs no code.
+ */
+#ifndef __clang__
+#define POSIX_TRACE_NO_JUMP_(name) \
+	_Pragma("GCC diagnostic push") \
+	_Pragma("GCC diagnostic ignored \"-Wvla\"") \
+	__attribute__((unused)) typedef char name[(int){ 1 }]; \
+	_Pragma("GCC diagnostic pop")
+#endif
+#endif
+#ifndef POSIX_TRACE_NO_JUMP_
+#define POSIX_TRACE_NO_JUMP_(name)
 #endif
 
 #endif

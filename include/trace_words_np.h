@@ -8,6 +8,7 @@
  * each word of a line. This macro adds a prefix to the first item of the word. The result is the
  * name of a macro for that item:
  *
+ *	ITEMS_s32    the least number of items in the word
  *	SCHEMA_s32   the text for the schema of the event type
  *	DECLARE_s32  a variable with the value, and the check of the value's type
  *	BYTES_s32    the least number of bytes in the payload
@@ -191,11 +192,13 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 /*
  * The class of a type, as gcc and clang number it. _Generic cannot list all integers: in gcc, each
  * width of a bit-field is a type of its own. 1 is an integer, 2 to 4 are characters, enumerations
- * and booleans, 18 is _BitInt, 8 is a number with a fraction, and 5 is a pointer.
+ * and booleans, 18 is _BitInt, 8 is a number with a fraction, and 5 is a pointer. No field has
+ * room for an integer of more than 8 bytes.
  */
 #define POSIX_TRACE_CLASS_(x)      __builtin_classify_type(x)
 #define POSIX_TRACE_IS_INTEGER_(x) \
-	((POSIX_TRACE_CLASS_(x) >= 1 && POSIX_TRACE_CLASS_(x) <= 4) || POSIX_TRACE_CLASS_(x) == 18)
+	(((POSIX_TRACE_CLASS_(x) >= 1 && POSIX_TRACE_CLASS_(x) <= 4) || \
+	  POSIX_TRACE_CLASS_(x) == 18) && sizeof(x) <= 8)
 #define POSIX_TRACE_IS_FLOAT_(x)   (POSIX_TRACE_CLASS_(x) == 8)
 #define POSIX_TRACE_IS_STRING_(x) \
 	_Generic((x), char *: 1, const char *: 1, signed char *: 1, const signed char *: 1, \
@@ -218,6 +221,62 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_POINTER_(value) (value)
 #endif
 #endif
+
+/*
+ * Checks the first item of a word and the number of its items. A wrong word makes the rest of the
+ * line unreadable for the compiler, so this check precedes all else: the first error of the
+ * compiler is then a sentence about the word. If a word lacks its parentheses, or is empty, the
+ * compiler does not find the macro, and prints its name.
+ *
+ * ITEMS is the least number of items. For an unknown word, ITEMS is no macro, and the number is 99.
+ * `rest` has the tokens behind the name of a type, as in (char *, name, value).
+ */
+#define POSIX_TRACE_parentheses_around_each_word_(...) \
+	POSIX_TRACE_CHECK2_(#__VA_ARGS__, POSIX_TRACE_COUNT_(__VA_ARGS__, ), T_##__VA_ARGS__, )
+#define POSIX_TRACE_CHECK2_(text, n, type, ...) \
+	POSIX_TRACE_CHECK3_(text, n, POSIX_TRACE_ITEMS_##type, 99, , )
+#define POSIX_TRACE_CHECK3_(...) POSIX_TRACE_CHECK4_(__VA_ARGS__)
+#define POSIX_TRACE_CHECK4_(text, n, e, least, rest, ...) \
+	POSIX_TRACE_ASSERT_(least != 99 && sizeof(#rest) == 1, \
+			    "(" text "): a word begins with a type such as s32 or str, or with " \
+			    "level, begin, end, key or counter"); \
+	POSIX_TRACE_ASSERT_(least == 99 || n >= least, "(" text "): an item is missing");
+#define POSIX_TRACE_ITEMS_T_u8       , 3,
+#define POSIX_TRACE_ITEMS_T_u16      , 3,
+#define POSIX_TRACE_ITEMS_T_u32      , 3,
+#define POSIX_TRACE_ITEMS_T_u64      , 3,
+#define POSIX_TRACE_ITEMS_T_s8       , 3,
+#define POSIX_TRACE_ITEMS_T_s16      , 3,
+#define POSIX_TRACE_ITEMS_T_s32      , 3,
+#define POSIX_TRACE_ITEMS_T_s64      , 3,
+#define POSIX_TRACE_ITEMS_T_x8       , 3,
+#define POSIX_TRACE_ITEMS_T_x16      , 3,
+#define POSIX_TRACE_ITEMS_T_x32      , 3,
+#define POSIX_TRACE_ITEMS_T_x64      , 3,
+#define POSIX_TRACE_ITEMS_T_char     , 3,
+#define POSIX_TRACE_ITEMS_T_ns       , 3,
+#define POSIX_TRACE_ITEMS_T_time     , 3,
+#define POSIX_TRACE_ITEMS_T_errno    , 3,
+#define POSIX_TRACE_ITEMS_T_o8       , 3,
+#define POSIX_TRACE_ITEMS_T_o16      , 3,
+#define POSIX_TRACE_ITEMS_T_o32      , 3,
+#define POSIX_TRACE_ITEMS_T_o64      , 3,
+#define POSIX_TRACE_ITEMS_T_fd       , 3,
+#define POSIX_TRACE_ITEMS_T_signal   , 3,
+#define POSIX_TRACE_ITEMS_T_wait     , 3,
+#define POSIX_TRACE_ITEMS_T_bool     , 3,
+#define POSIX_TRACE_ITEMS_T_f32      , 3,
+#define POSIX_TRACE_ITEMS_T_f64      , 3,
+#define POSIX_TRACE_ITEMS_T_ptr      , 3,
+#define POSIX_TRACE_ITEMS_T_str      , 3,
+#define POSIX_TRACE_ITEMS_T_bytes    , 4,
+#define POSIX_TRACE_ITEMS_T_array    , 5,
+#define POSIX_TRACE_ITEMS_T_level    , 2,
+#define POSIX_TRACE_ITEMS_T_begin    , 2,
+#define POSIX_TRACE_ITEMS_T_end      , 2,
+#define POSIX_TRACE_ITEMS_T_key      , 2,
+#define POSIX_TRACE_ITEMS_T_counter  , 2,
+#define POSIX_TRACE_ITEMS_T__Bool    , 3,
 
 /* The text for the names of values, which a field may have as its last item. */
 #define POSIX_TRACE_NAMES_(...) \

@@ -81,5 +81,37 @@ void wrong(int number, const char *text, double real, struct thing *thing)
 	POSIX_TRACE_EVENT_NP("event", (s32, x, number));
 #elif WRONG == 32
 	POSIX_TRACE_EVENT_NP();
+#elif WRONG == 33
+	POSIX_TRACE_EVENT_NP(event, (u8, y, 1), (int, x, number));
+#elif WRONG == 34
+	POSIX_TRACE_EVENT_NP(event, (char *, x, text));
+#elif WRONG == 35
+	POSIX_TRACE_EVENT_NP(event, (s32, number));
+#elif WRONG == 36
+	POSIX_TRACE_EVENT_NP(event, s32, x, number);
+#elif WRONG == 37
+	POSIX_TRACE_SCOPE_NP(event, (s32, x, number), );
+#elif WRONG == 38
+	POSIX_TRACE_LOG_NP(text, number);
+#elif WRONG == 39
+	__extension__ __int128 wide = number;
+
+	POSIX_TRACE_EVENT_NP(event, (s64, x, wide));
+#elif WRONG == 40
+	if (number)
+		goto behind;
+	POSIX_TRACE_SCOPE_NP(event, (s32, x, number));
+	wrong(0, text, real, thing);
+behind:
+	wrong(1, text, real, thing);
+#elif WRONG == 41
+	switch (number) {
+	case 1:
+		wrong(0, text, real, thing);
+		POSIX_TRACE_SCOPE_NP(event);
+		break;
+	default:
+		wrong(1, text, real, thing);
+	}
 #endif
 }

@@ -386,7 +386,7 @@ for compiler in "$CC" "$CXX"; do
 	test "$compiler" = "$CC" || language=c++
 	test "$compiler" = "$CC" || standard=c++11
 	wrong=0
-	while test $wrong -le 32; do
+	while test $wrong -le 41; do
 		$compiler -x $language -std=$standard -Wall -Wextra -Wpedantic -Werror \
 			-I"$include" -DWRONG=$wrong -fsyntax-only "$points/wrong.c" \
 			>"$tmp/said" 2>&1
@@ -412,6 +412,24 @@ for compiler in "$CC" "$CXX"; do
 		30) check "$compiler: too many words" grep -q 'more_than_32' "$tmp/said" ;;
 		31) check "$compiler: quotes" grep -q 'no_quotes_' "$tmp/said" ;;
 		32) check "$compiler: no name" grep -q 'an event has a name' "$tmp/said" ;;
+		esac
+		# The word is wrong, so the compiler prints several errors. The first must name it.
+		grep -m 1 'error:' "$tmp/said" >"$tmp/first"
+		case $wrong in
+		33) check "$compiler: a type of C is no type of a field" grep -q \
+			'(int, x, number): a word begins with a type such as' "$tmp/first" ;;
+		34) check "$compiler: a pointer is no type of a field" grep -q \
+			'(char \*, x, text): a word begins with a type such as' "$tmp/first" ;;
+		35) check "$compiler: a field without a value" grep -q \
+			'(s32, number): an item is missing' "$tmp/said" ;;
+		36 | 37) check "$compiler: words have parentheses (line $wrong)" grep -q \
+			'parentheses_around_each_word' "$tmp/first" ;;
+		38) check "$compiler: a format that is no literal" grep -q \
+			'the format of a message is a string literal' "$tmp/first" ;;
+		39) check "$compiler: an integer of 16 bytes" grep -q \
+			'field x: the type s64 needs an integer' "$tmp/first" ;;
+		40 | 41) check "$compiler: a jump into a scope (line $wrong)" grep -q \
+			'jump' "$tmp/first" ;;
 		esac
 		wrong=$((wrong + 1))
 	done
