@@ -14,6 +14,7 @@
  *	crashing null      calls a null function pointer, as its last instruction
  *	crashing data      calls a function pointer that points to data
  *	crashing filter    makes a system call that its seccomp filter refuses
+ *	crashing killed    the same, and the filter kills the process without a signal stop
  */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -84,13 +85,13 @@ static void end(int sig)
 	_exit(5);
 }
 
-/* Every call of getppid() gets SIGSYS. */
-static void call_refused(void)
+/* Every call of getppid() gets SIGSYS, or ends the process. */
+static void call_refused(unsigned action)
 {
 	struct sock_filter filter[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getppid, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP),
+		BPF_STMT(BPF_RET | BPF_K, action),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = { sizeof(filter) / sizeof(*filter), filter };
@@ -125,7 +126,9 @@ static void fault_as(const char *how)
 		place = (uintptr_t)&place;
 		call_there();
 	} else if (!strcmp(how, "filter")) {
-		call_refused();
+		call_refused(SECCOMP_RET_TRAP);
+	} else if (!strcmp(how, "killed")) {
+		call_refused(SECCOMP_RET_KILL_PROCESS);
 	}
 }
 

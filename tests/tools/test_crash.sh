@@ -80,6 +80,11 @@ run 0 stat "$log"
 record 134 "$crashing" abort
 crashes crash.signal signal,reason
 check "abort() is a crash that the process sent itself" has out '^"SIGABRT"	"sent by process [0-9]*"$'
+record 159 "$crashing" killed
+crashes crash.signal signal,reason
+check "a process that a filter kills has a crash, too" has out '^"SIGSYS"	"system call refused by a filter"$'
+crashes crash.thread comm,crashed
+check "its thread is recorded once" test "$(cat "$tmp/out")" = '"crashing"	true'
 record 5 "$crashing" handled
 check "a signal that a handler gets is none" test "$("$posixtrace" dump "$log" | grep -c ' crash\.')" -eq 0
 record 139 "$crashing" ignored

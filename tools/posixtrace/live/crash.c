@@ -3,9 +3,9 @@
  * crash.c - traces a program with ptrace(2) in order to examine it at a fatal signal.
  *
  * Threads are traced by PTRACE_SEIZE, which does not stop them. A traced thread stops when it gets
- * a signal, when it begins, and when it starts a thread or a process. The recorder lets it continue
- * immediately, except at a fatal signal and at stops of job control. Threads do not stop at system
- * calls. If the recorder ends, the kernel releases all threads.
+ * a signal, when it begins, when it starts a thread or a process, and when it ends. The recorder
+ * lets it continue immediately, except at a fatal signal and at stops of job control. Threads do
+ * not stop at system calls. If the recorder ends, the kernel releases all threads.
  */
 #include "live/crash.h"
 
@@ -31,11 +31,14 @@
 #define FRAMES_MAX  64   /* frames of a thread's stack that are recorded */
 #define HOLD_MS     500  /* time for all threads to stop; threads that still run are not examined */
 
+#define REFUSED "system call refused by a filter" /* the reason of SIGSYS */
+
 #ifndef PTRACE_EVENT_STOP
 # define PTRACE_EVENT_STOP 128
 #endif
 
-#define OPTIONS (PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK)
+#define OPTIONS \
+	(PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK | PTRACE_O_TRACEEXIT)
 
 /* ------------------------------------------------------------------ the traced threads */
 
@@ -206,19 +209,26 @@ static const char *reason_of(const siginfo_t *info, char text[ENDED_TEXT])
 		return info->si_code == ILL_ILLOPN || info->si_code == ILL_ILLOPC ?
 			       "illegal instruction" : "";
 	case SIGSYS:
-		return "system call refused by a filter";
+		return REFUSED;
 	}
 	return "";
 }
 
-/* Records the signal as the kernel describes it to the tracer. */
+/*
+ * Records the signal as the kernel describes it to the tracer. If the kernel has ended the thread
+ * without a stop for the signal, it describes only the stop at the end, which has another number.
+ */
 static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, int sig, size_t threads)
 {
 	struct packet packet = { .len = 0 };
 	char name[ENDED_TEXT], reason[ENDED_TEXT];
 	siginfo_t info = { .si_signo = sig };
+	const bool is_described = !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
+				  info.si_signo == sig &&
+				  info.si_code >> 8 != PTRACE_EVENT_EXIT;
 
-	ptrace(PTRACE_GETSIGINFO, tid, NULL, &info);
+	if (!is_described)
+		info = (siginfo_t){ .si_signo = sig };
 	ended_signal(name, sig);
 	pack_number(&packet, pid);
 	pack_number(&packet, tid);
@@ -226,7 +236,8 @@ static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, int sig,
 	pack_number(&packet, info.si_code);
 	/* A signal that a process sent has no address. */
 	pack_word(&packet, info.si_code > 0 ? (uintptr_t)info.si_addr : 0);
-	pack_text(&packet, reason_of(&info, reason));
+	pack_text(&packet, is_described ? reason_of(&info, reason) :
+			   sig == SIGSYS ? REFUSED : "");
 	pack_number(&packet, (long long)threads);
 	crash_put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
 }
@@ -393,15 +404,9 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 		release_thread(crash, tids[i]);
 }
 
-/*
- * Returns true if the signal ends the process as a crash. The signal of a fault is fatal even if
- * the process ignores or blocks it: the kernel restores the default action before it stops the
- * thread, so the status file already shows the default action.
- */
-static bool is_fatal(pid_t tid, int sig)
+/* Returns true if the default action of a signal is "core": the signal of a crash. */
+static bool is_core(int sig)
 {
-	unsigned long long caught = ~0ull, ignored = ~0ull;
-
 	switch (sig) {
 	case SIGQUIT:
 	case SIGILL:
@@ -413,28 +418,64 @@ static bool is_fatal(pid_t tid, int sig)
 	case SIGXCPU:
 	case SIGXFSZ:
 	case SIGSYS:
-		return read_status(tid, "SigCgt:", 16, &caught) &&
-		       read_status(tid, "SigIgn:", 16, &ignored) &&
-		       !((caught | ignored) >> (sig - 1) & 1);
+		return true;
 	}
 	return false;
 }
 
 /*
- * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
- * PTRACE_CONT. Until an examined process is dead, its other threads may get fatal signals, too.
- * These signals do not cause another examination.
+ * Returns true if the signal ends the process as a crash. The signal of a fault is fatal even if
+ * the process ignores or blocks it: the kernel restores the default action before it stops the
+ * thread, so the status file already shows the default action.
  */
-static void deliver_signal(struct crash *crash, pid_t tid, int sig)
+static bool is_fatal(pid_t tid, int sig)
+{
+	unsigned long long caught = ~0ull, ignored = ~0ull;
+
+	return is_core(sig) && read_status(tid, "SigCgt:", 16, &caught) &&
+	       read_status(tid, "SigIgn:", 16, &ignored) &&
+	       !((caught | ignored) >> (sig - 1) & 1);
+}
+
+/*
+ * Examines the process of a stopped thread, which a signal ends. Until an examined process is dead,
+ * its other threads may get fatal signals, too, and all of them stop at their end. These stops do
+ * not cause another examination.
+ */
+static void examine_once(struct crash *crash, pid_t tid, int sig)
 {
 	unsigned long long pid = (unsigned long long)tid;
 
-	if (is_fatal(tid, sig) && read_status(tid, "Tgid:", 10, &pid) &&
-	    crash->examined != (pid_t)pid) {
-		crash->examined = (pid_t)pid;
-		crash_examine(crash, (pid_t)pid, tid, sig);
-	}
+	if (!read_status(tid, "Tgid:", 10, &pid) || crash->examined == (pid_t)pid)
+		return;
+	crash->examined = (pid_t)pid;
+	crash_examine(crash, (pid_t)pid, tid, sig);
+}
+
+/*
+ * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
+ * PTRACE_CONT.
+ */
+static void deliver_signal(struct crash *crash, pid_t tid, int sig)
+{
+	if (is_fatal(tid, sig))
+		examine_once(crash, tid, sig);
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
+}
+
+/*
+ * Handles the stop of a thread that ends. The kernel ends some threads without a stop for the
+ * signal: those whose system call a filter refuses with SECCOMP_RET_KILL_PROCESS or _THREAD. Such a
+ * thread still has its registers and its stack.
+ */
+static void end_thread(struct crash *crash, pid_t tid)
+{
+	unsigned long status = 0;
+
+	if (!ptrace(PTRACE_GETEVENTMSG, tid, NULL, &status) && WIFSIGNALED((int)status) &&
+	    is_core(WTERMSIG((int)status)))
+		examine_once(crash, tid, WTERMSIG((int)status));
+	ptrace(PTRACE_CONT, tid, NULL, NULL);
 }
 
 bool crash_status(struct crash *crash, pid_t tid, int status)
@@ -456,6 +497,8 @@ bool crash_status(struct crash *crash, pid_t tid, int status)
 	sig = WSTOPSIG(status);
 	if (!event)
 		deliver_signal(crash, tid, sig);
+	else if (event == PTRACE_EVENT_EXIT)
+		end_thread(crash, tid);
 	else if (event == PTRACE_EVENT_STOP && sig != SIGTRAP)
 		/*
 		 * Job control has stopped the thread. PTRACE_LISTEN keeps it stopped until SIGCONT.
