@@ -309,18 +309,35 @@ static void remove_oldest(struct rotation *rotation)
 	memmove(log, log + 1, rotation->logs * sizeof(*log));
 }
 
-/* Returns the bytes of all logs that exist, with the present log. */
-static uint64_t total_bytes(const struct rotation *rotation)
+/*
+ * Returns the bytes of all noted logs, with the present log. A log that others have removed or
+ * changed counts with its former size, so the result is never too small.
+ */
+static uint64_t noted_bytes(const struct rotation *rotation)
 {
 	struct stat st;
 	uint64_t bytes = fstat(rotation->file->fd, &st) ? 0 : (uint64_t)st.st_size;
 
 	for (size_t i = 0; i < rotation->logs; i++)
-		if (is_unchanged(&rotation->log[i]))
-			bytes += (uint64_t)rotation->log[i].st.st_size;
+		bytes += (uint64_t)rotation->log[i].st.st_size;
 	return bytes;
 }
 
+/* Forgets the logs that others have removed, moved or changed. The noted bytes are exact then. */
+static void forget_changed(struct rotation *rotation)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rotation->logs; i++) {
+		if (is_unchanged(&rotation->log[i]))
+			rotation->log[kept++] = rotation->log[i];
+		else
+			free(rotation->log[i].path);
+	}
+	rotation->logs = kept;
+}
+
+/* The files of the logs are examined only if their noted sizes exceed the limit. */
 static void remove_old(struct rotation *rotation, int64_t now_ns)
 {
 	const struct rotation_plan *plan = &rotation->plan->rotate;
@@ -328,7 +345,10 @@ static void remove_old(struct rotation *rotation, int64_t now_ns)
 	while (rotation->logs && plan->keep_ns &&
 	       now_ns - rotation->log[0].closed_ns >= plan->keep_ns)
 		remove_oldest(rotation);
-	while (rotation->logs && plan->keep_bytes && total_bytes(rotation) > plan->keep_bytes)
+	if (!plan->keep_bytes || noted_bytes(rotation) <= plan->keep_bytes)
+		return;
+	forget_changed(rotation);
+	while (rotation->logs && noted_bytes(rotation) > plan->keep_bytes)
 		remove_oldest(rotation);
 }
 
@@ -363,7 +383,8 @@ int rotation_add(struct rotation *rotation, struct capture_result *result)
 		return TOOL_OK;
 	remove_old(rotation, until_now_ns());
 	capture_add(result, &rotation->sum);
-	result->bytes = total_bytes(rotation);
+	forget_changed(rotation);
+	result->bytes = noted_bytes(rotation);
 	result->logs = rotation->written;
 	result->removed = rotation->removed;
 	result->removed_events = rotation->removed_events;
