@@ -174,7 +174,7 @@ if test -n "$browser"; then
 	in_browser "$tmp/many.html" 'posixtrace.rows.map(row => [row.time.length, row.begin.length, row.begin.every((at, i) => i ? at >= row.begin[i - 1] : true), row.time.every((at, i) => i ? at > row.time[i - 1] : true)])'
 	check "points and spans are sorted" answers '[[50000,50000,true,true],[50000,50000,true,true],[50000,50000,true,true]]'
 	in_browser "$tmp/many.html" '(all => [all.reduce((sum, took) => sum + took, 0), Math.max(...posixtrace.rows.map(row => row.begin.reduce((last, at, i) => Math.max(last, at + row.took[i]), 0)))])(posixtrace.inRange(0, posixtrace.meta.length_ns).took[0])'
-	check "no point and no span is missing" answers "[$(awk 'BEGIN { for (i = 0; i < 150000; i++) s += i * 7919 % 900000; printf "%d", s }'),$(grep -o '"length_ns":[0-9]*' "$tmp/many.html" | head -1 | cut -d: -f2)]"
+	check "no point and no span is missing" answers "[$(awk 'BEGIN { for (i = 0; i < 150000; i++) s += i * 7919 % 900000; printf "%.0f", s }'),$(grep -o '"length_ns":[0-9]*' "$tmp/many.html" | head -1 | cut -d: -f2)]"
 	run 0 html --items 100 "$tmp/log" -o "$tmp/few.html"
 	in_browser "$tmp/few.html" '[posixtrace.meta.has_points, posixtrace.rows.reduce((sum, row) => sum + row.begin.length, 0) <= 100, posixtrace.inRange(0, posixtrace.meta.length_ns).total]'
 	check "with less room events are counted" answers "[false,true,$events]"
