@@ -295,6 +295,27 @@ check "the follower ends with the log" test $? -eq 0
 check "the rest of the log is shipped" is_whole "$long"
 check "the summary was replaced" has result '^streams_rows 1 whole$'
 
+# --every: a follower with pauses of an hour has sent half of a log. The other half does not arrive
+# while another follower ships a log that grows too.
+rm -rf "$tmp/state"
+head -c $((bytes / 2)) "$tmp/long.log" >"$tmp/grown.log"
+head -c $((bytes / 2)) "$tmp/long.log" >"$tmp/other.log"
+serve
+"$posixtrace" ship --state "$tmp/state" --to "$url" --follow --every 1h "$tmp/grown.log" >"$tmp/rare" 2>&1 &
+rare=$!
+until grep -q shipped "$tmp/rare"; do kill -0 "$rare" || break; sleep 0.05; done
+tail -c +$((bytes / 2 + 1)) "$tmp/long.log" >>"$tmp/grown.log"
+"$posixtrace" ship --state "$tmp/state" --to "$url" --host other --follow "$tmp/other.log" >"$tmp/often" 2>&1 &
+often=$!
+until grep -q shipped "$tmp/often"; do kill -0 "$often" || break; sleep 0.05; done
+tail -c +$((bytes / 2 + 1)) "$tmp/long.log" >>"$tmp/other.log"
+wait "$often"
+check "a follower without --every ships the rest of a log" test $? -eq 0
+check "a follower with --every 1h sends nothing for an hour" test "$(grep -c shipped "$tmp/rare")" -eq 1
+kill "$rare"
+wait "$rare"
+check "a signal ends the pause of --every" test $? -eq 0
+
 # A folder: its logs and no other files.
 rm -rf "$tmp/state"
 mkdir "$tmp/folder"

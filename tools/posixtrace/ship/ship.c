@@ -47,6 +47,8 @@ static struct {
 	struct collector collector;
 	bool is_to_collector;
 	int64_t give_up_ns, timeout_ns;
+	/* the least pause of --follow between two rounds; 0: --every was not given */
+	int64_t every_ns;
 	bool is_replicated, follows, prints_schema;
 	struct spool spool;
 	unsigned seen;           /* a bit for each option that was given: BIT_OF() */
@@ -386,14 +388,18 @@ static void forget_removed(struct candidates *list)
 /*
  * Returns the pause before the next round. A round reads growing logs from their beginning, so a
  * pause is ten times the processor time of the round, within limits. The time of a round itself
- * does not count, because it includes the time during which the server was absent.
+ * does not count, because it includes the time during which the server was absent. Each round sends
+ * an INSERT for each log that has grown, and a part of a table costs the server much more than a
+ * row. So --every makes the pause longer, also beyond the upper limit.
  */
 static int64_t pause_after(int64_t used_ns)
 {
-	const int64_t pause_ns = 10 * used_ns;
+	const int64_t least_ns = given.every_ns ? given.every_ns : PAUSE_LEAST_NS;
+	int64_t pause_ns = 10 * used_ns;
 
-	return pause_ns < PAUSE_LEAST_NS ? PAUSE_LEAST_NS :
-	       pause_ns > PAUSE_MOST_NS ? PAUSE_MOST_NS : pause_ns;
+	if (pause_ns > PAUSE_MOST_NS)
+		pause_ns = PAUSE_MOST_NS;
+	return pause_ns < least_ns ? least_ns : pause_ns;
 }
 
 /* Returns the processor time of this process. */
@@ -417,11 +423,10 @@ static void limit_spool(void)
 }
 
 /*
- * With --follow, ships all logs again and again: once a second, or less often if this needs much
- * processor time. A signal or a failure ends the loop. The loop also ends when all logs are
- * complete and there are as many logs as operands. It continues if a folder has or had several
- * logs, or has an account, since this folder may get more logs. The output of each round is written
- * at its end.
+ * With --follow, ships all logs again and again, with the pauses of pause_after(). A signal or a
+ * failure ends the loop. The loop also ends when all logs are complete and there are as many logs
+ * as operands. It continues if a folder has or had several logs, or has an account, since this
+ * folder may get more logs. The output of each round is written at its end.
  */
 static int follow_all(struct candidates *list, struct link *link, char **operand, int operands)
 {
@@ -572,11 +577,13 @@ enum {
 	OPT_KEEP,
 	OPT_SPOOL,
 	OPT_GZIP,
+	OPT_EVERY,
 };
 
 /* The options that are valid for each target. */
 #define BIT_OF(option)    (1u << ((option) - OPT_TO))
-#define FOR_FOLDER        (BIT_OF(OPT_TO) | BIT_OF(OPT_FOLLOW) | BIT_OF(OPT_HOST))
+#define FOR_FOLDER        (BIT_OF(OPT_TO) | BIT_OF(OPT_FOLLOW) | BIT_OF(OPT_EVERY) | \
+			   BIT_OF(OPT_HOST))
 #define FOR_COLLECTOR     (FOR_FOLDER | BIT_OF(OPT_STATE) | BIT_OF(OPT_GIVE_UP) | \
 			   BIT_OF(OPT_TIMEOUT) | BIT_OF(OPT_DRY_RUN) | FOR_COLLECTOR_ONLY)
 #define FOR_COLLECTOR_ONLY (BIT_OF(OPT_HEADER) | BIT_OF(OPT_GZIP))
@@ -586,6 +593,8 @@ static const struct option_row option_rows[] = {
 		"several hosts with commas between them are replicas; or parquet:DIR, a folder; or "
 		"otlp://HOST[:PORT][/PATH], a collector of OpenTelemetry" },
 	{ "follow", OPT_FOLLOW, NULL, "continue while logs grow, and with new logs of a folder" },
+	{ "every", OPT_EVERY, "TIME",
+		"the pause of --follow; longer pauses cost the server less; the default is 1s" },
 	{ "state", OPT_STATE, "DIR",
 		"where the positions are kept; the default is ~/.local/state/posixtrace/ship",
 		OPTION_FOLDER },
@@ -627,6 +636,8 @@ static bool ship_option(int option)
 		return false;
 	case OPT_FOLLOW:
 		return given.follows = true;
+	case OPT_EVERY:
+		return quantity_span("--every", optarg, &given.every_ns);
 	case OPT_STATE:
 		given.options.folder = optarg;
 		if (*optarg)
@@ -679,13 +690,16 @@ static bool is_possible(int operands)
 	else if (!given.prints_schema && !operands)
 		say("ship: the name of a log or folder is missing");
 	else if (given.root && given.seen & ~FOR_FOLDER)
-		say("ship: --to parquet:DIR permits only the options --follow and --host");
+		say("ship: --to parquet:DIR permits only the options --follow, --every "
+		    "and --host");
 	else if (given.is_to_collector && given.seen & ~FOR_COLLECTOR)
 		say("ship: --replicated, --batch, --keep, --spool, --no-symbols and --schema have "
 		    "no meaning for a collector");
 	else if (!given.is_to_collector && given.seen & FOR_COLLECTOR_ONLY)
 		say("ship: %s is for a collector: --to otlp://HOST",
 		    given.seen & BIT_OF(OPT_GZIP) ? "--gzip" : "--header");
+	else if (given.every_ns && !given.follows)
+		say("ship: --every has no meaning without --follow");
 	else if (given.options.is_dry && given.follows)
 		say("ship: --dry-run and --follow cannot be combined");
 	else if (given.options.is_dry && given.spool.bytes)
