@@ -12,11 +12,19 @@
 #	DISK      bytes of the second replica's file system in memory, such as 8g; without it, the space
 #	          for all events and their merges
 #	SEED      of the kills
+#	BATCH     the most events in one INSERT, 5000 without it
+#	RATE      events a second of each host; without it, the shippers send as fast as they can. With
+#	          it nothing is killed: the log of each host grows for SECONDS_ seconds, and ship
+#	          --follow --every EVERY ships it. The test prints how far the database was behind.
+#	EVERY     seconds, 30 without it
 #
+# The rate of a replica is that of all events and all processor time of its server: INSERTs, parts
+# from the other replica, merges, starts after kills, but not the queries of this test at the end.
 # The limits of time at the end grow with the number of rows.
 . "${0%/*}/../tools/lib.sh"
 
-: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}"
+: "${HOSTS:=20}" "${SECONDS_:=60}" "${EVENTS:=20000}" "${SHIPPERS:=4}" "${SEED:=$$}" "${BATCH:=5000}" "${RATE:=0}" "${EVERY:=30}"
+test "$RATE" -eq 0 || EVENTS=$((RATE * SECONDS_))
 # The recorded log has up to 40000 events; an event and its merges need 64 bytes.
 : "${DISK:=$((HOSTS * (EVENTS + 40000) * 64 + (1 << 30)))}"
 "$posixtrace" ship --help >/dev/null 2>&1 || skip "built without libcurl"
@@ -25,11 +33,16 @@ mkdir "$servers" "$tmp/state" "$tmp/done"
 . "${0%/*}/servers.sh"
 has_clickhouse && has_zookeeper || skip "clickhouse-server and zookeeperd are needed"
 
+# shippers: the processes of this test that ship.
+shippers() { pgrep -f "ship --host host[0-9]* --state $tmp/state" || true; }
+
 workers=
+feeder=
 disk=
 end_fleet() {
+	is_script || return
 	touch "$tmp/stop"
-	for worker in $workers; do kill "$worker" 2>/dev/null; done
+	for worker in $workers $feeder $(shippers); do kill "$worker" 2>/dev/null; done
 	stop_servers
 	wait 2>/dev/null
 	test -z "$disk" || umount "$disk" 2>/dev/null
@@ -53,11 +66,16 @@ url=clickhouse://127.0.0.1:$(http_of 1),127.0.0.1:$(http_of 2)/fleet
 "$make_log" plain "$tmp/made.ptl" "$EVENTS" >/dev/null || exit 99
 POSIXTRACE_PRELOAD=$(cd "${top_builddir:-..}/lib/.libs" && pwd)/libposixtrace-preload.so
 export POSIXTRACE_PRELOAD
-"$posixtrace" record -q -o "$tmp/real.ptl" -- ls -lR /usr/include >/dev/null 2>&1 || rm -f "$tmp/real.ptl"
+test "$RATE" -gt 0 || "$posixtrace" record -q -o "$tmp/real.ptl" -- ls -lR /usr/include >/dev/null 2>&1 || rm -f "$tmp/real.ptl"
 logs=$(ls "$tmp"/*.ptl)
 # shellcheck disable=SC2086 # a list of words
 events=$("$posixtrace" query --csv $logs 'select sum(count) from stored' | sed 1d)
-echo "$HOSTS hosts with $events events each, $SECONDS_ s of kills, seed $SEED"
+echo "$HOSTS hosts with $events events each, $SECONDS_ s of $(test "$RATE" -gt 0 && echo growth || echo "kills, seed $SEED")"
+
+# note_used N: adds the processor time of a replica that ends now.
+note_used() {
+	awk '{ print $14 + $15 }' "/proc/$(cat "$servers/clickhouse-$1/pid")/stat" >>"$tmp/used.$1" 2>/dev/null
+}
 
 # Each worker ships the logs of its hosts, one after the other, until each is complete.
 work() {
@@ -65,7 +83,7 @@ work() {
 	while test "$host" -le "$HOSTS" && test ! -e "$tmp/stop"; do
 		# shellcheck disable=SC2086 # a list of words
 		until "$posixtrace" ship --host "host$host" --state "$tmp/state" --to "$url" --replicated \
-			--batch 5000 --timeout 10 --give-up 20 $logs >"$tmp/ship.$1" 2>>"$tmp/ship.err" &&
+			--batch "$BATCH" --timeout 10 --give-up 20 $logs >"$tmp/ship.$1" 2>>"$tmp/ship.err" &&
 			touch "$tmp/done/$host"; do
 			test ! -e "$tmp/stop" || return
 			sleep 0.2
@@ -73,18 +91,45 @@ work() {
 		host=$((host + SHIPPERS))
 	done
 }
-began=$(date +%s.%N)
-for worker in $(seq "$SHIPPERS"); do
-	work "$worker" &
-	workers="$workers $!"
-done
 
-# shippers: the processes of this test that ship.
-shippers() { pgrep -f "ship --host host[0-9]* --state $tmp/state" || true; }
+# follow: one shipper for each host, like the agents of a fleet. They start spread over EVERY seconds,
+# since hosts do not start together.
+follow() {
+	mkdir "$tmp/grown"
+	python3 "${0%/*}/grow.py" "$logs" "$tmp/grown" "$HOSTS" "$SECONDS_" &
+	feeder=$!
+	until test -e "$tmp/grown/$HOSTS.ptl"; do sleep 0.1; done
+	for host in $(seq "$HOSTS"); do
+		"$posixtrace" ship --host "host$host" --state "$tmp/state" --to "$url" --replicated --follow \
+			--every "${EVERY}s" --batch "$BATCH" --timeout 60 "$tmp/grown/$host.ptl" \
+			>/dev/null 2>>"$tmp/ship.err" && touch "$tmp/done/$host" &
+		workers="$workers $!"
+		sleep "$(echo "$EVERY $HOSTS" | awk '{ printf "%.3f", $1 / $2 }')"
+	done
+	behind=0
+	while kill -0 $feeder 2>/dev/null; do
+		sleep 5
+		fed=$(awk -v now="$(date +%s.%N)" -v all="$SECONDS_" -v n="$((HOSTS * EVENTS))" '{
+			t = now - $1; printf "%d", n * (t > all ? all : t) / all }' "$tmp/grown/began")
+		rows=$(ask 1 "SELECT sum(rows) FROM system.parts WHERE active AND database = 'fleet' AND table = 'events_rows'")
+		behind=$((fed - rows > behind ? fed - rows : behind))
+	done
+	grown=$(date +%s.%N)
+	echo "while the logs grew, the first replica lacked $behind events at most, those of $((behind / HOSTS / RATE)) s"
+}
+began=$(date +%s.%N)
+if test "$RATE" -gt 0; then
+	follow
+else
+	for worker in $(seq "$SHIPPERS"); do
+		work "$worker" &
+		workers="$workers $!"
+	done
+fi
 
 # Kills until the time is over: every second or so one of six.
 kills=0
-end=$(($(date +%s) + SECONDS_))
+end=$(($(date +%s) + (RATE > 0 ? 0 : SECONDS_)))
 random=$SEED
 next_random() { random=$(((random * 1103515245 + 12345) % 2147483648)); }
 while test "$(date +%s)" -lt "$end"; do
@@ -98,6 +143,7 @@ while test "$(date +%s)" -lt "$end"; do
 	2 | 3)
 		next_random
 		number=$((random / 65536 % 2 + 1))
+		note_used $number
 		kill_server clickhouse-$number
 		kills=$((kills + 1))
 		sleep 0.$((random / 1024 % 10))
@@ -133,6 +179,8 @@ done
 for worker in $workers; do wait "$worker"; done
 workers=
 ended=$(date +%s.%N)
+test "$RATE" -eq 0 || echo "the last event was shipped $(echo "$grown $ended" |
+	awk '{ printf "%.0f", $2 - $1 }') s after the logs had ended"
 check "all hosts are complete" test "$(ls "$tmp/done" | wc -l)" -eq "$HOSTS"
 
 # The replicas are equal when neither has work to do and both have the same parts.
@@ -169,6 +217,12 @@ until are_equal || test $looks -ge "${LOOKS:-$((300 + HOSTS * events / 500000))}
 done
 equal_or_report() { are_equal || { report_difference; return 1; }; }
 check "the replicas have equal parts and no work" equal_or_report
+for number in 1 2; do
+	note_used $number
+	awk -v events=$((HOSTS * events)) -v hz="$(getconf CLK_TCK)" -v number=$number '{ used += $1 / hz } END {
+		printf "replica %d: %.1f s of processor time, %.0f events for each second\n", number, used,
+			events / used }' "$tmp/used.$number"
+done
 
 # The events of a log have the numbers 0, 1, 2 ... A set of all numbers would need gigabytes, so 64 of them
 # are one row here: c events, and a word m with a bit for each. If each is there once, the bits are the c
