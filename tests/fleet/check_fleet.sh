@@ -36,13 +36,19 @@ has_clickhouse && has_zookeeper || skip "clickhouse-server and zookeeperd are ne
 # shippers: the processes of this test that ship.
 shippers() { pgrep -f "ship --host host[0-9]* --state $tmp/state" || true; }
 
+# is_child PID: a process that has ended may have left its number to a process of another program.
+is_child() { test "$(ps -o ppid= -p "$1" 2>/dev/null | tr -d ' ')" = $$; }
+
 workers=
 feeder=
 disk=
 end_fleet() {
 	is_script || return
 	touch "$tmp/stop"
-	for worker in $workers $feeder $(shippers); do kill "$worker" 2>/dev/null; done
+	for worker in $workers $feeder; do
+		is_child "$worker" && kill "$worker" 2>/dev/null
+	done
+	for worker in $(shippers); do kill "$worker" 2>/dev/null; done
 	stop_servers
 	wait 2>/dev/null
 	test -z "$disk" || umount "$disk" 2>/dev/null
@@ -92,13 +98,14 @@ work() {
 	done
 }
 
-# follow: one shipper for each host, like the agents of a fleet. They start spread over EVERY seconds,
-# since hosts do not start together.
+# follow: one shipper for each host, like the agents of a fleet. Logs and shippers begin spread over
+# EVERY seconds, since hosts do not start together. A block of a log has 2048 events, and a reader
+# sees them when the block is complete. This wait counts as a time that the database is behind.
 follow() {
 	mkdir "$tmp/grown"
-	python3 "${0%/*}/grow.py" "$logs" "$tmp/grown" "$HOSTS" "$SECONDS_" &
+	python3 "${0%/*}/grow.py" "$logs" "$tmp/grown" "$HOSTS" "$SECONDS_" "$EVERY" &
 	feeder=$!
-	until test -e "$tmp/grown/$HOSTS.ptl"; do sleep 0.1; done
+	until test -e "$tmp/grown/fed"; do sleep 0.1; done
 	for host in $(seq "$HOSTS"); do
 		"$posixtrace" ship --host "host$host" --state "$tmp/state" --to "$url" --replicated --follow \
 			--every "${EVERY}s" --batch "$BATCH" --timeout 60 "$tmp/grown/$host.ptl" \
@@ -106,16 +113,16 @@ follow() {
 		workers="$workers $!"
 		sleep "$(echo "$EVERY $HOSTS" | awk '{ printf "%.3f", $1 / $2 }')"
 	done
+	# Only now does each host have a shipper.
 	behind=0
 	while kill -0 $feeder 2>/dev/null; do
 		sleep 5
-		fed=$(awk -v now="$(date +%s.%N)" -v all="$SECONDS_" -v n="$((HOSTS * EVENTS))" '{
-			t = now - $1; printf "%d", n * (t > all ? all : t) / all }' "$tmp/grown/began")
+		fed=$(awk -v n="$((HOSTS * EVENTS))" '{ printf "%d", n * $1 }' "$tmp/grown/fed")
 		rows=$(ask 1 "SELECT sum(rows) FROM system.parts WHERE active AND database = 'fleet' AND table = 'events_rows'")
-		behind=$((fed - rows > behind ? fed - rows : behind))
+		behind=$((fed - ${rows:-0} > behind ? fed - ${rows:-0} : behind))
 	done
 	grown=$(date +%s.%N)
-	echo "while the logs grew, the first replica lacked $behind events at most, those of $((behind / HOSTS / RATE)) s"
+	echo "while the logs grew, the first replica lacked $behind events at most, $((behind / HOSTS / RATE)) s of each host"
 }
 began=$(date +%s.%N)
 if test "$RATE" -gt 0; then
