@@ -110,7 +110,7 @@ check "a file is no folder" has err '/demo.ptl: Not a directory'
 run 2 ship --to parquet: "$tmp/big.ptl"
 check "the folder is missing" has err 'the name of a folder is missing'
 run 2 ship --to "parquet:$tmp/lake" --batch 5 "$tmp/big.ptl"
-check "options of a database are refused" has err 'permits only the options --follow and --host'
+check "options of a database are refused" has err 'permits only the options --follow, --every and --host'
 run 0 ship --follow --to "parquet:$tmp/followed" "$tmp/logs/demo.ptl"
 check "--follow ends with a complete log" test -d "$tmp/followed/ledger"
 
