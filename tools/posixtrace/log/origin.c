@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "log/logfile.h"
@@ -45,16 +46,16 @@ bool origin_is_same(const struct origin *a, const struct origin *b)
 static bool read_file(const char *path, struct origin *origin)
 {
 	static const unsigned char none[16];
+	/* O_NONBLOCK: the path may name a FIFO without a writer. */
+	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat file;
 	trace_id_t trid;
-	int fd;
 
 	memset(origin, 0, sizeof(*origin));
-	if (!logfile_is_log(path))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	if (!posix_trace_open_np(fd, LOGFILE_REOPEN, &trid)) {
+	if (!fstat(fd, &file) && S_ISREG(file.st_mode) &&
+	    !posix_trace_open_np(fd, LOGFILE_REOPEN, &trid)) {
 		origin_read(origin, trid);
 		posix_trace_close(trid);
 	}

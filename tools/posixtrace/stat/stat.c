@@ -131,6 +131,11 @@ static int read_log(struct stat_report *report, struct logfile *log)
 	return TOOL_OK;
 }
 
+static void say_damaged(const char *path)
+{
+	say("%s: damaged or not complete; 'posixtrace verify' says where", path);
+}
+
 /* Prints a report and returns the exit status. */
 static int print_report(const struct stat_report *report)
 {
@@ -143,8 +148,7 @@ static int print_report(const struct stat_report *report)
 	if (report->is_damaged) {
 		/* The logs of a recording have said this already. */
 		if (report->paths == 1)
-			say("%s: damaged or not complete; 'posixtrace verify' says where",
-			    report->log->path);
+			say_damaged(report->log->path);
 		status = TOOL_DAMAGED;
 	}
 	/* Calls that the shim did not trace are losses for the user, too. */
@@ -174,9 +178,7 @@ static int stat_log(const char *path)
 	return status;
 }
 
-/*
- * Adds an earlier log of the recording to the report. 'whole' is the copy of the last log.
- */
+/* Adds an earlier log of the recording to the report. 'whole' is the copy of the last log. */
 static int add_log(struct stat_report *report, struct logfile *whole, const char *path)
 {
 	struct stat_report other = { .paths = 1 };
@@ -200,7 +202,7 @@ static int add_log(struct stat_report *report, struct logfile *whole, const char
 		equation_add(&report->unknown, &other.unknown);
 		report->is_damaged |= other.is_damaged;
 		if (other.is_damaged)
-			say("%s: damaged or not complete; 'posixtrace verify' says where", path);
+			say_damaged(path);
 		report->status.posix_stream_overrun_status |=
 			other.status.posix_stream_overrun_status;
 		report->status.posix_log_overrun_status |= other.status.posix_log_overrun_status;
@@ -235,8 +237,7 @@ static int stat_recording(const char *const *path, size_t paths)
 		whole = log;
 		report.log = &whole;
 		if (report.is_damaged)
-			say("%s: damaged or not complete; 'posixtrace verify' says where",
-			    log.path);
+			say_damaged(log.path);
 		for (size_t i = paths - 1; !status && i-- > 0;)
 			status = add_log(&report, &whole, path[i]);
 		if (!status)

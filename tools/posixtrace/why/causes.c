@@ -587,8 +587,8 @@ static bool is_client_read(const struct call *call)
 /*
  * A call on a descriptor with a known path waits for the file, and so does a call that is possible
  * only on files. Another call on a descriptor without a path waits for the other end of a pipe,
- * socket or terminal. A poll that reached its time limit
- * has waited for the time only and is a sleep, unless the program waits for an answer.
+ * socket or terminal. A poll that reached its time limit has waited for the time only and is a
+ * sleep, unless the program waits for an answer.
  */
 static enum why_kind kind_of(const struct call *call, const struct answer *request,
 			     const struct call *through)
