@@ -145,7 +145,7 @@ while test "$(date +%s)" -lt "$end"; do
 	0 | 1)
 		next_random
 		victim=$(shippers | sed -n "$((random / 65536 % SHIPPERS + 1))p")
-		test -z "$victim" || kill -9 "$victim" 2>/dev/null && kills=$((kills + 1))
+		if test -n "$victim" && kill -9 "$victim" 2>/dev/null; then kills=$((kills + 1)); fi
 		;;
 	2 | 3)
 		next_random
@@ -171,7 +171,7 @@ while test "$(date +%s)" -lt "$end"; do
 		kill -0 "$(cat "$servers/clickhouse-$number/pid")" 2>/dev/null || start_clickhouse $number
 	done
 done
-echo "$kills kills, $(ls "$tmp/done" | wc -l) hosts complete then"
+test "$RATE" -gt 0 || echo "$kills kills, $(ls "$tmp/done" | wc -l) hosts complete then"
 # A server that starts while ZooKeeper is away or the disk is full ends; an init system would start
 # it again, as this does.
 for number in 1 2; do
@@ -265,6 +265,6 @@ for number in 1 2; do
 	bytes=$(ask $number "SELECT sum(bytes) FROM system.parts WHERE active AND database = 'fleet' AND table = 'events_rows'")
 	echo "replica $number: $bytes bytes of events_rows at rest"
 done
-echo "$began $ended" | awk -v events=$((HOSTS * events)) '{
-	printf "%d events in %.1f s with kills, %.0f events/s\n", events, $2 - $1, events / ($2 - $1) }'
+echo "$began $ended" | awk -v events=$((HOSTS * events)) -v kills=$kills '{
+	printf "%d events in %.1f s with %d kills, %.0f events/s\n", events, $2 - $1, kills, events / ($2 - $1) }'
 finish

@@ -6,6 +6,12 @@ of rows meets the next FAULT; without further ones it succeeds:
 
     500         an error, nothing stored
     500-stored  an error, but the rows are stored
+    252         the server has too many parts, nothing stored
+    252-stored  the same, but the rows are stored, as with a materialized view behind the table
+    252-gone    the same, but the next INSERT of rows is confirmed and ignored, as a replicated table
+                does with a block that it has had
+    202         the server has too many requests, nothing stored
+    429, 503    a proxy answers in place of the server, nothing stored
     cut         the connection ends without an answer, nothing stored
     cut-stored  the same, but the rows are stored
     half        the connection ends after a half of the request was read
@@ -41,7 +47,8 @@ or one of these, which also may meet a SELECT; none of the rows are stored:
     not-http    the answer is not HTTP
 
 With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE_REFUSE a statement
-that begins with this text. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
+that begins with this text. With FAKE_STALE it refuses to make the tables of this name until RESULT.restarted exists, because a
+file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
 replicated ones, of plain ones, and of views per minute.
 
@@ -95,6 +102,13 @@ tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down, is_gone = [], [], [], []
 lock = threading.Lock()
 marks = itertools.count(1000)
+ignored = []
+OVERLOADS = {
+    "252": (500, b"Code: 252, e.displayText() = DB::Exception: Too many parts (301)\n"),
+    "202": (500, b"Code: 202. DB::Exception: Too many simultaneous queries\n"),
+    "429": (429, b"<html>slow down</html>\n"),
+    "503": (503, b"<html>Service Unavailable</html>\n"),
+}
 GHOSTS = b"{replica}", b"{replica}_2"
 database = sqlite3.connect(":memory:", check_same_thread=False)
 kinds = {}  # by table: the kinds of its columns
@@ -466,6 +480,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif fault == "500-stored":
             store(table, data)
             self.reply(500, b"Code: 999. DB::Exception: Session expired\n")
+        elif fault.split("-")[0] in OVERLOADS:
+            if fault.endswith("-stored"):
+                store(table, data)
+            elif fault.endswith("-gone"):
+                ignored.append(True)
+            self.reply(*OVERLOADS[fault.split("-")[0]])
         elif fault in ("cut", "half"):
             self.close_connection = True
         elif fault == "cut-stored":
@@ -582,7 +602,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 if is_gone:
                     self.no_table(table[1].encode())
                     return
-                store(table[1], data)
+                if not ignored:
+                    store(table[1], data)
+                ignored.clear()
                 body = b""
             elif "FAKE_LARGE" in os.environ and b" DROP PARTITION " in data:
                 # max_partition_size_to_drop
@@ -592,6 +614,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
                      for word in os.environ.get("FAKE_GHOST", "").split()):
                 self.reply(500, b"Code: 253, e.displayText() = DB::Exception: Replica /clickhouse/tables/1/"
                            b"fleet/x/replicas/r already exists., e.what() = DB::Exception\n")
+                return
+            elif (b" fleet.%s (" % os.environ.get("FAKE_STALE", " ").encode() in data and
+                  not os.path.exists(result + ".restarted")):
+                self.reply(500, b"Code: 76, e.displayText() = DB::ErrnoException: Cannot open file /x/metadata/fleet/"
+                           b"logs_rows.sql.tmp, errno: 17, strerror: File exists, e.what() = DB::ErrnoException\n")
                 return
             elif "FAKE_REFUSE" in os.environ and data.startswith(os.environ["FAKE_REFUSE"].encode()):
                 self.reply(403, b"Code: 497. DB::Exception: Not enough privileges\n")

@@ -30,6 +30,42 @@ check "the message has the address, the statement and the status" \
 	has err "^posixtrace: http://$FAKE_ADDRESS:[0-9]*/: INSERT INTO [a-z]*_rows: status 500: "
 check "control characters are escaped" lacks err "$(printf '\033')"
 
+# An overloaded server: the same attempt is sent again, so no void attempt is more work for it.
+for fault in 252 252-stored 202 429 500; do
+	for before in 0 1 4; do
+		rm -rf "$tmp/state"
+		# shellcheck disable=SC2046 # a list of words
+		serve $(yes none | head -n "$before") $fault $fault $fault
+		ships 0 --batch 900 "$log"
+		check "overload $fault after $before: all events, each once" is_whole "$total"
+		check "overload $fault after $before: the tables are complete" has result '^streams_rows 1 whole$'
+		check "overload $fault after $before: no attempt is void" has result '^voided 0$'
+	done
+done
+for cause in '252 INSERTs make parts faster than it merges them' '202 too many requests' '429 proxy is overloaded' \
+	'503 proxy is overloaded' '500 lacks memory'; do
+	rm -rf "$tmp/state"
+	serve "${cause%% *}"
+	ships 0 "$log"
+	check "overload $cause: the message has the cause" has err "INSERT INTO events_rows: status [0-9]*: the server .*${cause#* }"
+	check "overload $cause: all events, each once" is_whole "$total"
+done
+rm -rf "$tmp/state"
+serve none 252-gone none 252-gone
+ships 0 --batch 900 "$log"
+check "a repeated block that the server ignores: all events, each once" is_whole "$total"
+check "a repeated block that the server ignores: its attempts are void" has result '^voided 2$'
+# The pauses grow although other requests succeed, and --give-up ends them. A pause that does not
+# grow would permit dozens of attempts.
+for table in events spans; do
+	rm -rf "$tmp/state"
+	# shellcheck disable=SC2046 # a list of words
+	serve $(test $table = events || echo none) $(yes 503 | head -n 200)
+	ships 1 --give-up 3s "$log"
+	check "$table are refused for ever: ship gives up" has err 'ship gives up; the next run continues from here'
+	check "$table are refused for ever: few attempts" test "$(sed -n 's/^voided //p' "$tmp/result")" -le 8
+done
+
 # Answers that no server of ClickHouse sends.
 for fault in page moved lines blank reset huge negative chunks cut-chunks no-length not-http endless; do
 	rm -rf "$tmp/state"
@@ -251,6 +287,20 @@ ships 0 --replicated "$log"
 check "a replica without a table gets another name" has result '^replicas {replica} {replica}_[0-9]'
 check "a replica without a table: all events, each once" is_whole "$total"
 unset FAKE_TABLES FAKE_GHOST
+
+# A file of an earlier statement remains: the message says that, and the table is made later.
+rm -rf "$tmp/state"
+FAKE_TABLES="0 0 0" FAKE_STALE=logs_rows
+export FAKE_TABLES FAKE_STALE
+serve
+ships 1 --give-up 1s "$log"
+check "a file of an earlier statement: the cause, the step and the file" has err \
+	'logs_rows: status 500: this server refuses the table until it starts again, .* Start the server again, or remove the file: .*/logs_rows.sql.tmp,'
+touch "$tmp/result.restarted"
+ships 0 "$log"
+check "a file of an earlier statement, then a restart: all events, each once" is_whole "$total"
+rm "$tmp/result.restarted"
+unset FAKE_TABLES FAKE_STALE
 
 # The same log of two hosts is two logs.
 rm -rf "$tmp/state"

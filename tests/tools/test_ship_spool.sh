@@ -30,6 +30,26 @@ make_spool() {
 events_of() { "$posixtrace" query --csv "$1" 'select count(*) from events' | sed 1d; }
 bytes_of() { cat "$@" | wc -c; }
 
+# A folder that cannot be read: ship ends before it ships a log, so it drops none.
+test "$(id -u)" -ne 0 || nobody='setpriv --reuid 65534 --regid 65534 --clear-groups'
+if test "$(id -u)" -ne 0 || command -v setpriv >/dev/null; then
+	for follow in '' --follow; do
+		make_spool
+		mkdir "$tmp/closed" "$tmp/state"
+		chmod 0 "$tmp/closed"
+		chmod 755 "$tmp"
+		test -z "${nobody-}" || chown -R 65534 "$spool" "$tmp/state"
+		serve
+		# shellcheck disable=SC2086 # lists of words
+		${nobody-} "$posixtrace" ship --state "$tmp/state" --to "$url" --spool 1 $follow "$tmp/closed" "$spool" \
+			>"$tmp/out" 2>"$tmp/err"
+		check "a closed folder, $follow: failure" test $? -eq 1
+		check "a closed folder, $follow: the reason" has err "closed: Permission denied"
+		check "a closed folder, $follow: no log is dropped" test "$(ls "$spool" | tr '\n' ' ')" = "1.ptl 2.ptl 3.ptl 4.ptl "
+		rmdir "$tmp/closed"
+	done
+fi
+
 # The server is absent: the oldest logs are dropped.
 make_spool
 one=$(events_of "$spool/1.ptl")

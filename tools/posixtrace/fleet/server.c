@@ -9,7 +9,8 @@
 
 #include "fleet/curl.h"
 
-#define LINE_BYTES 500
+#define LINE_BYTES   500
+#define PAUSE_MOST_S 60 /* a hostile server may ask for an endless pause */
 
 bool server_init(struct server *server, const struct address *address)
 {
@@ -116,16 +117,64 @@ static void copy_line(const struct server *server, char *line, size_t size)
 		snprintf(line, size, "no reason");
 }
 
+/*
+ * Returns why the server has no room for a request, or NULL if the answer does not say so.
+ * The codes are those of ClickHouse. A proxy answers 429 or 503 without a code.
+ */
+static const char *overload_cause(const struct server *server, long status)
+{
+	static const struct {
+		int code;
+		const char *cause;
+	} causes[] = {
+		{ 252, "the server is overloaded, because INSERTs make parts faster than it merges "
+		       "them; with ship --every and --batch they are fewer and larger" },
+		{ 202, "the server is overloaded by too many requests at the same time" },
+		{ 745, "the server is overloaded by too many requests at the same time" },
+		{ 439, "the server is overloaded and begins no further thread" },
+		{ 241, "the server lacks memory for this request" },
+		{ 173, "the server lacks memory for this request" },
+		{ 243, "the disk of the server is full" },
+	};
+	int code = server_code(server);
+
+	for (size_t i = 0; i < sizeof(causes) / sizeof(causes[0]); i++)
+		if (causes[i].code == code)
+			return causes[i].cause;
+	return !code && (status == 429 || status == 503) ? "the server or its proxy is overloaded"
+							 : NULL;
+}
+
+/*
+ * Returns whether an old server can never execute the statement, because a file remains from a
+ * CREATE TABLE that has failed. The server removes the file when it starts.
+ */
+static bool has_stale_file(const struct server *server)
+{
+	const char *text = server->answer.used ? server->answer.at : "";
+
+	return strstr(text, ".sql.tmp") && strstr(text, "File exists");
+}
+
 /* Sets the reason for an answer that has the status of an error. */
 static void set_status_reason(struct server *server, const char *sql, long status)
 {
-	char line[LINE_BYTES], what[LINE_BYTES + 100];
+	const char *cause = overload_cause(server, status);
+	char line[LINE_BYTES], what[2 * LINE_BYTES];
 
 	copy_line(server, line, sizeof(line));
 	if (status >= 300 && status < 400)
 		snprintf(line, sizeof(line), "%s",
 			 "redirections are not followed: give the address of the server itself");
-	snprintf(what, sizeof(what), "status %ld: %s", status, line);
+	if (cause)
+		snprintf(what, sizeof(what), "status %ld: %s: %s", status, cause, line);
+	else if (has_stale_file(server))
+		snprintf(what, sizeof(what), "status %ld: this server refuses the table until it "
+			 "starts again, because an earlier statement has left a file, for example "
+			 "when the disk was full. Start the server again, or remove the file: %s",
+			 status, line);
+	else
+		snprintf(what, sizeof(what), "status %ld: %s", status, line);
 	set_reason(server, sql, what);
 }
 
@@ -165,6 +214,20 @@ static bool is_refusal(const struct server *server, long status)
 	return false;
 }
 
+/*
+ * Returns the result for an answer with the status of an error. A server answers with a code of its
+ * own when the request has ended, and 429 means that nobody has begun it. But a proxy may also
+ * answer 503 when its connection to the server was lost, so the server may still execute it.
+ */
+static enum server_result error_result(const struct server *server, long status)
+{
+	if (is_refusal(server, status))
+		return SERVER_REFUSED;
+	if (!overload_cause(server, status))
+		return SERVER_WRONG;
+	return server_code(server) || status == 429 ? SERVER_BUSY : SERVER_WRONG;
+}
+
 enum server_result server_request(struct server *server, const char *sql, const struct bytes *body,
 				  size_t limit)
 {
@@ -186,6 +249,7 @@ enum server_result server_request(struct server *server, const char *sql, const 
 		snprintf(answer.what, sizeof(answer.what), "%s", strerror(ENOMEM));
 	}
 	bytes_free(&url);
+	server->pause_ns = 0;
 	if (result != HTTP_ANSWERED) {
 		set_reason(server, sql, answer.what);
 		return result == HTTP_ABSENT ? SERVER_ABSENT : SERVER_UNCERTAIN;
@@ -193,8 +257,12 @@ enum server_result server_request(struct server *server, const char *sql, const 
 	if (answer.status == 200)
 		return has_answer(sql) || !server->answer.used ? SERVER_OK
 							       : server_foreign(server, sql);
+	if (answer.retry_after_s > 0)
+		server->pause_ns = INT64_C(1000000000) *
+				   (answer.retry_after_s < PAUSE_MOST_S ? answer.retry_after_s
+									: PAUSE_MOST_S);
 	set_status_reason(server, sql, answer.status);
-	return is_refusal(server, answer.status) ? SERVER_REFUSED : SERVER_WRONG;
+	return error_result(server, answer.status);
 }
 
 /* ------------------------------------------------------------------ answers */

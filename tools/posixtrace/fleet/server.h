@@ -23,6 +23,12 @@ enum server_result {
 	SERVER_UNCERTAIN, /* the server may have executed the request, or may still execute it */
 	/* the server answered with an error; the request may have had an effect */
 	SERVER_WRONG,
+	/*
+	 * the server answered that it has no room for the request now. The request has ended, so
+	 * the server does not execute it later. It may have stored rows only if the server had more
+	 * to do for it afterwards, such as a materialized view of the user.
+	 */
+	SERVER_BUSY,
 	/* the server answered that the request, the user or the database is wrong */
 	SERVER_REFUSED
 };
@@ -44,8 +50,13 @@ struct server {
 	unsigned timeout_s;       /* the time limit for a request; 0: no limit */
 	/* a request ends when *stop is not 0; NULL: nothing stops a request */
 	volatile sig_atomic_t *stop;
-	/* the answer to the last request; after SERVER_WRONG or SERVER_REFUSED: the error's text */
+	/*
+	 * the answer to the last request; after SERVER_WRONG, SERVER_BUSY or SERVER_REFUSED: the
+	 * error's text
+	 */
 	struct bytes answer;
+	/* the pause for which the last answer asks before the next request; 0: none */
+	int64_t pause_ns;
 	/* after any result but SERVER_OK: the URL, the status and the server's text */
 	char reason[SERVER_REASON_BYTES];
 };

@@ -405,10 +405,33 @@ enum server_result link_sync(struct link *link)
 bool link_again(struct link *link, enum server_result result)
 {
 	link->is_sure = false;
-	if (!retry_again(&link->retry, link->server.reason, result == SERVER_REFUSED, 0))
+	if (!retry_again(&link->retry, link->server.reason, result == SERVER_REFUSED,
+			 link->server.pause_ns))
 		return false;
 	server_next_host(&link->server);
 	return true;
+}
+
+/* Each failed INSERT can leave a void attempt, which is work for the server. */
+bool link_again_insert(struct link *link, enum server_result result)
+{
+	struct retry *retry = &link->retry;
+	bool again;
+
+	if (retry->pause_ms < link->insert_pause_ms)
+		retry->pause_ms = link->insert_pause_ms;
+	if (link->insert_failing_ns)
+		retry->failing_ns = link->insert_failing_ns;
+	again = link_again(link, result);
+	link->insert_pause_ms = retry->pause_ms;
+	link->insert_failing_ns = retry->failing_ns;
+	return again;
+}
+
+void link_inserted(struct link *link)
+{
+	link->insert_pause_ms = 0;
+	link->insert_failing_ns = 0;
 }
 
 bool link_reach(struct link *link)
@@ -501,6 +524,13 @@ bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count)
 
 /* ------------------------------------------------------------------ attempts */
 
+/* Appends the SELECT for the number of rows that a table has of an attempt. */
+static void put_attempt_sql(const char *table, uint64_t source, uint64_t attempt, struct bytes *sql)
+{
+	bytes_printf(sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
+		     " AND row_attempt = %" PRIu64, table, source, attempt);
+}
+
 bool link_void(struct link *link, uint64_t attempt)
 {
 	struct bytes sql = { .at = NULL };
@@ -510,6 +540,25 @@ bool link_void(struct link *link, uint64_t attempt)
 	good = link_query_bytes(link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
+}
+
+enum server_result link_find_attempt(struct link *link, const char *table, uint64_t source,
+				     uint64_t attempt, uint64_t rows, bool *has_rows)
+{
+	const struct bytes *answer = &link->server.answer;
+	struct bytes sql = { .at = NULL };
+	enum server_result result;
+
+	put_attempt_sql(table, source, attempt, &sql);
+	bytes_add(&sql, "", 1);
+	result = sql.failed ? lack_memory(link)
+			    : server_request(&link->server, sql.at, NULL, 65536);
+	note_missing(link, result);
+	if (result == SERVER_OK && !is_count(answer))
+		result = server_foreign(&link->server, sql.at);
+	*has_rows = result == SERVER_OK && strtoull(answer->at, NULL, 10) == rows;
+	bytes_free(&sql);
+	return result == SERVER_OK || result == SERVER_REFUSED ? result : SERVER_ABSENT;
 }
 
 /*
@@ -524,8 +573,7 @@ bool link_resolve_attempt(struct link *link, const char *table, uint64_t source,
 	uint64_t count;
 	bool good;
 
-	bytes_printf(&sql, "SELECT toString(count()) FROM %s WHERE row_source = %" PRIu64
-		     " AND row_attempt = %" PRIu64, table, source, attempt);
+	put_attempt_sql(table, source, attempt, &sql);
 	good = link_query_count(link, &sql, &count);
 	*has_rows = good && count == rows;
 	bytes_free(&sql);

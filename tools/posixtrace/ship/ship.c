@@ -173,6 +173,22 @@ static int add_operand(struct candidates *list, const char *path)
 	return TOOL_FAILURE;
 }
 
+/*
+ * Adds the logs of all operands. Returns TOOL_OK or TOOL_FAILURE. After a failure the list may lack
+ * logs of a spool. This process does not ship these logs, so it must not drop any, and it ends
+ * without a limit of the spool.
+ */
+static int add_operands(struct candidates *list, char **operand, int operands)
+{
+	int status = TOOL_OK;
+
+	for (int i = 0; i < operands; i++)
+		status = tool_worse(status, add_operand(list, operand[i]));
+	if (status == TOOL_FAILURE)
+		given.spool.bytes = 0;
+	return status;
+}
+
 /* Returns whether the file is unchanged since the last call of has_changed(). */
 static bool is_as_before(const struct candidate *candidate, const struct stat *status)
 {
@@ -437,8 +453,7 @@ static int follow_all(struct candidates *list, struct link *link, char **operand
 		bool is_over = true;
 
 		forget_removed(list);
-		for (int i = 0; i < operands; i++)
-			status = tool_worse(status, add_operand(list, operand[i]));
+		status = tool_worse(status, add_operands(list, operand, operands));
 		status = tool_worse(status, ship_all(list, link, false));
 		limit_spool();
 		for (size_t i = 0; i < list->count; i++) {
@@ -481,6 +496,20 @@ static int keep_standard_input(void)
 	return status;
 }
 
+/* Ships all logs once, and limits the spool. */
+static int ship_once(struct candidates *list, struct link *link, char **operand, int operands)
+{
+	int status = add_operands(list, operand, operands);
+
+	if (status == TOOL_FAILURE)
+		return status;
+	do
+		status = tool_worse(status, ship_all(list, link, true));
+	while (status != TOOL_FAILURE && !ship_stopped && !have_tables_remained(list, link, 0));
+	limit_spool();
+	return status;
+}
+
 static int run_ship(struct link *link, char **operand, int operands)
 {
 	struct sigaction action = { .sa_handler = stop_ship };
@@ -499,14 +528,7 @@ static int run_ship(struct link *link, char **operand, int operands)
 	} else if (given.follows) {
 		status = follow_all(&list, link, operand, operands);
 	} else {
-		for (int i = 0; i < operands; i++)
-			status = tool_worse(status, add_operand(&list, operand[i]));
-		if (status != TOOL_FAILURE)
-			do
-				status = tool_worse(status, ship_all(&list, link, true));
-			while (status != TOOL_FAILURE && !ship_stopped &&
-			       !have_tables_remained(&list, link, 0));
-		limit_spool();
+		status = ship_once(&list, link, operand, operands);
 	}
 	for (size_t i = 0; i < list.count; i++)
 		free(list.candidate[i].path);

@@ -60,6 +60,12 @@ struct link {
 	} *checked;
 	size_t checks;
 	struct retry retry;
+	/*
+	 * if INSERTs of the present rows have failed: the pause after the last one, and the time of
+	 * the first one; 0: none
+	 */
+	unsigned insert_pause_ms;
+	int64_t insert_failing_ns;
 };
 
 /*
@@ -71,7 +77,8 @@ struct link {
 enum server_result link_prepare(struct link *link);
 /*
  * Calls link_prepare() and then sends a statement once to the current host. If the result is
- * SERVER_ABSENT, SERVER_UNCERTAIN or SERVER_WRONG, the caller may call link_again() and try again.
+ * SERVER_ABSENT, SERVER_BUSY, SERVER_UNCERTAIN or SERVER_WRONG, the caller may call link_again()
+ * and try again.
  */
 enum server_result link_try(struct link *link, const char *sql, const struct bytes *body,
 			    size_t limit);
@@ -113,6 +120,23 @@ bool link_query_count(struct link *link, struct bytes *sql, uint64_t *count);
 bool link_void(struct link *link, uint64_t attempt);
 bool link_resolve_attempt(struct link *link, const char *table, uint64_t source, uint64_t attempt,
 			  uint64_t rows, bool *has_rows);
+
+/*
+ * link_again_insert() is link_again() after an INSERT that may have had an effect. The requests
+ * that settle the attempt may succeed although each INSERT fails. Such a success neither shortens
+ * the next pause nor begins the time of --give-up anew. link_inserted() must be called when all
+ * rows are there.
+ */
+bool link_again_insert(struct link *link, enum server_result result);
+void link_inserted(struct link *link);
+
+/*
+ * Asks the current host once whether the table has this number of rows of the attempt. A success
+ * does not shorten the next pause of link_again(). A result other than SERVER_OK and SERVER_REFUSED
+ * is SERVER_ABSENT.
+ */
+enum server_result link_find_attempt(struct link *link, const char *table, uint64_t source,
+				     uint64_t attempt, uint64_t rows, bool *has_rows);
 
 /*
  * keep.c: deletes the rows of all logs that were begun more than this number of days ago. Returns

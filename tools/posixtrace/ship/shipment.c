@@ -52,13 +52,59 @@ bool shipment_is_current(const struct shipment *shipment)
 	return !shipment->link || shipment->link->made == shipment->made;
 }
 
+/* An INSERT, and the rows that the table has of its attempt when it has succeeded. */
+struct insert {
+	const char *table, *sql;
+	const struct bytes *body;
+	uint64_t attempt, rows;
+	/*
+	 * the server has refused the INSERT because of overload, and the INSERT was then sent again
+	 * with the same attempt
+	 */
+	bool was_repeated;
+};
+
+/*
+ * Sends the INSERT with its attempt until the server has begun to execute it. SERVER_ABSENT means
+ * that nothing was sent, and SERVER_BUSY that the request has ended, so the attempt is not voided. An overloaded server therefore gets no more work: a further row in the table voided would
+ * be a further part. The pauses become longer, because nothing else succeeds meanwhile. Before each
+ * repetition the server is asked for the rows, because it may have stored them before it refused.
+ * If the tables are new, nothing is sent.
+ */
+static enum server_result send_insert(struct shipment *shipment, struct insert *insert)
+{
+	struct link *link = shipment->link;
+	enum server_result result;
+	bool is_busy = false, has_rows = false;
+
+	do {
+		result = link_prepare(link);
+		if (result == SERVER_OK && is_busy && shipment_is_current(shipment))
+			result = link_find_attempt(link, insert->table, shipment->source,
+						   insert->attempt, insert->rows, &has_rows);
+		if (!shipment_is_current(shipment)) {
+			result = SERVER_ABSENT;
+		} else if (result == SERVER_OK && !has_rows) {
+			insert->was_repeated = is_busy;
+			result = link_try(link, insert->sql, insert->body, 65536);
+			is_busy |= result == SERVER_BUSY;
+		}
+	} while ((result == SERVER_ABSENT || result == SERVER_BUSY) &&
+		 shipment_is_current(shipment) && link_again(link, result));
+	if (has_rows)
+		retry_succeeded(&link->retry);
+	return result;
+}
+
 bool shipment_insert(struct shipment *shipment, const char *table, struct block *block,
 		     uint64_t attempt, uint64_t rows_before, bool *is_void)
 {
 	struct bytes sql = { .at = NULL }, body = { .at = NULL };
+	struct insert insert = { .table = table, .body = &body, .attempt = attempt,
+				 .rows = rows_before + block->rows };
 	struct link *link = shipment->link;
 	enum server_result result = SERVER_ABSENT;
-	bool good = false;
+	bool good = false, is_doubtful;
 
 	if (!shipment_is_current(shipment))
 		return false;
@@ -73,24 +119,23 @@ bool shipment_insert(struct shipment *shipment, const char *table, struct block 
 	else if (shipment->options->is_dry)
 		good = true;
 	else {
-		/*
-		 * SERVER_ABSENT means that nothing was sent, so the INSERT can be repeated with the
-		 * same attempt. If the tables are new, nothing is sent.
-		 */
-		do {
-			result = link_prepare(link);
-			if (!shipment_is_current(shipment))
-				result = SERVER_ABSENT;
-			else if (result == SERVER_OK)
-				result = link_try(link, sql.at, &body, 65536);
-		} while (result == SERVER_ABSENT && shipment_is_current(shipment) &&
-			 link_again(link, result));
+		insert.sql = sql.at;
+		result = send_insert(shipment, &insert);
 		good = result == SERVER_OK;
 	}
-	if (!good && result != SERVER_ABSENT && link_again(link, result))
+	/*
+	 * A replicated table ignores a block that it has had already. So if an INSERT was sent
+	 * twice, its success does not prove that the rows are there once.
+	 */
+	is_doubtful = good ? insert.was_repeated
+			   : result != SERVER_ABSENT && result != SERVER_BUSY &&
+				     link_again_insert(link, result);
+	if (is_doubtful) {
+		good = false;
 		*is_void = link_resolve_attempt(link, table, shipment->source, attempt,
-						rows_before + block->rows, &good) &&
+						insert.rows, &good) &&
 			   !good;
+	}
 	if (good)
 		shipment->bytes += (int64_t)(sql.used + body.used);
 	bytes_free(&sql);
@@ -126,6 +171,8 @@ static bool send_events(struct shipment *shipment)
 	 */
 	if (!good)
 		return false;
+	if (shipment->link)
+		link_inserted(shipment->link);
 	position->events += rows;
 	position->attempt = position->first = position->count = 0;
 	shipment->sent += rows;

@@ -149,6 +149,8 @@ static bool end_summary(struct shipment *shipment, enum summary_end end)
 {
 	struct position *position = &shipment->position;
 
+	if (shipment->link)
+		link_inserted(shipment->link);
 	position->summary = position->replacing;
 	position->replacing = 0;
 	position->summary_events = position->events;
