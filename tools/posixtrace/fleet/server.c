@@ -215,9 +215,10 @@ static bool is_refusal(const struct server *server, long status)
 }
 
 /*
- * Returns the result for an answer with the status of an error. A server answers with a code of its
- * own when the request has ended, and 429 means that nobody has begun it. But a proxy may also
- * answer 503 when its connection to the server was lost, so the server may still execute it.
+ * Returns the result for an answer with the status of an error. ClickHouse sends a code after the
+ * request has ended, and a proxy answers 429 in place of forwarding the request. But a proxy may
+ * also answer 503 when its connection to the server was lost, so the server may still execute the
+ * request.
  */
 static enum server_result error_result(const struct server *server, long status)
 {
