@@ -28,7 +28,9 @@
  */
 static bool may_ask;
 
-/* Returns 0 or a positive set of commands, or -1 with errno. The C library has no wrapper. */
+/*
+ * Returns the kernel's answer, which is 0 or more, or -1 with errno. The C library has no wrapper.
+ */
 static int barrier_membarrier(int command)
 {
 	return (int)syscall(SYS_membarrier, command, 0, 0);

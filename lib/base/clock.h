@@ -3,9 +3,10 @@
  * base/clock.h - the clock that stamps events, in ticks, and its anchors to CLOCK_REALTIME.
  *
  * On x86-64 the clock is the time stamp counter if the kernel itself uses the counter as clock
- * source: a reading costs less than half of clock_gettime(). On aarch64 the clock is the virtual
- * counter. Otherwise it is CLOCK_MONOTONIC as the first time namespace has it (timespace.h), one
- * tick a nanosecond. ptx_clock_init() chooses once in a process, before the first stream exists.
+ * source: a reading costs less than half of a call of clock_gettime(). On aarch64 the clock is the
+ * virtual counter. Otherwise it is CLOCK_MONOTONIC as the first time namespace has it
+ * (timespace.h), one tick a nanosecond. ptx_clock_init() chooses once in a process, before the
+ * first stream exists.
  *
  * Threads   all functions may run concurrently after ptx_clock_init().
  * Signals   all functions but ptx_clock_init() are async-signal-safe. ptx_clock_init(),
@@ -50,8 +51,8 @@ void ptx_clock_init(void);
 
 /*
  * Makes the counter (`counter` is true) or CLOCK_MONOTONIC the clock of this process, because
- * another process that reads its events uses that clock. False if this process cannot stamp events
- * with that clock, or uses the other clock already.
+ * another process that reads its events uses that clock. Returns false if this process cannot stamp
+ * events with that clock, or uses the other clock already.
  */
 bool ptx_clock_follow(bool counter);
 
@@ -131,7 +132,7 @@ static inline uint64_t ptx_clock_ordered(void)
  */
 extern _Atomic uint64_t ptx_clock_slope, ptx_clock_short;
 
-/* Measures the rate for conversions of durations, which takes 0.2 ms. */
+/* Measures the rate for conversions of durations. The measurement takes 0.2 ms. */
 void ptx_clock_measure(void);
 
 /*
@@ -161,12 +162,12 @@ struct ptx_anchor {
 	int64_t realtime_ns;
 };
 
-/* The present moment by the clock of this process. It may read the clocks up to fifty times. */
+/* Returns the present moment by the clock of this process. Reads the clocks up to fifty times. */
 struct ptx_anchor ptx_clock_anchor(void);
 
 /*
- * The present moment on the scale of another process's clock, which may not be the clock of this
- * process. False if this process cannot read that clock; *anchor is then unchanged.
+ * Stores the present moment on the scale of another process's clock, which may not be the clock of
+ * this process. Returns false if this process cannot read that clock; *anchor is then unchanged.
  */
 bool ptx_clock_anchor_of(bool counter, struct ptx_anchor *anchor);
 

@@ -3,9 +3,9 @@
  * base/crc32c.c - CRC-32C by the fastest means that this processor has.
  *
  * x86-64 and aarch64 have an instruction for this checksum. On x86-64 the instruction takes 3
- * cycles, but a new instruction can start in each cycle. So the code for x86-64 computes three
- * lanes of the data at the same time and combines their checksums. Other processors use eight
- * tables of 256 words (slicing by 8).
+ * cycles, but a new instruction can start in each cycle. So the code for x86-64 computes the
+ * checksums of three parts of the data at the same time, and combines them. Other processors use
+ * eight tables of 256 words (slicing by 8).
  *
  * A signal handler may call these functions: nothing here acquires a lock, allocates, or depends on
  * a constructor.
@@ -96,12 +96,13 @@ static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 #define INSTRUCTIONS __attribute__((target("sse4.2,pclmul")))
 
 /*
- * Lengths of the lanes, and the constants that move their checksums. Appending n zero bytes to data
- * multiplies its checksum by x^8n modulo the polynomial. The carry-less product of two bit-reversed
- * words is shifted by one bit, and the crc32 instruction that reduces it multiplies by x^32. The
- * constants are therefore x^(8n - 33), where n is the length of one lane, and of two lanes.
+ * Lengths of the parts, and the constants for crc32c_shift(). Appending n zero bytes to data
+ * multiplies its checksum by x^8n modulo the polynomial. crc32c_shift() multiplies by a constant
+ * and by two further factors: x, because the words are bit-reversed, and x^32, because of the crc32
+ * instruction. The constants are therefore x^(8n - 33), where n is the length of one part (BY_1) or
+ * of two parts (BY_2).
  *
- * With long lanes, few combinations are needed. Short lanes are for the rest of up to 3 kB.
+ * With long parts, few combinations are needed. Short parts are for the rest of up to 3 kB.
  */
 #define LONG        1024
 #define LONG_BY_1   UINT64_C(0x170076fa)
@@ -128,18 +129,18 @@ ptx_inline INSTRUCTIONS uint64_t crc32c_shift(uint64_t crc, uint64_t constant)
 }
 
 /*
- * Continues `crc` over 3 * `lane` bytes at `p`. The loop has three chains of dependent instructions
- * that the processor executes at the same time.
+ * Continues `crc` over three parts of `part` bytes each, which begin at `p`. The loop has three
+ * chains of dependent instructions that the processor executes at the same time.
  */
-ptx_inline INSTRUCTIONS uint64_t three_lanes(uint64_t crc, const unsigned char *p, size_t lane,
+ptx_inline INSTRUCTIONS uint64_t three_parts(uint64_t crc, const unsigned char *p, size_t part,
 					     uint64_t by_1, uint64_t by_2)
 {
 	uint64_t b = 0, c = 0;
 
-	for (size_t i = 0; i < lane; i += 8) {
+	for (size_t i = 0; i < part; i += 8) {
 		crc = _mm_crc32_u64(crc, word_at(p + i));
-		b = _mm_crc32_u64(b, word_at(p + lane + i));
-		c = _mm_crc32_u64(c, word_at(p + 2 * lane + i));
+		b = _mm_crc32_u64(b, word_at(p + part + i));
+		c = _mm_crc32_u64(c, word_at(p + 2 * part + i));
 	}
 	return crc32c_shift(crc, by_2) ^ crc32c_shift(b, by_1) ^ c;
 }
@@ -149,9 +150,9 @@ INSTRUCTIONS static uint32_t by_instruction(uint32_t start, const unsigned char 
 	uint64_t crc = start;
 
 	for (; len >= 3 * LONG; len -= 3 * LONG, p += 3 * LONG)
-		crc = three_lanes(crc, p, LONG, LONG_BY_1, LONG_BY_2);
+		crc = three_parts(crc, p, LONG, LONG_BY_1, LONG_BY_2);
 	for (; len >= 3 * SHORT; len -= 3 * SHORT, p += 3 * SHORT)
-		crc = three_lanes(crc, p, SHORT, SHORT_BY_1, SHORT_BY_2);
+		crc = three_parts(crc, p, SHORT, SHORT_BY_1, SHORT_BY_2);
 	for (; len >= 8; len -= 8, p += 8)
 		crc = _mm_crc32_u64(crc, word_at(p));
 	for (; len; len--)
@@ -159,7 +160,7 @@ INSTRUCTIONS static uint32_t by_instruction(uint32_t start, const unsigned char 
 	return (uint32_t)crc;
 }
 
-/* The choice costs one CPUID, so ptx_crc32c() keeps its result. */
+/* This function executes the CPUID instruction, which is slow, so ptx_crc32c() keeps the result. */
 static crc_fn *crc32c_choose(void)
 {
 	unsigned a, b, c, d;
@@ -179,9 +180,9 @@ static crc_fn *crc32c_choose(void)
 #define HAS_CRC32 (1ul << 7) /* HWCAP_CRC32 of <asm/hwcap.h> */
 
 /*
- * The function uses one lane, because the latency of the instruction is low enough on the
- * processors known so far. The assembler directive allows the instruction without a compiler option
- * for the whole file.
+ * The function does not divide the data, because the latency of the instruction is low enough on
+ * the processors known so far. The assembler directive allows the instruction without a compiler
+ * option for the whole file.
  */
 static uint32_t by_instruction(uint32_t crc, const unsigned char *p, size_t len)
 {

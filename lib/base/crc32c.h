@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 /*
- * Returns the checksum of the bytes that `crc` covers together with the `len` bytes behind them.
- * Begin with 0. The function never fails; `bytes` may be NULL if `len` is 0.
+ * Returns the checksum of the bytes that `crc` covers, followed by the `len` bytes at `bytes`. For
+ * the first bytes, `crc` is 0. The function never fails; `bytes` may be NULL if `len` is 0.
  */
 uint32_t ptx_crc32c(uint32_t crc, const void *bytes, size_t len);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * base/direct.c - system calls of the library that no other library replaces.
+ * base/direct.c - functions that make the library's system calls directly, so that other libraries
+ * cannot replace them.
  *
  * Libraries such as libfakeroot and libfakechroot replace functions for files and identities of
  * users. Their functions change the answers: libposixtrace would not find its own files. They also

@@ -74,8 +74,8 @@ static int wait_writable(int fd, struct patience *patience)
 }
 
 /*
- * Handles the result of one write. Adds to *done and returns 0 if the caller must continue;
- * otherwise an error number.
+ * Handles the result of one write, and adds the written bytes to *done. Returns 0 if the caller
+ * must continue, otherwise an error number.
  */
 static int account_write(long ret, int fd, size_t *done, struct patience *patience)
 {

@@ -35,7 +35,8 @@ int ptx_io_write(int fd, const void *bytes, size_t len, size_t *done, int wait_m
 int ptx_io_write_at(int fd, const void *bytes, size_t len, uint64_t offset, size_t *done);
 
 /*
- * Reads up to len bytes at `offset`. *got is smaller only at the end of the file or after an error.
+ * Reads up to len bytes at `offset`. *got becomes the number of bytes read, which is less than len
+ * only at the end of the file or after an error.
  */
 int ptx_io_read_at(int fd, void *bytes, size_t len, uint64_t offset, size_t *got);
 
@@ -69,7 +70,7 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS]);
 /*
  * Moves a descriptor to a number from min on, out of the way of programs that rely on low numbers,
  * and closes fd. Returns the new number, or fd itself if no such number is free. Closing fd
- * releases the process's record locks on its file.
+ * releases the record locks that the process has on this file.
  */
 int ptx_io_move_up(int fd, int min);
 

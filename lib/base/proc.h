@@ -66,8 +66,8 @@ int ptx_proc_ids_of(int pidfd, struct ptx_proc_ids *ids);
 
 /*
  * Returns getpid(). If a seccomp filter refuses that call, returns the id from /proc. If /proc does
- * not show it, returns the id of the calling thread, which is the same in the first thread of a
- * process. errno is unchanged.
+ * not have the id, returns the id of the calling thread, which is the same number in the first
+ * thread of a process. errno is unchanged.
  */
 uint32_t ptx_proc_own(void);
 

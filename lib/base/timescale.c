@@ -115,11 +115,11 @@ void ptx_timescale_select(struct ptx_timescale *scale, uint64_t ticks)
 	     slope > scale->nominal_slope - (scale->nominal_slope >> SLEW_SHIFT)))
 		scale->line.slope = slope;
 	/*
-	 * In this case the clock was set between the last two anchors. The times of events after
-	 * the younger anchor are computed from that anchor with the nominal slope.
+	 * Otherwise the clock was set between the anchors a and b. If b is the newest anchor, the
+	 * times of events after b are computed from b with the nominal slope.
 	 */
 	else if (low + 2 == scale->count && ticks >= b->ticks) {
-		scale->line.from = b->ticks; /* this line is for events after the younger anchor */
+		scale->line.from = b->ticks; /* this line is for events after b */
 		scale->line.base_ns = b->realtime_ns;
 	} else if (low + 2 == scale->count)
 		scale->line.to = b->ticks;
