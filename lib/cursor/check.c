@@ -300,7 +300,7 @@ static void check_header(struct ptx_check *check)
  * Called after all blocks were visited: compares the parts that concern the whole log, and sets the
  * result.
  */
-static void check_walk_end(struct ptx_check *check)
+static void check_whole_log(struct ptx_check *check)
 {
 	const struct ptx_log_closing *closing = &check->log->header.closing;
 	struct posix_trace_check_np *result = check->result;
@@ -427,7 +427,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	check->time_top = INT64_MIN;
 	ptx_log_tally_init(&check->tally);
 	ptx_ledger_init(&check->ledger);
-	/* With salvage the check continues behind a fault, so that it finds all of them. */
+	/* With salvage the check continues behind a fault, so that it finds all faults. */
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
 		/*
@@ -456,7 +456,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 		/* a block may have been reported as damaged only because memory was short */
 		err = ENOMEM;
 	if (!err)
-		check_walk_end(check);
+		check_whole_log(check);
 	/* The parameter `fd` itself stays open: the log was opened on a duplicate. */
 	ptx_stored_close(check->log);
 	/* Each member is either empty or allocated, so all can be freed in any case. */

@@ -7,7 +7,8 @@
  * posix_trace_check_np() calls ptx_check_log().
  *
  * Threads   any thread may call; calls share nothing but the descriptor, whose offset is not used.
- * Errors    0 if the whole file was read, with or without faults; EINVAL no log; EMFILE; ENOMEM.
+ * Errors    0 if the whole file was read, with or without faults; EINVAL if the file is no log;
+ *           EMFILE; ENOMEM.
  */
 #ifndef PTX_CURSOR_CHECK_H
 #define PTX_CURSOR_CHECK_H

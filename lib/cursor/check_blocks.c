@@ -42,8 +42,8 @@ static void note_place(struct ptx_check *check, const struct ptx_log_found *foun
 
 /*
  * Checks a DATA block: its first event must directly follow the last event of the previous block
- * (FORMAT D3). Adds the block to the sum and the tally. In a log of slots, the first block may have
- * any first_record, because older blocks were overwritten.
+ * (FORMAT D3). Adds the block to the sum and the tally. The first_record of the first block is not
+ * compared, because in a log of slots older blocks may have been overwritten.
  */
 static void judge_data(struct ptx_check *check, const struct ptx_log_found *found,
 		       const uint8_t *payload)
@@ -219,11 +219,15 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 	const char *why;
 	const void *payload = ptx_log_payload(&check->log->window, found, &why);
 
-	/* Checks padding and exact times. ptx_log_payload() has decompressed the block. */
+	/*
+	 * Checks padding and exact times. ptx_log_payload() has decompressed and unpacked the
+	 * block.
+	 */
 	if (payload)
 		why = ptx_log_check_strictly(block, payload);
 	/*
-	 * From here on counts of the whole log cannot be compared, because events may be missing.
+	 * After a fault the counts of the whole log cannot be compared, because events may be
+	 * missing.
 	 */
 	if (why) {
 		ptx_check_fault(check, found->offset, found->end - found->offset, "%s", why);

@@ -36,7 +36,7 @@ static bool is_where_writing_stopped(const struct ptx_check *check, enum ptx_log
  * block ends. Bytes behind END are a fault (FORMAT E1), but do not count as damage of the log. Each
  * round moves `offset` forward, because a block has at least its header, so the loop ends.
  */
-static void check_walk_walk(struct ptx_check *check, uint64_t offset)
+static void check_blocks_from(struct ptx_check *check, uint64_t offset)
 {
 	struct ptx_log_window *window = &check->log->window;
 	const uint64_t id = check->log->header.log_id;
@@ -74,7 +74,7 @@ static void check_walk_walk(struct ptx_check *check, uint64_t offset)
 /* The first block of a sequence follows the header; it can be nowhere else (FORMAT 2). */
 void ptx_check_sequence(struct ptx_check *check)
 {
-	check_walk_walk(check, PTX_LOG_HEADER_BYTES);
+	check_blocks_from(check, PTX_LOG_HEADER_BYTES);
 }
 
 /*
@@ -109,7 +109,7 @@ static void judge_beside(void *arg, uint64_t at, const struct ptx_log_found *fou
  * Returns the offset of the tail, which is behind the last slot. The first block of the tail is the
  * first INDEX block, or TOP if the log has no events. A log that is not complete has no tail.
  */
-static uint64_t check_walk_tail(struct ptx_check *check)
+static uint64_t tail_offset(struct ptx_check *check)
 {
 	const struct ptx_stored *log = check->log;
 
@@ -146,8 +146,8 @@ void ptx_check_slots(struct ptx_check *check)
 			continue;
 		}
 		/*
-		 * This is the oldest block. The comparison of numbers (FORMAT D3) begins with its
-		 * number.
+		 * The first block of the list is the oldest block. The comparison of numbers
+		 * (FORMAT D3) begins with its number.
 		 */
 		if (!i) {
 			check->number[PTX_LOG_DATA] = found.block.number;
@@ -155,5 +155,5 @@ void ptx_check_slots(struct ptx_check *check)
 		}
 		ptx_check_block(check, &found);
 	}
-	check_walk_walk(check, check_walk_tail(check));
+	check_blocks_from(check, tail_offset(check));
 }

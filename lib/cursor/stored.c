@@ -187,8 +187,8 @@ static bool next_in_slots(struct ptx_stored *stored)
 					 &stored->damage) == PTX_LOG_GOOD;
 
 		/*
-		 * The slot has another block: a writer has overwritten the slot since the list was
-		 * made, or the block is forged.
+		 * If the slot has another block than the list says, a writer has overwritten the
+		 * slot since the list was made, or the block is forged.
 		 */
 		if (good && !stored_belongs(stored, slot, &found.block)) {
 			stored->damage = stored->complete &&
@@ -198,8 +198,8 @@ static bool next_in_slots(struct ptx_stored *stored)
 			good = false;
 		}
 		/*
-		 * The block before this block is missing: a guardian gave the missing block up, or
-		 * it cannot be read.
+		 * If this block does not have the next number, the block before it is missing: a
+		 * guardian gave that block up, or it cannot be read.
 		 */
 		if (good && found.block.number != stored->next_number && !stored->any_number) {
 			stored->damage = "a block is missing";

@@ -72,18 +72,18 @@ int ptx_stored_open_now(int fd, bool salvage, struct ptx_stored **stored);
 void ptx_stored_close(struct ptx_stored *stored);
 
 /*
- * Returns true and the next event, or false at the end. The event is valid until the next call.
- * ptx_stored_rewind() begins again with the first event. ptx_stored_seek() moves to the first
- * event, in the order of the log, that is not older than when_ns.
+ * Returns true and the next event, or false at the end of the log or at damage. The event is valid
+ * until the next call. ptx_stored_rewind() begins again with the first event. ptx_stored_seek()
+ * moves to the first event, in the order of the log, that is not older than when_ns.
  */
 ptx_inline bool ptx_stored_next(struct ptx_stored *stored, struct ptx_stored_event *event);
 void ptx_stored_rewind(struct ptx_stored *stored);
 void ptx_stored_seek(struct ptx_stored *stored, int64_t when_ns);
 
 /*
- * Sets a limit. From now on the cursor skips each block whose events are all younger than until_ns,
- * and ends where only such blocks follow. If a block also has older events, the cursor returns all
- * events of the block. INT64_MAX means that there is no limit. The position is unchanged.
+ * Sets a limit. From now on the cursor ends where only blocks follow whose events are all younger
+ * than until_ns. In a sequence the cursor also skips such blocks before that place. It returns all
+ * events of each other block. INT64_MAX means that there is no limit. The position is unchanged.
  */
 void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns);
 
@@ -123,9 +123,9 @@ int ptx_stored_descriptor(const struct ptx_stored *stored);
 
 /*
  * Returns the number of damaged parts that the cursor has found since ptx_stored_rewind(), plus the
- * header and its closing area if they are damaged. In a log of slots (policy LOOP), the cursor does
- * not read the areas of names and lists and the tail while it returns events. This function reads
- * the areas and the tail if the cursor has reached the end.
+ * header and its closing area if they are damaged. In a log of slots (policy LOOP), the cursor
+ * reads neither the areas of names and lists nor the tail while it returns events. This function
+ * reads both if the cursor has reached the end.
  */
 uint64_t ptx_stored_damaged_parts(struct ptx_stored *stored);
 

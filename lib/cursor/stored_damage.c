@@ -3,8 +3,8 @@
  * cursor/stored_damage.c - counts the damaged parts of a log.
  *
  * In a sequence the cursor passes every block, so it counts the damaged blocks on its way. In a log
- * of slots (policy LOOP), the cursor reads only the slots. It does not read the areas for names and
- * lists before the slots, and the tail behind the slots. So this file reads the areas and the tail
+ * of slots (policy LOOP), the cursor reads only the slots. It reads neither the areas for names and
+ * lists before the slots nor the tail behind the slots. So this file reads the areas and the tail
  * when the cursor has reached the end. The blocks of each type are numbered, so a missing number
  * shows that a block is missing.
  */

@@ -46,9 +46,9 @@ struct ptx_stored {
 	uint64_t tail;          /* in a completed log of slots: the offset of TOP */
 	size_t next_slot;       /* in a log of slots: index into slot[] */
 	int64_t until_ns;       /* the caller excludes younger events */
-	/* sequence: blocks that begin behind it have only younger events than until_ns */
+	/* sequence: all events of blocks that begin behind this offset are younger than until_ns */
 	uint64_t stop_offset;
-	/* in a log of slots: blocks from this index on have only younger events than until_ns */
+	/* in a log of slots: all events of blocks from this index on are younger than until_ns */
 	size_t stop_slot;
 	/* number of damaged parts that were found since ptx_stored_rewind() */
 	uint64_t damaged_parts;
@@ -62,7 +62,7 @@ struct ptx_stored {
 
 	struct ptx_stored_slot *slot; /* in a log of slots: its blocks, oldest first */
 	size_t slots;
-	struct ptx_log_place *top;    /* sequence: the INDEX blocks */
+	struct ptx_log_place *top;    /* the places of the INDEX blocks */
 	size_t tops;
 	size_t tops_max;
 

@@ -158,7 +158,7 @@ static void add_block(struct ptx_stored *stored, const struct ptx_log_block *blo
 	if (!sum->blocks++)
 		sum->time_first = block->time_min;
 	sum->time_last = block->time_max;
-	/* The checksum of the header was right, so the writer wrote these counts. */
+	/* The checksum of the header was right, so these counts are not damaged. */
 	sum->records += block->records;
 	sum->record_bytes += block->record_bytes;
 }

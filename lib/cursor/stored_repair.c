@@ -23,7 +23,7 @@ struct survey {
 	uint64_t first;  /* offset of the first DATA block; 0: there is none */
 	/* greatest common divisor of the distances from `first` to the other DATA blocks */
 	uint64_t stride;
-	uint64_t longest;
+	uint64_t longest; /* length of the longest DATA block */
 	uint64_t names;  /* offset of a block of names that is not directly behind the header */
 };
 
