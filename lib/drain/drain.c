@@ -244,8 +244,9 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event)
 }
 
 /*
- * Raises the watermark to the time `limit`. After a success the watermark stays raised, and older
- * events that appear afterwards are LATE.
+ * Raises the watermark to the time `limit`, and finds the oldest event up to it. Returns false if
+ * there is none. After a success the watermark stays raised, and older events that appear
+ * afterwards are LATE.
  */
 static bool peek_up_to(struct ptx_drain *drain, uint64_t limit, struct ptx_drain_event *event)
 {
@@ -255,7 +256,7 @@ static bool peek_up_to(struct ptx_drain *drain, uint64_t limit, struct ptx_drain
 		return false;
 	drain->watermark = limit;
 	if (!find_next(drain)) {
-		/* no event is held back, so the watermark is restored */
+		/* there is no event up to `limit`, so the watermark is restored */
 		drain->watermark = certain;
 		return false;
 	}

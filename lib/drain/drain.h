@@ -91,7 +91,7 @@ struct ptx_source {
 	 */
 	uint64_t inside_link, inside_head, inside_since, bound;
 	uint64_t idle_link, idle_head, idle_at;
-	uint64_t looked_at;
+	uint64_t looked_at; /* time of the last pass that examined the writer */
 };
 
 #define PTX_DRAIN_QUEUE 4
@@ -182,7 +182,8 @@ struct ptx_drain {
 	bool peeked_queue; /* ptx_drain_consume() removes the event from the queue */
 	int64_t peeked_ns; /* CLOCK_REALTIME of the event that ptx_drain_consume() removes */
 
-	uint64_t log_number;    /* number of the log that gets the events: flush/checkpoint.h */
+	/* number of the log that gets the events: flush/checkpoint_flush.h */
+	uint64_t log_number;
 	bool checkpoint;        /* which of the two checkpoints was written last */
 	uint32_t placed;        /* number of rings for whose places the checkpoints have memory */
 	bool settled;           /* the log has all the events of the last checkpoint */
@@ -303,8 +304,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
 
 /*
  * Does the same for the events that have left the stream: those that the drain has delivered or
- * dropped, and those that writers have counted as lost. No column of this ledger has an unread
- * event, and later calls do not return less.
+ * dropped, and those that writers have counted as lost. The column `unread` of this ledger is 0 in
+ * every line, and its counts never decrease from call to call.
  */
 int ptx_drain_ledger_settled(const struct ptx_drain *drain, struct ptx_ledger *ledger);
 

@@ -11,9 +11,9 @@
 #include "drain/drain.h"
 
 /*
- * Drops all records that are not younger than the cut, and removes such marks: they change the
- * state, but no event reports them. If a record was dropped as overwritten, sets drain->gap, so
- * that OVERFLOW reports the loss.
+ * Drops all records that are not younger than the cut. Applies and removes all marks that are not
+ * younger than the cut, but no event reports these marks. If a record was dropped as overwritten,
+ * sets drain->gap, so that OVERFLOW reports the loss.
  */
 void ptx_loop_cut_apply(struct ptx_drain *drain);
 

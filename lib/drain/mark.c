@@ -163,9 +163,9 @@ static bool has_room(struct ptx_drain *drain)
 /*
  * Called at each pass, at deliveries while the stream is full, and by functions of the controller
  * before they use the state. If a writer has set FULL, the first call makes the mark. If a full
- * stream has room, a later call restarts the stream. HELD is the state of a full stream after
- * posix_trace_stop(), which must not restart by itself. If such a stream has room, it becomes
- * SUSPENDED (STOP-05).
+ * stream has room, a later call restarts the stream. HELD is the state of a stream that was full
+ * when posix_trace_stop() stopped it. Such a stream must not restart by itself. When it has room,
+ * it becomes SUSPENDED (STOP-05).
  */
 void ptx_drain_sync(struct ptx_drain *drain)
 {

@@ -270,10 +270,11 @@ static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t insi
 }
 
 /*
- * Returns a time. The ring's writer will not publish an event that is older than this time. If the
- * writer is outside of its window, the result is `now`, the time of the pass. Otherwise the bound
- * is computed once, when the reader first sees the writer inside its window at this position. The
- * bound remains until the writer has moved.
+ * Returns a time: the ring's writer will not publish an event that is older. If the writer is
+ * outside of its window, the result is `now`, the time of the pass. Otherwise the bound is computed
+ * once, when the reader first sees the writer inside its window at this position, and remains until
+ * the writer has moved. After STALL_NS, or if the writer's process is dead, the result is `now`
+ * again.
  */
 static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 {
@@ -299,9 +300,10 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		 * If the reader last saw the writer outside at this same position, the writer has
 		 * entered its window after that pass, so its event is not older than that pass. If
 		 * the writer is at the beginning of a chunk, its event is not older than the
-		 * opening of the chunk. The comparison with `now` excludes a hostile time.
-		 * Otherwise the writer's clock reading is not earlier than the time of its last
-		 * record, so the reader uses the time of the last record that it has claimed.
+		 * opening of the chunk. The comparison with `now` excludes a hostile time. In all
+		 * other cases the reader knows only that the writer's clock reading is not earlier
+		 * than the time of its last record, so the bound is the time of the last record
+		 * that was claimed.
 		 */
 		if (writer.link == source->idle_link && writer.head == source->idle_head)
 			source->bound = source->idle_at;

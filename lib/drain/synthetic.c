@@ -3,8 +3,8 @@
  * drain/synthetic.c - the events that the drain makes of marks and of gaps.
  *
  * The drain processes a mark or a gap only when the queue is empty, and then adds at most two
- * events to the queue. So PTX_DRAIN_QUEUE places are always enough, and no memory must be
- * allocated. The events have process 0, thread 0 and a null address (SYSEV-06), except the FLUSH
+ * events to the queue. So PTX_DRAIN_QUEUE places are always enough, and the functions allocate no
+ * memory. The events have process 0, thread 0 and a null address (SYSEV-06), except the FLUSH
  * events of a flush by a call.
  */
 #include "drain/synthetic.h"

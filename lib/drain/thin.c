@@ -28,7 +28,10 @@ struct thinning {
 	unsigned char *used;
 };
 
-/* A callback of ptx_census_take(): notes that the phase of this event has an event. */
+/*
+ * A callback of ptx_census_take(): notes that the moment at whose state this event was stamped has
+ * an event.
+ */
 static void use_moment(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		       bool control)
 {
