@@ -106,8 +106,8 @@ static struct place *places_of(const struct ptx_drain *drain, const struct check
 }
 
 /*
- * Makes the places of the first `count` rings present in both checkpoints, rounded up to a multiple
- * of PLACES. If there is no memory now, the kernel tries again at the first store to the places.
+ * Rounds `count` up to a multiple of PLACES, and makes the places of so many rings present in both
+ * checkpoints. If there is no memory now, the kernel tries again at the first store to the places.
  */
 static void make_places(struct ptx_drain *drain, uint32_t count)
 {
@@ -342,8 +342,8 @@ static void add_losses(struct ptx_ledger *account, const uint64_t *lost)
 }
 
 /*
- * Reads the chunk at the source's place into the buffer, from its beginning. Returns the number of
- * bytes of its well-formed records, or 0.
+ * Reads the chunk at the source's place into the buffer, from the beginning of the chunk. Returns
+ * the number of bytes of its well-formed records, or 0.
  */
 static uint32_t read_chunk(const struct ptx_drain *drain, const struct ptx_source *source,
 			   unsigned char *buffer, struct ptx_ident *ident)
@@ -464,9 +464,9 @@ static void find_gap(struct ptx_drain *drain, const struct checkpoint *from)
 
 /*
  * Called for a LOOP stream. Returns true if the dead reader has claimed records of the controller's
- * ring behind the checkpoint's place. These records are lost, and one of them may be a START. The
- * caller then assumes that the stream was running, because nearly all records in the rings were
- * recorded while it was running.
+ * ring behind the checkpoint's place. These records are lost, and one of them may be a START.
+ * resume_from() then assumes that the stream was running, because nearly all records in the rings
+ * were recorded while it was running.
  */
 static bool control_was_claimed(const struct ptx_drain *drain, const struct checkpoint *from)
 {
@@ -482,8 +482,9 @@ static bool control_was_claimed(const struct ptx_drain *drain, const struct chec
 
 /*
  * Returns the number of records that the dead reader has claimed and not delivered, in the chunks
- * at its places. If the stream was not running all the time, some of them may be no called events,
- * so the result is then 0. The places may be hostile, and are bounded as in resume_from().
+ * at its places. If the stream may have been stopped in between, some of these records may not
+ * count as called, so the result is 0. The places may be hostile, and are bounded as in
+ * resume_from().
  */
 static uint64_t count_undelivered(const struct ptx_drain *drain, const struct checkpoint *newest,
 				  unsigned char *buffer)
@@ -656,12 +657,12 @@ static int resume_full(struct ptx_drain *drain)
 }
 
 /*
- * The parameter `drain` is a new drain. The caller has counted the events in the file, so this
- * number does not come from shared memory. First, the place in each ring is set to the end of the
- * dead reader's claims. If there is a checkpoint for this number of events, and the stream is not
- * LOOP, the places of the checkpoint replace these places. Second, the thread and the number of the
- * record at each place are determined. Third, the marks are made: first the marks of calls, and
- * then the other marks, which are inserted in the order of time.
+ * The parameter `drain` is a new drain. The caller has counted the events in the file, so `events`
+ * does not come from shared memory. First, the place in each ring is set to the end of the dead
+ * reader's claims. If there is a checkpoint for this number of events, and the stream is not LOOP,
+ * the places of the checkpoint replace these places. Second, the thread and the number of the
+ * record at each place are determined. Third, the marks are made: first those of START and STOP
+ * records, and then the other marks, which are inserted in the order of time.
  */
 int ptx_checkpoint_resume(struct ptx_drain *drain, uint64_t events)
 {

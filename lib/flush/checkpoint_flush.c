@@ -2,10 +2,10 @@
 /*
  * flush/checkpoint_flush.c - the marks of flushes in a checkpoint.
  *
- * The marks of a flush are the moments of its FLUSH_START, its FLUSH_STOP and an ERROR. If a flush
- * has failed or was interrupted, the drain has not delivered the events of some marks. A process
- * that completes the log needs these marks, so that each FLUSH_START has its FLUSH_STOP
- * (FLUSHF-04).
+ * The marks of a flush are the moments of its FLUSH_START, of its FLUSH_STOP and, if the flusher
+ * reports a failure, of an ERROR. If a flush has failed or was interrupted, the drain has not
+ * delivered the events of some marks. A process that completes the log needs these marks, so that
+ * each FLUSH_START has its FLUSH_STOP (FLUSHF-04).
  */
 #include "flush/checkpoint_flush.h"
 
@@ -25,7 +25,8 @@ static bool is_of_a_flush(unsigned kind)
 
 /*
  * Saves the oldest PTX_CHECKPOINT_MARKS marks of flushes, in the order of time. There may be more
- * marks if the log cannot be written. The caller has marked the checkpoint as not valid meanwhile.
+ * marks if the log cannot be written. The caller makes the checkpoint invalid before this call and
+ * valid after it.
  */
 void ptx_checkpoint_marks_save(const struct ptx_drain *drain, struct ptx_checkpoint_marks *to)
 {

@@ -4,7 +4,7 @@
  * reader was killed.
  *
  * Each checkpoint (checkpoint.h) has the marks of flushes that are not delivered yet. So the next
- * flush writes the FLUSH_STOP of a flush to the log, even if a guardian makes this flush. Marks of
+ * flush, even one of a guardian, writes the FLUSH_STOP of the previous flush to the log. Marks of
  * starts, stops and FULL states are not in a checkpoint: starts and stops have records in the
  * controller's ring, and the region's state shows whether the stream is full.
  *
@@ -60,7 +60,7 @@ struct ptx_checkpoint_status {
  * empty log, and then stores the number. If this process is killed, either the old log or the new
  * log continues, with the same events.
  *
- * The word is in shared memory, and may be hostile.
+ * The number is in shared memory, and may be hostile.
  */
 uint64_t ptx_checkpoint_log(const struct ptx_rings *rings);
 void ptx_checkpoint_log_closes(struct ptx_drain *drain, bool closes);

@@ -104,7 +104,7 @@ int ptx_flush_create(struct ptx_drain *drain, pthread_mutex_t *lock, struct ptx_
 }
 
 /*
- * Adds a mark. Its time differs from the times of all events before. If there is no memory, the
+ * Adds a mark. Its time differs from the times of all earlier events. If there is no memory, the
  * mark is missing, but the flush continues.
  */
 static void flush_mark(struct ptx_flush *flush, enum ptx_mark_kind kind, int error,
@@ -176,15 +176,15 @@ int ptx_flush_with_turn(struct ptx_flush *flush, enum ptx_flush_kind kind,
 			const struct ptx_flush_caller *caller)
 {
 	/*
-	 * `framed` is true if the flush adds FLUSH_START and FLUSH_STOP. The last flush of a log
-	 * with the policy UNTIL_FULL adds no events, so that STOP remains the log's last event
-	 * (SHUT-07).
+	 * `framed` is true if the flush adds FLUSH_START and FLUSH_STOP. At the end of a stream
+	 * with an UNTIL_FULL log, the flush adds no events, so that STOP remains the log's last
+	 * event (SHUT-07).
 	 */
 	bool framed = kind != PTX_FLUSH_FINAL ||
 		      ptx_log_policy(flush->log) != POSIX_TRACE_UNTIL_FULL;
 	/*
-	 * No other flush of the log follows these flushes, so they also transfer their own
-	 * FLUSH_STOP.
+	 * After a flush of one of these two kinds, no other flush of the log follows, so it also
+	 * transfers its own FLUSH_STOP.
 	 */
 	const bool is_last = kind == PTX_FLUSH_FINAL || kind == PTX_FLUSH_OF_LOG;
 	uint64_t target;

@@ -8,8 +8,8 @@
  * so that control calls and status do not wait for the disk. The flusher is the thread that flushes
  * a stream with the policy FLUSH by itself.
  *
- * Threads   ptx_flush_run(), _stop() and _status() from any thread. The flusher has all signals
- *           blocked.
+ * Threads   any thread may call ptx_flush_run(), ptx_flush_stop() and ptx_flush_status(). The
+ *           flusher has all signals blocked.
  * Signals   SIGXFSZ and SIGPIPE that a write raises are removed before ptx_flush_run() returns.
  */
 #ifndef PTX_FLUSH_FLUSH_H
@@ -116,14 +116,15 @@ int ptx_flush_clear(struct ptx_flush *flush);
  * rotation, begins the new log and its guardian, calls ptx_flush_rotate_begin(), determines the
  * status, calls ptx_flush_rotate_end(), and unlocks the rotation.
  *
- * ptx_flush_rotate_begin() writes all events up to now to the old log, and acquires the turn.
- * After an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log
- * with the status and with the ledger of its time, and then gives all further events to the new
- * log, `next->log`, which `flush` owns after a success. It writes the ledger of all logs that the
- * stream has closed to the file `next->ledger_fd`, unless this is -1, and releases the turn in any
- * case. Errors are those of the flush, and ENOMEM. After an error the stream continues with the old
- * log. If only the tail of the old log cannot be written, the functions succeed, and the stream's
- * status has the error.
+ * ptx_flush_rotate_begin() writes all events up to now to the old log, and acquires the turn. After
+ * an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log with the
+ * status and with the ledger of its time, and then gives all further events to the new log,
+ * `next->log`, which `flush` owns after a success. It also stores the ledger of all logs that the
+ * stream has closed. The file for this ledger is `next->ledger_fd`, and -1 means that the ledger is
+ * not stored. The function releases the turn in any case. Errors are those of the flush, those of
+ * storing the ledger, and ENOMEM. After an error the stream continues with the old log. If only the
+ * tail of the old log cannot be written, the functions succeed, and the stream's status has the
+ * error.
  */
 struct ptx_flush_next {
 	struct ptx_log *log;

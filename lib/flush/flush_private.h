@@ -114,10 +114,11 @@ uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target);
 /* Functions of flusher.c. ptx_flusher_start() returns 0 or an error number. */
 int ptx_flusher_start(struct ptx_flush *flush);
 /*
- * Ends the flusher, and returns when it has ended. `state` is NONE or PAUSED; NONE is final. When
- * the state is PAUSED, the kernel has removed the thread from the process. Any number of threads
- * may call both functions at the same time, but none may be cancelled in them. ptx_flusher_resume()
- * starts a flusher that is paused; if no thread can be created, the state becomes NONE.
+ * Ends the flusher, and returns when it has ended. `state` is NONE or PAUSED; NONE is final. With
+ * PAUSED the function also waits, for at most a second, until the kernel has removed the thread
+ * from the process. Any number of threads may call both functions at the same time, but none may be
+ * cancelled in them. ptx_flusher_resume() starts a flusher that is paused; if no thread can be
+ * created, the state becomes NONE.
  */
 void ptx_flusher_stop(struct ptx_flush *flush, enum ptx_flusher state);
 void ptx_flusher_resume(struct ptx_flush *flush);

@@ -5,7 +5,7 @@
  * The flusher flushes when closed chunks occupy half of the stream's size (the pool is filling),
  * when the stream is full, and when the oldest event is one second old. Between flushes it waits in
  * one of three ways. After a flush because of a filling pool, it examines the pool at short
- * intervals for a while, and then flushes when closed chunks occupy a sixteenth. Otherwise, if
+ * intervals for a while, and meanwhile flushes when closed chunks occupy a sixteenth. Otherwise, if
  * writers may wake the flusher, it sleeps until a writer wakes it or the oldest event is one second
  * old. If writers may not wake it, it examines the pool at intervals that are so short that the
  * pool cannot fill up.
@@ -87,8 +87,8 @@ static int64_t until_due(struct ptx_flush *flush)
 }
 
 /*
- * Sleeps for at most `ns` nanoseconds, or until a writer that finds the pool filling wakes the
- * flusher.
+ * Sleeps until a writer that finds the pool filling wakes the flusher, but at most `ns` nanoseconds
+ * and at most IDLE_NAP_NS.
  */
 static void sleep_until_woken(struct ptx_flush *flush, int64_t ns)
 {
@@ -156,8 +156,8 @@ static void poll_pool(struct ptx_flush *flush, int64_t ns)
 }
 
 /*
- * Flushes, and pauses if the flush consumed no record. *stall_ns is the length of the last pause,
- * or 0 after a flush that consumed records.
+ * Flushes, and pauses if the flush failed or consumed no record. *stall_ns is the length of the
+ * last pause after a flush without records, or 0 after a flush that consumed records.
  *
  * A flush consumes no record if a writer was suspended after it had read the clock and before it
  * published its record. Until this writer continues, the drain holds back all younger events of all
@@ -261,7 +261,10 @@ static void set_state(struct ptx_flush *flush, enum ptx_flusher state)
 	ptx_futex_wake(&flush->flusher);
 }
 
-/* Changes the state if it is *seen, and stores the present state there otherwise. */
+/*
+ * If the state is *seen, changes it to `state` and returns true. Otherwise stores the present state
+ * in *seen and returns false.
+ */
 static bool change_state(struct ptx_flush *flush, uint32_t *seen, enum ptx_flusher state)
 {
 	return atomic_compare_exchange_strong_explicit(&flush->flusher, seen, state,

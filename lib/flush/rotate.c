@@ -15,9 +15,9 @@
  *	5  a checkpoint for the new log, without events
  *	6  the word in the region: the new log gets the events
  *
- * Until step 6 the guardian of the old log continues this log, even if it is closed already: it
- * removes the tail and adds the events that the new log would have got. From step 6 on the old log
- * is complete, and the guardian of the new log continues the new log.
+ * Until step 6 the guardian of the old log continues this log. If the log is closed already, the
+ * guardian removes the tail and adds the events that the new log would have got. From step 6 on the
+ * old log is complete, and the guardian of the new log continues the new log.
  *
  * The counts of a stream (its rings, the drain's account) are sums since its creation. The ledger
  * of a log is the difference to the sum of the ledgers of all earlier logs, `closed`. So an event
@@ -196,8 +196,8 @@ int ptx_flush_read_closed(struct ptx_flush *flush, int ledger_fd)
 }
 
 /*
- * Returns whether a process has certainly ended. If same_ids is false, the id may belong to another
- * process in the pid namespace of this process.
+ * Returns true if a process has certainly ended. If same_ids is false, the id may belong to another
+ * process in the pid namespace of this process, so the result is false.
  */
 static bool has_ended(const void *arg, uint32_t pid)
 {
@@ -257,7 +257,7 @@ static int close_ledger(struct ptx_flush *flush, struct ptx_ledger **closed)
 /*
  * Gives all further events to the new log. The caller has the stream's lock, and the old log has
  * all events that the drain has delivered. The new log has no names and lists yet, so they are
- * added again. Its status begins anew, too.
+ * added again. The status begins anew, too.
  */
 static void switch_log(struct ptx_flush *flush, const struct ptx_flush_next *next, int err)
 {
@@ -298,7 +298,10 @@ int ptx_flush_rotate_end(struct ptx_flush *flush, const struct ptx_flush_next *n
 	if (err)
 		goto out;
 	ptx_checkpoint_log_closes(flush->drain, true);
-	/* The old log has all its events, so this can only fail to write the tail. */
+	/*
+	 * The old log has all its events, so only the write of its tail or of its closing area can
+	 * fail.
+	 */
 	late = ptx_log_complete(old, status, &flush->closing);
 	pthread_mutex_lock(flush->lock);
 	/* The account of the stream keeps the losses of a LOOP log that is closed. */

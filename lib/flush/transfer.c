@@ -35,8 +35,8 @@
 #define MARKS_MOST       1000
 
 /*
- * Adds the name of a type to the log, before the first event of this type. If there is no memory,
- * or if the type has no name yet, the next event of the type tries again.
+ * Adds the name of a type to the log, before the first event of this type. If the type has no name
+ * yet, or if the log rejects the name, the function tries again before the next event of the type.
  */
 void ptx_transfer_name(struct ptx_flush *flush, unsigned type)
 {
@@ -107,8 +107,8 @@ static void count_stop(struct ptx_drain *drain)
  * Ends a log of policy UNTIL_FULL: the log gets a STOP as its last event, and the stream is stopped
  * (LOG-04 to LOG-07). The parameter `event` is the event for which the log has no room. The
  * function does not consume this event. The log has reserved room for the STOP, so at most one
- * write is needed before ptx_log_append_last() succeeds. If the filter rejects STOP, the log ends
- * without a STOP.
+ * write is needed before ptx_log_append_last() succeeds. If the filter rejects STOP, or if this
+ * write fails, the log ends without a STOP.
  */
 static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event)
 {
@@ -134,8 +134,8 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 			count_stop(flush->drain);
 	}
 	/*
-	 * log_full is set after the STOP was added. So if a checkpoint has log_full, the log has
-	 * the STOP.
+	 * log_full is set after the STOP was added. So a checkpoint with log_full also counts the
+	 * STOP.
 	 */
 	flush->drain->log_full = true;
 	state = atomic_load_explicit(&region->state, memory_order_acquire);

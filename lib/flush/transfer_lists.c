@@ -2,11 +2,12 @@
 /*
  * flush/transfer_lists.c - adds the schemas, names of objects and mappings of the arena to the log.
  *
- * Called before each block is written. So if a program has registered a schema before an event, the
- * log has the schema before the event. If there are no new entries, a call costs two loads. The
- * lists are in shared memory. The functions that read them (arena/schemas.h, arena/objects.h) check
- * each entry and bound its length, and this library limits the number of entries. The caller has
- * the turn (flush.h) and the stream's lock.
+ * write_out() calls ptx_transfer_lists() before it writes a block. So if a program has registered a
+ * schema before an event, the log has the schema before the event. If these lists have no new
+ * entries, a call costs one load for the schemas and one for the objects. The lists are in shared
+ * memory. The functions that read them (arena/schemas.h, arena/objects.h) check each entry and
+ * bound its length, and this library limits the number of entries. The caller has the turn
+ * (flush.h) and the stream's lock.
  */
 #include <errno.h>
 
@@ -34,8 +35,8 @@ static void transfer_schemas(struct ptx_flush *flush, const struct ptx_schemas *
 		ptx_transfer_name(flush, type);
 		if (ptx_log_schema(flush->log, type, text) == ENOMEM)
 			/*
-			 * the number is now wrong, so the call for the next block reads all entries
-			 * again
+			 * `descriptions` now differs from `changes`, so the call for the next block
+			 * reads all entries again
 			 */
 			flush->descriptions--;
 		else

@@ -10,19 +10,19 @@
  * ends the run, and the path for single events (transfer_one() in transfer.c) handles it. Both
  * paths must have the same result in the log and in the ledger.
  *
- * The top source is the ring whose next record is the oldest of all rings.
+ * The top source is the ring that has the oldest of the next records of all rings.
  */
 #include "drain/step.h"
 #include "flush/flush_private.h"
 #include "log/write_append.h"
 
 /*
- * Returns the time up to which the next events are all records of the top source, without an event
- * or mark of another source in between. The result is the least of these times: the watermark, the
- * target, and one tick before the earliest record of the other sources and before the first mark.
- * If a record has the same time as a mark or as a record of another source, the path for single
- * events decides the order. The earliest record of the other sources is at a child of the heap's
- * root.
+ * Returns the time up to which the next events are all records of the top source, with no mark and
+ * no event of another source in between. The result is the least of these times: the watermark, the
+ * target, one tick before the earliest record of the other sources, and one tick before the first
+ * mark. If a record has the same time as a mark or as a record of another source, the path for
+ * single events decides the order. The earliest record of the other sources is at a child of the
+ * heap's root.
  */
 static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 {
@@ -41,8 +41,9 @@ static uint64_t run_limit(const struct ptx_drain *drain, uint64_t target)
 
 /*
  * Returns true if the record with this first word can be in a run: it is an event of the program,
- * and the log has the name of its type. Types below PTX_TYPE_UNNAMED are damaged in these rings.
- * The type is checked before it is used as an index into `named`.
+ * and the log has the name of its type. In the rings of the program's threads, a record with a type
+ * below PTX_TYPE_UNNAMED is damaged. The type is checked before it is used as an index into
+ * `named`.
  */
 static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 {
@@ -53,7 +54,7 @@ static bool is_usual(const struct ptx_flush *flush, uint64_t first)
 }
 
 /*
- * The state of the function that counts the records by type. When the first word changes, the
+ * The state with which count_type() counts the records by type. When the first word changes, the
  * records with the former word are counted together, by the difference of run.records.
  */
 struct tally {
@@ -86,8 +87,9 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	struct ptx_timeline line = { 0, 0, 0, 0 };
 	struct tally tally = { 0, 0 }; /* no record has the first word 0 */
 	/*
-	 * A late event ends the run: the path for single events computes its CLOCK_REALTIME and the
-	 * state of the stream at its time.
+	 * A record that is older than the previous event, or older than the present phase, ends the
+	 * run: the path for single events computes its CLOCK_REALTIME and the state of the stream
+	 * at its time.
 	 */
 	const uint64_t since = drain->phases.since;
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
@@ -109,7 +111,6 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 		uint64_t first = ptx_record_first(record), ticks = ptx_record_time(record);
 		int64_t ns;
 
-		/* A record that is older than the previous event is LATE. */
 		if (ticks > limit || ticks < last_ticks)
 			break;
 		if (ptx_unlikely(first != tally.first)) {
@@ -146,7 +147,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 
 /*
  * The function moves no events in the following cases. In a LOOP stream each event must be compared
- * with the cut. While the stream is not running, its records are not delivered. The records of the
+ * with the cut. Synthetic events in the queue precede the records. If the log is full, events are
+ * discarded. While the stream is not running, its records are not delivered. The records of the
  * controller's ring are system events.
  */
 uint32_t ptx_transfer_run(struct ptx_flush *flush, uint64_t target)
