@@ -54,7 +54,10 @@ enum ptx_log_type { /* 3.3 */
 /* flag in flags_incompatible of a header: blocks may be compressed */
 #define PTX_LOG_COMPRESSED_LOG 2u
 
-/* flag of NAMES, SCHEMAS, OBJECTS and MAPPINGS blocks: the block has all entries */
+/*
+ * flag of NAMES, SCHEMAS, OBJECTS and MAPPINGS blocks: the block has all entries of its type, not
+ * only the new ones
+ */
 #define PTX_LOG_ALL_NAMES 1u
 #define PTX_LOG_COMPRESSED_BLOCK 2u /* flag of a block: struct ptx_log_compressed follows */
 

@@ -14,7 +14,9 @@
 #include "base/zstd.h"
 #include "log/write_encode.h"
 
-/* A shorter payload is not worth a longer header and the call. */
+/*
+ * For a shorter payload, the longer header and the call would cost more than the compression saves.
+ */
 #define WORTH_BYTES 64u
 
 bool ptx_log_compressor_begin(struct ptx_log_compressor *compressor, int level)
@@ -98,8 +100,8 @@ const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block 
 	    form->stored_bytes - more.frame_bytes > 7)
 		return "the compressed length of a block is impossible";
 	/*
-	 * The bound is a constant, so that a few hostile bytes cannot make the reader allocate much
-	 * memory.
+	 * PTX_LOG_WHOLE_MAX is a constant, so that a few hostile bytes cannot make the reader
+	 * allocate much memory.
 	 */
 	if (more.whole_bytes & 7 || more.whole_bytes > PTX_LOG_WHOLE_MAX)
 		return "the length of a compressed block's payload is impossible";
@@ -109,8 +111,8 @@ const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block 
 }
 
 /*
- * Makes the decompressor at the first call, and room for a payload of `bytes` bytes. A larger room
- * does not keep the content. Returns false if memory is short.
+ * Makes the decompressor at the first call, and room for a payload of `bytes` bytes. When the room
+ * grows, its content is lost. Returns false if memory is short.
  */
 static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 {
@@ -120,7 +122,7 @@ static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 		expander->context = ptx_zstd_decompressor_new();
 	if (expander->context && expander->room < bytes) {
 		free(expander->bytes);
-		/* Blocks have about the same size, so 50 % more room avoids allocations. */
+		/* Blocks have about the same size, so 50 % more room avoids further allocations. */
 		expander->room = bytes + bytes / 2;
 		expander->bytes = malloc(expander->room);
 		if (!expander->bytes)
@@ -130,7 +132,7 @@ static bool expander_room(struct ptx_log_expander *expander, size_t bytes)
 	return expander->context && expander->room >= bytes;
 }
 
-/* The padding behind the compressed bytes is zero, as in every block. */
+/* Checks that the padding behind the compressed bytes is zero, as in every block. */
 static const char *check_padding(const struct ptx_log_stored_form *form, const uint8_t *stored)
 {
 	for (uint32_t i = form->frame_bytes; i < form->stored_bytes; i++)

@@ -4,8 +4,8 @@
  *
  * Each block is compressed separately, so a reader can begin at any block. The header of a block
  * stays as it is, with all counts and times, and becomes longer by struct ptx_log_compressed
- * (FORMAT 3.1). The checksum covers the compressed bytes: damage is found before the bytes are
- * decompressed. A payload that does not become shorter is stored as it is.
+ * (FORMAT 3.1). The checksum covers the compressed bytes, so a reader finds damage before it
+ * decompresses them. A payload that does not become shorter is stored as it is.
  *
  * Owner     one caller at a time for each compressor and each expander.
  */
@@ -23,8 +23,9 @@ struct ptx_log_compressor {
 };
 
 /*
- * Begins a compressor of that level (POSIX_TRACE_COMPRESSION_MIN_NP and so on, not 0). Returns
- * false if libzstd cannot be loaded or memory is short; the context is then NULL.
+ * Begins a compressor with this level, which is from POSIX_TRACE_COMPRESSION_MIN_NP to
+ * POSIX_TRACE_COMPRESSION_MAX_NP and not 0. Returns false if libzstd cannot be loaded or memory is
+ * short; the context is then NULL.
  */
 bool ptx_log_compressor_begin(struct ptx_log_compressor *compressor, int level);
 void ptx_log_compressor_end(struct ptx_log_compressor *compressor);
@@ -57,8 +58,9 @@ struct ptx_log_stored_form {
 
 /*
  * Reads the stored form of a block from its header, whose checksum was right. For a compressed
- * block the function sets block->payload_bytes to the bytes of the payload itself. Returns NULL, or
- * the reason why the lengths are impossible (FORMAT B8). Call it before memory is allocated.
+ * block the function sets block->payload_bytes to the size of the payload before compression.
+ * Returns NULL, or the reason why the header of a compressed block is invalid (FORMAT B8, 3.9).
+ * Call it before memory is allocated.
  */
 const char *ptx_log_decode_stored_form(const void *header, struct ptx_log_block *block,
 				       struct ptx_log_stored_form *form);

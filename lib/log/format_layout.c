@@ -70,8 +70,8 @@ ROW("2.1", ptx_log_header, spare, 476, 3108)
 
 /* FORMAT 2.2 */
 /*
- * The writer writes this area again without the rest of the header. It has 512 bytes, like a sector
- * of a disk, so that a write of the area is not torn.
+ * The writer writes this area again without the rest of the header. The area has 512 bytes, like a
+ * sector of a disk, so that a write of the area is not torn.
  */
 ROW("2.2", ptx_log_closing, state, 0, 8)
 ROW("2.2", ptx_log_closing, closing_crc, 8, 4)
@@ -127,7 +127,8 @@ ROW("3.4", ptx_log_shape, address, 8, 8)
 
 /* FORMAT 3.5 */
 /*
- * Entries of constant size, so the count in the header gives the length of the payload (FORMAT N1).
+ * The entries have a constant size, so the count in the header gives the length of the payload
+ * (FORMAT N1).
  */
 ROW("3.5", ptx_log_name, type, 0, 4)
 ROW("3.5", ptx_log_name, spare, 4, 4)
@@ -150,7 +151,7 @@ ROW("3.7", ptx_log_type_line, spare, 4, 4)
 ROW("3.7", ptx_log_type_line, line, 8, 104)
 
 /* FORMAT 3.7 */
-/* Threads have no order; readers sort them if necessary. */
+/* The lines of threads have no order; readers sort them if necessary. */
 ROW("3.7", ptx_log_thread_line, pid, 0, 4)
 ROW("3.7", ptx_log_thread_line, tid, 4, 4)
 ROW("3.7", ptx_log_thread_line, thread, 8, 8)
@@ -173,7 +174,10 @@ ROW("3.8", ptx_log_sum, overwritten, 72, 8)
  * (FORMAT R2).
  */
 ROW("3.9", ptx_log_end, sum, 0, 80)
-/* Offsets of the parts of the tail, so a reader of a complete log searches nothing (FORMAT E2). */
+/*
+ * Because of these offsets, a reader of a complete log need not search for the parts of the tail
+ * (FORMAT E2).
+ */
 ROW("3.9", ptx_log_end, names_offset, 80, 8)
 ROW("3.9", ptx_log_end, ledger_offset, 88, 8)
 ROW("3.9", ptx_log_end, top_offset, 96, 8)
@@ -187,7 +191,7 @@ ROW("3.10", ptx_log_schema, type, 0, 4)
 ROW("3.10", ptx_log_schema, bytes, 4, 4)
 
 /* FORMAT 3.11 */
-/* The same structure as in the region, record/object.h: it is copied without a change. */
+/* The region has the same structure (record/object.h), so the writer copies it without a change. */
 ROW("3.11", ptx_object, kind, 0, 4)
 ROW("3.11", ptx_object, pid, 4, 4)
 ROW("3.11", ptx_object, pointer, 8, 8)
@@ -209,8 +213,8 @@ ROW("3.12", ptx_log_mapping, build_id, 56, 32)
 
 /* FORMAT 3.13 */
 /*
- * The SKIPS block is behind the ledger, so that a reader that does not support this type of block
- * finds a ledger that adds up.
+ * The lines of the ledger do not have the skipped events. So a reader that does not support SKIPS
+ * blocks finds a ledger that adds up.
  */
 ROW("3.13", ptx_log_skip, type, 0, 4)
 ROW("3.13", ptx_log_skip, spare, 4, 4)
@@ -229,8 +233,8 @@ ROW("4.1", ptx_record, time, 16, 8)
 
 /* FORMAT 4.2 */
 /*
- * The field `lost` has ten causes. Events that a budget skipped are not among them: they are in
- * blocks of their own (FORMAT 3.13).
+ * The field `lost` has ten causes. The cause BUDGET is not among them: a SKIPS block has the events
+ * that a budget skipped (FORMAT 3.13).
  */
 ROW("4.2", ptx_log_line, called, 0, 8)
 ROW("4.2", ptx_log_line, reported, 8, 8)

@@ -20,7 +20,7 @@
 #include "base/proc.h"
 #include "log/format_origin.h"
 
-/* Returns the value of a hexadecimal digit in lower case, which the kernel prints, or -1. */
+/* Returns the value of a hexadecimal digit, or -1. The kernel prints these digits in lower case. */
 static int hex_digit(char c)
 {
 	if (c >= '0' && c <= '9')
@@ -57,8 +57,8 @@ static void writer_here(struct ptx_log_writer *writer)
 
 	writer->pid = ptx_proc_own();
 	/*
-	 * The start time is that of the first time namespace, so that all processes compute the
-	 * same value.
+	 * The start time is converted to the first time namespace, so that the processes of all
+	 * time namespaces get the same value.
 	 */
 	writer->start = ptx_identity_start(PTX_PROC_SELF);
 	writer->pid_space = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
@@ -132,8 +132,8 @@ static bool is_zero(const uint8_t id[16])
 }
 
 /*
- * The boot id is compared first: it identifies a boot of a machine, and start times and inodes of
- * namespaces identify something only within one boot. If this process cannot read the boot id, it
+ * The function compares the boot id first, because start times and inodes of namespaces identify
+ * something only within one boot of one machine. If the function cannot read the boot id, it
  * compares only the namespace and the start time.
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
@@ -155,8 +155,8 @@ bool ptx_log_writer_may_run(const struct ptx_log_writer *writer)
 	if (!is_zero(here.boot_id) && memcmp(here.boot_id, writer->boot_id, sizeof(here.boot_id)))
 		return false;
 	/*
-	 * Without /proc the process ids cannot be compared, so the writer counts as running (FORMAT
-	 * R4).
+	 * Without /proc the namespaces of process ids cannot be compared, so the writer counts as
+	 * running (FORMAT R4).
 	 */
 	if (here.pid_space == 0)
 		return true;

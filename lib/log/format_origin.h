@@ -39,13 +39,16 @@ struct ptx_log_origin {
 void ptx_log_origin_here(int fd, struct ptx_log_origin *origin);
 
 /*
- * Returns false if the process has ended, or cannot be running here: it ran on another machine,
- * before the last boot of this machine, or in another namespace of process ids. Returns true also
- * if /proc cannot be read (FORMAT R4).
+ * Returns false if the writer has ended, and also if it belongs to another machine, to an earlier
+ * boot of this machine, or to another namespace of process ids. Returns true if it runs, or if
+ * /proc cannot be read (FORMAT R4).
  */
 bool ptx_log_writer_may_run(const struct ptx_log_writer *writer);
 
-/* Waits until that process has ended, at most `ns` nanoseconds. Returns true if it does not run. */
+/*
+ * Waits at most `ns` nanoseconds for the end of the writer. Returns true if the writer has ended by
+ * then, or if ptx_log_writer_may_run() returns false.
+ */
 bool ptx_log_writer_ends(const struct ptx_log_writer *writer, int64_t ns);
 
 /* Returns true if `fd` is this file. */

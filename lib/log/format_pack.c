@@ -5,9 +5,9 @@
  *
  * The writer packs its own records, which are correct. The reader unpacks hostile bytes: each event
  * is checked against the end of the payload and against the end of the room before a byte is
- * copied. Times are loaded and stored with 8 bytes, because a copy of constant size is one
- * instruction. Only the bytes within a time's width count. The assertions below show that the 8
- * bytes are always inside the buffers.
+ * copied. A packed time has 2^w bytes, and `width` is w (0 to 3). The code always loads and stores
+ * 8 bytes, because a copy of constant size is one instruction, and uses only 2^w of them. The
+ * assertions below show that the 8 bytes are always inside the buffers.
  */
 #include "log/format_pack.h"
 
@@ -20,7 +20,7 @@
 #define HEAD_BYTES sizeof(uint16_t)
 /* data of at most this many bytes is copied by words, if it has no padding */
 #define WORDS_BYTES 32
-/* bytes of a time that are loaded or stored in one step; 1, 2, 4 or 8 of these bytes count */
+/* bytes of a time that are loaded or stored in one step; 1, 2, 4 or 8 of these bytes are used */
 #define TIME_BYTES sizeof(uint64_t)
 
 /*
@@ -68,10 +68,10 @@ ptx_inline uint64_t of_first_bytes(uint64_t loaded, unsigned width)
 }
 
 /*
- * Returns the index of a shape, and adds it if necessary; PTX_LOG_SHAPES_MAX if the table is full.
- * recent[] has one entry for each hash value, so no search is needed. Another shape with the same
- * hash value may replace the entry. If the former shape occurs again, it is added to the table a
- * second time, which FORMAT D2 permits.
+ * Returns the index of a shape in the table, and adds the shape if necessary. Returns
+ * PTX_LOG_SHAPES_MAX if the table is full. recent[] has one entry for each hash value, so no search
+ * is needed. Another shape with the same hash value may replace the entry. If the replaced shape
+ * occurs again, it is added to the table a second time, which FORMAT D2 permits.
  */
 static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t address)
 {
@@ -99,7 +99,8 @@ static uint32_t shape_of(struct ptx_log_packer *packer, uint64_t first, uint64_t
 /*
  * Packs the records from `at` to `end`. Returns the end of the packed events, or NULL if there are
  * too many shapes. No packed event is longer than its record, so the room of the records is enough.
- * Runs of one shape are usual: the shape of the event before is compared first.
+ * Runs of one shape are usual, so the function first compares an event with the shape of the event
+ * before it.
  */
 static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, const uint8_t *end,
 			    uint64_t time, uint8_t *to)
@@ -132,7 +133,7 @@ static uint8_t *pack_events(struct ptx_log_packer *packer, const uint8_t *at, co
 			len = ptx_record_len((uint32_t)ptx_record_first(at));
 			size = ptx_record_size(len);
 		}
-		/* The width is one of four: the least that holds the span of time. */
+		/* `width` is the least w for which 2^w bytes hold the span of time. */
 		head = (uint16_t)(shape | width << SHAPE_BITS);
 		memcpy(to, &head, HEAD_BYTES);
 		span = first_bytes(span, width);
@@ -163,7 +164,9 @@ size_t ptx_log_pack(struct ptx_log_packer *packer, const uint8_t *records, size_
 	end = pack_events(packer, records, records + record_bytes, (uint64_t)time_min, to);
 	if (!end)
 		return 0;
-	/* The tables behind the events are 8-byte aligned, as the reader uses them in place. */
+	/*
+	 * The tables behind the events are 8-byte aligned, because the reader uses them in place.
+	 */
 	bytes = ((size_t)(end - to) + 7) & ~(size_t)7;
 	shape_bytes = packer->shapes * sizeof(packer->shape[0]);
 	/* The table of threads has the same size in both forms, so it is not compared. */
@@ -182,7 +185,7 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 	uint64_t tables = (uint64_t)block->shapes * sizeof(struct ptx_log_shape) +
 			  (uint64_t)block->sources * sizeof(struct ptx_log_source);
 
-	/* FORMAT D2: at most 2^14, as an event has 14 bits for its shape. */
+	/* FORMAT D2: at most 2^14, because an event has 14 bits for its shape. */
 	if (block->shapes > SHAPE_MASK + 1)
 		return "a block has more shapes than there can be";
 	/* Both tables are at the end of the payload: their beginning is computed from there. */
@@ -190,7 +193,7 @@ const char *ptx_log_check_packed(const struct ptx_log_block *block)
 		return "the tables of a block are longer than it is";
 	if (block->record_bytes & 7 || block->record_bytes > PTX_LOG_PAYLOAD_MAX)
 		return "the length of a block's records is impossible";
-	/* Without this bound a block of some bytes could ask for 2^29 bytes of memory. */
+	/* Without this bound a block of a few bytes could make the reader allocate 2^29 bytes. */
 	if (block->record_bytes > GROWTH_MAX * (block->payload_bytes - tables))
 		return "a block says that it has more bytes of records than it can have";
 	return NULL;
@@ -230,7 +233,10 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 	const struct ptx_log_shape *kind = NULL;
 	/* With this difference one comparison examines both bounds of a time. */
 	const uint64_t range = (uint64_t)block->time_max - (uint64_t)block->time_min;
-	/* These are copies, as the compiler must assume that a store of a record changes *block. */
+	/*
+	 * These are copies, because the compiler must assume that a store of a record changes
+	 * *block.
+	 */
 	const uint64_t time_min = (uint64_t)block->time_min;
 	const uint32_t shapes = block->shapes;
 	unsigned shape_before = SHAPE_MASK + 1;
@@ -267,8 +273,8 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		if (ptx_unlikely(HEAD_BYTES + time_bytes + len > rest))
 			return "an event runs past its block";
 		/*
-		 * The room has record_bytes bytes. A hostile block may have events whose records
-		 * are larger together; they must not be written behind the room.
+		 * The room has record_bytes bytes. The records of a hostile block may need more,
+		 * and must not be written behind the room.
 		 */
 		if (ptx_unlikely(size > (size_t)(to_end - to)))
 			return "a block has more bytes of records than it says";
@@ -280,7 +286,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		/* FORMAT D2, as for plain blocks: searches by time rely on the range. */
 		if (ptx_unlikely(span > range))
 			return "an event's time is outside its block's range";
-		/* The record's head is the shape; then its time and its data follow. */
+		/* A record begins with its shape; then its time and its data follow. */
 		at += HEAD_BYTES + time_bytes;
 		memcpy(record, kind, sizeof(*kind));
 		record->time = time_min + span;
@@ -295,8 +301,8 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 				memcpy(to + sizeof(*record) + word, at + word, 8);
 		} else {
 			/*
-			 * Zeroes the last word, because the padding is zero (FORMAT D2). Then the
-			 * data is copied.
+			 * Zeroes the last word, because the padding must be zero (FORMAT D2). Then
+			 * the data is copied.
 			 */
 			memset(to + size - 8, 0, 8);
 			memcpy(to + sizeof(*record), at, len);
@@ -305,7 +311,7 @@ const char *ptx_log_unpack(const struct ptx_log_block *block, const uint8_t *pay
 		to += size;
 	}
 	/*
-	 * FORMAT D1: the records must have exactly the length that the header has, so fewer bytes
+	 * FORMAT D1: the records must have exactly the length that the header gives, so fewer bytes
 	 * are an error, too.
 	 */
 	if (to != to_end)

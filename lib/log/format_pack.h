@@ -3,10 +3,10 @@
  * log/format_pack.h - packs the records of a block, and unpacks them.
  *
  * Many events of a block have the same trace point, type, length and thread, and their times differ
- * little. A packed block has each combination of these four properties once, as a shape. Each event
- * has only the index of its shape, the time since the previous event, and its data (FORMAT 3.4).
- * The writer spends most of its time on the pages of the file. So packing makes the writer faster,
- * although it computes more.
+ * little. A packed block has a table of the combinations of these four properties, the shapes. Each
+ * event has only the index of its shape, the time since the previous event, and its data (FORMAT
+ * 3.4). The writer spends most of its time on the pages of the file. So packing makes the writer
+ * faster, although it computes more.
  *
  * Owner     all memory is the caller's. The functions have no state, so any thread may call them.
  */

@@ -26,7 +26,7 @@ void ptx_log_line_load(struct ptx_ledger_line *to, const struct ptx_log_line *fr
 	memcpy(to->lost, from->lost, sizeof(from->lost));
 }
 
-/* Type 0 has an entry, too, for skipped events of no known type. */
+/* Type 0 may have an entry, too, for skipped events of no known type. */
 size_t ptx_log_skips_bytes(const struct ptx_ledger *ledger)
 {
 	size_t types = 0;
@@ -80,7 +80,10 @@ void ptx_log_decode_skips(const struct ptx_log_block *block, const void *payload
 		sum += skip[i].events;
 	}
 	add_skipped(&ledger->total, sum);
-	/* The line of pid 0 is looked up once: a hostile ledger may have many lines. */
+	/*
+	 * The function searches for the line of pid 0 only once, because a hostile ledger may have
+	 * many lines.
+	 */
 	if (block->records)
 		add_skipped(ptx_ledger_thread(ledger, 0, 0, 0), sum);
 }

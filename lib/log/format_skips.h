@@ -24,7 +24,7 @@ void ptx_log_line_load(struct ptx_ledger_line *to, const struct ptx_log_line *fr
 /* Returns the bytes of the payload of a SKIPS block, or 0 if no event was skipped. */
 size_t ptx_log_skips_bytes(const struct ptx_ledger *ledger);
 
-/* Writes the payload of ptx_log_skips_bytes() bytes, and the counts of the block's header. */
+/* Writes the payload of ptx_log_skips_bytes() bytes, and sets block->records. */
 void ptx_log_encode_skips(const struct ptx_ledger *ledger, struct ptx_log_block *block,
 			  void *payload);
 
@@ -32,8 +32,8 @@ void ptx_log_encode_skips(const struct ptx_ledger *ledger, struct ptx_log_block 
 const char *ptx_log_check_skips(const struct ptx_log_block *block, const void *payload);
 
 /*
- * Adds the events of a payload that was checked to the ledger: to the total, to their types and to
- * the line of pid 0.
+ * Adds the events of a checked payload to the ledger: to the total, to the lines of their types and
+ * to the line of pid 0.
  */
 void ptx_log_decode_skips(const struct ptx_log_block *block, const void *payload,
 			  struct ptx_ledger *ledger);

@@ -32,7 +32,8 @@ void ptx_log_tally_fini(struct ptx_log_tally *tally)
 static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_log_source *source)
 {
 	/*
-	 * Multiplication by a large odd number moves every bit into the upper half of the product.
+	 * In a product with a large odd number, every bit of the other factor has an effect on the
+	 * upper half.
 	 */
 	const uint64_t odd = UINT64_C(0x9e3779b97f4a7c15);
 	uint64_t mix = (source->thread ^ (uintptr_t)tally) * odd;
@@ -46,7 +47,10 @@ static size_t first_place(const struct ptx_log_tally *tally, const struct ptx_lo
 	return (size_t)(mix ^ mix >> 32) & (tally->hash_size - 1);
 }
 
-/* Returns the thread's count, or NULL and the free place in *place. The table is not full. */
+/*
+ * Returns the thread's count. If there is none, returns NULL and stores the free place in *place.
+ * The table must not be full.
+ */
 static struct ptx_log_count *format_tally_find(const struct ptx_log_tally *tally,
 					       const struct ptx_log_source *source, size_t *place)
 {
@@ -141,7 +145,10 @@ void ptx_log_tally_thread(struct ptx_log_tally *tally, const struct ptx_log_sour
 void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, size_t bytes,
 			   const struct ptx_log_source *table)
 {
-	/* Consecutive records are often of one thread: one look into the table counts them all. */
+	/*
+	 * Consecutive records are often of one thread, so one search in the table is enough for all
+	 * of them.
+	 */
 	const uint8_t *at = records, *end = at + bytes;
 	uint32_t source = UINT32_MAX;
 	uint64_t run = 0;
@@ -166,8 +173,9 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 }
 
 /*
- * Moves events from reported to lost, as far as the line has so many, and returns the number of the
- * other events. The sum of the columns stays the same (FORMAT L1).
+ * Moves `events` events from reported to lost, or all reported events if the line has fewer.
+ * Returns the number of events that were not moved. The sum of the columns stays the same (FORMAT
+ * L1).
  */
 static uint64_t format_tally_move(struct ptx_ledger_line *line, uint64_t events,
 				  enum ptx_lost cause)

@@ -65,10 +65,10 @@ enum ptx_log_append {
 
 /*
  * Begins a log on the descriptor `fd`. On success the log owns `fd`; after an error the caller
- * still owns it. Errors are EBADF: `fd` is not open for writing; EINVAL: the policy cannot work
- * with this type of file, with O_APPEND or with log_size; ENOMEM; ENOSPC and other errors of the
- * first write. The function writes the header immediately, so an older log in the file is invalid
- * after this call (FORMAT W2).
+ * still owns it. Errors are EBADF if `fd` is not open for writing, EINVAL if the policy cannot work
+ * with this type of file, with O_APPEND or with log_size, ENOMEM, and the errors of the first
+ * write, such as ENOSPC. The function writes the header immediately, so an older log in the file is
+ * invalid after this call (FORMAT W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
@@ -79,7 +79,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
  */
 int ptx_log_create_beside(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 
-/* Appends one event to the block in memory. It does not fail and does no I/O. */
+/* Appends one event to the block in memory. The function does no I/O. */
 enum ptx_log_append ptx_log_append(struct ptx_log *log, const struct ptx_log_event *event);
 
 /*
@@ -110,8 +110,9 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 
 /*
  * Adds the mappings of the log `from` to a log that has none yet. Omits mappings that were replaced
- * before the time recent_ns, and those of each ended process (has_ended()) without an entry since
- * then. Keeps all mappings of the parent of a kept child. Returns 0 or ENOMEM.
+ * before the time recent_ns, and all mappings of a process that has ended (has_ended()) and has no
+ * entry since recent_ns. Keeps all mappings of a process if those of one of its children are kept.
+ * Returns 0 or ENOMEM.
  */
 int ptx_log_mappings_copy(struct ptx_log *log, const struct ptx_log *from, int64_t recent_ns,
 			  bool (*has_ended)(const void *arg, uint32_t pid), const void *arg);
@@ -123,8 +124,8 @@ int ptx_log_mappings_copy(struct ptx_log *log, const struct ptx_log *from, int64
 int ptx_log_write(struct ptx_log *log);
 
 /*
- * The number of events that were appended so far, including those not yet written and those that a
- * LOOP log has overwritten since.
+ * Returns the number of events that were appended so far, including those not yet written and those
+ * that a LOOP log has overwritten since.
  */
 uint64_t ptx_log_append_count(const struct ptx_log *log);
 
@@ -132,8 +133,8 @@ uint64_t ptx_log_append_count(const struct ptx_log *log);
 uint32_t ptx_log_policy(const struct ptx_log *log);
 
 /*
- * LOOP: the log has used all of its space once. UNTIL_FULL: ptx_log_append() has returned
- * PTX_LOG_APPEND_FULL. Any thread may call this function.
+ * Returns true if a LOOP log has used all of its space once, or if ptx_log_append() has returned
+ * PTX_LOG_APPEND_FULL for an UNTIL_FULL log. Any thread may call this function.
  */
 bool ptx_log_is_full(const struct ptx_log *log);
 
@@ -169,9 +170,9 @@ int ptx_log_clear(struct ptx_log *log, struct ptx_ledger *ledger,
  * Ends the log: writes the remaining events, the tail (FORMAT 3.9) and the closing area, and
  * truncates the file to its end. If the last block cannot be written, its events are counted as
  * lost with the cause FLUSH ERROR, in the ledger of the file and in the caller's ledger. The
- * function calls ptx_log_account(), so the caller must not call it before. In the file the function
- * adds to the status whether there was a flush error, and whether the log is full or has
- * overwritten events.
+ * function itself calls ptx_log_account() for the ledger, so the caller must not call that function
+ * before. In the file the function adds to the status whether there was a flush error, and whether
+ * the log is full or has overwritten events.
  */
 int ptx_log_complete(struct ptx_log *log, const struct ptx_log_status *status,
 		     struct ptx_ledger *ledger);

@@ -15,10 +15,10 @@ bool ptx_log_is_cut(const struct ptx_log_window *window, uint64_t at)
 }
 
 /*
- * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged becomes true if
- * the area begins with a block of another type, or seems to begin with a damaged block of this log:
- * the magic is right and a checksum is wrong, or the block runs past the area. If the file ends
- * within the area, the area is incomplete and not damaged.
+ * Returns true if a names area begins with a valid NAMES block. Otherwise *damaged becomes true in
+ * two cases: the area begins with a valid block of another type, or with the magic of a block whose
+ * checksum or length is wrong. If the file ends before the end of the block's header, the area is
+ * incomplete and not damaged.
  */
 static bool find_names(struct ptx_log_window *window, const struct ptx_log_header *h, uint64_t at,
 		       struct ptx_log_found *found, bool *damaged, const char **why)
@@ -76,9 +76,9 @@ void ptx_log_visit_names(struct ptx_log_window *window, const struct ptx_log_hea
 
 /*
  * Blocks follow each other without a gap, and the area may end with bytes that are no block of this
- * log. So an invalid header means the end of the lists, unless a valid block of this log follows,
- * or the header was damaged. A header with the magic counts as damaged, unless its checksum is
- * right and its log_id belongs to another log.
+ * log. So an invalid header usually means the end of the lists. It means damage in two cases: a
+ * valid block of this log follows, or the header has the magic of a block and is not a valid header
+ * of another log.
  */
 void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_header *h,
 			 ptx_log_visit *visit, void *arg)

@@ -4,9 +4,8 @@
  * checksum), and each of the rules D, N, I, L and E that concerns a single block.
  *
  * Each DATA block is checked once, after it was read: a plain block here, a packed block where it
- * is unpacked (format_pack.c). The cursor then steps through its records without further checks,
- * once per event. The cursor and ptx_check_log() check the rules that compare blocks (FORMAT D3,
- * I1, L2, E2).
+ * is unpacked (format_pack.c). The cursor then moves from record to record without further checks.
+ * The cursor and ptx_check_log() check the rules that compare blocks (FORMAT D3, I1, L2, E2).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -270,7 +269,7 @@ void ptx_log_decode_names(const struct ptx_log_block *block, const void *payload
 	}
 }
 
-/* The result is never below 0: a hostile ledger may have lines that exceed its total. */
+/* Subtracts, but never to less than 0: a hostile ledger may have lines that exceed its total. */
 static void subtract_events(uint64_t *from, uint64_t events)
 {
 	*from -= events < *from ? events : *from;
@@ -322,7 +321,8 @@ int ptx_log_decode_ledger(const struct ptx_log_block *block, const void *payload
 	}
 	for (uint32_t i = 0; i < block->sources; i++) {
 		/*
-		 * Threads keep the order of the file; pid 0 is the unattributed part (FORMAT L1).
+		 * The lines keep the order of the file. The line of pid 0 has the events of no
+		 * known thread (FORMAT 3.7).
 		 */
 		thread[i].pid = from[i].pid;
 		thread[i].tid = from[i].tid;

@@ -219,9 +219,9 @@ static const void *read_scan_unpack(struct ptx_log_window *window,
 }
 
 /*
- * Headers and payloads are read together: for a large block the window grows to the block's size.
- * The caller has found the block in this file, so its end was within the size that the file had
- * then.
+ * The header and the payload of a block are read together: for a large block the window grows to
+ * the size of the block. The caller has found the block in this file, so its end was within the
+ * size that the file had then.
  */
 const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_found *found,
 			    const char **why)
@@ -252,8 +252,8 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 
 /*
  * Returns true if a block with a valid header is at `offset`. If log_id is NULL, a block of any log
- * is accepted. The first attempt then returns FOREIGN and the block's own id, and the second
- * attempt uses that id.
+ * is accepted: the first attempt uses the id 0, and if its verdict is FOREIGN, a second attempt
+ * uses the block's own id.
  */
 static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,
 		     const uint64_t *log_id, struct ptx_log_found *found)
@@ -321,7 +321,8 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		}
 		if (magic != PTX_LOG_BLOCK_MAGIC) {
 			/*
-			 * The window has no magic before `offset`. The next window begins there.
+			 * The window has no magic before `offset`. The next window begins at
+			 * `offset`, or behind a hole that is there.
 			 */
 			offset = skip_hole(window, offset);
 			continue;

@@ -21,10 +21,10 @@ struct ptx_log_window {
 	int fd;
 	/* identity of the file; if `fd` is another file by now, reads fail with EBADF */
 	struct ptx_file file;
-	uint8_t *bytes;
+	uint8_t *bytes;    /* memory of `room` bytes; the first `have` of them are of the file */
 	size_t room;
 	size_t have;
-	uint64_t offset;
+	uint64_t offset;   /* where these bytes are in the file */
 	uint64_t file_bytes;
 	uint8_t *unpacked; /* records and table of a packed block */
 	size_t unpacked_room;

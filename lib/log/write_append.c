@@ -3,11 +3,11 @@
  * log/write_append.c - the block that is being filled: adds events, and seals the block before it
  * is written. A sealed block has its header, its table of threads and its checksums.
  *
- * Appending only writes to memory. If the block has no room for an event, the function returns
- * PTX_LOG_APPEND_WRITE_FIRST. It never writes to the file itself, because the caller may hold the
- * stream's lock. The inline path in write_append.h only checks appender.room, the number of bytes
- * that may be added. So each function that changes how much may be added computes appender.room
- * again.
+ * Appending only writes to memory. If the block has no room for an event, the functions return
+ * PTX_LOG_APPEND_WRITE_FIRST. They never write to the file themselves, because the caller may hold
+ * the stream's lock. The inline path in write_append.h only checks appender.room, the number of
+ * bytes that may be added. So each function that changes how much may be added computes
+ * appender.room again.
  */
 #include <string.h>
 
@@ -192,8 +192,8 @@ size_t ptx_log_block_seal(struct ptx_log *log, uint64_t oldest)
 
 	if (!filling->sealed) {
 		/*
-		 * A block with one record that is larger than usual blocks is not packed, because
-		 * filling->packed has no room for it.
+		 * A block may have one record that is larger than PTX_LOG_BLOCK_RECORDS. Such a
+		 * block is not packed, because filling->packed has no room for it.
 		 */
 		if (filling->packer && used <= PTX_LOG_BLOCK_RECORDS)
 			payload = ptx_log_pack(filling->packer, records, used, filling->source,

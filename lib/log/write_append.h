@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * log/write_append.h - the inline path of ptx_log_append(), for the usual case: the block's table
- * of threads has the event's thread, and the record fits into the block. ptx_log_append_slow()
- * handles all other cases.
+ * log/write_append.h - the inline path of ptx_log_append(), for the usual case: recent[] has the
+ * event's thread, and the record fits into the block. ptx_log_append_slow() handles all other
+ * cases.
  *
  * A flush calls ptx_log_append_inline() for each event. recent[] has the index of a thread in the
  * table, at the place tid % PTX_LOG_RECENT. Threads that record events at the same time usually
@@ -47,8 +47,8 @@ struct ptx_log_appender {
 };
 
 /*
- * Does the same as ptx_log_append(), for an event that the inline path does not handle: its thread
- * is new, or it does not fit in appender->room.
+ * Does the same as ptx_log_append(), for an event that the inline path does not handle: recent[]
+ * does not have its thread, or its record does not fit in appender->room.
  */
 enum ptx_log_append ptx_log_append_slow(struct ptx_log *log, const struct ptx_log_event *event);
 
@@ -70,7 +70,10 @@ ptx_inline void ptx_log_copy_data(uint8_t *to, const uint8_t *from, size_t len)
 	memcpy(to, from, len);
 }
 
-/* Stores a record of `size` bytes, which fits in appender->room, for the thread with this index. */
+/*
+ * Stores a record of `size` bytes for the thread with this index. The memory of the block has room
+ * for the record. If `size` is more than appender->room, the caller computes the room again.
+ */
 ptx_inline void ptx_log_append_record(struct ptx_log_appender *appender,
 				      const struct ptx_log_event *event, size_t size,
 				      uint32_t source)

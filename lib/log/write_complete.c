@@ -91,8 +91,8 @@ static uint64_t lose_block(struct ptx_log *log, struct ptx_ledger *ledger, enum 
 }
 
 /*
- * The sum of the columns stays the same (FORMAT L1). The events of `elsewhere` stay reported; NULL:
- * there are none.
+ * Moves the reported events to lost, except those of `elsewhere`, which may be NULL. The sum of the
+ * columns stays the same (FORMAT L1).
  */
 static void move_to_cleared(struct ptx_ledger_line *line, const struct ptx_ledger_line *elsewhere)
 {

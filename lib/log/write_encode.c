@@ -71,7 +71,7 @@ void ptx_log_encode_header(struct ptx_log_header *h, const struct ptx_log_facts 
 	memcpy(h->boot_id, origin->writer.boot_id, sizeof(h->boot_id));
 	h->file_device = origin->file.device;
 	h->file_inode = origin->file.inode;
-	/* The clock of the events, for a reader who needs their precision. */
+	/* The clock of the events, for a reader that needs the precision of their times. */
 	h->clock_hz = facts->tick_hz;
 	/* These names are for people. Programs compare clock_hz and the boot id instead. */
 	put_text(h->clock, sizeof(h->clock), facts->clock);
@@ -127,7 +127,10 @@ void ptx_log_mark_compressed(struct ptx_log_header *header, int level)
 	header->compression = level;
 }
 
-/* The payload's checksum is in the header, so it is computed first. */
+/*
+ * The header has the payload's checksum, so the function computes that checksum before the
+ * header's.
+ */
 void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
 			       size_t payload_bytes)
 {
@@ -146,7 +149,7 @@ void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes)
 	ptx_log_seal_longer_block(block, sizeof(*block), payload_bytes);
 }
 
-/* Returns true if a type gets a line in the file: if it has called or lost events. */
+/* Returns true if any count of the line is not 0. The type then gets a line in the file. */
 static bool is_used(const struct ptx_ledger_line *line)
 {
 	return line->called || ptx_ledger_sum(line);
@@ -192,7 +195,8 @@ void ptx_log_encode_ledger(const struct ptx_ledger *ledger, struct ptx_log_block
 	thread = (struct ptx_log_thread_line *)type;
 	for (size_t i = 0; i < ledger->threads; i++, thread++) {
 		/*
-		 * Identity as in a table of threads (FORMAT 3.4); pid 0 is no thread (FORMAT 3.7).
+		 * The identity is as in a table of threads (FORMAT 3.4). The line of pid 0 is of no
+		 * known thread (FORMAT 3.7).
 		 */
 		thread->pid = ledger->thread[i].pid;
 		thread->tid = ledger->thread[i].tid;

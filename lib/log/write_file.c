@@ -38,7 +38,6 @@ static int write_file_reopen(int fd, const struct stat *st, int *own)
 	struct stat now;
 	int err;
 
-	/* This path works even if the file was deleted. */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	err = ptx_io_open(path, O_WRONLY | O_NOCTTY, own);
 	if (!err)
@@ -78,7 +77,7 @@ static int write_file_examine(struct ptx_log *log, int fd, int *own)
 	log->regular = log->positional = S_ISREG(st.st_mode);
 	if (!log->regular)
 		return log->policy == POSIX_TRACE_APPEND ? 0 : EINVAL;
-	/* An empty file may have O_APPEND: the log then begins at its end. */
+	/* An empty file may have O_APPEND, because its end is at offset 0, where the log begins. */
 	if (flags & O_APPEND && st.st_size)
 		/* the log would begin at offset 0, but with O_APPEND each write goes to the end */
 		return EINVAL;
@@ -120,8 +119,8 @@ int ptx_log_send(struct ptx_log *log, const void *bytes, size_t len, uint64_t of
 		err = ptx_io_write(log->fd, bytes, len, &log->sent, log->wait_ms);
 	/*
 	 * ptx_log_check_file() compares the file's size with file_bytes, to notice that a program
-	 * has truncated the file. Blocks behind a hole would be no log. A write that failed at once
-	 * does not make the file longer.
+	 * has truncated the file. Otherwise the next block would be behind a hole, where readers do
+	 * not find it. If no byte was written, the file has not become longer.
 	 */
 	if (log->regular && log->sent && offset + log->sent > log->file_bytes)
 		log->file_bytes = offset + log->sent;
@@ -201,8 +200,8 @@ void ptx_log_meta_ready(struct ptx_log *log, enum ptx_log_type type, size_t payl
 	block->log_id = log->header->log_id;
 	block->number = log->number[type];
 	/*
-	 * In a log of slots, the first events of the current block may be in the file. They precede
-	 * this block.
+	 * In a log of slots, the first events of the current block may be in the file. Those events
+	 * precede the block in the metadata buffer.
 	 */
 	block->first_record = log->block.first_record + ptx_log_loop_written(log);
 	log->meta.len = ptx_log_finish_block(&log->compressor, block, payload_bytes,
@@ -344,7 +343,7 @@ int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **l
 	/* facts->host is set in the log of a stream that another machine sent. */
 	if (*facts->host)
 		memcpy(origin.host, facts->host, sizeof(origin.host));
-	/* A log that is written again keeps the time at which the first one began. */
+	/* A log that is written again keeps the time at which the original log began. */
 	if (facts->begin_ns)
 		origin.begin_ns = facts->begin_ns;
 	err = ptx_log_create_from(fd, facts, &origin, log);

@@ -15,9 +15,8 @@
 
 /*
  * TOP needs an entry for each INDEX block. The memory is reserved before the block is prepared, so
- * that no step between writing the block and adding its entry can fail. The size of the array
- * doubles each time, so an entry costs constant time on average. A log of 2^40 bytes has 16384
- * entries.
+ * that the entry of a prepared block can always be added. The size of the array doubles each time,
+ * so an entry costs constant time on average. A log of 2^40 bytes has 16384 entries.
  */
 int ptx_log_index_reserve(struct ptx_log *log)
 {

@@ -83,7 +83,10 @@ size_t ptx_log_loop_records(uint64_t log_size)
 	return (size_t)(bytes < most ? bytes : most) & ~(size_t)7;
 }
 
-/* Returns block i of the queue; the oldest block is number 0. live_max is a power of two. */
+/*
+ * Returns the block with the index i in the queue; the oldest block has the index 0. live_max is a
+ * power of two.
+ */
 static struct slot_block *write_loop_live(const struct ptx_log_loop *loop, size_t i)
 {
 	return &loop->live[(loop->first + i) & (loop->live_max - 1)];
@@ -345,7 +348,7 @@ int ptx_log_loop_restore(struct ptx_log *log, const struct ptx_log_block *block,
 }
 
 /*
- * Each slot that has no block that counts becomes spare, even if its block is damaged. The
+ * Each slot without a block that counts becomes spare, also a slot with a damaged block. The
  * quadratic search is acceptable: a log has some thousand slots, and this function runs only once
  * after a writer was killed.
  */

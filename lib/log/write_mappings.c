@@ -46,8 +46,8 @@ static bool make_room(struct ptx_log_lists *lists, size_t bytes)
 
 /*
  * Adds an entry and its path. Returns ENOSPC if the list has ended, or if a further entry would
- * exceed the limits up to which every reader keeps entries (FORMAT 3.12). One entry below the limit
- * is reserved for the entry that ends the list.
+ * exceed the limits up to which every reader keeps entries (FORMAT 3.12). The last entry below the
+ * limit is reserved for the entry that ends the list.
  */
 static int write_mappings_add(struct ptx_log_lists *lists, const struct ptx_log_mapping *entry,
 			      const char *path)
@@ -145,7 +145,7 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 {
 	static const struct ptx_log_mappings none;
 	struct ptx_log_lists *lists = &log->lists;
-	/* Progress is counted in bytes and in entries, as the header needs both. */
+	/* Progress is counted in bytes and in entries, because the header needs both. */
 	const struct ptx_log_mappings *from = all ? &none : &lists->mappings_written;
 	size_t bytes = lists->mapping_bytes - from->bytes;
 	struct ptx_log_block *block;
@@ -157,7 +157,7 @@ int ptx_log_mappings_prepare(struct ptx_log *log, bool all, uint64_t offset)
 	if (bytes)
 		memcpy(payload, lists->mapping + from->bytes, bytes);
 	block = (struct ptx_log_block *)(void *)log->meta.bytes;
-	/* The block has the entries that are not in the file. */
+	/* The block has the entries behind `from`. */
 	block->records = lists->mappings - from->count;
 	block->flags = all ? PTX_LOG_ALL_NAMES : 0;
 	lists->mappings_waiting.bytes = lists->mapping_bytes;

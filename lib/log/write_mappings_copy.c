@@ -77,7 +77,11 @@ static int gather_processes(struct copy *copy)
 	return 0;
 }
 
-/* Notes the times of each process. Entries since recent_ns replace no others. */
+/*
+ * Notes the times of each process. An entry that ends all mappings of a process replaces its
+ * earlier entries, but not if it is as young as recent_ns: the new log may have events from before
+ * that entry.
+ */
 static void note_times(struct copy *copy, int64_t recent_ns)
 {
 	const struct ptx_log_mapping *entry = first_entry(copy->from);
@@ -104,7 +108,7 @@ static bool is_needed(const struct copy *copy, const struct ptx_log_mapping *ent
 	       (process->is_parent || entry->time_ns >= process->replaced_ns);
 }
 
-/* Marks the parents of all processes that are needed. Returns false if all were marked before. */
+/* Marks the parents that needed entries name. Returns false if all of them were marked before. */
 static bool mark_parents(struct copy *copy)
 {
 	const struct ptx_log_mapping *entry = first_entry(copy->from);

@@ -17,7 +17,7 @@
 #define SEQUENCE_SOURCES 1024u /* threads in a block; a further thread begins a new block */
 
 /*
- * System events may have more data than max_data_size, as that attribute limits the program's
+ * System events may have more data than max_data_size, because that attribute limits the program's
  * events only. The attribute can come from a file, so it is limited to the length that a record can
  * have.
  */
@@ -139,8 +139,8 @@ int ptx_log_new(const struct ptx_log_facts *facts, const struct ptx_log_origin *
 	log->index.place = calloc(PTX_LOG_INDEX_BLOCKS, sizeof(*log->index.place));
 	/*
 	 * A LOOP log is not compressed: its slots have fixed sizes, so nothing would be saved.
-	 * Without libzstd the log is not compressed either;
-	 * posix_trace_attr_setlogcompression_np() has reported that.
+	 * Without libzstd the log is not compressed either; posix_trace_attr_setlogcompression_np()
+	 * returns an error in that case.
 	 */
 	if (log->policy != POSIX_TRACE_LOOP && facts->attr.log_compression &&
 	    ptx_attr_is_level(facts->attr.log_compression))

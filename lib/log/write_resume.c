@@ -58,9 +58,10 @@ static void restore_data(struct ptx_log *log, const struct ptx_log_found *found,
 }
 
 /*
- * Returns true if a block can only belong to a tail, because the writer was killed while it
- * completed the log. The guardian writes a new tail behind the last events, so it reads up to the
- * old tail. For INDEX blocks the result is false, because they also occur before the tail.
+ * Returns true for a type of block that occurs only in a tail. A writer that is killed while it
+ * completes the log leaves such blocks. The guardian writes a new tail behind the last events, so
+ * it reads up to the old tail. For INDEX blocks the result is false, because they also occur before
+ * the tail.
  */
 static bool is_of_the_end(const struct ptx_log_block *block)
 {

@@ -77,9 +77,9 @@ static void find_last_block(void *arg, uint64_t at, const struct ptx_log_found *
 
 /*
  * Overwrites the header of an invalid last block with zeros, so that a reader's search ends there
- * and a new block can be written at its place. If valid blocks of this log follow it, it is not the
- * last block, and the damage stays (FORMAT W2). A failed write does no harm: the block stays
- * invalid.
+ * and a new block can be written at its place. If a valid block of this log follows, the invalid
+ * block is not the last one, and the damage stays (FORMAT W2). A failed write does no harm: the
+ * block stays invalid.
  */
 static void remove_last(struct beside *beside, uint64_t end)
 {

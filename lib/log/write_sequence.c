@@ -3,10 +3,10 @@
  * log/write_sequence.c - the arrangement of sequences, for APPEND and UNTIL_FULL: each block begins
  * where the previous block ends.
  *
- * There are two rules for the order of blocks. Names, schemas, objects and mappings precede the
+ * There are three rules for the order of blocks. Names, schemas, objects and mappings precede the
  * first block of events that needs them (FORMAT 3.5, 3.10). An INDEX block follows each 1024th DATA
- * block (FORMAT 3.6). If a part of a block was written to a pipe, it cannot be removed, so the rest
- * of this block must be written next.
+ * block (FORMAT 3.6). A part of a block that is in a pipe cannot be removed, so the rest of this
+ * block must be written next.
  */
 #include "log/writer.h"
 
