@@ -3,9 +3,9 @@
  * base/file.h - whether a descriptor number still is the file that the library opened.
  *
  * A descriptor that the library keeps is a number in the program's table of descriptors. The
- * program may close it, as daemons close all numbers, and may then get a file of its own under this
- * number. The library therefore remembers which file it opened, and checks before each use. If the
- * number now leads to another file, the library does not use it.
+ * program may close the descriptor, as daemons close all descriptors, and may then get a file of
+ * its own under this number. The library therefore remembers which file it opened, and checks
+ * before each use. If the number now leads to another file, the library does not use it.
  *
  * There is no other system call between the check and the use. If another thread gets the number
  * at just that moment, the library does not notice. It therefore keeps its descriptors at high

@@ -19,7 +19,8 @@ extern int __clone(int (*function)(void *), void *stack, int flags, void *argume
 
 /*
  * The C library's clone() by a name that no sanitizer replaces. If the child shares the memory of
- * this process, ThreadSanitizer's replacement would stop its detection of races in this process.
+ * this process, the replacement of ThreadSanitizer would stop the detection of races in this
+ * process.
  */
 #define ptx_libc_clone __clone
 

@@ -202,8 +202,8 @@ void ptx_identity_of(int pidfd, uint32_t number, struct ptx_identity *identity)
 }
 
 /*
- * Stores only the inode if it is known. Reading /proc costs two more system calls at the start of
- * every traced program.
+ * Stores only the inode if it is known. Reading /proc would cost further system calls at the start
+ * of every traced program.
  */
 void ptx_identity_self(struct ptx_identity *identity)
 {
@@ -308,8 +308,8 @@ void ptx_life_kill(uint32_t pid, const struct ptx_identity *identity)
 	int saved = errno, err, pidfd = open_pidfd(pid, &err);
 
 	/*
-	 * The pidfd may belong to a later process with the same id. If the process lives now, it
-	 * also lived when the descriptor was made, so the descriptor is its own.
+	 * The pidfd may belong to a later process with the same id. If the process of this identity
+	 * lives now, it also lived when the pidfd was made, so the pidfd belongs to this process.
 	 */
 	if (pidfd >= 0 && ptx_life_of_one(pid, identity) == PTX_ALIVE)
 		syscall(SYS_pidfd_send_signal, pidfd, SIGKILL, NULL, 0);

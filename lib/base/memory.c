@@ -3,9 +3,9 @@
  * base/memory.c - reads the limits of memory from /proc/meminfo and from the control groups.
  *
  * A group's memory includes the pages of files that its processes have read, and caches of the
- * kernel. The kernel frees them before it kills a process, so all of them count as available here.
- * MemAvailable of /proc/meminfo counts only a part of such pages. So the library may create a
- * stream that does not fit in the end, but it refuses no stream that fits.
+ * kernel. The kernel frees these pages and caches before it kills a process, so all of them count
+ * as available here. MemAvailable of /proc/meminfo counts only a part of such pages. So the library
+ * may create a stream that does not fit in the end, but it refuses no stream that fits.
  */
 #include "base/memory.h"
 

@@ -2,9 +2,9 @@
 /*
  * base/zstd.h - libzstd, which is loaded when a log needs it for the first time.
  *
- * The library is not linked, because each traced program would load it at its start, and few
- * programs use it. The traced program loads it only if it creates a log with compression, or opens
- * such a log.
+ * libposixtrace is not linked with libzstd, because each traced program would then load libzstd at
+ * its start, and few programs use it. The traced program loads it only if it creates a log with
+ * compression, or opens such a log.
  *
  * Threads   ptx_zstd_load() may run concurrently. A context belongs to one caller at a time.
  * Signals   not async-signal-safe: the functions allocate memory.
