@@ -7,7 +7,7 @@
  * do not hold for it. A cursor for salvage skips damaged parts, and any other cursor ends at the
  * first one.
  *
- * The file is hostile until checked: the cursor copies a part of the file, and verifies every
+ * The file is hostile until checked. The cursor copies a part of the file, and verifies every
  * length, offset and checksum in the copy before it uses that value. It reads with pread(), so if
  * another process truncates the file, the result is an error and no signal. The events need memory
  * for the largest block only. The index and the list of slots also need memory: 48 bytes for each
