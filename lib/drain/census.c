@@ -40,8 +40,8 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
 /*
  * Visits the events of one ring: first the events in the drain's buffer, then the events in the
  * chunks from the reader's place on. The function stops before the record with the number
- * source->published. It never returns to a chunk that it has visited, because the records of the
- * chunk would be counted twice. The parameter `buffer` has room for chunk_room bytes.
+ * source->published. It never returns to a chunk that it has visited, because it would then count
+ * the records of the chunk twice. The parameter `buffer` has room for chunk_room bytes.
  */
 static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
@@ -145,9 +145,9 @@ int ptx_census_take(struct ptx_census *census)
 		census->published += by;
 	}
 	/*
-	 * The greatest number of calls of ptx_ring_look(): one for each chunk of the largest pool,
-	 * and for each ring PTX_LOSSES_MOST because of losses and one for the rest of the chunk
-	 * with the reader's place.
+	 * The greatest number of calls of ptx_ring_look(). There is one call for each chunk of the
+	 * largest pool. For each ring there are PTX_LOSSES_MOST calls because of losses, and one
+	 * call for the rest of the chunk with the reader's place.
 	 */
 	census->looks_left =
 		ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);

@@ -3,7 +3,7 @@
  * drain/clear.c - removes the events of a stream: posix_trace_clear().
  *
  * The reader must remove each event whose posix_trace_event() had returned before the clear began.
- * The times of the events are not enough to recognize these events: the counters of two processors
+ * The times of the events are not enough to recognize these events. The counters of two processors
  * may differ by some nanoseconds, so such an event can have a later time than the beginning of the
  * clear. Therefore the reader also removes all other records that a ring had when the clear began.
  * It recognizes them by their numbers in the ring. All removed events count as lost with the cause
@@ -147,7 +147,7 @@ void ptx_drain_clear(struct ptx_drain *drain)
 	 * If a writer overwrites chunks as fast as the reader reads them, ptx_drain_refill() can
 	 * return before the end of the ring. The reader removes the remaining records later,
 	 * because it drops all records up to the time drain->cleared. This is the time when the
-	 * clear began. The limit may be later and must not be used here: an event that is recorded
+	 * clear began. The limit may be later and must not be used here. An event that is recorded
 	 * after the clear, on a processor whose counter is behind, can have a time below the limit.
 	 */
 	drain->cleared = began;

@@ -304,8 +304,8 @@ int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
 
 /*
  * Does the same for the events that have left the stream: those that the drain has delivered or
- * dropped, and those that writers have counted as lost. The column `unread` of this ledger is 0 in
- * every line, and its counts never decrease from call to call.
+ * dropped, and those that writers have counted as lost. In this ledger the column `unread` is 0 in
+ * every line, and no count decreases from call to call.
  */
 int ptx_drain_ledger_settled(const struct ptx_drain *drain, struct ptx_ledger *ledger);
 

@@ -24,9 +24,10 @@
 
 /*
  * These times are in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS,
- * is_dead() makes further system calls: they also recognize a zombie, a process that has ended but
- * whose parent has not waited for it. The counters of two processors may differ, so the time of a
- * record may be up to FUTURE_NS ahead of the reader's clock. A record with a later time is damaged.
+ * is_dead() makes further system calls. They also recognize a zombie, which is a process that has
+ * ended but whose parent has not waited for it. The counters of two processors may differ, so the
+ * time of a record may be up to FUTURE_NS ahead of the reader's clock. A record with a later time
+ * is damaged.
  */
 /* after this time the reader no longer waits for a writer in its window */
 #define STALL_NS      200000000u
@@ -246,10 +247,10 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 
 /*
  * Returns true if the process that holds the ring has certainly ended, so that the writer inside
- * its window will not publish a record. kill(2) still finds a zombie, a process that has ended but
- * whose parent has not waited for it. To recognize a zombie, the reader needs further system calls,
- * which it makes only after some time. The parameter `inside_for` is the time in ticks for which
- * the writer has been inside.
+ * its window will not publish a record. kill(2) still finds a zombie, which is a process that has
+ * ended but whose parent has not waited for it. To recognize a zombie, the reader needs further
+ * system calls, which it makes only after some time. The parameter `inside_for` is the time in
+ * ticks for which the writer has been inside.
  */
 static bool is_dead(const struct ptx_drain *drain, uint32_t index, uint64_t inside_for)
 {
@@ -285,7 +286,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 	/* ptx_ring_watch() loads the window and then the head, after the barrier (L). */
 	ptx_ring_watch(drain->rings, index, &writer);
 	source->looked_at = now;
-	/* The writer is outside. It will read the clock for its next event after `now`. */
+	/* If the writer is outside, it will read a later time than `now` for its next event. */
 	if (!writer.inside) {
 		source->idle_link = writer.link;
 		source->idle_head = writer.head;
@@ -298,7 +299,7 @@ static uint64_t bound_of(struct ptx_drain *drain, uint32_t index, uint64_t now)
 		source->inside_since = now;
 		/*
 		 * If the reader last saw the writer outside at this same position, the writer has
-		 * entered its window after that pass, so its event is not older than that pass. If
+		 * entered its window after that pass. So its event is not older than that pass. If
 		 * the writer is at the beginning of a chunk, its event is not older than the
 		 * opening of the chunk. The comparison with `now` excludes a hostile time. In all
 		 * other cases the reader knows only that the writer's clock reading is not earlier
