@@ -5,7 +5,7 @@
  *
  * Each checkpoint (checkpoint.h) has the marks of flushes that are not delivered yet. So the next
  * flush, even one of a guardian, writes the FLUSH_STOP of the previous flush to the log. Marks of
- * starts, stops and FULL states are not in a checkpoint: starts and stops have records in the
+ * starts, stops and FULL states are not in a checkpoint. Starts and stops have records in the
  * controller's ring, and the region's state shows whether the stream is full.
  *
  * The status is not part of a checkpoint, because it also changes between writes to the log:

@@ -3,10 +3,10 @@
  * flush/flush.c - runs a flush, for callers, for the flusher and for the end of a stream.
  *
  * A flush acquires two locks: first the turn, a mutex that lets one flush of a stream run at a
- * time, and then the stream's lock. It holds the turn from its begin to its end. The stream's lock
- * protects the drain and the members of struct ptx_flush. transfer.c releases the stream's lock
- * while it writes to the file, so control calls and status do not wait for a disk. Meanwhile the
- * turn ensures that only one thread uses the log, as log/log.h requires.
+ * time, and then the stream's lock. It holds the turn until it ends. The stream's lock protects the
+ * drain and the members of struct ptx_flush. transfer.c releases the stream's lock while it writes
+ * to the file, so control calls and status do not wait for a disk. Meanwhile the turn ensures that
+ * only one thread uses the log, as log/log.h requires.
  *
  * The status is also stored in the region (checkpoint_flush.h), for a guardian that continues if
  * this process is killed.

@@ -52,8 +52,8 @@ struct type_line {
 };
 
 /*
- * The new log has the mappings of processes that changed them within this time, even if they have
- * ended, because the new log may have their last events.
+ * If a process has changed its mappings within this time, the new log gets these mappings even if
+ * the process has ended. The new log may have the last events of the process.
  */
 #define RECENT_NS INT64_C(1000000000)
 

@@ -88,8 +88,8 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 	struct tally tally = { 0, 0 }; /* no record has the first word 0 */
 	/*
 	 * A record that is older than the previous event, or older than the present phase, ends the
-	 * run: the path for single events computes its CLOCK_REALTIME and the state of the stream
-	 * at its time.
+	 * run. The path for single events computes the CLOCK_REALTIME of such a record, and the
+	 * state of the stream at its time.
 	 */
 	const uint64_t since = drain->phases.since;
 	uint64_t last_ticks = drain->last_ticks > since ? drain->last_ticks : since;
