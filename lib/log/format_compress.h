@@ -33,9 +33,9 @@ void ptx_log_compressor_end(struct ptx_log_compressor *compressor);
 /*
  * Makes a compressed block of a header and its payload. The fields of the header must be set as for
  * ptx_log_seal_block(). The memory at `to` has room for PTX_LOG_COMPRESSED_HEADER and
- * payload_bytes. Returns the bytes of the block. Returns 0 if the compressor has no context, if the
- * payload is shorter than 64 bytes or longer than PTX_LOG_WHOLE_MAX, or if the block would not be
- * shorter than the plain one.
+ * payload_bytes. Returns the bytes of the block. Returns 0 if the compressor has no context, or if
+ * the block would not be shorter than the plain one. Returns 0 also for a payload of less than 64
+ * bytes or of more than PTX_LOG_WHOLE_MAX.
  */
 size_t ptx_log_compress(const struct ptx_log_compressor *compressor,
 			const struct ptx_log_block *block, const void *payload,

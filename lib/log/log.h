@@ -65,10 +65,10 @@ enum ptx_log_append {
 
 /*
  * Begins a log on the descriptor `fd`. On success the log owns `fd`; after an error the caller
- * still owns it. Errors are EBADF if `fd` is not open for writing, EINVAL if the policy cannot work
- * with this type of file, with O_APPEND or with log_size, ENOMEM, and the errors of the first
- * write, such as ENOSPC. The function writes the header immediately, so an older log in the file is
- * invalid after this call (FORMAT W2).
+ * still owns it. Errors are EBADF if `fd` is not open for writing, ENOMEM, and the errors of the
+ * first write, such as ENOSPC. EINVAL means that the policy cannot work with this type of file,
+ * with O_APPEND or with log_size. The function writes the header immediately, so an older log in
+ * the file is invalid after this call (FORMAT W2).
  */
 int ptx_log_create(int fd, const struct ptx_log_facts *facts, struct ptx_log **log);
 

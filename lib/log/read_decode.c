@@ -2,11 +2,11 @@
 /*
  * log/read_decode.c - checks and decodes the header of a log and the headers of its blocks.
  *
- * The checks are the rules H1 to H6 (header) and B1 to B5 (block header) of log/FORMAT, in this
- * order, except that the checksum (H3) and a reversed byte order are checked before the rest of H2.
- * The first broken rule determines the message, so that the user can distinguish a file that is no
- * log, a log of another machine, and a damaged log. The functions first copy all bytes and then
- * check the copy.
+ * The functions check the rules H1 to H6 (header) and B1 to B5 (block header) of log/FORMAT, in
+ * this order. There is one exception: the checksum (H3) and a reversed byte order are checked
+ * before the rest of H2. The first broken rule determines the message, so that the user can
+ * distinguish a file that is no log, a log of another machine, and a damaged log. The functions
+ * first copy all bytes and then check the copy.
  */
 #include <pthread.h>
 #include <string.h>

@@ -7,9 +7,9 @@
  * needs at most 1.5 times PTX_LOG_WHOLE_MAX bytes more. A packed block needs WINDOW_BYTES more, or
  * 8 times the bytes of its payload if that is more (unpacked_room()).
  *
- * Before each read, and before each search for the end of a hole, the library checks that the
- * descriptor still leads to the file with which the window was opened: the program may have closed
- * the descriptor and opened another file with the same number.
+ * The program may have closed the descriptor and opened another file with the same number. So
+ * before each read, and before each search for the end of a hole, the library checks that the
+ * descriptor still leads to the file with which the window was opened.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -181,7 +181,7 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 
 /*
  * Returns room for the records of a packed block. ptx_log_check_packed() has bounded record_bytes
- * by the payload's length, so the room is at most GROWTH_MAX (format_pack.c) times as large as the
+ * by the payload's length. So the room is at most GROWTH_MAX (format_pack.c) times as large as the
  * payload in the file, or WINDOW_BYTES for a small payload.
  */
 static uint8_t *unpacked_room(struct ptx_log_window *window, size_t len)
@@ -252,7 +252,7 @@ const void *ptx_log_payload(struct ptx_log_window *window, const struct ptx_log_
 
 /*
  * Returns true if a block with a valid header is at `offset`. If log_id is NULL, a block of any log
- * is accepted: the first attempt uses the id 0, and if its verdict is FOREIGN, a second attempt
+ * is accepted. The first attempt then uses the id 0. If its verdict is FOREIGN, a second attempt
  * uses the block's own id.
  */
 static bool is_block(struct ptx_log_window *window, uint64_t offset, uint64_t limit,

@@ -3,9 +3,9 @@
  * log/read_scan.h - finds the blocks of a log file, for readers.
  *
  * A window is a private copy of a part of the file. The part is at least as large as the caller
- * asked for. The library does not map logs: another process may change or truncate the file at any
- * time, and an access to a mapping would then raise SIGBUS, or return other bytes than those that
- * were checked. With a copy, a change can only make a block invalid.
+ * asked for. The library does not map logs, because another process may change or truncate the file
+ * at any time. An access to a mapping would then raise SIGBUS, or return other bytes than those
+ * that were checked. With a copy, a change can only make a block invalid.
  *
  * Owner     one caller at a time. Pointers into a window are valid until the next call with it.
  * Errors    a verdict and a reason as an English text; errno is unchanged.

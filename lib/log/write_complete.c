@@ -19,8 +19,8 @@
 #include "log/writer.h"
 
 /*
- * After a clear, the new header is written first. Until it is in the file, new blocks would have
- * another log_id than the header, so readers would ignore them (FORMAT B4).
+ * After a clear, the new header is written first. Until then, new blocks would have another log_id
+ * than the header in the file, so readers would ignore the blocks (FORMAT B4).
  */
 int ptx_log_write(struct ptx_log *log)
 {

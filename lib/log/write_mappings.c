@@ -127,7 +127,7 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping)
 
 /*
  * In a log of slots, mappings use at most half of the lists area, so that schemas and objects have
- * room: without its schema the data of a type has no meaning. The tail has all mappings.
+ * room. Without its schema, the data of a type has no meaning. The tail has all mappings.
  */
 bool ptx_log_mappings_wait(const struct ptx_log *log)
 {

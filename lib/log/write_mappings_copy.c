@@ -78,9 +78,9 @@ static int gather_processes(struct copy *copy)
 }
 
 /*
- * Notes the times of each process. An entry that ends all mappings of a process replaces its
- * earlier entries, but not if it is as young as recent_ns: the new log may have events from before
- * that entry.
+ * Notes the times of each process. An entry that ends all mappings of a process replaces the
+ * earlier entries of the process. An entry as young as recent_ns replaces none, because the new log
+ * may have events from before that entry.
  */
 static void note_times(struct copy *copy, int64_t recent_ns)
 {

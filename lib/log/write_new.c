@@ -51,9 +51,9 @@ static int check_limit(const struct ptx_attr *attr)
 }
 
 /*
- * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists. The
- * table of threads of a small LOOP block is small as well, with one entry per 256 bytes of records,
- * so that it does not use most of the slot.
+ * Allocates the block and computes its limits. After an error ptx_log_free() frees what exists. A
+ * small LOOP block has a small table of threads, with one entry per 256 bytes of records. So the
+ * table does not use most of the slot.
  */
 static int make_block(struct ptx_log *log, const struct ptx_attr *attr)
 {

@@ -148,9 +148,9 @@ static void write_resume_beside_cut(struct beside *beside)
 }
 
 /*
- * Both passes over the lists are necessary: after the first pass the last block may be removed or
- * truncated, and only then the offset for the next block is known. If both areas of names are
- * damaged, area 0 is written first.
+ * Both passes over the lists are necessary. After the first pass the last block may be removed or
+ * truncated. Only then the offset for the next block is known. If both areas of names are damaged,
+ * area 0 is written first.
  */
 int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bool has_events)
 {
