@@ -28,7 +28,10 @@
 /* Converts nanoseconds. tv_nsec is not negative, also before the Epoch (CLOCK-04). */
 static inline struct timespec ptx_timespec(int64_t ns)
 {
-	/* Nearly all times are later. A division of an unsigned number needs fewer steps. */
+	/*
+	 * Nearly all times are after the Epoch. For these the division is unsigned, which needs
+	 * fewer steps.
+	 */
 	if (ptx_likely(ns >= 0))
 		return (struct timespec){ .tv_sec = (time_t)((uint64_t)ns / 1000000000u),
 					  .tv_nsec = (long)((uint64_t)ns % 1000000000u) };
