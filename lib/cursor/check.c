@@ -183,8 +183,8 @@ static void check_threads(struct ptx_check *check)
 		uint64_t events;
 
 		/*
-		 * This line has the counts of several threads: the writer of the log had no memory
-		 * for more lines, or has added old lines to this line.
+		 * A line with process 0 has the counts of several threads: the writer of the log
+		 * had no memory for more lines, or has added old lines to this line.
 		 */
 		if (!line->pid) {
 			folded += line->line.reported;
@@ -268,8 +268,8 @@ static void check_header(struct ptx_check *check)
 	const struct ptx_log_closing *closing = &h->closing;
 
 	/*
-	 * The header is damaged (for example its checksum, FORMAT H3), and the log was opened with
-	 * a repaired copy of it.
+	 * If the header is damaged (for example its checksum, FORMAT H3), the log was opened with a
+	 * repaired copy of it.
 	 */
 	if (check->log->header_damage)
 		ptx_check_fault(check, 0, PTX_LOG_CLOSING_AT, "%s", check->log->header_damage);
@@ -283,8 +283,8 @@ static void check_header(struct ptx_check *check)
 		return;
 	}
 	/*
-	 * The state "closed" means that the writer has ended the log, so the tail was removed or
-	 * damaged later (FORMAT R3).
+	 * If a log without a valid tail has the state "closed", the writer has ended the log, and
+	 * the tail was removed or damaged later (FORMAT R3).
 	 */
 	if (!check->log->complete && !memcmp(closing->state, PTX_LOG_CLOSED, 8))
 		ptx_check_fault(check, check->log->window.file_bytes, 0,
@@ -381,7 +381,7 @@ static int check_explain(struct ptx_check *check, int fd)
 	err = ptx_log_window_open(&window, fd);
 	if (err == ENOMEM)
 		return err;
-	/* The descriptor cannot be read, or does not belong to a regular file. */
+	/* The other possible error is EBADF: the descriptor is not open. */
 	if (err) {
 		ptx_check_fault(check, 0, 0, "%s", why);
 		return EINVAL;
@@ -430,10 +430,7 @@ int ptx_check_log(int fd, void (*report)(void *arg, const struct posix_trace_fau
 	/* With salvage the check continues behind a fault, so that it finds all faults. */
 	err = ptx_stored_open(fd, true, &check->log);
 	if (err) {
-		/*
-		 * The error number only shows that the file is no log. A report explains the
-		 * reason.
-		 */
+		/* These error numbers do not show the reason, so a report explains it. */
 		if (err == EINVAL || err == ENOTSUP)
 			err = check_explain(check, fd);
 		goto undo_check;

@@ -303,7 +303,8 @@ bool ptx_check_block(struct ptx_check *check, const struct ptx_log_found *found)
 void ptx_check_sum(struct ptx_check *check, uint64_t offset, const struct ptx_log_sum *sum)
 {
 	/*
-	 * The damage has been reported already, and a different sum would only repeat the report.
+	 * If the log is damaged, the damage has been reported already, and a different sum would
+	 * only repeat the report.
 	 */
 	if (check->damaged)
 		return;

@@ -85,8 +85,8 @@ static bool next_in_sequence(struct ptx_stored *stored)
 
 		if (verdict != PTX_LOG_GOOD) {
 			/*
-			 * The cursor is behind the last block, or at a block that the writer has
-			 * not finished.
+			 * It is no damage if the cursor is behind the last block, or at a block
+			 * that the writer has not finished.
 			 */
 			if (stored->next_offset >= stored->data_end ||
 			    (stored->live && verdict == PTX_LOG_SHORT))
@@ -121,7 +121,7 @@ static bool next_in_sequence(struct ptx_stored *stored)
 				return false;
 			stored_skipped(stored);
 			/*
-			 * The cursor is already behind this number, so the block is a copy of an
+			 * If the cursor is already behind this number, the block is a copy of an
 			 * earlier block, or it is forged.
 			 */
 			if (found.block.number < stored->next_number) {

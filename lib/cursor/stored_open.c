@@ -377,7 +377,7 @@ static int stored_open_recover(struct ptx_stored *stored)
 		if (!stored->complete) {
 			stored->sum.status = closing->sum.status;
 			/*
-			 * The status has no error of the writer, so the log was truncated or
+			 * If the status has no error of the writer, the log was truncated or
 			 * damaged later.
 			 */
 			if (!stored->sum.status.flush_error)
@@ -411,7 +411,7 @@ static int read_ends(struct ptx_stored *stored)
 	const void *bytes;
 
 	bytes = ptx_log_window_at(&stored->window, 0, sizeof(stored->header));
-	/* The file is shorter than a header. */
+	/* The file is shorter than a header, or cannot be read. */
 	if (!bytes)
 		return EINVAL;
 	/* Checks the rules H1 to H6 of log/FORMAT. */
@@ -468,7 +468,7 @@ static int stored_open_examine(struct ptx_stored *stored, bool waits)
 		else
 			err = read_ends_again(stored);
 	}
-	/* The log was complete at the first or at the second reading. */
+	/* A log that was complete at the first or at the second reading is not recovered. */
 	if (!err && stored->complete)
 		/* END is the last block, so no writer adds a block. */
 		stored->live = false;

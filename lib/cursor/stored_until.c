@@ -93,7 +93,7 @@ void ptx_stored_until(struct ptx_stored *stored, int64_t until_ns)
 	stored->until_ns = until_ns;
 	stored->stop_offset = UINT64_MAX;
 	stored->stop_slot = SIZE_MAX;
-	/* There is no limit, so the index need not be read. */
+	/* Without a limit the index need not be read. */
 	if (until_ns == INT64_MAX)
 		return;
 	if (ptx_stored_is_sequence(stored))
