@@ -38,8 +38,8 @@ static uint64_t latest_published(const struct ptx_source *source)
 	 */
 	left = source->published - (source->records - ahead);
 	/*
-	 * The difference is negative: the first event in the buffer was published after the clear
-	 * began.
+	 * If the difference is negative, the first event in the buffer was published after the
+	 * clear began.
 	 */
 	if (left > INT32_MAX)
 		return 0;

@@ -206,7 +206,7 @@ void ptx_drain_refill(struct ptx_drain *drain, uint32_t index)
 			 * The chunk was overwritten. The reader continues with the ring's oldest
 			 * remaining chunk. The header of that chunk has the number of the ring's
 			 * records before it. If this number is not source->records, records are
-			 * missing, and there is a gap.
+			 * missing. They are a gap if they were not cleared.
 			 */
 			if (ptx_ring_find(drain->rings, index, &reader->place, &before)) {
 				drain->gap = drain->gap ||
@@ -422,8 +422,9 @@ void ptx_drain_pass(struct ptx_drain *drain)
 		return;
 	}
 	/*
-	 * The records in the buffers of the sources are copies. In its own arena a process keeps
-	 * the pages, because its threads write there.
+	 * The drain does not need these pages any more, because the records in the buffers of the
+	 * sources are copies. In its own arena a process keeps the pages, because its threads write
+	 * there.
 	 */
 	if (drain->touched >= TOUCHED_MOST && drain->arena != &ptx_arena_self) {
 		ptx_region_forget(drain->rings);
