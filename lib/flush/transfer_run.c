@@ -122,7 +122,10 @@ static uint32_t transfer_run_move(struct ptx_flush *flush, struct ptx_source *so
 			len = ptx_record_len((uint32_t)first);
 			size = ptx_record_size(len);
 		}
-		/* The block or the log is full. ptx_log_append() finds out which. */
+		/*
+		 * If the record does not fit, the block or the log is full. ptx_log_append() finds
+		 * out which.
+		 */
 		if (size > run.room)
 			break;
 		if (ptx_unlikely(!ptx_timeline_covers(&line, ticks)))
