@@ -156,7 +156,10 @@ void ptx_log_tally_records(struct ptx_log_tally *tally, const void *records, siz
 	while (at < end) {
 		const struct ptx_record *record = (const void *)at;
 
-		/* The run of the former source ends here, and is counted for its thread. */
+		/*
+		 * If the source changes, the run of the former source ends and is counted for its
+		 * thread.
+		 */
 		if (record->source != source) {
 			if (run)
 				ptx_log_tally_thread(tally, &table[source], run);
@@ -244,7 +247,7 @@ int ptx_log_tally_report(const struct ptx_log_tally *tally, struct ptx_ledger *l
 	ledger->thread = thread;
 	ledger->room = tally->threads + 1;
 	ledger->threads = tally->threads;
-	/* One line of the ledger has no thread; calloc() above has room for it. */
+	/* Events of no thread need one more line, for which calloc() above has made room. */
 	if (tally->unattributed) {
 		struct ptx_ledger_line *line = ptx_ledger_thread(ledger, 0, 0, 0);
 

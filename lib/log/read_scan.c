@@ -143,8 +143,8 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 	do {
 		bytes = ptx_log_window_at(window, offset, len);
 		/*
-		 * The file is long enough, so the verdict is not SHORT. This part of the file may
-		 * be readable later.
+		 * If this part of the file cannot be read, the verdict is not SHORT, because the
+		 * file is long enough. A later read may succeed.
 		 */
 		if (!bytes) {
 			*why = "the file cannot be read here";
@@ -159,8 +159,8 @@ enum ptx_log_verdict ptx_log_find(struct ptx_log_window *window, uint64_t offset
 		len = found->block.header_bytes;
 	} while (1);
 	/*
-	 * *found is not complete here. A caller uses only found->block, and only if the verdict is
-	 * FOREIGN.
+	 * If the verdict is not GOOD, *found is not complete. A caller then uses only found->block,
+	 * and only if the verdict is FOREIGN.
 	 */
 	if (verdict != PTX_LOG_GOOD)
 		return verdict;
@@ -301,7 +301,7 @@ static bool read_scan_resync(struct ptx_log_window *window, uint64_t offset, uin
 		uint32_t magic = 0;
 
 		/*
-		 * These bytes cannot be read, perhaps because of a bad block of the disk. The
+		 * If these bytes cannot be read, perhaps because of a bad block of the disk, the
 		 * search continues with the next page.
 		 */
 		if (!at) {

@@ -92,7 +92,7 @@ static bool find_source(struct ptx_log *log, const struct ptx_log_event *event, 
 		    known->thread == event->thread)
 			goto found;
 	}
-	/* The table of the block is full. */
+	/* If the table of the block is full, the thread has no place in it. */
 	if (block->sources == block->sources_max)
 		return false;
 	/* A new thread gets the next index. */

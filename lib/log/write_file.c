@@ -319,7 +319,7 @@ int ptx_log_create_from(int fd, const struct ptx_log_facts *facts,
 	err = ptx_file_identify(log->fd, &log->file) ? ptx_log_write_header(log) : EBADF;
 	if (err)
 		goto undo_own;
-	/* The log has its own descriptor, so the program's descriptor is no longer needed. */
+	/* If the log has its own descriptor, the program's descriptor is no longer needed. */
 	if (own >= 0)
 		ptx_io_close(fd);
 	*result = log;

@@ -69,7 +69,7 @@ int ptx_log_object(struct ptx_log *log, const struct ptx_object *object)
 {
 	struct ptx_log_lists *lists = &log->lists;
 
-	/* The dead writer has written this object already. */
+	/* An object that the dead writer has written already is not added again. */
 	if (is_restored(lists, object))
 		return 0;
 	if (lists->objects == lists->objects_room) {
@@ -192,7 +192,10 @@ static int write_lists_send(struct ptx_log *log)
 {
 	const struct ptx_log_header *h = log->header;
 
-	/* The block is dropped and not kept: the metadata buffer is needed for the other lists. */
+	/*
+	 * A block that does not fit is dropped and not kept: the metadata buffer is needed for the
+	 * other lists.
+	 */
 	if (log->loop && log->meta.offset + log->meta.len > h->lists_offset + h->lists_bytes) {
 		log->meta.len = 0;
 		return 0;

@@ -108,8 +108,8 @@ static bool is_written(const struct ptx_log *log)
 static int write_loop_reserve(struct ptx_log_loop *loop)
 {
 	/*
-	 * The queue wraps around in its array. It is copied in order, so that the oldest block is
-	 * at the beginning of the new array.
+	 * If the array is full, the queue is copied to a larger array. The queue may wrap around in
+	 * the old array. In the new array the oldest block is at the beginning.
 	 */
 	if (loop->count == loop->live_max) {
 		size_t max = loop->live_max ? 2 * loop->live_max : 16;
@@ -225,8 +225,8 @@ static int write_loop_place(struct ptx_log *log)
 		log->full = true;
 	}
 	/*
-	 * The former state of this block no longer counts, because the new state has the same
-	 * number (FORMAT R6).
+	 * If the block was in the file before, its former state no longer counts, because the new
+	 * state has the same number (FORMAT R6).
 	 */
 	if (loop->placed)
 		loop->spare[loop->spares++] = loop->slot;
@@ -238,8 +238,8 @@ static int write_loop_place(struct ptx_log *log)
 	loop->time_min = log->appender.time_min;
 	loop->time_max = log->appender.time_max;
 	/*
-	 * The log is exactly at its limit, so the next event overwrites a block. The log counts as
-	 * full from now on.
+	 * If the log is exactly at its limit, the next event overwrites a block, so the log counts
+	 * as full from now on.
 	 */
 	if (loop->bytes + loop->record_bytes == log->log_size)
 		log->full = true;

@@ -306,8 +306,8 @@ static int restore_slots(struct ptx_log *log, struct ptx_log_window *window, str
 		       slots->slot[i + 1].number == slots->slot[best].number)
 			i++;
 		/*
-		 * The events of this block count as overwritten, although the block is still in the
-		 * file.
+		 * If the block is older than the oldest block of the log, its events count as
+		 * overwritten, although the block is still in the file.
 		 */
 		if (slots->slot[i].number < oldest)
 			continue;

@@ -4,7 +4,7 @@
  * killed.
  *
  * Blocks that remain in an area keep their numbers. The next block of a type gets the number after
- * the last number of this type in the area, as a check expects it (log/read_beside.h). The guardian
+ * the last number of this type in the area, as a check expects (log/read_beside.h). The guardian
  * handles parts that cannot be read as follows:
  *
  * - A names area is written again: all names are in memory.
@@ -163,7 +163,10 @@ int ptx_log_resume_beside(struct ptx_log *log, struct ptx_log_window *window, bo
 		log->names.area = !(log->names.damaged & 1);
 	log->lists.at = h->lists_offset;
 	ptx_log_visit_lists(window, h, find_last_block, &beside);
-	/* No slot was written yet, so nothing behind the areas is lost. */
+	/*
+	 * If the file ends before the first slot, no slot was written yet, so the truncation loses
+	 * no events.
+	 */
 	if (window->file_bytes <= h->slots_offset && window->file_bytes > beside.whole_end)
 		write_resume_beside_cut(&beside);
 	else if (beside.last_is_invalid)

@@ -56,7 +56,7 @@ int ptx_log_write_sequence(struct ptx_log *log)
 {
 	int err = ptx_log_meta_send(log);
 
-	/* A part of the block is in the pipe, so the rest must be written first. */
+	/* If a part of the block is in a pipe, the rest must be written first. */
 	if (!err && log->block.sealed)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
@@ -76,7 +76,7 @@ int ptx_log_write_sequence(struct ptx_log *log)
 		err = send_block(log);
 	if (!err && log->index.places == PTX_LOG_INDEX_BLOCKS)
 		err = ptx_log_index_send(log);
-	/* The block is empty now, so the event that has found no room can be added. */
+	/* After a success the block is empty, so the event that has found no room can be added. */
 	if (!err && log->block.is_out_of_room) {
 		log->block.is_out_of_room = false;
 		ptx_log_block_make_room(log);
