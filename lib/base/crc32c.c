@@ -59,9 +59,7 @@ static void make_table(void)
 /* The portable way. crc is the inverted checksum of the bytes before. */
 static uint32_t by_table(uint32_t crc, const unsigned char *p, size_t len)
 {
-	/*
-	 * Pairs with the release in make_table(). A thread that sees 0 makes the table once more.
-	 */
+	/* Pairs with the release in make_table(). A thread that sees 0 makes the table itself. */
 	if (!atomic_load_explicit(&table_ready, memory_order_acquire))
 		make_table();
 	/*

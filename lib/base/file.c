@@ -2,8 +2,8 @@
 /*
  * base/file.c - recognizes a file by device, inode and time of birth.
  *
- * The library calls these functions before each access to a log. They use system calls only and
- * save errno. They avoid system calls that common seccomp filters refuse.
+ * The library calls ptx_file_check() or ptx_file_is() before each access to a log. They use system
+ * calls only and save errno. They avoid system calls that common seccomp filters refuse.
  */
 #include "base/file.h"
 

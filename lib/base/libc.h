@@ -71,8 +71,9 @@ static inline bool ptx_libc_has_one_thread(void)
 }
 
 /*
- * Return the name, such as ENOENT, and the text of an error number, and the name of a signal
- * without SIG, such as INT; NULL if there is none. The strings are constant.
+ * ptx_libc_error_name() returns the name of an error number, such as ENOENT, and
+ * ptx_libc_error_text() its text. ptx_libc_signal_name() returns the name of a signal without SIG,
+ * such as INT. All three return NULL if there is none. The strings are constant.
  */
 const char *ptx_libc_error_name(int err);
 const char *ptx_libc_error_text(int err);
