@@ -462,7 +462,10 @@ static int stored_open_examine(struct ptx_stored *stored, bool waits)
 	 */
 	if (!err && !stored->complete && !closing_has_state(stored, PTX_LOG_CLOSED)) {
 		stored->live = is_being_written(stored, waits, &has_guardian);
-		/* FORMAT R4: the log is not opened; a program may try again later. */
+		/*
+		 * FORMAT R4: a log that is being written is opened only for salvage. A program may
+		 * try again later.
+		 */
 		if (stored->live && !stored->salvage)
 			err = has_guardian ? EBUSY : EINVAL;
 		else

@@ -24,7 +24,10 @@
 #include "log/read_beside.h"
 #include "log/read_scan.h"
 
-/* A DATA block that belongs to a log of slots. The members are those of the block's header. */
+/*
+ * A DATA block that belongs to a log of slots. The members are those of the block's header, except
+ * time_max: the greatest time in this block and in all blocks before it.
+ */
 struct ptx_stored_slot {
 	uint64_t offset;
 	uint64_t number;

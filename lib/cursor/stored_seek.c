@@ -58,7 +58,10 @@ static uint64_t where_to_begin(struct ptx_stored *stored, int64_t when)
 			 stored->header.log_id, &found, &why) != PTX_LOG_GOOD ||
 	    found.block.type != PTX_LOG_INDEX)
 		return PTX_LOG_HEADER_BYTES;
-	/* Only blocks behind the last INDEX block can have the event. */
+	/*
+	 * If all entries of TOP have earlier times, only blocks behind the last INDEX block can
+	 * have the event.
+	 */
 	if (top == stored->tops)
 		return found.end;
 	place = ptx_log_payload(&stored->window, &found, &why);

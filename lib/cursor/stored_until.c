@@ -50,8 +50,8 @@ static uint64_t where_to_stop(struct ptx_stored *stored, struct ptx_log_window *
 	if (!place)
 		return UINT64_MAX;
 	/*
-	 * By its entry in TOP, this INDEX block has such a place. A hostile INDEX block may have
-	 * none.
+	 * According to its entry in TOP, this INDEX block has such a place. A hostile INDEX block
+	 * may have none.
 	 */
 	n = last_with(place, found.block.records, until);
 	return n < found.block.records ? place[n].offset : found.offset;
