@@ -221,8 +221,8 @@ bool ptx_drain_peek(struct ptx_drain *drain, struct ptx_drain_event *event);
  * For callers that must not wait, after ptx_drain_peek() has returned false. Finds the oldest event
  * that was complete at the time of that peek, even if a writer that is suspended in a trace point
  * may still publish an older event. The older event is then LATE. The caller calls ptx_drain_peek()
- * twice before. A writer that is not suspended leaves its trace point between the two peeks. So at
- * the second peek only suspended writers hold events back.
+ * twice before this call. A writer that is not suspended leaves its trace point between the two
+ * peeks. So at the second peek only suspended writers hold events back.
  */
 bool ptx_drain_peek_beyond(struct ptx_drain *drain, struct ptx_drain_event *event);
 

@@ -8,8 +8,8 @@
  * of younger starts and stops. Only the time of the record decides whether the record belongs to
  * the stream (ring/DESIGN 6), so the drain remembers the phases that it has passed. It remembers
  * only the youngest PTX_PHASES_KEPT phases, so that the memory is bounded. If phases were
- * forgotten, a record that is older than all the others is delivered, because its writer saw the
- * stream running.
+ * forgotten, a record that is older than all remembered phases is delivered, because its writer saw
+ * the stream running.
  *
  * Threads   the caller holds the stream's lock.
  */

@@ -29,8 +29,8 @@ struct thinning {
 };
 
 /*
- * A callback of ptx_census_take(): notes that the moment at whose state this event was stamped has
- * an event.
+ * A callback of ptx_census_take(): sets used[] for the last moment that is not later than the
+ * event.
  */
 static void use_moment(void *arg, const struct ptx_record *record, const struct ptx_ident *ident,
 		       bool control)
