@@ -624,7 +624,8 @@ int ptx_checkpoint_starts(struct ptx_drain *drain, unsigned char *buffer)
  * Second, the dead reader has delivered the event of the FULL mark, and the stream is still full.
  * The function sets full_marked, so that ptx_drain_sync() does not make the mark again.
  *
- * Third, in every other state ptx_drain_sync() does what is necessary. Returns 0 or ENOMEM.
+ * Third, in every other state ptx_drain_sync() makes the marks that are needed. Returns 0 or
+ * ENOMEM.
  */
 static int resume_full(struct ptx_drain *drain)
 {

@@ -119,12 +119,12 @@ int ptx_flush_clear(struct ptx_flush *flush);
  * ptx_flush_rotate_begin() writes all events up to now to the old log, and acquires the turn. After
  * an error the caller does not have the turn. ptx_flush_rotate_end() completes the old log with the
  * status and with the ledger of its time, and then gives all further events to the new log,
- * `next->log`. After a success `flush` owns this log. It also stores the ledger of all logs that
- * the stream has closed. The file for this ledger is `next->ledger_fd`, and -1 means that the
- * ledger is not stored. The function releases the turn in any case. Errors are those of the flush,
- * those of storing the ledger, and ENOMEM. After an error the stream continues with the old log. If
- * only the tail of the old log cannot be written, the functions succeed, and the stream's status
- * has the error.
+ * `next->log`. After a success `flush` owns this log. ptx_flush_rotate_end() also stores the ledger
+ * of all logs that the stream has closed. The file for this ledger is `next->ledger_fd`, and -1
+ * means that the ledger is not stored. The function releases the turn in any case. Errors are those
+ * of the flush, those of storing the ledger, and ENOMEM. After an error the stream continues with
+ * the old log. If only the tail of the old log cannot be written, the functions succeed, and the
+ * stream's status has the error.
  */
 struct ptx_flush_next {
 	struct ptx_log *log;

@@ -134,8 +134,8 @@ static void end_log(struct ptx_flush *flush, const struct ptx_drain_event *event
 			count_stop(flush->drain);
 	}
 	/*
-	 * log_full is set after the STOP was added. So a checkpoint with log_full also counts the
-	 * STOP.
+	 * log_full is set last. So if the STOP was added, each checkpoint with log_full also counts
+	 * the STOP.
 	 */
 	flush->drain->log_full = true;
 	state = atomic_load_explicit(&region->state, memory_order_acquire);
