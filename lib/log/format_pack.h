@@ -5,8 +5,8 @@
  * Many events of a block have the same trace point, type, length and thread, and their times differ
  * little. A packed block has a table of the combinations of these four properties, the shapes. Each
  * event has only the index of its shape, the time since the previous event, and its data (FORMAT
- * 3.4). The writer spends most of its time on the pages of the file. So packing makes the writer
- * faster, although it computes more.
+ * 3.4). The writer spends most of its time in the kernel, for the pages of the file. So packing
+ * makes the writer faster, although the packing itself takes time.
  *
  * Owner     all memory is the caller's. The functions have no state, so any thread may call them.
  */

@@ -102,7 +102,7 @@ void ptx_log_visit_lists(struct ptx_log_window *window, const struct ptx_log_hea
 			continue;
 		}
 		/*
-		 * A valid block follows, so the damage is in the middle of the lists. The damage is
+		 * If a valid block follows, the damage is in the middle of the lists. It is
 		 * reported once, and the visit continues with the valid block.
 		 */
 		if (ptx_log_resync(window, at + 8, end, h->log_id, &next)) {

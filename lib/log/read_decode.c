@@ -236,13 +236,16 @@ enum ptx_log_verdict ptx_log_decode_block(const void *bytes, size_t len, uint64_
 		return verdict_with_reason(PTX_LOG_DAMAGED, why,
 					   "the checksum of a block's header is wrong");
 	/*
-	 * FORMAT B4, W5: the block remains from an older log in the same file, or from before a
-	 * clear.
+	 * FORMAT B4, W5: a block with another id remains from an older log in the same file, or
+	 * from before a clear.
 	 */
 	if (block->log_id != log_id)
 		return verdict_with_reason(PTX_LOG_FOREIGN, why,
 					   "this block belongs to another log");
-	/* FORMAT B5. The checksum is right, but no writer makes such a block: it is forged. */
+	/*
+	 * FORMAT B5. The checksum is right, but no writer makes a block with an impossible length,
+	 * so such a block is forged.
+	 */
 	if (block->payload_bytes & 7 || block->payload_bytes > PTX_LOG_PAYLOAD_MAX)
 		return verdict_with_reason(PTX_LOG_WRONG, why,
 					   "the length of a block is impossible");

@@ -129,9 +129,9 @@ static enum ptx_log_append write_append_put(struct ptx_log *log, const struct pt
 	uint32_t source;
 
 	/*
-	 * A stream does not record such a large event. But a hostile traced process may have
-	 * changed the stream's memory, so the size is checked again. The record is shortened and
-	 * gets the flag TRUNCATED.
+	 * A stream does not record an event that is larger than record_max. But a hostile traced
+	 * process may have changed the stream's memory, so the size is checked again. A larger
+	 * record is shortened and gets the flag TRUNCATED.
 	 */
 	if (ptx_unlikely(size > log->block.record_max)) {
 		size_t len = log->block.record_max - sizeof(struct ptx_record);
