@@ -173,6 +173,37 @@ read fd=3 </b>
 EOF
 same "a close that no event shows"
 
+# Names are found in any order of the log, for small and large numbers of processes and
+# descriptors. Each process opens, reads and closes each descriptor; the paths have both numbers.
+# With backward=1 all events of the log are late, the youngest first.
+many_names() {
+	awk -v backward="$1" -v got="$2" 'BEGIN {
+		processes = split("7 300 70000 16777221", process)
+		descriptors = split("3 4 255 256 65540 16777300", descriptor)
+		for (round = 0; round < 40; round++)
+			for (p = 1; p <= processes; p++)
+				for (d = 1; d <= descriptors; d++)
+					for (step = 0; step < 3; step++)
+						line[n++] = event(step, process[p], descriptor[d], 1000 + 10 * n)
+		for (i = backward ? n - 1 : 0; i >= 0 && i < n; i += backward ? -1 : 1)
+			print line[i]
+	}
+	function event(step, pid, fd, time, path) {
+		path = "/" pid "/" fd "/" round
+		if (got)
+			return (step == 0 ? "open fd=" : step == 1 ? "read fd=" : "close fd=") fd \
+				(step ? " <" path ">" : "")
+		return (backward ? "late " : "") (step == 0 ? "io.open" : step == 1 ? "io.read" : "io.close") \
+			" " pid " " pid " " time (step == 1 ? " " fd " 0" : " 1 " fd " 0") \
+			(step ? "" : " -100 0 " path)
+	}'
+}
+for backward in 0 1; do
+	many_names $backward 0 | names_of >"$tmp/got"
+	many_names $backward 1 >"$tmp/expected"
+	same "many processes and descriptors, backward=$backward"
+done
+
 # freopen() ends a name and gives another one; close_range() ends several, now or at exec.
 names_of >"$tmp/got" <<'EOF'
 process.start 1 1 990 1 99 prog

@@ -9,14 +9,16 @@
 /* Returns the least power of two that is not below count, 0 for 0, or SIZE_MAX if there is none. */
 static size_t vec_room(size_t count)
 {
-	size_t room = count > 0;
+	/*
+	 * No loop, because arrays with an element for each event of a log grow by one element at a
+	 * time. The room of 2^n elements is 2 to the number of bits of 2^n - 1.
+	 */
+	const unsigned word_bits = 8 * sizeof(unsigned long long);
+	unsigned bits = count > 1 ? word_bits - (unsigned)__builtin_clzll(count - 1) : 0;
 
-	while (room < count) {
-		if (room > SIZE_MAX / 2)
-			return SIZE_MAX;
-		room *= 2;
-	}
-	return room;
+	if (bits >= 8 * sizeof(size_t))
+		return SIZE_MAX;
+	return count ? (size_t)1 << bits : 0;
 }
 
 /*

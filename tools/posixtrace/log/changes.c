@@ -16,9 +16,9 @@
 /* a look-up follows at most this number of forks, so its time is limited */
 #define ANCESTORS   32
 /*
- * The changes need at most 128 MB, and as much again during qsort(). If a log has more changes,
- * there are no names after the time of the first change that does not fit, because this change may
- * be a close.
+ * The changes need at most 128 MB, and as much again while they are sorted. If a log has more
+ * changes, there are no names after the time of the first change that does not fit, because this
+ * change may be a close.
  */
 #define CHANGES_MAX 4000000
 #define TEXT_MAX    (64 << 20)
@@ -226,6 +226,95 @@ const struct change *changes_state(const struct changes *c, struct change key)
 	return NULL;
 }
 
+/* ------------------------------------------------------------------ sorting */
+
+#define DIGITS      8 /* of process and descriptor together */
+#define DIGIT_RANGE 256
+/* If more moves are needed for each element, the order of time is far from the order of the log. */
+#define MOVES_EACH  8
+
+/*
+ * Returns a number by which a change is sorted: its process and its descriptor. The marks FORKED
+ * and EXECUTED become small numbers like those of most descriptors, so most digits are equal in all
+ * changes.
+ */
+static uint64_t owner_of(const struct change *change)
+{
+	return (uint64_t)((uint32_t)change->pid ^ UINT32_C(0x80000000)) << 32 |
+	       ((uint32_t)change->fd - (uint32_t)EXECUTED);
+}
+
+/* Moves the changes to another array in the order of one digit. first has where each digit goes. */
+static void move_by_digit(const struct change *from, size_t count, unsigned digit,
+			  uint32_t first[DIGIT_RANGE], struct change *to)
+{
+	for (size_t i = 0; i < count; i++)
+		to[first[owner_of(&from[i]) >> 8 * digit & (DIGIT_RANGE - 1)]++] = from[i];
+}
+
+/*
+ * Sorts the changes by process and descriptor. Changes of the same descriptor remain in the order
+ * of the log. A digit that is the same in all changes needs no move. In most logs only one or two
+ * digits differ, so this is much faster than comparisons. If memory is lacking, the order does not
+ * change.
+ */
+static void group_changes(struct changes *c)
+{
+	uint32_t (*first)[DIGIT_RANGE] = calloc(DIGITS, sizeof(*first));
+	struct change *other = NULL; /* one of the two arrays becomes c->change */
+
+	if (!first || !vec_grow(&other, 0, c->count)) {
+		free(first);
+		return;
+	}
+	for (size_t i = 0; i < c->count; i++)
+		for (unsigned digit = 0; digit < DIGITS; digit++)
+			first[digit][owner_of(&c->change[i]) >> 8 * digit & (DIGIT_RANGE - 1)]++;
+	for (unsigned digit = 0; digit < DIGITS; digit++) {
+		uint64_t any = owner_of(&c->change[0]) >> 8 * digit & (DIGIT_RANGE - 1);
+		struct change *grouped = other;
+		uint32_t sum = 0;
+
+		if (first[digit][any] == c->count)
+			continue;
+		for (unsigned value = 0; value < DIGIT_RANGE; value++) {
+			uint32_t changes = first[digit][value];
+
+			first[digit][value] = sum;
+			sum += changes;
+		}
+		move_by_digit(c->change, c->count, digit, first[digit], grouped);
+		other = c->change;
+		c->change = grouped;
+	}
+	free(other);
+	free(first);
+}
+
+/*
+ * Sorts changes that are grouped by descriptor. The events of a log are nearly in the order of
+ * time, so a change moves a few places. qsort() sorts what is in another order.
+ */
+static void sort_changes(struct changes *c)
+{
+	size_t moves = 0;
+
+	group_changes(c);
+	for (size_t i = 1; i < c->count; i++) {
+		struct change change = c->change[i];
+		size_t at = i;
+
+		for (; at && changes_compare(&c->change[at - 1], &change) > 0; at--)
+			c->change[at] = c->change[at - 1];
+		c->change[at] = change;
+		moves += i - at;
+		if (moves / MOVES_EACH > c->count) {
+			qsort(c->change, c->count, sizeof(*c->change), changes_compare);
+			return;
+		}
+	}
+}
+
 /* ------------------------------------------------------------------ names after the scan */
 
 /*
@@ -382,21 +471,49 @@ static int compare_places(const void *x, const void *y)
 }
 
 /*
+ * Stores the places of the changes in the order of time. 'added' is the number of changes that
+ * were added; some of them have been removed since. 'place' has room for so many places.
+ */
+static void sort_places(const struct changes *c, size_t added, uint32_t *place)
+{
+	size_t count = 0, moves = 0;
+
+	/* The order in which the changes were added is nearly the order of time. */
+	memset(place, 0xff, added * sizeof(*place));
+	for (size_t i = 0; i < c->count; i++)
+		place[c->change[i].order] = (uint32_t)i;
+	for (size_t i = 0; i < added; i++)
+		if (place[i] != UINT32_MAX)
+			place[count++] = place[i];
+	sorted = c->change;
+	for (size_t i = 1; i < count; i++) {
+		uint32_t moved = place[i];
+		size_t at = i;
+
+		for (; at && compare_places(&place[at - 1], &moved) > 0; at--)
+			place[at] = place[at - 1];
+		place[at] = moved;
+		moves += i - at;
+		if (moves / MOVES_EACH > count) {
+			qsort(place, count, sizeof(*place), compare_places);
+			return;
+		}
+	}
+}
+
+/*
  * Finds all names in the order of time. So the name of a descriptor is known before the names of
  * its copies are found, and a long chain of copies needs no recursion.
  */
-static void find_names(struct changes *c)
+static void find_names(struct changes *c, size_t added)
 {
-	uint32_t *place = malloc(c->count * sizeof(*place));
+	uint32_t *place = malloc(added * sizeof(*place));
 
 	if (!place) {
 		forget_from(c, INT64_MIN);
 		return;
 	}
-	for (size_t i = 0; i < c->count; i++)
-		place[i] = (uint32_t)i;
-	sorted = c->change;
-	qsort(place, c->count, sizeof(*place), compare_places);
+	sort_places(c, added, place);
 	for (size_t i = 0; i < c->count; i++)
 		find_name(c, &c->change[place[i]]);
 	free(place);
@@ -404,11 +521,13 @@ static void find_names(struct changes *c)
 
 void changes_sort(struct changes *c)
 {
+	const size_t added = c->count;
+
 	if (!c->count)
 		return;
 	if (c->gaps)
 		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
-	qsort(c->change, c->count, sizeof(*c->change), changes_compare);
+	sort_changes(c);
 	/*
 	 * The order of these calls is necessary: drop_unclosed() needs the births of processes
 	 * without repetitions, and find_names() must not copy the names that drop_unclosed() and
@@ -417,7 +536,7 @@ void changes_sort(struct changes *c)
 	remove_repeated(c);
 	place_found(c);
 	drop_unclosed(c);
-	find_names(c);
+	find_names(c, added);
 }
 
 unsigned changes_at(const struct changes *c, struct change key)

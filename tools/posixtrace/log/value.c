@@ -148,9 +148,19 @@ static bool is_content(const struct posix_trace_value_np *value)
 	return i == value->len || text_is_text(value->data, value->len, false);
 }
 
+/* Writes an octal number that begins with 0. The number 0 is one digit. */
 static void value_octal(struct out *out, uint64_t value)
 {
-	out_printf(out, "%#llo", (unsigned long long)value);
+	unsigned digits = 1;
+	char *p = out_room(out);
+
+	while (digits < 22 && value >> 3 * digits)
+		digits++;
+	if (value)
+		*p++ = '0';
+	for (unsigned i = digits; i-- > 0;)
+		*p++ = (char)('0' + (value >> 3 * i & 7));
+	out_done(out, p);
 }
 
 /*

@@ -72,8 +72,13 @@ put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *e
 {
 	uint64_t address = (uintptr_t)event->info.posix_prog_address;
 	uint64_t thread = (uint64_t)event->info.posix_thread_id;
-	struct line_origin *origin =
-		&form->origin[(address ^ address >> 6 ^ (unsigned)event->tid) % LINE_ORIGINS];
+	/*
+	 * The upper bits of the product depend on all bits of both numbers. Threads with successive
+	 * ids that run the same code get different elements.
+	 */
+	uint64_t hash = (address ^ (uint64_t)(uint32_t)event->tid << 44) *
+			UINT64_C(0x9e3779b97f4a7c15);
+	struct line_origin *origin = &form->origin[(hash >> 32) % LINE_ORIGINS];
 
 	if (!origin->len || origin->address != address || origin->tid != event->tid ||
 	    origin->pid != event->info.posix_pid || origin->thread != thread) {
