@@ -203,9 +203,9 @@ struct ptx_view *ptx_view_find(unsigned bit)
 
 /*
  * Returns true if the stream would have recorded the event, or counted it as lost, if its region
- * were mapped here. It reads the state and the filter from the arena's file by pread(). If it
- * cannot read them, it returns true: a loss that is counted without need is better than a loss that
- * is not counted.
+ * were mapped here. The function reads the state and the filter from the arena's file by pread().
+ * If it cannot read them, it returns true: a loss that is counted without need is better than a
+ * loss that is not counted.
  */
 static bool would_get(unsigned bit, unsigned type)
 {

@@ -20,7 +20,7 @@
  * change of state or filter, a full stream.
  *
  * Claim and word     view.c unmaps a view when no thread is inside a trace point. Therefore a trace
- *                    point loads the control page's word again after the claim, and the thread that
+ *                    point loads the control page's word after the claim, and the thread that
  *                    detaches the stream passes a barrier between changing the word and looking for
  *                    claims.
  * Window and clock   A signal fence keeps the compiler from moving the reading of the clock before
@@ -533,8 +533,6 @@ record_other(struct ptx_thread *thread, const void *frame, unsigned type, const 
 			record_long(thread, frame, type, data, len, address);
 		else
 			record_longest(thread, frame, type, data, len, address);
-	} else if (len == 8) {
-		record_words(thread, frame, type, data, address);
 	} else {
 		record_several(thread, frame, type, data, len, address);
 	}

@@ -4,7 +4,7 @@
  *
  * A thread owns an object if it has changed the object's word `taken` from 0 to 1. The stack of
  * free objects, the pools and the list of all objects only help to find a free object. After a
- * kill, a siglongjmp() or a fork they may disagree with `taken`, which does no harm.
+ * siglongjmp() or a fork they may disagree with `taken`, which does no harm.
  *
  * Objects are zeroed in a child (MADV_WIPEONFORK) and are never unmapped. Emulators and some
  * sandboxes ignore MADV_WIPEONFORK; then ptx_thread.pid shows that an object is a parent's.
@@ -82,10 +82,10 @@ static unsigned char *map_objects(unsigned count)
 }
 
 /*
- * Returns how many objects of a pool are unused. The last POOL_FRAMES objects are never used. The
- * pool is circular, and in a child it begins behind the object of the interrupted frame. So after
- * several forks within trace points, the last objects of the pool belong to the interrupted frames
- * of the ancestors.
+ * Returns how many objects of a pool threads can still get. No thread gets the last POOL_FRAMES
+ * objects: the pool is circular, and in a child it begins behind the object of the interrupted
+ * frame. So after several forks within trace points, the last objects of the pool belong to the
+ * interrupted frames of the ancestors.
  */
 static unsigned left_in(int i)
 {
@@ -98,8 +98,8 @@ static unsigned left_in(int i)
 }
 
 /*
- * The object that this thread is about to make its own. If a handler forks here, the child's pool
- * begins behind this object, so that in the child only the interrupted call uses the object.
+ * The object that this thread is about to make its own. If a handler forks meanwhile, the child's
+ * pool begins behind this object, so that in the child only the interrupted call uses the object.
  */
 static _Thread_local struct ptx_thread *in_making __attribute__((tls_model("initial-exec")));
 

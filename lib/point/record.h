@@ -35,16 +35,16 @@ void ptx_record_items(const void *frame, unsigned type, const void *items, size_
 void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, cold));
 
 /*
- * Makes the thread's object, the views, and the rings of level 0 now. Otherwise its next event
- * would need system calls for them.
+ * Makes the thread's object, the views, and the rings of level 0 now. Otherwise the thread's next
+ * event would need system calls for them.
  */
 void ptx_record_join(const void *frame);
 
 /*
- * ptx_record_tell_quiet() makes this process quiet (base/quiet.h). Readers then see that its
- * writers do not wake readers any more. ptx_record_lend_quiet() does the same in a child of
- * vfork(), for the thread whose memory the child uses. This thread calls ptx_record_return_quiet()
- * when it continues.
+ * ptx_record_tell_quiet() makes this process quiet (base/quiet.h). Readers then see that the
+ * writers of this process do not wake them any more. ptx_record_lend_quiet() does the same in a
+ * child of vfork(), for the thread whose memory the child uses. This thread calls
+ * ptx_record_return_quiet() when it continues.
  */
 void ptx_record_tell_quiet(void);
 void ptx_record_lend_quiet(void);

@@ -113,8 +113,8 @@ uint32_t ptx_thread_child_pid(void)
 		return tid;
 	}
 	/*
-	 * glibc still shows the parent's id, so this is a child of a raw clone(). The true id is
-	 * stored for own_tid().
+	 * Either the C library still shows the parent's id, because this is a child of a raw
+	 * clone(), or no id was stored before. The true id is stored for own_tid().
 	 */
 	if (tid)
 		know_tids(tid, (uint32_t)syscall(SYS_gettid));
@@ -363,8 +363,8 @@ void ptx_thread_identify(struct ptx_thread *thread, struct ptx_view *view, struc
 	unsigned bit = view->bit;
 
 	/*
-	 * A slot is needed if the thread's slot was claimed in another stream, or if some process
-	 * mistook this process for dead and the slot belongs to another thread now.
+	 * The thread needs a slot if it has none in this stream, or if some process mistook this
+	 * process for dead and the slot belongs to another thread now.
 	 */
 	if (thread->slot_serial[bit] != view->serial ||
 	    ptx_unlikely(!ptx_slot_is_held(&view->rings, thread->slot[bit]))) {

@@ -45,7 +45,8 @@ struct ptx_lane {
 	uint16_t refuses;  /* PTX_LANE_*: why an event of a type that is not enabled is counted */
 	_Atomic uint64_t *skip_row; /* the thread's row of counts; NULL: it has none */
 	uint64_t skip[PTX_WORDS];   /* types that the stream counts as skipped */
-	uint8_t enabled[PTX_TYPE_MAX]; /* running, admitted, and opened by this process */
+	/* 1: the stream runs, admits the type and does not skip it; this process opened the type */
+	uint8_t enabled[PTX_TYPE_MAX];
 };
 
 #define PTX_LANE_FULL  1 /* the stream is full: all events are lost */
@@ -66,7 +67,7 @@ struct ptx_thread {
 	 */
 	uint64_t word_many;
 	uint32_t lanes;
-	/* counts changes of `chunk` and some losses, to check creators now and then */
+	/* counts changes of chunks and losses in full streams, to check creators now and then */
 	uint32_t turns;
 	struct ptx_lane lane[PTX_LANES];
 	struct ptx_thread *next; /* in ptx_private.threads */
@@ -137,10 +138,11 @@ ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
  * losses are counted for its object.
  *
  * The memory of a shared thread is also used by a task that clone(2) made with CLONE_VM and
- * without CLONE_SETTLS. Two writers would damage the thread's rings. So only the owner records
- * events, which is the last caller of ptx_thread_share(). The events of all other tasks are counted
- * as lost. ptx_thread_is_owner() makes a system call. A quiet process makes none, and then has no
- * owner. In a child with a copy of the memory, the thread is no longer shared.
+ * without CLONE_SETTLS. Two writers would damage the thread's rings. So only one task records
+ * events: the owner, which is the last caller of ptx_thread_share(). The events of all other tasks
+ * are counted as lost. ptx_thread_is_owner() makes a system call. A quiet process makes no system
+ * call, so its shared threads have no owner. In a child with a copy of the memory, the thread is no
+ * longer shared.
  *
  * In both states ptx_thread_self is ptx_thread_nobody, so that each event goes through record.c.
  */

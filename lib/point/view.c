@@ -8,7 +8,8 @@
  * view is retired, and a later sweep tries again. A trace point therefore needs no reference count.
  *
  * Two arrays are in ordinary memory, which a fork copies and does not wipe. before_fork has the
- * views that a child must replace. from_parent has the views that the child may use.
+ * attached views, whose mappings a child keeps or replaces. from_parent has the views whose
+ * mappings a child has kept.
  */
 #include "point/view.h"
 

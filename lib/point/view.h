@@ -77,14 +77,15 @@ void ptx_view_destroy(struct ptx_view *view);
 struct ptx_view *ptx_view_find(unsigned bit);
 
 /*
- * Does the same as ptx_view_find(). Sets *is_missing, which must be false before, if the stream
- * traces this process and its region cannot be mapped.
+ * Does the same as ptx_view_find(). *is_missing must be false before the call. The function sets it
+ * if the stream traces this process and its region cannot be mapped, or if it is unknown whether
+ * the stream traces this process.
  */
 struct ptx_view *ptx_view_seek(unsigned bit, bool *is_missing);
 
 /*
- * Does the same as ptx_view_find(), for an event of that type. If the region cannot be mapped, the
- * event is counted as lost.
+ * Does the same as ptx_view_find(), for an event of that type. If ptx_view_seek() sets *is_missing,
+ * the event is counted as lost.
  */
 struct ptx_view *ptx_view_for(unsigned bit, unsigned type);
 

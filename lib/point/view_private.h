@@ -12,7 +12,7 @@
 /* Returns a number for a view that was never used before in this process. */
 uint64_t ptx_view_serial(void);
 
-/* Records the view for children of this process, which must replace its mapping. */
+/* Notes the view for children of this process, which keep or replace its mapping. */
 void ptx_view_note(struct ptx_view *view);
 
 /* In a child: returns the parent's mapping of that stream, with a new serial; or NULL. */

@@ -54,7 +54,7 @@ static void copy_string(char *to, const char from[PTX_NAME_BYTES])
 	to[len] = '\0';
 }
 
-/* ATTR-11, ATTR-21. The clock is CLOCK_REALTIME, by which events are stamped for the program. */
+/* ATTR-11, ATTR-21. The clock is CLOCK_REALTIME: the program gets the times of events by it. */
 PTX_EXPORT int posix_trace_attr_getclockres(const trace_attr_t *object, struct timespec *resolution)
 {
 	const struct ptx_attr *attr = ptx_posix_attr_const(object);

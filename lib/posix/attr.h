@@ -36,14 +36,17 @@ static inline const struct ptx_attr *ptx_posix_attr_const(const trace_attr_t *ob
 
 /*
  * The program's object with the path of a backing file. The path is in a part of the object that is
- * not written to logs. If it is empty, the stream's memory is in the arena, as usual.
+ * not written to logs. If the path is empty, the stream's memory is in the arena, as usual.
  */
 struct ptx_posix_attr_more {
 	struct ptx_attr attr;
 	char backing[sizeof(trace_attr_t) - sizeof(struct ptx_attr)];
 } __attribute__((may_alias));
 
-/* Returns the path of the backing file. NULL: there is none, or the object is not valid. */
+/*
+ * Returns the path of the backing file. NULL: there is none, the path has no NUL, or the object is
+ * not valid.
+ */
 static inline const char *ptx_posix_backing(const trace_attr_t *object)
 {
 	const struct ptx_posix_attr_more *more = (const struct ptx_posix_attr_more *)object;

@@ -25,7 +25,7 @@ PTX_EXPORT int posix_trace_attr_getinherited(const trace_attr_t *restrict object
 	return 0;
 }
 
-/* POLICY-01. CLOSE_FOR_CHILD is the default (attr.c of lib/record). */
+/* POLICY-01. CLOSE_FOR_CHILD is the default (record/attr.c). */
 PTX_EXPORT int posix_trace_attr_setinherited(trace_attr_t *object, int inheritance)
 {
 	struct ptx_attr *attr = ptx_posix_attr(object);
@@ -93,7 +93,8 @@ PTX_EXPORT int posix_trace_attr_getstreamfullpolicy(const trace_attr_t *restrict
 }
 
 /*
- * POLICY-03, POLICY-06. FLUSH is valid in an object, also for a stream without log (POLICY-07).
+ * POLICY-03, POLICY-06. FLUSH is always accepted here. posix_trace_create() refuses it, because the
+ * stream has no log (POLICY-07).
  */
 PTX_EXPORT int posix_trace_attr_setstreamfullpolicy(trace_attr_t *object, int policy)
 {

@@ -83,8 +83,8 @@ static inline void ptx_stream_unlock(struct ptx_stream *stream)
 }
 
 /*
- * Returns the stream if it is of one of the kinds, or NULL. The caller has entered the stream and
- * leaves it by ptx_registry_leave().
+ * Enters the stream and returns it if it is of one of the kinds. Otherwise returns NULL. The caller
+ * leaves the stream by ptx_registry_leave().
  */
 static inline struct ptx_stream *ptx_stream_enter(trace_id_t trid, unsigned kinds)
 {

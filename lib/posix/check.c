@@ -2,8 +2,8 @@
 /*
  * posix/check.c - posix_trace_check_np(): examines a log without opening it as a stream.
  *
- * The functions of faults.h are here, too. They report faults to a program that was compiled for
- * another version of the library.
+ * The functions of faults.h are here, too. They report faults to a program, which may have been
+ * compiled for another version of the library.
  */
 #include <stdlib.h>
 

@@ -135,8 +135,8 @@ static int open_log(struct posix_trace_composer_np *composer, int file_desc,
 		err = name ? bind_name(composer, type, name) : 0;
 	}
 	/*
-	 * The incomplete log remains in the file. A reader can open it only if it salvages damaged
-	 * logs.
+	 * The incomplete log remains in the file. Only a reader that salvages damaged logs can open
+	 * it.
 	 */
 	if (err)
 		ptx_log_destroy(composer->log);
@@ -234,9 +234,8 @@ static int name_type(struct posix_trace_composer_np *composer, const char *name,
 	while (composer->next_type < PTX_TYPE_MAX && composer->name[composer->next_type])
 		composer->next_type++;
 	/*
-	 * EVID-08 does not apply: a name for which there is no room does not become the unnamed
-	 * type. A composed log has an event without a name only if the program that composes the
-	 * log requests such an event.
+	 * EVID-08 does not apply: a name for which there is no room does not get the unnamed type.
+	 * A composed log has events of the unnamed type only if the program requests this type.
 	 */
 	if (composer->user_types >= PTX_NAMES || composer->next_type == PTX_TYPE_MAX)
 		return ENOSPC;

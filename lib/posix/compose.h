@@ -32,7 +32,7 @@ struct posix_trace_composer_np {
 	struct ptx_ledger ledger;
 };
 
-/* Adds the counted run of one thread's events to its line. */
+/* Adds `run` to the line of the thread in `writer`. */
 void ptx_composer_count_run(struct posix_trace_composer_np *composer);
 
 #endif

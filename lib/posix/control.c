@@ -282,9 +282,9 @@ static bool is_running(const struct ptx_stream *stream)
 
 /*
  * Some writers may have been suspended in a trace point when the stream stopped. This function
- * waits until they have published their events, but no longer than STOP_MOST_NS. A reader that does
- * not wait then finds these events in their order, before the STOP. A stream with log does not need
- * this function, because a flush waits for writers itself.
+ * waits until they have published their events, but no longer than STOP_MOST_NS. So a later
+ * posix_trace_trygetnext_event() finds these events in their order, before the STOP. A stream with
+ * log does not need this function, because a flush waits for writers itself.
  */
 static void wait_for_writers(struct ptx_stream *stream)
 {

@@ -3,7 +3,8 @@
  * posix/control.h - the controller as a writer of its own stream: START, STOP, FILTER, and user
  * events (posix_trace_trid_event_np()).
  *
- * Threads   the caller holds the stream's lock, except for ptx_control_filter().
+ * Threads   the caller holds the stream's lock, except for ptx_control_filter(), and for
+ *           ptx_control_open(), whose stream no other thread knows yet.
  * Errors    0 or an error number; errno may change, the public functions restore it.
  */
 #ifndef PTX_POSIX_CONTROL_H

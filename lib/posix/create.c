@@ -50,14 +50,11 @@ static int choose_clock(struct ptx_arena *arena)
 }
 
 /*
- * Returns whether the values are those of the standard. An object may come from a log, and the
- * log from any source.
+ * Returns whether all values are known. An object may come from a log, and the log from any source,
+ * so a value may be any number.
  */
 static bool has_known_values(const struct ptx_attr *attr)
 {
-	/*
-	 * Each value is compared, because an attribute that comes from a log may have any number.
-	 */
 	return (attr->stream_policy == POSIX_TRACE_LOOP ||
 		attr->stream_policy == POSIX_TRACE_UNTIL_FULL ||
 		attr->stream_policy == POSIX_TRACE_FLUSH) &&
@@ -105,7 +102,10 @@ int ptx_posix_begin_log(const struct ptx_stream *stream, int file_desc, struct p
 	strncpy(facts.clock, ptx_clock_name(), sizeof facts.clock - 1);
 	facts.tick_hz = ptx_clock_hz;
 	err = ptx_log_create_beside(file_desc, &facts, log);
-	/* A program that made the descriptor non-blocking does not want to wait for the reader. */
+	/*
+	 * A program that made the descriptor of a pipe non-blocking does not want to wait for the
+	 * reader of the pipe.
+	 */
 	if (!err)
 		ptx_log_limit_wait(*log);
 	return err;

@@ -3,8 +3,8 @@
  * posix/eventset.c - posix_trace_eventset_add() and the other functions of its page: sets of event
  * types.
  *
- * A set is plain memory of the program, which it may copy (SET-12). The functions touch nothing
- * else.
+ * A set is plain memory of the program, and the program may copy the set (SET-12). The functions
+ * touch nothing else.
  */
 #include <errno.h>
 

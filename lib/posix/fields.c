@@ -2,9 +2,9 @@
 /*
  * posix/fields.c - reads the values of a payload by its schema.
  *
- * A conversion calls these functions many millions of times. They search nothing, allocate
- * nothing and keep no state. Payload and schema are hostile: every access is bounded by the
- * length of the payload. All functions are async-signal-safe and may run concurrently.
+ * A conversion reads many millions of values. The functions allocate nothing and keep no state, and
+ * those that read values search nothing. Payload and schema are hostile: every access is bounded by
+ * the length of the payload. All functions are async-signal-safe and may run concurrently.
  */
 #include <errno.h>
 #include <string.h>
@@ -129,7 +129,7 @@ static size_t text_length(const unsigned char *data, size_t len)
 
 /*
  * Fills in the value of text or bytes. Returns how many bytes of the payload the field occupies, or
- * 0 if the payload ends before the field.
+ * 0 if the payload ends within the count of the bytes. The payload has at least one more byte.
  */
 static size_t read_bytes(const struct posix_trace_values_np *values,
 		    const struct posix_trace_field_np *field, struct posix_trace_value_np *value)
@@ -195,9 +195,10 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 }
 
 /*
- * Stores the next value and returns 1. Returns 0 behind the last value, or if the payload ends
- * before the next value is complete. Arrays yield one value per element. Inlined, because it runs
- * for each value of a log.
+ * Stores the next value and returns 1. Returns 0 behind the last value, and if the payload ends
+ * before the value, within a number, or within the count of bytes. Of truncated text or bytes, the
+ * value has the part that the payload has. Arrays yield one value per element. Inlined, because the
+ * function runs for each value of a log.
  */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {
@@ -260,8 +261,8 @@ PTX_EXPORT int posix_trace_field_next_sized_np(struct posix_trace_values_np *val
 }
 
 /*
- * Reads one field by its number and index. Most fields have a constant position, so the fields
- * before them need not be read.
+ * Reads one value by the number of its field and by its index in the array. Most fields have a
+ * constant position, so the fields before them need not be read.
  */
 static int get_value(const struct posix_trace_schema_np *schema, unsigned field, unsigned index,
 		     const void *data, size_t len, unsigned flags,
@@ -337,7 +338,7 @@ PTX_EXPORT const char *posix_trace_value_name_np(const struct posix_trace_value_
 {
 	const struct posix_trace_field_np *field = value->field;
 
-	/* If has_bits is set, the array has the names of bits. */
+	/* If has_bits is set, the array value_name has the names of bits. */
 	if (field->has_bits)
 		return NULL;
 	for (unsigned i = 0; i < field->value_names; i++)

@@ -35,9 +35,9 @@ PTX_EXPORT int posix_trace_get_filter(trace_id_t trid, trace_event_set_t *set)
 }
 
 /*
- * Changes the bits that differ between `old` and `new`. The operations are atomic, because a
- * process that describes a type may change its bit at the same time. If `whole` is true, each bit
- * becomes the bit of `new`, because the new filter replaces the whole filter.
+ * Changes the bits of `admit` for the types in which `old` and `new` differ. The operations are
+ * atomic, because a process that describes a type may change its bit at the same time. If `whole`
+ * is true, all bits are stored, because the new filter replaces the whole filter.
  */
 static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole)
@@ -46,8 +46,8 @@ static void put_change(struct ptx_region *region, const trace_event_set_t *old,
 		const uint64_t after = new->__bits[i], before = whole ? ~after : old->__bits[i];
 
 		/*
-		 * The expression `before & ~after` has the types that are no longer filtered out.
-		 * level.c relies on the order seq_cst.
+		 * The expression `before & ~after` has the types to admit: if `whole` is true, all
+		 * types that `new` lacks. level.c relies on the order seq_cst.
 		 */
 		if (before & ~after)
 			atomic_fetch_or_explicit(&region->admit[i], before & ~after,
@@ -67,7 +67,7 @@ void ptx_filter_change(struct ptx_stream *stream, const trace_event_set_t *old,
 		       const trace_event_set_t *new, bool whole, const void *address)
 {
 	struct ptx_region *region = stream->view->rings.region;
-	/* A suspended stream records no FILTER event (FILTER-07). */
+	/* A stream that does not run records no FILTER event (FILTER-07). */
 	bool is_running = ptx_state_kind(atomic_load_explicit(&region->state,
 							      memory_order_acquire)) == PTX_RUNNING;
 	trace_event_set_t sets[2] = { *old, *new };
@@ -107,8 +107,8 @@ void ptx_filter_set(struct ptx_stream *stream, const trace_event_set_t *set, int
 	trace_event_set_t old, new;
 
 	/*
-	 * A new filter also ends a level. The types that the level excludes are part of the old
-	 * filter.
+	 * A filter that replaces the old filter also ends the level. The types that the level
+	 * excludes are part of the old filter.
 	 */
 	if (how == POSIX_TRACE_SET_EVENTSET)
 		atomic_store_explicit(&stream->view->rings.region->max_level, 0,

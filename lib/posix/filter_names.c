@@ -6,7 +6,8 @@
  * list is short, and a stream has at most 1023 types. So the functions parse the list anew for each
  * type.
  *
- * Threads  the caller holds the lock of the stream. After an error the filter is unchanged.
+ * Threads  the stream's lock is held while a set is computed and while the filter changes.
+ * Errors   after an error the filter is unchanged.
  */
 #include <fnmatch.h>
 #include <string.h>
@@ -96,7 +97,7 @@ static void select_types(const struct ptx_arena *arena, const char *list, trace_
 
 /*
  * The names are those in the arena of the traced process. The change is made and recorded as in
- * posix_trace_set_filter(); the event has the address of the call of this function.
+ * posix_trace_set_filter(); the event FILTER has the address of the call of this function.
  */
 PTX_EXPORT int posix_trace_set_filter_names_np(trace_id_t trid, const char *list, int how)
 {

@@ -50,7 +50,6 @@ static bool is_valid(const struct delivery *to)
 	return to->event && to->data_len && to->unavailable && (to->data || to->num_bytes == 0);
 }
 
-
 /*
  * Stores the facts of an event for the program. If the program does not get all data, the status
  * is TRUNCATED_READ, even if the record itself was truncated (TRUNC-02, TRUNC-03).
@@ -428,8 +427,8 @@ PTX_EXPORT int posix_trace_getnext_event(trace_id_t trid,
 	const struct delivery to = { event, data, num_bytes, data_len, unavailable };
 
 	/*
-	 * These are the conditions of is_valid(), tested one by one: in the usual case no branch is
-	 * taken.
+	 * These conditions imply is_valid(). They are tested one by one, so that no branch is taken
+	 * in the usual case.
 	 */
 	if (ptx_likely(data) && ptx_likely(event) && ptx_likely(data_len) &&
 	    ptx_likely(unavailable) && ptx_likely(deliver_words(trid, &to)))

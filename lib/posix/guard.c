@@ -30,8 +30,8 @@
 #include "posix/shutdown.h"
 #include "ring/ring_write.h"
 
-#define LINGER_LOOK_MS 100 /* how often a guardian that lingers looks for the target */
-#define LIFE_LOOK_MS   100 /* how often it looks for a creator that has lost its lock */
+#define LINGER_LOOK_MS 100 /* interval in which a guardian that lingers looks for the target */
+#define LIFE_LOOK_MS   100 /* interval in which it looks for a creator that has lost its lock */
 
 /* Checks the description of the stream in its attachment, and maps the region that it describes. */
 static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation,
@@ -66,8 +66,8 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 }
 
 /*
- * Stops the stream, which is the first step of posix_trace_shutdown(), too. The guardian now owns
- * the creator's ring; the creator may have been killed while it recorded there.
+ * Stops the stream, as posix_trace_shutdown() does. The guardian now owns the creator's ring; the
+ * creator may have been killed while it recorded there.
  */
 static void stop_stream(struct ptx_stream *stream)
 {
@@ -130,8 +130,8 @@ static int complete_stream(struct ptx_stream *stream, const struct ptx_guarded *
 	ptx_log_tally_init(&tally);
 	/*
 	 * If bit 0 is set, the creator was killed while it changed to another log. This log may
-	 * then be closed already, although the next log does not get the events yet. So it is
-	 * opened again. In every other case a complete log stays as it is.
+	 * then be complete already, although the next log does not get the events yet. So this log
+	 * is reopened. In every other case a complete log stays as it is.
 	 */
 	if (ptx_checkpoint_log(&stream->view->rings) & 1)
 		err = ptx_log_reopen(guarded->log_fd, &log, &facts, &tally);
@@ -241,9 +241,9 @@ static bool is_own_turn(const struct ptx_stream *stream, const struct ptx_guarde
 }
 
 /*
- * The creator was killed before the stream changed to this log, or it has completed the log. In the
- * first case the log has no events, and is completed without events. No other process writes to
- * the file, because the caller has the creator's lock.
+ * The creator was killed before the stream changed to this log, or the creator has completed the
+ * log. In the first case the log has no events, and is completed without events. No other process
+ * writes to the file, because the caller has the creator's lock.
  */
 static void complete_unused(const struct ptx_guarded *guarded)
 {

@@ -41,8 +41,8 @@ void ptx_guard_start(struct ptx_stream *stream);
 
 /*
  * Starts a guardian for a further log of the stream, in the file log_fd, with the given number. If
- * there is none, guardian->pid is 0. Returns a file, or -1. The creator writes the ledger of the
- * earlier logs to this file, for the guardian, and then closes the file.
+ * no guardian starts, guardian->pid is 0. Returns a file, or -1. The creator writes the ledger of
+ * the earlier logs to this file, for the guardian, and then closes the file.
  */
 int ptx_guard_start_next(struct ptx_stream *stream, int log_fd, uint64_t number,
 			 struct ptx_guardian *guardian);

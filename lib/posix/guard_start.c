@@ -7,7 +7,7 @@
  * therefore a grandchild. Its parent is a child that sends no signal when it ends. This child has
  * exited when ptx_guard_start() returns, and init adopts the guardian. The two processes do not
  * copy the creator, which may be large. They use the creator's memory, with all signals blocked,
- * until the grandchild executes the program. Before that they only arrange descriptors.
+ * until the grandchild executes the program. Before that they only make system calls.
  *
  * At the end of the stream the creator waits for the guardian's end.
  */
@@ -51,8 +51,8 @@ struct start {
 	char *stack; /* the upper end of the grandchild's stack */
 	int arena_fd, log_fd;
 	int life_fd; /* a file that the creator has mapped, or -1 */
-	int guardian; /* its process id; 0: there is none */
-	int child;    /* the id that its parent has in its own namespace */
+	int guardian; /* the guardian's process id; 0: there is none */
+	int child;    /* the id of the child, the guardian's parent, in the child's own namespace */
 	struct flock guard;
 };
 
@@ -103,9 +103,9 @@ static int UNSEEN become_guardian(void *argument)
 	/*
 	 * The guardian's lock is acquired here and not in the guardian's program, which may need
 	 * time to start. If the creator were killed in that time, an observer would find a place
-	 * without creator and without guardian. A lock survives execve(), but not the closing of
-	 * any descriptor of the file; that does no harm, because this descriptor is the only one
-	 * left. If another guardian still has the lock, the guardian's program waits for it.
+	 * without creator and without guardian. A lock survives execve(). The kernel would release
+	 * the lock if the process closed any descriptor of the arena, but descriptor 3 is the only
+	 * one. If another guardian still has the lock, the guardian's program waits for the lock.
 	 */
 	syscall(SYS_fcntl, 3, F_SETLK, &start->guard);
 	/* Signals of the creator's terminal and session must not end the guardian. */
@@ -311,8 +311,8 @@ static bool wait_for_end(const struct ptx_guardian *guardian, bool *is_known)
 }
 
 /*
- * Without pidfds in the kernel the guardian remains, and waits until the stream ends. The wait
- * makes sure that the old log is not open any more.
+ * The creator waits for the end of the guardian, so that the old log is not open any more. If the
+ * kernel has no pidfds, the guardian is not killed and remains until the stream ends.
  */
 void ptx_guard_dismiss(struct ptx_guardian *guardian)
 {

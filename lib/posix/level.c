@@ -171,10 +171,10 @@ static void obey_level(struct ptx_region *region, unsigned type, int level)
 }
 
 /*
- * Does the same for a stream of the arena. It does not use the view of the stream: outside of a
- * trace point, another thread may unmap a view at any time. Instead it maps the first page of the
- * region for a moment. If the stream is shut down meanwhile, the function changes a page of the
- * file that no stream uses.
+ * Makes the region at this offset of the arena's file obey its level. The function does not use the
+ * view of the stream: outside of a trace point, another thread may unmap a view at any time.
+ * Instead the function maps the first page of the region for a moment. If the stream is shut down
+ * meanwhile, the function changes a page of the file that no stream uses.
  */
 static void obey_at(int fd, unsigned type, int level, uint64_t offset)
 {

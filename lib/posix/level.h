@@ -12,7 +12,7 @@
 /* Informs the streams of this process that a type was described with a level. */
 void ptx_level_described(unsigned type, int level);
 
-/* Returns the level of an event type's schema, or 0 if it has none. */
+/* Returns the level in the schema of an event type, or 0 if the type has no schema or no level. */
 int ptx_level_of(const struct ptx_lists *lists, unsigned type);
 
 /* In filter.c: returns whether `how` is one of POSIX_TRACE_SET_EVENTSET and so on. */

@@ -79,13 +79,12 @@ static uint32_t own_space(void)
 }
 
 /*
- * For a stream that another process than its target created, if the target is not among the
- * openers: returns whether the target lives. The id in the attachment may belong to another pid
- * namespace, so a process with this id here is the target only if it has the same identity. If
- * there is no such process, the target has certainly ended only if its namespace is the namespace
- * of this process.
+ * Returns POSIX_TRACE_PROCESS_*_NP for the target of a stream that another process created. The
+ * target is not among the openers. The id in the attachment may belong to another pid namespace, so
+ * a process with this id here is the target only if it has the same identity. If there is no such
+ * process, the target has certainly ended only if its namespace is the namespace of this process.
  */
-static int has_ended(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
+static int state_of_target(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
 {
 	enum ptx_life life = ptx_life_of_one(attachment->target, identity);
 
@@ -97,11 +96,11 @@ static int has_ended(const struct ptx_attachment *attachment, const struct ptx_i
 }
 
 /*
- * Returns whether a process that traces itself lives; it is not among the openers. Such a process
- * holds the lock of its stream until it ends, unless it could not acquire the lock (`unlocked`).
- * After its end, its guardian may hold the lock.
+ * Returns POSIX_TRACE_PROCESS_*_NP for a process that traces itself and is not among the openers.
+ * Such a process holds the lock of its stream until it ends. If it could not acquire the lock,
+ * `unlocked` is set. After its end, its guardian may hold the lock.
  */
-static int has_creator_ended(const struct ptx_look_stream *from)
+static int state_of_creator(const struct ptx_look_stream *from)
 {
 	uint32_t inner;
 
@@ -152,9 +151,9 @@ static void find_target(const struct looking *looking, const struct ptx_look_str
 	if (looking->image)
 		stream->ended = POSIX_TRACE_PROCESS_UNKNOWN_NP;
 	else if (traces_itself)
-		stream->ended = has_creator_ended(from);
+		stream->ended = state_of_creator(from);
 	else
-		stream->ended = has_ended(attachment, &identity);
+		stream->ended = state_of_target(attachment, &identity);
 	if (traces_itself && stream->ended == POSIX_TRACE_PROCESS_ALIVE_NP)
 		stream->pid = (pid_t)from->creator;
 	/* waiting: the arena was made for a process that has not started to use the library. */
@@ -338,8 +337,8 @@ static void update_names(struct looking *looking)
  * Opens the arena through any of its openers: some may have ended or closed the file. If none can
  * be used, the arena has no streams for this caller, which is no error. If this process lacks
  * descriptors or memory, the function returns that error, because the arena may have streams. After
- * EIO the arena may have streams, too: the function notes that it is unreadable, and the caller
- * continues with the next arena.
+ * EIO the arena may have streams, too: the function sets is_unreadable, and the caller continues
+ * with the next arena.
  */
 static int open_arena(struct looking *looking)
 {
@@ -353,7 +352,10 @@ static int open_arena(struct looking *looking)
 		if (!err || ptx_io_is_own(err))
 			return err;
 		looking->is_unreadable |= err == EIO;
-		/* Other processes may hold the arena, too, such as a controller. */
+		/*
+		 * The arena counts as foreign only if the wanted process holds it: a controller
+		 * holds arenas of other processes, too.
+		 */
 		if (looking->look->is_foreign && looking->opener[i].pid == looking->pid)
 			looking->found_foreign = true;
 	}
@@ -466,7 +468,8 @@ static int look_at_streams(pid_t pid, const struct ptx_visitor *visitor)
 	if (!err && pid != POSIX_TRACE_EVERY_PROCESS_NP)
 		err = may_look_at(pid);
 	/*
-	 * The same errors as posix_trace_create() for processes that the caller may not examine.
+	 * The errors are those of posix_trace_create() for a process that the caller may not
+	 * examine.
 	 */
 	if (err)
 		return err == ENXIO ? ENOTSUP : err == EACCES ? EPERM : err;

@@ -28,8 +28,8 @@ static void report_fault(const struct ptx_image *image, uint64_t offset, uint64_
 }
 
 /*
- * Returns whether a process may be writing into the file. Such a process holds the lock. A lock
- * that this call acquires belongs to this open file description only, so it is released again.
+ * Returns whether a process may be writing into the file. Such a process holds the lock. If this
+ * call acquires the lock, it releases the lock at once.
  */
 static bool is_in_use(int fd)
 {
@@ -41,8 +41,8 @@ static bool is_in_use(int fd)
 }
 
 /*
- * Examines the file. EINVAL: it has no arena of this version, or cannot be read at offsets (a
- * pipe).
+ * Examines the file. EINVAL: the file has no arena of this version, or is not a regular file, such
+ * as a pipe.
  */
 static int look_at_file(int fd, const struct ptx_visitor *visitor, struct ptx_faults *faults)
 {

@@ -123,7 +123,7 @@ PTX_EXPORT int posix_trace_mapping_publish_np(void)
 {
 	struct ptx_call call = ptx_call_begin();
 
-	/* A child of _Fork() has not been set up by a fork handler. */
+	/* No fork handler has set up a child of _Fork(), so it is set up here. */
 	if (ptx_process_is_child())
 		ptx_process_child();
 	/* The argument is false, because this is not the start of the program. */

@@ -126,7 +126,6 @@ static void store_object(const struct ptx_object *from, struct posix_trace_objec
  */
 static bool next_object(struct ptx_stream *stream, struct ptx_object *object)
 {
-	/* The count grows while the list is read. */
 	const struct ptx_lists *lists;
 	size_t count;
 
@@ -209,7 +208,7 @@ static int find_live(const struct ptx_lists *lists, uint32_t pid, uint64_t point
 	copy = malloc(room * sizeof(*copy));
 	if (!copy)
 		return ENOMEM;
-	/* Entries that their writer has not completed are skipped, so that `count` can be less. */
+	/* Entries that their writer has not completed are skipped, so `count` can be less. */
 	for (unsigned i = 0; i < room; i++)
 		count += ptx_objects_get(&lists->objects, i, &copy[count]);
 	ptx_objects_sort(copy, count);
@@ -238,8 +237,9 @@ static int find_object(const struct ptx_stream *stream, uint32_t pid, uint64_t p
 }
 
 /*
- * Finds the name that an object had at a time, in the process or in the nearest ancestor that had
- * one. ENOENT: the object had no name. ENOMEM: for an active stream, whose list is copied.
+ * Finds the name that an object had at a time, in the process or in its nearest ancestor with a
+ * name for the object. ENOENT: the object had no name. ENOMEM: there is no memory for the copy of
+ * an active stream's list.
  */
 PTX_EXPORT int posix_trace_object_find_sized_np(trace_id_t trid, pid_t pid, uint64_t pointer,
 						int64_t time_ns,

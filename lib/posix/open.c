@@ -203,9 +203,9 @@ PTX_EXPORT int posix_trace_get_loginfo_sized_np(trace_id_t trid,
 }
 
 /*
- * Stores how many damaged parts were skipped since the position was last moved to a time or to the
- * beginning. The count grows while damaged parts are reached. EINVAL: not an opened log, or a null
- * pointer.
+ * Stores how many damaged parts of events were skipped since the position was last moved to a time
+ * or to the beginning, and adds the damaged parts of the header. EINVAL: not an opened log, or a
+ * null pointer.
  */
 PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 {
@@ -218,7 +218,6 @@ PTX_EXPORT int posix_trace_get_damage_np(trace_id_t trid, uint64_t *parts)
 	stream = ptx_stream_lock(trid, PTX_STORED);
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* Parts that a salvage or a reader has skipped until now. */
 	*parts = ptx_stored_damaged_parts(stream->stored);
 	ptx_stream_unlock(stream);
 	return ptx_call_end(call, 0);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/pack.c - posix_trace_fields_pack_np(): makes a payload of arguments.
+ * posix/pack.c - posix_trace_fields_pack_np(): makes a payload from arguments.
  *
- * It touches nothing but the payload and the arguments, so that posix_trace_fields_np() is
- * async-signal-safe. The arguments come from the program. Their types are checked, but their
- * pointers are trusted.
+ * The function touches nothing but the payload and the arguments. So posix_trace_fields_np(), which
+ * calls it, is async-signal-safe. The arguments come from the program. Their types are checked, but
+ * their pointers are trusted.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -75,8 +75,8 @@ static void put_fixed(unsigned char *to, const struct posix_trace_arg_np *arg, s
 }
 
 /*
- * Writes text or bytes of variable size. `more` is the number of bytes beyond the least number that
- * may be used. Returns how many of them were used.
+ * Writes text or bytes of variable size. The function may use `more` bytes beyond the least number.
+ * Returns how many of these bytes it has used.
  */
 static size_t put_varying(unsigned char *to, const struct posix_trace_arg_np *arg, size_t more)
 {
@@ -123,7 +123,7 @@ static const struct posix_trace_arg_np *load_arg(struct posix_trace_arg_np *know
 /*
  * Returns the length of the payload, which is at most `room`. If an argument does not fit even with
  * its least bytes, it and all arguments behind it are omitted. The others share the rest of the
- * room in their order. The result is also 0 if the size is less than that of the first version.
+ * room in their order. The result is 0 if `arg_size` is less than the size of the first version.
  */
 PTX_EXPORT size_t posix_trace_fields_pack_sized_np(void *payload, size_t room,
 						   const struct posix_trace_arg_np *first,

@@ -2,8 +2,8 @@
 /*
  * posix/payload.c - payloads field by field, for languages that cannot use the macros.
  *
- * Each function makes one argument of the macros and hands it to the packer, so that a payload is
- * the same by macros and by functions.
+ * Each function that adds a field makes one argument, as the macros do, and passes this argument to
+ * the packer. So macros and functions make the same payload.
  *
  * Threads  one thread uses a payload. Async-signal-safe.
  */
@@ -25,8 +25,8 @@ PTX_EXPORT int posix_trace_is_active_np(void)
 }
 
 /*
- * The room for fields is all memory behind the head that the program has provided. It may differ
- * from sizeof(*payload) in this version.
+ * All memory that the program provides behind the head is room for fields. `size` may differ from
+ * sizeof(*payload) in this version.
  */
 PTX_EXPORT void posix_trace_payload_begin_np(struct posix_trace_payload_np *payload, size_t size)
 {

@@ -42,9 +42,9 @@ static bool is_text(const unsigned char *byte, size_t len)
 }
 
 /*
- * Appends a time of UTC, as 2026-01-31T23:59:59.123456789Z, in the Gregorian calendar. It does not
- * use strftime(), which may read the file of a time zone and allocate memory. An era is 400 years
- * from the first of March of a year.
+ * Appends a time of UTC, as 2026-01-31T23:59:59.123456789Z, in the Gregorian calendar. The function
+ * does not use strftime(), which may read the file of a time zone and allocate memory. An era is
+ * 400 years; it begins on the first of March of a year that 400 divides.
  */
 static void put_time(struct ptx_text *text, int64_t seconds, long nanoseconds)
 {
@@ -121,8 +121,7 @@ static void put_float(struct ptx_text *text, const struct posix_trace_value_np *
 }
 
 /*
- * Appends a character in single quotes. A NUL is frequent, so it gets the short escape of
- * C.
+ * Appends a character in single quotes. A NUL is frequent, so it gets the short escape of C.
  */
 static void put_character(struct ptx_text *text, unsigned char c)
 {
@@ -149,8 +148,7 @@ static void put_bytes(struct ptx_text *text, const struct posix_trace_value_np *
 }
 
 /*
- * Appends a value by its form alone, for types without a notation of their
- * own.
+ * Appends a value by its form alone, for types without a notation of their own.
  */
 static void put_plain(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
@@ -170,9 +168,8 @@ static void put_plain(struct ptx_text *text, const struct posix_trace_value_np *
 }
 
 /*
- * Appends a value in the notation of its type. The name that a schema gives to a
- * value comes before everything else, because the author of the schema chose it for
- * readers.
+ * Appends a value in the notation of its type. If the value has a label, only the label is
+ * appended, because the author of the schema chose the label for readers.
  */
 static void put_value(struct ptx_text *text, const struct posix_trace_value_np *value)
 {
@@ -216,7 +213,7 @@ static void put_value(struct ptx_text *text, const struct posix_trace_value_np *
 }
 
 /*
- * Appends " name=value" for each field. Bytes without a description become + and hexadecimal
+ * Appends " name=value" for each field. Bytes that belong to no field become + and hexadecimal
  * digits.
  */
 static void put_fields(struct ptx_text *text, const struct posix_trace_schema_np *schema,
@@ -278,9 +275,8 @@ static void put_data(struct ptx_text *text, const struct posix_trace_schema_np *
 }
 
 /*
- * Appends a line: time, process, name of the type, data. Names come from
- * other programs, so they are escaped too, and an empty one is shown as two
- * quotes.
+ * Appends a line: time, process, name of the type, data. Names come from other programs, so they
+ * are escaped, too. An empty name is shown as two quotes.
  */
 static void put_event(struct ptx_text *text, trace_id_t trid,
 		      const struct posix_trace_event_info *info, const char *name,

@@ -142,7 +142,7 @@ void ptx_registry_drop(struct ptx_stream *stream)
 	pthread_mutex_unlock(&change);
 }
 
-/* If the descriptor cannot be recognized later, a child does not close it. */
+/* If the file cannot be identified, log_fd is -1, and a child does not close the descriptor. */
 void ptx_registry_note_log(struct ptx_stream *stream, int fd)
 {
 	stream->log_fd = fd >= 0 && ptx_file_identify(fd, &stream->log_file) ? fd : -1;

@@ -5,8 +5,8 @@
  * An identifier is a place in a table and a generation. Streams are type-stable: their memory is
  * used again for other streams, and for nothing else. A call that finds a stream by its place may
  * therefore lock the stream, or count itself as its user. Then the call checks whether this stream
- * is still the stream of the identifier. The lock or the count is enough. A membarrier(2), which a
- * sandbox may refuse, is not needed.
+ * is still the stream of the identifier. The lock or the count alone protects the stream. So the
+ * registry needs no membarrier(2), which a sandbox may refuse.
  *
  * Identifiers of a parent are invalid in its child: at the fork the kernel zeroes the table and the
  * list of memory for new streams. If a call is interrupted by a fork, it continues in the child
@@ -55,8 +55,8 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id);
 void ptx_registry_leave(struct ptx_stream *stream);
 
 /*
- * Keeps a stream that the caller has locked from being freed after the unlock, until
- * ptx_registry_leave().
+ * Enters a stream that the caller has locked. The stream is not freed before the caller has called
+ * ptx_registry_leave(), although the caller unlocks the stream before.
  */
 void ptx_registry_hold(struct ptx_stream *stream);
 

@@ -16,7 +16,10 @@
 #include "posix/guard.h"
 #include "posix/shutdown.h"
 
-/* The new log has no events. A log in a file leaves an empty file, and a pipe keeps the header. */
+/*
+ * Ends the new log, which has no events. A file becomes empty. A pipe cannot be truncated, so its
+ * reader gets the header of the log.
+ */
 static void abandon_log(struct ptx_log *log)
 {
 	ptx_io_truncate(ptx_log_descriptor(log), 0);
@@ -57,7 +60,7 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 					      &guardian);
 	if (guardian.pid)
 		ptx_log_guarded(next.log, guardian.pid, guardian.start);
-	/* A guardian without the ledger of the logs before would write wrong counts. */
+	/* A guardian without the ledger of the earlier logs would write wrong counts. */
 	if (guardian.pid && next.ledger_fd < 0)
 		err = ENOMEM;
 	if (!err)
@@ -77,8 +80,8 @@ static int rotate_log(struct ptx_stream *stream, int fd, const struct ptx_flush_
 }
 
 /*
- * A process with a seccomp filter cannot start a guardian, and its filter may forbid the calls of
- * ptx_guard_dismiss(), too.
+ * ENOTSUP: the process is quiet. A seccomp filter may forbid the start of a guardian and the system
+ * calls of ptx_guard_dismiss().
  */
 PTX_EXPORT int posix_trace_rotate_log_np(trace_id_t trid, int file_desc)
 {

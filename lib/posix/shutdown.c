@@ -34,15 +34,14 @@ struct ptx_flush_caller ptx_posix_caller(const void *address)
 	return who;
 }
 
-/* The status also reports the losses that the controller has not read yet (STATUS-20). */
+/*
+ * The status also reports the losses that the controller has not read yet (STATUS-20). It is not
+ * reset here, because it may still be read.
+ */
 void ptx_posix_last_status(struct ptx_stream *stream, struct ptx_log_status *status)
 {
 	struct posix_trace_status_info info;
 
-	/*
-	 * The call does not reset the status, so that it still reports losses that the controller
-	 * has not read.
-	 */
 	ptx_posix_status(stream, &info, false);
 	status->stream_status = info.posix_stream_status;
 	status->stream_full = info.posix_stream_full_status;

@@ -13,7 +13,8 @@
 
 /*
  * Returns the event type with the name `base` + `suffix` and this schema; `base` is truncated if
- * the name is too long. POSIX_TRACE_UNNAMED_USEREVENT: the process has no more names.
+ * the name is too long. POSIX_TRACE_UNNAMED_USEREVENT: the process has no more names, or all nine
+ * types of this name have other schemas.
  */
 trace_event_id_t ptx_site_type(const char *base, const char *suffix, const char *schema);
 

@@ -116,14 +116,14 @@ static void add_sample(unsigned sample[PTX_TYPE_MAX], unsigned samples, uint64_t
 	}
 }
 
-/* How often the function reads a ring again if its writer changes chunks meanwhile. */
+/* How often sample_ring() reads a ring again if the ring's writer changes chunks meanwhile. */
 #define LOAD_TRIES 4
 
 /*
  * Finds the chunk that the writer of a ring fills, and stores the number of the ring's records up
  * to the head. The ring's own count may lack the records of the chunk before, as in observe/look.c.
- * The values belong together only if the ring and the chunk are the same afterwards: a chunk that
- * was reused has another header. Returns false if they are not the same.
+ * The values belong together only if the ring still has this chunk afterwards and the word of the
+ * chunk is the same: a chunk that was reused has another word. Otherwise returns false.
  */
 static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring, uint32_t *at,
 		      uint64_t *head, uint64_t *records)
@@ -150,8 +150,8 @@ static bool load_ring(const struct ptx_rings *rings, const struct ptx_ring *ring
 }
 
 /*
- * Returns the number of records of a ring, and samples the chunk that its writer fills, if the ring
- * has more records than `before`.
+ * Returns the number of records of a ring. If it is not `before`, the function also samples the
+ * chunk that the ring's writer fills.
  */
 static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint64_t before,
 			    uint64_t since, unsigned sample[PTX_TYPE_MAX], unsigned *samples)
@@ -171,7 +171,7 @@ static uint64_t sample_ring(const struct ptx_rings *rings, uint32_t number, uint
 	return records;
 }
 
-/* Makes room for the records of `rings` rings. Returns false if memory is lacking. */
+/* Makes room in load_records for `rings` rings. Returns false if memory is lacking. */
 static bool grow_load(struct ptx_stream *stream, uint32_t rings)
 {
 	uint64_t *records;

@@ -13,8 +13,8 @@
 struct posix_trace_source_np {
 	const struct ptx_look_stream *stream;
 	/*
-	 * The processes that have the stream's arena open. If there are none, `image` has its
-	 * bytes.
+	 * The processes that have the stream's arena open. If there are none, `image` has the bytes
+	 * of the arena.
 	 */
 	const struct ptx_opener *opener;
 	size_t openers;

@@ -42,9 +42,9 @@ void ptx_posix_status(struct ptx_stream *stream, struct posix_trace_status_info 
 	enum ptx_state kind;
 
 	/*
-	 * A pass brings the state up to date. In a LOOP stream the pass must remove the events from
-	 * the rings that it examines. In a LOOP stream with log only the flush removes events: if
-	 * the controller is killed, events that were removed and not written are lost.
+	 * A pass brings the state up to date. In a LOOP stream, a pass also removes events from the
+	 * rings. If the controller is killed, events that were removed and not written to the log
+	 * are lost. So in a LOOP stream with log, only a flush makes passes.
 	 */
 	if (!stream->view->rings.loop || !stream->flush)
 		ptx_drain_pass(stream->drain);

@@ -65,9 +65,8 @@ static bool is_held_by_none(const struct ptx_arena *arena)
 }
 
 /*
- * Returns the state of the traced process, and of the family if the stream is inherited.
- * The search of /proc is slow, so it is made last, and only if all known processes have
- * ended.
+ * Returns the state of the traced process, or of the whole family if the stream is inherited. The
+ * search of /proc is slow, so it is made last, and only if all known processes have ended.
  */
 static enum ptx_life life_of(const struct ptx_stream *stream)
 {
@@ -88,8 +87,8 @@ static enum ptx_life life_of(const struct ptx_stream *stream)
 }
 
 /*
- * The lock of the stream keeps its arena mapped during the search. A reader
- * that waits does not hold the lock, so it is not delayed.
+ * The lock of the stream keeps its arena mapped during the search. A reader that sleeps does not
+ * hold the lock, so this function need not wait for it.
  */
 PTX_EXPORT int posix_trace_get_target_np(trace_id_t trid, int *state)
 {

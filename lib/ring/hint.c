@@ -28,11 +28,11 @@ static uint64_t lap_of(uint64_t ticket, uint32_t last)
 }
 
 /*
- * Adds a hint. It never fails: a full queue loses its oldest hints, because the pusher does not
- * look at `head`. A queue has a place for each chunk or ring that can exist in its tier, so it is
- * full only if no thread has popped its old hints. Only the queue of free small chunks can be full
- * of valid hints (ring_layout.c). The order of these hints does not matter, and take_lost() in
- * ring_write.c finds the chunks whose hints were lost.
+ * Adds a hint. The function never fails: a full queue loses its oldest hints, because the pusher
+ * does not look at `head`. Most queues have a place for each chunk or ring that can exist in their
+ * tier, so they are full only if no thread has popped their old hints. The queue of free small
+ * chunks has fewer places and can be full of valid hints (ring_layout.c). The order of these hints
+ * does not matter, and take_lost() in ring_write.c finds the chunks whose hints were lost.
  */
 void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		   uint32_t number, uint32_t generation)

@@ -85,8 +85,9 @@ static bool make_present(struct ptx_rings *rings, enum ptx_table table, uintptr_
 }
 
 /*
- * Entries below the index `first` are present since the creation (ptx_ring_first_tables()). A quiet
- * process makes no call: back() returns true, and the kernel supplies the page at the first access.
+ * Entries below the index `first` are present since the creation (ptx_ring_first_tables()). In a
+ * quiet process back() makes no system call and returns true, and the kernel supplies the page at
+ * the first access.
  */
 bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes)
@@ -338,8 +339,9 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 /*
  * Returns true if the stream holds as many bytes of events as its size promises. Then it does not
  * need the chunk with this number. The answer needs a search of all chunks. Writers add small
- * chunks often. So for a small chunk, a writer searches only when the pool has the memory that the
- * stream's size grants (ptx_pool_has_its_memory()).
+ * chunks often. So for a small chunk below region->grows_until, a writer does not search. In a
+ * stream that is not tight, a writer also does not search for a small chunk before the pool has the
+ * memory that the stream's size grants (ptx_pool_has_its_memory()).
  */
 static bool is_full(struct ptx_rings *rings, uint32_t number)
 {

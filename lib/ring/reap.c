@@ -72,8 +72,10 @@ static bool reap_rings(struct ptx_rings *rings, struct asking *asking)
 
 	for (uint32_t first = 0; first < count; first += WINDOW) {
 		uint32_t size = count - first < WINDOW ? count - first : WINDOW;
-		/* A bit for each ring of the window. The window is small, because a signal stack
-		 * may be small. */
+		/*
+		 * A bit for each ring of the window. The window is small, because a signal stack
+		 * may be small.
+		 */
 		unsigned char held[WINDOW / 8] = { 0 };
 		bool any = false;
 

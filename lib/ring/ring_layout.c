@@ -18,16 +18,17 @@
  * less:
  *
  *	1. the open chunks of the other rings, R - 1;
- *	2. of each ring, one chunk of two kinds. The first kind is the chunk that was
- *	   open when the reader last looked, if the reader has claimed part of it. In a
- *	   LOOP stream, let X be the chunk that is to be overwritten. The second kind is
- *	   the chunk that was open when X was closed, because its records may be below
- *	   the cut. A ring has no chunks of both kinds. Chunks are overwritten in the
- *	   order in which they were closed, so the ring has no chunk left that was closed
- *	   before X. The reader claims the ring's oldest chunk, so if the reader is
- *	   beyond the chunk that was open when X was closed, it has freed that chunk.
- *	   These are R chunks, one for each ring. The open chunk of X's ring is counted
- *	   in 1., and X is its chunk of 2.
+ *	2. one chunk of each ring, R. In a LOOP stream, let X be the chunk that is to be
+ *	   overwritten. The chunk of the ring is one of these:
+ *	   (a) the chunk that was open when the reader last looked, if the reader has
+ *	       claimed part of it;
+ *	   (b) in a LOOP stream, the chunk that was open when X was closed: its records
+ *	       may be below the cut.
+ *	   A ring has only one of them. Chunks are overwritten in the order in which they
+ *	   were closed, so the ring has no chunk left that was closed before X. The
+ *	   reader claims the ring's oldest chunk, so if the reader is beyond the chunk of
+ *	   (b), it has freed that chunk. The open chunk of X's ring is counted in 1., and
+ *	   X is its chunk of 2.
  *
  * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
  * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, the

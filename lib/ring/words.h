@@ -143,7 +143,7 @@ static inline uint32_t ptx_delivered_of(uint64_t delivered, uint32_t generation,
 }
 
 /* Word of a slot: generation 16 | state 16. */
-#define PTX_SLOT_UNUSED 0u /* a slot keeps this state while its next owner stores its identity */
+#define PTX_SLOT_UNUSED 0u /* the state until the slot's next owner has stored who it is */
 #define PTX_SLOT_LIVE   1u
 #define PTX_SLOT_ENDED  2u /* keeps its counts until the slot is needed */
 
