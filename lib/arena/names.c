@@ -66,10 +66,9 @@ static uint32_t claim_cell(struct ptx_names *names, const char *name, uint32_t f
 	for (uint32_t n = 0; n < PTX_NAME_CELLS; n++) {
 		uint32_t no = 0, i = (first + n) % PTX_NAME_CELLS;
 
-		/* The process that changes 0 to 1 owns the cell. */
 		/*
-		 * The acquire order pairs with the release order in drop_cell(): the former owner
-		 * no longer writes to the cell.
+		 * The process that changes 0 to 1 owns the cell. The acquire order pairs with the
+		 * release order in drop_cell(): the former owner no longer writes to the cell.
 		 */
 		if (atomic_compare_exchange_strong_explicit(&names->cell[i].claimed, &no, 1,
 							    memory_order_acquire,

@@ -65,7 +65,7 @@ bool ptx_region_back(void *memory, size_t bytes)
 	uintptr_t end = ((uintptr_t)memory + bytes + PTX_PAGE - 1) & ~(uintptr_t)(PTX_PAGE - 1);
 	int saved = errno, err = 0;
 
-	/* A quiet process makes no call. The pages become present at the first access to them. */
+	/* A quiet process makes no system call. The pages become present at the first access. */
 	if (ptx_is_quiet())
 		return true;
 	if (madvise((void *)begin, end - begin, MADV_POPULATE_WRITE) != 0)

@@ -25,8 +25,7 @@ enum ptx_state {
 	 * the stream was FULL and was then stopped by a call: events do not count as lost any more,
 	 * and the stream does not run again by itself
 	 */
-	PTX_HELD,
-	PTX_GONE
+	PTX_HELD
 };
 
 static inline enum ptx_state ptx_state_kind(uint64_t state)

@@ -78,7 +78,8 @@ static int next(trace_id_t trid, struct posix_trace_event_np *event, int *none)
 	return posix_trace_getnext_np(trid, event, none);
 }
 
-// Copies the number of a value, because cgo cannot access the members of an unnamed union.
+// Stores the next value, and also copies its number: cgo cannot access the members of an unnamed
+// union. Returns 0 if there is no further value.
 static int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value,
 		      unsigned long long *number, double *real)
 {
@@ -149,7 +150,8 @@ func NewEvent(name, schema string) (*Event, error) {
 	if err != 0 {
 		C.free(unsafe.Pointer(event.schema))
 	}
-	// For this error number, the system's message speaks of files, so the error has its own.
+	// For this error number, the system's message speaks of files, so the error has a text of its
+	// own.
 	if err == C.EEXIST {
 		return nil, fmt.Errorf("posixtrace: the event type %s has another schema", name)
 	}

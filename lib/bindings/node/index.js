@@ -59,11 +59,12 @@ function asyncSpan(name, level = 0) {
   };
 }
 
-// The started streams. The garbage collector shuts down a stream that has no reference, but a program
-// that traces until it ends need not keep the object.
+// The started streams. The garbage collector would shut down a stream that has no reference. Because
+// of this set, a program that traces until it ends need not keep the object.
 const started = new Set();
 
-// Returns the path of a file. Another value would make a stream without a log.
+// Returns `path` if it is a string, and throws otherwise. The functions of `native` would treat any
+// other value as an empty path, which means a stream without a log.
 function pathOf(path) {
   if (typeof path !== 'string')
     throw new TypeError('the path of a log is a string');

@@ -66,7 +66,7 @@ def _traced_coroutine(span, function):
 class AsyncSpan:
     """AsyncSpan(name, level=0): a kind of span whose spans may overlap in one thread.
 
-    It is used as a Span. Each span has a number, the field id of name.begin and name.end. By this
+    Use it like a Span. Each span has a number, the field id of name.begin and name.end. By this
     key, readers find the end of a span, whatever the coroutines and threads of the process do.
     """
 
@@ -110,7 +110,7 @@ class Stream(_Stream):
 
     With a path, the stream writes its events into a log in this file. Without a path, each call of
     read(timeout) returns one event, or None after that time in seconds. With inherited=True, the
-    stream also traces the children that the process creates by fork after that, as os.fork() and
+    stream also traces the children that the process later creates by fork, as os.fork() and
     multiprocessing do. Only the process that made the stream controls it: in a child, shutdown does
     nothing, and the other methods raise OSError. Methods: start, stop, flush, clear, shutdown,
     level(1 to 5), exclude("io.*,!io.read") and read(timeout). As a context manager, the object
