@@ -196,9 +196,9 @@ PTX_EXPORT void posix_trace_values_begin_np(struct posix_trace_values_np *values
 
 /*
  * Stores the next value and returns 1. Returns 0 behind the last value, and if the payload ends
- * before the value, within a number, or within the count of bytes. Of truncated text or bytes, the
- * value has the part that the payload has. Arrays yield one value per element. Inlined, because the
- * function runs for each value of a log.
+ * before the value, within a number, or within the count of bytes. If text or bytes are truncated,
+ * the value is the part that the payload has. Arrays yield one value per element. Inlined, because
+ * the function runs for each value of a log.
  */
 ptx_inline int next_value(struct posix_trace_values_np *values, struct posix_trace_value_np *value)
 {

@@ -84,7 +84,8 @@ static uint32_t own_space(void)
  * a process with this id here is the target only if it has the same identity. If there is no such
  * process, the target has certainly ended only if its namespace is the namespace of this process.
  */
-static int state_of_target(const struct ptx_attachment *attachment, const struct ptx_identity *identity)
+static int state_of_target(const struct ptx_attachment *attachment,
+			   const struct ptx_identity *identity)
 {
 	enum ptx_life life = ptx_life_of_one(attachment->target, identity);
 

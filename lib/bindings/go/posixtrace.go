@@ -150,8 +150,8 @@ func NewEvent(name, schema string) (*Event, error) {
 	if err != 0 {
 		C.free(unsafe.Pointer(event.schema))
 	}
-	// For this error number, the system's message speaks of files, so the error has a text of its
-	// own.
+	// For this error number, the system's message speaks of files. So the error has its own
+	// text.
 	if err == C.EEXIST {
 		return nil, fmt.Errorf("posixtrace: the event type %s has another schema", name)
 	}

@@ -59,8 +59,8 @@ function asyncSpan(name, level = 0) {
   };
 }
 
-// The started streams. The garbage collector would shut down a stream that has no reference. Because
-// of this set, a program that traces until it ends need not keep the object.
+// The started streams. The garbage collector would shut down a stream that has no reference.
+// Because of this set, a program that traces until it ends need not keep the object.
 const started = new Set();
 
 // Returns `path` if it is a string, and throws otherwise. The functions of `native` would treat any

@@ -221,7 +221,8 @@ impl Site {
         Site(AtomicU64::new(0))
     }
 
-    /// Records an event. The closure `put` appends the fields, whose types are the same in each call.
+    /// Records an event. The closure `put` appends the fields. Their types are the same in each
+    /// call.
     pub fn record(&self, name: &str, schema: impl FnOnce() -> String,
                   put: impl FnOnce(&mut Payload)) {
         self.record_signed(0, name, schema, put)
