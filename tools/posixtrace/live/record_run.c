@@ -50,8 +50,8 @@ struct run {
 	struct kernel_plan kernel_plan;
 	struct kernel kernel;
 	struct patch_late late; /* libraries that are loaded later */
-	struct trap_late trap_late; /* files that are mapped later, if the kernel records
-				     * functions */
+	/* if the kernel records functions: the files that are mapped later */
+	struct trap_late trap_late;
 	struct blocked blocked;
 	unsigned snapshots;
 	int urged;          /* number of signals that asked this process to end */

@@ -266,9 +266,9 @@ static void html_curves(struct json *json, const struct picture *picture)
 }
 
 /*
- * Writes the numbers of waits and holds in the logs, and the names of locks. Before the name of a
- * lock it writes the index of the log, the process and the address. Waits that are shorter than
- * least_wait, and holds that are shorter than least_hold, are not used for links.
+ * Writes the numbers of waits and holds in the logs, and the names of locks. Before each name it
+ * writes the index of the log. The text of a name is "PID ADDRESS NAME". Waits that are shorter
+ * than least_wait, and holds that are shorter than least_hold, are not used for links.
  */
 static void html_links(struct json *json, const struct picture *picture)
 {

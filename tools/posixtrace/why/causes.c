@@ -229,8 +229,10 @@ static bool add_holders(struct division *division, uint32_t node, const struct c
 	wait.begin_ns = call->begin_ns;
 	wait.end_ns = call->end_ns;
 	walk = holds_walk(holds, &wait, from_ns, to_ns);
-	/* Holds of other locks may be among these: locks of a file are of ranges, which the log
-	 * does not have. */
+	/*
+	 * Some of these may be holds of other locks: a lock of a file is for a range of the file,
+	 * and the log does not have the range.
+	 */
 	walk.may_overlap = is_guess;
 	walk.steps_most = is_guess ? LOOK_AT : 0;
 	while ((hold = holds_next(holds, &walk, &begin_ns, &end_ns))) {
@@ -552,15 +554,19 @@ static const struct answer *request_of_poll(const struct history *history, const
 	return *others && !call->is_in_vain ? NULL : request;
 }
 
-/* Returns whether a read failed without data. At the end of a file or connection, a read has no
- * error. */
+/*
+ * Returns whether a read failed without data. At the end of a file or connection, a read has no
+ * error.
+ */
 static bool is_vain_read(const struct call *call)
 {
 	return call->cause == CAUSE_READ && call->error && !call->other;
 }
 
-/* Returns whether a wait reached its time limit: a wait for a semaphore, a condition, a queue or a
- * signal, or a call on a socket that has a limit. */
+/*
+ * Returns whether a wait reached its time limit: a wait for a semaphore, a condition, a queue or a
+ * signal, or a call on a socket that has a limit.
+ */
 static bool is_vain_wait(const struct call *call)
 {
 	return tries_timed_out(call);
@@ -606,7 +612,7 @@ static enum why_kind kind_of(const struct call *call, const struct answer *reque
 			     classify_needs_file(call->type), is_vain);
 }
 
-/* Returns whether a call connects to an address, its text. */
+/* Returns whether a call is a connect(). The text of such a call is the address. */
 static bool is_connect(const struct call *call)
 {
 	return !strcmp(call->type->name, "net.connect");

@@ -284,9 +284,9 @@ uint64_t division_share(uint64_t ns, uint64_t some, uint64_t all)
 /*
  * Divides the time of running nodes among their functions, by the numbers of samples. A sample has
  * no duration, so the times are estimates. The more samples there are, the smaller is their error.
- * The only children of a running node are functions and the node of the common function, so that
- * below_ns is at most the time ns of the node. Before that, the page faults get their share of the
- * time of the running nodes.
+ * The only children of a running node are functions and the node of the common function, so
+ * below_ns is at most the time ns of the node. The page faults get their share of the time of the
+ * running nodes first.
  */
 static void share_samples(struct division *division)
 {
@@ -508,8 +508,10 @@ static bool add_open_call(struct division *division, uint32_t node,
 	if (thread->last_call ? thread->last_call_ns > from_ns : is_over)
 		return false;
 	if (thread->has_gaps) {
-		/* The thread may have run meanwhile, so its last waker need not have ended this
-		 * wait. */
+		/*
+		 * The thread may have run meanwhile, so its last waker need not have ended this
+		 * wait.
+		 */
 		part = division_child(division, node, WHY_UNKNOWN, UINT64_MAX - 2, &is_new);
 		if (part && is_new)
 			division_label(division, part, "blocked in an unknown call: not each "
@@ -702,8 +704,8 @@ static void add_blocked(struct division *division, uint32_t node, const struct c
 }
 
 /*
- * Adds a time in which the thread had a CPU only for a part: the log lacks a switch of the thread.
- * If the call is known to wait, it counts as a wait for the whole time, as in a log without states.
+ * Adds a time for only a part of which the thread had a CPU: the log lacks a switch of the thread.
+ * If the call is known to wait, the whole time counts as a wait, as in a log without states.
  */
 static void add_gap(struct division *division, uint32_t node, const struct call *call,
 		    int64_t from_ns, int64_t to_ns)
@@ -743,8 +745,9 @@ static void add_stop(struct division *division, uint32_t node, const struct stop
 }
 
 /*
- * Adds a time in which the thread was blocked, or in which its state is not known: stay is NULL
- * then. The times in which SIGSTOP had stopped its process are parts of their own.
+ * Adds a time in which the thread was blocked, or in which its state is not known. If the state is
+ * not known, 'stay' is NULL. The times in which SIGSTOP had stopped its process are parts of their
+ * own.
  */
 static void add_waiting(struct division *division, uint32_t node, const struct call *call,
 			const struct stay *stay, uint32_t waker, int64_t from_ns, int64_t to_ns)
@@ -1018,8 +1021,8 @@ int division_make(struct division *division, struct history *history, uint32_t t
 }
 
 /*
- * To be called also after an error of division_make(): division->node is then NULL, or contains the
- * nodes that were added before the error.
+ * Call this function also after an error of division_make(). Then division->node is NULL, or has
+ * the nodes that were added before the error.
  */
 void division_fini(struct division *division)
 {

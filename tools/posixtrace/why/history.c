@@ -965,8 +965,10 @@ static void add_event(struct history *history, const struct log_type *type,
 		break;
 	case PLAN_OVER:
 		history_note_last(thread, type, event);
-		/* An event of a child of vfork() has the pid of the parent; the field has the
-		 * child. */
+		/*
+		 * An event of a child of vfork() has the pid of the parent. The pid of the child is
+		 * in the field plan->key.
+		 */
 		ended = (pid_t)classify_number(type, event, plan->key);
 		if (is_last(history, plan, type, event))
 			objects_end_process(history, ended > 0 ? ended : thread->pid,

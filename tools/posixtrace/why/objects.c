@@ -14,8 +14,10 @@
 
 /* The commands of fcntl() that concern descriptors, on all processors of Linux. */
 enum { FCNTL_COPIES = 0, FCNTL_SETS_FLAGS = 2, FCNTL_COPIES_CLOSED = 1030 };
-/* This bit marks the identity of an object that has a name. The other bits are the number of the
- * name. */
+/*
+ * This bit marks the identity of an object that has a name. The other bits are the number of the
+ * name.
+ */
 #define OBJECTS_BY_NAME (UINT32_C(1) << 31)
 /* A limit, so that a hostile log cannot make the searches slow. */
 #define FILE_LOCKS_MOST 1024

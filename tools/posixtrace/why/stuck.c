@@ -268,8 +268,10 @@ static int by_futex(const void *a, const void *b)
 	return (x->key > y->key) - (x->key < y->key);
 }
 
-/* Returns the first futex from an index on whose variable is not known. Makes later searches for it
- * shorter. */
+/*
+ * Returns the index of the first futex, at 'at' or behind it, whose variable is not known. Also
+ * shortens later searches for this futex.
+ */
 static size_t next_futex(struct futex *futex, size_t at)
 {
 	size_t end = at, next;
@@ -357,8 +359,10 @@ static bool make_call(struct history *history, uint32_t index, struct call *call
 	struct stuck *stuck = &history->stuck[index];
 	const bool waits = stuck->waits_ns && thread->last_call_ns <= stuck->waits_last_ns;
 	const bool is_seen = stuck->seen_ns && thread->last_call_ns <= stuck->seen_ns;
-	/* lock.waiting has the owner at its time. A later look of the recorder may have seen
-	 * another owner. */
+	/*
+	 * An event lock.waiting has the owner of the lock at the time of the event. A later look of
+	 * the recorder may have seen another owner.
+	 */
 	const bool is_newer = is_seen && stuck->owner && stuck->lock == stuck->waits_lock &&
 			      stuck->seen_ns > stuck->waits_ns;
 	bool is_over;
@@ -535,8 +539,9 @@ void stuck_last_text(const struct history *history, const struct call *call, cha
 }
 
 /*
- * Writes for what a call waits that has no lock, thread or process. The descriptors of a poll are
- * not known, so it waits for the answers to the requests that its thread has sent.
+ * Writes what a call waits for, for the causes that have no text of their own in stuck_label(). The
+ * descriptors of a poll are not known, so its text names a request that its thread sent and that
+ * was never answered, if there is one.
  */
 static void waits_text(const struct history *history, const struct call *call, char *text,
 		       size_t size)

@@ -249,8 +249,10 @@ static const char *span_hint(void)
 
 /* ------------------------------------------------------------------ threads and times */
 
-/* Returns the first thread with this name, or HISTORY_NONE. *count becomes the number of threads
- * with this name. */
+/*
+ * Returns the first thread with this name, or HISTORY_NONE. *count becomes the number of threads
+ * with this name.
+ */
 static uint32_t thread_of_name(const char *name, size_t *count)
 {
 	const struct history *history = &why.history;
@@ -283,7 +285,10 @@ static uint64_t thread_ns(const struct history_thread *thread)
 	return (uint64_t)thread->last_ns - (uint64_t)thread->first_ns;
 }
 
-/* Returns whether a thread was blocked for most of its time, as far as the log shows its states. */
+/*
+ * Returns whether a thread was blocked for most of its time. Returns true also if the log has no
+ * states of the thread.
+ */
 static bool was_mostly_blocked(const struct history_thread *thread)
 {
 	double blocked = 0;
@@ -300,8 +305,8 @@ static bool was_mostly_blocked(const struct history_thread *thread)
 
 /*
  * Returns whether the recorder attached to a process whose main thread made no call that returned,
- * and was blocked. The main thread of a server with a thread for each client waits for clients, and
- * the main threads of some runtimes wait for the end.
+ * and was mostly blocked. The main thread of a server with a thread for each client waits for
+ * clients, and the main threads of some runtimes wait for the end of the program.
  */
 static bool has_idle_main(void)
 {

@@ -140,7 +140,7 @@ static void put_place(const struct page *page, const struct why_cause *cause)
 
 /*
  * Writes the threads or programs that each had the CPU for at least a tenth of the time in which
- * the thread was ready to run, if they had it for more than half of this time together. Labels of
+ * the thread was ready to run, if together they had it for more than half of this time. Labels of
  * threads begin with the same words, which are written once.
  */
 static void put_takers(const struct page *page, uint32_t node)
@@ -233,8 +233,10 @@ static void put_chain(const struct page *page, uint32_t node)
 	}
 }
 
-/* Writes the name of the upstream for whose answer the server waited, and the connection. An
- * address of a log may have any characters. */
+/*
+ * Writes the name of the upstream for whose answer the server waited, and the connection. An
+ * address in a log may have any characters.
+ */
 static void put_upstream(const struct page *page, const struct window *window)
 {
 	const char *text = window->text ? page->why->history.text[window->text - 1] : "";
