@@ -57,14 +57,19 @@ struct flock ptx_attachment_guard_lock(unsigned bit, unsigned which)
 	return byte_lock(guard_byte(bit, which), F_WRLCK);
 }
 
-/* Sets or frees the creator's lock without waiting. EBADF: there is no file to lock. */
+/*
+ * Sets or frees the creator's lock without waiting. Returns EBADF if the arena has no file, and
+ * ENOLCK if the program has closed the descriptor of the file.
+ */
 static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 {
 	/* F_SETLK returns immediately: the library never waits in the traced program. */
 	struct flock lock = ptx_attachment_lock(bit, type);
-	int fd = ptx_arena_fd(arena), saved = errno;
-	int err = fd < 0 ? EBADF : fcntl(fd, F_SETLK, &lock) ? errno : 0;
+	int fd = ptx_arena_fd(arena), saved = errno, err;
 
+	if (fd < 0)
+		return arena->fd < 0 ? EBADF : ENOLCK;
+	err = fcntl(fd, F_SETLK, &lock) ? errno : 0;
 	errno = saved;
 	return err;
 }
@@ -72,14 +77,14 @@ static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 enum locked { LOCKED, ANOTHERS, REFUSED };
 
 /*
- * Tries to lock a place. Linux returns EAGAIN if another process has the lock. Any other error
- * means that the system has no locks for this file.
+ * Tries to lock a place. Linux returns EAGAIN if another process has the lock. After any other error
+ * it is unknown whether another process has the place.
  */
 static enum locked attachment_lock(const struct ptx_arena *arena, unsigned bit)
 {
 	switch (set_lock(arena, bit, F_WRLCK)) {
 	case 0:
-	case EBADF: /* no file, so no other process can have the arena */
+	case EBADF: /* no file, so no other process has the arena */
 		return LOCKED;
 	case EAGAIN:
 		return ANOTHERS;
@@ -296,7 +301,8 @@ static bool is_guarded(const struct ptx_arena *arena, unsigned bit, uint64_t wor
 }
 
 /*
- * Steps 4 and 5. The caller has the lock of the place, or the system has no locks. Another process
+ * Steps 4 and 5. The caller has the lock of the place, or the lock was refused. In the latter case
+ * only a FREE place is claimed, because the creator of any other stream may live. Another process
  * may be burying the former stream at the same time. Both processes exchange the word, and only one
  * of the two exchanges can succeed. Returns false if the place cannot be claimed.
  */
@@ -310,7 +316,8 @@ static bool claim_attachment(struct ptx_arena *arena, unsigned bit, enum locked 
 						     memory_order_acquire);
 
 		if (is_guarded(arena, bit, word) ||
-		    (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE && is_unlocked(arena, bit)))
+		    (ptx_attachment_state(word) != PTX_ATTACHMENT_FREE &&
+		     (locked == REFUSED || is_unlocked(arena, bit))))
 			return false;
 		/*
 		 * Each claim has a new generation, which makes all views of the former stream

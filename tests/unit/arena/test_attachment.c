@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <stdarg.h>
+#include <unistd.h>
 
 #include "unit/arena/places.h"
 
@@ -12,6 +13,7 @@ int __real_fcntl(int fd, int command, ...);
 int __wrap_fcntl(int fd, int command, ...);
 
 static void (*before_lock)(void);
+static bool refuses_locks;
 
 int __wrap_fcntl(int fd, int command, ...)
 {
@@ -25,6 +27,10 @@ int __wrap_fcntl(int fd, int command, ...)
 	if (hook && command == F_SETLK && ((struct flock *)arg)->l_type == F_WRLCK) {
 		before_lock = NULL;
 		hook();
+	}
+	if (refuses_locks && command == F_SETLK) {
+		errno = ENOLCK;
+		return -1;
 	}
 	return __real_fcntl(fd, command, arg);
 }
@@ -129,6 +135,46 @@ START_TEST(two_threads_that_claim_at_once_get_two_places)
 }
 END_TEST
 
+static void attach_and_stay(void)
+{
+	ck_assert_uint_eq(attach_one(), 0);
+	tell(to_parent);
+	hear(to_child);
+}
+
+/*
+ * A process that has closed the descriptor of its arena cannot see which places are locked. It
+ * claims FREE places only.
+ */
+START_TEST(a_process_without_its_descriptor_takes_no_place_of_another)
+{
+	pid_t child = other_process(attach_and_stay);
+
+	hear(to_parent);
+	ck_assert_int_eq(close(ARENA->fd), 0);
+	ck_assert_uint_eq(attach_one(), 1);
+	ck_assert_uint_eq(streams(), 2);
+	ck_assert_int_ne(atomic_load(&ptx_own_control.attachment[1].unlocked), 0);
+	tell(to_child);
+	wait_well(child);
+}
+END_TEST
+
+/* The same, if the system refuses locks. */
+START_TEST(a_process_without_locks_takes_no_place_of_another)
+{
+	pid_t child = other_process(attach_and_stay);
+
+	hear(to_parent);
+	refuses_locks = true;
+	ck_assert_uint_eq(attach_one(), 1);
+	ck_assert_uint_eq(streams(), 2);
+	refuses_locks = false;
+	tell(to_child);
+	wait_well(child);
+}
+END_TEST
+
 /* PRIV-03 */
 START_TEST(facts_that_cannot_be_true_are_not_followed)
 {
@@ -170,6 +216,8 @@ static Suite *build(void)
 	tcase_add_test(tc, there_are_as_many_as_a_word_has_bits);
 	tcase_add_test(tc, two_processes_that_claim_at_once_get_two_places);
 	tcase_add_test(tc, two_threads_that_claim_at_once_get_two_places);
+	tcase_add_test(tc, a_process_without_its_descriptor_takes_no_place_of_another);
+	tcase_add_test(tc, a_process_without_locks_takes_no_place_of_another);
 	tcase_add_test(tc, facts_that_cannot_be_true_are_not_followed);
 	return suite;
 }
