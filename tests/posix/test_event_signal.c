@@ -13,7 +13,11 @@
 
 #define PERIOD_US 60
 
-enum { MAIN, HANDLER, MAKERS = 9 };
+/*
+ * The program and the handlers of seven signals. The library has as many nesting levels; the event
+ * of a deeper handler is lost and counted (trace_np(3)).
+ */
+enum { MAIN, HANDLER, MAKERS = 8 };
 
 static trace_event_id_t main_type, handler_type;
 static volatile sig_atomic_t handled; /* written only by the thread that receives the signals */
@@ -237,7 +241,7 @@ START_TEST(a_handler_traces_while_it_interrupts_any_call)
 END_TEST
 
 /*
- * Each of eight signals has a handler and a counter of its own. The signals interrupt one another.
+ * Each of seven signals has a handler and a counter of its own. The signals interrupt one another.
  */
 static volatile sig_atomic_t handled_by[MAKERS];
 static volatile sig_atomic_t has_fired[MAKERS];
@@ -278,7 +282,7 @@ static void trace_in_nested_handler(int signal)
 }
 
 /* EVENT-13, EVENT-14, EVENT-19 */
-START_TEST(handlers_of_eight_signals_nest_in_one_another)
+START_TEST(handlers_of_seven_signals_nest_in_one_another)
 {
 	struct sigaction action = { .sa_handler = trace_in_nested_handler };
 	struct tally tally = { .others = 0 };
@@ -331,4 +335,4 @@ END_TEST
 SUITE_MAIN("posix_trace_event: signals",
 	   a_handler_traces_while_it_interrupts_a_trace_point,
 	   a_handler_traces_while_it_interrupts_any_call,
-	   handlers_of_eight_signals_nest_in_one_another)
+	   handlers_of_seven_signals_nest_in_one_another)

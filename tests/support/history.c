@@ -8,17 +8,17 @@
 
 #define READ_BYTES (1u << 20) /* the maximum data of an event in tests */
 
-/* Reads an event with the function `next` into *seen. Returns 1, or 0 if there is no event. */
+/*
+ * Reads an event with the function `next` into *seen, by a buffer of READ_BYTES. Returns 1, or 0 if
+ * there is no event.
+ */
 static int read_with(int (*next)(trace_id_t, struct posix_trace_event_info *restrict,
 				 void *restrict, size_t, size_t *restrict, int *restrict),
-		     trace_id_t trid, struct seen *seen)
+		     trace_id_t trid, unsigned char *buffer, struct seen *seen)
 {
-	static _Thread_local unsigned char *buffer;
 	int unavailable = -1;
 	int err;
 
-	if (!buffer)
-		buffer = malloc(READ_BYTES);
 	memset(seen, 0, sizeof(*seen));
 	err = next(trid, &seen->info, buffer, READ_BYTES, &seen->len, &unavailable);
 	if (err)
@@ -36,9 +36,10 @@ static struct history *gather(int (*next)(trace_id_t, struct posix_trace_event_i
 			      trace_id_t trid)
 {
 	struct history *history = calloc(1, sizeof(*history));
+	unsigned char *buffer = malloc(READ_BYTES);
 	struct seen seen;
 
-	while (read_with(next, trid, &seen)) {
+	while (read_with(next, trid, buffer, &seen)) {
 		if (history->n == history->room) {
 			history->room = history->room ? 2 * history->room : 64;
 			history->event = realloc(history->event,
@@ -46,12 +47,17 @@ static struct history *gather(int (*next)(trace_id_t, struct posix_trace_event_i
 		}
 		history->event[history->n++] = seen;
 	}
+	free(buffer);
 	return history;
 }
 
 int read_one(trace_id_t trid, struct seen *seen)
 {
-	return read_with(posix_trace_trygetnext_event, trid, seen);
+	unsigned char *buffer = malloc(READ_BYTES);
+	int is_read = read_with(posix_trace_trygetnext_event, trid, buffer, seen);
+
+	free(buffer);
+	return is_read;
 }
 
 struct history *read_all(trace_id_t trid)
