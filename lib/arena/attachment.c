@@ -77,8 +77,8 @@ static int set_lock(const struct ptx_arena *arena, unsigned bit, short type)
 enum locked { LOCKED, ANOTHERS, REFUSED };
 
 /*
- * Tries to lock a place. Linux returns EAGAIN if another process has the lock. After any other error
- * it is unknown whether another process has the place.
+ * Tries to lock a place. Linux returns EAGAIN if another process has the lock. After any other
+ * error it is unknown whether another process has the place.
  */
 static enum locked attachment_lock(const struct ptx_arena *arena, unsigned bit)
 {
