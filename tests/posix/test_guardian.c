@@ -494,6 +494,7 @@ START_TEST(a_guardian_has_no_descriptor_of_its_creators_memory)
 	uint32_t guardian;
 
 	ck_assert_int_eq(pread(log, &guardian, sizeof(guardian), GUARDIAN_AT), sizeof(guardian));
+	ck_assert_uint_ne(guardian, 0);
 	/*
 	 * The three standard files, the arena, the log and the file that the creator has mapped.
 	 * The loader of the guardian's program may still have another file open for a moment.
