@@ -50,7 +50,8 @@ With FAKE_LARGE in the environment it refuses to drop a partition, and with FAKE
 that begins with this text. With FAKE_STALE it refuses to make the tables of this name until RESULT.restarted exists, because a
 file of an earlier statement remains. FAKE_GHOST has names of tables of which ZooKeeper has the replicas {replica}
 and {replica}_2, although the server has no such table. FAKE_TABLES has the numbers of tables and views that exist: of all, of
-replicated ones, of plain ones, and of views per minute.
+replicated ones, of plain ones, of views per minute, of tables that only an old layout has, and 1 if
+summary_rows exists.
 
 If the file RESULT.delete exists, the next request deletes all rows of events first, as a user does, and
 then the file. The file RESULT.remake has the same effect as the fault remade.
@@ -102,6 +103,20 @@ tables, voided, fields, waiting = {}, set(), set(), []
 statements, dropped, is_down, is_gone = [], [], [], []
 lock = threading.Lock()
 marks = itertools.count(1000)
+SHARED = "row_table", "row_nulls", "row_integers", "row_strings"
+# The columns of the small tables; a text has the prefix $.
+SMALL = {
+    "types": "type $name events called lost level $role $span $schema $log",
+    "threads": "pid tid thread events called lost $log",
+    "losses": "$name $cause lost $log",
+    "objects": "$kind pid pointer $name since $log",
+    "stacks": "stack pid depth address $function $source $log",
+    "streams": "$log $name pid $host $clock hz created first last events called lost complete bytes",
+    "ledger": "$host pid $name $term count $log",
+    "logs": "$log $uuid $host pid begun complete",
+    "hosts": "$host $boot $log",
+    "clocks": "$host $boot $clock hz resolution begun $log",
+}
 ignored = []
 OVERLOADS = {
     "252": (500, b"Code: 252, e.displayText() = DB::Exception: Too many parts (301)\n"),
@@ -191,6 +206,33 @@ def keep(table, columns, kinds_of):
 
 def store(table, data):
     columns, rows, kinds_of = block(data)
+    if table != "summary_rows":
+        store_rows(table, columns, rows, kinds_of)
+        return
+    for name in dict.fromkeys(columns["row_table"]):
+        chosen = [i for i in range(rows) if columns["row_table"][i] == name]
+        store_rows(name.decode() + "_rows", *small_rows(name.decode(), columns, chosen))
+
+
+def small_rows(name, columns, chosen):
+    """The rows of summary_rows that belong to a table, as the view of this table has them."""
+    found = {c: [columns[c][i] for i in chosen] for c in columns if c not in SHARED}
+    kinds_of = {c: fixed for c, fixed in zip(found, ("Date", "UInt64", "UInt64", "UInt64", "String"))}
+    at = {"row_integers": 0, "row_strings": 0}
+    for bit, column in enumerate(SMALL[name].split()):
+        array = "row_strings" if column.startswith("$") else "row_integers"
+        column = column.lstrip("$")
+        place = at[array]
+        at[array] += 1
+        kinds_of[column] = "Nullable(String)" if array == "row_strings" else "Nullable(Int64)"
+        found[column] = [None if number(columns["row_nulls"][i]) >> bit & 1 else columns[array][i][place]
+                         for i in chosen]
+    for array in at:
+        assert all(len(columns[array][i]) == at[array] for i in chosen)
+    return found, len(chosen), kinds_of
+
+
+def store_rows(table, columns, rows, kinds_of):
     numbers = [[int.from_bytes(v, "little") for v in columns[name]]
                for name in ("row_source", "row_seq", "row_attempt")]
     tables.setdefault(table, []).extend(zip(*numbers))
@@ -369,8 +411,10 @@ def answer(sql):
     if sql.startswith("SELECT toString(count()), toString(countIf(engine LIKE"):
         assert "name IN ('voided', " in sql
         assert "countIf(name IN ('rates', 'durations'))" in sql
-        numbers = "0 0 0 0".split() if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
-        return "\t".join(numbers + ["2"][len(numbers) - 3:]).encode() + b"\n"
+        assert "countIf(engine LIKE '%MergeTree' AND name IN ('types_rows', 'threads_rows', " in sql
+        numbers = "0 0 0 0 0 0".split() if is_gone else os.environ.get("FAKE_TABLES", "1000 0 0").split()
+        rest = ["2", "0", "0" if numbers[0] == "0" else "1"]
+        return "\t".join(numbers + rest[len(numbers) - 3:]).encode() + b"\n"
     if sql.startswith("SYSTEM SYNC REPLICA fleet."):
         return b""
     if sql.startswith("SELECT toString(count()) FROM system.columns"):
@@ -402,16 +446,20 @@ def answer(sql):
     if found:
         voided.add(int(found[1]))
         return b""
-    found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM (logs_rows|events_rows) "
-                         r"WHERE row_source = (\d+)", sql)
+    found = re.fullmatch(r"INSERT INTO voided SELECT DISTINCT row_attempt FROM (logs_rows|events_rows|"
+                         r"summary_rows) WHERE (?:row_table = '(logs)' AND )?row_source = (\d+)", sql)
     if found:
-        voided.update(a for s, _, a in tables.get(found[1], []) if s == int(found[2]))
+        assert (found[1] == "summary_rows") == bool(found[2])
+        name = "logs_rows" if found[2] else found[1]
+        voided.update(a for s, _, a in tables.get(name, []) if s == int(found[3]))
         return b""
     found = re.fullmatch(r"SELECT toString\(count\(\)\) FROM (\w+) WHERE row_source = (\d+) AND "
                          r"row_attempt = (\d+)", sql)
     if found:
         wanted = int(found[2]), int(found[3])
-        return b"%d\n" % sum((s, a) == wanted for s, _, a in tables.get(found[1], []))
+        small = [name for name in tables if name not in ("events_rows", "spans_rows")]
+        return b"%d\n" % sum((s, a) == wanted for name in (small if found[1] == "summary_rows" else [found[1]])
+                             for s, _, a in tables.get(name, []))
     found = re.match(r"SELECT row_name, toInt64\(row_pid\), .* WHERE row_source = (\d+) AND ", sql)
     if found:
         groups = collections.Counter(row[2:] for row in events if number(row[0]) == int(found[1])
@@ -618,7 +666,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             elif (b" fleet.%s (" % os.environ.get("FAKE_STALE", " ").encode() in data and
                   not os.path.exists(result + ".restarted")):
                 self.reply(500, b"Code: 76, e.displayText() = DB::ErrnoException: Cannot open file /x/metadata/fleet/"
-                           b"logs_rows.sql.tmp, errno: 17, strerror: File exists, e.what() = DB::ErrnoException\n")
+                           b"summary_rows.sql.tmp, errno: 17, strerror: File exists, e.what() = DB::ErrnoException\n")
                 return
             elif "FAKE_REFUSE" in os.environ and data.startswith(os.environ["FAKE_REFUSE"].encode()):
                 self.reply(403, b"Code: 497. DB::Exception: Not enough privileges\n")

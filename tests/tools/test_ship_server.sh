@@ -69,7 +69,7 @@ one=${url}_keep
 run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
 run 0 query --csv --at "$one" 'select count(*) from events'
 before=$(cat "$tmp/out")
-for table in events_rows spans_rows ledger_rows; do
+for table in events_rows spans_rows summary_rows; do
 	curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "INSERT INTO fleet_keep.$table
 		(row_day, row_source, row_seq) VALUES ('2018-01-02', 1, 0), ('2018-01-03', 1, 1)"
 done
@@ -79,7 +79,7 @@ run 0 ship --state "$tmp/state" --to "$one" --keep 30 "$tmp/plain.log"
 check "the days are counted" has out '^fleet_keep: the logs of 2 days were deleted$'
 run 0 query --csv --at "$one" 'select count(*) from events'
 check "the older rows are deleted, and the others are there" test "$(cat "$tmp/out")" = "$before"
-rows=$(curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "SELECT count() FROM fleet_keep.ledger_rows WHERE
+rows=$(curl -sS "http://127.0.0.1:$(http_of 1)/" --data-binary "SELECT count() FROM fleet_keep.summary_rows WHERE
 	row_day < '2019-01-01'")
 check "also those of the other tables" test "$rows" = 0
 run 0 ship --state "$tmp/state" --to "$one" --keep 30 "$tmp/plain.log"
@@ -199,7 +199,7 @@ run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"
 stored=$(ask 1 'SELECT count() FROM fleet_made.events')
 spans=$(ask 1 'SELECT count() FROM fleet_made.spans')
 for removed in 'DATABASE fleet_made' 'TABLE fleet_made.events_rows' 'TABLE fleet_made.spans_rows' \
-	'TABLE fleet_made.voided' 'TABLE fleet_made.fields'; do
+	'TABLE fleet_made.voided' 'TABLE fleet_made.fields' 'TABLE fleet_made.summary_rows'; do
 	ask 1 "DROP $removed"
 	run 0 ship --state "$tmp/other" --to "$one" "$tmp/lossy.log"
 	run 0 ship --state "$tmp/state" --to "$one" "$tmp/plain.log"

@@ -37,6 +37,13 @@ const struct fleet_columns fleet_events[FLEET_COLUMNS] = {
 	[FLEET_TEXTS] = { "row_texts", "Array(String)" },
 };
 
+const struct fleet_columns fleet_summary[FLEET_SUMMARY_COLUMNS - FLEET_ROW_COLUMNS] = {
+	[FLEET_TABLE - FLEET_ROW_COLUMNS] = { "row_table", "String" },
+	[FLEET_NULLS - FLEET_ROW_COLUMNS] = { "row_nulls", "UInt32" },
+	[FLEET_INTEGERS - FLEET_ROW_COLUMNS] = { "row_integers", "Array(Int64)" },
+	[FLEET_STRINGS - FLEET_ROW_COLUMNS] = { "row_strings", "Array(String)" },
+};
+
 bool fleet_has_column(const struct fleet_field *field)
 {
 	return (field->kinds & ~(1u << SQLVALUE_NULL)) && strncmp(field->name, "row_", 4) != 0;
@@ -107,6 +114,56 @@ static void put_rows(const struct query_schema *schema, const char *database, co
 			     schema->column[i].is_text ? "String" : "Int64");
 	put_engine(table, database, replica, "",
 		   "PARTITION BY row_day ORDER BY (row_source, row_seq)", sql);
+}
+
+/*
+ * Appends the statement that makes summary_rows. row_table is the first column of the order, so a
+ * view reads only the rows of its own table.
+ */
+static void put_summary_rows(const char *database, const char *replica, struct bytes *sql)
+{
+	bytes_printf(sql, "CREATE TABLE IF NOT EXISTS %s." FLEET_SUMMARY " (", database);
+	put_columns(FLEET_ROW_COLUMNS, sql);
+	for (size_t i = 0; i < FLEET_SUMMARY_COLUMNS - FLEET_ROW_COLUMNS; i++)
+		bytes_printf(sql, ", %s %s", fleet_summary[i].name, fleet_summary[i].type);
+	put_engine(FLEET_SUMMARY, database, replica, "",
+		   "PARTITION BY row_day ORDER BY (row_table, row_source, row_seq)", sql);
+}
+
+/* Appends the statement that makes the view of the rows that summary_rows has of a small table. */
+static void put_small_rows(const struct query_schema *schema, const char *database,
+			   struct bytes *sql)
+{
+	unsigned integers = 0, strings = 0;
+
+	bytes_printf(sql, "CREATE VIEW IF NOT EXISTS %s.%s_rows AS SELECT ", database,
+		     schema->name);
+	for (size_t i = 0; i < FLEET_ROW_COLUMNS; i++)
+		bytes_printf(sql, "%s%s", i ? ", " : "", fleet_events[i].name);
+	for (size_t i = 0; i < query_schema_columns(schema); i++) {
+		const bool is_text = schema->column[i].is_text;
+
+		bytes_printf(sql, ", multiIf(bitAnd(row_nulls, %u) != 0, NULL, %s[%u]) AS `%s`",
+			     1u << i, is_text ? "row_strings" : "row_integers",
+			     is_text ? ++strings : ++integers, schema->column[i].name);
+	}
+	bytes_printf(sql, " FROM %s." FLEET_SUMMARY " WHERE row_table = '%s'", database,
+		     schema->name);
+}
+
+static bool is_small(int table)
+{
+	return table != QUERY_EVENTS && table != QUERY_SPANS;
+}
+
+const char *fleet_rows_table(int table, enum fleet_layout layout)
+{
+	static char name[64];
+
+	if (layout == FLEET_SHARED && is_small(table))
+		return is_small(table - 1) ? NULL : FLEET_SUMMARY;
+	*name = '\0';
+	return strcat(strcat(name, query_table_name(table)), "_rows");
 }
 
 /*
@@ -201,12 +258,20 @@ static void make_view(enum fleet_view view, const char *database, struct bytes *
  * killed after it has made another table must have left a mark. The two views per minute are the
  * last.
  */
-enum { DATABASE, FIELDS, VOIDED, EVENTS, STORED, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
+enum { DATABASE, FIELDS, VOIDED, EVENTS, STORED, SUMMARY, ROWS, RATES = ROWS + 2 * QUERY_TABLES,
        DURATIONS, STATEMENTS };
 
-/* The statement that makes a table precedes the statements that make the views of this table. */
-bool fleet_create_sql(unsigned index, const char *database, const char *replica, struct bytes *sql)
+/* Only one layout has the statement SUMMARY. Returns the number of the statement. */
+static unsigned statement_of(unsigned index, enum fleet_layout layout)
 {
+	return index + (layout == FLEET_SEPARATE && index >= SUMMARY);
+}
+
+/* The statement that makes a table precedes the statements that make the views of this table. */
+bool fleet_create_sql(unsigned index, enum fleet_layout layout, const char *database,
+		      const char *replica, struct bytes *sql)
+{
+	index = statement_of(index, layout);
 	if (index >= STATEMENTS)
 		return false;
 	switch (index) {
@@ -229,6 +294,9 @@ bool fleet_create_sql(unsigned index, const char *database, const char *replica,
 	case STORED:
 		make_view(FLEET_STORED, database, sql);
 		break;
+	case SUMMARY:
+		put_summary_rows(database, replica, sql);
+		break;
 	case RATES:
 		make_view(FLEET_RATES, database, sql);
 		break;
@@ -237,7 +305,9 @@ bool fleet_create_sql(unsigned index, const char *database, const char *replica,
 		break;
 	default:
 		index -= ROWS;
-		if (index < QUERY_TABLES)
+		if (index < QUERY_TABLES && layout == FLEET_SHARED && is_small((int)index))
+			put_small_rows(&query_schema[index], database, sql);
+		else if (index < QUERY_TABLES)
 			put_rows(&query_schema[index], database, replica, sql);
 		else
 			put_view(&query_schema[index - QUERY_TABLES], database, sql);
@@ -264,8 +334,9 @@ void fleet_identity_sql(const char *database, struct bytes *sql)
 		     sizeof(MARK), database);
 }
 
-bool fleet_is_optional(unsigned index)
+bool fleet_is_optional(unsigned index, enum fleet_layout layout)
 {
+	index = statement_of(index, layout);
 	return index == RATES || index == DURATIONS;
 }
 
@@ -274,9 +345,20 @@ void fleet_optional_sql(struct bytes *sql)
 	bytes_str(sql, "'rates', 'durations'");
 }
 
+void fleet_small_sql(struct bytes *sql)
+{
+	const char *comma = "";
+
+	for (int i = 0; i < QUERY_TABLES; i++)
+		if (is_small(i)) {
+			bytes_printf(sql, "%s'%s_rows'", comma, query_schema[i].name);
+			comma = ", ";
+		}
+}
+
 void fleet_names_sql(struct bytes *sql)
 {
-	bytes_str(sql, "'voided', 'fields', 'events_rows', 'stored', ");
+	bytes_str(sql, "'voided', 'fields', 'events_rows', '" FLEET_SUMMARY "', 'stored', ");
 	fleet_optional_sql(sql);
 	for (size_t i = 0; i < QUERY_TABLES; i++)
 		bytes_printf(sql, ", '%s_rows', '%s'", query_schema[i].name, query_schema[i].name);

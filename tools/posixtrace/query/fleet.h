@@ -3,13 +3,21 @@
  * fleet.h - the tables of a fleet's database in ClickHouse. The command ship makes and fills them;
  * query --at reads them; other programs read the views.
  *
- * Rows. Each table of query, such as spans, is a view of a table of rows, spans_rows. In addition
- * to the columns of the view, a row has these columns:
+ * Rows. Each table of query, such as spans, is a view of rows, spans_rows. In addition to the
+ * columns of the view, a row has these columns:
  *
  *	row_day      the day on which the row's log was begun; a day is one partition
  *	row_source   the number of the row's log: a hash of the log's UUID and host
  *	row_seq      the row's number among all rows of its log in this table
  *	row_attempt  the random number of the INSERT that has added the row
+ *
+ * The small tables. events_rows and spans_rows are tables of ClickHouse. The rows of all other
+ * tables of query are in one table, summary_rows, and types_rows, threads_rows and so on are views
+ * of it. Each INSERT makes a part of a table, and each nullable column of a part has four files, so
+ * a table for each of them would cost the server more than the events of a log. A row of
+ * summary_rows has the name of its table, its integers and its texts in two arrays, in the order of
+ * the columns, and a bit for each column that is NULL. Older versions have made a table for each of
+ * them: FLEET_SEPARATE. Such a database keeps its tables.
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
@@ -51,6 +59,18 @@ extern const struct fleet_columns {
 	const char *name, *type;
 } fleet_events[FLEET_COLUMNS];
 
+/* The columns of summary_rows behind FLEET_HOST. */
+enum fleet_summary_column {
+	FLEET_TABLE = FLEET_ROW_COLUMNS, FLEET_NULLS, FLEET_INTEGERS, FLEET_STRINGS,
+	FLEET_SUMMARY_COLUMNS
+};
+
+extern const struct fleet_columns fleet_summary[FLEET_SUMMARY_COLUMNS - FLEET_ROW_COLUMNS];
+
+/* The tables that have the rows of the small tables: see above. */
+enum fleet_layout { FLEET_SHARED, FLEET_SEPARATE };
+#define FLEET_SUMMARY "summary_rows"
+
 /* The bits of a value in the column FLEET_FLAGS. */
 enum { FLEET_TRUNCATED = 1, FLEET_LATE = 2 };
 
@@ -75,11 +95,13 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
 
 /*
  * Appends the statement with this index. All these statements together make the database with its
- * tables and views, except for the view events. Returns false if there is no such statement. If
- * "replica" is NULL, the tables are not replicated. Otherwise "replica" is the name of the server's
- * replica, normally FLEET_REPLICA, and the tables are replicated with the server's macro {shard}.
+ * tables and views of the layout, except for the view events. Returns false if there is no such
+ * statement. If "replica" is NULL, the tables are not replicated. Otherwise "replica" is the name of
+ * the server's replica, normally FLEET_REPLICA, and the tables are replicated with the server's
+ * macro {shard}.
  */
-bool fleet_create_sql(unsigned index, const char *database, const char *replica, struct bytes *sql);
+bool fleet_create_sql(unsigned index, enum fleet_layout layout, const char *database,
+		      const char *replica, struct bytes *sql);
 #define FLEET_REPLICA "{replica}" /* the server's macro */
 
 /* Returns whether the statement makes the table "fields", which has the marks. */
@@ -105,15 +127,22 @@ void fleet_view_sql(enum fleet_view view, const char *database, struct bytes *sq
  * Returns whether the statement makes a view for dashboards, which no command needs. A user without
  * the right to make views can ship nevertheless.
  */
-bool fleet_is_optional(unsigned index);
+bool fleet_is_optional(unsigned index, enum fleet_layout layout);
 
 /*
  * Appends the names of all tables and views that the statements of fleet_create_sql() make, in the
  * form 'voided', 'fields' and so on. fleet_optional_sql() appends only the names that no command
- * needs.
+ * needs, and fleet_small_sql() only those of the rows of the small tables.
  */
 void fleet_names_sql(struct bytes *sql);
 void fleet_optional_sql(struct bytes *sql);
+void fleet_small_sql(struct bytes *sql);
+
+/*
+ * Returns the name of the table that has the rows of a table of query: "events_rows" for
+ * QUERY_EVENTS. Returns NULL if the name was already returned for a table with a lower number.
+ */
+const char *fleet_rows_table(int table, enum fleet_layout layout);
 
 /* Appends the "SELECT ..." that defines the view events, with columns for these fields. */
 void fleet_events_view(const char *database, const struct sqlfields *columns,

@@ -114,13 +114,14 @@ static bool expire_table(struct link *link, const char *table, uint64_t keep_day
 bool keep_expire(struct link *link, uint64_t keep_days)
 {
 	uint64_t days = 0, ignored = 0;
-	bool good = true;
+	bool good = link_reach(link); /* the layout is known then */
 
 	for (int i = QUERY_EVENTS; good && i < QUERY_TABLES; i++) {
-		char table[64] = "";
+		const char *table = fleet_rows_table(i, link->layout);
 
-		strcat(strcat(table, query_table_name(i)), "_rows");
-		good = expire_table(link, table, keep_days, i == QUERY_EVENTS ? &days : &ignored);
+		if (table)
+			good = expire_table(link, table, keep_days,
+					    i == QUERY_EVENTS ? &days : &ignored);
 	}
 	if (days)
 		out_printf(&out_stdout, "%s: the logs of %llu day%s were deleted\n",

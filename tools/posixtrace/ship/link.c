@@ -41,10 +41,12 @@ static enum server_result lack_memory(struct link *link)
 
 /*
  * Numbers of the fleet's tables and views in the database: all tables and views, replicated tables,
- * other tables, and optional views.
+ * other tables, optional views, and tables that only one layout has.
  */
 struct found {
 	unsigned all, replicated, plain, optional;
+	unsigned separate;   /* tables of the layout FLEET_SEPARATE */
+	unsigned shared;     /* tables of the layout FLEET_SHARED */
 };
 
 /*
@@ -61,15 +63,17 @@ static enum server_result find_tables(struct link *link, struct found *found)
 		     ", toString(countIf(engine IN ('MergeTree', 'ReplacingMergeTree')))"
 		     ", toString(countIf(name IN (");
 	fleet_optional_sql(&sql);
-	bytes_printf(&sql, "))) FROM system.tables WHERE database = '%s' AND name IN (",
-		     server->address.database);
+	bytes_str(&sql, "))), toString(countIf(engine LIKE '%MergeTree' AND name IN (");
+	fleet_small_sql(&sql);
+	bytes_printf(&sql, "))), toString(countIf(name = '" FLEET_SUMMARY "')) FROM system.tables "
+		     "WHERE database = '%s' AND name IN (", server->address.database);
 	fleet_names_sql(&sql);
 	bytes_add(&sql, ")", 2);
 	result = sql.failed ? lack_memory(link) : server_request(server, sql.at, NULL, 65536);
 	*found = (struct found){ .all = 0 };
 	if (result == SERVER_OK &&
-	    sscanf(server->answer.at, "%u %u %u %u", &found->all, &found->replicated,
-		   &found->plain, &found->optional) != 4)
+	    sscanf(server->answer.at, "%u %u %u %u %u %u", &found->all, &found->replicated,
+		   &found->plain, &found->optional, &found->separate, &found->shared) != 6)
 		result = server_foreign(server, sql.at);
 	bytes_free(&sql);
 	return result;
@@ -94,12 +98,55 @@ static bool are_replicas(struct link *link, const struct found *found, bool is_c
 	return false;
 }
 
+/*
+ * Sets link->layout from the tables of a host. Returns false if another host has another layout:
+ * then rows that one host has would never reach the views of the other.
+ */
+static bool note_layout(struct link *link, const struct found *found)
+{
+	const enum fleet_layout layout = found->separate ? FLEET_SEPARATE : FLEET_SHARED;
+	struct server *server = &link->server;
+
+	if (!found->separate && !found->shared)
+		return true;
+	if (link->has_layout && link->layout != layout) {
+		snprintf(server->reason, sizeof(server->reason),
+			 "%s: an older version of ship has made the tables of this host or of "
+			 "another one, and the tables of the hosts differ: remove the newer ones",
+			 server->address.host[server->host].name);
+		return false;
+	}
+	link->layout = layout;
+	link->has_layout = true;
+	return true;
+}
+
+/*
+ * Learns the layout from the other hosts before the first tables are made on a new host. A host that
+ * does not answer is ignored.
+ */
+static void learn_layout(struct link *link)
+{
+	unsigned host = link->server.host, timeout_s = link->server.timeout_s;
+	struct found found;
+
+	if (!timeout_s || timeout_s > OTHERS_S)
+		link->server.timeout_s = OTHERS_S;
+	for (unsigned i = 1; i < link->server.address.hosts && !link->has_layout; i++) {
+		server_next_host(&link->server);
+		if (find_tables(link, &found) == SERVER_OK)
+			note_layout(link, &found);
+	}
+	link->server.host = host;
+	link->server.timeout_s = timeout_s;
+}
+
 /* Sends a statement that makes a table or view once. See fleet_create_sql() for "replica". */
 static enum server_result try_table(struct link *link, unsigned index, const char *replica,
 				    struct bytes *sql)
 {
 	sql->used = 0;
-	fleet_create_sql(index, link->server.address.database, replica, sql);
+	fleet_create_sql(index, link->layout, link->server.address.database, replica, sql);
 	bytes_add(sql, "", 1);
 	return sql->failed ? lack_memory(link)
 			   : server_request(&link->server, sql->at, NULL, 65536);
@@ -136,7 +183,7 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 	struct server *server = &link->server;
 	enum server_result result = try_replica(link, index, sql);
 
-	if (!fleet_is_optional(index) || (result != SERVER_REFUSED && result != SERVER_WRONG))
+	if (!fleet_is_optional(index, link->layout) || (result != SERVER_REFUSED && result != SERVER_WRONG))
 		return result;
 	if (!link->lacks_views)
 		say("%s; ship continues without the views rates and durations", server->reason);
@@ -182,13 +229,17 @@ static enum server_result make_tables(struct link *link)
 	struct found found;
 	bool is_complete, are_missing;
 
-	while (fleet_create_sql(statements, server->address.database, NULL, &sql)) {
-		tables += sql.used >= strlen(table) && !memcmp(sql.at, table, strlen(table));
-		sql.used = 0;
-		optional += fleet_is_optional(statements++);
-	}
 	server->has_database = false;
 	result = find_tables(link, &found);
+	if (result == SERVER_OK && !note_layout(link, &found))
+		result = SERVER_REFUSED;
+	if (result == SERVER_OK && !link->has_layout)
+		learn_layout(link);
+	while (fleet_create_sql(statements, link->layout, server->address.database, NULL, &sql)) {
+		tables += sql.used >= strlen(table) && !memcmp(sql.at, table, strlen(table));
+		sql.used = 0;
+		optional += fleet_is_optional(statements++, link->layout);
+	}
 	/* The + 1 is for the statement that makes the database itself. */
 	is_complete = found.all + 1 + optional >= statements + found.optional;
 	if (result == SERVER_OK && !are_replicas(link, &found, is_complete))
@@ -197,7 +248,7 @@ static enum server_result make_tables(struct link *link)
 	if (result == SERVER_OK && are_missing)
 		note_made(link);
 	for (unsigned i = 0; result == SERVER_OK && i < statements; i++) {
-		if (fleet_is_optional(i) ? found.optional < optional : !is_complete)
+		if (fleet_is_optional(i, link->layout) ? found.optional < optional : !is_complete)
 			result = make_table(link, i, &sql);
 		if (result == SERVER_OK && are_missing && fleet_makes_fields(i))
 			result = mark_tables(link, &sql);
@@ -378,8 +429,9 @@ enum server_result link_try(struct link *link, const char *sql, const struct byt
  */
 enum server_result link_sync(struct link *link)
 {
-	static const char *const tables[] = { "voided", "events_rows", "logs_rows" };
 	enum server_result result = link_prepare(link);
+	const char *const tables[] = { "voided", "events_rows",
+				       link->layout == FLEET_SHARED ? FLEET_SUMMARY : "logs_rows" };
 	struct bytes sql = { .at = NULL };
 	char name[64];
 

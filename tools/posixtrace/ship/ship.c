@@ -545,7 +545,7 @@ static int print_schema(const struct address *address)
 
 	for (unsigned i = 0;; i++) {
 		sql.used = 0;
-		if (!fleet_create_sql(i, address->database, replica, &sql))
+		if (!fleet_create_sql(i, FLEET_SHARED, address->database, replica, &sql))
 			break;
 		bytes_str(&sql, ";\n");
 		out_bytes(&out_stdout, sql.at, sql.used);

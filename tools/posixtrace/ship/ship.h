@@ -39,6 +39,9 @@ struct link {
 	bool has_tables[ADDRESS_HOSTS]; /* for each host: whether the tables exist */
 	bool has_replicas[ADDRESS_HOSTS]; /* for each host: whether the tables are replicated */
 	bool lacks_views;              /* the message about optional views was printed */
+	/* the layout of the tables; it is known when a host with tables has answered */
+	enum fleet_layout layout;
+	bool has_layout;
 	/*
 	 * How often this process found that tables were missing, and made them, or that another
 	 * process had made them again. Positions from before the last time may count events that

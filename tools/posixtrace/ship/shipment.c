@@ -210,14 +210,14 @@ static bool resolve_attempts(struct shipment *shipment)
 	return true;
 }
 
-/* Voids all rows of this log that the table has. */
-static bool void_rows(struct shipment *shipment, const char *table)
+/* Voids all rows of this log that the table has and that fulfil the condition. */
+static bool void_rows(struct shipment *shipment, const char *table, const char *condition)
 {
 	struct bytes sql = { .at = NULL };
 	bool good;
 
 	bytes_printf(&sql, "INSERT INTO voided SELECT DISTINCT row_attempt FROM %s "
-		     "WHERE row_source = %" PRIu64, table, shipment->source);
+		     "WHERE %srow_source = %" PRIu64, table, condition, shipment->source);
 	good = link_query_bytes(shipment->link, &sql, 65536, NULL);
 	bytes_free(&sql);
 	return good;
@@ -231,7 +231,9 @@ static bool void_summaries(struct shipment *shipment)
 {
 	const struct position *position = &shipment->position;
 
-	return void_rows(shipment, "logs_rows") &&
+	return (shipment->link->layout == FLEET_SHARED
+			? void_rows(shipment, FLEET_SUMMARY, "row_table = 'logs' AND ")
+			: void_rows(shipment, "logs_rows", "")) &&
 	       (!position->summary || link_void(shipment->link, position->summary));
 }
 
@@ -255,7 +257,7 @@ static bool void_holes(struct shipment *shipment, uint64_t rows, uint64_t next)
 	if (!shipment->position.is_new) {
 		say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, which do "
 		    "not follow each other; all are sent again", shipment->log->path, rows, next);
-		return void_rows(shipment, "events_rows");
+		return void_rows(shipment, "events_rows", "");
 	}
 	say("%s: the database has %" PRIu64 " of its first %" PRIu64 " events, but %s has no "
 	    "position of it, so nothing is shipped", shipment->log->path, rows, next,

@@ -43,74 +43,148 @@ static void make_columns(struct block *block, const struct query_schema *schema)
 			     schema->column[i].is_text ? "Nullable(String)" : "Nullable(Int64)");
 }
 
-/* Adds a row to the block. In columns for the host, shipment->host replaces the host of the log. */
-static void put_row(struct shipment *shipment, const struct query_schema *schema,
-		    sqlite3_stmt *row, uint64_t seq, struct block *block)
+static void put_row_columns(struct shipment *shipment, uint64_t seq, struct block *block)
 {
 	block_u16(block, FLEET_DAY, shipment->day);
 	block_u64(block, FLEET_ATTEMPT, shipment->position.replacing);
 	block_u64(block, FLEET_SOURCE, shipment->source);
 	block_u64(block, FLEET_SEQ, seq);
 	block_text(block, FLEET_HOST, shipment->host, strlen(shipment->host));
+}
+
+/* Adds a text of the row. In columns for the host, shipment->host replaces the host of the log. */
+static void put_text(struct shipment *shipment, const struct query_schema *schema,
+		     sqlite3_stmt *row, int i, struct block *block, unsigned column)
+{
+	if (!strcmp(schema->column[i].name, "host"))
+		block_text(block, column, shipment->host, strlen(shipment->host));
+	else
+		block_text(block, column, sqlite3_column_text(row, i),
+			   (size_t)sqlite3_column_bytes(row, i));
+}
+
+/* Adds a row to the block of a table of its own. */
+static void put_row(struct shipment *shipment, const struct query_schema *schema,
+		    sqlite3_stmt *row, uint64_t seq, struct block *block)
+{
+	put_row_columns(shipment, seq, block);
 	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
 		unsigned column = FLEET_ROW_COLUMNS + (unsigned)i;
 
 		block_null(block, column, sqlite3_column_type(row, i) == SQLITE_NULL);
 		if (!schema->column[i].is_text)
 			block_u64(block, column, (uint64_t)sqlite3_column_int64(row, i));
-		else if (!strcmp(schema->column[i].name, "host"))
-			block_text(block, column, shipment->host, strlen(shipment->host));
 		else
-			block_text(block, column, sqlite3_column_text(row, i),
-				   (size_t)sqlite3_column_bytes(row, i));
+			put_text(shipment, schema, row, i, block, column);
 	}
 	block_end_row(block);
 }
 
-/*
- * Sends the rows of the block, if it has any. "seq" is the number of rows of this table so far,
- * including the block.
- */
-static bool send_rows(struct shipment *shipment, const char *table, uint64_t seq,
-		      struct block *block, bool *is_void)
+/* Adds a row to the block of summary_rows. */
+static void put_shared_row(struct shipment *shipment, const struct query_schema *schema,
+			   sqlite3_stmt *row, uint64_t seq, struct block *block)
 {
-	bool good = !block->rows || shipment_insert(shipment, table, block,
-						    shipment->position.replacing,
-						    seq - block->rows, is_void);
+	unsigned integers = 0, strings = 0;
+	uint32_t nulls = 0;
 
+	put_row_columns(shipment, seq, block);
+	block_text(block, FLEET_TABLE, schema->name, strlen(schema->name));
+	for (int i = 0; i < (int)query_schema_columns(schema); i++) {
+		nulls |= (uint32_t)(sqlite3_column_type(row, i) == SQLITE_NULL) << i;
+		if (schema->column[i].is_text) {
+			put_text(shipment, schema, row, i, block, FLEET_STRINGS);
+			strings++;
+		} else {
+			block_u64(block, FLEET_INTEGERS, (uint64_t)sqlite3_column_int64(row, i));
+			integers++;
+		}
+	}
+	block_u32(block, FLEET_NULLS, nulls);
+	block_array(block, FLEET_INTEGERS, integers);
+	block_array(block, FLEET_STRINGS, strings);
+	block_end_row(block);
+}
+
+/* A table of the server that gets rows. */
+struct receiver {
+	const char *table;
+	void (*put)(struct shipment *shipment, const struct query_schema *schema,
+		    sqlite3_stmt *row, uint64_t seq, struct block *block);
+	struct block block;
+	uint64_t sent;       /* rows of the summary that the table has */
+};
+
+/* Sends the rows of the block, if it has any. */
+static bool send_rows(struct shipment *shipment, struct receiver *to, bool *is_void)
+{
+	struct block *block = &to->block;
+	bool good = !block->rows || shipment_insert(shipment, to->table, block,
+						    shipment->position.replacing, to->sent,
+						    is_void);
+
+	to->sent += block->rows;
 	block_clear(block);
 	return good;
 }
 
-/* Sends all rows of a table, which one statement reads. */
-static bool send_table(struct shipment *shipment, sqlite3 *db, const struct query_schema *schema,
-		       bool *is_void)
+/* Adds all rows of a table, which one statement reads, and sends full blocks. */
+static bool add_table(struct shipment *shipment, sqlite3 *db, const struct query_schema *schema,
+		      struct receiver *to, bool *is_void)
 {
 	char *sql = sqlite3_mprintf("SELECT * FROM %s", schema->name);
-	char *table = sqlite3_mprintf("%s_rows", schema->name);
+	struct block *block = &to->block;
 	sqlite3_stmt *row = NULL;
-	struct block block;
 	uint64_t seq = 0;
 	bool good = true;
-	int err = sql && table ? sqlite3_prepare_v2(db, sql, -1, &row, NULL) : SQLITE_NOMEM;
+	int err = sql ? sqlite3_prepare_v2(db, sql, -1, &row, NULL) : SQLITE_NOMEM;
 
-	block_init(&block);
-	make_columns(&block, schema);
 	while (!err && good && (err = sqlite3_step(row)) == SQLITE_ROW) {
 		err = SQLITE_OK;
-		put_row(shipment, schema, row, seq++, &block);
-		if (block.rows == shipment->options->batch || block_bytes(&block) > BATCH_BYTES)
-			good = send_rows(shipment, table, seq, &block, is_void);
+		to->put(shipment, schema, row, seq++, block);
+		if (block->rows == shipment->options->batch || block_bytes(block) > BATCH_BYTES)
+			good = send_rows(shipment, to, is_void);
 	}
 	if (err && err != SQLITE_DONE) {
 		say("%s: %s", shipment->log->path, sqlite3_errmsg(db));
 		good = false;
 	}
-	good = good && send_rows(shipment, table, seq, &block, is_void);
-	block_free(&block);
 	sqlite3_finalize(row);
 	sqlite3_free(sql);
-	sqlite3_free(table);
+	return good;
+}
+
+/* Sends a table to a table of its own. */
+static bool send_table(struct shipment *shipment, sqlite3 *db, int table, bool *is_void)
+{
+	struct receiver to = { .table = fleet_rows_table(table, FLEET_SEPARATE), .put = put_row };
+	bool good;
+
+	block_init(&to.block);
+	make_columns(&to.block, &query_schema[table]);
+	good = add_table(shipment, db, &query_schema[table], &to, is_void) &&
+	       send_rows(shipment, &to, is_void);
+	block_free(&to.block);
+	return good;
+}
+
+/* Sends the small tables, which share summary_rows, by one INSERT if there are few rows. */
+static bool send_small_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
+{
+	struct receiver to = { .table = FLEET_SUMMARY, .put = put_shared_row };
+	bool good = true;
+
+	block_init(&to.block);
+	for (size_t i = 0; i < FLEET_SUMMARY_COLUMNS; i++) {
+		const struct fleet_columns *column = i < FLEET_ROW_COLUMNS ? &fleet_events[i] :
+				&fleet_summary[i - FLEET_ROW_COLUMNS];
+
+		block_column(&to.block, column->name, column->type);
+	}
+	for (int i = 0; good && i < QUERY_TABLES; i++)
+		if (i != QUERY_SPANS)
+			good = add_table(shipment, db, &query_schema[i], &to, is_void);
+	good = good && send_rows(shipment, &to, is_void);
+	block_free(&to.block);
 	return good;
 }
 
@@ -122,8 +196,11 @@ static bool send_tables(struct shipment *shipment, sqlite3 *db, bool *is_void)
 {
 	bool good = true;
 
-	for (size_t i = 0; good && i < QUERY_TABLES; i++)
-		good = send_table(shipment, db, &query_schema[i], is_void);
+	if (!shipment->link || shipment->link->layout == FLEET_SHARED)
+		return send_table(shipment, db, QUERY_SPANS, is_void) &&
+		       send_small_tables(shipment, db, is_void);
+	for (int i = 0; good && i < QUERY_TABLES; i++)
+		good = send_table(shipment, db, i, is_void);
 	return good;
 }
 
