@@ -130,7 +130,7 @@ static void put_summary_rows(const char *database, const char *replica, struct b
 		   "PARTITION BY row_day ORDER BY (row_table, row_source, row_seq)", sql);
 }
 
-/* Appends the statement that makes the view of the rows that summary_rows has of a small table. */
+/* Appends the statement that makes the view of a small table's rows in summary_rows. */
 static void put_small_rows(const struct query_schema *schema, const char *database,
 			   struct bytes *sql)
 {

@@ -96,8 +96,8 @@ uint64_t fleet_key(const char *field, enum sqlvalue_kind kind);
 /*
  * Appends the statement with this index. All these statements together make the database with its
  * tables and views of the layout, except for the view events. Returns false if there is no such
- * statement. If "replica" is NULL, the tables are not replicated. Otherwise "replica" is the name of
- * the server's replica, normally FLEET_REPLICA, and the tables are replicated with the server's
+ * statement. If "replica" is NULL, the tables are not replicated. Otherwise "replica" is the name
+ * of the server's replica, normally FLEET_REPLICA, and the tables are replicated with the server's
  * macro {shard}.
  */
 bool fleet_create_sql(unsigned index, enum fleet_layout layout, const char *database,

@@ -122,8 +122,8 @@ static bool note_layout(struct link *link, const struct found *found)
 }
 
 /*
- * Learns the layout from the other hosts before the first tables are made on a new host. A host that
- * does not answer is ignored.
+ * Learns the layout from the other hosts before the first tables are made on a new host. Ignores a
+ * host that does not answer.
  */
 static void learn_layout(struct link *link)
 {
@@ -183,7 +183,8 @@ static enum server_result make_table(struct link *link, unsigned index, struct b
 	struct server *server = &link->server;
 	enum server_result result = try_replica(link, index, sql);
 
-	if (!fleet_is_optional(index, link->layout) || (result != SERVER_REFUSED && result != SERVER_WRONG))
+	if (!fleet_is_optional(index, link->layout) ||
+	    (result != SERVER_REFUSED && result != SERVER_WRONG))
 		return result;
 	if (!link->lacks_views)
 		say("%s; ship continues without the views rates and durations", server->reason);
