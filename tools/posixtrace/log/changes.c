@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearly.h"
 #include "base/vec.h"
 
 /* a look-up follows at most this number of forks, so its time is limited */
@@ -476,7 +477,7 @@ static int compare_places(const void *x, const void *y)
  */
 static void sort_places(const struct changes *c, size_t added, uint32_t *place)
 {
-	size_t count = 0, moves = 0;
+	size_t count = 0;
 
 	/* The order in which the changes were added is nearly the order of time. */
 	memset(place, 0xff, added * sizeof(*place));
@@ -486,19 +487,7 @@ static void sort_places(const struct changes *c, size_t added, uint32_t *place)
 		if (place[i] != UINT32_MAX)
 			place[count++] = place[i];
 	sorted = c->change;
-	for (size_t i = 1; i < count; i++) {
-		uint32_t moved = place[i];
-		size_t at = i;
-
-		for (; at && compare_places(&place[at - 1], &moved) > 0; at--)
-			place[at] = place[at - 1];
-		place[at] = moved;
-		moves += i - at;
-		if (moves / MOVES_EACH > count) {
-			qsort(place, count, sizeof(*place), compare_places);
-			return;
-		}
-	}
+	nearly_sort(place, count, compare_places);
 }
 
 /*

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearly.h"
 #include "base/vec.h"
 #include "why/history.h"
 
@@ -148,6 +149,30 @@ static bool divide_calls(struct history *history, const uint32_t *sorted, size_t
 }
 
 /*
+ * Stores the indexes of all calls, grouped by thread. The calls of a thread keep their order.
+ * Returns false if memory is lacking.
+ */
+static bool group_calls(const struct history *history, uint32_t *sorted)
+{
+	uint32_t *first = calloc(history->threads + 1, sizeof(*first)), sum = 0;
+
+	if (!first)
+		return false;
+	for (size_t i = 0; i < history->calls; i++)
+		first[calls[i].thread]++;
+	for (size_t i = 0; i < history->threads; i++) {
+		const uint32_t count = first[i];
+
+		first[i] = sum;
+		sum += count;
+	}
+	for (size_t i = 0; i < history->calls; i++)
+		sorted[first[calls[i].thread]++] = (uint32_t)i;
+	free(first);
+	return true;
+}
+
+/*
  * Makes the pieces of all threads. "sorted" has room for all calls. A thread without calls keeps an
  * empty range. Returns false if memory is lacking.
  */
@@ -155,9 +180,10 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 {
 	const size_t count = history->calls;
 
-	for (size_t i = 0; i < count; i++)
-		sorted[i] = (uint32_t)i;
-	qsort(sorted, count, sizeof(*sorted), by_begin);
+	/* A thread's calls are in the log in the order of their ends, so only nested calls move. */
+	if (!group_calls(history, sorted))
+		return false;
+	nearly_sort(sorted, count, by_begin);
 	for (size_t i = 0, next; i < count; i = next) {
 		struct history_thread *thread = &history->thread[calls[sorted[i]].thread];
 
@@ -255,7 +281,7 @@ int history_arrange(struct history *history)
 			history->transfer[history->transfers++] = (uint32_t)i;
 	}
 	holds_sort(&history->holds);
-	qsort(history->transfer, history->transfers, sizeof(*history->transfer), by_end);
+	nearly_sort(history->transfer, history->transfers, by_end);
 	if (!make_pieces(history, sorted) || !make_runs(history) || !make_children(history))
 		history->err = ENOMEM;
 	free(sorted);

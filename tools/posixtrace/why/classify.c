@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "live/launch.h"
 #include "live/throttled.h"
 #include "log/field.h"
 #include "log/opened.h"
@@ -168,6 +169,28 @@ static bool classify_begins(const char *text, const char *prefix)
 	return !strncmp(text, prefix, strlen(prefix));
 }
 
+/* Sets plan->name. The name of a type that begins with that of a row belongs to it if is_prefix. */
+static void classify_name(const char *name, struct plan *plan)
+{
+	static const struct {
+		const char *name;
+		int value;
+		bool is_prefix;
+	} names[] = {
+		{ LAUNCH_COMMAND_EVENT, NAME_LAUNCH, false },
+		{ "posixtrace_", NAME_RECORDER, true }, { "net.connect", NAME_CONNECT, false },
+		{ "net.listen", NAME_LISTEN, false }, { "net.getsockopt", NAME_GETSOCKOPT, false },
+		{ "process.exec", NAME_EXEC, true }, { "crash.signal", NAME_CRASH, false },
+		{ "crash.frame", NAME_FRAME, false },
+	};
+
+	plan->name = NAME_OTHER;
+	for (size_t i = sizeof(names) / sizeof(*names); i-- > 0;)
+		if (names[i].is_prefix ? classify_begins(name, names[i].name)
+				       : !strcmp(name, names[i].name))
+			plan->name = names[i].value;
+}
+
 void classify_type(const struct log_type *type, struct plan *plan)
 {
 	/* The first of these fields that a type has gives the text in the label of its part. */
@@ -179,6 +202,7 @@ void classify_type(const struct log_type *type, struct plan *plan)
 			       .flags = -1, .child = -1, .servers = -1,
 			       .by = { -1, -1 }, .more = -1, .part = -1, .command = -1,
 			       .sender = -1, .target = { -1, -1 } };
+	classify_name(type->name, plan);
 	/* The event of a function explains nothing, so its duration is ignored. The calls inside
 	 * the function may explain the time. */
 	if (type->schema && type->schema->span && type->schema->role == POSIX_TRACE_POINT_NP)

@@ -351,17 +351,17 @@ void failures_take(struct failures *failures, struct history *history,
 	} else if (plan->kind == PLAN_CALL && plan->child >= 0) {
 		take_parent(failures, history, (pid_t)classify_number(type, event, plan->child),
 			    event->info.posix_pid);
-	} else if (plan->kind == PLAN_CALL && !strncmp(type->name, "process.exec", 12)) {
+	} else if (plan->kind == PLAN_CALL && plan->name == NAME_EXEC) {
 		take_exec(failures, history, plan, type, event);
 	} else if (plan->kind == PLAN_CALL && plan->error >= 0) {
 		error = (int64_t)classify_number(type, event, plan->error);
 		if (error > 0 && error < 4096)
 			take_call(failures, history, plan, type, event, (int32_t)error);
-		else if (!error && !strcmp(type->name, "net.getsockopt"))
+		else if (!error && plan->name == NAME_GETSOCKOPT)
 			take_result(failures, history, type, event);
-	} else if (!strcmp(type->name, "crash.signal")) {
+	} else if (plan->name == NAME_CRASH) {
 		take_crash(failures, history, type, event);
-	} else if (!strcmp(type->name, "crash.frame")) {
+	} else if (plan->name == NAME_FRAME) {
 		take_frame(failures, history, type, event);
 	}
 }

@@ -17,7 +17,6 @@
 
 #include "base/path.h"
 #include "base/vec.h"
-#include "live/launch.h"
 #include "log/field.h"
 #include "log/losses.h"
 #include "log/program.h"
@@ -907,17 +906,17 @@ static void add_event(struct history *history, const struct log_type *type,
 		note_vchild(thread, type, event);
 	switch (plan->kind) {
 	case PLAN_CALL:
-		if (thread->connecting.type && !strcmp(type->name, "net.connect"))
+		if (thread->connecting.type && plan->name == NAME_CONNECT)
 			thread->connecting.type = NULL;
 		/* The recorder has events of its own, which do not describe the program. */
-		if (!strcmp(type->name, LAUNCH_COMMAND_EVENT))
+		if (plan->name == NAME_LAUNCH)
 			history->launched = thread->pid;
-		if (!strncmp(type->name, "posixtrace_", 11))
+		if (plan->name == NAME_LAUNCH || plan->name == NAME_RECORDER)
 			break;
 		if (plan->cause != CAUSE_HELD || !thread->last_call)
 			history_note_last(thread, type, event);
 		thread->last_call_ns = event->time_ns;
-		thread->listens |= !strcmp(type->name, "net.listen");
+		thread->listens |= plan->name == NAME_LISTEN;
 		if (plan->made[0] >= 0 || plan->closed >= 0 || plan->time >= 0)
 			add_call(history, thread, plan, type, event);
 		break;
