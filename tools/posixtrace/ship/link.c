@@ -109,7 +109,7 @@ static bool note_layout(struct link *link, const struct found *found)
 
 	if (!found->separate && !found->shared)
 		return true;
-	if (link->has_layout && link->layout != layout) {
+	if (link->has_layout && link->layout != layout && server->address.hosts > 1) {
 		snprintf(server->reason, sizeof(server->reason),
 			 "%s: an older version of ship has made the tables of this host or of "
 			 "another one, and the tables of the hosts differ: remove the newer ones",
@@ -373,8 +373,12 @@ static enum server_result read_identity(struct link *link)
 	bytes_free(&sql);
 	if (result != SERVER_OK)
 		return result;
-	if (link->tables && link->tables != tables)
+	/* Another version of ship may have made the tables, with another layout. */
+	if (link->tables && link->tables != tables) {
 		note_made(link);
+		memset(link->has_tables, 0, sizeof(link->has_tables));
+		link->has_layout = false;
+	}
 	link->tables = tables;
 	link->is_sure = true;
 	link->sure_ns = until_now_ns();
