@@ -12,21 +12,11 @@
 #include "preload/shim.h"
 
 /*
- * The substitute for a function that the C library lacks. The functions that map memory report a
- * failure by MAP_FAILED and not by a null pointer.
- */
-static void *no_map(void)
-{
-	errno = ENOSYS;
-	return MAP_FAILED;
-}
-
-/*
  * mmap() and mmap64() are the same function on 64-bit systems, but programs may refer to either.
  * The struct has the fields of the schema alloc.mmap in their order.
  */
 #define MMAP(name) \
-	SHIM_NEXT(name, no_map); \
+	SHIM_NEXT(name, shim_no_map); \
 	SHIM_WRAPPER void *name(void *address, size_t size, int protection, int flags, int fd, \
 				off_t offset) \
 	{ \
@@ -63,7 +53,7 @@ MMAP(mmap64)
  * mremap(2) is not in POSIX. realloc() of a large block calls it inside the C library; such calls
  * are not seen.
  */
-SHIM_NEXT(mremap, no_map);
+SHIM_NEXT(mremap, shim_no_map);
 
 /* mremap(2) has a fifth argument only with MREMAP_FIXED, and it is read only in this case. */
 SHIM_WRAPPER void *mremap(void *old, size_t old_size, size_t size, int flags, ...)

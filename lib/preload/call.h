@@ -93,15 +93,16 @@ void shim_record_strings(struct shim_call *call, int error, const struct shim_st
  * up an address at each start, but start.c looks up the names only if there is a sanitizer.
  */
 struct shim_wrapped {
-	const char *name;
-	enum shim_type type;
+	short type;
+	char name[30];
 };
 
-/* Pointers to all of these structs are in one section. */
+/* All of these structs are in one section, as those of SHIM_NEXT() are. */
 #define SHIM_WRAPPED(name_, type_) \
-	static const struct shim_wrapped name_##_wrapped = { #name_, (type_) }; \
-	static const struct shim_wrapped *const name_##_is_wrapped \
-		__attribute__((section("shim_wrapped"), used)) = &name_##_wrapped
+	static const struct shim_wrapped name_##_wrapped \
+		__attribute__((section("shim_wrapped"), used, aligned(2))) = { (type_), #name_ }; \
+	_Static_assert(sizeof(#name_) <= sizeof(name_##_wrapped.name), \
+		       "the name has room for its NUL")
 
 #define SHIM_LIST(...) __VA_ARGS__
 

@@ -14,6 +14,8 @@
 #endif
 
 #include <fnmatch.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <string.h>
 
 /* Each family is a bit of one word, so that a list of families is a set of bits. */
@@ -32,7 +34,7 @@
  * is released. A user who chooses lock-hold also chooses lock.
  */
 static const struct {
-	const char *name;
+	char name[12];
 	unsigned bits;
 } names[] = {
 	{ "alloc", BIT(ALLOC) },
@@ -54,14 +56,29 @@ static const struct {
 };
 
 /*
- * The name and the family of each type, from the table in types.h. Users see these names in logs,
- * and patterns match these names.
+ * The names and the schemas of all types, from the table in types.h. Users see the names in logs,
+ * and patterns match them. The table of types has offsets in this struct: the dynamic linker would
+ * write each pointer of a table of pointers at the start of each program.
  */
+static const struct texts {
+#define TYPE(type, family, name, schema) char type##_name[sizeof(name)], \
+	type##_schema[sizeof(schema)];
+	SHIM_TYPES(TYPE)
+#undef TYPE
+} texts = {
+#define TYPE(type, family, name, schema) name, schema,
+	SHIM_TYPES(TYPE)
+#undef TYPE
+};
+_Static_assert(sizeof(texts) <= UINT16_MAX, "the offsets have 16 bits");
+
 static const struct {
-	const char *name;
-	enum shim_family family;
+	uint16_t name, schema;
+	unsigned char family;
 } types[SHIM_TYPE_COUNT] = {
-#define TYPE(type, family, name, schema) [type] = { name, FAMILY_##family },
+#define TYPE(type, family, name, schema) [type] = { offsetof(struct texts, type##_name), \
+						    offsetof(struct texts, type##_schema), \
+						    FAMILY_##family },
 	SHIM_TYPES(TYPE)
 #undef TYPE
 };
@@ -74,7 +91,12 @@ enum shim_family shim_family_of(enum shim_type type)
 
 const char *shim_name_of(enum shim_type type)
 {
-	return types[type].name;
+	return (const char *)&texts + types[type].name;
+}
+
+const char *shim_schema_of(enum shim_type type)
+{
+	return (const char *)&texts + types[type].schema;
 }
 
 /* Unknown names are ignored, so that a list for a newer version works with this version. */
@@ -156,7 +178,7 @@ bool shim_is_chosen(enum shim_type type, unsigned families, const char *const *g
 	if (globs == 0 || types[type].family == FAMILY_SHIM)
 		return true;
 	for (unsigned i = 0; i < globs; i++)
-		if (fnmatch(glob[i], types[type].name, 0) == 0)
+		if (fnmatch(glob[i], shim_name_of(type), 0) == 0)
 			return true;
 	return false;
 }

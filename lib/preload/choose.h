@@ -40,8 +40,9 @@ enum shim_family {
 /* Returns the family that a type belongs to. */
 enum shim_family shim_family_of(enum shim_type type);
 
-/* Returns the name of a type. */
+/* Return the name and the schema of a type. */
 const char *shim_name_of(enum shim_type type);
+const char *shim_schema_of(enum shim_type type);
 
 /* Returns a bit for each chosen family. `list` may be NULL for the default. */
 unsigned shim_families(const char *list);

@@ -43,8 +43,8 @@ SHIM_WRAPPER long posixtrace_shim_attach(const char *families);
 SHIM_WRAPPER long posixtrace_shim_detach(void);
 
 /* The linker defines these symbols around a section whose name is an identifier. */
-extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
-extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
+extern struct shim_next __start_shim_nexts[] __attribute__((visibility("hidden")));
+extern struct shim_next __stop_shim_nexts[] __attribute__((visibility("hidden")));
 
 /* A hash table by name, with open addressing. It is complete before the first slot changes. */
 static struct shim_wrapper wrappers[WRAPPERS];
@@ -157,12 +157,12 @@ void shim_inject_begin(void)
 	atomic_store_explicit(&posixtrace_shim_state, STATE_LOADED, memory_order_relaxed);
 	program = dlopen(NULL, RTLD_LAZY | RTLD_NOLOAD);
 	libc = dlopen(LIBC, RTLD_LAZY | RTLD_NOLOAD);
-	for (struct shim_next *const *at = __start_shim_nexts; at < __stop_shim_nexts; at++) {
-		void *function = real_of((*at)->name, &canonical);
+	for (struct shim_next *at = __start_shim_nexts; at < __stop_shim_nexts; at++) {
+		void *function = real_of(at->name, &canonical);
 
 		if (!function)
-			function = dlsym(libc, (*at)->name);
-		atomic_store_explicit(&(*at)->function, function ? function : (*at)->otherwise,
+			function = dlsym(libc, at->name);
+		atomic_store_explicit(&at->function, function ? function : shim_otherwise(at),
 				      memory_order_release);
 	}
 	dlerror(); /* removes the messages about functions that do not exist here */

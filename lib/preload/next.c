@@ -9,6 +9,7 @@
  * before the objects are noted is looked up at that call, under the lock.
  */
 #include <dlfcn.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,8 +17,8 @@
 #include "preload/shim.h"
 
 /* The linker defines these symbols around a section whose name is an identifier. */
-extern struct shim_next *const __start_shim_nexts[] __attribute__((visibility("hidden")));
-extern struct shim_next *const __stop_shim_nexts[] __attribute__((visibility("hidden")));
+extern struct shim_next __start_shim_nexts[] __attribute__((visibility("hidden")));
+extern struct shim_next __stop_shim_nexts[] __attribute__((visibility("hidden")));
 
 /* The symbol version of the oldest functions of glibc on this architecture. */
 #if defined __x86_64__
@@ -89,7 +90,7 @@ void *shim_look_up(const struct shim_next *next)
 	if (!function)
 		function = find_old(next->name);
 	errno = saved;
-	return function ? function : next->otherwise;
+	return function ? function : shim_otherwise(next);
 }
 
 /* Several threads may look up one function at the same time. They get the same result. */
@@ -106,14 +107,31 @@ void shim_find_begin(void)
 	if (shim_scope_is_known())
 		return;
 	/* Functions that a wrapper has already looked up are skipped. */
-	for (struct shim_next *const *at = __start_shim_nexts; at < __stop_shim_nexts; at++)
-		if (!atomic_load_explicit(&(*at)->function, memory_order_relaxed))
-			shim_find(*at);
+	for (struct shim_next *at = __start_shim_nexts; at < __stop_shim_nexts; at++)
+		if (!atomic_load_explicit(&at->function, memory_order_relaxed))
+			shim_find(at);
+}
+
+/* The addresses are in code and not in a table, because a table of addresses needs relocations. */
+void *shim_otherwise(const struct shim_next *next)
+{
+	switch ((enum shim_otherwise)next->otherwise) {
+	case SHIM_OTHERWISE_shim_no_pointer:
+		return (void *)shim_no_pointer;
+	case SHIM_OTHERWISE_shim_no_map:
+		return (void *)shim_no_map;
+	case SHIM_OTHERWISE_shim_no_error:
+		return (void *)shim_no_error;
+	case SHIM_OTHERWISE_shim_no_return:
+		return (void *)shim_no_return;
+	default:
+		return (void *)shim_no_number;
+	}
 }
 
 /*
  * The functions below replace functions that do not exist behind the shim. Each function below
- * ignores its arguments. The first three return what the replaced functions return after a failure.
+ * ignores its arguments. The first four return what the replaced functions return after a failure.
  */
 long shim_no_number(void)
 {
@@ -125,6 +143,13 @@ void *shim_no_pointer(void)
 {
 	errno = ENOSYS;
 	return NULL;
+}
+
+/* The functions that map memory report a failure by MAP_FAILED and not by a null pointer. */
+void *shim_no_map(void)
+{
+	errno = ENOSYS;
+	return MAP_FAILED;
 }
 
 int shim_no_error(void)

@@ -265,11 +265,23 @@ shim_inline void shim_call_end(struct shim_call *call)
  *
  * If there is no other definition, the function that is the second argument is called instead. It
  * fails with ENOSYS; shim_no_return() ends the process.
+ *
+ * The struct has the characters of the name, and a number instead of that function's address. So it
+ * needs no relocation: at the start of a program, the dynamic linker does not write to the pages of
+ * these structs, and a page is copied when the program calls the first function of the page.
  */
 struct shim_next {
 	_Atomic(void *) function;
-	const char *name;
-	void *otherwise;
+	char name[31];
+	unsigned char otherwise; /* enum shim_otherwise */
+};
+
+enum shim_otherwise {
+	SHIM_OTHERWISE_shim_no_number,
+	SHIM_OTHERWISE_shim_no_pointer,
+	SHIM_OTHERWISE_shim_no_map,
+	SHIM_OTHERWISE_shim_no_error,
+	SHIM_OTHERWISE_shim_no_return
 };
 
 /*
@@ -279,22 +291,27 @@ struct shim_next {
  */
 void *shim_look_up(const struct shim_next *next);
 void *shim_find(struct shim_next *next); /* also stores it in *next */
+void *shim_otherwise(const struct shim_next *next); /* the second argument of SHIM_NEXT() */
 void shim_find_begin(void);
 void shim_syscall_begin(void);
 
 long shim_no_number(void);  /* -1 and ENOSYS */
 void *shim_no_pointer(void); /* NULL and ENOSYS */
+void *shim_no_map(void);    /* MAP_FAILED and ENOSYS */
 int shim_no_error(void);    /* ENOSYS */
 void shim_no_return(void);  /* ends the process */
 
-/* Pointers to all of these structs are in one section, where next.c and inject.c find them. */
+/*
+ * All of these structs are in one section, where next.c and inject.c find them as an array. The
+ * attribute of the alignment keeps the compiler from aligning them more, which would leave gaps.
+ */
 #define SHIM_NEXT(name_, otherwise_) \
 	typedef __typeof__(name_) name_##_function; \
-	static struct shim_next name_##_next = { \
-		.name = #name_, .otherwise = (void *)(otherwise_) \
+	static struct shim_next name_##_next \
+		__attribute__((section("shim_nexts"), used, aligned(8))) = { \
+		.name = #name_, .otherwise = SHIM_OTHERWISE_##otherwise_ \
 	}; \
-	static struct shim_next *const name_##_at __attribute__((section("shim_nexts"), used)) = \
-		&name_##_next
+	_Static_assert(sizeof(#name_) <= sizeof(name_##_next.name), "the name has room for its NUL")
 
 /*
  * The load is an acquire, because the thread that looked up the function may have initialized the

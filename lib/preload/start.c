@@ -90,10 +90,8 @@ static bool has_own_memory(void)
 	return __lsan_do_leak_check || !shim_is_own((const void *)mmap);
 }
 
-extern const struct shim_wrapped *const __start_shim_wrapped[]
-	__attribute__((visibility("hidden")));
-extern const struct shim_wrapped *const __stop_shim_wrapped[]
-	__attribute__((visibility("hidden")));
+extern const struct shim_wrapped __start_shim_wrapped[] __attribute__((visibility("hidden")));
+extern const struct shim_wrapped __stop_shim_wrapped[] __attribute__((visibility("hidden")));
 
 /*
  * Returns whether a sanitizer defines a function of this type. If the library called the function,
@@ -107,9 +105,8 @@ static bool is_sanitized(enum shim_type type)
 	if (!__msan_init && !__lsan_do_leak_check && shim_is_own((const void *)fstat) &&
 	    shim_is_own((const void *)fcntl) && shim_is_own((const void *)sigaction))
 		return false;
-	for (const struct shim_wrapped *const *at = __start_shim_wrapped; at < __stop_shim_wrapped;
-	     at++)
-		if ((*at)->type == type && !shim_is_own(dlsym(RTLD_DEFAULT, (*at)->name)))
+	for (const struct shim_wrapped *at = __start_shim_wrapped; at < __stop_shim_wrapped; at++)
+		if (at->type == (int)type && !shim_is_own(dlsym(RTLD_DEFAULT, at->name)))
 			return true;
 	return false;
 }
@@ -124,15 +121,6 @@ static _Atomic int has_begun;
 static _Atomic uint64_t lost_early[FAMILY_COUNT], lost_unnamed, lost_holds;
 /* The options are read once, when the types are chosen. The session uses them later. */
 static struct shim_options options;
-
-/* The name and the schema of each type, from the table in types.h. */
-static const struct {
-	const char *name, *schema;
-} types[SHIM_TYPE_COUNT] = {
-#define TYPE(type, family, name, schema) [type] = { name, schema },
-	SHIM_TYPES(TYPE)
-#undef TYPE
-};
 
 /* Returns whether the dynamic section has an array of functions that run before constructors. */
 static bool has_preinit_array(const ElfW(Dyn) *entry)
@@ -215,9 +203,10 @@ static void open_type(enum shim_type type)
 {
 	trace_event_id_t id;
 
-	if (posix_trace_eventid_open(types[type].name, &id) || id == POSIX_TRACE_UNNAMED_USEREVENT)
+	if (posix_trace_eventid_open(shim_name_of(type), &id) ||
+	    id == POSIX_TRACE_UNNAMED_USEREVENT)
 		return; /* shim_put() counts events that have no type */
-	posix_trace_eventid_describe_np(id, types[type].schema);
+	posix_trace_eventid_describe_np(id, shim_schema_of(type));
 	store_id(type, id);
 }
 
