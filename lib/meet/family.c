@@ -488,6 +488,20 @@ bool ptx_family_rejoin(struct ptx_control *control)
 }
 
 /*
+ * Returns the places of the streams that this process inherits from `ancestor`. If there are any,
+ * adds this process to the table of members.
+ */
+static uint64_t inherit_from(struct ptx_control *control, uint32_t pid, uint32_t ancestor)
+{
+	uint64_t bits = family_inheritable(control, ancestor, bits_of(control, ancestor),
+					   self.generation);
+
+	if (bits)
+		family_enter(control, pid, 0, bits, self.generation);
+	return bits;
+}
+
+/*
  * The program is traced in three cases: its process is in the table of members, the facts of a
  * stream name the process as the target, or an inherited stream traces an ancestor. `control`
  * belongs to a sealed arena of this version, but its content may be hostile.
@@ -498,6 +512,7 @@ bool ptx_family_join(struct ptx_control *control)
 	uint32_t number = PTX_PROC_SELF, ancestor = pid;
 	uint64_t bits = bits_of(control, pid);
 	bool targeted;
+	pid_t parent;
 
 	self.pid = pid;
 	targeted = ptx_family_store_executed(control);
@@ -509,15 +524,18 @@ bool ptx_family_join(struct ptx_control *control)
 	}
 	if (targeted)
 		return true;
-	/* If /proc does not show an ancestor, the program is not traced. */
-	for (int i = 0; i < FIND_ANCESTORS && step_to_parent(&number, &ancestor); i++) {
-		bits = family_inheritable(control, ancestor, bits_of(control, ancestor),
-					  self.generation);
-		if (!bits)
-			continue;
-		family_enter(control, pid, 0, bits, self.generation);
+	/*
+	 * The usual case: the parent is a member, and has made this process by vfork() or
+	 * posix_spawn(). If getppid() returns an id, the parent is in this process's namespace of
+	 * process ids, and has the same id in the table. This needs no file of /proc.
+	 */
+	parent = getppid();
+	if (parent > 0 && inherit_from(control, pid, (uint32_t)parent))
 		return true;
-	}
+	/* If /proc does not show an ancestor, the program is not traced. */
+	for (int i = 0; i < FIND_ANCESTORS && step_to_parent(&number, &ancestor); i++)
+		if (inherit_from(control, pid, ancestor))
+			return true;
 	return false;
 }
 
