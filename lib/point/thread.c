@@ -605,6 +605,21 @@ static void end_thread(void *object)
 	end_object(thread);
 }
 
+/*
+ * The C library calls no destructors of keys at the end of a process. The object is removed from
+ * the key, so that it is not ended twice.
+ */
+void ptx_thread_exit(void)
+{
+	struct ptx_thread *thread = ptx_thread_object();
+
+	if (!thread)
+		return;
+	if (have_key)
+		pthread_setspecific(end_of_thread, NULL);
+	end_thread(thread);
+}
+
 /* Runs in the library's constructor, before other threads exist. */
 void ptx_threads_init(void)
 {

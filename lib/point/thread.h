@@ -193,6 +193,12 @@ void ptx_thread_mend(struct ptx_thread *thread, unsigned level);
  */
 bool ptx_threads_sweep(void);
 
+/*
+ * Called at the end of the process: gives back what the calling thread has, as at the end of a
+ * thread. Otherwise its ring would stay held by a dead process until a search for such rings.
+ */
+void ptx_thread_exit(void);
+
 /* A chunk without room. A trace point whose lane has this chunk continues in record.c. */
 extern struct ptx_chunk ptx_thread_nowhere;
 

@@ -2,9 +2,11 @@
 /*
  * point/: after an event, on any path, its nesting level is free again, and its window was open. If
  * a level remained marked, no event would be lost, because the next trace points detect this. But
- * each of them would take the slow path.
+ * each of them would take the slow path. At its end, a process gives its ring back.
  */
 #include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -192,7 +194,41 @@ START_TEST(a_handler_that_hides_the_object_leaves_nobody_claimed)
 }
 END_TEST
 
+static uint32_t rings_of_the_stream(void)
+{
+	for (unsigned bit = 0; bit < PTX_STREAMS; bit++)
+		if (ptx_private.view[bit])
+			return atomic_load(&ptx_private.view[bit]->rings.region->rings);
+	ck_abort_msg("no view");
+}
+
+/* A process that calls exit() leaves its ring to the next process. A new ring costs memory. */
+START_TEST(processes_that_end_one_after_the_other_share_a_ring)
+{
+	trace_event_id_t u = type_of("u");
+	trace_id_t trid = STARTED(.inheritance = POSIX_TRACE_INHERITED);
+	uint32_t before;
+	int status;
+
+	trace_number(u, 0);
+	before = rings_of_the_stream();
+	for (int i = 1; i <= 10; i++) {
+		fflush(NULL);
+		child = fork();
+		if (child == 0) {
+			trace_number(u, i);
+			exit(0);
+		}
+		ck_assert_int_eq(waitpid(child, &status, 0), child);
+		ck_assert_int_eq(status, 0);
+	}
+	ck_assert_uint_eq(rings_of_the_stream(), before + 1);
+	shut(trid);
+}
+END_TEST
+
 SUITE_MAIN("point: the level is given back", the_level_is_free_after_every_event,
 	   the_window_was_open_before_every_record,
 	   the_level_is_free_where_nothing_is_recorded, the_level_of_a_handler_is_free_after_it,
-	   a_handler_that_hides_the_object_leaves_nobody_claimed)
+	   a_handler_that_hides_the_object_leaves_nobody_claimed,
+	   processes_that_end_one_after_the_other_share_a_ring)
