@@ -9,7 +9,7 @@
  * posixtrace itself is not measured. The dynamic linker finds an installed LIBRARY in its cache,
  * and one in a build folder after dozens of names that do not exist. So LD_PRELOAD has its path.
  *
- * Two more figures are not judged. script_more_ms: a shell starts the programs, one after the other,
+ * Two more figures are not judged. script_more_ms: a shell starts the programs, one after another,
  * as a configure script does. exec_more_ms: one process executes a program again and again, and
  * remains the same process.
  *
