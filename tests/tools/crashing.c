@@ -15,7 +15,18 @@
  *	crashing data      calls a function pointer that points to data
  *	crashing filter    makes a system call that its seccomp filter refuses
  *	crashing killed    the same, and the filter kills the process without a signal stop
+ *	crashing overflow  a function calls itself without end
+ *	crashing mutual    in a thread, two functions call each other without end
+ *	crashing large     a function has variables that the stack cannot hold
+ *	crashing alternate the same as overflow; a handler of SIGSEGV on its own stack calls abort()
+ *	crashing handler   the same as overflow; a handler of SIGSEGV has no room on the stack
+ *	crashing below     writes far below the stack pointer
+ *	crashing unmapped  writes to memory that was unmapped
+ *	crashing assert    an assertion fails
+ *	crashing twice     frees memory twice
+ *	crashing smashed   writes past the end of a local array, which the C library has noticed
  */
+#include <assert.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>
@@ -37,6 +48,11 @@
 void write_there(void);
 void wait_for_end(void);
 void call_there(void);
+int recurse(int depth);
+int even(int depth);
+int odd(int depth);
+void use_much(void);
+void __stack_chk_fail(void) __attribute__((noreturn));
 
 static pthread_barrier_t all;
 static volatile uintptr_t place = 0x30;
@@ -64,6 +80,90 @@ __attribute__((noinline)) void call_there(void)
 
 	*(void *volatile *)&wild = (void *)place;
 	wild();
+}
+
+/* No compiler can see that the depth has no end, or make a loop of the calls. */
+__attribute__((noinline)) int recurse(int depth)
+{
+	volatile char frame[200];
+
+	frame[0] = (char)depth;
+	return (place ? recurse(depth + 1) : 0) + frame[0];
+}
+
+__attribute__((noinline)) int even(int depth)
+{
+	volatile char frame[200];
+
+	frame[0] = (char)depth;
+	return (place ? odd(depth + 1) : 0) + frame[0];
+}
+
+__attribute__((noinline)) int odd(int depth)
+{
+	volatile char frame[200];
+
+	frame[0] = (char)depth;
+	return (place ? even(depth + 1) : 0) + frame[0];
+}
+
+__attribute__((noinline)) void use_much(void)
+{
+	volatile char frame[64 << 20];
+
+	frame[place] = 1;
+	place = (uintptr_t)frame[place + 1];
+}
+
+static void *recurse_there(void *arg)
+{
+	return (void *)(intptr_t)even((int)(intptr_t)arg);
+}
+
+static void give_up(int sig)
+{
+	(void)sig;
+	abort();
+}
+
+static void overflow_as(const char *how)
+{
+	static char room[65536];
+	const stack_t other = { .ss_sp = room, .ss_size = sizeof(room) };
+	struct sigaction action = { .sa_handler = give_up };
+	pthread_t thread;
+
+	if (!strcmp(how, "overflow")) {
+		recurse(0);
+	} else if (!strcmp(how, "mutual")) {
+		pthread_create(&thread, NULL, recurse_there, NULL);
+		pthread_join(thread, NULL);
+	} else if (!strcmp(how, "large")) {
+		use_much();
+	} else if (!strcmp(how, "alternate")) {
+		sigaltstack(&other, NULL);
+		action.sa_flags = SA_ONSTACK;
+		sigaction(SIGSEGV, &action, NULL);
+		recurse(0);
+	} else if (!strcmp(how, "handler")) {
+		sigaction(SIGSEGV, &action, NULL);
+		recurse(0);
+	}
+}
+
+static void abort_as(const char *how)
+{
+	char *volatile memory;
+
+	if (!strcmp(how, "assert")) {
+		assert(place == 0 && "the place is known");
+	} else if (!strcmp(how, "twice")) {
+		memory = malloc(100);
+		free(memory);
+		free(memory);
+	} else if (!strcmp(how, "smashed")) {
+		__stack_chk_fail();
+	}
 }
 
 static void *work(void *arg)
@@ -115,6 +215,13 @@ static void fault_as(const char *how)
 	} else if (!strcmp(how, "cut")) {
 		page = mmap(NULL, 1, PROT_READ, MAP_SHARED, memory_file("empty", 0), 0);
 		zero = *page;
+	} else if (!strcmp(how, "below")) {
+		place = (uintptr_t)__builtin_frame_address(0) - (100 << 20);
+		write_there();
+	} else if (!strcmp(how, "unmapped")) {
+		page = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		munmap((void *)page, 1);
+		*page = 1;
 	} else if (!strcmp(how, "divide")) {
 		zero = (int)place / zero;
 	} else if (!strcmp(how, "illegal")) {
@@ -138,6 +245,8 @@ int main(int argc, char **argv)
 	pthread_t thread;
 
 	fault_as(how);
+	overflow_as(how);
+	abort_as(how);
 	if (!strcmp(how, "abort"))
 		abort();
 	if (strcmp(how, "segv")) {

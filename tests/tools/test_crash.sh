@@ -70,6 +70,56 @@ then
 		check "a null pointer is frame 0" sh -c "head -n 1 '$tmp/out' | grep -q '^0	0x0$'"
 		;;
 	esac
+	# The exception is in the memory of the C++ library of gcc.
+	cat >"$tmp/throwing.cc" <<-'END'
+	#include <stdexcept>
+	#include <string>
+	struct own : std::out_of_range { using std::out_of_range::out_of_range; };
+	struct plain { };
+	static void none() noexcept { throw std::runtime_error("left"); }
+	int main(int, char **argv)
+	{
+		const std::string how = argv[1];
+		if (how == "own")
+			throw own("the text");
+		if (how == "int")
+			throw 42;
+		if (how == "plain")
+			throw plain();
+		if (how == "noexcept")
+			none();
+		try {
+			throw std::runtime_error("caught");
+		} catch (const std::exception &) {
+		}
+		if (how == "second")
+			try {
+				throw std::runtime_error("first");
+			} catch (const std::exception &) {
+				throw std::logic_error("second");
+			}
+		std::terminate();
+	}
+	END
+	# thrown HOW REASON MESSAGE: the exception that the program throws
+	thrown() {
+		record 134 "$tmp/throwing" "$1"
+		crashes crash.signal reason,message
+		check "$1: the exception is recorded" test "$(cat "$tmp/out")" = "\"$2\"	\"$3\""
+	}
+	case $(uname -m)-$(${CXX:-c++} --version 2>/dev/null) in
+	x86_64-*'Free Software'* | aarch64-*'Free Software'*)
+		if ${CXX:-c++} -O1 -o "$tmp/throwing" "$tmp/throwing.cc" 2>"$tmp/why"; then
+			thrown own "uncaught C++ exception" "own: the text"
+			thrown int "uncaught C++ exception" "int: 42"
+			thrown plain "uncaught C++ exception" plain
+			thrown second "uncaught C++ exception" "std::logic_error: second"
+			thrown noexcept "C++ exception that left a function with noexcept" \
+				"std::runtime_error: left"
+			thrown none "std::terminate() without an exception, such as by the end of a std::thread that was not joined" ""
+		fi
+		;;
+	esac
 else
 	echo "no libdw: the frames are not looked at"
 fi
@@ -79,7 +129,7 @@ run 0 stat "$log"
 
 record 134 "$crashing" abort
 crashes crash.signal signal,reason
-check "abort() is a crash that the process sent itself" has out '^"SIGABRT"	"sent by process [0-9]*"$'
+check "abort() is a crash with this reason" has out '^"SIGABRT"	"abort() was called"$'
 record 159 "$crashing" killed
 crashes crash.signal signal,reason
 check "a process that a filter kills has a crash, too" has out '^"SIGSYS"	"system call refused by a filter"$'

@@ -78,7 +78,8 @@ static int parse_line(struct mapping *mapping, const char *line)
 		return EINVAL;
 	*mapping = (struct mapping){
 		.begin = begin, .end = end, .offset = offset, .inode = inode,
-		.is_readable = rights[0] == 'r', .is_executable = rights[2] == 'x',
+		.is_readable = rights[0] == 'r', .is_writable = rights[1] == 'w',
+		.is_executable = rights[2] == 'x',
 		.path = strndup(line + path, strcspn(line + path, "\n")),
 	};
 	return mapping->path ? 0 : ENOMEM;

@@ -34,7 +34,7 @@ void memory_string(int memory, uint64_t address, char *text, size_t bytes);
 /* A line of /proc/PID/maps. "path" is empty for memory without a file. */
 struct mapping {
 	uint64_t begin, end, offset;
-	bool is_readable, is_executable;
+	bool is_readable, is_writable, is_executable;
 	unsigned long inode;
 	char *path;
 };

@@ -26,12 +26,10 @@
 
 #include "base/procfile.h"
 #include "base/vec.h"
+#include "live/crash_stack.h"
 
 #define THREADS_MAX 1024 /* threads of a process that are examined */
-#define FRAMES_MAX  64   /* frames of a thread's stack that are recorded */
 #define HOLD_MS     500  /* time for all threads to stop; threads that still run are not examined */
-
-#define REFUSED "system call refused by a filter" /* the reason of SIGSYS */
 
 #ifndef PTRACE_EVENT_STOP
 # define PTRACE_EVENT_STOP 128
@@ -171,10 +169,14 @@ static void pack_text(struct packet *packet, const char *text)
 #define REGISTER_FIELD(name) "; x64 " #name
 
 #define SCHEMA_SIGNAL \
-	"s32 pid; s32 tid; str signal; s32 code; ptr fault; str reason; s32 threads; @level 1"
+	"s32 pid; s32 tid; str signal; s32 code; ptr fault; str reason; s32 threads; " \
+	"str message; str handler; s32 first; @level 1"
 #define SCHEMA_THREAD \
 	"s32 pid; s32 tid; str comm; bool crashed" REGISTERS(REGISTER_FIELD) REGISTERS_MORE
 #define SCHEMA_FRAME "s32 pid; s32 tid; s32 frame; ptr pc; str function; str module"
+#define SCHEMA_KILLED "s32 pid; s32 tid; str signal; s32 code; s32 sender; str name"
+#define SCHEMA_REPEAT \
+	"s32 pid; s32 tid; u64 frames; bool complete; u64 times; ptr pc; str function; str module"
 
 /* Records an event, unless the stream no longer exists. */
 static void crash_put(const struct crash *crash, const char *name, const char *schema,
@@ -184,61 +186,26 @@ static void crash_put(const struct crash *crash, const char *name, const char *s
 		capture_note(crash->capture, name, schema, packet->data, packet->len);
 }
 
-/*
- * Returns the reason for a signal: its sender, or the fault of the processor or the refused system
- * call that caused it. Returns an empty text for other reasons, such as a timer.
- */
-static const char *reason_of(const siginfo_t *info, char text[ENDED_TEXT])
-{
-	if (info->si_code == SI_USER || info->si_code == SI_TKILL || info->si_code == SI_QUEUE) {
-		snprintf(text, ENDED_TEXT, "sent by process %d", (int)info->si_pid);
-		return text;
-	}
-	switch (info->si_signo) {
-	case SIGSEGV:
-		return info->si_code == SEGV_MAPERR ? "address not mapped" :
-		       info->si_code == SEGV_ACCERR ? "access not permitted" :
-		       info->si_code == SI_KERNEL ? "not an address, as of a pointer that was "
-						    "overwritten" : "";
-	case SIGBUS:
-		return info->si_code == BUS_ADRALN ? "address not aligned" :
-		       info->si_code == BUS_ADRERR ? "no memory behind the address" : "";
-	case SIGFPE:
-		return info->si_code == FPE_INTDIV ? "integer division by zero" : "";
-	case SIGILL:
-		return info->si_code == ILL_ILLOPN || info->si_code == ILL_ILLOPC ?
-			       "illegal instruction" : "";
-	case SIGSYS:
-		return REFUSED;
-	}
-	return "";
-}
-
-/*
- * Records the signal as the kernel describes it to the tracer. If the kernel has ended the thread
- * without a stop for the signal, it describes only the stop at the end, which has another number.
- */
-static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, int sig, size_t threads)
+/* Records the signal and its cause. */
+static void put_signal(const struct crash *crash, pid_t pid, pid_t tid, const siginfo_t *info,
+		       const struct crash_cause *cause, size_t threads)
 {
 	struct packet packet = { .len = 0 };
-	char name[ENDED_TEXT], reason[ENDED_TEXT];
-	siginfo_t info = { .si_signo = sig };
-	const bool is_described = !ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) &&
-				  info.si_signo == sig &&
-				  info.si_code >> 8 != PTRACE_EVENT_EXIT;
+	char name[ENDED_TEXT];
 
-	if (!is_described)
-		info = (siginfo_t){ .si_signo = sig };
-	ended_signal(name, sig);
+	ended_signal(name, info->si_signo);
 	pack_number(&packet, pid);
 	pack_number(&packet, tid);
 	pack_text(&packet, name);
-	pack_number(&packet, info.si_code);
-	/* A signal that a process sent has no address. */
-	pack_word(&packet, info.si_code > 0 ? (uintptr_t)info.si_addr : 0);
-	pack_text(&packet, is_described ? reason_of(&info, reason) :
-			   sig == SIGSYS ? REFUSED : "");
+	pack_number(&packet, info->si_code);
+	pack_word(&packet, cause->fault);
+	pack_text(&packet, cause->reason);
 	pack_number(&packet, (long long)threads);
+	pack_text(&packet, cause->message);
+	if (cause->handled)
+		ended_signal(name, cause->handled);
+	pack_text(&packet, cause->handled ? name : "");
+	pack_number(&packet, cause->first);
 	crash_put(crash, "crash.signal", SCHEMA_SIGNAL, &packet);
 }
 
@@ -286,26 +253,66 @@ static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool cra
 	crash_put(crash, "crash.thread", SCHEMA_THREAD, &packet);
 }
 
-/* The thread whose stack is walked, and the number of its next frame. */
-struct stack {
-	const struct crash *crash;
-	pid_t pid, tid;
-	int frame;
-};
-
-/* The callback of unwind_thread(). */
-static void put_frame(void *arg, const struct crash_frame *frame)
+/* Records a frame of a thread. 0 is the number of the innermost frame. */
+static void put_frame(const struct crash *crash, pid_t pid, pid_t tid, uint64_t number,
+		      const struct crash_frame *frame)
 {
-	struct stack *stack = arg;
 	struct packet packet = { .len = 0 };
 
-	pack_number(&packet, stack->pid);
-	pack_number(&packet, stack->tid);
-	pack_number(&packet, stack->frame++);
+	pack_number(&packet, pid);
+	pack_number(&packet, tid);
+	pack_number(&packet, (long long)number);
 	pack_word(&packet, frame->address);
 	pack_text(&packet, frame->function);
 	pack_text(&packet, frame->module);
-	crash_put(stack->crash, "crash.frame", SCHEMA_FRAME, &packet);
+	crash_put(crash, "crash.frame", SCHEMA_FRAME, &packet);
+}
+
+/* Records how many frames a function has in the stack of the crashed thread. */
+static void put_repeat(const struct crash *crash, pid_t pid, pid_t tid,
+		       const struct crash_stack *stack, const struct crash_repeat *repeat)
+{
+	struct packet packet = { .len = 0 };
+	const uint8_t is_complete = !stack->is_cut;
+
+	pack_number(&packet, pid);
+	pack_number(&packet, tid);
+	pack_word(&packet, stack->total);
+	crash_pack(&packet, &is_complete, 1);
+	pack_word(&packet, repeat->times);
+	pack_word(&packet, repeat->address);
+	pack_text(&packet, repeat->function);
+	pack_text(&packet, repeat->module);
+	crash_put(crash, "crash.repeat", SCHEMA_REPEAT, &packet);
+}
+
+/* Records the stack of the crashed thread. */
+static void put_stack(const struct crash *crash, pid_t pid, pid_t tid,
+		      const struct crash_stack *stack)
+{
+	for (unsigned i = 0; i < stack->frames; i++)
+		put_frame(crash, pid, tid, stack->number[i], &stack->frame[i]);
+	for (unsigned i = 0; i < stack->repeats; i++)
+		put_repeat(crash, pid, tid, stack, &stack->repeat[i]);
+}
+
+/* The thread whose stack is walked, and the number of its next frame. */
+struct thread_walk {
+	const struct crash *crash;
+	const struct unwind *unwind;
+	pid_t pid, tid;
+	unsigned frame;
+};
+
+/* The callback of unwind_walk() for a thread that did not crash. */
+static bool put_step(void *arg, const struct unwind_step *step)
+{
+	struct thread_walk *walk = arg;
+	struct crash_frame frame;
+
+	unwind_name(walk->unwind, step, &frame);
+	put_frame(walk->crash, walk->pid, walk->tid, walk->frame, &frame);
+	return ++walk->frame < CRASH_INNER;
 }
 
 /* ------------------------------------------------------------------ the examination */
@@ -371,6 +378,20 @@ static void release_thread(struct crash *crash, pid_t tid)
 }
 
 /*
+ * Finds out why the stopped thread gets a signal. If the kernel has ended the thread without a stop
+ * for the signal, it describes only the stop at the end, which has another number.
+ */
+static void read_fault(pid_t tid, int sig, struct crash_fault *fault)
+{
+	crash_fault_place(fault, tid);
+	fault->is_described = !ptrace(PTRACE_GETSIGINFO, tid, NULL, &fault->info) &&
+			      fault->info.si_signo == sig &&
+			      fault->info.si_code >> 8 != PTRACE_EVENT_EXIT;
+	if (!fault->is_described)
+		fault->info = (siginfo_t){ .si_signo = sig };
+}
+
+/*
  * Examines a process that sig is about to kill. The thread tid gets the signal. The log has this
  * thread before the others.
  */
@@ -378,27 +399,37 @@ static void crash_examine(struct crash *crash, pid_t pid, pid_t tid, int sig)
 {
 	static pid_t tids[THREADS_MAX];
 	size_t count = list_threads(pid, tids);
-	struct stack stack = { crash, pid, tid, 0 };
+	const struct crash_thread *crashed = find_thread(crash, tid);
+	struct crash_fault fault, before = { .pc = 0 };
+	struct crash_cause cause;
+	struct crash_stack *stack;
 	int left_ms = HOLD_MS;
 	struct unwind *unwind;
 
-	put_signal(crash, pid, tid, sig, count);
+	if (crashed)
+		before = crashed->caught;
+	read_fault(tid, sig, &fault);
 	for (size_t i = 0; i < count; i++)
 		if (tids[i] != tid)
 			hold_thread(crash, tids[i], &left_ms);
 	/* The modules of the process are read once, after all threads have stopped. */
 	unwind = unwind_begin(pid);
+	stack = crash_stack_read(unwind, tid);
+	crash_cause_find(&cause, pid, tid, &fault, &before, unwind, stack);
+	put_signal(crash, pid, tid, &fault.info, &cause, count);
 	put_thread(crash, pid, tid, true);
-	unwind_thread(unwind, tid, FRAMES_MAX, put_frame, &stack);
+	if (stack)
+		put_stack(crash, pid, tid, stack);
 	for (size_t i = 0; i < count; i++) {
+		struct thread_walk walk = { crash, unwind, pid, tids[i], 0 };
 		const struct crash_thread *thread = find_thread(crash, tids[i]);
 
 		if (!thread || !thread->is_held)
 			continue;
-		stack = (struct stack){ crash, pid, tids[i], 0 };
 		put_thread(crash, pid, tids[i], false);
-		unwind_thread(unwind, tids[i], FRAMES_MAX, put_frame, &stack);
+		unwind_walk(unwind, tids[i], put_step, &walk);
 	}
+	free(stack);
 	unwind_end(unwind);
 	for (size_t i = 0; i < count; i++)
 		release_thread(crash, tids[i]);
@@ -423,6 +454,61 @@ static bool is_core(int sig)
 	return false;
 }
 
+/* Returns true if the default action of a signal is to end the process without a core. */
+static bool is_end(int sig)
+{
+	switch (sig) {
+	case SIGCHLD:
+	case SIGCONT:
+	case SIGURG:
+	case SIGWINCH:
+	case SIGSTOP:
+	case SIGTSTP:
+	case SIGTTIN:
+	case SIGTTOU:
+		return false;
+	}
+	return !is_core(sig);
+}
+
+/* Returns true if no handler gets the signal, and the thread does not ignore it. */
+static bool has_default(pid_t tid, int sig)
+{
+	unsigned long long caught = ~0ull, ignored = ~0ull;
+
+	return read_status(tid, "SigCgt:", 16, &caught) &&
+	       read_status(tid, "SigIgn:", 16, &ignored) &&
+	       !((caught | ignored) >> (sig - 1) & 1);
+}
+
+/*
+ * Records which process sent a signal that ends the program and is no crash. The name of a process
+ * that has ended is empty. SIGKILL causes no stop, so its sender is not known.
+ */
+static void put_killed(const struct crash *crash, pid_t tid, int sig)
+{
+	unsigned long long pid = (unsigned long long)tid;
+	struct packet packet = { .len = 0 };
+	siginfo_t info = { .si_signo = 0 };
+	char signal[ENDED_TEXT], name[32] = "";
+	bool is_sent;
+
+	if (ptrace(PTRACE_GETSIGINFO, tid, NULL, &info) || info.si_signo != sig ||
+	    !read_status(tid, "Tgid:", 10, &pid))
+		return;
+	is_sent = info.si_code == SI_USER || info.si_code == SI_TKILL || info.si_code == SI_QUEUE;
+	ended_signal(signal, sig);
+	if (is_sent && info.si_pid > 0 && procfile_same_ids((pid_t)pid, getpid()))
+		read_name(info.si_pid, name);
+	pack_number(&packet, (long long)pid);
+	pack_number(&packet, tid);
+	pack_text(&packet, signal);
+	pack_number(&packet, info.si_code);
+	pack_number(&packet, is_sent ? info.si_pid : 0);
+	pack_text(&packet, name);
+	crash_put(crash, KILLED_EVENT, SCHEMA_KILLED, &packet);
+}
+
 /*
  * Returns true if the signal ends the process as a crash. The signal of a fault is fatal even if
  * the process ignores or blocks it: the kernel restores the default action before it stops the
@@ -430,11 +516,7 @@ static bool is_core(int sig)
  */
 static bool is_fatal(pid_t tid, int sig)
 {
-	unsigned long long caught = ~0ull, ignored = ~0ull;
-
-	return is_core(sig) && read_status(tid, "SigCgt:", 16, &caught) &&
-	       read_status(tid, "SigIgn:", 16, &ignored) &&
-	       !((caught | ignored) >> (sig - 1) & 1);
+	return is_core(sig) && has_default(tid, sig);
 }
 
 /*
@@ -453,6 +535,20 @@ static void examine_once(struct crash *crash, pid_t tid, int sig)
 }
 
 /*
+ * Keeps the fault that a handler of the thread is about to get. The handler may end the process by
+ * abort(), and the cause is then this fault.
+ */
+static void keep_caught(struct crash *crash, pid_t tid)
+{
+	struct crash_thread *thread = find_thread(crash, tid);
+	struct crash_fault fault = { .is_described = true };
+
+	if (thread && !ptrace(PTRACE_GETSIGINFO, tid, NULL, &fault.info) &&
+	    fault.info.si_code > 0 && crash_fault_place(&fault, tid))
+		thread->caught = fault;
+}
+
+/*
  * Handles the stop of a thread that gets a signal. The kernel delivers the signal after
  * PTRACE_CONT.
  */
@@ -460,6 +556,10 @@ static void deliver_signal(struct crash *crash, pid_t tid, int sig)
 {
 	if (is_fatal(tid, sig))
 		examine_once(crash, tid, sig);
+	else if (is_core(sig))
+		keep_caught(crash, tid);
+	else if (is_end(sig) && has_default(tid, sig))
+		put_killed(crash, tid, sig);
 	ptrace(PTRACE_CONT, tid, NULL, (void *)(uintptr_t)sig);
 }
 

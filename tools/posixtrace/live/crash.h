@@ -17,8 +17,14 @@
 #include <sys/types.h>
 
 #include "live/capture.h"
+#include "live/crash_cause.h"
 
 #define CRASH_EVENTS "crash.*" /* pattern for the types of the events */
+/*
+ * A signal ends a process and is no crash. sender: the process that sent it; 0: a process did not
+ * send it. name: the name of the sender; empty: not known.
+ */
+#define KILLED_EVENT "posixtrace_killed"
 
 struct crash_thread {
 	pid_t tid;
@@ -26,6 +32,7 @@ struct crash_thread {
 	int sig;
 	bool is_process; /* tid is also the number of its process */
 	bool is_held;    /* stopped by hold_thread() */
+	struct crash_fault caught; /* the last fault for which a handler was called */
 };
 
 struct crash {
@@ -50,22 +57,5 @@ bool crash_status(struct crash *crash, pid_t tid, int status);
 
 /* Frees the memory. */
 void crash_end(struct crash *crash);
-
-/* One frame of a stack. The texts are empty if they are not known. */
-struct crash_frame {
-	unsigned long long address;
-	char function[256]; /* "main+0x1a" */
-	char module[256];   /* the file */
-};
-
-/*
- * Calls put() for each frame of a stopped thread, from the innermost on, at most "limit" times.
- * unwind_begin() and unwind_end() enclose the calls for one process.
- */
-struct unwind;
-struct unwind *unwind_begin(pid_t pid);
-void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
-		   void (*put)(void *arg, const struct crash_frame *frame), void *arg);
-void unwind_end(struct unwind *unwind);
 
 #endif

@@ -3,11 +3,13 @@
  * crash_unwind.c - finds the stack of a stopped thread by the unwind tables of its modules (libdw).
  * Without libdw there are no frames, but the registers are recorded nevertheless.
  */
-#include "live/crash.h"
+#include "live/crash_unwind.h"
 
 #ifdef HAVE_LIBDW
+# include <dwarf.h>
 # include <elf.h>
 # include <elfutils/libdwfl.h>
+# include <elfutils/version.h>
 # include <stdio.h>
 # include <stdlib.h>
 # include <string.h>
@@ -45,10 +47,8 @@ struct unwind {
 
 /* The state of a walk through one stack. */
 struct walk {
-	Dwfl *session;
-	void (*put)(void *arg, const struct crash_frame *frame);
+	bool (*visit)(void *arg, const struct unwind_step *step);
 	void *arg;
-	unsigned left;
 	unsigned short_by; /* the next frame's address is greater than its pc by this number */
 };
 
@@ -95,29 +95,104 @@ void unwind_end(struct unwind *unwind)
 }
 
 /*
- * Fills in function and module of the code at pc. In a frame with a return address, pc must be one
- * byte less than this address, because the call may be the last instruction of its function. The
- * return address then belongs to the next function.
+ * A return address may be the first address of the next function, because the call may be the last
+ * instruction of its function. Therefore step->pc is one byte less than such an address.
  */
-static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
+void unwind_name(const struct unwind *unwind, const struct unwind_step *step,
+		 struct crash_frame *frame)
 {
-	Dwfl_Module *module = dwfl_addrmodule(session, pc);
+	Dwfl_Module *module = unwind ? dwfl_addrmodule(unwind->session, step->pc) : NULL;
 	GElf_Off offset = 0;
 	GElf_Sym symbol;
 	const char *name;
 	char *plain;
 
+	*frame = (struct crash_frame){ .address = step->address, .is_exact = step->is_exact };
 	if (!module)
 		return;
 	name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	snprintf(frame->module, sizeof(frame->module), "%.255s", name ? name : "");
-	name = dwfl_module_addrinfo(module, pc, &offset, &symbol, NULL, NULL, NULL);
+	name = dwfl_module_addrinfo(module, step->pc, &offset, &symbol, NULL, NULL, NULL);
 	if (!name)
 		return;
 	plain = demangle(name);
 	snprintf(frame->function, sizeof(frame->function), "%.230s+0x%llx", plain ? plain : name,
-		 (unsigned long long)(offset + (frame->address - pc)));
+		 (unsigned long long)(offset + (step->address - step->pc)));
 	free(plain);
+}
+
+uint64_t unwind_function(const struct unwind *unwind, uint64_t pc)
+{
+	Dwfl_Module *module = unwind ? dwfl_addrmodule(unwind->session, pc) : NULL;
+	Dwarf_Addr bias = 0, begin = 0, end;
+	Dwarf_Frame *frame = NULL;
+	Dwarf_CFI *table;
+	bool is_signal;
+
+	table = module ? dwfl_module_eh_cfi(module, &bias) : NULL;
+	if (!table || dwarf_cfi_addrframe(table, pc - bias, &frame))
+		return 0;
+	if (dwarf_frame_info(frame, &begin, &end, &is_signal) < 0)
+		begin = 0;
+	free(frame);
+	return begin ? begin + bias : 0;
+}
+
+/* Returns the address of a symbol of one module, or 0. Local symbols are before the others. */
+static uint64_t find_symbol(Dwfl_Module *module, const char *name)
+{
+	const int count = dwfl_module_getsymtab(module);
+	GElf_Addr address;
+	GElf_Sym symbol;
+
+	for (int i = 1; i < count; i++) {
+		const char *found = dwfl_module_getsym_info(module, i, &symbol, &address, NULL,
+							    NULL, NULL);
+
+		if (found && symbol.st_shndx != SHN_UNDEF && !strcmp(found, name))
+			return address;
+	}
+	return 0;
+}
+
+/* A search for a symbol in all modules; 'address' is the result. */
+struct symbol_search {
+	const char *name;
+	uint64_t address;
+};
+
+static int visit_module(Dwfl_Module *module, void **user, const char *path, Dwarf_Addr base,
+			void *arg)
+{
+	struct symbol_search *search = arg;
+
+	(void)user, (void)path, (void)base;
+	search->address = find_symbol(module, search->name);
+	return search->address ? DWARF_CB_ABORT : DWARF_CB_OK;
+}
+
+uint64_t unwind_symbol(const struct unwind *unwind, const char *name)
+{
+	struct symbol_search search = { .name = name };
+
+	if (unwind)
+		dwfl_getmodules(unwind->session, visit_module, &search, 0);
+	return search.address;
+}
+
+bool unwind_register(const struct unwind_step *step, unsigned number, uint64_t *value)
+{
+# if _ELFUTILS_PREREQ(0, 188)
+	Dwarf_Word word;
+
+	if (!step->state || dwfl_frame_reg(step->state, number, &word))
+		return false;
+	*value = word;
+	return true;
+# else
+	(void)step, (void)number, (void)value;
+	return false;
+# endif
 }
 
 /*
@@ -127,17 +202,15 @@ static void find_names(Dwfl *session, struct crash_frame *frame, Dwarf_Addr pc)
 static int visit_frame(Dwfl_Frame *state, void *arg)
 {
 	struct walk *walk = arg;
-	struct crash_frame frame = { .address = 0 };
-	bool is_exact;
+	struct unwind_step step = { .state = state };
 	Dwarf_Addr pc;
 
-	if (!walk->left-- || !dwfl_frame_pc(state, &pc, &is_exact))
+	if (!dwfl_frame_pc(state, &pc, &step.is_exact))
 		return DWARF_CB_ABORT;
-	frame.address = pc + walk->short_by;
+	step.address = pc + walk->short_by;
 	walk->short_by = 0;
-	find_names(walk->session, &frame, is_exact ? pc : pc - 1);
-	walk->put(walk->arg, &frame);
-	return DWARF_CB_OK;
+	step.pc = step.is_exact ? pc : pc - 1;
+	return walk->visit(walk->arg, &step) ? DWARF_CB_OK : DWARF_CB_ABORT;
 }
 
 /* ------------------------------------------------------------------ calls of a wild pointer */
@@ -248,7 +321,6 @@ static const Dwfl_Thread_Callbacks caller_thread = {
 static bool walk_wild_call(const struct unwind *unwind, pid_t tid, struct walk *walk)
 {
 	struct wild_call call = { .tid = tid, .memory = memory_open(unwind->pid, tid) };
-	struct crash_frame frame = { .address = 0 };
 	Dwfl *session = NULL;
 	bool is_wild;
 
@@ -258,13 +330,13 @@ static bool walk_wild_call(const struct unwind *unwind, pid_t tid, struct walk *
 	is_wild = session &&
 		  dwfl_attach_state(session, NULL, unwind->pid, &caller_thread, &call);
 	if (is_wild) {
-		walk->session = session;
+		const struct unwind_step target = {
+			.address = call.target, .pc = call.target, .is_exact = true,
+		};
+
 		walk->short_by = 1;
-		walk->left--;
-		frame.address = call.target;
-		find_names(session, &frame, call.target);
-		walk->put(walk->arg, &frame);
-		dwfl_getthread_frames(session, tid, visit_frame, walk);
+		if (walk->visit(walk->arg, &target))
+			dwfl_getthread_frames(session, tid, visit_frame, walk);
 	}
 	if (session)
 		dwfl_end(session);
@@ -283,15 +355,14 @@ static bool walk_wild_call(const struct unwind *unwind, pid_t tid, struct walk *
 
 # endif
 
-void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
-		   void (*put)(void *arg, const struct crash_frame *frame), void *arg)
+void unwind_walk(const struct unwind *unwind, pid_t tid,
+		 bool (*visit)(void *arg, const struct unwind_step *step), void *arg)
 {
-	struct walk walk = { .put = put, .arg = arg, .left = limit };
+	struct walk walk = { .visit = visit, .arg = arg };
 
 	if (!unwind || walk_wild_call(unwind, tid, &walk))
 		return;
-	walk.session = unwind->session;
-	dwfl_getthread_frames(walk.session, tid, visit_frame, &walk);
+	dwfl_getthread_frames(unwind->session, tid, visit_frame, &walk);
 }
 
 #else /* !HAVE_LIBDW */
@@ -307,10 +378,35 @@ void unwind_end(struct unwind *unwind)
 	(void)unwind;
 }
 
-void unwind_thread(struct unwind *unwind, pid_t tid, unsigned limit,
-		   void (*put)(void *arg, const struct crash_frame *frame), void *arg)
+void unwind_walk(const struct unwind *unwind, pid_t tid,
+		 bool (*visit)(void *arg, const struct unwind_step *step), void *arg)
 {
-	(void)unwind, (void)tid, (void)limit, (void)put, (void)arg;
+	(void)unwind, (void)tid, (void)visit, (void)arg;
+}
+
+void unwind_name(const struct unwind *unwind, const struct unwind_step *step,
+		 struct crash_frame *frame)
+{
+	(void)unwind;
+	*frame = (struct crash_frame){ .address = step->address, .is_exact = step->is_exact };
+}
+
+uint64_t unwind_function(const struct unwind *unwind, uint64_t pc)
+{
+	(void)unwind, (void)pc;
+	return 0;
+}
+
+uint64_t unwind_symbol(const struct unwind *unwind, const char *name)
+{
+	(void)unwind, (void)name;
+	return 0;
+}
+
+bool unwind_register(const struct unwind_step *step, unsigned number, uint64_t *value)
+{
+	(void)step, (void)number, (void)value;
+	return false;
 }
 
 #endif

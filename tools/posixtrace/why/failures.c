@@ -283,6 +283,23 @@ static void take_end(struct failures *failures, struct history *history,
 		process->ended_ns = event->time_ns;
 }
 
+/* Keeps the sender of a signal that ends a process and is no crash. */
+static void take_sender(struct failures *failures, struct history *history,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	const pid_t pid = (pid_t)field_integer(type->schema, "pid", event, 0);
+	struct failures_process *process = pid > 0 ? process_of(failures, history, pid) : NULL;
+
+	if (!process || process->is_over)
+		return;
+	process->has_sender = true;
+	process->sender_code = (int32_t)field_integer(type->schema, "code", event, 0);
+	process->sender = (pid_t)field_integer(type->schema, "sender", event, 0);
+	process->sent = history_text(history, type, event, field_index(type->schema, "signal"));
+	process->sender_name = history_text(history, type, event,
+					    field_index(type->schema, "name"));
+}
+
 /* Keeps the signal of a crash, as the recorder saw it in the stopped process. */
 static void take_crash(struct failures *failures, struct history *history,
 		       const struct log_type *type, const struct posix_trace_event_np *event)
@@ -302,25 +319,57 @@ static void take_crash(struct failures *failures, struct history *history,
 		.fault = (uint64_t)field_integer(type->schema, "fault", event, 0),
 		.signal = history_text(history, type, event, field_index(type->schema, "signal")),
 		.reason = history_text(history, type, event, field_index(type->schema, "reason")),
+		.message = history_text(history, type, event,
+					field_index(type->schema, "message")),
+		.handler = history_text(history, type, event,
+					field_index(type->schema, "handler")),
+		.first = field_integer(type->schema, "first", event, 0),
 		.time_ns = event->time_ns,
 	};
 	crash->life = lives_life(history, crash->pid);
+}
+
+/* Returns the last crash if an event is about the thread that crashed, or NULL. */
+static struct failures_crash *crash_of(struct failures *failures, const struct log_type *type,
+				       const struct posix_trace_event_np *event)
+{
+	struct failures_crash *crash = failures->crashes ?
+				       &failures->crash[failures->crashes - 1] : NULL;
+
+	return crash && field_integer(type->schema, "pid", event, 0) == crash->pid &&
+	       field_integer(type->schema, "tid", event, 0) == crash->tid ? crash : NULL;
 }
 
 /* Keeps a frame of the thread that crashed. The log has the frames in their order, from 0. */
 static void take_frame(struct failures *failures, struct history *history,
 		       const struct log_type *type, const struct posix_trace_event_np *event)
 {
-	struct failures_crash *crash = failures->crashes ?
-				       &failures->crash[failures->crashes - 1] : NULL;
+	struct failures_crash *crash = crash_of(failures, type, event);
+	const int64_t number = field_integer(type->schema, "frame", event, -1);
 
-	if (!crash || crash->frames == FAILURES_FRAMES ||
-	    field_integer(type->schema, "pid", event, 0) != crash->pid ||
-	    field_integer(type->schema, "tid", event, 0) != crash->tid ||
-	    field_integer(type->schema, "frame", event, -1) != crash->frames)
+	if (!crash || crash->frames == FAILURES_FRAMES || number < 0 ||
+	    (crash->frames ? number <= crash->frame[crash->frames - 1].number : number))
 		return;
 	crash->frame[crash->frames++] = (struct failures_frame){
+		.pc = (uint64_t)field_integer(type->schema, "pc", event, 0), .number = number,
+		.function = history_text(history, type, event,
+					 field_index(type->schema, "function")),
+		.module = history_text(history, type, event, field_index(type->schema, "module")),
+	};
+}
+
+/* Keeps a function that has several frames in the stack of the thread that crashed. */
+static void take_repeat(struct failures *failures, struct history *history,
+			const struct log_type *type, const struct posix_trace_event_np *event)
+{
+	struct failures_crash *crash = crash_of(failures, type, event);
+
+	if (!crash || crash->repeats == FAILURES_REPEATS)
+		return;
+	crash->is_cut |= !field_integer(type->schema, "complete", event, 1);
+	crash->repeat[crash->repeats++] = (struct failures_repeat){
 		.pc = (uint64_t)field_integer(type->schema, "pc", event, 0),
+		.times = (uint64_t)field_integer(type->schema, "times", event, 0),
 		.function = history_text(history, type, event,
 					 field_index(type->schema, "function")),
 		.module = history_text(history, type, event, field_index(type->schema, "module")),
@@ -363,6 +412,10 @@ void failures_take(struct failures *failures, struct history *history,
 		take_crash(failures, history, type, event);
 	} else if (plan->name == NAME_FRAME) {
 		take_frame(failures, history, type, event);
+	} else if (!strcmp(type->name, "posixtrace_killed")) {
+		take_sender(failures, history, type, event);
+	} else if (!strcmp(type->name, "crash.repeat")) {
+		take_repeat(failures, history, type, event);
 	}
 }
 

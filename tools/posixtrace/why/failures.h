@@ -11,7 +11,8 @@
 
 #define FAILURES_CALLS  4 /* the last failed calls of a process that are kept */
 #define FAILURES_CONNECTS 8 /* the last connections of a process that are kept */
-#define FAILURES_FRAMES 32 /* the innermost frames of a crashed thread that are kept */
+#define FAILURES_FRAMES 80 /* the frames of a crashed thread that are kept */
+#define FAILURES_REPEATS 8 /* the functions with several frames that are kept */
 
 struct failures {
 	struct failures_process {
@@ -36,6 +37,14 @@ struct failures {
 		} connect[FAILURES_CONNECTS];
 		unsigned connects; /* number of all that were kept; 'connect' has the last
 				    * FAILURES_CONNECTS */
+		/*
+		 * of the signal that the recorder saw last: its name, its code, the process that
+		 * sent it (0: none), and the name of this process
+		 */
+		bool has_sender;
+		int32_t sender_code;
+		pid_t sender;
+		uint32_t sent, sender_name; /* texts */
 		uint32_t executes; /* index of the path of its last exec in history.text + 1; 0:
 				    * none */
 		unsigned calls;    /* number of all that were kept; 'call' has the last
@@ -50,17 +59,29 @@ struct failures {
 	} *process;
 	size_t processes;
 	struct table of_process;
-	struct failures_crash {    /* of the events crash.signal and crash.frame */
+	struct failures_crash {    /* of crash.signal, crash.frame and crash.repeat */
 		pid_t pid, tid;
 		uint32_t life;
 		int64_t time_ns;
 		uint64_t fault;    /* the address of a memory access; 0: none */
-		uint32_t signal, reason; /* texts */
+		uint32_t signal, reason, message; /* texts */
+		/* the signal whose handler sent this one, and the frame that it interrupted */
+		uint32_t handler;
+		int64_t first;
+		/* the innermost frames, and behind them the outermost ones: numbers may lack */
 		unsigned frames;
 		struct failures_frame {
 			uint64_t pc;
+			int64_t number;
 			uint32_t function, module; /* texts */
 		} frame[FAILURES_FRAMES];
+		/* functions with several frames, the one with the most first */
+		unsigned repeats;
+		bool is_cut;       /* there are more frames than the counted ones */
+		struct failures_repeat {
+			uint64_t pc, times;
+			uint32_t function, module;
+		} repeat[FAILURES_REPEATS];
 	} *crash;
 	size_t crashes;
 };

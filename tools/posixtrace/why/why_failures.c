@@ -77,15 +77,17 @@ static bool is_module(const char *module, const char *name)
 /*
  * Returns whether a frame is hidden. Frames of the preload library are hidden, because it only
  * wraps functions of the C library. After SIGABRT, frames of the libraries of C and C++ are hidden,
- * too, because abort() and std::terminate() are in these libraries.
+ * too, because abort() and std::terminate() are in these libraries. Frames of the handler of a
+ * fault are hidden.
  */
 static bool is_hidden(const struct why *why, const struct failures_crash *crash, unsigned index)
 {
 	const char *module = text_at(why, crash->frame[index].module);
 
 	return is_module(module, "libposixtrace-preload") ||
+	       crash->frame[index].number < crash->first ||
 	       ((is_module(module, "libc.so") || is_module(module, "libc-2") ||
-		 is_module(module, "libstdc++")) &&
+		 is_module(module, "libgcc_s") || is_module(module, "libstdc++")) &&
 		!strcmp(text_at(why, crash->signal), "SIGABRT"));
 }
 
@@ -147,24 +149,77 @@ static bool is_main(const char *name, size_t len)
 	return len == 4 && !memcmp(name, "main", len);
 }
 
+/* Writes the function of several frames, without its line. */
+static void repeat_text(const struct why *why, const struct failures_crash *crash,
+			const struct failures_repeat *repeat, char *text, size_t size)
+{
+	const char *function = text_at(why, repeat->function);
+
+	if (*function)
+		snprintf(text, size, "%s", function);
+	else
+		symbols_place(why->log.trid, crash->pid, repeat->pc, crash->time_ns, false, text,
+			      size);
+	if (!*text)
+		snprintf(text, size, "0x%llx of %.200s", (unsigned long long)repeat->pc,
+			 path_last(text_at(why, repeat->module)));
+}
+
 /*
- * Writes the functions of a crash, the innermost first. The callers of main() are not printed. If a
- * function was inlined, the function of the symbol table follows. Names of C++ are not compared,
- * because the symbol table has them in another form.
+ * Returns the index of the function of a frame among those with several frames, or -1. 'text' is
+ * the text of the frame. A function without a name is compared by the text.
+ */
+static int repeat_of(const struct why *why, const struct failures_crash *crash, unsigned index,
+		     const char *text)
+{
+	const char *function = text_at(why, crash->frame[index].function);
+	const size_t len = (size_t)function_len(function);
+
+	for (unsigned i = 0; i < crash->repeats; i++) {
+		const char *other = text_at(why, crash->repeat[i].function);
+		char place[PLACE];
+
+		if (*other || len) {
+			if (strlen(other) == len && !memcmp(function, other, len))
+				return (int)i;
+			continue;
+		}
+		repeat_text(why, crash, &crash->repeat[i], place, sizeof(place));
+		if (!strcmp(place, text))
+			return (int)i;
+	}
+	return -1;
+}
+
+static bool is_overflow(const struct why *why, const struct failures_crash *crash)
+{
+	return !strcmp(text_at(why, crash->reason), "stack overflow");
+}
+
+/*
+ * Writes the functions of a crash, the innermost first. A function with several frames is printed
+ * once. The callers of main() are not printed. If a function was inlined, the function of the
+ * symbol table follows. Names of C++ are not compared, because the symbol table has them in another
+ * form.
  */
 static void put_frames(struct out *out, const struct why *why, const struct failures_crash *crash)
 {
 	const bool shows_all = hides_all(why, crash);
+	bool is_printed[FAILURES_REPEATS] = { false };
 	const char *before = " in ";
 
 	for (unsigned i = 0, printed = 0; i < crash->frames && printed < FUNCTIONS; i++) {
 		const char *function = text_at(why, crash->frame[i].function);
 		const int len = function_len(function);
 		char text[PLACE];
+		int repeat;
 
 		if (!shows_all && is_hidden(why, crash, i))
 			continue;
 		frame_text(why, crash, i, text, sizeof(text));
+		repeat = repeat_of(why, crash, i, text);
+		if (repeat >= 0 && is_printed[repeat])
+			continue;
 		out_str(out, before);
 		before = " < ";
 		printed++;
@@ -173,29 +228,99 @@ static void put_frames(struct out *out, const struct why *why, const struct fail
 			out_str(out, " < ");
 			text_safe(out, function, (size_t)len);
 		}
+		if (repeat >= 0) {
+			is_printed[repeat] = true;
+			if (!is_overflow(why, crash))
+				out_printf(out, " (%llu times)",
+					   (unsigned long long)crash->repeat[repeat].times);
+		}
 		if (is_main(text, strcspn(text, " ")) || is_main(function, (size_t)len))
 			break;
 	}
 }
 
+/*
+ * Writes which functions filled the stack. Functions that are on the stack seldom, compared to the
+ * first one, are not part of the recursion.
+ */
+static void put_recursion(struct out *out, const struct why *why,
+			  const struct failures_crash *crash)
+{
+	const char *at_least = crash->is_cut ? "more than " : "";
+	unsigned count = 0;
+	char text[PLACE];
+
+	while (count < crash->repeats &&
+	       crash->repeat[count].times >= crash->repeat[0].times / 2)
+		count++;
+	for (unsigned i = 0; i < count; i++) {
+		const unsigned long long times = crash->repeat[i].times;
+
+		repeat_text(why, crash, &crash->repeat[i], text, sizeof(text));
+		out_str(out, !i ? ": " : i + 1 < count ? ", " : " and ");
+		put_safe(out, text);
+		if (count == 1)
+			out_printf(out, " called itself %s%llu time%s", at_least,
+				   times ? times - 1 : 0, text_plural(times ? times - 1 : 0));
+		else
+			out_printf(out, " (%s%llu times)", at_least, times);
+	}
+	if (count > 1)
+		out_str(out, " called each other");
+}
+
+/* Returns the signal that has the cause. */
+static const char *signal_of(const struct why *why, const struct failures_crash *crash)
+{
+	const char *handled = text_at(why, crash->handler);
+
+	return *handled ? handled : text_at(why, crash->signal);
+}
+
+/* Writes the message of a crash: a text of the program, or a detail that the recorder found. */
+static void put_message(struct out *out, const struct why *why,
+			const struct failures_crash *crash)
+{
+	const char *message = text_at(why, crash->message);
+
+	if (!*message)
+		return;
+	if (!strcmp(signal_of(why, crash), "SIGABRT") &&
+	    strncmp(text_at(why, crash->reason), "sent by", 7) != 0 && !is_overflow(why, crash)) {
+		out_str(out, ", ");
+		text_quoted(out, message, strlen(message));
+		return;
+	}
+	out_str(out, " (");
+	put_safe(out, message);
+	out_char(out, ')');
+}
+
 /* Writes which access to memory failed, or another reason of the signal. */
 static void put_reason(struct out *out, const struct why *why, const struct failures_crash *crash)
 {
-	const char *reason = text_at(why, crash->reason), *signal = text_at(why, crash->signal);
+	const char *reason = text_at(why, crash->reason), *signal = signal_of(why, crash);
 	const bool is_memory = !strcmp(signal, "SIGSEGV") || !strcmp(signal, "SIGBUS");
 	char own[32];
 
-	/* A process that calls abort() sends the signal to itself. */
 	snprintf(own, sizeof(own), "sent by process %d", (int)crash->pid);
+	/* Older logs have this reason for a process that called abort(). */
 	if (!*reason || (!strcmp(reason, own) && !strcmp(signal, "SIGABRT")))
 		return;
 	out_str(out, ": ");
-	put_safe(out, reason);
-	if (!is_memory || !strncmp(reason, "sent by", 7))
+	put_safe(out, strcmp(reason, own) ? reason : "the process sent it to itself");
+	if (is_overflow(why, crash)) {
+		put_message(out, why, crash);
+		put_recursion(out, why, crash);
 		return;
-	out_printf(out, ", 0x%llx", (unsigned long long)crash->fault);
-	if (crash->fault < NULL_POINTER && !strcmp(reason, "address not mapped"))
-		out_str(out, " (a null pointer)");
+	}
+	if (is_memory && strncmp(reason, "sent by", 7) != 0 && !strstr(reason, "null pointer") &&
+	    !strstr(reason, "not an address")) {
+		out_printf(out, ", 0x%llx", (unsigned long long)crash->fault);
+		if (crash->fault < NULL_POINTER && !strcmp(reason, "address not mapped"))
+			out_str(out, " (a null pointer)");
+	}
+	put_message(out, why, crash);
 }
 
 static void put_crash(struct out *out, const struct why *why, const struct failures_crash *crash)
@@ -204,6 +329,10 @@ static void put_crash(struct out *out, const struct why *why, const struct failu
 	put_process(out, why, crash->pid, crash->time_ns);
 	out_str(out, " got ");
 	put_safe(out, crash->signal ? text_at(why, crash->signal) : "a signal");
+	if (*text_at(why, crash->handler)) {
+		out_str(out, " from its handler of ");
+		put_safe(out, text_at(why, crash->handler));
+	}
 	put_reason(out, why, crash);
 	out_str(out, ",");
 	put_frames(out, why, crash);
@@ -283,9 +412,39 @@ static const struct call *killer_of(const struct history *history,
 	return NULL;
 }
 
+/* Returns whether the recorder saw the sender of the signal that ended a process. */
+static bool knows_sender(const struct why *why, const struct failures_process *process)
+{
+	char text[ENDED_TEXT];
+
+	ended_signal(text, process->signal);
+	return process->has_sender && !strcmp(text, text_at(why, process->sent));
+}
+
+/* Writes why a process got a signal that no process sent, or whose sender is not known. */
+static void put_unsent(struct out *out, const struct why *why,
+		       const struct failures_process *process)
+{
+	const bool is_sure = knows_sender(why, process);
+
+	if (process->signal == SIGPIPE)
+		out_printf(out, ", %sbecause it wrote to a pipe or connection that no process "
+			   "reads", is_sure ? "" : "probably ");
+	else if (process->signal == SIGALRM || process->signal == SIGVTALRM ||
+		 process->signal == SIGPROF)
+		out_printf(out, ", %swhen a timer of its own expired", is_sure ? "" : "probably ");
+	else if (is_sure && (process->signal == SIGINT || process->signal == SIGHUP))
+		out_str(out, ", sent by its terminal");
+	else if (is_sure)
+		out_str(out, ", sent by the kernel");
+	else
+		out_str(out, ", and the log does not say by which process");
+}
+
 /* Writes "exited with 2" or "was killed by SIGKILL, sent by process 12 (sh)". */
 static void put_end(struct out *out, const struct why *why, const struct failures_process *process)
 {
+	const char *name = text_at(why, process->sender_name);
 	const struct call *call;
 
 	if (process->signal <= 0) {
@@ -294,9 +453,22 @@ static void put_end(struct out *out, const struct why *why, const struct failure
 	}
 	out_str(out, " was killed by ");
 	put_signal(out, process->signal);
+	if (knows_sender(why, process) && process->sender > 0) {
+		out_str(out, ", sent by ");
+		if (process->sender == process->pid) {
+			out_str(out, "itself");
+		} else if (*name) {
+			out_printf(out, "process %d (", (int)process->sender);
+			put_safe(out, name);
+			out_char(out, ')');
+		} else {
+			put_process(out, why, process->sender, process->ended_ns);
+		}
+		return;
+	}
 	call = killer_of(&why->history, process);
 	if (!call) {
-		out_str(out, ", and the log does not say by which process");
+		put_unsent(out, why, process);
 		return;
 	}
 	/*
@@ -397,7 +569,8 @@ static bool has_hung(const struct why *why, const struct failures_process *proce
 {
 	const struct history *history = &why->history;
 
-	if (process->signal <= 0 || killer_of(history, process))
+	if (process->signal <= 0 || killer_of(history, process) ||
+	    (knows_sender(why, process) && process->sender > 0))
 		return false;
 	for (uint32_t i = 0; i < history->stucks && i < history->threads; i++)
 		if (history->stuck[i].open && history->thread[i].pid == process->pid &&
@@ -500,6 +673,7 @@ static void json_crash(struct json *json, const struct why *why,
 	json_string_member(json, "name", name_of(why, crash->pid, crash->time_ns));
 	json_string_member(json, "signal", text_at(why, crash->signal));
 	json_string_member(json, "reason", text_at(why, crash->reason));
+	json_string_member(json, "message", text_at(why, crash->message));
 	json_address(json, "fault", crash->fault);
 	why_json_time(json, "at", "at_ns", crash->time_ns);
 	json_array(json, "frames");
@@ -508,6 +682,17 @@ static void json_crash(struct json *json, const struct why *why,
 
 		frame_text(why, crash, i, text, sizeof(text));
 		json_string_member(json, NULL, text);
+	}
+	json_end_array(json);
+	json_array(json, "repeats");
+	for (unsigned i = 0; i < crash->repeats; i++) {
+		char text[PLACE];
+
+		repeat_text(why, crash, &crash->repeat[i], text, sizeof(text));
+		json_object(json, NULL);
+		json_string_member(json, "function", text);
+		json_unsigned(json, "times", crash->repeat[i].times);
+		json_end_object(json);
 	}
 	json_end_array(json);
 	json_end_object(json);
