@@ -91,7 +91,7 @@ check_tree tools/posixtrace
 # The tool and the shim share two lists, the search for a program's dynamic linker, the event of an
 # ended process, the choice of families, the texts of addresses, and the copy of a stack. The tool,
 # the library and the tests share the call of memfd_create().
-preload='preload/(types|choose|address|image|patch_plan|stack_copy|status)'
+preload='preload/(types|choose|address|image|patch_plan|sem_taker|stack_copy|status)'
 shared="\.\./\.\./\.\./lib/($preload|base/memory_file)\.[ch]"
 none "tools/posixtrace includes no file of lib/ but the shared ones" \
 	"$(grep -F ' ../' "$scratch/includes" | grep -vE " $shared\$")"

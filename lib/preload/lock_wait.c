@@ -14,6 +14,7 @@
 
 #include "preload/call.h"
 #include "preload/lock.h"
+#include "preload/sem_taker.h"
 
 /*
  * The numbers of threads of this process that wait for a semaphore or a condition variable in a
@@ -178,7 +179,64 @@ void shim_shares_memory(void)
 		atomic_store_explicit(&has_shared_sem, true, memory_order_relaxed);
 }
 
+/* The recorder reads this variable in the memory of the process. */
+extern SHIM_WRAPPER struct shim_taker posixtrace_shim_takers[SHIM_TAKERS];
+_Alignas(64) struct shim_taker posixtrace_shim_takers[SHIM_TAKERS];
+
+static _Thread_local uint64_t taker_number __attribute__((tls_model("initial-exec")));
+
+/* Stores a member of a note, which other threads may write at the same time. */
+static void note_member(uint64_t *member, uint64_t value)
+{
+	__atomic_store_n(member, value, __ATOMIC_RELAXED);
+}
+
+/* Notes that this thread has taken a semaphore. */
+static void note_taker(const sem_t *semaphore, const void *caller)
+{
+	static _Atomic uint64_t numbers;
+	struct shim_taker *note =
+		&posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+	struct shim_taker taker;
+
+	if (shim_unlikely(!taker_number))
+		taker_number = 1 + atomic_fetch_add_explicit(&numbers, 1, memory_order_relaxed);
+	taker = (struct shim_taker){
+		.semaphore = (uintptr_t)semaphore, .thread = (uintptr_t)pthread_self(),
+		.mark = (uintptr_t)&taker_number, .number = taker_number,
+		.caller = (uintptr_t)caller,
+	};
+	note_member(&note->semaphore, taker.semaphore);
+	note_member(&note->thread, taker.thread);
+	note_member(&note->mark, taker.mark);
+	note_member(&note->number, taker.number);
+	note_member(&note->caller, taker.caller);
+	note_member(&note->sum, shim_taker_sum(&taker));
+}
+
+/* Called before this thread posts a semaphore: if it has taken the semaphore last, frees the note. */
+static void forget_taker(const sem_t *semaphore)
+{
+	struct shim_taker *note =
+		&posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+
+	if (__atomic_load_n(&note->semaphore, __ATOMIC_RELAXED) == (uintptr_t)semaphore &&
+	    __atomic_load_n(&note->mark, __ATOMIC_RELAXED) == (uintptr_t)&taker_number &&
+	    __atomic_load_n(&note->number, __ATOMIC_RELAXED) == taker_number)
+		note_member(&note->semaphore, 0);
+}
+
 SHIM_NEXT(sem_trywait, shim_no_number);
+
+/* sem_trywait(3) has no event. The wrapper notes the taker. */
+SHIM_WRAPPER int sem_trywait(sem_t *semaphore)
+{
+	const int result = next(sem_trywait)(semaphore);
+
+	if (!result && shim_on(LOCK_SEM))
+		note_taker(semaphore, shim_caller());
+	return result;
+}
 
 /*
  * Tries to acquire the semaphore. sem_wait() is a cancellation point even if it need not wait, so
@@ -210,13 +268,19 @@ static bool sem_is_ours(sem_t *semaphore)
 	{ \
 		if (!shim_on(LOCK_SEM)) \
 			return next(name) args; \
-		if ((may_try_) && sem_is_ours(semaphore)) \
+		if ((may_try_) && sem_is_ours(semaphore)) { \
+			note_taker(semaphore, shim_caller()); \
 			return 0; \
+		} \
 		_Atomic int *const waiters __attribute__((cleanup(wait_is_over))) = \
 			waiters_of(semaphore); \
 		atomic_fetch_add_explicit(waiters, 1, memory_order_relaxed); \
-		if (!shim_records(LOCK_SEM)) \
-			return next(name) args; \
+		if (!shim_records(LOCK_SEM)) { \
+			int unrecorded = next(name) args; \
+			if (!unrecorded) \
+				note_taker(semaphore, shim_caller()); \
+			return unrecorded; \
+		} \
 		/* \
 		 * A cancelled call does not return, and the thread records the event with the \
 		 * error that is stored here. \
@@ -228,6 +292,8 @@ static bool sem_is_ours(sem_t *semaphore)
 		call.len = LOCK_DATA_BYTES; \
 		int result = next(name) args; \
 		data.error = result ? errno : 0; \
+		if (!result) \
+			note_taker(semaphore, shim_caller()); \
 		return result; \
 	}
 
@@ -263,6 +329,7 @@ SHIM_WRAPPER int sem_post(sem_t *semaphore)
 	struct lock_data data = { .lock = (uint64_t)(uintptr_t)semaphore };
 	int result;
 
+	forget_taker(semaphore);
 	if (!shim_on(LOCK_SEM_POST) || !sem_may_wake(semaphore) || !shim_records(LOCK_SEM_POST))
 		return next(sem_post)(semaphore);
 	SHIM_CALL(LOCK_SEM_POST, data);
@@ -276,10 +343,15 @@ SHIM_NEXT(sem_init, shim_no_number);
 
 /*
  * sem_init(3) has no event. The wrapper notes whether the semaphore is shared, also before a tracer
- * attaches.
+ * attaches. A semaphore that was at this address before had another taker.
  */
 SHIM_WRAPPER int sem_init(sem_t *semaphore, int is_shared, unsigned value)
 {
+	struct shim_taker *note =
+		&posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+
+	if (__atomic_load_n(&note->semaphore, __ATOMIC_RELAXED) == (uintptr_t)semaphore)
+		note_member(&note->semaphore, 0);
 	if (is_shared)
 		shim_shares_memory();
 	return next(sem_init)(semaphore, is_shared, value);

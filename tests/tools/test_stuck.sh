@@ -104,6 +104,19 @@ check "a peer that sends nothing" has out '^Cause: .*waiting for data in recvfro
 stuck semaphore posixtrace_blocked 1
 run 0 why semaphore.ptl
 check "a semaphore without a post" has out '^Cause: .*waiting for a wake-up of the futex '
+stuck taken posixtrace_blocked 2
+run 0 why --thread waits taken.ptl
+check "the thread that took a semaphore last" has out \
+	'waiting for the semaphore [^ ]*, which thread [0-9]* (maker) took last in take_semaphore[^,]* and has not posted, until'
+check "no deadlock, because the thread may post later" lacks out 'eadlock'
+stuck ended posixtrace_blocked 1
+run 0 why ended.ptl
+check "a thread that took a semaphore and ended" has out \
+	'waiting for the semaphore [^ ]*, which a thread that has ended took last in take_semaphore[^,]* and has not posted, until'
+stuck own posixtrace_blocked 1
+run 0 why own.ptl
+check "a thread that takes a semaphore twice" has out \
+	'waiting for the semaphore [^ ]*, which this thread itself took last in stuck_own[^,]* and has not posted, until'
 stuck stall posixtrace_blocked 2
 run 0 why stall.ptl
 check "all threads of a process wait, and none holds what another one wants" \

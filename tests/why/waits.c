@@ -643,6 +643,41 @@ static void stuck_semaphore(void)
 	sem_wait(&semaphore);
 }
 
+static void *take_semaphore(void *arg)
+{
+	pthread_setname_np(pthread_self(), "maker");
+	sem_wait(&semaphore);
+	pthread_barrier_wait(&barrier);
+	while (arg)
+		pause();
+	return arg;
+}
+
+/* A thread that posts what it takes does not count. 'stays': the other thread does not end. */
+static void wait_after_taker(void *stays)
+{
+	MUST(!sem_init(&semaphore, 0, 1) && !pthread_barrier_init(&barrier, NULL, 2));
+	MUST(!sem_wait(&semaphore) && !sem_post(&semaphore));
+	MUST(!pthread_create(&maker, NULL, take_semaphore, stays));
+	pthread_barrier_wait(&barrier);
+	if (!stays)
+		pthread_join(maker, NULL);
+	sem_wait(&semaphore);
+	/* The wait must not be the last call, which the compiler could make a jump. */
+	pthread_barrier_destroy(&barrier);
+}
+
+static void stuck_taken(void) { wait_after_taker(&semaphore); }
+static void stuck_ended(void) { wait_after_taker(NULL); }
+
+/* The thread itself has taken the semaphore. */
+static void stuck_own(void)
+{
+	MUST(!sem_init(&semaphore, 0, 1) && !sem_trywait(&semaphore));
+	sem_wait(&semaphore);
+	sem_post(&semaphore);
+}
+
 /* Both threads of a process wait for each other, by a semaphore and by a condition variable. */
 static void *wait_for_post(void *arg)
 {
@@ -832,7 +867,8 @@ static const struct {
 	{ "stuck-crosswise", stuck_crosswise }, { "stuck-twice", stuck_twice },
 	{ "stuck-table", stuck_table }, { "stuck-join", stuck_join },
 	{ "stuck-condition", stuck_condition }, { "stuck-semaphore", stuck_semaphore },
-	{ "stuck-stall", stuck_stall },
+	{ "stuck-stall", stuck_stall }, { "stuck-taken", stuck_taken },
+	{ "stuck-ended", stuck_ended }, { "stuck-own", stuck_own },
 	{ "stuck-pipe", stuck_pipe }, { "stuck-pipes", stuck_pipes },
 	{ "stuck-fed", stuck_fed }, { "stuck-likeness", stuck_likeness },
 	{ "stuck-number", stuck_number }, { "stuck-timed", stuck_timed },

@@ -11,6 +11,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/futex.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,6 +28,7 @@
 #include "live/address.h"
 #include "live/futex_lock.h"
 #include "live/pipe_writers.h"
+#include "live/sem_taken.h"
 
 #define THREADS   4096  /* the most threads that are examined in one look */
 #define PROCESSES 256
@@ -146,6 +148,7 @@ struct found {
 	char call[24], object[OBJECT], others[OBJECT], doubt[OBJECT];
 	uint64_t lock;
 	int32_t fd, owner;
+	bool is_private; /* the lock is a futex of unknown kind that belongs to the process */
 };
 
 static bool read_memory(pid_t pid, uint64_t address, void *data, size_t bytes)
@@ -321,6 +324,7 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 		found->owner = lock.owner;
 		snprintf(found->object, sizeof(found->object), "%s", lock.kind);
 		snprintf(found->doubt, sizeof(found->doubt), "%s", lock.doubt ? lock.doubt : "");
+		found->is_private = !lock.owner && call.argument[1] & FUTEX_PRIVATE_FLAG;
 	} else if (has_numbers && (call.number == SYS_wait4 ||
 				   (call.number == SYS_waitid && call.argument[0] == P_PID))) {
 		found->owner = (int32_t)call.argument[call.number == SYS_waitid];
@@ -337,6 +341,26 @@ static bool find_call(struct look *look, const struct blocked_thread *thread,
 }
 
 /* ------------------------------------------------------------------ events */
+
+/* Records which thread took the semaphore for which a thread waits, if this is known. */
+static void note_taken(const struct blocked_thread *thread, const struct found *found,
+		       struct capture *capture)
+{
+	struct sem_taken taken;
+
+	if (!sem_taken_find(thread->pid, found->lock, &taken))
+		return;
+	struct {
+		int32_t pid, tid;
+		uint64_t lock, caller;
+		int32_t taker;
+	} data = { .pid = procfile_inner_id(thread->pid, thread->pid),
+		   .tid = procfile_inner_id(thread->pid, thread->tid), .lock = found->lock,
+		   .caller = taken.caller,
+		   .taker = taken.tid ? procfile_inner_id(thread->pid, taken.tid) : 0 };
+
+	capture_note(capture, TAKEN_EVENT, TAKEN_SCHEMA, &data, offsetof(typeof(data), taker) + 4);
+}
 
 /* Records a thread, if it is blocked in a system call. */
 static void note_thread(struct look *look, struct blocked_thread *thread, int64_t now_ns,
@@ -370,6 +394,8 @@ static void note_thread(struct look *look, struct blocked_thread *thread, int64_
 	}
 	capture_note(capture, BLOCKED_EVENT, BLOCKED_SCHEMA, &data, offsetof(typeof(data), text) +
 		     used);
+	if (found.is_private)
+		note_taken(thread, &found, capture);
 }
 
 /* Examines all threads. If is_last is true, all blocked threads are recorded. */

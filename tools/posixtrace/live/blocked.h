@@ -35,6 +35,13 @@
 	"s32 pid; s32 tid; u64 blocked_ns; ptr lock; s32 fd; s32 owner; str call; str object; " \
 	"str others; str doubt"
 
+/*
+ * A thread that is blocked waits for a semaphore. taker: the thread that took it last and did not
+ * post it; 0: this thread has ended. caller: the return address of its call.
+ */
+#define TAKEN_EVENT  "posixtrace_taken"
+#define TAKEN_SCHEMA "s32 pid; s32 tid; ptr lock; ptr caller; s32 taker"
+
 struct blocked_thread;
 
 struct blocked {

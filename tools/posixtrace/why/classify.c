@@ -94,6 +94,7 @@ static const struct {
 	{ "posixtrace_blocked", PLAN_BLOCKED, NULL }, { "lock.waiting", PLAN_WAITING, NULL },
 	{ PROGRAM_ATTACHED, PLAN_ATTACHED, "pid" }, { OPENED_EVENT, PLAN_OPENED, "fd" },
 	{ THROTTLED_EVENT, PLAN_THROTTLED, "throttled_ns" },
+	{ "posixtrace_taken", PLAN_TAKEN, NULL },
 };
 
 /*

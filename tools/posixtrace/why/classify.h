@@ -54,7 +54,7 @@ struct plan {
 	       PLAN_PARENT, PLAN_NAME,
 	       PLAN_PROGRAM, PLAN_CLOCK, PLAN_SAMPLE, PLAN_FAULT, PLAN_CONNECTING,
 	       PLAN_ENDED, PLAN_OVER, PLAN_ATTACHED, PLAN_THROTTLED, PLAN_BLOCKED,
-	       PLAN_WAITING, PLAN_OPENED } kind;
+	       PLAN_WAITING, PLAN_OPENED, PLAN_TAKEN } kind;
 };
 
 /* Makes the plan of an event type. Every type has one. */

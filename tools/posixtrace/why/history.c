@@ -956,6 +956,9 @@ static void add_event(struct history *history, const struct log_type *type,
 	case PLAN_WAITING:
 		stuck_take(history, plan->kind == PLAN_WAITING, type, event);
 		break;
+	case PLAN_TAKEN:
+		stuck_take_taken(history, type, event);
+		break;
 	case PLAN_ENDED:
 		add_ended(history, (pid_t)classify_number(type, event, plan->key),
 			  (int32_t)classify_number(type, event, plan->more), event->time_ns);

@@ -77,6 +77,21 @@ static void take_blocked(struct history *history, const struct log_type *type,
 	};
 }
 
+void stuck_take_taken(struct history *history, const struct log_type *type,
+		      const struct posix_trace_event_np *event)
+{
+	const struct history_thread *thread =
+		history_thread_at(history, (pid_t)number_of(type, event, "pid"),
+				  (pid_t)number_of(type, event, "tid"), event->time_ns);
+	struct stuck *stuck = thread ? facts_of(history, thread) : NULL;
+
+	if (!stuck)
+		return;
+	stuck->taken_lock = number_of(type, event, "lock");
+	stuck->taken_caller = number_of(type, event, "caller");
+	stuck->taker = (pid_t)number_of(type, event, "taker");
+}
+
 static int by_look(const void *a, const void *b)
 {
 	const struct stuck_look *x = a, *y = b;
@@ -510,15 +525,43 @@ static void descriptor_text(const struct history *history, const struct call *ca
 		 object, call->peer ? ", its peer" : "", *object ? ")" : "");
 }
 
+/* Writes which thread has taken a semaphore. */
+static void taker_text(const struct history *history, const struct call *call, const char *name,
+		       char *text, size_t size)
+{
+	const struct stuck *stuck = &history->stuck[call->thread];
+	const struct history_thread *thread = &history->thread[call->thread];
+	const uint32_t taker = stuck->taker <= 0 ? HISTORY_NONE :
+			       history_find_at(history, thread->pid, stuck->taker,
+					       thread->last_ns);
+	char who[160] = "a thread that has ended", place[160];
+
+	if (taker == call->thread)
+		snprintf(who, sizeof(who), "this thread itself");
+	else if (taker != HISTORY_NONE)
+		division_thread_text(history, taker, thread->pid, who, sizeof(who));
+	else if (stuck->taker > 0)
+		snprintf(who, sizeof(who), "thread %d", (int)stuck->taker);
+	symbols_place(history->log->trid, thread->pid, stuck->taken_caller, thread->last_ns, false,
+		      place, sizeof(place));
+	snprintf(text, size, "the semaphore %.100s, which %s took last%s%s and has not posted",
+		 name, who, *place ? " in " : "", place);
+}
+
 void stuck_wakeup_text(const struct history *history, const struct call *call, char *text,
 		       size_t size)
 {
+	const struct stuck *stuck = &history->stuck[call->thread];
 	char what[200];
 	const char *name;
 
 	stuck_lock_text(history, call->thread, call->key, what, sizeof(what));
 	/* The kind comes from the log, so it may fill 'what' and may have no blank. */
 	name = strchr(what, ' ');
+	if (call->cause == CAUSE_SEM && stuck->taken_lock && stuck->taken_lock == call->key) {
+		taker_text(history, call, name ? name + 1 : what, text, size);
+		return;
+	}
 	snprintf(text, size, "%s %s", call->cause == CAUSE_COND ?
 		 "a signal of the condition variable" : call->cause == CAUSE_BARRIER ?
 		 "other threads at the barrier" : "a wake-up of the futex", name ? name + 1 : what);
@@ -579,7 +622,7 @@ void stuck_label(struct division *division, struct why_node *node, const struct 
 	const struct history *history = division->history;
 	const struct stuck *stuck = &history->stuck[call->thread];
 	const char *name = history_text_at(history, stuck->call);
-	char text[260], until[80 + 160 + 300], who[160] = "", what[260], last[300];
+	char text[260], until[80 + 160 + 300], who[160] = "", what[STUCK_TEXT], last[300];
 	size_t used;
 
 	division_until_text(&history->thread[call->thread], until, sizeof(until));

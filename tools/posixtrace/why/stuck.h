@@ -20,6 +20,7 @@
  * counts as blocked from this event on.
  */
 #define STUCK_LOOK_NS INT64_C(600000000)
+#define STUCK_TEXT 500 /* bytes of a text of stuck_wakeup_text() */
 #define STUCK_HELD 16 /* the most locks that the preload library notes for a thread */
 
 struct stuck {
@@ -37,6 +38,12 @@ struct stuck {
 	pid_t waits_owner;
 	const char *waits_kind;
 	uint32_t stack;       /* number of its call stack + 1; 0: none */
+	/*
+	 * of the last posixtrace_taken: the semaphore (0: none), the thread that took it last (0:
+	 * it has ended), and where this thread took it
+	 */
+	uint64_t taken_lock, taken_caller;
+	pid_t taker;
 	unsigned helds;
 	struct {
 		uint64_t lock, address;
@@ -62,6 +69,10 @@ struct stuck {
 /* Keeps the facts of an event. is_waiting is true for lock.waiting. */
 void stuck_take(struct history *history, bool is_waiting, const struct log_type *type,
 		const struct posix_trace_event_np *event);
+
+/* Keeps which thread took a semaphore, of an event posixtrace_taken. */
+void stuck_take_taken(struct history *history, const struct log_type *type,
+		      const struct posix_trace_event_np *event);
 
 /* Sorts the looks of the recorder. To be called after the last event. */
 void stuck_sort_looks(struct history *history);
