@@ -163,6 +163,9 @@ record 0 sh -c 'sh -c "kill -STOP \$\$; echo went on" & until grep -q "^State:.*
 check "a stopped child goes on when it is continued" test "$(cat "$tmp/printed")" = "went on"
 record 143 sh -c 'kill -TERM $$'
 check "SIGTERM is no crash" test "$("$posixtrace" dump "$log" | grep -c ' crash\.')" -eq 0
+crashes posixtrace_killed signal,code,sender,field.pid
+check "the sender of SIGTERM is recorded" sh -c \
+	"awk '\$1 == \"\\\"SIGTERM\\\"\" && \$2 == 0 && \$3 == \$4 { found = 1 } END { exit !found }' '$tmp/out'"
 run 127 record --crash -o "$tmp/none.ptl" no-such-program
 run 2 record --crash -p $$
 check "a process that runs is refused" has err 'record: --crash needs a program that record itself starts'
