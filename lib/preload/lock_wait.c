@@ -214,7 +214,7 @@ static void note_taker(const sem_t *semaphore, const void *caller)
 	note_member(&note->sum, shim_taker_sum(&taker));
 }
 
-/* Called before this thread posts a semaphore: if it has taken the semaphore last, frees the note. */
+/* Called before this thread posts a semaphore: frees the note if this thread is the last taker. */
 static void forget_taker(const sem_t *semaphore)
 {
 	struct shim_taker *note =
