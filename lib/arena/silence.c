@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/silence.c - the bytes that show a wrapper of a C library function which event types are
- * silent. The only stream of the process does not record silent types.
+ * arena/silence.c - a byte for each event type: whether the type is silent. The only stream of the
+ * process does not record silent types. The wrappers of C library functions read these bytes.
  *
  * posix_trace_event() obeys the filter of each stream. But before a wrapper calls
  * posix_trace_event(), it reads the clock twice and packs its arguments. If the byte of its event

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/silence.h - a byte for each event type. The byte shows a wrapper of a C library function
- * that the only stream of the process would not record its event.
+ * arena/silence.h - a byte for each event type. If the byte is not 0, the only stream of the
+ * process does not record events of this type. The wrappers of C library functions read these
+ * bytes.
  *
  * Threads   all functions may run concurrently.
  * Signals   all functions are async-signal-safe. errno is preserved.

@@ -20,8 +20,8 @@ void ptx_shield_raise(struct ptx_shield *shield)
 	sigaddset(&raised, SIGXFSZ);
 	sigaddset(&raised, SIGPIPE);
 	/*
-	 * A signal that is pending already was raised by the program's own actions, or sent by
-	 * another process. It must reach the program after ptx_shield_lower().
+	 * One of these signals may be pending now, because the program raised it or another process
+	 * sent it. The program must get this signal after ptx_shield_lower().
 	 */
 	sigpending(&shield->pending);
 	pthread_sigmask(SIG_BLOCK, &raised, &shield->before);
@@ -37,8 +37,8 @@ void ptx_shield_lower(struct ptx_shield *shield)
 		sigset_t one;
 
 		/*
-		 * The write may have raised the signal again, but a standard signal is pending
-		 * only once, so the program's own signal remains pending.
+		 * If this signal was pending before the write, the program must get it. The write
+		 * may have raised it again, but a standard signal is pending only once.
 		 */
 		if (sigismember(&shield->pending, signals[i]))
 			continue;

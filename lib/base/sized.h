@@ -4,8 +4,9 @@
  * another version of its headers. trace_sized_np(3) has the rules.
  *
  * A structure only grows at its end. The program passes the size that it was compiled with. If the
- * size is less than the size of the first version, the library returns EINVAL. The size of the
- * first version is PTX_THROUGH() of the last member that it had.
+ * program passes a smaller size than the structure had in the first version of the library, the
+ * library returns EINVAL. PTX_THROUGH() computes this limit from the last member of the first
+ * version.
  *
  * Threads  no state. Async-signal-safe.
  */

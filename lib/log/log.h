@@ -111,8 +111,8 @@ int ptx_log_mapping(struct ptx_log *log, const struct ptx_mapping *mapping);
 /*
  * Adds the mappings of the log `from` to a log that has none yet. Omits mappings that were replaced
  * before the time recent_ns, and all mappings of a process that has ended (has_ended()) and has no
- * entry since recent_ns. Keeps all mappings of a process if those of one of its children are kept.
- * Returns 0 or ENOMEM.
+ * entry since recent_ns. If the mappings of a child are kept, all mappings of its parent are kept,
+ * too. Returns 0 or ENOMEM.
  */
 int ptx_log_mappings_copy(struct ptx_log *log, const struct ptx_log *from, int64_t recent_ns,
 			  bool (*has_ended)(const void *arg, uint32_t pid), const void *arg);

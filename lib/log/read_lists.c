@@ -123,7 +123,10 @@ int ptx_log_decode_objects(const struct ptx_log_block *block, const void *payloa
 	size_t count = block->records;
 	struct ptx_object *more;
 
-	/* A block with all entries repeats those of earlier blocks, so the list begins again. */
+	/*
+	 * A block with this flag has all entries, also those of earlier blocks. So the list begins
+	 * again.
+	 */
 	if (block->flags & PTX_LOG_ALL_NAMES)
 		lists->objects = 0;
 	/* lists->objects is never above the maximum, so the difference is not below 0. */

@@ -120,7 +120,10 @@ int ptx_log_decode_mappings(const struct ptx_log_block *block, const void *paylo
 	struct ptx_mapping mapping;
 	int err = 0;
 
-	/* A block with all entries repeats those of earlier blocks, so the list begins again. */
+	/*
+	 * A block with this flag has all entries, also those of earlier blocks. So the list begins
+	 * again.
+	 */
 	if (block->flags & PTX_LOG_ALL_NAMES)
 		ptx_mappings_fini(&lists->mappings);
 	for (uint32_t i = 0; i < block->records && !err; i++, entry = ptx_log_mapping_next(entry))

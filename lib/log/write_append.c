@@ -66,7 +66,7 @@ void ptx_log_block_make_room(struct ptx_log *log)
 		log->appender.room = 0;
 	else
 		log->appender.room = log->block.records_max - used;
-	/* Because of log_size there may be less room than the block has. */
+	/* The limit of the log's size may leave less room than the block has. */
 	if (log->appender.room > more)
 		log->appender.room = (size_t)more;
 }
@@ -110,9 +110,9 @@ found:
 }
 
 /*
- * Ends the block, because an event has found no room. From now on no event is added to the block,
- * not even a shorter event: the events of a log have a final order, and the event without room must
- * be next.
+ * Ends the block, because an event has found no room. This event must be the next event of the log,
+ * since the log keeps the order of the events. So no other event is added to the block, not even a
+ * shorter one.
  */
 static enum ptx_log_append write_first(struct ptx_log *log)
 {
@@ -236,8 +236,8 @@ void ptx_log_block_unseal(struct ptx_log *log)
 	log->block.sealed = false;
 	log->sent = 0;
 	/*
-	 * If an event has found no room, no other event may be added before this event, not even a
-	 * shorter event.
+	 * An event that has found no room must be the next event of the log. So the block gets no
+	 * room for other events.
 	 */
 	if (!log->block.is_out_of_room)
 		ptx_log_block_make_room(log);

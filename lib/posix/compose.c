@@ -288,7 +288,10 @@ PTX_EXPORT int posix_trace_compose_schema_np(struct posix_trace_composer_np *com
 	return ptx_call_end(call, describe_type(composer, event_id, schema));
 }
 
-/* Names an object of a process from a time on. ENOTSUP: as for posix_trace_compose_sized_np(). */
+/*
+ * Names an object of a process. The name is valid from the time in *from. ENOTSUP: as for
+ * posix_trace_compose_sized_np().
+ */
 PTX_EXPORT int posix_trace_compose_object_sized_np(struct posix_trace_composer_np *composer,
 						   const struct posix_trace_object_np *from,
 						   size_t size)

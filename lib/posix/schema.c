@@ -37,9 +37,9 @@ static int describe_type(struct ptx_arena *arena, trace_event_id_t type, const c
 	if (ptx_process_is_child())
 		ptx_process_child();
 	/*
-	 * The process that published a text has parsed it. So a text that is there already is not
-	 * parsed again. This shortens the start of programs that describe many types, as the shim
-	 * does.
+	 * The process that published a text has parsed it. So the function does not parse a
+	 * published text again. This shortens the start of programs that describe many types, as
+	 * the shim does.
 	 */
 	if (arena->lists && ptx_schemas_has(&arena->lists->schemas, type, text)) {
 		if (arena == &ptx_arena_self)

@@ -64,8 +64,8 @@ static void lose_unread(struct ptx_ledger_line *line)
 }
 
 /*
- * Returns the first error among those of the last flush, of the file and of the ledger. The log is
- * closed in any case (SHUT-06).
+ * The last flush, the file and the ledger can fail. The function returns the first of their errors.
+ * It closes the log in any case (SHUT-06).
  */
 int ptx_posix_complete_log(struct ptx_stream *stream, const struct ptx_flush_caller *who)
 {

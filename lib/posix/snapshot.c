@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * posix/snapshot.c - posix_trace_snapshot_np() and posix_trace_snapshot_since_np(): an observer
- * writes the events that a stream has at one moment to a log.
+ * makes a log of the events that are in a stream at one moment.
  *
  * The stream is one that posix_trace_observe_np() or posix_trace_observe_file_np() has passed to
  * `visit`, and `visit` has not returned yet. The library copies the region of the stream and then
@@ -26,7 +26,10 @@ struct taking {
 	int err;
 };
 
-/* Copies the stream from an image, if it still has the generation that the caller saw. */
+/*
+ * Copies the stream from an image, if the stream's attachment still has the generation that the
+ * caller saw.
+ */
 static int copy_stream(const struct ptx_image *image, const struct ptx_look_stream *stream,
 		       struct ptx_snapshot **snapshot)
 {
@@ -51,9 +54,10 @@ static void copy_from(void *arg, const struct ptx_arena *arena)
 }
 
 /*
- * Copies the stream through any of the processes that hold its arena, because some of them may have
- * ended. ESRCH: all of them have ended, or have closed the arena. If one of them could not be
- * examined, the stream may still be there, and the reason is returned.
+ * Copies the stream. Some of the processes that had the stream's arena open may have ended, so the
+ * function tries one process after the other. ESRCH: all of them have ended, or have closed the
+ * arena. If this process lacks descriptors or memory, it cannot examine the others. The function
+ * then returns the error number, because the stream may still exist.
  */
 static int copy_live(const struct posix_trace_source_np *source, struct ptx_snapshot **snapshot)
 {

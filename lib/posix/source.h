@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * posix/source.h - where a stream that an observer sees can be copied from.
+ * posix/source.h - the sources from which an observer can copy a stream.
  *
  * Owner     the call of posix_trace_observe_np() or _observe_file_np(); valid only during `visit`.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * record/eventset.h - a set of event types: a trace_event_set_t of the program, in the data of
- * START and FILTER events, and in the log.
+ * record/eventset.h - a set of event types. A program has it as a trace_event_set_t. The data of
+ * START and FILTER events and the log have it in the same layout.
  *
  * A set is plain data: the magic word, then one bit for each type from 0 to 1023. Type 0 is never
  * set. The layout is ABI and part of the log format.
@@ -67,7 +67,10 @@ static inline void ptx_eventset_fill(trace_event_set_t *set)
 	ptx_eventset_del(set, 0);
 }
 
-/* Makes the set of the system event types, and of the ids reserved for those of later versions. */
+/*
+ * Makes the set of the system event types. The set also has the ids that are reserved for system
+ * event types of later versions.
+ */
 static inline void ptx_eventset_system(trace_event_set_t *set)
 {
 	ptx_eventset_empty(set);

@@ -47,7 +47,7 @@ struct ptx_ledger_line {
 };
 
 struct ptx_ledger_thread {
-	uint32_t pid; /* 0: events whose thread is unknown, or for whose line there was no memory */
+	uint32_t pid; /* 0: events of unknown threads, and of threads for which memory was short */
 	uint32_t tid;
 	uint64_t thread;
 	struct ptx_ledger_line line;
@@ -64,7 +64,7 @@ struct ptx_ledger {
 	/* hash table of index + 1, 0 for an empty place; NULL: few threads, or no memory */
 	uint32_t *place;
 	size_t places;                    /* a power of two */
-	/* the line of pid 0 has a part of the events of all threads, and there is no other line */
+	/* the only line of a thread is that of pid 0; ptx_ledger_copy() does not update it */
 	bool is_summary;
 };
 
@@ -122,8 +122,9 @@ void ptx_ledger_close(struct ptx_ledger *ledger);
 /*
  * ptx_ledger_init() makes an empty ledger. ptx_ledger_fini() frees its memory.
  *
- * ptx_ledger_init_summary() makes one for the total and the lines of types alone. It allocates no
- * memory, and the time of a copy does not grow with the number of threads that have recorded.
+ * ptx_ledger_init_summary() makes a ledger that has only the total and the lines of types. This
+ * ledger needs no memory from malloc(). The time of a copy does not grow with the number of threads
+ * that have recorded.
  */
 void ptx_ledger_init(struct ptx_ledger *ledger);
 void ptx_ledger_init_summary(struct ptx_ledger *ledger);

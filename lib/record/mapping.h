@@ -58,9 +58,9 @@ int ptx_mappings_add(struct ptx_mappings *list, const struct ptx_mapping *mappin
 void ptx_mappings_fini(struct ptx_mappings *list);
 
 /*
- * Makes spans of notes: sets until_ns and `first`, removes the notes GONE, and sorts by process and
- * time. If there is a note GONE of pid 0, no span is left from its time on. Call it once, after the
- * last ptx_mappings_add().
+ * Turns the notes into spans: sets until_ns and `first`, removes the notes GONE, and sorts by
+ * process and time. A note GONE of pid 0 ends all spans at its time. No span begins at that time or
+ * later. Call it once, after the last ptx_mappings_add().
  */
 void ptx_mappings_settle(struct ptx_mappings *list);
 

@@ -3,9 +3,9 @@
  * record/object.h - the name of an object in the memory of a traced process, and since when the
  * object has this name.
  *
- * A child has the objects of its parent under the same pointers. An entry of kind
- * PTX_OBJECT_CHILD records the descent: pid is a child of the process whose number is in
- * `pointer`.
+ * A child begins with a copy of its parent's memory, so each object of the parent has the same
+ * address in the child. An entry of kind PTX_OBJECT_CHILD names both processes: `pid` is the child,
+ * and `pointer` has the pid of the parent.
  *
  * Owner     the caller; one at a time. No memory is allocated.
  */

@@ -35,7 +35,7 @@ int finding(struct findings *findings, enum finding_kind kind, const char *code,
 
 struct fmt_flow;
 
-/* Sets *findings such that each finding becomes a fault of the flow by fmt_fault(). */
+/* Sets *findings so that fmt_fault() reports each finding as a fault of the flow. */
 void findings_of_flow(struct findings *findings, struct fmt_flow *flow);
 
 #endif

@@ -72,7 +72,7 @@ struct fmt_flow {
 	/* the source uses until_ns and ends when no wanted event can follow */
 	bool knows_until;
 	uint64_t events;
-	/* those of "events" that are unwanted, but have call stacks that the sink needs */
+	/* unwanted events whose call stacks the sink needs; "events" counts them, too */
 	uint64_t stacks;
 	uint64_t read;         /* all events that the source has passed */
 	struct wanted *wanted; /* NULL: all events are wanted */

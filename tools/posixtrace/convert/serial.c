@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * serial.c - sets a serial line such that the input has exactly the bytes that arrive. Restores the
- * settings of the line afterwards.
+ * serial.c - sets a serial line to raw mode, in which the kernel passes all bytes unchanged.
+ * Restores the settings of the line afterwards.
  */
 #include <errno.h>
 #include <string.h>

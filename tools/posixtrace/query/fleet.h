@@ -132,7 +132,8 @@ bool fleet_is_optional(unsigned index, enum fleet_layout layout);
 /*
  * Appends the names of all tables and views that the statements of fleet_create_sql() make, in the
  * form 'voided', 'fields' and so on. fleet_optional_sql() appends only the names that no command
- * needs, and fleet_small_sql() only those of the rows of the small tables.
+ * needs. fleet_small_sql() appends only the names of the tables with the rows of the small tables
+ * of query.
  */
 void fleet_names_sql(struct bytes *sql);
 void fleet_optional_sql(struct bytes *sql);

@@ -72,10 +72,10 @@ extern volatile sig_atomic_t query_interrupted;
 bool query_fields_read(struct query *query);
 void query_fields_forget(struct query *query);
 
-/* Gives SQLite the value as the result of a column or function. Texts and blobs are copied. */
+/* Sets the result of a column or function to the value. Texts and blobs are copied. */
 void query_value_result(sqlite3_context *context, const struct sqlvalue *value);
 
-/* Gives SQLite the value of the field in this event as the result of a column. */
+/* Sets the result of a column to the value of the field in this event. */
 void query_field_result(sqlite3_context *context, const struct query_log *log, size_t field,
 			const struct log_type *type, const struct posix_trace_event_np *event);
 

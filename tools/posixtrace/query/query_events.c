@@ -126,8 +126,8 @@ int query_seek(struct query_log *log, trace_id_t trid, int64_t begin_ns, int64_t
 }
 
 /*
- * Moves to the beginning of the current log. A log that is open already is not opened again,
- * because the inner loop of a join scans the log once for each row of the outer loop.
+ * Moves to the beginning of the current log. The function does not open a log twice, because the
+ * inner loop of a join scans the log once for each row of the outer loop.
  */
 static int seek_begin(struct query_cursor *cursor)
 {
@@ -138,8 +138,8 @@ static int seek_begin(struct query_cursor *cursor)
 }
 
 /*
- * Opens the first log from this number on that is not excluded. If there is no such log, sets the
- * member "eof".
+ * Opens the log with the number "log". If the plan excludes this log, the function opens the next
+ * log that is not excluded. If there is no such log, it sets the member "eof".
  */
 static int open_log_from(struct query_cursor *cursor, unsigned log)
 {
@@ -221,9 +221,9 @@ static int query_events_next(sqlite3_vtab_cursor *base)
 }
 
 /*
- * Begins a scan with a plan of query_plan() and its values. If the cursor still has the first log
- * open, the scan uses its reader again. If the cursor has another log open, the function closes the
- * reader of that log.
+ * Begins a scan. query_plan() has made the plan, and "argv" has the values of the plan's
+ * conditions. If the cursor still has the first log open, the scan uses the reader of that log
+ * again. If the cursor has another log open, the function closes the reader of that log.
  */
 static int query_events_filter(sqlite3_vtab_cursor *base, int number, const char *plan, int argc,
 			       sqlite3_value **argv)
@@ -255,7 +255,7 @@ static int is_eof(sqlite3_vtab_cursor *base)
 	return ((struct query_cursor *)base)->eof;
 }
 
-/* Gives SQLite the event's message as the result. Without a message the result is NULL. */
+/* Sets the result to the event's message. Without a message the result is NULL. */
 static void result_message(sqlite3_context *context, const struct posix_trace_schema_np *schema,
 			   const struct posix_trace_event_np *event)
 {
@@ -270,7 +270,7 @@ static void result_message(sqlite3_context *context, const struct posix_trace_sc
 			    SQLITE_TRANSIENT);
 }
 
-/* Gives SQLite the names of the event's flags as the result. */
+/* Sets the result to the names of the event's flags. */
 static void result_flags(sqlite3_context *context, const struct posix_trace_event_np *event)
 {
 	bool truncated = event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;
@@ -280,8 +280,8 @@ static void result_flags(sqlite3_context *context, const struct posix_trace_even
 }
 
 /*
- * Gives SQLite a part of the event's symbol as the result. SQLite copies texts, because the symbol
- * may be freed later.
+ * Sets the result to a part of the event's symbol. SQLite copies texts, because the symbol may be
+ * freed later.
  */
 static void result_symbol(sqlite3_context *context, const struct query_cursor *cursor, int column)
 {
@@ -310,7 +310,7 @@ static void result_symbol(sqlite3_context *context, const struct query_cursor *c
 }
 
 /*
- * Gives SQLite a JSON object with the labels of the event's values as the result. If no value has a
+ * Sets the result to a JSON object, which has the labels of the event's values. If no value has a
  * label, the result is NULL.
  */
 static void result_labels(sqlite3_context *context, const struct query_cursor *cursor)
@@ -325,9 +325,9 @@ static void result_labels(sqlite3_context *context, const struct query_cursor *c
 
 /*
  * SQLite calls this function only for the columns that the statement uses. So columns that need
- * much time are computed here and not earlier. Texts that are valid as long as the statement are
- * passed with SQLITE_STATIC; SQLite copies all other texts. If the function sets no result, the
- * column is NULL.
+ * much time are computed here and not earlier. SQLITE_STATIC is for texts that remain valid until
+ * the statement ends. SQLite copies all other texts. If the function sets no result, the column is
+ * NULL.
  */
 static int query_events_column(sqlite3_vtab_cursor *base, sqlite3_context *context, int number)
 {

@@ -8,8 +8,8 @@
  * A statement such as "select * from events" has a column for each field of each event type, and
  * most columns are NULL in all rows. A table of many columns omits the columns that are NULL in the
  * first rows. If a later row has a value in an omitted column, a new header begins a table that has
- * this column, too, so that no value is lost. The line behind the table therefore counts the
- * columns that are NULL in every row.
+ * this column, too. So no value is lost. The line behind the last table has the number of columns
+ * that were never shown. These columns are NULL in every row.
  */
 #include <math.h>
 #include <stdio.h>

@@ -117,7 +117,10 @@ struct perfetto_kind {
 	bool is_stack;         /* the events are stacks */
 };
 
-/* Readers refuse the whole trace if an event of the kernel has a CPU with a number from here on. */
+/*
+ * Numbers of CPUs must be below this limit. If an event of the kernel has another number, readers
+ * refuse the whole trace.
+ */
 #define PERFETTO_CPUS 1024
 
 /*
