@@ -277,6 +277,30 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 }
 
 /*
+ * Returns the thread that held a lock when the wait for it began, or HISTORY_NONE. A lock in shared
+ * memory may be held by a thread of another process. The numbers of threads are unique in a PID
+ * namespace, so the youngest thread with this number is probably the holder.
+ */
+static uint32_t lock_owner(struct division *division, const struct call *call)
+{
+	const struct history *history = division->history;
+	uint32_t found;
+
+	if (call->sender <= 0)
+		return HISTORY_NONE;
+	found = history_find_at(history, history->thread[call->thread].pid, call->sender,
+				call->begin_ns);
+	if (found == HISTORY_NONE)
+		found = history_find_at(history, call->sender, call->sender, call->begin_ns);
+	for (size_t i = history->threads; found == HISTORY_NONE && i-- > 0 &&
+	     division->steps < WHY_STEPS; division->steps++)
+		if (history->thread[i].tid == call->sender &&
+		    history->thread[i].first_ns <= call->begin_ns)
+			found = (uint32_t)i;
+	return found;
+}
+
+/*
  * Adds the thread that ended a wait for a lock. If the log does not show this thread, adds the
  * thread that held the lock when the wait began. That thread probably held the lock for the whole
  * wait.
@@ -284,10 +308,7 @@ static void add_lock_holders(struct division *division, uint32_t node, const str
 static void add_owner(struct division *division, uint32_t node, const struct call *call,
 		      uint32_t waker, int64_t from_ns, int64_t to_ns)
 {
-	const struct history *history = division->history;
-	const uint32_t owner = call->sender > 0 ?
-			       history_find_at(history, history->thread[call->thread].pid,
-					       call->sender, call->begin_ns) : HISTORY_NONE;
+	const uint32_t owner = lock_owner(division, call);
 
 	if (!causes_add_waker(division, node, waker, from_ns, to_ns) && owner != HISTORY_NONE &&
 	    owner != call->thread)
