@@ -424,20 +424,23 @@ static void add_signaller(struct division *division, uint32_t node, const struct
 }
 
 /*
- * Adds the process whose end probably ended a wait for data. A read that returns no data has found
- * the end of a pipe or connection, because the last process that could write has ended. A shell
- * waits in this way for the output of a command. 'read' is the first read of the wait: the call
- * itself, or a read after the poll 'call'. NULL: there is none.
+ * Adds the process that probably ended a wait for data without a call in the log. A read that
+ * returns no data has found the end of a pipe or connection, because the last process that could
+ * write has ended. A shell waits in this way for the output of a command. A program that writes by
+ * <stdio.h> has no event of its writes. 'read' is the first read of the wait: the call itself, or a
+ * read after the poll 'call'. NULL: there is none.
  */
 static void add_end(struct division *division, uint32_t node, const struct call *call,
 		    const struct call *read, int64_t from_ns, int64_t to_ns)
 {
-	const uint32_t child = read && read->is_empty ? ender_child(division->history, call, 0) :
-			       HISTORY_NONE;
+	uint32_t child = read && read->is_empty ? ender_child(division->history, call, 0) :
+			 HISTORY_NONE;
 
+	if (child == HISTORY_NONE && read && !read->error && division->steps < WHY_STEPS)
+		child = ender_output(division->history, call, read, &division->steps);
 	if (child != HISTORY_NONE)
-		add_thread_part(division, node, "probably until the end of", child, true, from_ns,
-				to_ns);
+		add_thread_part(division, node, read->is_empty ? "probably until the end of" :
+				"probably written by", child, true, from_ns, to_ns);
 }
 
 /* ------------------------------------------------------------------ signals */
@@ -599,6 +602,12 @@ static bool is_timer_read(const struct call *call)
 	return call && call->cause == CAUSE_READ && call->fd_kind == FD_TIMER && !call->error;
 }
 
+/* Returns whether a call received changes of files from inotify or fanotify. */
+static bool is_watch_read(const struct call *call)
+{
+	return call && call->cause == CAUSE_READ && call->fd_kind == FD_WATCH && !call->error;
+}
+
 /* Returns whether a call waited for io_uring. Its text is the name of the called function. */
 static bool is_uring_wait(const struct call *call)
 {
@@ -667,7 +676,8 @@ static uint64_t key_of(const struct call *call, const struct answer *request, bo
 		key = hash_number(key, request ? (uint64_t)request->text * 4 + 4 +
 					request->is_connect * 2 +
 					(has_others && !call->is_in_vain) : 0);
-		key = hash_number(key, is_timer_read(through));
+		key = hash_number(key, (uint64_t)is_timer_read(through) |
+				  (uint64_t)is_watch_read(through) << 1);
 		key = hash_number(key, is_client_read(through));
 		break;
 	case CAUSE_SIGNAL:
@@ -769,6 +779,7 @@ static const char *descriptor_text(const struct call *call, char *text, size_t s
 		[FD_PAIR] = "pair of sockets", [FD_EVENT] = "eventfd", [FD_TIMER] = "timerfd",
 		[FD_SIGNAL] = "signalfd", [FD_QUEUE] = "message queue",
 		[FD_CLIENT] = "connection of a client", [FD_COMMAND] = "pipe of popen()",
+		[FD_WATCH] = "inotify or fanotify",
 	};
 
 	if (!call->key && call->fd_kind == FD_OTHER && call->cause == CAUSE_READ)
@@ -856,6 +867,9 @@ static void label_poll(struct division *division, struct why_node *node, const s
 	else if (is_timer_read(through))
 		division_label(division, node, "sleeping until a timer expires (timerfd) in %s()%s",
 			       verb, caller);
+	else if (is_watch_read(through))
+		division_label(division, node, "waiting for changes of watched files in %s()%s",
+			       verb, caller);
 	else if (is_client_read(through))
 		division_label(division, node, "waiting for a client to send something, in %s()%s",
 			       verb, caller);
@@ -914,6 +928,9 @@ static void label_call(struct division *division, struct why_node *node, const s
 	else if (is_timer_read(call))
 		division_label(division, node, "sleeping until a timer expires in %s() of %s%s",
 			       verb, descriptor_text(call, fd, sizeof(fd)), caller);
+	else if (is_watch_read(call))
+		division_label(division, node, "waiting for changes of watched files in %s() of "
+			       "%s%s", verb, descriptor_text(call, fd, sizeof(fd)), caller);
 	else if (call->peer)
 		division_label(division, node, "%s on the connection to %s%s", verb,
 			       history->text[call->peer - 1], caller);
@@ -1245,12 +1262,13 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 	case CAUSE_WRITE:
 		/*
 		 * No thread is the cause of a read that failed, of a wait that reached its time
-		 * limit, or of a read from a timer.
+		 * limit, or of a read from a timer. The changes of a file have no thread, either,
+		 * unless the kernel recorded the wake-up.
 		 */
 		if (!is_vain_read(call) && !is_vain_wait(call) && !is_timer_read(call) &&
 		    !add_delay(division, node, call, call, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
-		    !call_uses_file(call) &&
+		    !call_uses_file(call) && !is_watch_read(call) &&
 		    !add_partner(division, node, call, NULL, from_ns, to_ns))
 			add_end(division, node, call, call, from_ns, to_ns);
 		break;
@@ -1259,7 +1277,7 @@ void causes_add(struct division *division, uint32_t parent, const struct call *p
 		if (!call->is_in_vain && !is_timer_read(through) &&
 		    !add_delay(division, node, call, read, from_ns, to_ns) &&
 		    !causes_add_waker(division, node, waker, from_ns, to_ns) &&
-		    (!request || request == answered) &&
+		    (!request || request == answered) && !is_watch_read(through) &&
 		    !add_partner(division, node, call, through, from_ns, to_ns))
 			add_end(division, node, call, through, from_ns, to_ns);
 		break;

@@ -139,7 +139,9 @@ static const struct {
 	{ "io.signalfd", { "fd" }, .kind = FD_SIGNAL },
 	{ "io.mq_open", { "fd" }, .has_path = true, .kind = FD_QUEUE, .closes_at_exec = true },
 	{ "io.mq_close", .closed = "fd" },
-	{ "net.epoll_create", { "fd" } }, { "file.inotify_init", { "fd" } },
+	{ "net.epoll_create", { "fd" } },
+	{ "file.inotify_init", { "fd" }, .kind = FD_WATCH },
+	{ "file.fanotify_init", { "fd" }, .kind = FD_WATCH, .close_flag = 1 },
 	{ "process.popen", { "fd" }, .has_path = true, .kind = FD_COMMAND, .flags = "mode" },
 	{ "process.pclose", .closed = "fd" },
 };

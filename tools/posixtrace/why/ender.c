@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "why/connections.h"
+#include "why/lives.h"
+#include "why/objects.h"
 
 #define AGAIN 16 /* the most calls after a poll that ender_again() examines */
 #define NEXT 8 /* the most calls after a poll that ender_through() examines */
@@ -484,4 +486,104 @@ uint32_t ender_child(const struct history *history, const struct call *call, pid
 	    history->child[low - 1].last_ns <= call->begin_ns)
 		return HISTORY_NONE;
 	return history->child[low - 1].thread;
+}
+
+/* The processes whose output a read may have received. */
+#define OUTPUTS_MOST 16
+#define OUTPUT_ANCESTORS 8
+
+struct outputs {
+	struct output {
+		uint32_t thread;    /* the main thread */
+		int64_t last_ns;    /* of the process */
+	} of[OUTPUTS_MOST];
+	unsigned count;
+};
+
+/*
+ * Returns whether another process of the list descends from a process. A shell has the output of
+ * the command that it waits for, but the command writes.
+ */
+static bool has_heir(const struct history *history, const struct outputs *outputs, unsigned of)
+{
+	const pid_t pid = history->thread[outputs->of[of].thread].pid;
+
+	for (unsigned i = 0; i < outputs->count; i++) {
+		uint32_t at = outputs->of[i].thread;
+
+		for (unsigned n = 0; i != of && n < OUTPUT_ANCESTORS && at != HISTORY_NONE; n++) {
+			const pid_t parent = history->thread[at].parent;
+
+			if (parent == pid)
+				return true;
+			at = parent > 0 ? history_find_at(history, parent, parent,
+							  history->thread[at].first_ns) :
+					  HISTORY_NONE;
+		}
+	}
+	return false;
+}
+
+/*
+ * Finds the processes that ran after from_ns, and whose standard output or standard error could
+ * write to the object of the read. Returns false if they are too many.
+ */
+static bool find_outputs(const struct history *history, const struct call *read, int64_t from_ns,
+			 struct outputs *outputs, uint64_t *steps)
+{
+	*steps += history->threads;
+	for (uint32_t i = 0; i < history->threads; i++) {
+		const struct history_thread *main = &history->thread[i];
+		int64_t last_ns, at_ns;
+
+		if (main->tid != main->pid || main->first_ns > read->end_ns ||
+		    lives_same(history, i, read->thread))
+			continue;
+		/* The C library writes the last bytes after the last event of the process. */
+		at_ns = main->last_ns < read->end_ns ? main->last_ns : read->end_ns;
+		if (!objects_is_other_end(history, main->pid, 1, read, at_ns) &&
+		    !objects_is_other_end(history, main->pid, 2, read, at_ns))
+			continue;
+		*steps += history->threads;
+		last_ns = lives_last_ns(history, i);
+		if (last_ns <= from_ns)
+			continue;
+		if (outputs->count == OUTPUTS_MOST)
+			return false;
+		outputs->of[outputs->count++] = (struct output){ i, last_ns };
+	}
+	return true;
+}
+
+uint32_t ender_output(const struct history *history, const struct call *call,
+		      const struct call *read, uint64_t *steps)
+{
+	struct outputs outputs = { .count = 0 };
+	const struct output *last = NULL;
+	uint32_t found = HISTORY_NONE;
+	int64_t until_ns;
+
+	if (!read->object || (read->fd_kind != FD_PIPE && read->fd_kind != FD_COMMAND &&
+			      read->fd_kind != FD_PAIR) ||
+	    !find_outputs(history, read, call->begin_ns, &outputs, steps))
+		return HISTORY_NONE;
+	if (__builtin_add_overflow(read->end_ns, ENDER_AFTER_NS, &until_ns))
+		until_ns = INT64_MAX;
+	for (unsigned i = 0; i < outputs.count; i++) {
+		const struct output *output = &outputs.of[i];
+
+		if (!last || output->last_ns > last->last_ns)
+			last = output;
+		if (read->is_empty || output->last_ns < read->end_ns ||
+		    has_heir(history, &outputs, i))
+			continue;
+		/* Each of two processes may have written, and the log does not say which did. */
+		if (found != HISTORY_NONE)
+			return HISTORY_NONE;
+		found = output->thread;
+	}
+	if (found != HISTORY_NONE || !last)
+		return found;
+	/* The last process to end has written its last bytes, or closed the pipe. */
+	return last->last_ns <= until_ns ? last->thread : HISTORY_NONE;
 }

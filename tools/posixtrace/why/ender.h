@@ -65,4 +65,13 @@ const struct call *ender_timer(const struct history *history, const struct call 
  */
 uint32_t ender_child(const struct history *history, const struct call *call, pid_t child);
 
+/*
+ * Returns the index of the main thread of the process that probably ended a wait for data in a pipe
+ * or a pair of sockets, or HISTORY_NONE. The log has no write of this process, because the C
+ * library itself writes the buffers of <stdio.h>. 'read' is the call itself, or the read after a
+ * poll. Adds the number of examined threads to *steps.
+ */
+uint32_t ender_output(const struct history *history, const struct call *call,
+		      const struct call *read, uint64_t *steps);
+
 #endif

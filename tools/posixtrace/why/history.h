@@ -73,7 +73,8 @@ enum why_kind {
 enum fd_kind {
 	FD_OTHER, FD_PIPE, FD_PAIR, FD_EVENT, FD_TIMER, FD_SIGNAL, FD_QUEUE,
 	FD_CLIENT,             /* a connection that a client made: the result of accept() */
-	FD_COMMAND             /* the pipe of popen(); its text is the command */
+	FD_COMMAND,            /* the pipe of popen(); its text is the command */
+	FD_WATCH               /* inotify or fanotify: the kernel reports changes of files */
 };
 
 struct call {

@@ -35,6 +35,16 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
 	return fd->pid == wanted->pid && fd->fd == wanted->fd;
 }
 
+/* Returns the entry of a descriptor, or NULL. */
+static struct history_fds *fd_entry(const struct history *history, pid_t pid, int32_t number)
+{
+	const struct history_fds wanted = { .pid = pid, .fd = number };
+	const uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
+	const uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
+
+	return index == TABLE_NONE ? NULL : &history->fd[index];
+}
+
 /*
  * Returns the entry of a descriptor. If there is none, adds one if 'make' is true, and otherwise
  * returns NULL. The limit keeps a hostile log, in which each event has another descriptor, from
@@ -43,12 +53,12 @@ static bool is_fd(const void *array, uint32_t index, const void *key)
  */
 static struct history_fds *fd_of(struct history *history, pid_t pid, int32_t number, bool make)
 {
-	struct history_fds wanted = { .pid = pid, .fd = number };
-	uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
-	uint32_t index = table_find(&history->of_fd, hash, is_fd, history->fd, &wanted);
+	const struct history_fds wanted = { .pid = pid, .fd = number };
+	const uint64_t hash = hash_number((uint64_t)(unsigned)pid, (uint64_t)(unsigned)number);
+	struct history_fds *found = fd_entry(history, pid, number);
 
-	if (index != TABLE_NONE)
-		return &history->fd[index];
+	if (found)
+		return found;
 	if (!make || history->fds >= HISTORY_CALLS)
 		return NULL;
 	if (!vec_grow(&history->fd, history->fds, 1) ||
@@ -99,14 +109,14 @@ static const struct history_fd *state_at(const struct history_fds *fd, int64_t t
  * and the search ends, too. If exec has closed the descriptor at the start of a program, the result
  * is empty. is_past is true if the time is not that of the event that is being read.
  */
-static struct history_fd find_fd(struct history *history, pid_t pid, int32_t number,
+static struct history_fd find_fd(const struct history *history, pid_t pid, int32_t number,
 				 int64_t time_ns, bool is_past)
 {
 	int64_t born_ns = time_ns;
 	bool has_executed = false;
 
 	for (unsigned level = 0; pid > 0 && level < ANCESTORS; level++) {
-		const struct history_fds *of = fd_of(history, pid, number, false);
+		const struct history_fds *of = fd_entry(history, pid, number);
 		const struct history_fd *fd = of ? state_at(of, level || is_past ? born_ns :
 								     INT64_MAX) : NULL;
 
@@ -125,7 +135,7 @@ static struct history_fd find_fd(struct history *history, pid_t pid, int32_t num
 }
 
 /* Returns what is known of a descriptor at the time of the event that is being read. */
-static struct history_fd known_fd(struct history *history, pid_t pid, int32_t number,
+static struct history_fd known_fd(const struct history *history, pid_t pid, int32_t number,
 				  int64_t time_ns)
 {
 	return find_fd(history, pid, number, time_ns, false);
@@ -505,6 +515,17 @@ void objects_follow(struct history *history, const struct plan *plan, const stru
 	if (fd.kind == FD_COMMAND)
 		keep_command(history, type, event, pid,
 			     (int32_t)classify_number(type, event, plan->made[0]), fd.object);
+}
+
+bool objects_is_other_end(const struct history *history, pid_t pid, int32_t number,
+			  const struct call *read, int64_t time_ns)
+{
+	const struct history_fd fd = find_fd(history, pid, number, time_ns, true);
+
+	/* All descriptors of a pipe are one object. A socket of a pair reads from the other one. */
+	return read->object && fd.object == read->object &&
+	       (fd.kind == FD_PIPE || fd.kind == FD_COMMAND ||
+		(fd.kind == FD_PAIR && fd.is_second != read->is_second));
 }
 
 static int by_address(const void *a, const void *b)

@@ -26,6 +26,13 @@ void objects_find(struct history *history, pid_t pid, struct call *call);
 /* Does the same for a read or write on a descriptor, after the last event of the log. */
 void objects_find_past(struct history *history, pid_t pid, struct call *call);
 
+/*
+ * Returns whether a descriptor of a process, at a time, could write to the pipe or the pair of
+ * sockets from which a call read. To be called after the last event of the log.
+ */
+bool objects_is_other_end(const struct history *history, pid_t pid, int32_t number,
+			  const struct call *read, int64_t time_ns);
+
 /* The place in a program whose calls made the most open descriptors of a process. */
 struct objects_most {
 	uint64_t address;
