@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
 # Prints the words that zsh offers for a command line, one on each line: zsh -f offers.zsh FOLDER
-# LINE
+# LINE [SETUP]
 #
-# The folder has the function _posixtrace. Completion works in an interactive shell only, so one
-# runs on a pseudo-terminal. compadd is replaced there by a function that prints the matches.
+# The folder has the function _posixtrace, or the command SETUP loads it. Completion works in an
+# interactive shell only, so one runs on a pseudo-terminal. compadd is replaced there by a function
+# that prints the matches.
 zmodload zsh/zpty || exit 77
-folder=$1 line=$2
+folder=$1 line=$2 load=${3-}
 
 zpty offers zsh -f -i
 answer=
@@ -23,9 +24,6 @@ cat >$folder/setup <<'END'
 PROMPT=
 unsetopt zle_bracketed_paste 2>/dev/null
 unset zle_bracketed_paste
-fpath=(FOLDER $fpath)
-autoload -Uz compinit
-compinit -u -d FOLDER/dump
 compadd() {
 	local -a hits
 	if [[ ${@[1,(i)(-|--)]} == *-(O|A|D)\ * ]]; then
@@ -44,6 +42,11 @@ print-offers() {
 zle -C print-offers complete-word print-offers
 bindkey '^I' print-offers
 END
+if [[ $load ]]; then
+	print -r -- $load
+else
+	print -r -- "fpath=($folder \$fpath); autoload -Uz compinit; compinit -u -d $folder/dump"
+fi >>$folder/setup
 sed -i "s|FOLDER|$folder|g" $folder/setup
 : >$folder/hits
 zpty -w offers "source $folder/setup; print is-\"\"ready"

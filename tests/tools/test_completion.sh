@@ -144,6 +144,9 @@ if bash -c 'mapfile -t x </dev/null' 2>/dev/null; then
 	nothing 'posixtrace dump --limit '
 	nothing 'posixtrace nothing '
 	nothing 'posixtrace list '
+	bash -c 'source <(posixtrace completion bash) && complete -p posixtrace' >"$tmp/out" 2>"$tmp/err"
+	check "bash: the running shell completes posixtrace" has out '^complete .*-F _posixtrace.* posixtrace$'
+	check "bash: without a message" is_empty err
 	offered bash "posixtrace record -o $tmp/x -- sh $tmp/a.p" "$tmp/a.ptl"
 	offered bash "posixtrace record -q --fail-on-loss --policy=loop sh $tmp/a.p" "$tmp/a.ptl"
 	offered bash 'posixtrace record -e tim' 'time.\*'
@@ -172,10 +175,11 @@ fi
 
 # --- zsh
 
+# offers_zsh LINE [SETUP]: the command SETUP of a shell without the file loads the script.
 offers_zsh() {
 	mkdir -p "$tmp/zsh"
 	cp "$tmp/script" "$tmp/zsh/_posixtrace"
-	timeout 60 zsh -f "$support/offers.zsh" "$tmp/zsh" "$1" 2>/dev/null | sort -u >"$tmp/offers"
+	timeout 60 zsh -f "$support/offers.zsh" "$tmp/zsh" "$@" 2>/dev/null | sort -u >"$tmp/offers"
 	# Letters are offered, too.
 	sed -i '/^-[^-]/d; s/=$//' "$tmp/offers"
 }
@@ -185,6 +189,18 @@ if zsh -f -c 'zmodload zsh/zpty && autoload -Uz +X compinit' 2>/dev/null; then
 	offered zsh 'posixtrace record --trace io,lo' lock lock-hold
 	offered zsh 'posixtrace record --policy=lo' loop
 	offered zsh 'posixtrace record -e tim' 'time.\*'
+	# A line of .zshrc, with and without completion before it; the start of the shell prints nothing.
+	printf '%s\n' flush until-full loop | sort >"$tmp/should"
+	for setup in 'eval "$(posixtrace completion zsh)"' 'source <(posixtrace completion zsh)' \
+		'load() { eval "$(posixtrace completion zsh)"; }; load'; do
+		for first in '' 'autoload -Uz compinit && compinit -u -D; '; do
+			zsh -f -c "$first$setup" >"$tmp/out" 2>&1
+			check "zsh: the status of $first$setup" test $? -eq 0
+			check "zsh: no output of $first$setup" is_empty out
+			offers_zsh 'posixtrace record --policy ' "$first$setup"
+			check "zsh: completion after $first$setup" diff "$tmp/should" "$tmp/offers"
+		done
+	done
 fi
 
 # --- fish
@@ -202,6 +218,11 @@ if fish -N -c 'complete -C "ls "' >/dev/null 2>&1; then
 	offered fish 'posixtrace record --trace io,lo' io,lock io,lock-hold
 	offered fish 'posixtrace record --policy=lo' loop
 	offered fish 'posixtrace record -e tim' 'time.*'
+	printf '%s\n' flush until-full loop | sort >"$tmp/should"
+	XDG_CONFIG_HOME=$tmp fish -N -c 'posixtrace completion fish | source
+		complete -C "posixtrace record --policy "' 2>"$tmp/err" | cut -f 1 | sort >"$tmp/out"
+	check "fish: the running shell completes posixtrace" diff "$tmp/should" "$tmp/out"
+	check "fish: without a message" is_empty err
 	offers_fish "posixtrace dump $tmp/a"
 	check "fish: files" grep -q -x "$tmp/a file.log" "$tmp/offers"
 fi

@@ -13,7 +13,7 @@
 /*
  * The beginning of the script, up to the descriptions of the commands. The first line of the file,
  * #compdef, names the command that zsh completes by the file. zsh executes the file at the first
- * completion, so the last line of the script calls the function for this completion.
+ * completion, as the body of the function _posixtrace.
  */
 static const char head[] =
 	"#compdef posixtrace\n"
@@ -92,11 +92,22 @@ static const char middle[] =
 	"	help)\n"
 	"		_describe -t commands 'command' commands\n"
 	"		;;\n";
+/*
+ * The end of the script. If zsh executes the file for a completion, the innermost running function
+ * is _posixtrace, and the script must complete the command line. Otherwise the user evaluates or
+ * sources the script: then it only registers the function. A shell without completion starts it
+ * first. compinit -i asks no questions, and -D leaves the file ~/.zcompdump alone.
+ */
 static const char tail[] =
 	"	esac\n"
 	"}\n"
 	"\n"
-	"_posixtrace \"$@\"\n";
+	"if [[ ${funcstack[1]-} == _posixtrace ]]; then\n"
+	"	_posixtrace \"$@\"\n"
+	"else\n"
+	"	(($+functions[compdef])) || { autoload -Uz compinit && compinit -i -D; }\n"
+	"	compdef _posixtrace posixtrace\n"
+	"fi\n";
 
 /*
  * Writes text that the script quotes by ', with a backslash before each character that is special
