@@ -283,11 +283,12 @@ struct _posix_trace_own_site_np {
 			   EACH(e, POSIX_TRACE_PUT_, e##__VA_ARGS__), , \
 			   probe EACH(e, POSIX_TRACE_PROBE_, e##__VA_ARGS__))
 
+/* The variable has a number of its own, because a macro may declare two scopes in one line. */
 #define POSIX_TRACE_SCOPE_(e, probe, name, ...) \
 	POSIX_TRACE_SCOPE2_(e, probe, name, POSIX_TRACE_EACH_OF_(__VA_ARGS__), e##__VA_ARGS__)
 #define POSIX_TRACE_SCOPE2_(e, probe, name, EACH, ...) \
-	POSIX_TRACE_NO_JUMP_(POSIX_TRACE_CAT_(posix_trace_no_jump_into_the_scope_, __LINE__)) \
-	POSIX_TRACE_SCOPE_TYPE_() POSIX_TRACE_CAT_(posix_trace_scope_, __LINE__) \
+	POSIX_TRACE_NO_JUMP_(POSIX_TRACE_CAT_(posix_trace_no_jump_into_the_scope_, __COUNTER__)) \
+	POSIX_TRACE_SCOPE_TYPE_() POSIX_TRACE_CAT_(posix_trace_scope_, __COUNTER__) \
 		POSIX_TRACE_SCOPE_CLEANUP_() = { __extension__({ \
 			struct posix_trace_site_np *posix_trace_open_ = NULL; \
 			POSIX_TRACE_BLOCK_(EACH(e, POSIX_TRACE_parentheses_around_each_word_, \

@@ -188,6 +188,35 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_IS_POINTER_(x) _posix_trace_kind_np<decltype(x)>::is_pointer
 #define POSIX_TRACE_ASSERT_(is_true, text) static_assert(is_true, text)
 #define POSIX_TRACE_VARIABLE_(x, value)    auto x = (value);
+/*
+ * NULL has an integer type, that of __null. A null pointer constant of this type can become a
+ * nullptr, another value of this type can not: it then becomes a type that no field accepts. The
+ * functions are evaluated once with the value, because C++11 forbids a lambda in sizeof.
+ */
+extern "C++" {
+struct _posix_trace_integer_np {};
+template <class T, class Null> struct _posix_trace_unless_np {
+	typedef T type;
+};
+template <class T> struct _posix_trace_unless_np<T, T> {};
+template <class T>
+static __inline __attribute__((always_inline, unused))
+typename _posix_trace_unless_np<T, decltype(__null)>::type
+_posix_trace_pointer_np(T value)
+{
+	return value;
+}
+static __inline __attribute__((always_inline, unused)) decltype(nullptr)
+_posix_trace_pointer_np(decltype(nullptr))
+{
+	return nullptr;
+}
+static __inline __attribute__((unused)) _posix_trace_integer_np _posix_trace_pointer_np(...)
+{
+	return _posix_trace_integer_np();
+}
+} /* extern "C++" */
+#define POSIX_TRACE_NULL_(value, type)     (_posix_trace_pointer_np(value))
 #else
 /*
  * The class of a type, as gcc and clang number it. _Generic cannot list all integers: in gcc, each
@@ -220,6 +249,15 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #else
 #define POSIX_TRACE_POINTER_(value) (value)
 #endif
+/*
+ * NULL is (void *)0, whose type is that of any pointer to void. Only a null pointer constant
+ * becomes a pointer of the other type in a conditional expression.
+ */
+struct _posix_trace_null_np;
+#define POSIX_TRACE_NULL_(value, type) \
+	_Generic(1 ? _Generic((value), void *: (value), default: (void *)1) : \
+			 (struct _posix_trace_null_np *)0, \
+		struct _posix_trace_null_np *: (type)0, default: (value))
 #endif
 
 /*
@@ -485,7 +523,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_SCHEMA_T_ptr(name, value)  "ptr " #name ";"
 #define POSIX_TRACE_DECLARE_T_ptr(name, value) \
 	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "ptr", POSIX_TRACE_IS_POINTER_, \
-			   "a pointer", value)
+			   "a pointer", POSIX_TRACE_NULL_(value, void *))
 #define POSIX_TRACE_BYTES_T_ptr(...)           + 8
 #define POSIX_TRACE_PUT_T_ptr(name, value) \
 	{ \
@@ -500,7 +538,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_SCHEMA_T_str(name, value)  "str " #name ";"
 #define POSIX_TRACE_DECLARE_T_str(name, value) \
 	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "str", POSIX_TRACE_IS_STRING_, \
-			   "a string", value)
+			   "a string", POSIX_TRACE_NULL_(value, char *))
 #define POSIX_TRACE_BYTES_T_str(...)           + 1 + POSIX_TRACE_VARIES_()
 #define POSIX_TRACE_PUT_T_str(name, value) \
 	posix_trace_to_ = _posix_trace_put_str_np(posix_trace_to_, &posix_trace_room_, \
@@ -511,7 +549,7 @@ template <> struct _posix_trace_kind_np<decltype(nullptr)> {
 #define POSIX_TRACE_SCHEMA_T_bytes(name, pointer, len)  "bytes " #name ";"
 #define POSIX_TRACE_DECLARE_T_bytes(name, pointer, len) \
 	POSIX_TRACE_FIELD_(posix_trace_F_##name, #name, "bytes", POSIX_TRACE_IS_POINTER_, \
-			   "a pointer", pointer) \
+			   "a pointer", POSIX_TRACE_NULL_(pointer, void *)) \
 	const size_t posix_trace_N_##name = (size_t)(len);
 #define POSIX_TRACE_BYTES_T_bytes(...)                  + 4 + POSIX_TRACE_VARIES_()
 #define POSIX_TRACE_PUT_T_bytes(name, pointer, len) \

@@ -64,6 +64,7 @@ static void types(const struct bits *bits, enum colour colour, const char *name)
 			     (array, u32, 4, regs, regs), (array, f64, 2, reals, reals),
 			     (array, str, 8, text, text), (array, bytes, 2, two, text),
 			     (str, literal, "li\"teral"), (str, array, text), (ptr, p, null));
+	POSIX_TRACE_EVENT_NP(nulls, (str, s, NULL), (ptr, p, NULL), (bytes, b, NULL, 0));
 	POSIX_TRACE_EVENT_NP(sixteen, (u8, a, 1), (u8, b, 2), (u8, c, 3), (u8, d, 4), (u8, e, 5),
 			     (u8, f, 6), (u8, g, 7), (u8, h, 8), (u8, i, 9), (u8, j, 10),
 			     (u8, k, 11), (u8, l, 12), (u8, m, 13), (u8, n, 14), (u8, o, 15),
@@ -107,6 +108,14 @@ out:
 	return way;
 }
 
+/* One line with several scopes, also of one name. They end in the opposite order. */
+#define TWO_SCOPES(first, second) \
+	POSIX_TRACE_SCOPE_NP(first, (s32, x, 1)); POSIX_TRACE_SCOPE_NP(second)
+static void line_of_scopes(void)
+{
+	TWO_SCOPES(double.one, double.two); { TWO_SCOPES(double.one, double.one); }
+}
+
 #ifdef __cplusplus
 template <class T> static void in_template(T value)
 {
@@ -141,6 +150,7 @@ static void all(void)
 	names();
 	for (int way = 0; way < 6; way++)
 		scopes(way);
+	line_of_scopes();
 	long_string();
 #ifdef __cplusplus
 	try {
