@@ -78,6 +78,21 @@ check "C++ records events of a child" has out '^labelofchild$'
 check "C++ reads the elements of an array" has out '^7 8 65535 7 0 no such field: other$'
 check "also if some are missing" has out '^7 8 7 1 no such field: other$'
 
+# --- The folders that make install prints
+
+# folders NAME=VALUE...: the lines for this prefix
+folders() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL "$@" make -s -C "$build" say-folders prefix="$tmp/p" >"$tmp/out"; }
+for module in _posixtrace.so:PYTHONPATH:python3 posixtrace_node.so:NODE_PATH:nodejs; do
+	test -f "$libs/${module%%:*}" || continue
+	variable=${module#*:} folder=${module##*:}
+	variable=${variable%:*}
+	check "make install prints the folders" folders -u PYTHONPATH -u NODE_PATH
+	check "$variable has the folder of the prefix" has out "$variable=$tmp/p/lib.*/$folder"
+	value=$(sed -n "s/.*$variable=//p" "$tmp/out")
+	check "make install knows what the user has set" folders "$variable=$value"
+	check "it is not printed then: $variable" lacks out "$variable="
+done
+
 # --- Python
 
 if test -f "$libs/_posixtrace.so"; then
