@@ -315,6 +315,14 @@ check "several logs: a killed process has left its functions when it was killed"
 # Wrong values of the option.
 run 125 record -o "$log" --function nothing_of_this_name "$tmp/asm"
 check "no match is an error" has err 'no function of .*asm and its libraries matches'
+run 125 record -o "$log" --function qsort "$tmp/asm"
+check "a name of the C library has the reason" has err \
+	'^posixtrace: --function qsort: no function of .*asm .* matches; those of libc.* cannot be traced: the trace'
+"$posixtrace" record -q -o "$log" --function f_lod --function f_load --function 'f_loa[d]' "$tmp/asm" \
+	>"$tmp/out" 2>"$tmp/err"
+check "a name without a function beside others is named, with a similar one" test "$(cat "$tmp/err")" = \
+	"posixtrace: --function f_lod: no function of $tmp/asm and its libraries matches; did you mean f_load?"
+check "the others are traced" test "$(count func.call)" -ge 1
 run 2 record -o "$log" --function @libc.so.6 "$tmp/asm"
 check "a pattern without a name" has err 'not GLOB or GLOB@MODULE'
 run 125 record -o "$log" --function 'qsort@libc.so.6' "$tmp/asm"

@@ -182,6 +182,10 @@ for wrong in '' 'u8,' ',u8' 'u8,,u8'; do
 done
 run 125 record -o "$log" --probe 'shop:nothing' "$tmp/shop"
 check "no match is an error" has err 'no probe of .*/shop and its libraries matches'
+"$posixtrace" record -q -o "$log" --probe shop:rom --probe shop:room "$tmp/shop" >"$tmp/out" 2>"$tmp/err"
+check "a probe that does not exist beside one that does is named, with a similar one" has err \
+	'^posixtrace: --probe shop:rom: no probe of .*; did you mean shop:room?; list --probes lists'
+check "the probe that exists is not" lacks err '^posixtrace: --probe shop:room:'
 run 125 record -o "$log" --probe 'shop:wrong' "$tmp/shop"
 check "a probe that is refused is one, too" has err '0 probes are traced at 0 places, 1 refused'
 # A program that cannot load the library.

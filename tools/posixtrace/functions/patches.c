@@ -113,20 +113,24 @@ bool patches_is_of(const char *module, const char *path)
 }
 
 /*
- * Returns whether a pattern selects the function. If by_name is true, only patterns that name the
- * module count.
+ * Returns whether a pattern selects the function, and marks the patterns that do. If by_name is
+ * true, only patterns that name the module count.
  */
-static bool is_selected(const struct patches *plan, const char *path, const char *name,
-			bool by_name)
+static bool is_selected(struct patches *plan, const char *path, const char *name, bool by_name)
 {
-	for (size_t i = 0; i < plan->patterns; i++) {
-		const struct patches_pattern *pattern = &plan->pattern[i];
+	bool is = false;
 
-		if ((!by_name || pattern->module) && patches_is_of(pattern->module, path) &&
-		    patches_matches(pattern->glob, name))
-			return true;
+	for (size_t i = 0; i < plan->patterns; i++) {
+		struct patches_pattern *pattern = &plan->pattern[i];
+
+		/* One match is enough for the function, and one function for a pattern. */
+		if ((is && pattern->is_matched) || (by_name && !pattern->module) ||
+		    !patches_is_of(pattern->module, path) || !patches_matches(pattern->glob, name))
+			continue;
+		pattern->is_matched = true;
+		is = true;
 	}
-	return false;
+	return is;
 }
 
 /*
@@ -258,14 +262,16 @@ static bool patches_functions(struct patches *plan, struct binary_file *file,
 		return note_refusal(&plan->refused, binary_unknown(file));
 	for (size_t i = 0; i < count; i++) {
 		enum shim_site_kind kind = kind_of(function[i].name);
+		/* The names of one address are several: each may be that of a pattern. */
+		const bool is_wanted =
+			is_selected(plan, binary_path(file), function[i].name, by_name);
 		struct patchable is;
 
 		if (by_kernel)
 			/* The kernel records the function, so it needs no hook for exceptions. */
 			kind = SHIM_SITE_FUNCTION;
-		if (function[i].address == last ||
-		    (kind == SHIM_SITE_FUNCTION &&
-		     !is_selected(plan, binary_path(file), function[i].name, by_name)))
+
+		if (function[i].address == last || (kind == SHIM_SITE_FUNCTION && !is_wanted))
 			continue;
 		if (by_kernel) {
 			if (!trap_function(plan, file, prototypes, &function[i]))

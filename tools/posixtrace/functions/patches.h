@@ -19,6 +19,8 @@ struct patches_pattern {
 	/* for names of functions, either the linker's names or their C++ forms */
 	char *glob;
 	const char *module; /* a glob of the name or path of the file; NULL: every file */
+	bool is_matched;    /* a function matches, which may be refused */
+	bool is_awaited;    /* no loaded file matches the module */
 };
 
 /* The reasons for refusals, with their numbers. */

@@ -154,19 +154,24 @@ static bool probes_matches(const char *glob, const char *name)
 	return !fnmatch(glob, other, 0);
 }
 
-const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
+const struct probes_pattern *probes_match(struct probes *probes, const char *path,
 					  const struct binary_probe *probe)
 {
-	for (size_t i = 0; i < probes->patterns; i++) {
-		const struct probes_pattern *pattern = &probes->pattern[i];
+	const struct probes_pattern *first = NULL;
 
-		if (!fnmatch(pattern->provider, probe->provider, 0) &&
-		    probes_matches(pattern->name, probe->name) &&
-		    (!pattern->module || !fnmatch(pattern->module, path, 0) ||
-		     !fnmatch(pattern->module, path_last(path), 0)))
-			return pattern;
+	for (size_t i = 0; i < probes->patterns; i++) {
+		struct probes_pattern *pattern = &probes->pattern[i];
+
+		if ((first && pattern->is_matched) ||
+		    fnmatch(pattern->provider, probe->provider, 0) ||
+		    !probes_matches(pattern->name, probe->name) ||
+		    (pattern->module && fnmatch(pattern->module, path, 0) &&
+		     fnmatch(pattern->module, path_last(path), 0)))
+			continue;
+		pattern->is_matched = true;
+		first = first ? first : pattern;
 	}
-	return NULL;
+	return first;
 }
 
 /*

@@ -16,6 +16,8 @@ struct probes_pattern {
 	/* types of the arguments, separated by commas; NULL: the user gave none */
 	char *types;
 	const char *module;     /* a glob of the name or path of the file; NULL: every file */
+	bool is_matched;        /* a probe matches, which may be refused */
+	bool is_awaited;        /* no loaded file matches the module */
 };
 
 /* An event type. probes_finish() sets the members "schema" and "bytes". */
@@ -59,8 +61,11 @@ struct probes {
 bool probes_add(struct probes *probes, const char *text);
 void probes_fini(struct probes *probes);
 
-/* Returns the first pattern that selects a probe of the file, or NULL if no pattern selects it. */
-const struct probes_pattern *probes_match(const struct probes *probes, const char *path,
+/*
+ * Returns the first pattern that selects a probe of the file, or NULL if no pattern selects it.
+ * Marks all patterns that select it.
+ */
+const struct probes_pattern *probes_match(struct probes *probes, const char *path,
 					  const struct binary_probe *probe);
 
 /*

@@ -18,6 +18,7 @@
 #include "base/tool.h"
 #include "functions/libraries.h"
 #include "functions/search.h"
+#include "functions/unmatched.h"
 #include "inject/inject.h"
 #include "live/open_calls.h"
 #include "live/preload.h"
@@ -161,10 +162,18 @@ static bool add_later(struct patches *plan, struct libraries *libraries, char *c
 	}
 	if (good && is_ahead && count)
 		good = find_later(libraries, module, count, argv, pid);
-	for (size_t i = 0; i < plan->patterns && good; i++)
-		plan->waits_for_functions |= !has_module(libraries, plan->pattern[i].module);
-	for (size_t i = 0; i < plan->probes.patterns && good; i++)
-		plan->waits_for_probes |= !has_module(libraries, plan->probes.pattern[i].module);
+	for (size_t i = 0; i < plan->patterns && good; i++) {
+		struct patches_pattern *pattern = &plan->pattern[i];
+
+		pattern->is_awaited = !has_module(libraries, pattern->module);
+		plan->waits_for_functions |= pattern->is_awaited;
+	}
+	for (size_t i = 0; i < plan->probes.patterns && good; i++) {
+		struct probes_pattern *pattern = &plan->probes.pattern[i];
+
+		pattern->is_awaited = !has_module(libraries, pattern->module);
+		plan->waits_for_probes |= pattern->is_awaited;
+	}
 	free(module);
 	return good;
 }
@@ -202,38 +211,20 @@ static void say_waits(const struct patches *plan)
 		say("--probe: %s", text);
 }
 
-/* If the user gave --function or --probe, and nothing matches it, prints this and returns true. */
-static bool has_no_match(const struct patches *plan, const char *program)
-{
-	if (plan->patterns && !plan->functions && !plan->refused.count &&
-	    !plan->waits_for_functions) {
-		say("--function: no function of %s and its libraries matches%s", program,
-		    plan->files && plan->file[0].is_stripped ? "; it has no symbol table: "
-		    "list --probes lists its functions by their addresses" : "");
-		return true;
-	}
-	if (plan->probes.patterns && !plan->probes.places && !plan->refused_probes.count &&
-	    !plan->waits_for_probes) {
-		say("--probe: no probe of %s and its libraries matches; list --probes lists those "
-		    "of a file",
-		    program);
-		return true;
-	}
-	return false;
-}
-
 /*
- * Returns false after it printed that a given --function or --probe has nothing that can be traced
- * now or later.
+ * Prints the patterns of --function and --probe that match nothing. Returns false after it printed
+ * that one of the two options has nothing that can be traced now or later.
  */
 static bool accept_plan(struct patches *plan, const char *program)
 {
 	bool is_empty = (plan->patterns && !plan->functions && !plan->waits_for_functions) ||
 			(plan->probes.patterns && !plan->probes.places && !plan->waits_for_probes);
+	bool has_lines;
 
-	if (has_no_match(plan, program))
-		return false;
-	if (is_empty)
+	/* The other names are traced, but the user must know of a mistyped one. */
+	has_lines = unmatched_functions(plan, program);
+	has_lines |= unmatched_probes(plan, program);
+	if (is_empty && (!has_lines || plan->refused.count || plan->refused_probes.count))
 		patch_say(plan, "");
 	return !is_empty;
 }
