@@ -130,6 +130,11 @@ run 0 stat "$log"
 record 134 "$crashing" abort
 crashes crash.signal signal,reason
 check "abort() is a crash with this reason" has out '^"SIGABRT"	"abort() was called"$'
+if "$posixtrace" dump -e crash.frame "$log" | grep -q 'crash\.frame'; then
+	# An internal function of the C library has no symbol unless its debug file is installed.
+	crashes crash.frame function,module
+	check "no frame of a file lacks a place" lacks out '^""	"/'
+fi
 record 159 "$crashing" killed
 crashes crash.signal signal,reason
 check "a process that a filter kills has a crash, too" has out '^"SIGSYS"	"system call refused by a filter"$'

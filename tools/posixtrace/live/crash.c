@@ -24,6 +24,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/path.h"
 #include "base/procfile.h"
 #include "base/vec.h"
 #include "live/crash_stack.h"
@@ -253,17 +254,25 @@ static void put_thread(const struct crash *crash, pid_t pid, pid_t tid, bool cra
 	crash_put(crash, "crash.thread", SCHEMA_THREAD, &packet);
 }
 
-/* Records a frame of a thread. 0 is the number of the innermost frame. */
+/*
+ * Records a frame of a thread. 0 is the number of the innermost frame. The internal functions of a
+ * library of the system have no symbols. Their frames have MODULE+0xADDRESS instead, with an
+ * address as addr2line(1) wants it.
+ */
 static void put_frame(const struct crash *crash, pid_t pid, pid_t tid, uint64_t number,
 		      const struct crash_frame *frame)
 {
 	struct packet packet = { .len = 0 };
+	char place[sizeof(frame->module) + 20] = "";
 
+	if (!*frame->function && *frame->module && frame->place)
+		snprintf(place, sizeof(place), "%s+0x%llx", path_last(frame->module),
+			 (unsigned long long)frame->place);
 	pack_number(&packet, pid);
 	pack_number(&packet, tid);
 	pack_number(&packet, (long long)number);
 	pack_word(&packet, frame->address);
-	pack_text(&packet, frame->function);
+	pack_text(&packet, *place ? place : frame->function);
 	pack_text(&packet, frame->module);
 	crash_put(crash, "crash.frame", SCHEMA_FRAME, &packet);
 }

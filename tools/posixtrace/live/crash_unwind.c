@@ -112,6 +112,9 @@ void unwind_name(const struct unwind *unwind, const struct unwind_step *step,
 		return;
 	name = dwfl_module_info(module, NULL, NULL, NULL, NULL, NULL, NULL, NULL);
 	snprintf(frame->module, sizeof(frame->module), "%.255s", name ? name : "");
+	frame->place = step->address;
+	if (dwfl_module_relocate_address(module, &frame->place) < 0)
+		frame->place = 0;
 	name = dwfl_module_addrinfo(module, step->pc, &offset, &symbol, NULL, NULL, NULL);
 	if (!name)
 		return;

@@ -18,6 +18,7 @@ struct crash_frame {
 	bool is_exact;      /* see struct unwind_step */
 	char function[256]; /* "main+0x1a" */
 	char module[256];   /* the file */
+	uint64_t place;     /* the address as the file has it; 0: not known */
 };
 
 /* A frame without names, as a walk finds it. */

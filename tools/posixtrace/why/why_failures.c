@@ -124,13 +124,24 @@ static bool begins_with(const char *text, const char *name, int len)
 	return !strncmp(text, name, (size_t)len) && (!text[len] || strchr(" (+.", text[len]));
 }
 
+/* Returns the function of a frame; empty if the recorder found no symbol, only MODULE+0xOFFSET. */
+static const char *recorded_function(const struct why *why, const struct failures_frame *frame)
+{
+	const char *function = text_at(why, frame->function);
+	const char *module = path_last(text_at(why, frame->module));
+	const size_t len = strlen(module);
+
+	return len && !strncmp(function, module, len) && !strncmp(function + len, "+0x", 3)
+		       ? "" : function;
+}
+
 /* Writes the function of a frame. If there is no symbol, writes the name that the recorder
  * found. */
 static void frame_text(const struct why *why, const struct failures_crash *crash, unsigned index,
 		       char *text, size_t size)
 {
 	const struct failures_frame *frame = &crash->frame[index];
-	const char *function = text_at(why, frame->function);
+	const char *function = recorded_function(why, frame);
 	const char *module = text_at(why, frame->module);
 
 	symbols_place(why->log.trid, crash->pid, frame->pc, crash->time_ns, !index, text, size);
@@ -172,7 +183,7 @@ static void repeat_text(const struct why *why, const struct failures_crash *cras
 static int repeat_of(const struct why *why, const struct failures_crash *crash, unsigned index,
 		     const char *text)
 {
-	const char *function = text_at(why, crash->frame[index].function);
+	const char *function = recorded_function(why, &crash->frame[index]);
 	const size_t len = (size_t)function_len(function);
 
 	for (unsigned i = 0; i < crash->repeats; i++) {
@@ -209,7 +220,7 @@ static void put_frames(struct out *out, const struct why *why, const struct fail
 	const char *before = " in ";
 
 	for (unsigned i = 0, printed = 0; i < crash->frames && printed < FUNCTIONS; i++) {
-		const char *function = text_at(why, crash->frame[i].function);
+		const char *function = recorded_function(why, &crash->frame[i]);
 		const int len = function_len(function);
 		char text[PLACE];
 		int repeat;
