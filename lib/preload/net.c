@@ -145,6 +145,7 @@ struct accepted {
 	uint64_t time;
 	int32_t fd, error;
 	int32_t accepted;
+	uint32_t flags;
 	char address[SHIM_ADDRESS_TEXT];
 };
 
@@ -169,7 +170,7 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 }
 
 /* accept(2) and accept4(2). `room` is read before the call, which overwrites it. */
-#define ACCEPT(name, params, args) \
+#define ACCEPT(name, params, args, flags_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
 	{ \
@@ -180,6 +181,7 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 		data.error = ECANCELED; \
 		/* If the call does not return, `accepted` is -1 in the event. */ \
 		data.accepted = -1; \
+		data.flags = (flags_); \
 		socklen_t room = shim_address_room(address.__sockaddr__, bytes); \
 		SHIM_CALL(NET_ACCEPT, data); \
 		call.len = offsetof(struct accepted, address); \
@@ -188,9 +190,9 @@ static void finish_accept(struct shim_call *call, struct accepted *data,
 		return data.accepted; \
 	}
 
-ACCEPT(accept, (int fd, __SOCKADDR_ARG address, socklen_t *bytes), (fd, address, bytes))
+ACCEPT(accept, (int fd, __SOCKADDR_ARG address, socklen_t *bytes), (fd, address, bytes), 0)
 ACCEPT(accept4, (int fd, __SOCKADDR_ARG address, socklen_t *bytes, int flags),
-       (fd, address, bytes, flags))
+       (fd, address, bytes, flags), (uint32_t)flags)
 
 /*
  * getsockname() and getpeername(). The event has the address that the call returns. The result of

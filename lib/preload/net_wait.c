@@ -13,15 +13,15 @@
 #include "preload/shim.h"
 #include "preload/text.h"
 
-/* The fields of net.poll, net.select and net.epoll. The struct ends in padding. */
+/* The fields of net.poll. The events net.select and net.epoll end before the last one. */
 struct wait {
 	uint64_t time;
 	int64_t timeout;
-	int32_t fds, result, error;
+	int32_t fds, result, error, fd;
 };
 
-/* The number of recorded bytes, without the padding at the end of the struct. */
-#define WAIT_BYTES (offsetof(struct wait, error) + 4)
+/* The number of recorded bytes of net.select and net.epoll. */
+#define WAIT_BYTES offsetof(struct wait, fd)
 
 /*
  * Converts the timeout of poll() and epoll_wait(). A negative number of milliseconds means for
@@ -59,19 +59,40 @@ static int64_t of_timeval(const struct timeval *time, int error)
 }
 
 /*
+ * Returns the first ready descriptor of a call of poll(), or its first descriptor if none is ready.
+ * Returns -1 without a descriptor. After an error other than EINTR, the kernel may not have read
+ * the array, which may then be unreadable.
+ */
+static int32_t of_pollfds(const struct pollfd *fds, nfds_t count, int result, int error)
+{
+	if (!count || (result < 0 && error != EINTR))
+		return -1;
+	for (nfds_t i = 0; i < count && result > 0; i++)
+		if (fds[i].revents)
+			return fds[i].fd;
+	return fds->fd;
+}
+
+/*
  * The wrapper of a function that waits. fds_ is the number of descriptors, or the epoll
- * descriptor.
+ * descriptor. fd_ is the field `fd` of poll().
  */
 #define WAIT(name, type, params, args, fds_, timeout_) \
+	WAIT_FOR(name, type, WAIT_BYTES, params, args, fds_, timeout_, -1)
+#define POLL(name, params, args, timeout_) \
+	WAIT_FOR(name, NET_POLL, sizeof(struct wait), params, args, count, timeout_, \
+		 of_pollfds(fds, count, data.result, data.error))
+#define WAIT_FOR(name, type, bytes, params, args, fds_, timeout_, fd_) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name params \
 	{ \
 		/* An untraced call is passed on with its arguments as they are. */ \
 		if (!shim_on_alone(type)) \
 			return next(name) args; \
-		struct wait data = { .fds = (int32_t)(fds_), .result = -1, .error = ECANCELED }; \
+		struct wait data = { .fds = (int32_t)(fds_), .result = -1, .error = ECANCELED, \
+				     .fd = -1 }; \
 		SHIM_CALL(type, data); \
-		call.len = WAIT_BYTES; \
+		call.len = (bytes); \
 		data.result = next(name) args; \
 		data.error = data.result < 0 ? errno : 0; \
 		/* \
@@ -79,6 +100,7 @@ static int64_t of_timeval(const struct timeval *time, int error)
 		 * the timeout. \
 		 */ \
 		data.timeout = (timeout_); \
+		data.fd = (fd_); \
 		return data.result; \
 	}
 
@@ -88,21 +110,20 @@ int __ppoll_chk(struct pollfd *fds, nfds_t count, const struct timespec *timeout
 		const sigset_t *mask, size_t room);
 
 /*
- * The events have the number of descriptors and not the sets, because the sets are in memory of the
- * program and can be large.
+ * The events have the number of descriptors, and of poll() one descriptor. They do not have the
+ * sets, because the sets are in memory of the program and can be large.
  */
-WAIT(poll, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), count,
-     of_ms(timeout))
+POLL(poll, (struct pollfd *fds, nfds_t count, int timeout), (fds, count, timeout), of_ms(timeout))
 SHIM_ALIAS(__poll, poll);
-WAIT(__poll_chk, NET_POLL, (struct pollfd *fds, nfds_t count, int timeout, size_t room),
-     (fds, count, timeout, room), count, of_ms(timeout))
-WAIT(ppoll, NET_POLL,
+POLL(__poll_chk, (struct pollfd *fds, nfds_t count, int timeout, size_t room),
+     (fds, count, timeout, room), of_ms(timeout))
+POLL(ppoll,
      (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask),
-     (fds, count, timeout, mask), count, of_timespec(timeout, data.error))
-WAIT(__ppoll_chk, NET_POLL,
+     (fds, count, timeout, mask), of_timespec(timeout, data.error))
+POLL(__ppoll_chk,
      (struct pollfd *fds, nfds_t count, const struct timespec *timeout, const sigset_t *mask,
       size_t room),
-     (fds, count, timeout, mask, room), count, of_timespec(timeout, data.error))
+     (fds, count, timeout, mask, room), of_timespec(timeout, data.error))
 WAIT(select, NET_SELECT,
      (int count, fd_set *reads, fd_set *writes, fd_set *excepts, struct timeval *timeout),
      (count, reads, writes, excepts, timeout), count, of_timeval(timeout, data.error))

@@ -29,6 +29,8 @@
 	"0x200=O_TRUNC,0x400=O_APPEND,0x800=O_NONBLOCK,0x101000=O_SYNC,0x1000=O_DSYNC," \
 	"0x2000=O_ASYNC," SHIM_OPEN_BY_PROCESSOR ",0x40000=O_NOATIME,0x80000=O_CLOEXEC," \
 	"0x200000=O_PATH}"
+/* The limit of a wait. A wait without limit has -1, which is the greatest value of the type. */
+#define SHIM_TIMEOUT "ns timeout{0xffffffffffffffff=forever}"
 /*
  * The flags of descriptors that are made without a file. They have the values of O_NONBLOCK and
  * O_CLOEXEC.
@@ -470,7 +472,7 @@
 	X(NET_LISTEN, NET, "net.listen", "fd fd; errno error; s32 backlog") \
 	/* The address is empty if the program did not ask for it. */ \
 	X(NET_ACCEPT, NET, "net.accept", \
-	  "ns time; fd fd; errno error; fd accepted; str address") \
+	  "ns time; fd fd; errno error; fd accepted; x32 flags" SHIM_FD_FLAGS "; str address") \
 	X(NET_SHUTDOWN, NET, "net.shutdown", \
 	  "fd fd; errno error; s32 how{0=SHUT_RD,1=SHUT_WR,2=SHUT_RDWR}") \
 	/* \
@@ -489,10 +491,17 @@
 	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
 	X(NET_RECVMSG, NET, "net.recvmsg", \
 	  "ns time; fd fd; errno error; u64 messages; s64 result; str address; bytes data") \
-	/* `timeout` is -1 for a wait without limit. The field `time` has the actual duration. */ \
-	X(NET_POLL, NET, "net.poll", "ns time; s64 timeout; u32 fds; s32 result; errno error") \
-	X(NET_SELECT, NET, "net.select", "ns time; s64 timeout; s32 fds; s32 result; errno error") \
-	X(NET_EPOLL, NET, "net.epoll", "ns time; s64 timeout; fd fd; s32 result; errno error") \
+	/* \
+	 * The field `time` has the actual duration. `fds` of net.poll and net.select is the \
+	 * number of descriptors. `fd` of net.poll is the first descriptor that is ready; if none \
+	 * is, the first of all, and -1 without any. \
+	 */ \
+	X(NET_POLL, NET, "net.poll", \
+	  "ns time; " SHIM_TIMEOUT "; u32 fds; s32 result; errno error; fd fd") \
+	X(NET_SELECT, NET, "net.select", \
+	  "ns time; " SHIM_TIMEOUT "; s32 fds; s32 result; errno error") \
+	X(NET_EPOLL, NET, "net.epoll", \
+	  "ns time; " SHIM_TIMEOUT "; fd fd; s32 result; errno error") \
 	X(NET_EPOLL_CREATE, NET, "net.epoll_create", \
 	  "ns time; errno error; fd fd; x32 flags" SHIM_FD_FLAGS) \
 	X(NET_EPOLL_CTL, NET, "net.epoll_ctl", \

@@ -80,6 +80,8 @@ static void addressed(void)
 static void waiting(int fd)
 {
 	struct pollfd poll_fd = { fd, POLLIN, 0 };
+	struct pollfd *volatile nowhere = (struct pollfd *)1; /* volatile: against a warning */
+	struct pollfd second_ready[2] = { { -1, POLLIN, 0 }, { fd, POLLOUT, 0 } };
 	struct timespec short_time = { 0, 3000000 };
 	struct timeval short_too = { 0, 4000 };
 	struct timespec endless = { INT64_MAX / 2, 1 };
@@ -91,6 +93,11 @@ static void waiting(int fd)
 	ppoll(&poll_fd, 1, &short_time, NULL);
 	poll_fd.events = POLLOUT;
 	MUST(ppoll(&poll_fd, 1, &endless, NULL) == 1);
+	printf("near %d\n", fd);
+	MUST(poll(second_ready, 2, -1) == 1);
+	MUST(poll(NULL, 0, 0) == 0);
+	MUST(poll(nowhere, 1, 0) == -1 && errno == EFAULT);
+	errno = 4711;
 	FD_ZERO(&set);
 	FD_SET(fd, &set);
 	MUST(select(fd + 1, NULL, &set, NULL, &short_too) == 1);

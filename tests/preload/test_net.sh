@@ -14,7 +14,7 @@ check "bind" shows 'net.bind time=[0-9]+ fd=[0-9]+ error=0 address=127.0.0.1:0$'
 check "listen" shows 'net.listen fd=[0-9]+ error=0 backlog=7$' 1
 check "connect begins" shows "net.connecting fd=[0-9]+ address=127.0.0.1:$port\$" 1
 check "connect" shows "net.connect .* error=0 address=127.0.0.1:$port\$" 1
-check "accept, and who it is" shows "net.accept .* error=0 accepted=[0-9]+ address=127.0.0.1:$(said peer)\$" 1
+check "accept, and who it is" shows "net.accept .* error=0 accepted=[0-9]+ flags=0x80000 address=127.0.0.1:$(said peer)\$" 1
 check "send" shows 'net.send .* error=0 size=20 result=20$' 1
 check "recv" shows 'net.recv .* error=0 size=50 result=20$' 1
 check "sendmsg" shows 'net.sendmsg .* messages=1 result=30 address=$' 1
@@ -34,19 +34,24 @@ check "no message" shows 'net.recvmsg .* error=14 messages=1 result=-1 address=$
 check "sendto" shows "net.sendto .* size=1 result=1 address=127.0.0.1:$port\$" 1
 check "recvfrom that fails" shows 'net.recvfrom .* error=[1-9][0-9]* size=0 result=-1 address=$' 1
 check "shutdown" shows 'net.shutdown fd=[0-9]+ error=0 how=1$' 1
-check "poll" shows 'net.poll time=[0-9]+ timeout=2000000 fds=1 result=0 error=0$' 1
+check "poll" shows 'net.poll time=[0-9]+ timeout=2000000 fds=1 result=0 error=0 fd=[0-9]+$' 1
 check "ppoll" shows 'net.poll time=[0-9]+ timeout=3000000 fds=1 ' 1
 check "a timeout beyond what an event can say" \
 	shows 'net.poll time=[0-9]+ timeout=9223372036854775807 fds=1 ' 1
+check "poll has the descriptor that is ready" \
+	shows "net.poll .* timeout=18446744073709551615 fds=2 result=1 error=0 fd=$(said near)\$" 1
+check "poll without descriptors" shows 'net.poll .* timeout=0 fds=0 result=0 error=0 fd=-1$' 1
+check "poll does not read an array that the kernel could not read" \
+	shows 'net.poll .* fds=1 result=-1 error=14 fd=-1$' 1
 check "select" shows 'net.select .* result=1 error=0$' 1
-check "epoll_wait" shows 'net.epoll .* timeout=-1 fd=[0-9]+ result=1 error=0$' 1
+check "epoll_wait" shows 'net.epoll .* timeout=18446744073709551615 fd=[0-9]+ result=1 error=0$' 1
 check "a path" shows 'net.connect .* error=2 address=unix:/no/such/socket$' 1
 check "memory that is not there is not looked at" shows 'net.connect .* error=14 address=$' 1
 
 shim net "$probe" net-faults
 check "lengths that are not there are errors, or none, as without the shim" exits 0
 check "an error is reported" shows 'net.recvfrom .* error=14 size=1 result=-1 address=$' 3
-check "an address that the program did not request is not recorded" shows 'net.accept .* error=0 accepted=[0-9]+ address=$' 1
+check "an address that the program did not request is not recorded" shows 'net.accept .* error=0 accepted=[0-9]+ flags=0x[0-9a-f]+ address=$' 1
 
 shim net "$probe" net-families
 check "other families are errors, as without the shim" exits 0

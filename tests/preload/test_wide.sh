@@ -78,7 +78,7 @@ check "openat2 that fails" shows 'io.open .* fd=-1 error=2 .* path=no/such$' 1
 check "openat2 without memory" shows 'io.open .* fd=-1 error=14 folder=-1 flags=0x0 mode=0x0 path=$' 1
 check "__open" shows 'io.open .* flags=0x0 mode=0x0 path=one$'
 check "__read" shows 'io.read .* error=0 size=1 result=1$' 1
-check "__poll" shows 'net.poll .* fds=0 result=0 error=0$' 1
+check "__poll" shows 'net.poll .* fds=0 result=0 error=0 fd=-1$' 1
 check "mlock" shows 'alloc.mlock .* lock=1 flags=0x0 ' 1
 
 shim net "$probe" wide-net </dev/null

@@ -107,7 +107,7 @@ examine() {
 	call "$1" '^file.unlink.*error=EFAULT.*path=""'
 	call "$1" '^net.socket.*domain=AF_UNIX type=SOCK_STREAM'
 	call "$1" '^net.connect.*error=ENOENT address="unix:no-such-socket"'
-	call "$1" '^net.poll.*timeout=3000000 fds=1 result=0'
+	call "$1" '^net.poll.*timeout=3ms fds=1 result=0 error=0 fd=-1'
 	call "$1" '^process.fork.*child=PID'
 	call "$1" '^process.child.*pid=PID parent=PID'
 	call "$1" '^file.unlink.*error=0.*path="link"'

@@ -492,7 +492,7 @@ static int64_t number_from(const struct making *making, const char *source)
 			 (unsigned)(source[1] - '0') % 6;
 	size_t len = 0, offset = source[0] && source[1] && source[2] == ':' ?
 				 (size_t)atoi(source + 3) : 0;
-	const unsigned char *part = strchr("CTViqk", *source) && *source ?
+	const unsigned char *part = strchr("CTViqkF", *source) && *source ?
 		piece_of(record, making->piece, making->bytes, which, &len) : NULL;
 
 	switch (*source) {
@@ -517,6 +517,8 @@ static int64_t number_from(const struct making *making, const char *source)
 		return (int64_t)piece_number(part, len, offset, 4);
 	case 'q':
 		return (int64_t)piece_number(part, len, offset, 8);
+	case 'F':
+		return part && record->arg[1] ? (int32_t)piece_number(part, len, 0, 4) : -1;
 	case 'k':
 		return part && record->result > 0;
 	case 'o':

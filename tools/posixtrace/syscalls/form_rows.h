@@ -19,6 +19,7 @@
  * 	m3      argument 3 in milliseconds, as nanoseconds; -1 if it is negative
  * 	T0, V0  part 0 as struct timespec or timeval in nanoseconds; -1 without the part
  * 	i0:4    the number of 4 bytes at byte 4 of part 0; q0:8 the same with 8 bytes
+ * 	F0      the first struct pollfd, in part 0: its descriptor; -1 if argument 1 is 0
  * 	@0      the text in part 0              $0      the text of known length in part 0
  * 	a0      the socket address in part 0    d0      the bytes of part 0
  * 	n       the name of the call            o       the socket option in arguments 1 and 2
@@ -154,7 +155,7 @@
 	ROW("bind", "net.bind", "b1:2,110", "fd=0 address=a0") \
 	ROW("listen", "net.listen", "", "fd=0 backlog=1") \
 	ROW("accept", "net.accept", "b1,28", "fd=0 accepted=r address=a0") \
-	ROW("accept4", "net.accept", "b1,28", "fd=0 accepted=r address=a0") \
+	ROW("accept4", "net.accept", "b1,28", "fd=0 accepted=r flags=3 address=a0") \
 	ROW("shutdown", "net.shutdown", "", "fd=0 how=1") \
 	ROW("send", "net.send", "d1:r", "fd=0 size=2 result=r data=d0") \
 	ROW("recv", "net.recv", "d1:r", "fd=0 size=2 result=r data=d0") \
@@ -164,8 +165,8 @@
 	ROW("sendmmsg", "net.sendmsg", "", "fd=0 messages=2 result=r") \
 	ROW("recvmsg", "net.recvmsg", "", "fd=0 messages=#1 result=r") \
 	ROW("recvmmsg", "net.recvmsg", "", "fd=0 messages=2 result=r") \
-	ROW("poll", "net.poll", "", "timeout=m2 fds=1 result=r") \
-	ROW("ppoll!", "net.poll", "b2,16", "timeout=T0 fds=1 result=r") \
+	ROW("poll", "net.poll", "b0,8", "timeout=m2 fds=1 result=r fd=F0") \
+	ROW("ppoll!", "net.poll", "b2,16 b0,8", "timeout=T0 fds=1 result=r fd=F1") \
 	ROW("select!", "net.select", "b4,16", "timeout=V0 fds=0 result=r") \
 	ROW("pselect6!", "net.select", "b4,16", "timeout=T0 fds=0 result=r") \
 	ROW("epoll_wait", "net.epoll", "", "timeout=m3 fd=0 result=r") \
