@@ -34,6 +34,17 @@ command -v dpkg-buildpackage >/dev/null && command -v dh >/dev/null || {
 	echo "SKIP: no dpkg-dev and debhelper"
 	exit 77
 }
+# A build of some minutes must not end with a missing package. dpkg-buildpackage would name the
+# packages as well, but only after make distdir.
+if test -z "${PACKAGES-}"; then
+	missing=$(dpkg-checkbuilddeps "$sources/tools/debian/control" 2>&1) || {
+		echo "packages are missing: apt-get install ${missing##*: }"
+		exit 99
+	}
+fi
+for tool in lintian autopkgtest; do
+	command -v $tool >/dev/null || echo "$tool is not installed: its checks are omitted"
+done
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH-$(stat -c %Y "$sources/NEWS")}
 : "${DEBFULLNAME:=libposixtrace}" "${DEBEMAIL:=libposixtrace@packages.test}"
 export SOURCE_DATE_EPOCH DEBFULLNAME DEBEMAIL
