@@ -222,7 +222,7 @@ if "$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" null >/dev
 	check "a null pointer" has out '^Crash: process [0-9]* (fails) got SIGSEGV: address not mapped, 0x10 (a null pointer), in follow (fails.c:[0-9]*)'
 	check "a crash is no second failure" lacks out '^Failure'
 	run 0 why --json "$tmp/log.ptl"
-	check "JSON: crashes" has out '"crashes":\[{"pid":[0-9]*,"tid":[0-9]*,"name":"fails","signal":"SIGSEGV","reason":"address not mapped","fault":"0x10","at":"[0-9]*","at_ns":"[0-9]*","frames":\["follow (fails.c:'
+	check "JSON: crashes" has out '"crashes":\[{"pid":[0-9]*,"tid":[0-9]*,"name":"fails","signal":"SIGSEGV","reason":"address not mapped","message":"","fault":"0x10","at":"[0-9]*","at_ns":"[0-9]*","frames":\["follow (fails.c:'
 	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" abort >/dev/null 2>&1
 	run 0 why "$tmp/log.ptl"
 	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" sh -c 'kill -QUIT $$' >/dev/null 2>&1
@@ -230,6 +230,6 @@ if "$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" null >/dev
 	check "a signal from the terminal is one crash" sh -c "! grep -q '^Failure' '$tmp/out'"
 	"$posixtrace" record -q --crash --force -o "$tmp/log.ptl" "$fails" abort >/dev/null 2>&1
 	run 0 why "$tmp/log.ptl"
-	check "abort() is left out" has out '^Crash: process [0-9]* (fails) got SIGABRT, in \(check_value\|main\) (fails.c:[0-9]*)'
+	check "abort() is the reason, and its frames are left out" has out '^Crash: process [0-9]* (fails) got SIGABRT: abort() was called, in \(check_value\|main\) (fails.c:[0-9]*)'
 fi
 finish
