@@ -109,11 +109,13 @@ bool unmatched_functions(const struct patches *plan, const char *program)
 		if (pattern->is_matched || pattern->is_awaited)
 			continue;
 		search_meant(&meant, plan, pattern->glob, pattern->glob, pattern->module);
-		say("--function %s: no function of %s and its libraries matches%s%s",
+		/* The names of the libraries alone would be a misleading choice. */
+		say("--function %s: no function of %s and its libraries matches%s",
 		    text_given(pattern->glob), program,
-		    *meant.lack ? meant.lack : nearest_hint(&meant.nearest),
-		    is_stripped && !*meant.lack ? "; it has no symbol table: list --probes lists "
-						  "its functions by their addresses" : "");
+		    *meant.lack ? meant.lack
+		    : is_stripped ? "; it has no symbol table: list --probes lists its functions "
+				    "by their addresses"
+				  : nearest_hint(&meant.nearest));
 		has = true;
 	}
 	return has;
