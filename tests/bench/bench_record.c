@@ -61,8 +61,8 @@ static int measure(void)
 /* Starts the programs in a shell, and prints the mean of their lives. */
 static int measure_script(void)
 {
-	char script[100];
-	char *argv[] = { "sh", "-c", script, NULL };
+	char script[100], shell[] = "sh", option[] = "-c";
+	char *argv[] = { shell, option, script, NULL };
 	double begin = bench_now_ns();
 	int status, err;
 	pid_t child;
