@@ -3,25 +3,31 @@
 #include "base/nearly.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* qsort() needs some 20 comparisons for each of a million elements. */
 #define MOVES_EACH 8
 
-void nearly_sort(uint32_t *number, size_t count, int (*compare)(const void *a, const void *b))
+void nearly_sort(void *base, size_t count, size_t size,
+		 int (*compare)(const void *a, const void *b))
 {
+	char *first = base, moved[NEARLY_SIZE_MAX];
 	size_t moves = 0;
 
 	for (size_t i = 1; i < count; i++) {
-		const uint32_t moved = number[i];
-		size_t at = i;
+		char *element = first + i * size, *at = element;
 
-		for (; at && compare(&number[at - 1], &moved) > 0; at--)
-			number[at] = number[at - 1];
-		number[at] = moved;
+		while (at > first && compare(at - size, element) > 0)
+			at -= size;
+		if (at == element)
+			continue;
+		memcpy(moved, element, size);
+		memmove(at + size, at, (size_t)(element - at));
+		memcpy(at, moved, size);
 		/* A hostile log can have any order. So the sum of all moves is limited. */
-		moves += i - at;
+		moves += (size_t)(element - at) / size;
 		if (moves / MOVES_EACH > count) {
-			qsort(number, count, sizeof(*number), compare);
+			qsort(base, count, size, compare);
 			return;
 		}
 	}

@@ -231,8 +231,6 @@ const struct change *changes_state(const struct changes *c, struct change key)
 
 #define DIGITS      8 /* of process and descriptor together */
 #define DIGIT_RANGE 256
-/* If more moves are needed for each element, the order of time is far from the order of the log. */
-#define MOVES_EACH  8
 
 /*
  * Returns a number by which a change is sorted: its process and its descriptor. The marks FORKED
@@ -290,30 +288,6 @@ static void group_changes(struct changes *c)
 	}
 	free(other);
 	free(first);
-}
-
-/*
- * Sorts changes that are grouped by descriptor. The events of a log are nearly in the order of
- * time, so a change moves a few places. qsort() sorts what is in another order.
- */
-static void sort_changes(struct changes *c)
-{
-	size_t moves = 0;
-
-	group_changes(c);
-	for (size_t i = 1; i < c->count; i++) {
-		struct change change = c->change[i];
-		size_t at = i;
-
-		for (; at && changes_compare(&c->change[at - 1], &change) > 0; at--)
-			c->change[at] = c->change[at - 1];
-		c->change[at] = change;
-		moves += i - at;
-		if (moves / MOVES_EACH > c->count) {
-			qsort(c->change, c->count, sizeof(*c->change), changes_compare);
-			return;
-		}
-	}
 }
 
 /* ------------------------------------------------------------------ names after the scan */
@@ -487,7 +461,7 @@ static void sort_places(const struct changes *c, size_t added, uint32_t *place)
 		if (place[i] != UINT32_MAX)
 			place[count++] = place[i];
 	sorted = c->change;
-	nearly_sort(place, count, compare_places);
+	nearly_sort(place, count, sizeof(*place), compare_places);
 }
 
 /*
@@ -516,7 +490,9 @@ void changes_sort(struct changes *c)
 		return;
 	if (c->gaps)
 		qsort(c->gap_ns, c->gaps, sizeof(*c->gap_ns), compare_gaps);
-	sort_changes(c);
+	group_changes(c);
+	_Static_assert(sizeof(*c->change) <= NEARLY_SIZE_MAX, "nearly_sort() can move a change");
+	nearly_sort(c->change, c->count, sizeof(*c->change), changes_compare);
 	/*
 	 * The order of these calls is necessary: drop_unclosed() needs the births of processes
 	 * without repetitions, and find_names() must not copy the names that drop_unclosed() and

@@ -183,7 +183,7 @@ static bool make_pieces(struct history *history, uint32_t *sorted)
 	/* A thread's calls are in the log in the order of their ends, so only nested calls move. */
 	if (!group_calls(history, sorted))
 		return false;
-	nearly_sort(sorted, count, by_begin);
+	nearly_sort(sorted, count, sizeof(*sorted), by_begin);
 	for (size_t i = 0, next; i < count; i = next) {
 		struct history_thread *thread = &history->thread[calls[sorted[i]].thread];
 
@@ -281,7 +281,7 @@ int history_arrange(struct history *history)
 			history->transfer[history->transfers++] = (uint32_t)i;
 	}
 	holds_sort(&history->holds);
-	nearly_sort(history->transfer, history->transfers, by_end);
+	nearly_sort(history->transfer, history->transfers, sizeof(*history->transfer), by_end);
 	if (!make_pieces(history, sorted) || !make_runs(history) || !make_children(history))
 		history->err = ENOMEM;
 	free(sorted);
