@@ -191,12 +191,21 @@ static void note_member(uint64_t *member, uint64_t value)
 	__atomic_store_n(member, value, __ATOMIC_RELAXED);
 }
 
+static struct shim_taker *note_of(const sem_t *semaphore)
+{
+	return &posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+}
+
+static bool is_note_of(struct shim_taker *note, const sem_t *semaphore)
+{
+	return __atomic_load_n(&note->semaphore, __ATOMIC_RELAXED) == (uintptr_t)semaphore;
+}
+
 /* Notes that this thread has taken a semaphore. */
 static void note_taker(const sem_t *semaphore, const void *caller)
 {
 	static _Atomic uint64_t numbers;
-	struct shim_taker *note =
-		&posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+	struct shim_taker *note = note_of(semaphore);
 	struct shim_taker taker;
 
 	if (shim_unlikely(!taker_number))
@@ -217,10 +226,9 @@ static void note_taker(const sem_t *semaphore, const void *caller)
 /* Called before this thread posts a semaphore: frees the note if this thread is the last taker. */
 static void forget_taker(const sem_t *semaphore)
 {
-	struct shim_taker *note =
-		&posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+	struct shim_taker *note = note_of(semaphore);
 
-	if (__atomic_load_n(&note->semaphore, __ATOMIC_RELAXED) == (uintptr_t)semaphore &&
+	if (is_note_of(note, semaphore) &&
 	    __atomic_load_n(&note->mark, __ATOMIC_RELAXED) == (uintptr_t)&taker_number &&
 	    __atomic_load_n(&note->number, __ATOMIC_RELAXED) == taker_number)
 		note_member(&note->semaphore, 0);
@@ -347,10 +355,9 @@ SHIM_NEXT(sem_init, shim_no_number);
  */
 SHIM_WRAPPER int sem_init(sem_t *semaphore, int is_shared, unsigned value)
 {
-	struct shim_taker *note =
-		&posixtrace_shim_takers[shim_taker_index((uintptr_t)semaphore)];
+	struct shim_taker *note = note_of(semaphore);
 
-	if (__atomic_load_n(&note->semaphore, __ATOMIC_RELAXED) == (uintptr_t)semaphore)
+	if (is_note_of(note, semaphore))
 		note_member(&note->semaphore, 0);
 	if (is_shared)
 		shim_shares_memory();

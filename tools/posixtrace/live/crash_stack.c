@@ -10,7 +10,8 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "base/until.h"
 
 #define PLACES    1024 /* the most different addresses that are counted; a power of 2 */
 #define WALK_NS   INT64_C(3000000000) /* the longest time of a walk */
@@ -42,14 +43,6 @@ struct stack_walk {
 	unsigned places;
 	int64_t end_ns;
 };
-
-static int64_t clock_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
 
 /* Counts a frame. If the table is almost full, frames with new addresses are not counted. */
 static void count_place(struct stack_walk *walk, const struct unwind_step *step)
@@ -113,7 +106,7 @@ static bool take_step(void *arg, const struct unwind_step *step)
 		keep_registers(stack, step);
 	} else {
 		walk->outer[stack->total % CRASH_OUTER] = *step;
-		if (stack->total % WALK_LOOK == 0 && clock_ns() > walk->end_ns) {
+		if (stack->total % WALK_LOOK == 0 && until_now_ns() > walk->end_ns) {
 			stack->is_cut = true;
 			return false;
 		}
@@ -223,7 +216,7 @@ struct crash_stack *crash_stack_read(const struct unwind *unwind, pid_t tid)
 	if (walk && stack && unwind) {
 		walk->unwind = unwind;
 		walk->stack = stack;
-		walk->end_ns = clock_ns() + WALK_NS;
+		walk->end_ns = until_now_ns() + WALK_NS;
 		unwind_walk(unwind, tid, take_step, walk);
 		add_outer(walk);
 		add_repeats(walk);
