@@ -69,8 +69,9 @@ static uint64_t claims_of(uint64_t holder)
 /*
  * Claims the ring if it is IDLE. The parameter `ring` may be a number from a hint, which any
  * process may have written, so this function checks it. Each claim increases the count of claims.
- * A thread can lose its ring because another process mistakes the thread's process for dead. The
- * count then shows the loss, even if another thread of the same process has claimed the ring since.
+ * Another process can take a thread's ring by mistake, if it considers the thread's process dead.
+ * The thread detects this by the count, even if another thread of its process has claimed the ring
+ * since.
  *
  * Because of the fence, this thread reads the clock later than the former holder of the ring did.
  */
@@ -97,8 +98,8 @@ static bool claim_hold(struct ptx_rings *rings, uint32_t ring, uint32_t pid)
 /*
  * Searches all rings for an idle ring whose hint is not queued yet or was lost. A thread without a
  * ring calls this function at each event. A search is therefore made only if the last search was
- * some time ago. If two threads find this at the same moment, both search, which costs time and
- * changes nothing else.
+ * some time ago. Two threads may search at the same moment, which costs time and has no other
+ * effect.
  */
 static bool search_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 {
@@ -148,9 +149,10 @@ static bool hold_idle(struct ptx_rings *rings, uint32_t *ring, uint32_t pid)
 }
 
 /*
- * Makes the ring IDLE. The caller holds it. The release store passes on everything that the caller
- * stored in the ring and its chunks. The hint follows the word: a hint for a ring that is still
- * held would be removed without effect, and only a search of all rings would find the ring.
+ * Makes the ring IDLE. The caller holds it. Because of the release store, the next holder sees
+ * everything that the caller stored in the ring and its chunks. The hint is added after the word is
+ * stored. Otherwise another thread could remove the hint while the ring is still held, and only a
+ * search of all rings would find the ring later.
  */
 static void let_go(struct ptx_rings *rings, uint32_t ring)
 {
@@ -162,10 +164,10 @@ static void let_go(struct ptx_rings *rings, uint32_t ring)
 }
 
 /*
- * The result is a chunk in which the next record belongs to the thread in `ident`. If the ring
- * already has a chunk, readers find this thread in an IDENT record there. Otherwise they find it in
- * the header of the new chunk. If there is no room, the ring becomes IDLE again, because threads
- * that fail at each event would otherwise use up the numbers of rings.
+ * The result is a chunk in which the next record belongs to the thread in `ident`. Readers find the
+ * identity of this thread in an IDENT record, or in the header of a new chunk. If there is no room,
+ * the ring becomes IDLE again, because threads that fail at each event would otherwise use up the
+ * numbers of rings.
  */
 struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident *ident,
 				 uint32_t *held, enum ptx_writer_loss *loss)
@@ -227,9 +229,8 @@ struct ptx_chunk *ptx_ring_claim(struct ptx_rings *rings, const struct ptx_ident
 }
 
 /*
- * The caller holds the ring (ptx_ring_held()) and has mended it. The caller must mend it, because
- * the next holder continues in the current chunk and does not look for an unfinished change of
- * chunks.
+ * The caller holds the ring (ptx_ring_held()) and has mended it. The next holder continues in the
+ * current chunk and does not look for an unfinished change of chunks.
  */
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring)
 {

@@ -6,8 +6,9 @@
  * The ticket gives the place and the lap of its entry. The parameter `last` of a function is the
  * index of a queue's last place. A pusher that is suspended between its ticket and its entry leaves
  * a hole. A popper that finds a hole reports "empty", and the caller then searches the words of the
- * chunks or rings. A pusher that died never fills its hole. So a popper skips a hole when the queue
- * behind it has grown by a quarter of its size, or immediately if the queue no longer grows.
+ * chunks or rings. A pusher that died never fills its hole. So a popper skips a hole when the
+ * entries behind the hole occupy a quarter of the queue's places, or immediately if no thread adds
+ * to the queue any more.
  *
  * A hint can be lost, be late, or name a chunk that has another owner by now. Only the words
  * decide, so a lost hint costs a search and never a chunk or a record.
@@ -45,8 +46,8 @@ void ptx_hint_push(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t la
 }
 
 /*
- * Removes the oldest hint. Returns false if there is none, or if a pusher may still fill a hole.
- * Any process may have written the number, so the caller checks it.
+ * Removes the oldest hint. Returns false if there is none, or if the oldest place is a hole that a
+ * pusher may still fill. Any process may have written the number, so the caller checks it.
  */
 bool ptx_hint_pop(struct ptx_hints *hints, _Atomic uint64_t *queue, uint32_t last,
 		  bool grows, uint32_t *number, uint32_t *generation)

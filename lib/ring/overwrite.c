@@ -5,7 +5,7 @@
  * The writer counts the lost records one by one, exactly by type and by thread. It does not count
  * the records that the reader has claimed. If the writer is killed, or a handler leaves by
  * longjmp(), the next writer of the ring or the reader completes the count (ptx_ring_mend). No
- * record is counted twice, and records of at most one chunk may stay uncounted.
+ * record is counted twice. Each such interruption can leave records of one chunk uncounted.
  */
 #include "ring/overwrite.h"
 
@@ -83,7 +83,8 @@ void ptx_ring_count_loss(struct ptx_rings *rings, enum ptx_writer_loss loss, uns
 /*
  * The sums of one walk over a chunk. The records of a chunk mostly have few types, so a sum for
  * each type saves atomic additions. The sum of a type is at the type's number modulo 8. If another
- * type with the same remainder needs the place, the sum of the first type is added to the counters.
+ * type with the same remainder needs the place, the sum of the earlier type is added to the
+ * counters.
  */
 struct tally {
 	struct ptx_rings *rings;
@@ -108,9 +109,9 @@ struct tally {
  * Adds one sum to the counters. Before the writer adds the first sum of a thread's records, it
  * marks in the claimed word that counting has begun. A writer that continues after a kill then
  * omits these records, because it cannot determine which sums were added. The fence keeps the two
- * steps in this order if the writer is killed, or leaves by longjmp(), between them. This fence is
- * enough, because another writer continues only when this writer has stopped, and then sees all
- * stores of this writer.
+ * steps in this order if the writer is killed, or leaves by longjmp(), between them. A fence for
+ * the compiler is enough: another writer continues only when this writer has stopped, and then sees
+ * all stores of this writer.
  */
 static void overwrite_count(struct tally *tally, unsigned i)
 {
@@ -142,7 +143,7 @@ static void end_run(struct tally *tally)
 }
 
 /* Adds all sums to the counters: at a change of thread and at the end of the chunk. */
-static void overwrite_settle(struct tally *tally)
+static void count_all_sums(struct tally *tally)
 {
 	end_run(tally);
 	while (tally->used)
@@ -151,10 +152,10 @@ static void overwrite_settle(struct tally *tally)
 
 /*
  * Counts the chunk's records from the offset `from` on. *progress has the offset of the first
- * record that is not counted yet. After a longjmp() or a kill another writer continues there. If
- * counting of the records up to the next change of thread had begun (is_begun), the other writer
- * omits these records, so that no record is counted twice. Records that are not counted are
- * unattributed in the ledger.
+ * record that is not counted yet. After a longjmp() or a kill, a further call continues there. If
+ * the interrupted call had begun to count the records up to the next change of thread (is_begun),
+ * the further call omits these records, so that no record is counted twice. Records that are not
+ * counted are unattributed in the ledger.
  */
 static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk, uint32_t from,
 			  bool is_begun, _Atomic uint64_t *progress, uint64_t generation)
@@ -197,7 +198,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 			 * *progress moves past these records, so that a writer that continues
 			 * neither omits nor repeats them.
 			 */
-			overwrite_settle(&tally);
+			count_all_sums(&tally);
 			if (at > from) {
 				is_begun = false;
 				atomic_signal_fence(memory_order_seq_cst);
@@ -221,7 +222,7 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 		}
 		at += (uint32_t)size;
 	}
-	overwrite_settle(&tally);
+	count_all_sums(&tally);
 	if (oldest == UINT64_MAX)
 		return;
 	/*
@@ -239,9 +240,9 @@ static void count_records(struct ptx_rings *rings, const struct ptx_chunk *chunk
 }
 
 /*
- * The parameter `number` is below chunks_max and the chunk is within reach of this process; the
- * caller has checked both. Afterwards the chunk belongs to the ring, and its old records are
- * counted. Only the bytes behind the claimed offset count as lost: a reader has the other bytes.
+ * The caller has checked ptx_ring_reaches() for `number`. If the function returns true, the chunk
+ * belongs to the ring, and its old records are counted. Only the bytes behind the claimed offset
+ * count as lost: a reader has the other bytes.
  */
 bool ptx_overwrite(struct ptx_rings *rings, uint32_t number, uint32_t generation, uint32_t ring)
 {

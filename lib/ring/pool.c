@@ -64,7 +64,8 @@ bool ptx_ring_has_far(const struct ptx_rings *rings)
  * Makes the pages of these bytes present. If all bytes are in the page that this process made
  * present last, it makes no system call. Threads mostly get the numbers of rings, slots and chunks
  * in order. So the entries of a new thread are mostly in the same page as those of the thread
- * before. The function requests whole pages, because the blocks of a file may be smaller.
+ * before. The function requests whole pages: if the blocks of a file are smaller than a page, a
+ * request for less would supply only a part of the page that `backed` names.
  *
  * The address in `backed` is private to the process, so no other process can make this process
  * assume that a page is present. If two threads make different pages present at the same time, one
@@ -165,12 +166,13 @@ static uint32_t most_chunks(const struct ptx_rings *rings)
 
 /*
  * Makes the entries of the numbers `from` to `number` present in the tables of chunks. The entries
- * for the chunks of the first rings are present from the start. The first small chunk may pass over
- * numbers of large chunks. Those numbers need entries too, because searches look at each number.
- * Several writers may prepare the same number. The exchange of region->chunks decides which of them
- * adds it. Returns false if memory is lacking.
+ * for the chunks of the first rings are present from the start. When the first small chunk is
+ * added, its number may be greater than `from`. The numbers between them stay without chunks, but
+ * they need entries, because searches look at each number. Several writers may prepare the same
+ * number. The exchange of region->chunks decides which of these writers adds it. Returns false if
+ * memory is lacking.
  */
-static bool has_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
+static bool back_entries(struct ptx_rings *rings, uint32_t from, uint32_t number)
 {
 	const uint32_t first = ptx_ring_first_entries(&rings->geometry);
 	const size_t count = (size_t)number - from + 1;
@@ -337,11 +339,12 @@ bool ptx_pool_add(struct ptx_rings *rings, uint32_t number, uint32_t ring)
 }
 
 /*
- * Returns true if the stream holds as many bytes of events as its size promises. Then it does not
- * need the chunk with this number. The answer needs a search of all chunks. Writers add small
- * chunks often. So for a small chunk below region->grows_until, a writer does not search. In a
- * stream that is not tight, a writer also does not search for a small chunk before the pool has the
- * memory that the stream's size grants (ptx_pool_has_its_memory()).
+ * Returns true if the stream holds as many bytes of events as its size promises, so that it does
+ * not need a further chunk. The parameter `number` is the number that this chunk would have. The
+ * answer needs a search of all chunks. Writers add small chunks often. So for a small chunk below
+ * region->grows_until, a writer does not search. In a stream that is not tight, a writer also does
+ * not search for a small chunk before the pool has the memory that the stream's size grants
+ * (ptx_pool_has_its_memory()).
  */
 static bool is_full(struct ptx_rings *rings, uint32_t number)
 {
@@ -379,7 +382,6 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 	struct ptx_region *region = rings->region;
 	const struct ptx_geometry *g = &rings->geometry;
 	uint32_t chunks = atomic_load_explicit(&region->chunks, memory_order_relaxed);
-	/* Each thread gets a first chunk for its ring, however many chunks the other rings have. */
 	bool has_chunk =
 		atomic_load_explicit(&rings->ring[ring].current, memory_order_relaxed) != 0;
 
@@ -393,7 +395,7 @@ uint32_t ptx_pool_grow(struct ptx_rings *rings, uint32_t ring, enum ptx_writer_l
 		 * The writer makes the memory of the tables present before it takes the chunk's
 		 * number, because it cannot return the number.
 		 */
-		if (!ptx_ring_reaches(rings, number) || !has_entries(rings, chunks, number)) {
+		if (!ptx_ring_reaches(rings, number) || !back_entries(rings, chunks, number)) {
 			*loss = PTX_WRITER_NO_MEMORY;
 			return PTX_NONE;
 		}

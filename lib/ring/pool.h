@@ -61,14 +61,18 @@ bool ptx_pool_is_enough(const struct ptx_rings *rings);
 bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes);
 
 /*
- * Makes a part of a table present: the part that contains an entry, or several entries in a row.
- * The parameter `index` is the index of the last of these entries. Entries whose index is below
- * `first` are present already. Returns false if there is no memory.
+ * Makes one entry of a table present, or several entries in a row. The parameter `entry` is the
+ * address of the first of these entries, `bytes` is their size together, and `index` is the index
+ * of the last of them. Entries whose index is below `first` are present already. Returns false if
+ * there is no memory.
  */
 bool ptx_pool_entry(struct ptx_rings *rings, enum ptx_table table, uint32_t index, uint32_t first,
 		    const volatile void *entry, size_t bytes);
 
-/* Makes the queues of hints for more rings present. Returns false if memory is lacking. */
+/*
+ * Makes the queues of hints present that the stream needs from the ring with this number on.
+ * Returns false if memory is lacking.
+ */
 bool ptx_pool_hints(struct ptx_rings *rings, uint32_t ring);
 
 #endif

@@ -21,14 +21,15 @@
 
 /*
  * Remembers the last process that was alive, because neighbouring rings and slots mostly belong to
- * one process. It does not remember a dead process: the process's id may be reused, and a word that
- * is loaded later may name the new process. So is_dead() is called again after the word was loaded.
+ * one process. The struct does not remember a dead process: the id of that process may be reused,
+ * and a word that is loaded later may name the new process. So is_dead() is called again after the
+ * word was loaded.
  */
 struct asking {
 	bool (*is_dead)(uint32_t pid);
 	/*
-	 * Process ids in the namespace of the stream's words. The member `alive` is at first equal
-	 * to `self`, the caller's own process.
+	 * Process ids as the stream's words have them. The member `alive` is at first equal to
+	 * `self`, the caller's own process.
 	 */
 	uint32_t self, alive;
 };

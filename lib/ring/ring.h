@@ -5,8 +5,9 @@
  * A region holds a pool of chunks of two sizes. A ring is a chain of chunks that one writer fills:
  * one thread at one nesting level of signal handlers. When its chunk is full, the writer takes
  * another chunk from the pool: a free chunk or, in a LOOP stream, the chunk that was closed longest
- * ago. The reader claims bytes of chunks and frees closed chunks that it has claimed whole. A
- * thread that ends leaves its rings, with their open chunks, to the next thread.
+ * ago. The reader claims bytes of chunks. It frees a closed chunk of which it has claimed all
+ * bytes; if the stream has a log, it frees the chunk when the log has the events. A thread that
+ * ends leaves its rings, with their open chunks, to the next thread.
  *
  * Owner     the caller gives the memory, its geometry, and the functions back() and map_far() that
  *           make further memory available. Only the reader's list of debts is allocated here.
@@ -32,11 +33,11 @@
  *       before (E)                                after a failed (F)      reader knows up to which
  *                                                                         time events are lost
  *   (O) fence release behind (G), <- pairs -> (P) fence acquire behind a  the reader does not take
- *       then anything of the                      copy, then load state   new content of a reused
+ *       then stores in the                        copy, then load state   new content of a reused
  *       chunk                                                             chunk for the old one
  *   (K) store window, then clock, <- pairs -> (L) clock, barrier, load    a record that the reader
- *       then (A), no fence                        window, then head       cannot see is stamped
- *                                                                         later than its clock
+ *       then (A), no fence                        window, then head       cannot see has a later
+ *                                                                         time than that clock
  *   (M) store head, then load     <- pairs -> (N) store waiters, barrier,  either the writer sees
  *       waiters, no fence                         load heads              the sleeper or the reader
  *                                                                         sees the event
@@ -59,22 +60,22 @@
 #define PTX_LEVELS      8    /* a trace point and seven nested signal handlers */
 /*
  * PTX_RINGS is the largest number of rings in a stream, and also the largest number of slots. A
- * slot counts the losses of one thread. So the losses of at most PTX_RINGS threads are counted
- * separately at a time. PTX_RINGS_FEW is the largest number of rings for a stream in a file, where
- * address space is scarce (arena/region.c). The chunks of the first PTX_RINGS_FEW rings are near:
- * in the mapping that every process has. The chunks of further rings are far: in a second mapping,
- * which a process makes when it first needs these chunks.
+ * slot counts the losses of one thread; only slot 0 belongs to no thread. PTX_RINGS_FEW is the
+ * largest number of rings for a stream in a file, where address space is scarce (arena/region.c).
+ * The chunks of the first PTX_RINGS_FEW rings are near: in the mapping that every process has. The
+ * chunks of further rings are far: in a second mapping, which a process makes when it first needs
+ * these chunks.
  *
  * The first geometry.few_rings rings get large chunks. A stream with more rings than
- * geometry.few_rings has "many" rings. The further rings get small chunks, so that the open chunk
- * of each ring occupies little memory.
+ * geometry.few_rings has "many" rings. The first chunk of a further ring is small, so that a thread
+ * that records little occupies little memory.
  */
 #define PTX_RINGS_FEW   1024
 #define PTX_RINGS       65536
 #define PTX_RINGS_BASE  64   /* rings whose part of each table is present from the start */
 /*
- * For each of the few rings the pool may grow by PTX_RING_CHUNKS large chunks. If the rings are
- * many, the pool may grow by PTX_RING_SMALL small chunks for each ring (ring_layout.c).
+ * For each of the few rings the pool may grow by PTX_RING_CHUNKS large chunks. If the stream has
+ * many rings, the pool may grow by PTX_RING_SMALL small chunks for each ring (ring_layout.c).
  */
 #define PTX_RING_CHUNKS 3
 #define PTX_RING_SMALL  4
@@ -83,7 +84,10 @@
 /* Bytes of tables and queues for one chunk: 20 in the tables, 16 for two places in the queues. */
 #define PTX_CHUNK_TABLES 36u
 #define PTX_NONE        UINT32_MAX
-/* Bytes of the checkpoint, the part of a region for its reader: fixed, and for each ring. */
+/*
+ * Bytes of the checkpoint, which the reader keeps in the region: a fixed part, and a part for each
+ * ring.
+ */
 #define PTX_CHECKPOINT_BASE  8192u
 #define PTX_CHECKPOINT_RING  32u
 #define PTX_STREAM_INFO_BYTES 512 /* the part for observers: observe/stream_info.h */
@@ -144,9 +148,9 @@ struct ptx_calibration {
 
 struct ptx_region {
 	/*
-	 * A trace point reads these members for each event, so few stores change them. The
-	 * controller stores `admit`, `state` and `max_level`. A writer that finds no room stores
-	 * FULL in `state`.
+	 * A trace point loads these members for each event. So stores in them must be rare: each
+	 * store removes the cache line from the other processors. The controller stores `admit`,
+	 * `state` and `max_level`. A writer that finds no room stores FULL in `state`.
 	 */
 	/* event types not filtered out */
 	_Alignas(PTX_CACHE_LINE) _Atomic uint64_t admit[PTX_WORDS];
@@ -173,8 +177,9 @@ struct ptx_region {
 	 */
 	_Atomic uint32_t large;
 	/*
-	 * For take_lost() in ring_write.c: lost_at is the number at which its last search ended,
-	 * and free_surplus is the number by which free_small is known to be too high.
+	 * For take_lost() in ring_write.c: lost_at is the place where its next search begins,
+	 * counted from the first small chunk, and free_surplus is the number by which free_small is
+	 * known to be too high.
 	 */
 	_Atomic uint32_t lost_at, free_surplus;
 	struct ptx_hints hints[PTX_HINTS][PTX_TIERS];
@@ -187,7 +192,10 @@ struct ptx_region {
 	_Atomic uint64_t first_overwritten;
 	/* chunks up to this time may be overwritten although the pool can still grow: spare.c */
 	_Atomic uint64_t spare;
-	/* where the next search for a spare chunk begins: a chunk's number, modulo their number */
+	/*
+	 * where the next search for a spare chunk begins: a chunk's number, modulo the number of
+	 * chunks
+	 */
 	_Atomic uint32_t spare_looks;
 	_Atomic uint32_t overrun;
 	/* 1: a LOOP stream has overwritten events, and the reader has delivered none since */
@@ -247,9 +255,9 @@ struct ptx_ring {
 	_Atomic uint64_t current;   /* the same for the chunk that the writer fills now */
 	_Atomic uint64_t published; /* records in its closed chunks */
 	/*
-	 * The reader writes here how far it has delivered the records (ptx_delivered() in words.h).
-	 * The reader has private copies of the records that it has claimed and not delivered. An
-	 * observer can still find these records in the chunk.
+	 * The reader stores here how far it has delivered the records (ptx_delivered() in words.h).
+	 * From this place on, an observer finds in the chunk the records that the reader has
+	 * claimed and copied but not delivered.
 	 */
 	_Atomic uint64_t delivered;
 };
@@ -304,7 +312,10 @@ struct ptx_geometry {
 	size_t bytes_first;
 	size_t far_bytes;   /* a multiple of the page size, as the member `bytes` is */
 	size_t capacity;    /* bytes of events for which the stream always has room */
-	/* bytes of chunks that a stream may have before it looks for spare chunks */
+	/*
+	 * bytes of chunks up to which the pool of a LOOP stream, or of a stream with many rings,
+	 * grows without a search
+	 */
 	size_t memory;
 	/* bytes that are added to the member `memory` for each ring except the controller's */
 	size_t ring_memory;
@@ -322,8 +333,8 @@ enum ptx_table {
 };
 
 /*
- * A region as one process maps it. Private memory. Only `far` and `backed` change while it is
- * mapped.
+ * A region as one process maps it. This struct is private memory of the process. While the region
+ * is mapped, only the members `far` and `backed` change.
  */
 struct ptx_rings {
 	struct ptx_region *region;
@@ -369,8 +380,8 @@ int ptx_ring_plan(size_t stream_size, size_t max_data_size, uint32_t rings,
 		  struct ptx_geometry *geometry);
 
 /*
- * Returns the number to which the pool may grow while the stream has this many rings. All chunks
- * that exist then have lower numbers.
+ * Returns the limit of the numbers of chunks: while the stream has this many rings, each chunk has
+ * a lower number.
  */
 uint32_t ptx_ring_most_chunks(const struct ptx_geometry *geometry, uint32_t rings);
 
@@ -379,7 +390,7 @@ uint32_t ptx_ring_first_entries(const struct ptx_geometry *geometry);
 
 /*
  * Calls each() with the parts of a region that must be present before ptx_ring_init(), except the
- * first chunks. Returns false if one call returned false.
+ * first chunks. Stops and returns false if a call returns false.
  */
 bool ptx_ring_first_tables(const struct ptx_geometry *geometry,
 			   bool (*each)(void *arg, size_t at, size_t bytes), void *arg);
@@ -394,7 +405,10 @@ void ptx_ring_init(struct ptx_rings *rings);
 /* Starts the calibration; `created` is the first anchor. From then on the writers add anchors. */
 void ptx_ring_calibrate(struct ptx_rings *rings, struct ptx_anchor created);
 
-/* Maps the far part of the region for this process, unless that has failed before. */
+/*
+ * Maps the far part of the region, unless this process has mapped it or has failed to map it
+ * before. Returns true if it is mapped.
+ */
 bool ptx_ring_map_far(struct ptx_rings *rings);
 
 /* Returns true if this process has mapped the far part of the region. */
@@ -408,13 +422,13 @@ static inline bool ptx_ring_reaches(const struct ptx_rings *rings, uint32_t numb
 	return number < rings->geometry.chunks_max && ptx_ring_map_far((struct ptx_rings *)rings);
 }
 
-/* Returns true if a chunk with this number is small. The number need not exist. */
+/* Returns true if a chunk with this number is small. The pool need not have such a chunk. */
 static inline bool ptx_ring_is_small(const struct ptx_geometry *geometry, uint32_t number)
 {
 	return number >= geometry->large;
 }
 
-/* Returns the queue for hints to the chunk when it is free. */
+/* Returns the kind of hint that announces this chunk when it is free. */
 static inline enum ptx_hint ptx_ring_hint_of(const struct ptx_rings *rings, uint32_t number)
 {
 	return ptx_ring_is_small(&rings->geometry, number) ? PTX_HINT_SMALL : PTX_HINT_FREE;
@@ -466,7 +480,7 @@ static inline uint32_t ptx_ring_whole_room(const struct ptx_rings *rings,
 									      g->small_room);
 }
 
-/* Returns true if the stream has so many rings that further rings get small chunks. */
+/* Returns true if the stream has so many rings that a further ring begins with a small chunk. */
 static inline bool ptx_ring_are_many(const struct ptx_rings *rings)
 {
 	return atomic_load_explicit(&rings->region->rings, memory_order_relaxed) >
@@ -510,7 +524,7 @@ static inline size_t ptx_ring_free_bytes(const struct ptx_rings *rings)
 	       (size_t)small * rings->geometry.small_bytes;
 }
 
-/* Returns the number of rings that have a number at this moment. */
+/* Returns the number of rings of the stream at this moment. */
 static inline uint32_t ptx_ring_count(const struct ptx_rings *rings)
 {
 	uint32_t count = atomic_load_explicit(&rings->region->rings, memory_order_acquire);
@@ -518,7 +532,10 @@ static inline uint32_t ptx_ring_count(const struct ptx_rings *rings)
 	return count < rings->geometry.rings ? count : rings->geometry.rings;
 }
 
-/* Returns the ring's number of records up to the end of a chunk with this header, modulo 2^32. */
+/*
+ * Returns the number of the ring's records up to the end of a chunk with this identity and head,
+ * modulo 2^32.
+ */
 static inline uint32_t ptx_chunk_records(const struct ptx_ident *ident, uint64_t head)
 {
 	return ident->spare + ptx_head_records(head);

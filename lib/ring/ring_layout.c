@@ -24,11 +24,10 @@
  *	       claimed part of it;
  *	   (b) in a LOOP stream, the chunk that was open when X was closed: its records
  *	       may be below the cut.
- *	   A ring has only one of them. Chunks are overwritten in the order in which they
- *	   were closed, so the ring has no chunk left that was closed before X. The
- *	   reader claims the ring's oldest chunk, so if the reader is beyond the chunk of
- *	   (b), it has freed that chunk. The open chunk of X's ring is counted in 1., and
- *	   X is its chunk of 2.
+ *	   A ring has only one of the two. Chunks are overwritten in the order in which they were
+ *	   closed, so the ring has no chunk left that was closed before X. The reader claims the
+ *	   ring's oldest chunk, so if the reader is beyond the chunk of (b), it has freed that
+ *	   chunk. The open chunk of X's ring is counted in 1., and X is that ring's chunk in 2.
  *
  * So a stream that is full with P chunks in its pool has P - (2 R - 1) chunks with `useful` bytes
  * each that are unread and above the cut. Let N be ceil(size / useful). If P is N + 2 R - 1, the
@@ -48,11 +47,11 @@
  * small chunks, unread and above the cut, hold more than n / 2 rooms (the room of a small chunk is
  * the unit here), if the chunk after each of them has its first event. The event that finds no room
  * counts as the first event of the chunk that its writer needs next. Only the open chunk of a ring
- * can be without an event, because its writer died between the change of chunks and the record. The
- * next thread of the ring finds room for its IDENT record and its event there, so at most R - 1 of
- * the n chunks do not count. By 1. and 2. at most 2 R - 1 of M small chunks are not closed, unread
- * and above the cut. Thus a stream that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms
- * in small chunks alone.
+ * can be without an event, if its writer died between the change of chunks and the record. The next
+ * thread of the ring finds room for its IDENT record and its event there, so at most R - 1 of the n
+ * chunks do not count. By 1. and 2. at most 2 R - 1 of M small chunks are not closed, unread and
+ * above the cut. Thus a stream that is full holds more than (M - (2 R - 1) - (R - 1)) / 2 rooms in
+ * small chunks alone.
  *
  * If R is small compared with N, the large chunks hold most of what is promised. By 1. and 2. at
  * most 2 R - 1 large chunks hold less than `useful`, and R + 1 more may if their hints are out of
@@ -105,7 +104,7 @@
 /* The limits of few_rings. The upper limit is the number of rings whose chunks are all near. */
 #define FEW_MIN      4u
 #define FEW_MAX      PTX_RINGS_FEW
-/* Places for hints to free small chunks. If there are more hints, the oldest are lost. */
+/* Places for the hints of free small chunks. If there are more hints, the oldest are lost. */
 #define SMALL_HINTS  512u
 /*
  * Chunks of at most this many bytes are present from the beginning. Other chunks become present at
@@ -186,7 +185,7 @@ static bool has_useful_half(size_t room, size_t most)
 /*
  * Returns the size of a large chunk. If chunks were smaller, writers would change them often. If
  * they were larger, each ring would keep more memory. A large chunk holds four of the largest
- * records if these are small, and one at least.
+ * records if CHUNK_MAX permits that.
  */
 static size_t chunk_for(size_t stream_size, size_t most)
 {
@@ -215,9 +214,9 @@ static uint32_t few_for(const struct ptx_geometry *g, size_t stream_size)
 }
 
 /*
- * Computes the sizes of chunks, and how many of them the stream's size requires: 0 if that is too
- * many. The limit is a quarter of all 32-bit numbers, so that the chunks of all rings can be added
- * without overflow.
+ * Computes the sizes of chunks. Returns how many chunks the stream's size requires, or 0 if that is
+ * too many. The limit is a quarter of all 32-bit numbers, so that the chunks of all rings can be
+ * added without overflow.
  */
 static uint32_t ring_layout_divide(struct ptx_geometry *g, size_t stream_size, size_t record)
 {
@@ -347,8 +346,8 @@ static size_t far_bytes_for(const struct ptx_geometry *g, uint32_t rings)
 }
 
 /*
- * The first tier ends at few_rings at the latest. So a stream has no queues for small chunks while
- * its rings are few.
+ * The first tier ends at few_rings at the latest. So while the rings of a stream are few, its
+ * queues have no places for small chunks.
  */
 static void plan_tiers(struct ptx_geometry *g)
 {

@@ -159,7 +159,10 @@ static bool ring_read_enter(struct ptx_reader *reader)
 	return true;
 }
 
-/* Returns the reader's chunk and stores its word. Returns NULL if the chunk was overwritten. */
+/*
+ * Returns the reader's chunk and stores its word. Returns NULL if the chunk was overwritten, or if
+ * this process cannot access it.
+ */
 static const struct ptx_chunk *chunk_of(const struct ptx_reader *reader, uint64_t *word)
 {
 	const struct ptx_rings *rings = reader->rings;
@@ -222,7 +225,7 @@ static enum ptx_claim next_of(const struct ptx_reader *reader, const struct ptx_
  * In a stream with debts the reader has no competitor: no writer overwrites, and the chunk is not
  * freed before ptx_ring_settle(). So the copy is valid without a claim.
  */
-static bool ring_read_claims(const struct ptx_reader *reader, uint32_t end)
+static bool claim_if_shared(const struct ptx_reader *reader, uint32_t end)
 {
 	return reader->rings->debts || ring_read_claim(reader, end);
 }
@@ -263,7 +266,7 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 			return PTX_CLAIM_LOST;
 		end = copy_new(reader, chunk);
 		if (end) {
-			if (!ring_read_claims(reader, end))
+			if (!claim_if_shared(reader, end))
 				return PTX_CLAIM_LOST;
 			reader->place.claimed = end;
 			return PTX_CLAIM_BYTES;
@@ -278,8 +281,8 @@ enum ptx_claim ptx_ring_take(struct ptx_reader *reader)
 }
 
 /*
- * The function changes only the caller's place and buffer, and writes nothing to shared memory. The
- * bytes in the buffer are valid if the chunk still has the same generation after the copying.
+ * The function changes only the caller's place and buffer, and writes nothing to shared memory. It
+ * returns BYTES only if the chunk still has the same generation after the copy.
  */
 enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 {
@@ -310,8 +313,8 @@ enum ptx_claim ptx_ring_look(struct ptx_reader *reader)
 }
 
 /*
- * The writer stores the member `opened` before the chunk is OPEN. copy_out() orders the loads as
- * needed.
+ * The writer stores the member `opened` before the chunk is OPEN. copy_out() loads the member
+ * before the function loads the chunk's word.
  */
 bool ptx_ring_opened(const struct ptx_rings *rings, uint64_t link, uint64_t *opened)
 {
@@ -340,7 +343,7 @@ bool ptx_ring_before(const struct ptx_rings *rings, uint64_t link, uint32_t *bef
 
 /*
  * Returns true if the chunk begins with record number *from or a later record, or if `from` is
- * NULL. The numbers are modulo 2^32, so "later" means a distance of less than half of that.
+ * NULL. The numbers are modulo 2^32, so "later" means a distance of less than 2^31.
  */
 static bool is_from(const struct ptx_rings *rings, uint64_t link, const uint32_t *from)
 {

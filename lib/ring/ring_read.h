@@ -73,16 +73,16 @@ void ptx_ring_done(struct ptx_rings *rings, const struct ptx_place *place, uint3
 /*
  * Moves the place to the oldest chunk that the ring still has. *before is the number of the ring's
  * records before that chunk, modulo 2^32. Returns false if the ring has no chunk, or if a writer
- * has overwritten the chunk meanwhile. The place is then still not valid.
+ * has overwritten the chunk meanwhile. In both cases the place is not valid.
  */
 bool ptx_ring_find(struct ptx_rings *rings, uint32_t ring, struct ptx_place *place,
 		   uint32_t *before);
 
 /*
- * Does the same, but ignores each chunk whose first record has a number before `from`. This
- * function is for an observer, which frees nothing and has seen the earlier records. An old chunk
- * can exist although younger chunks of its ring are overwritten, if the thread that was about to
- * overwrite it was killed or suspended.
+ * Like ptx_ring_find(), but ignores each chunk whose first record has a number before `from`. This
+ * function is for an observer that has seen the earlier records. Without `from` it could see
+ * records again: an old chunk can remain although younger chunks of its ring are overwritten,
+ * because the thread that was about to overwrite the old chunk was killed or suspended.
  */
 bool ptx_ring_find_from(struct ptx_rings *rings, uint32_t ring, uint32_t from,
 			struct ptx_place *place, uint32_t *before);

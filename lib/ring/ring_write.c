@@ -18,7 +18,7 @@
  * take, the chunks that it finds.
  */
 #define LOOP_TRIES      64
-/* The most hints to far chunks that a writer returns to the queue before it looks elsewhere. */
+/* The most hints that a writer returns to the queue because it cannot access their far chunks. */
 #define UNREACHED_TRIES 64
 /* If more small chunks than this may be free without a hint, a writer searches for them. */
 #define LOST_MIN        64
@@ -162,7 +162,7 @@ static bool take_number(struct ptx_rings *rings, uint32_t number, uint32_t ring)
  * that finds no chunk stores the count as the surplus (free_surplus). Until the count exceeds the
  * surplus by more than LOST_MIN, writers omit this search. The surplus is too large if writers and
  * a reader are busy during the search. Then writers overlook free chunks, and the pool grows
- * instead. No event is lost, because take_free() searches all words before that.
+ * instead. No event is lost, because take_free() searches all words before the writer gives up.
  */
 static uint32_t take_lost(struct ptx_rings *rings, uint32_t ring)
 {
@@ -424,8 +424,8 @@ struct ptx_chunk *ptx_chunk_open(struct ptx_rings *rings, uint32_t ring,
 	 * thread, this thread has also passed the fence of claim_hold(). The threads of the
 	 * controller claim its ring only once; for that ring, prepare_record() in posix/control.c
 	 * has the fence. There is no fence before the reading: with a fence, the writer would wait
-	 * for its loads of the chunk's former records. So the processor may read the counter early.
-	 * The time is then smaller, and it remains a lower bound.
+	 * for its loads of the chunk's former records. So the processor may read the counter before
+	 * these loads are complete. The time is then smaller, and it remains a lower bound.
 	 */
 	ptx_store_word(&chunk->opened, ptx_clock_begin());
 	ptx_copy_in((unsigned char *)&chunk->ident, (const unsigned char *)&first, sizeof first);

@@ -38,8 +38,8 @@ bool ptx_ring_turn(struct ptx_rings *rings, struct ptx_chunk **chunk,
 uint32_t ptx_ring_room(const struct ptx_rings *rings, const struct ptx_chunk *chunk);
 
 /*
- * Makes room for records up to the offset `end`. Returns the room. If that is less than `end`,
- * *loss is the cause.
+ * Makes the memory for records up to the offset `end` present. Returns the room that is then
+ * present, as ptx_ring_room() does. If that is less than `end`, *loss is the cause.
  */
 uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk, size_t end,
 			 enum ptx_writer_loss *loss);
@@ -51,8 +51,8 @@ uint32_t ptx_ring_extend(struct ptx_rings *rings, const struct ptx_chunk *chunk,
 struct ptx_chunk *ptx_ring_mend(struct ptx_rings *rings, uint32_t ring);
 
 /*
- * Does the same, in one walk over the chunks, for each ring with a number `first` + i whose bit i
- * is set in `held`; i is less than `count`. The caller holds these rings.
+ * Mends several rings in one walk over the chunks: for each i below `count`, the ring with the
+ * number `first` + i if bit i of `held` is set. The caller holds these rings.
  */
 void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 		    const unsigned char *held);
@@ -61,8 +61,8 @@ void ptx_rings_mend(struct ptx_rings *rings, uint32_t first, uint32_t count,
 void ptx_ring_release(struct ptx_rings *rings, uint32_t ring);
 
 /*
- * Returns the ring's word. The holder compares this word later to see whether the ring is still its
- * own.
+ * Returns the ring's word. A thread compares this word later to see whether it still holds the
+ * ring.
  */
 static inline uint64_t ptx_ring_held(const struct ptx_rings *rings, uint32_t ring)
 {
@@ -85,8 +85,8 @@ bool ptx_ring_identify(struct ptx_rings *rings, struct ptx_chunk **chunk,
 
 /*
  * Claims a slot for the thread. Returns generation and index of the slot, as struct ptx_ident has
- * them, or 0, the common slot, if no slot is left. ptx_slot_release() makes the slot ENDED: it
- * keeps its counts until another thread needs the slot.
+ * them. Returns 0, the common slot, if no slot is left or if there is no memory. ptx_slot_release()
+ * makes the slot ENDED. An ENDED slot keeps its counts until another thread needs the slot.
  */
 uint32_t ptx_slot_claim(struct ptx_rings *rings, uint32_t pid, uint32_t tid, uint64_t thread);
 void ptx_slot_release(struct ptx_rings *rings, uint32_t slot);
@@ -144,8 +144,8 @@ ptx_inline void ptx_copy_long(unsigned char *to, const unsigned char *from, size
 
 /*
  * Copies data into a record. The reader of a LOOP stream may copy the same bytes at that moment; it
- * notices by (F) and drops its copy. ThreadSanitizer cannot detect that, so its build stores the
- * data as relaxed words.
+ * notices by (F) and drops its copy. ThreadSanitizer would report these accesses as a race, so a
+ * build with it stores the data as relaxed words.
  */
 ptx_inline void ptx_copy_in(unsigned char *to, const unsigned char *from, size_t bytes)
 {
@@ -238,9 +238,10 @@ ptx_inline void ptx_record_fill(struct ptx_record *record, uint32_t len_flags, u
 
 /*
  * Step 2 of 3. Call this function directly before the clock is read. The function opens the window.
- * A reader that sees the open window waits, since the writer may still publish a record that is
- * older than the reader's clock reading. The parameter `head` is the head that step 1 has stored. A
- * writer that discards the event after this step leaves the window open until its next record.
+ * A reader that sees the open window holds back younger events, since the writer may still publish
+ * a record that is older than the reader's clock reading. The parameter `head` is the head that
+ * step 1 has stored. A writer that discards the event after this step leaves the window open until
+ * its next record.
  */
 ptx_inline void ptx_ring_stamp(struct ptx_chunk *chunk, uint64_t head)
 {

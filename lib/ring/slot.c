@@ -5,8 +5,8 @@
  * Slot 0 belongs to no thread. It counts losses that cannot be attributed. When a thread ends, its
  * counts stay in its slot. When another thread needs the slot, they move to slot 0. A thread stores
  * its identity in a slot before it makes the slot LIVE, so that no reader attributes its losses to
- * the slot's previous thread. A thread that is killed in between leaves the slot unused forever.
- * When no slot is left, losses count in slot 0.
+ * the slot's previous thread. A thread that is killed before it makes the slot LIVE leaves the slot
+ * unused forever. When no slot is left, losses count in slot 0.
  *
  * The word of a slot has a generation of 16 bits. A thread keeps the generation and the index of
  * its slot in one word. So a count for a thread that has lost its slot goes to slot 0 and not to
@@ -100,8 +100,8 @@ void ptx_slot_release(struct ptx_rings *rings, uint32_t slot)
 }
 
 /*
- * A thread asks this before it continues to use its slot: another process may have ended the slot,
- * either by mistake or because the process id was reused.
+ * A thread calls this function before it continues to use its slot: another process may have ended
+ * the slot, either by mistake or because the process id was reused.
  */
 bool ptx_slot_is_held(const struct ptx_rings *rings, uint32_t slot)
 {

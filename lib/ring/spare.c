@@ -34,7 +34,7 @@
 #define FEW_CHUNKS  64
 /* a search of more chunks must find this many spare bytes for each chunk that it examines */
 #define SPARE_BYTES 32
-/* after a search without result, the pool grows by this part without a further search */
+/* after a search without result, the pool grows by 1/GROW_PART without a further search */
 #define GROW_PART   64
 /* the most searches of one call, if other writers overwrite chunks meanwhile */
 #define TRIES       32
@@ -255,7 +255,10 @@ static bool take_if_spare(struct ptx_rings *rings, uint32_t number, uint32_t rin
 	       ptx_overwrite(rings, number, ptx_word_generation(word) & 0xffff, ring);
 }
 
-/* Overwrites a chunk that an earlier search found spare, if it is among the next few. */
+/*
+ * Examines the next few chunks, and overwrites the first of them that an earlier search has found
+ * spare.
+ */
 static uint32_t take_known(struct ptx_rings *rings, uint32_t ring)
 {
 	const uint32_t chunks = ptx_ring_chunks(rings);

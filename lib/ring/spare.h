@@ -3,10 +3,9 @@
  * ring/spare.h - which chunks a LOOP stream can spare while its pool can still grow.
  *
  * A chunk is spare if the stream holds its capacity in events that are younger than all events of
- * the chunk. A spare chunk stays spare: a younger event can be lost only if a writer overwrites its
- * chunk, and then a later search has found that chunk spare. So the result of a search is one time,
- * region->spare, which only grows. Writers need no agreement, and a writer that is killed or leaves
- * by longjmp() leaves nothing to repair.
+ * the chunk. A spare chunk stays spare; DESIGN 7 has the reason. So the result of a search is one
+ * time, region->spare, which only grows. Writers need no agreement, and a writer that is killed or
+ * leaves by longjmp() leaves nothing to repair.
  *
  * Threads   writers.
  * Signals   async-signal-safe.

@@ -17,8 +17,8 @@ enum ptx_state {
 	PTX_SUSPENDED,
 	PTX_RUNNING,
 	/*
-	 * the stream stopped by itself; events are counted as lost; it runs again when there is
-	 * room
+	 * the stream stopped by itself; events are counted as lost; the stream runs again when
+	 * there is room
 	 */
 	PTX_FULL,
 	/*
@@ -106,9 +106,10 @@ static inline uint32_t ptx_link_generation(uint64_t link)
 }
 
 /*
- * Word of a ring: number of claims so far 32 | process id of the holder 22 | state 2. A thread can
- * lose its ring because another process mistook the thread's process for dead. The count of claims
- * then shows the loss, even if another thread of its own process has claimed the ring since.
+ * Word of a ring: number of claims so far 32 | process id of the holder 22 | state 2. Another
+ * process can take a thread's ring by mistake, if it considers the thread's process dead. The
+ * thread detects this by the count of claims, even if another thread with the same process id has
+ * claimed the ring since.
  */
 #define PTX_RING_UNUSED    0u
 #define PTX_RING_HELD      1u
