@@ -34,7 +34,7 @@ static int64_t clock_resolution_ns(void)
 void ptx_attr_init(struct ptx_attr *attr)
 {
 	/*
-	 * Padding and spare members are zero, too, because the object goes into a log as it is,
+	 * Padding and the unused bytes of texts are zero, too. The object goes into a log as it is,
 	 * and a log must not contain old bytes of the stack.
 	 */
 	memset(attr, 0, sizeof(*attr));
@@ -42,15 +42,15 @@ void ptx_attr_init(struct ptx_attr *attr)
 	attr->magic = PTX_ATTR_MAGIC;
 	attr->version = PTX_ATTR_VERSION;
 	/*
-	 * CH-07 to CH-09 leave the defaults to the implementation. These defaults are small enough
-	 * for programs with many streams.
+	 * The standard leaves these defaults to the implementation (CH-07 to CH-09). They are small
+	 * enough for programs with many streams.
 	 */
 	attr->stream_size = PTX_ATTR_STREAM_SIZE;
 	attr->max_data_size = PTX_ATTR_MAX_DATA_SIZE;
 	attr->log_size = PTX_ATTR_LOG_SIZE;
 	/*
-	 * The standard requires these two defaults: a child is not traced, and an active stream
-	 * without log overwrites (posix_trace_attr_init()).
+	 * The standard requires these defaults: a child is not traced, a stream without log
+	 * overwrites its oldest events, and a log overwrites its oldest events.
 	 */
 	attr->inheritance = POSIX_TRACE_CLOSE_FOR_CHILD;
 	attr->stream_policy = POSIX_TRACE_LOOP;

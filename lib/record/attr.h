@@ -98,7 +98,7 @@ static inline size_t ptx_attr_system_event_size(void)
 	return PTX_IDENT_RECORD_BYTES + ptx_record_size(PTX_SYSTEM_DATA_MAX);
 }
 
-/* Sets every attribute to its default. It cannot fail. errno may change. */
+/* Sets every attribute to its default. The function cannot fail. It may change errno. */
 void ptx_attr_init(struct ptx_attr *attr);
 
 #endif

@@ -15,11 +15,14 @@
 
 /*
  * Consumes decimal digits and returns the number that they show; 0 if there are none. A number that
- * is too large for any use becomes a number of seven or eight digits.
+ * is too large for any use becomes a number of seven digits.
  */
 static int take_number(const char **at)
 {
-	/* The number saturates, so that no text can overflow it. */
+	/*
+	 * From seven digits on the number does not change any more, so that no text can overflow
+	 * it.
+	 */
 	int number = 0;
 
 	for (; **at >= '0' && **at <= '9'; ++*at)
@@ -32,7 +35,8 @@ static int take_number(const char **at)
 static int take_position(const char **at)
 {
 	/*
-	 * A number directly behind % may also be a width; only a $ behind it makes it a position.
+	 * A number directly behind % may also be a width. Only a number with a $ behind it is a
+	 * position.
 	 */
 	const char *begin = *at;
 	const int number = take_number(at);
@@ -93,8 +97,8 @@ static void take_length(const char **at, char *length)
 }
 
 /*
- * Returns the type of the argument of a conversion with its length modifier. Returns UNKNOWN if
- * this is no conversion. The letters C and S have been replaced before.
+ * Returns the type of the argument of a conversion with its length modifier. Returns UNKNOWN if no
+ * conversion has this letter. The letters C and S have been replaced before.
  */
 static enum ptx_format_type type_of(const struct ptx_format_part *part)
 {
@@ -241,7 +245,7 @@ bool ptx_format_next(struct ptx_format *format, struct ptx_format_part *part)
 
 /*
  * Notes the type of an argument and counts the argument. If two directives use the same argument,
- * it has the type of the first directive. The compiler rejects a format in which the sizes of the
+ * it has the type of the first directive. The compiler warns of a format in which the sizes of the
  * two types differ.
  */
 static void set_type(enum ptx_format_type *type, int *count, int argument,

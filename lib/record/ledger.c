@@ -156,7 +156,7 @@ static struct ptx_ledger_thread *find_thread(struct ptx_ledger *ledger, uint32_t
 	return NULL;
 }
 
-/* The search changes nothing. */
+/* The cast removes const for find_thread(), which changes nothing in the ledger. */
 const struct ptx_ledger_line *ptx_ledger_find(const struct ptx_ledger *ledger, uint32_t pid,
 					      uint32_t tid, uint64_t thread)
 {
@@ -209,7 +209,6 @@ int ptx_ledger_copy(struct ptx_ledger *to, const struct ptx_ledger *from)
 		memcpy(to->type, from->type, sizeof(to->type));
 		return 0;
 	}
-	/* The new array must have the reserved entry, too. */
 	if (from->threads >= to->room && from->room > to->room) {
 		int saved_errno = errno;
 		struct ptx_ledger_thread *more = malloc(from->room * sizeof(*more));

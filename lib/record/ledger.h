@@ -88,13 +88,13 @@ const struct ptx_ledger_line *ptx_ledger_find(const struct ptx_ledger *ledger, u
 					      uint32_t tid, uint64_t thread);
 
 /*
- * A ledger of a time can be the sum of the ledgers of its parts. ptx_ledger_add() adds the columns
- * of `part`. ptx_ledger_subtract() subtracts them, closes the ledger as ptx_ledger_close() does,
- * and removes the lines of threads without events: the rest is the ledger of the other parts. The
- * columns of the rest's total are exact. No column becomes negative. If a line has less than the
- * same line of `part`, other lines have more by the same number, because the two ledgers do not
- * have the same knowledge of types and threads. The difference is then subtracted from the line of
- * type 0 or of pid 0, or else from any lines.
+ * The ledger of a span of time can be the sum of the ledgers of the parts of this span.
+ * ptx_ledger_add() adds the columns of `part`. ptx_ledger_subtract() subtracts them, closes the
+ * ledger as ptx_ledger_close() does, and removes the lines of threads without events: the rest is
+ * the ledger of the other parts. The columns of the rest's total are exact. No column becomes
+ * negative. If a line has less than the same line of `part`, other lines have more by the same
+ * number, because the two ledgers do not have the same knowledge of types and threads. The
+ * difference is then subtracted from the line of type 0 or of pid 0, or else from any lines.
  */
 void ptx_ledger_add(struct ptx_ledger *ledger, const struct ptx_ledger *part);
 void ptx_ledger_subtract(struct ptx_ledger *ledger, const struct ptx_ledger *part);

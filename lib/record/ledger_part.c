@@ -31,7 +31,10 @@ static void take_line(struct ptx_ledger_line *line, const struct ptx_ledger_line
 		take_column(&line->lost[cause], part->lost[cause], &missing->lost[cause]);
 }
 
-/* Subtracts from the line all that was missing in the lines before, as far as it suffices. */
+/*
+ * Subtracts from the line the events that were missing in other lines, as far as this line has so
+ * many.
+ */
 static void take_missing(struct ptx_ledger_line *line, struct ptx_ledger_line *missing)
 {
 	const struct ptx_ledger_line part = *missing;

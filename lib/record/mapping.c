@@ -15,8 +15,9 @@
 #include <string.h>
 
 /*
- * Events and notes have stamps of different clocks. The first notes about a process are also valid
- * in the EARLY_NS nanoseconds before their time.
+ * Events and notes have stamps of different clocks, so the first event of a process may have an
+ * earlier stamp than the first notes about the process. These notes are therefore also valid in the
+ * EARLY_NS nanoseconds before their time.
  */
 #define EARLY_NS 1000000
 
@@ -240,7 +241,7 @@ static bool is_same(const struct ptx_mapping *a, const struct ptx_mapping *b)
 /*
  * Returns whether the notes of the child allow that it still had the inherited mapping. If a later
  * note shows another file at that address in the child, it is unknown when the child mapped that
- * file. So the result is false, and the answer is unknown, too.
+ * file. So the result is false, and the caller reports no file.
  */
 static bool mapping_agrees(const struct ptx_mappings *list, const struct ptx_mapping *birth,
 			   uint64_t address, const struct ptx_mapping *inherited)

@@ -38,7 +38,8 @@ struct ptx_mapping {
 	uint64_t start;    /* addresses, the end exclusive */
 	uint64_t end;
 	uint64_t offset;   /* of `start` in the file */
-	uint64_t base;     /* an address in the process minus the address in the file */
+	/* load bias: an address in the process minus the address that the ELF file has for it */
+	uint64_t base;
 	int64_t from_ns;   /* CLOCK_REALTIME */
 	int64_t until_ns;  /* in a settled list; INT64_MAX: to the end */
 	bool first;        /* in a settled list: one of the first notes about its process */

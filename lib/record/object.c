@@ -12,8 +12,9 @@
 #include <stdlib.h>
 
 /*
- * Events and entries have stamps of different clocks. The first entry of an object is also valid in
- * the EARLY_NS nanoseconds before its time.
+ * Events and entries have stamps of different clocks, so the first event of an object may have an
+ * earlier stamp than the object's first entry. This entry is therefore also valid in the EARLY_NS
+ * nanoseconds before its time.
  */
 #define EARLY_NS 1000000
 

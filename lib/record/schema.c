@@ -7,7 +7,7 @@
  * so that all names with their NULs fit into an array of the text's size.
  *
  * A function take_X() consumes an X at the present position and advances. If it returns false or
- * NULL, it has recorded the reason in parser->why, unless its comment differs.
+ * NULL, it has recorded the reason in parser->why, unless its comment says otherwise.
  */
 #include <limits.h>
 #include <stddef.h>
@@ -125,7 +125,10 @@ static bool take_keyword(struct parser *parser, const char *word)
 	return true;
 }
 
-/* Consumes the longest name of characters that belong to it, and returns its copy. */
+/*
+ * Consumes the characters up to the first one for which belongs() returns false, and returns a copy
+ * of these characters.
+ */
 static const char *take_name(struct parser *parser, bool (*belongs)(char c))
 {
 	const char *begin;
@@ -414,7 +417,7 @@ static bool take_count(struct parser *parser, struct posix_trace_field_np *field
  * Searches a field by name and stores its index. The number of fields is limited, so linear
  * search is enough.
  */
-static bool has_name(const struct posix_trace_schema_np *schema, const char *name, unsigned *number)
+static bool find_field(const struct posix_trace_schema_np *schema, const char *name, unsigned *number)
 {
 	for (*number = 0; *number < schema->fields; ++*number)
 		if (!strcmp(schema->field[*number].name, name))
@@ -443,7 +446,7 @@ static bool take_field(struct parser *parser)
 	if (!field->name)
 		return false;
 	/* Two fields of one name could not be addressed by a key or a query. */
-	if (has_name(schema, field->name, &other))
+	if (find_field(schema, field->name, &other))
 		return schema_fault(parser, "two fields have one name");
 	if (take_char(parser, '{') && !take_field_names(parser, field))
 		return false;
@@ -660,7 +663,7 @@ static bool resolve_keys(struct parser *parser)
 	if (schema->keys && schema->role == POSIX_TRACE_POINT_NP)
 		return schema_fault(parser, "a key has no span");
 	for (unsigned i = 0; i < schema->keys; i++) {
-		if (!has_name(schema, parser->key[i], &schema->key[i]))
+		if (!find_field(schema, parser->key[i], &schema->key[i]))
 			return schema_fault(parser, "a key is not a field");
 		/* An array has no single value to compare. */
 		if (schema->field[schema->key[i]].is_array)
@@ -672,7 +675,9 @@ static bool resolve_keys(struct parser *parser)
 	return true;
 }
 
-/* The duration of @span is a field of type ns. */
+/*
+ * Returns false if the type has @span and no field of type ns, which would be the span's duration.
+ */
 static bool has_duration(struct parser *parser)
 {
 	const struct posix_trace_schema_np *schema = parser->schema;
@@ -697,7 +702,7 @@ static bool resolve_counters(struct parser *parser)
 		struct posix_trace_field_np *field;
 		unsigned number;
 
-		if (!has_name(schema, parser->counter[i], &number))
+		if (!find_field(schema, parser->counter[i], &number))
 			return schema_fault(parser, "a counter is not a field");
 		field = &schema->field[number];
 		if (field->is_array || field->form == POSIX_TRACE_FORM_BYTES_NP ||

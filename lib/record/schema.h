@@ -20,8 +20,8 @@
 #define PTX_SCHEMA_BYTES (POSIX_TRACE_SCHEMA_MAX_NP + 1)
 
 /*
- * A type of field as the text spells it. `size` is in bytes: 0 for str, and 4 for bytes, the size
- * of the count.
+ * A type of field as the text spells it. `size` is in bytes: 0 for str, and for bytes 4, the size
+ * of the count that precedes the bytes.
  */
 struct ptx_schema_type {
 	const char *name;
@@ -39,9 +39,9 @@ const struct ptx_schema_type *ptx_schema_type(enum posix_trace_type_np type);
 const char *ptx_schema_parse(const char *text, struct posix_trace_schema_np *schema);
 
 /*
- * Does the same for a struct of `size` bytes: in a program that was compiled with an earlier
- * version, the struct is smaller. If the struct lacks the member value_mask, the fields have no
- * masks. If the struct lacks the member `format`, the format is not stored.
+ * Like ptx_schema_parse(), for a struct of `size` bytes: in a program that was compiled with an
+ * earlier version, the struct is smaller. If the struct lacks the member value_mask, the fields
+ * have no masks. If the struct lacks the member `format`, the format is not stored.
  */
 const char *ptx_schema_parse_sized(const char *text, struct posix_trace_schema_np *schema,
 				   size_t size);
