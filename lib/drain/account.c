@@ -155,9 +155,9 @@ static void add_slots(const struct ptx_rings *rings, struct ptx_ledger *ledger)
 }
 
 /*
- * A callback of ptx_ring_reap(). A process counts as alive if its state is unknown. If the process
- * lives, it may still be counting the records of a chunk, and the reader would count them a second
- * time.
+ * A callback of ptx_ring_reap(). A process counts as alive if its state is unknown. A living
+ * process may still be counting the records of a chunk, and the reader would then count these
+ * records a second time.
  */
 static bool is_dead(uint32_t pid)
 {

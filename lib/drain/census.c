@@ -21,7 +21,7 @@
  * IDENT record is no event. It has the identity of the thread that recorded the records behind it,
  * and the function copies this identity to *ident.
  */
-static void count_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
+static void visit_records(struct ptx_census *census, struct ptx_ident *ident, bool control,
 			  const unsigned char *bytes, uint32_t length, uint32_t most)
 {
 	for (uint32_t at = 0; at < length && most;) {
@@ -43,7 +43,7 @@ static void count_records(struct ptx_census *census, struct ptx_ident *ident, bo
  * source->published. It never returns to a chunk that it has visited, because it would then count
  * the records of the chunk twice. The parameter `buffer` has room for chunk_room bytes.
  */
-static void count_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
+static void visit_source(struct ptx_census *census, uint32_t index, unsigned char *buffer)
 {
 	struct ptx_drain *drain = census->drain;
 	const struct ptx_source *source = drain->source[index];
@@ -59,7 +59,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 	 * are visited, without a limit.
 	 */
 	reader.buffer = buffer;
-	count_records(census, &whose, control, source->reader.buffer + source->at,
+	visit_records(census, &whose, control, source->reader.buffer + source->at,
 		      source->end - source->at, UINT32_MAX);
 	for (; census->looks_left; census->looks_left--) {
 		const struct ptx_ident *ident = &reader.ident;
@@ -82,8 +82,8 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		 * records itself. The census searches for the ring's oldest chunk that begins with
 		 * record `next` or a later record. If `next` is not known, because the reader has
 		 * never entered the ring, the search considers every chunk. After PTX_LOSSES_MOST
-		 * such losses the census leaves the ring: the writer overwrites and counts the
-		 * rest.
+		 * such losses the census leaves the ring, because the writer overwrites and counts
+		 * the records faster than the census copies them.
 		 */
 		case PTX_CLAIM_LOST:
 			if (++losses > PTX_LOSSES_MOST)
@@ -115,7 +115,7 @@ static void count_source(struct ptx_census *census, uint32_t index, unsigned cha
 		}
 		/* Bytes behind `end` are damaged. The reader counts them when it claims them. */
 		end = ptx_records_check(drain->rings, buffer, reader.bytes, &records, &last);
-		count_records(census, &whose, control, buffer, end, source->published - next);
+		visit_records(census, &whose, control, buffer, end, source->published - next);
 		next += records;
 	}
 }
@@ -152,7 +152,7 @@ int ptx_census_take(struct ptx_census *census)
 	census->looks_left =
 		ptx_drain_chunks(drain) + (uint64_t)drain->sources * (PTX_LOSSES_MOST + 1);
 	for (uint32_t i = 0; i < drain->sources; i++)
-		count_source(census, i, buffer);
+		visit_source(census, i, buffer);
 	free(buffer);
 	return 0;
 }

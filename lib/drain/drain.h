@@ -303,9 +303,9 @@ uint64_t ptx_drain_oldest(const struct ptx_drain *drain);
 int ptx_drain_ledger(struct ptx_drain *drain, struct ptx_ledger *ledger);
 
 /*
- * Does the same for the events that have left the stream: those that the drain has delivered or
- * dropped, and those that writers have counted as lost. In this ledger the column `unread` is 0 in
- * every line, and no count decreases from call to call.
+ * Like ptx_drain_ledger(), but only for the events that have left the stream: events that the drain
+ * has delivered or dropped, and events that writers have counted as lost. In this ledger the column
+ * `unread` is 0 in every line, and no count decreases from call to call.
  */
 int ptx_drain_ledger_settled(const struct ptx_drain *drain, struct ptx_ledger *ledger);
 

@@ -23,15 +23,19 @@
 #include "drain/step.h"
 
 /*
- * These times are in nanoseconds. If a writer has been inside its window for LONG_INSIDE_NS,
- * is_dead() makes further system calls. They also recognize a zombie, which is a process that has
- * ended but whose parent has not waited for it. The counters of two processors may differ, so the
- * time of a record may be up to FUTURE_NS ahead of the reader's clock. A record with a later time
- * is damaged.
+ * These times are in nanoseconds. After STALL_NS the reader no longer waits for a writer that is
+ * inside its window.
  */
-/* after this time the reader no longer waits for a writer in its window */
 #define STALL_NS      200000000u
+/*
+ * If a writer has been inside its window for this time, is_dead() makes further system calls to
+ * recognize that the writer's process has ended.
+ */
 #define LONG_INSIDE_NS 1000000u
+/*
+ * The counters of two processors may differ, so the time of a record may be ahead of the reader's
+ * clock by this time. A record with a later time is damaged.
+ */
 #define FUTURE_NS     1000000u
 /*
  * If the kernel refuses the barrier, the reader assumes that a store of a writer becomes visible

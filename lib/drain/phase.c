@@ -2,8 +2,8 @@
 /*
  * drain/phase.c - remembers the youngest changes of the stream's state that delivery has passed.
  *
- * A circular array of PTX_PHASES_KEPT entries: entry number n is at n % PTX_PHASES_KEPT. It is
- * private memory of the reader, without locks.
+ * The phases are in a circular array of PTX_PHASES_KEPT entries: phase number n is at index n %
+ * PTX_PHASES_KEPT. The array is private memory of the reader.
  */
 #include "drain/phase.h"
 
