@@ -127,9 +127,10 @@ struct ptx_control {
 	_Atomic uint32_t owner; /* enum ptx_arena_owner */
 	_Atomic uint32_t mixed; /* not 0: the members have different pid namespaces */
 	/*
-	 * not 0: a process that records into this arena makes no system calls, so it wakes no
-	 * reader; sleeping readers wake by themselves after a while. PTX_QUIET_PROCESS is set for
-	 * such a process; the rest is the number of threads whose child of vfork() is quiet.
+	 * not 0: some process that records into this arena makes no system calls, so it wakes no
+	 * reader; sleeping readers wake by themselves after a while. The bit PTX_QUIET_PROCESS is
+	 * set if a whole process is quiet. The other bits are the number of threads whose child of
+	 * vfork() is quiet.
 	 */
 	_Atomic uint32_t quiet;
 	struct ptx_attachment attachment[PTX_STREAMS];
@@ -240,7 +241,9 @@ bool ptx_arena_is_sealed(int fd, uint64_t bytes);
  */
 bool ptx_arena_is_foreign(int fd);
 
-/* Does the same for a magic and a version that the caller has copied from an arena. */
+/*
+ * Like ptx_arena_is_foreign(), for a magic and a version that the caller has copied from an arena.
+ */
 static inline bool ptx_arena_is_foreign_head(uint64_t magic, uint32_t version)
 {
 	return magic == PTX_ARENA_MAGIC && version != PTX_ARENA_VERSION;
@@ -276,8 +279,8 @@ static inline void ptx_arena_changed(struct ptx_arena *arena)
 
 /*
  * Reserves a part of the file for a region, and stores its offset in *offset. No other region has
- * had this offset. *offset becomes 0 if there is no file. ENOMEM: the machine has less memory
- * available than the region's chunks need.
+ * had this offset. *offset becomes 0 if there is no file. Returns 0, or ENOMEM if the machine has
+ * less memory available than the region's chunks need.
  */
 int ptx_region_place(struct ptx_arena *arena, const struct ptx_geometry *geometry,
 		     uint64_t *offset);
@@ -291,13 +294,13 @@ uint32_t ptx_region_rings(const struct ptx_arena *arena, const char *backing);
 
 /*
  * Makes zeroed memory for a region at *offset. The tables and the first chunks are present. If the
- * file has no room for the region, the memory is anonymous and *offset becomes 0. ENOMEM: anonymous
- * memory is not possible either.
+ * file has no room for the region, the memory is anonymous and *offset becomes 0. Returns 0, or
+ * ENOMEM if anonymous memory is not possible either.
  */
 int ptx_region_create(struct ptx_arena *arena, const struct ptx_geometry *geometry, void **memory,
 		      uint64_t *offset);
 
-/* Maps a region that another process made. ENOMEM. Async-signal-safe. */
+/* Maps a region that another process made. Returns 0 or ENOMEM. Async-signal-safe. */
 int ptx_region_map(struct ptx_arena *arena, const struct ptx_geometry *geometry, uint64_t offset,
 		   void **memory);
 

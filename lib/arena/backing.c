@@ -157,7 +157,7 @@ int ptx_backing_create(unsigned bit, const char *path, const struct ptx_geometry
 		return errno;
 	/* The descriptor gets a high number, which programs do not expect for their own files. */
 	backing->fd = ptx_io_move_up(fd, PTX_OTHER_FD_MIN);
-	/* No process waits for this lock. */
+	/* The file is new, so no other process has the lock. */
 	err = flock(backing->fd, LOCK_EX | LOCK_NB) == 0 ? 0 : errno;
 	if (err == ENOLCK || err == EOPNOTSUPP || err == ENOSYS)
 		/* without locks a recovering process cannot find out that the stream still lives */

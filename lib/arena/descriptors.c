@@ -34,10 +34,10 @@ static bool may_share_with(pid_t other)
 }
 
 /*
- * Two processes may share the table with this child: the process whose memory it has a copy of, and
- * the process of getppid(). They differ if the child was made with CLONE_PARENT, or if the process
- * between them has recorded no event. Without a parent in its own namespace of process ids, the
- * child cannot name these processes.
+ * Two processes may share the table with this child: the process `parent`, whose memory the child
+ * has copied, and the process whose id getppid() returns. They differ if the child was made with
+ * CLONE_PARENT, or if the process between them has recorded no event. Without a parent in its own
+ * namespace of process ids, the child cannot name these processes.
  */
 void ptx_descriptors_look(uint32_t parent)
 {

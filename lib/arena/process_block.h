@@ -35,7 +35,7 @@ struct ptx_private {
 	_Atomic uint32_t pool_used[PTX_THREAD_POOLS];
 	_Atomic(struct ptx_view *) view[PTX_STREAMS];
 	_Atomic uint32_t streams; /* number of identifiers of active streams */
-	atomic_bool has_own_table; /* of descriptors (arena/descriptors.h) */
+	atomic_bool has_own_table; /* a table of descriptors of its own (arena/descriptors.h) */
 	bool has_quota; /* this process has locked its places of meet/quota.c itself */
 	struct ptx_stream *unused; /* free memory of streams, under the lock of posix/registry.c */
 	_Atomic(struct ptx_stream *) handle[PTX_HANDLES];

@@ -3,9 +3,9 @@
  * arena/region.c - allocates the memory of a stream's region, and makes it present. Memory is
  * present if the kernel has allocated it, so that an access cannot fail. If memory were not
  * present when a writer stores an event, the traced program could get SIGBUS. So the creator makes
- * the tables and the first chunks present. It gets ENOMEM if the machine, or the control group of
- * a container, has less memory available than the stream's size. Writers make further chunks
- * present before they use them (ring/pool.c), and count the event as lost if that fails.
+ * the tables and the first chunks present. The creator gets ENOMEM if the machine, or the control
+ * group of a container, has less memory available than the stream's size. Writers make further
+ * chunks present before they use them (ring/pool.c), and count the event as lost if that fails.
  *
  * During a system call that makes memory present or gives memory back, the kernel locks the arena's
  * file, and the calls of other streams wait for this lock. So one call makes only a part of a large

@@ -97,7 +97,7 @@ int ptx_schemas_put(struct ptx_schemas *schemas, unsigned type, const char *text
 		return EINVAL;
 	place = &schemas->entry[type - PTX_TYPE_FIRST_USER];
 	entry = atomic_load_explicit(place, memory_order_acquire);
-	/* The type has a schema already. To register the same text again is no error. */
+	/* The type has a schema already. A program may register the same text again. */
 	if (entry)
 		return schemas_compare(schemas, entry, text);
 	at = claim_room(schemas, len + 1);

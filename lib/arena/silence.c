@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * arena/silence.c - a byte for each event type: whether the type is silent. The only stream of the
- * process does not record silent types. The wrappers of C library functions read these bytes.
+ * arena/silence.c - a byte for each event type, which shows whether the type is silent. A type is
+ * silent if the only stream of the process does not record events of the type. The wrappers of C
+ * library functions read these bytes.
  *
  * posix_trace_event() obeys the filter of each stream. But before a wrapper calls
  * posix_trace_event(), it reads the clock twice and packs its arguments. If the byte of its event
