@@ -49,7 +49,7 @@ int ptx_family_find(void);
 bool ptx_family_join(struct ptx_control *control);
 
 /*
- * Does the same for an arena that this process has found by a link for another process
+ * Like ptx_family_join(), for an arena that this process has found by a link for another process
  * (rendezvous.h). The process id of a member may belong to another process by now, so start times
  * are compared, too.
  */

@@ -116,7 +116,7 @@ static enum match find_match(const struct ptx_arena *arena, uint32_t pid)
 /*
  * Returns 0 if this process may read the links in the target's folder of descriptors, else EPERM.
  * The kernel permits this only if all user and group ids are the same and the target is dumpable,
- * as for ptrace(2). To list the folder needs fewer rights. Without this check, the search would
+ * as for ptrace(2). Listing the folder needs fewer rights. Without this check, the search would
  * mistake a link that it may not read for the descriptor of some other file. The function reads the
  * link to the program (exe), because a target may have no descriptor.
  */

@@ -27,8 +27,9 @@ void ptx_folder_init(void);
 int ptx_folder_open(uint32_t uid, bool make);
 
 /*
- * Does the same for the folder `name` inside the runtime folder. In the usual case `make` is false
- * and there is no such folder. The call then costs one system call for each of the two paths.
+ * Like the function above, for the folder `name` inside the runtime folder. In the usual case
+ * `make` is false and there is no such folder. The call then costs one system call for each of the
+ * two paths.
  */
 int ptx_folder_open_in(uint32_t uid, const char *name, bool make);
 

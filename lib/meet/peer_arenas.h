@@ -5,8 +5,8 @@
  *
  * When this process closes any descriptor of a file, the kernel releases every lock that the
  * process has on that file. So an arena that is in use is never opened a second time. A path is
- * first opened with O_PATH, to determine the file to which it leads. To close such a descriptor
- * does not release locks.
+ * first opened with O_PATH, to determine the file to which it leads. Closing such a descriptor does
+ * not release locks.
  *
  * Threads   any. An arena that was found between lock and unlock remains open after the unlock only
  *           if the caller has increased its member `users`.
