@@ -3,7 +3,7 @@
  * point/event.c - posix_trace_event(): the path of an event from the program into the rings.
  *
  * A trace point waits for no other thread. In the usual case it makes no system call, and does not
- * store into a cache line that other threads store into. If it never returns, it leaves a
+ * store into a cache line that other threads store into. A trace point that never returns leaves a
  * consistent stream. The steps of a trace point:
  *
  * 	claim nesting level 0 by one store, so that a handler does not use this thread's chunk;
@@ -14,10 +14,10 @@
  * 	check that this is still the same process, then publish by one release store per stream;
  * 	release the level.
  *
- * Most of the time of a trace point is the clock reading. If the instructions before the reading
- * are few, the processor executes them in parallel with it. This file therefore has the usual case
- * only. record.c has all other cases: a handler in a trace point, a new thread, a full chunk, a
- * change of state or filter, a full stream.
+ * Most of the time of a trace point is the clock reading. The processor executes the instructions
+ * before the reading in parallel with the reading, as long as they are few. Therefore this file has
+ * the usual case only. record.c has all other cases: a handler in a trace point, a new thread, a
+ * full chunk, a change of state or filter, a full stream.
  *
  * Claim and word     view.c unmaps a view when no thread is inside a trace point. Therefore a trace
  *                    point loads the control page's word after the claim, and the thread that
@@ -89,8 +89,8 @@ ptx_inline const void *stack_pointer(void)
 }
 
 /*
- * A record that is written but not published. The members are copies, because a fork may wipe the
- * lane, or another thread may change it, after they are read.
+ * A record that is written but not published. The members are copies of values of the lane, because
+ * a fork may later wipe the lane, or another thread may change it.
  */
 struct pending {
 	struct ptx_region *region;
@@ -139,7 +139,8 @@ ptx_inline void copy_behind_span(unsigned char *to, const unsigned char *data, s
 }
 
 /*
- * Returns the nanoseconds since a stamp. The stamp is 0 if the process had no stream at that time.
+ * Returns the nanoseconds since a stamp. The stamp is 0 if the process had no stream at that time;
+ * the result is then 0, too.
  */
 ptx_inline uint64_t since_stamp(uint64_t begin, uint64_t now)
 {
@@ -170,7 +171,10 @@ ptx_inline bool prepare_record(const struct ptx_lane *lane, struct ptx_chunk *ch
 		copy_behind_span((unsigned char *)(record + 1), data, len);
 	else
 		ptx_copy_in((unsigned char *)(record + 1), data, len);
-	/* loaded before is_ours(), which then shows that the lane was not wiped */
+	/*
+	 * These loads are before the call of is_ours(), which then shows that no fork has wiped the
+	 * lane.
+	 */
 	pending->region = lane->region;
 	pending->chunk = chunk;
 	pending->record = record;
@@ -233,8 +237,9 @@ record_since(const void *frame, unsigned type, const uint64_t *since, const void
 
 /*
  * Returns the object whose level 0 the caller has claimed. A handler that has run since the claim
- * may have hidden the object, or may have forked. Returns NULL in the child, where the claim is
- * wiped. The caller then releases no level, because level 0 of ptx_thread_nobody must stay claimed.
+ * may have hidden the object (hide_object() in thread.c), or may have forked. Returns NULL in the
+ * child, where the claim is wiped. The caller then releases no level, because level 0 of
+ * ptx_thread_nobody must stay claimed.
  */
 ptx_inline struct ptx_thread *claimed_object(void)
 {

@@ -61,8 +61,8 @@ static void make_lane(struct ptx_lane *lane, const struct ptx_thread *thread,
 {
 	struct ptx_region *region = view->rings.region;
 	/*
-	 * acquire: pairs with the release of the controller that started the stream. So the filter
-	 * that is loaded below is not older than the start.
+	 * The load acquires. It pairs with the release store of the controller that started the
+	 * stream, so the filter that is loaded below is not older than the start.
 	 */
 	enum ptx_state kind = ptx_state_kind(atomic_load_explicit(&region->state,
 								  memory_order_acquire));

@@ -316,7 +316,7 @@ struct ptx_thread *ptx_object_make(void)
 	return thread ? thread : find_free();
 }
 
-void ptx_object_is_made(void)
+void ptx_object_end_making(void)
 {
 	in_making = NULL;
 }

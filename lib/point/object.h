@@ -28,10 +28,10 @@ struct ptx_thread *ptx_object_make(void);
 void ptx_object_free(struct ptx_thread *thread);
 
 /*
- * Called when the thread has made the object its own, or has released it: from then on no object is
- * in making.
+ * Ends the making of an object. Called when the thread has made the object its own, or has released
+ * it.
  */
-void ptx_object_is_made(void);
+void ptx_object_end_making(void);
 
 /*
  * Called in a child. If the thread that forked was making an object its own, the frames that the

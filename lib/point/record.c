@@ -55,8 +55,8 @@ struct pending {
 };
 
 /*
- * Counts an event as lost in the region. `thread` is the thread that lost it, or NULL if it has no
- * object: the loss is then counted for slot 0.
+ * Counts in the region that an event is lost. `thread` is the thread that lost the event, or NULL
+ * if the thread has no object: the loss then counts for slot 0.
  */
 static void lose_event(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		       enum ptx_writer_loss loss)
@@ -119,9 +119,9 @@ static bool is_mapped(unsigned type)
 }
 
 /*
- * Called when the pool is used up. In a stream without policy LOOP, the first writer that finds
- * this stops the stream and stores the time, which becomes the time of the STOP event. The writer's
- * own event is counted as lost.
+ * Called when the pool is used up. In a stream without policy LOOP, the first writer that finds no
+ * chunk stops the stream and stores the time, which becomes the time of the STOP event. The
+ * writer's own event is counted as lost.
  */
 static void fill_up(struct ptx_thread *thread, struct ptx_view *view, unsigned type)
 {
@@ -203,7 +203,10 @@ static struct ptx_record *turn_chunk(struct ptx_thread *thread, struct ptx_cell 
 	return place_record(cell, view, *chunk, size, head, loss);
 }
 
-/* The cause STREAM_FULL concerns the whole stream. All other causes concern only this event. */
+/*
+ * Counts the event as lost for this cause. The cause STREAM_FULL also ends the recording of the
+ * stream. All other causes concern only this event.
+ */
 static void lose_for(struct ptx_thread *thread, struct ptx_view *view, unsigned type,
 		     enum ptx_writer_loss loss)
 {
@@ -226,9 +229,9 @@ static bool may_sweep(void)
 }
 
 /*
- * Gets a ring for the thread at this level. If all rings or slots are in use, it first collects the
- * rings and slots of dead threads. Returns false if the event has been counted as lost, or if this
- * is a child.
+ * Gets a ring for the thread at this level. If all rings are in use, the function collects the
+ * rings and slots of dead threads, and tries again. Returns false if the event has been counted as
+ * lost, or if this is a child.
  */
 static bool join_stream(struct ptx_thread *thread, unsigned level, struct ptx_view *view,
 			unsigned type)
@@ -512,7 +515,7 @@ void ptx_record_join(const void *frame)
 
 	if (ptx_process_is_child())
 		ptx_process_child();
-	/* In both states, the thread records no event in a quiet process. */
+	/* A blind or shared thread records no event in a quiet process. */
 	if (ptx_thread_is_blind || ptx_thread_is_shared)
 		return;
 	thread = ptx_thread_object();
@@ -555,11 +558,11 @@ static void wake_sleepers(void)
 	}
 }
 
-void ptx_record_tell_quiet(void)
+void ptx_record_become_quiet(void)
 {
 	/*
-	 * Readers see the word before they decide how long to sleep. Sleeping readers are woken
-	 * once, see the word, and then sleep with a time limit.
+	 * Readers load the word before they decide how long to sleep. Sleeping readers are woken
+	 * once, so that they load the word, and then sleep with a time limit.
 	 */
 	atomic_fetch_or_explicit(&ptx_own_control.quiet, PTX_QUIET_PROCESS, memory_order_seq_cst);
 	wake_sleepers();

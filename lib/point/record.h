@@ -41,12 +41,12 @@ void ptx_record_skip(const void *frame, unsigned type) __attribute__((noinline, 
 void ptx_record_join(const void *frame);
 
 /*
- * ptx_record_tell_quiet() makes this process quiet (base/quiet.h). Readers then see that the
+ * ptx_record_become_quiet() makes this process quiet (base/quiet.h). Readers then see that the
  * writers of this process do not wake them any more. ptx_record_lend_quiet() does the same in a
  * child of vfork(), for the thread whose memory the child uses. This thread calls
  * ptx_record_return_quiet() when it continues.
  */
-void ptx_record_tell_quiet(void);
+void ptx_record_become_quiet(void);
 void ptx_record_lend_quiet(void);
 void ptx_record_return_quiet(void);
 

@@ -214,7 +214,7 @@ struct ptx_thread *ptx_thread_make(void)
 	} while (thread && !name_thread(thread, pid));
 	if (thread)
 		thread = adopt_object(thread);
-	ptx_object_is_made();
+	ptx_object_end_making();
 	errno = saved;
 	return thread;
 }
@@ -463,7 +463,8 @@ void ptx_threads_drop_lanes(void)
 }
 
 /*
- * acquire: pairs with the release of the level, so that the stores of the trace point are done.
+ * The load acquires. It pairs with the release of the level, so that all stores of the trace point
+ * are visible.
  */
 bool ptx_threads_busy(const struct ptx_thread *self)
 {

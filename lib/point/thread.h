@@ -2,10 +2,10 @@
 /*
  * point/thread.h - what a thread keeps between its events: its place in each stream's rings.
  *
- * frame[] shows which nesting levels are in use. A trace point claims a level by one store and
- * releases it by one store. A handler that interrupted a trace point finds that level in use and
- * claims the next level. Objects are allocated from pools and slabs that are zeroed in a child
- * (MADV_WIPEONFORK) and are never unmapped.
+ * The member frame[] of struct ptx_thread shows which nesting levels are in use. A trace point
+ * claims a level by one store and releases it by one store. A handler that interrupted a trace
+ * point finds that level in use and claims the next level. Objects are allocated from pools and
+ * slabs that are zeroed in a child (MADV_WIPEONFORK) and are never unmapped.
  *
  * Threads   the thread itself stores into its object. Other threads read frame[], pid and tid, and
  *           overwrite the chunks of its lanes.
@@ -134,8 +134,8 @@ ptx_inline bool ptx_thread_is_left(const struct ptx_thread *thread)
 }
 
 /*
- * A blind thread must not read the clock. Its events are not recorded and are counted as lost. The
- * losses are counted for its object.
+ * A blind thread must not read the clock. Its events are not recorded, and count as losses of this
+ * thread.
  *
  * The memory of a shared thread is also used by a task that clone(2) made with CLONE_VM and
  * without CLONE_SETTLS. Two writers would damage the thread's rings. So only one task records

@@ -39,7 +39,10 @@ static _Atomic(struct ptx_view *) retired;
 static _Atomic(struct ptx_view *) before_fork[PTX_STREAMS];
 /* In a child: mappings of its parent that it may use, if it inherits the streams. */
 static _Atomic(struct ptx_view *) from_parent[PTX_STREAMS];
-/* True between the fork handlers if the thread that forks is not in a trace point. */
+/*
+ * True between the handlers before and after fork(), if the thread that forks is not in a trace
+ * point.
+ */
 static atomic_bool is_outside;
 
 /* Adds a view to the retired views, the views that wait to be freed. Async-signal-safe. */
@@ -169,8 +172,8 @@ int ptx_view_create(struct ptx_arena *arena, const struct ptx_geometry *geometry
 		 */
 		planned.present = planned.chunks;
 	/*
-	 * Memory of earlier streams is freed first, so that a program that creates and shuts down
-	 * streams in turn does not grow.
+	 * Memory of earlier streams is freed first. Otherwise the memory of a program that creates
+	 * and shuts down streams in turn would grow.
 	 */
 	ptx_views_sweep(NULL);
 	/* Members that are not set below are 0: `offset`, `adopted`, is_parents, `retired`. */

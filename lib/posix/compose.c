@@ -35,9 +35,7 @@ static void free_composer(struct posix_trace_composer_np *composer)
 	free(composer);
 }
 
-/*
- * Copies a text into a field of the log's format: bytes behind it are 0, and a NUL always fits.
- */
+/* Copies a text into a field of the log's format. The text is shortened so that a NUL fits. */
 static void put_text(char *to, size_t room, const char *from)
 {
 	/*

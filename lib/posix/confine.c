@@ -58,12 +58,12 @@ PTX_EXPORT int posix_trace_confine_np(int what)
 	case POSIX_TRACE_CONFINE_PROCESS_NP:
 		/*
 		 * The functions that need system calls are called first.
-		 * ptx_record_tell_quiet() then stores the flag, and from then on trace points
+		 * ptx_record_become_quiet() then stores the flag, and from then on trace points
 		 * make no system calls.
 		 */
 		ptx_threads_reserve();
 		ptx_record_join(__builtin_frame_address(0));
-		ptx_record_tell_quiet();
+		ptx_record_become_quiet();
 		break;
 	case POSIX_TRACE_CONFINE_THREAD_NP:
 		/* The thread's new mode forbids it to read the time stamp counter. */

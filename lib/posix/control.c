@@ -163,10 +163,9 @@ void ptx_control_record(struct ptx_stream *stream, unsigned type, const void *da
 	ptx_record_fill(record, (uint32_t)len | flags, type, (uint64_t)(uintptr_t)address);
 	ptx_copy_in((unsigned char *)(record + 1), data, len);
 	/*
-	 * The time of a system event is that of the operation and not of the call, because it must
-	 * agree with the time of the mark in the drain. For another event the time is read now.
-	 * Readers wait for a writer whose window is open, so the clock is read after
-	 * ptx_ring_stamp().
+	 * A system event has the time `ticks` of the operation that it reports, which is also the
+	 * time of the mark in the drain. For any other event the clock is read now. Readers wait
+	 * for a writer whose window is open, so the clock is read after ptx_ring_stamp().
 	 */
 	ptx_ring_stamp(stream->control, head);
 	if (ticks == PTX_CONTROL_NOW)
@@ -345,7 +344,10 @@ PTX_EXPORT int posix_trace_stop(trace_id_t trid)
 
 	if (!stream)
 		return ptx_call_end(call, EINVAL);
-	/* If the stream was full and has room again, this call restarts it before it is stopped. */
+	/*
+	 * If the stream was full and has room again, this function restarts the stream. The stop
+	 * follows.
+	 */
 	ptx_drain_sync(stream->drain);
 	ran = is_running(stream);
 	ptx_control_stop(stream, address);

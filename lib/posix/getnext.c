@@ -197,8 +197,8 @@ static void leave_stream(void *stream)
  * Sleeps until a writer wakes the readers. The thread obeys a cancellation request only here, where
  * it holds no lock and has only entered the stream.
  */
-static int sleep_open(struct ptx_stream *stream, int cancel_state, const struct timespec *until,
-		      uint32_t ticket, bool held_back)
+static int sleep_cancellable(struct ptx_stream *stream, int cancel_state,
+			     const struct timespec *until, uint32_t ticket, bool held_back)
 {
 	_Atomic uint32_t *waiters = &stream->view->rings.region->waiters;
 	int type, none, err;
@@ -310,7 +310,7 @@ static int wait_live(struct ptx_stream *stream, const struct delivery *to,
 		 */
 		if (atomic_load_explicit(&stream->ended, memory_order_acquire))
 			return EINVAL;
-		err = sleep_open(stream, cancel_state, until, ticket, held_back);
+		err = sleep_cancellable(stream, cancel_state, until, ticket, held_back);
 		/*
 		 * EINTR is returned only if the handler has no SA_RESTART: otherwise the kernel
 		 * continues the sleep (GETNEXT-08, GETNEXT-09).
@@ -358,7 +358,7 @@ static __attribute__((noinline)) int get_any(trace_id_t trid, struct posix_trace
 	if (!is_valid(&to))
 		return get_waiting(0, &to, NULL, PTX_UNLOGGED);
 	/*
-	 * To read an event of a log takes only some nanoseconds, so the function does not spend
+	 * Reading an event of a log takes only some nanoseconds, so the function does not spend
 	 * time on the cancellation state. No call here is a cancellation point.
 	 */
 	stream = ptx_registry_find(trid);

@@ -41,7 +41,7 @@
 
 /* How long shutdown waits for a guardian's end, before and after it kills the guardian. */
 #define END_NS (2 * PTX_NS_PER_S)
-/* The same, if this process cannot see whether the guardian is a zombie. */
+/* The limit of this wait if this process cannot see whether the guardian is a zombie. */
 #define UNSEEN_END_NS (PTX_NS_PER_S / 10)
 
 /* The arguments of the two processes, in the creator's frame. */
@@ -78,8 +78,8 @@ static int UNSEEN become_guardian(void *argument)
 	const struct start *start = argument;
 	static char *none[] = { NULL };
 	/*
-	 * The three descriptors are first duplicated above the guardian's numbers, so that none is
-	 * closed before it gets its final number.
+	 * The three descriptors are first duplicated above the guardian's numbers, so that no
+	 * dup3() below closes a descriptor that is still needed.
 	 */
 	int arena = (int)syscall(SYS_fcntl, start->arena_fd, F_DUPFD, HIGH_FD);
 	int log = (int)syscall(SYS_fcntl, start->log_fd, F_DUPFD, HIGH_FD);

@@ -68,8 +68,8 @@ static void put_padded(const struct message *message, const struct ptx_format_pa
 	static const char blanks[] = "                                ";
 	int width = size_of(message, part->width, part->width_argument);
 	/*
-	 * If an argument gives a negative width, this means the flag - and the absolute value. So
-	 * -1 of an argument is a width, too.
+	 * A negative width from an argument means the flag "-" and the absolute value as width. So
+	 * an argument with the value -1 is a width, too.
 	 */
 	bool is_left = strchr(part->flags, '-') ||
 		       (part->width_argument != PTX_FORMAT_NONE && width < 0);
@@ -107,7 +107,7 @@ static void make_directive(const struct message *message, const struct ptx_forma
 	/* 1 + 7 flags + 2 numbers of at most 4 characters + a point + a length + a letter. */
 	*to++ = '%';
 	to = stpcpy(to, part->flags);
-	/* A negative width is the flag - and a width. */
+	/* snprintf() reads the sign of a negative width as the flag "-". */
 	if (has_width)
 		to += sprintf(to, "%d", width);
 	if (precision >= 0)
@@ -118,7 +118,8 @@ static void make_directive(const struct message *message, const struct ptx_forma
 }
 
 /*
- * Returns whether a conversion has an integer argument. The caller has checked that it is not NUL.
+ * Returns whether a conversion has an integer argument. The caller has checked that the letter is
+ * not NUL.
  */
 static bool is_integer(char conversion)
 {
@@ -132,8 +133,8 @@ static bool is_real(char conversion)
 }
 
 /*
- * Prints a value in the notation of its type, because the directive does not suit it. The text is
- * truncated to the buffer, which holds every value that is not a string.
+ * Prints a value in the notation of its type, because the directive does not suit the value. The
+ * text is truncated to the buffer, which holds every value that is not a string.
  */
 static void put_plain(const struct message *message, const struct ptx_format_part *part,
 		      const struct posix_trace_value_np *value)

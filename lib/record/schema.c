@@ -417,7 +417,8 @@ static bool take_count(struct parser *parser, struct posix_trace_field_np *field
  * Searches a field by name and stores its index. The number of fields is limited, so linear
  * search is enough.
  */
-static bool find_field(const struct posix_trace_schema_np *schema, const char *name, unsigned *number)
+static bool find_field(const struct posix_trace_schema_np *schema, const char *name,
+		       unsigned *number)
 {
 	for (*number = 0; *number < schema->fields; ++*number)
 		if (!strcmp(schema->field[*number].name, name))
