@@ -72,7 +72,10 @@ static int map_region(struct ptx_arena *arena, unsigned bit, uint64_t generation
 static void stop_stream(struct ptx_stream *stream)
 {
 	pthread_mutex_lock(&stream->lock);
-	/* NULL means that the ring was overwritten, so no STOP can be recorded. */
+	/*
+	 * NULL means that the ring has no chunk, or that this process cannot map the chunk. No STOP
+	 * can be recorded then.
+	 */
 	stream->control = ptx_ring_mend(&stream->view->rings, 0);
 	ptx_drain_sync(stream->drain);
 	if (stream->control)

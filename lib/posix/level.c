@@ -57,8 +57,8 @@ static void apply_level(struct ptx_stream *stream, const struct ptx_lists *lists
 		int level = ptx_level_of(lists, type);
 
 		/*
-		 * A level does not change the bits of types without a level: those belong to
-		 * posix_trace_set_filter().
+		 * A level does not change the bits of types without a level: only
+		 * posix_trace_set_filter() changes these bits.
 		 */
 		if (level && max_level && level > max_level)
 			ptx_eventset_add(&new, type);

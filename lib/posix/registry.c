@@ -32,8 +32,9 @@ static struct ptx_stream *all;
 
 /*
  * This function adds to the count, then loads the identifier. ptx_registry_remove() clears the
- * identifier, then ptx_registry_wait_unused() loads the count. All four accesses have one order. So
- * either ptx_registry_wait_unused() sees the user, or the user sees that the identifier is cleared.
+ * identifier, then ptx_registry_wait_unused() loads the count. All four accesses are sequentially
+ * consistent. So either ptx_registry_wait_unused() sees the user, or the user sees that the
+ * identifier is cleared.
  */
 struct ptx_stream *ptx_registry_enter(trace_id_t id)
 {
@@ -49,8 +50,8 @@ struct ptx_stream *ptx_registry_enter(trace_id_t id)
 }
 
 /*
- * Before the wake-up, the memory may already belong to another stream. If a thread waits for the
- * users of that stream, it only loads the count again.
+ * When the function wakes threads, the memory may already belong to another stream. A thread that
+ * waits for the users of that stream then only loads the count again.
  */
 void ptx_registry_leave(struct ptx_stream *stream)
 {
