@@ -309,7 +309,7 @@ const char *ptx_io_digits(uint64_t number, char digits[PTX_IO_DIGITS])
 
 /*
  * F_DUPFD_CLOEXEC returns the lowest free number from min on. If there is none (EMFILE, EINVAL),
- * the descriptor keeps its low number, and the library works all the same.
+ * the descriptor keeps its low number, and the library still works.
  */
 int ptx_io_move_up(int fd, int min)
 {

@@ -51,7 +51,7 @@ uint64_t ptx_io_next_data(int fd, uint64_t offset);
 /* Reads a small file as text with a closing NUL, truncated to `room` bytes. */
 int ptx_io_read_file(const char *path, char *text, size_t room);
 
-/* Reads in the same way. Returns the length of the text; 0 also if the file cannot be read. */
+/* Like ptx_io_read_file(), but returns the length of the text, and 0 if the file cannot be read. */
 size_t ptx_io_read_text(const char *path, char *text, size_t room);
 
 /*

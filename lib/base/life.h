@@ -29,8 +29,8 @@ enum ptx_life { PTX_LIFE_UNKNOWN, PTX_ALIVE, PTX_DEAD };
 enum ptx_life ptx_life_of(uint32_t pid);
 
 /*
- * Returns the same by one system call, kill(2). The result is PTX_LIFE_UNKNOWN if the process has
- * ended and its parent has not waited for it.
+ * Like ptx_life_of(), but makes only one system call, kill(2). The result is PTX_LIFE_UNKNOWN if
+ * the process has ended and its parent has not waited for it.
  */
 enum ptx_life ptx_life_by_kill(uint32_t pid);
 
@@ -64,7 +64,7 @@ uint64_t ptx_identity_start(uint32_t number);
 
 struct ptx_proc;
 
-/* Does the same for a process whose stat file the caller has read already. */
+/* Like ptx_identity_start(), for a process whose stat file the caller has read already. */
 uint64_t ptx_identity_start_in(const struct ptx_proc *proc);
 
 enum ptx_same { PTX_SAME_UNKNOWN, PTX_SAME, PTX_OTHER };

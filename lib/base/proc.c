@@ -28,8 +28,8 @@ const char *ptx_proc_path(char path[PTX_PROC_PATH], uint32_t number, const char 
 	strcat(path, number == PTX_PROC_SELF ? "self" : ptx_io_digits(number, digits));
 	strcat(path, "/");
 	/*
-	 * `file` is a short constant, so nothing is truncated in practice. The limit protects the
-	 * buffer all the same.
+	 * `file` is a short constant, so nothing is truncated in practice. The limit only protects
+	 * the buffer.
 	 */
 	return strncat(path, file, PTX_PROC_PATH - 1 - strlen(path));
 }

@@ -8,7 +8,7 @@
  *
  * Threads   all functions may run concurrently.
  * Errors    0 or an error number; errno is preserved. ENOENT: /proc shows no such process. The
- *           process may exist all the same.
+ *           process may still exist.
  * Signals   async-signal-safe, without stdio.
  */
 #ifndef PTX_BASE_PROC_H

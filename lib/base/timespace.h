@@ -16,7 +16,7 @@
 struct ptx_time_space {
 	/* by how much CLOCK_MONOTONIC of this process is ahead of that of the first namespace */
 	int64_t monotonic_ns;
-	/* the same for CLOCK_BOOTTIME */
+	/* by how much CLOCK_BOOTTIME of this process is ahead of that of the first namespace */
 	int64_t boottime_ns;
 };
 

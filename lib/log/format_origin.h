@@ -4,8 +4,8 @@
  * whether that process still runs (FORMAT 2.1, R4).
  *
  * Owner     the caller's memory; the functions keep no state, and any thread may call them.
- * Errors    none: if a fact cannot be found, its field is 0 or empty, and the log is written all
- *           the same. errno is unchanged.
+ * Errors    none: if a fact cannot be found, its field is 0 or empty, and the log is still written.
+ *           errno is unchanged.
  */
 #ifndef PTX_LOG_FORMAT_ORIGIN_H
 #define PTX_LOG_FORMAT_ORIGIN_H

@@ -29,8 +29,8 @@ void ptx_log_seal_closing(struct ptx_log_closing *closing);
 void ptx_log_seal_block(struct ptx_log_block *block, size_t payload_bytes);
 
 /*
- * Does the same for a header of header_bytes, which is longer than struct ptx_log_block. The
- * payload is behind this header. The caller has set the additional fields, too.
+ * Like ptx_log_seal_block(), for a header of header_bytes, which is longer than struct
+ * ptx_log_block. The payload is behind this header. The caller has set the additional fields, too.
  */
 void ptx_log_seal_longer_block(struct ptx_log_block *block, size_t header_bytes,
 			       size_t payload_bytes);

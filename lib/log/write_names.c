@@ -19,8 +19,8 @@ static bool write_names_has(const uint64_t *set, unsigned type)
 }
 
 /*
- * The name comes from shared memory, so the type and the length are checked here again. To add the
- * same name again is no error.
+ * The name comes from shared memory, so the type and the length are checked here again. A name that
+ * the type already has is no error.
  */
 int ptx_log_name(struct ptx_log *log, unsigned type, const char *name)
 {

@@ -27,7 +27,7 @@ void ptx_folder_init(void);
 int ptx_folder_open(uint32_t uid, bool make);
 
 /*
- * Like the function above, for the folder `name` inside the runtime folder. In the usual case
+ * Like ptx_folder_open(), for the folder `name` inside the runtime folder. In the usual case
  * `make` is false and there is no such folder. The call then costs one system call for each of the
  * two paths.
  */

@@ -87,8 +87,8 @@ PTX_EXPORT int posix_trace_eventid_describe_np(trace_event_id_t event_id, const 
 }
 
 /*
- * Does the same for a type of the traced process, which may be another process. A level does not
- * change the filters of that process's streams.
+ * Like posix_trace_eventid_describe_np(), for a type of the traced process, which may be another
+ * process. A level does not change the filters of that process's streams.
  */
 PTX_EXPORT int posix_trace_trid_describe_np(trace_id_t trid, trace_event_id_t event_id,
 					    const char *schema)

@@ -39,11 +39,11 @@ static struct shim_next *const all[] = {
 };
 
 /*
- * True as soon as all functions are stored. It never becomes false again. So once a thread has got
- * memory of the real malloc(), neither this thread nor a thread to which it passes the memory finds
- * the real free() or realloc() unknown: the loads of are_known in both are ordered by the passing,
- * and the later one cannot return the older value. Memory of alloc_first.c is recognized by its
- * address, also after are_known has become true.
+ * True as soon as all functions are stored. It never becomes false again. A thread gets memory of
+ * the real malloc() only after it has loaded the value true. If this thread or another thread later
+ * passes the memory to free() or realloc(), it loads true, too: a later load cannot return the
+ * older value. Memory of alloc_first.c is recognized by its address, also after are_known has
+ * become true.
  */
 static atomic_bool are_known;
 

@@ -116,7 +116,10 @@ static size_t copy_vector(void *to, size_t bytes, const struct iovec *vector, si
 	return copy_parts(to, bytes - left, part, used);
 }
 
-/* Does the same for a message, whose header is in memory of the program, too. */
+/*
+ * Like copy_vector(), for the vector of a message. The header of the message is memory of the
+ * program, too, so it is copied first.
+ */
 static size_t copy_message(void *to, size_t bytes, const struct msghdr *message)
 {
 	struct msghdr header;

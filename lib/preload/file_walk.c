@@ -30,7 +30,7 @@
 SCANDIR(scandir, dirent)
 SCANDIR(scandir64, dirent64)
 
-/* Does the same for functions with a descriptor of a folder. */
+/* Like SCANDIR(), for functions with a descriptor of a folder. */
 #define SCANDIRAT(name, entry) \
 	SHIM_INT(name, FILE_SCANDIR, \
 		 (int folder, const char *path, struct entry ***found, \

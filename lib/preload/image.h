@@ -43,8 +43,8 @@ enum shim_image {
 enum shim_image shim_image_of(int folder, const char *path, char loader[SHIM_LOADER_BYTES]);
 
 /*
- * Does the same for a name without a slash, which is searched for in a list of folders as execvp(3)
- * does. `folders` may be NULL. A name with a slash is a path.
+ * Like shim_image_of(), for a name without a slash, which the function searches in a list of
+ * folders as execvp(3) does. `folders` may be NULL. A name with a slash is a path.
  */
 enum shim_image shim_image_find(const char *name, const char *folders,
 				char loader[SHIM_LOADER_BYTES]);

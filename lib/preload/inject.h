@@ -38,12 +38,12 @@ void shim_inject_loaded(void);
 void shim_inject_may_load(void);
 
 /*
- * A program that the process executes has the shim only if its environment names the shim. These
- * functions say whether the wrappers of execve() and the like add the shim to the environment.
- * shim_is_late() returns whether the shim was injected: a preloaded shim is never added.
- * shim_inject_passes() returns whether the next program belongs to the recording. `by_child`: a
- * child executes the program, so it belongs to the recording only if the tracer records children.
- * shim_inject_list is the value of POSIXTRACE_TRACE for the program.
+ * A program that the process executes has the shim only if its environment names the shim. The two
+ * functions below show whether the wrappers of execve() and similar functions add the shim to the
+ * environment. shim_is_late() returns whether the shim was injected: a preloaded shim is never
+ * added. shim_inject_passes() returns whether the next program belongs to the recording.
+ * `by_child`: a child executes the program, so it belongs to the recording only if the tracer
+ * records children. shim_inject_list is the value of POSIXTRACE_TRACE for the program.
  */
 #define SHIM_INJECT_LIST 1024
 extern char shim_inject_list[SHIM_INJECT_LIST];

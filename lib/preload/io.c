@@ -121,7 +121,7 @@ OPEN(open64)
 SHIM_ALIAS(__open, open);
 SHIM_ALIAS(__open64, open64);
 
-/* Does the same for functions whose path is relative to a folder. */
+/* Like OPEN(), for functions whose path is relative to a folder. */
 #define OPENAT(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags, ...) \
@@ -177,7 +177,7 @@ int __openat64_2(int folder, const char *path, int flags);
 OPEN_2(__open_2)
 OPEN_2(__open64_2)
 
-/* Does the same for the functions with a folder. */
+/* Like OPEN_2(), for functions whose path is relative to a folder. */
 #define OPENAT_2(name) \
 	SHIM_NEXT(name, shim_no_number); \
 	SHIM_WRAPPER int name(int folder, const char *path, int flags) \

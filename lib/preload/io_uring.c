@@ -208,8 +208,8 @@ static void *io_uring_behind(void *handle, const char *name)
 }
 
 /*
- * Does the same for the object at an address. The object remains loaded, because it contains the
- * caller.
+ * Like io_uring_behind(), for the object that contains an address. The object remains loaded,
+ * because it contains the caller.
  */
 static void *behind_object(const void *address, const char *name)
 {

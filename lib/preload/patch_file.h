@@ -31,8 +31,8 @@ struct shim_plan {
 const char *shim_plan_map(struct shim_plan *plan, const char *path);
 
 /*
- * Does the same for a plan that is in memory already. After an error the caller still owns the
- * memory.
+ * Like shim_plan_map(), for a plan that is in memory already. After an error the caller still owns
+ * the memory.
  */
 const char *shim_plan_take(struct shim_plan *plan, const void *memory, size_t bytes);
 

@@ -119,7 +119,7 @@ shim_inline bool shim_is_wanted(enum shim_type type, const void *caller)
 #define shim_on(type) \
 	(shim_unlikely(*shim_switch[type]) && shim_is_wanted((type), shim_caller()))
 
-/* Does the same as shim_records() below, for an event type that is not in types.h. */
+/* Like shim_records() below, for an event type that is not in types.h. */
 shim_inline bool shim_records_id(trace_event_id_t id)
 {
 	return shim_likely(!posix_trace_silent_np[id]) || posix_trace_is_wanted_np(id);
