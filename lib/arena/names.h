@@ -5,9 +5,10 @@
  * The table is lock-free and append-only. A process writes a name into a cell, and one
  * compare-and-swap makes that cell the next entry. If another process was faster, the process
  * compares the new entry's name with its own name, and continues the search. A process that is
- * killed in between leaves at most an unused cell. The table has nearly two hundred more cells than
- * entries, for threads that add names at the same moment. If more threads add names at the same
- * moment, some of them get the unnamed type, as if the limit of names were reached.
+ * killed before the compare-and-swap leaves at most an unused cell. The table has nearly two
+ * hundred more cells than entries, for threads that add names at the same moment. If more threads
+ * add names at the same moment, some of them get the unnamed type, as if the limit of names were
+ * reached.
  *
  * Threads   any, also of other processes. No function allocates or waits.
  */

@@ -3,8 +3,8 @@
  * base/shield.h - writes to a file without the signals that they may raise (FLUSHF-09).
  *
  * Between ptx_shield_raise() and ptx_shield_lower() the calling thread has SIGXFSZ and SIGPIPE
- * blocked. ptx_shield_lower() discards the signals that were raised in between. Signals that were
- * pending before remain pending for the program.
+ * blocked. ptx_shield_lower() discards these signals if they were raised since ptx_shield_raise().
+ * Signals that were pending before remain pending for the program.
  *
  * Threads   each thread has its own shield, on its stack.
  * Signals   async-signal-safe; errno is preserved.
@@ -20,7 +20,9 @@ struct ptx_shield {
 
 /* Blocks SIGXFSZ and SIGPIPE in this thread, before it writes to a log. */
 void ptx_shield_raise(struct ptx_shield *shield);
-/* Removes these signals if a write in between raised them, and restores the former mask. */
+/*
+ * Removes these signals if they were raised since ptx_shield_raise(), and restores the former mask.
+ */
 void ptx_shield_lower(struct ptx_shield *shield);
 
 #endif

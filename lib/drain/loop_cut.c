@@ -68,7 +68,7 @@ void ptx_loop_cut_apply(struct ptx_drain *drain)
 	/*
 	 * The reader may have claimed records that are not younger than the cut. They count as
 	 * overwritten, because other rings have lost records of the same time: if the drain
-	 * delivered them, events would be missing in between (ring/DESIGN 4).
+	 * delivered them, other events between them would be missing (ring/DESIGN 4).
 	 */
 	while ((source = ptx_step_top(drain)) && source->key <= drain->cut) {
 		if (ptx_step_drop_cleared(drain, source))

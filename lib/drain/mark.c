@@ -222,9 +222,9 @@ void ptx_drain_sync(struct ptx_drain *drain)
 		return;
 	drain->full_marked = false;
 	/*
-	 * Both times are stored before the state. If this process is killed in between, the state
-	 * is still FULL, so the reader that replaces this one recognizes that the restart has not
-	 * happened (resume_full() in flush/checkpoint.c).
+	 * Both times are stored before the state. If this process is killed before it stores the
+	 * state, the state is still FULL, so the reader that replaces this one recognizes that the
+	 * restart has not happened (resume_full() in flush/checkpoint.c).
 	 */
 	atomic_store_explicit(&region->full_from, drain->full_at, memory_order_relaxed);
 	atomic_store_explicit(&region->full_until, mark.ticks, memory_order_relaxed);

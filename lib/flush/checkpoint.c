@@ -482,9 +482,9 @@ static bool control_was_claimed(const struct ptx_drain *drain, const struct chec
 
 /*
  * Returns the number of records that the dead reader has claimed and not delivered, in the chunks
- * at its places. If the stream may have been stopped in between, some of these records may not
- * count as called, so the result is 0. The places may be hostile, and are bounded as in
- * resume_from().
+ * at its places. If the stream may have been stopped since the checkpoint `newest`, some of these
+ * records may not count as called, so the result is 0. The places may be hostile, and are bounded
+ * as in resume_from().
  */
 static uint64_t count_undelivered(const struct ptx_drain *drain, const struct checkpoint *newest,
 				  unsigned char *buffer)

@@ -55,10 +55,10 @@ struct ptx_checkpoint_status {
  * for the first log. Each checkpoint has the number of its log. ptx_checkpoint_log() returns which
  * log gets the events now. The upper bits of the result are the number of this log. Bit 0 is set
  * while the process completes this log: the file of the log may be closed, but the next log does
- * not get the events yet. ptx_checkpoint_log_closes() sets the bit. ptx_checkpoint_log_begin()
- * makes the log with the given number the one that gets the events: it writes a checkpoint for an
- * empty log, and then stores the number. If this process is killed, either the old log or the new
- * log continues, with the same events.
+ * not get the events yet. ptx_checkpoint_log_closes() sets the bit. From ptx_checkpoint_log_begin()
+ * on, the log with the given number gets the events: the function writes a checkpoint for an empty
+ * log, and then stores the number. If this process is killed, either the old log or the new log
+ * continues, with the same events.
  *
  * The number is in shared memory, and may be hostile.
  */

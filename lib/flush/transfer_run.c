@@ -17,8 +17,8 @@
 #include "log/write_append.h"
 
 /*
- * Returns the time up to which the next events are all records of the top source, with no mark and
- * no event of another source in between. The result is the least of these times: the watermark, the
+ * Returns the time up to which the next events are all records of the top source, without a mark or
+ * an event of another source among them. The result is the least of these times: the watermark, the
  * target, one tick before the earliest record of the other sources, and one tick before the first
  * mark. If a record has the same time as a mark or as a record of another source, the path for
  * single events decides the order. The earliest record of the other sources is at a child of the

@@ -5,7 +5,7 @@
  * During dl_iterate_phdr() the linker's lock keeps every object mapped, so memory that the program
  * headers name can be read. No memory is allocated meanwhile, because malloc() may need the linker.
  * So the first pass counts the objects, and the second pass stores them. Both passes are repeated
- * if the objects have changed in between.
+ * if the objects have changed between the two passes.
  */
 #include <elf.h>
 #include <errno.h>

@@ -7,9 +7,9 @@
  *	settle   copy the words again, and the cut; then the counts
  *
  * The word of a chunk has a generation, which changes when the chunk is used again. If the
- * generation is the same before and after the copy, the chunk was not reused in between, so its
- * bytes are those of its ring (observe/DESIGN 1, C1). Other chunks are not in the copy, and their
- * events are counted as lost.
+ * generation is the same before and after the copy, the chunk was not reused during the copy, so
+ * the copied bytes are those of the chunk's ring (observe/DESIGN 1, C1). Other chunks are not in
+ * the copy, and their events are counted as lost.
  *
  * The moment is the time up to which the copy has all events. The cut is the time up to which a
  * LOOP stream has overwritten events. The counts are the numbers of recorded, delivered and lost
@@ -423,7 +423,7 @@ static int copy_counts_again(struct ptx_taking *taking)
 /*
  * Copies control page and lists, and checks that the place still has the generation that the caller
  * has given. Called before and after the copy of the region. If the generation is right both times,
- * the region belonged to the same stream in between. Returns 0, EIO or ESRCH.
+ * the region belonged to the same stream during the whole copy. Returns 0, EIO or ESRCH.
  */
 static int copy_arena(const struct ptx_taking *taking, unsigned bit, uint64_t generation)
 {

@@ -251,8 +251,8 @@ static void snapshot_log_distrust(const struct lines *lines, struct ptx_ledger_l
 
 /*
  * Returns the losses of one cause: the greater of the sum over the types and the sum over the
- * threads. A writer counts each loss by type and by thread, and may be interrupted in between, so
- * the greater sum is right.
+ * threads. A writer counts each loss by type and by thread, and may be interrupted between the two
+ * counts, so the greater sum is right.
  */
 static uint64_t snapshot_log_counted(const struct ptx_ledger *ledger, enum ptx_lost cause)
 {

@@ -105,9 +105,9 @@ struct pending {
 
 /*
  * Loads the lane's chunk. This load must be before the load of the lane's byte in enabled[]. A fork
- * in between wipes the lane in the child, and a wiped lane enables no type. So the child does not
- * use the chunk that it has loaded. The fence keeps the compiler from exchanging the two loads. The
- * fork happens in a handler of the same thread, so the processor needs no fence.
+ * between the two loads wipes the lane in the child, and a wiped lane enables no type. So the child
+ * does not use the chunk that it has loaded. The fence keeps the compiler from exchanging the two
+ * loads. The fork happens in a handler of the same thread, so the processor needs no fence.
  */
 ptx_inline struct ptx_chunk *chunk_of(const struct ptx_lane *lane)
 {

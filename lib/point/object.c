@@ -141,7 +141,7 @@ static struct ptx_thread *take_from_pool(void)
 /*
  * The stack of free objects is one word: a tag of 16 bits above the address of the first object.
  * The tag changes with each push and pop, so that a compare-and-swap fails if the stack has changed
- * in between (the ABA problem).
+ * since the load of the word (the ABA problem).
  *
  * An object is claimed by its own word alone. So it does no harm if an object on the stack is
  * claimed already, or if a free object is not on the stack. The stack only makes sure that a new

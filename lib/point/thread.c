@@ -46,8 +46,8 @@ static uint32_t this_process(void)
 /*
  * Upper half: the thread's id as the C library showed it last. Lower half: the id that the kernel
  * has for the thread if the C library's id is wrong, else 0. In a child of a raw clone(), the C
- * library is wrong: it shows the parent's id. The two halves are one word, so that a handler that
- * forks in between leaves no mixture of two processes.
+ * library is wrong: it shows the parent's id. The two halves are one word, so that a fork in a
+ * handler never leaves one half of the parent and one half of the child.
  */
 static _Thread_local _Atomic uint64_t known_tids __attribute__((tls_model("initial-exec")));
 static bool has_ids; /* the C library shows the ids of threads */

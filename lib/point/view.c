@@ -147,7 +147,8 @@ static int make_region(struct ptx_view *view, const struct ptx_geometry *geometr
 		return err;
 	/*
 	 * The place of the memory is published before the memory exists. If this process is killed
-	 * in between, another process gives the memory at this place back (ptx_attachment_bury()).
+	 * while it makes the memory, another process gives the memory at this place back
+	 * (ptx_attachment_bury()).
 	 */
 	ptx_attachment_place(view->arena, view->bit, view->offset, geometry, max_data_size);
 	return ptx_region_create(view->arena, geometry, memory, &view->offset);

@@ -182,7 +182,10 @@ static int map_life(struct ptx_guardian *guardian)
 	/* Other processes search for arenas by name, so this file has another name. */
 	if (ptx_io_memory_file("posixtrace-life", &fd))
 		return -1;
-	/* Another thread must not fork in between. The child would have the mapping. */
+	/*
+	 * Another thread must not fork between mmap() and madvise(). The child would have the
+	 * mapping.
+	 */
 	ptx_registry_before_fork();
 	page = mmap(NULL, PTX_PAGE, PROT_NONE, MAP_SHARED, fd, 0);
 	if (page != MAP_FAILED && madvise(page, PTX_PAGE, MADV_DONTFORK)) {

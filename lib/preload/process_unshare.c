@@ -49,8 +49,9 @@ struct pause {
 
 /*
  * Ends the threads of the library. A request to cancel the caller waits until resume_threads():
- * otherwise the caller could end before it has started the threads again. The calls in between are
- * no cancellation points and do not wait, so only an asynchronous cancellation is delayed.
+ * otherwise the caller could end before it has started the threads again. The calls between the two
+ * functions are no cancellation points and do not wait, so only an asynchronous cancellation is
+ * delayed.
  */
 static void pause_threads(struct pause *pause)
 {

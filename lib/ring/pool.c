@@ -146,8 +146,8 @@ bool ptx_pool_present(struct ptx_rings *rings, uint32_t number, size_t bytes)
 	if (want > whole)
 		want = whole;
 	/*
-	 * The number of present bytes is stored after the call. If the writer is killed in between,
-	 * the next writer requests the same pages again.
+	 * The number of present bytes is stored after the call. If the writer is killed before the
+	 * store, the next writer requests the same pages again.
 	 */
 	if (!make_present(rings, PTX_TABLE_CHUNKS, at + have, want - have))
 		return false;
