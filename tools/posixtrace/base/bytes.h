@@ -31,7 +31,7 @@ void bytes_printf(struct bytes *bytes, const char *format, ...)
 void bytes_varint(struct bytes *bytes, uint64_t value);
 
 /*
- * Reads an integer that proto_put_varint() wrote, and returns the end. The function checks nothing,
+ * Reads an integer in the form of bytes_varint() and returns the end. The function checks nothing,
  * so it must not be used for the bytes of a file, which may be wrong.
  */
 static inline const char *bytes_get_varint(const char *at, uint64_t *value)

@@ -20,7 +20,7 @@ int disk_sync(int folder, const char *path, int flags)
 	return err;
 }
 
-/* The file's new name is safe only when the folder is on the disk, too. */
+/* After a crash, the file has its new name only if the folder is on the disk, too. */
 int disk_rename(const char *from, const char *to)
 {
 	char *folder = disk_folder(to);

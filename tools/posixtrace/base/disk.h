@@ -8,8 +8,9 @@
 #define POSIXTRACE_BASE_DISK_H
 
 /*
- * Writes a file or a folder to the disk. The path is relative to the folder with this descriptor,
- * which may be AT_FDCWD. "flags" are further flags for open(2). Returns 0 or an error number.
+ * Waits until a file or a folder is on the disk (fsync(2)). A relative path begins at the folder
+ * whose descriptor is "folder", which may be AT_FDCWD. "flags" are further flags for open(2).
+ * Returns 0 or an error number.
  */
 int disk_sync(int folder, const char *path, int flags);
 

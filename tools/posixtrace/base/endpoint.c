@@ -44,9 +44,9 @@ bool endpoint_split(struct endpoint_address *address, const char *from)
 }
 
 /*
- * Returns whether the text is a port below 65536 or no number at all. The check is needed because
- * getaddrinfo() accepts greater numbers and uses their low 16 bits. The name of a service is not
- * checked here, because getaddrinfo() does that.
+ * Returns false if the text is a number with more than five digits or above 65535. The check is
+ * needed because getaddrinfo() accepts greater numbers and uses their low 16 bits. The function
+ * accepts every name of a service, because getaddrinfo() checks the name.
  */
 static bool is_port(const char *text)
 {
@@ -101,8 +101,8 @@ static int listen_one(const struct addrinfo *a, int *fd)
 }
 
 /*
- * Prints the address in numbers. If the user asked for port 0, the message shows the port that the
- * kernel chose.
+ * Prints the numeric address and port at which the tool waits. If the user asked for port 0, the
+ * message shows the port that the kernel chose.
  */
 static void say_where(int fd)
 {
@@ -165,7 +165,8 @@ int endpoint_open(const char *name, int *fd)
 		return TOOL_FAILURE;
 	}
 	/*
-	 * The loop tries all addresses of the host in the resolver's order until one of them works.
+	 * A host may have several addresses. The loop tries them in the resolver's order until one
+	 * works.
 	 */
 	err = ENOENT;
 	for (const struct addrinfo *a = list; a && err; a = a->ai_next)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * json.c - writes strings, and the kinds of members that only few events have. The functions for
- * all other members are inline in json.h. The result is ASCII or well-formed UTF-8 at all times.
+ * all other members are inline in json.h. The output is always well-formed UTF-8.
  */
 #include "base/json.h"
 
@@ -200,8 +200,8 @@ void json_real(struct json *json, const char *name, const char *format, double v
 }
 
 /*
- * How many digits are needed depends on the type: the float nearest to 0.1 is another number than
- * the double nearest to 0.1.
+ * The number of digits depends on the type: the float nearest to 0.1 is another number than the
+ * double nearest to 0.1.
  */
 static void put_shortest(struct json *json, const char *name, double value, bool is_single)
 {

@@ -13,9 +13,9 @@
  *     json_end_object(&json);
  *
  * Each function takes the name of the member. The name needs no escapes and has at most
- * JSON_NAME_MAX bytes. In an array and at the top level the name is NULL. The writer keeps no
- * stack: the caller closes each object and array that it opened. Errors are handled as described in
- * out.h. One thread uses a writer at a time.
+ * JSON_NAME_MAX bytes. In an array and at the top level the name is NULL. The writer keeps no stack
+ * of open objects and arrays, so the caller must close each of them. Errors are handled as
+ * described in out.h. One thread uses a writer at a time.
  *
  * The functions that each event needs are inline. The compiler then knows the length of a literal
  * name, and writes name and value into the buffer without a call.
@@ -32,8 +32,8 @@
 #include "base/when.h"
 
 /*
- * greatest length of a member's name; out_room() has room for such a name and for a number or a
- * time behind the name
+ * The greatest length of a member's name. The room of out_room() is enough for such a name with a
+ * number or a time behind it.
  */
 #define JSON_NAME_MAX 160
 
@@ -94,8 +94,8 @@ static inline void json_name(struct json *json, const char *name)
 }
 
 /*
- * Writes the name of a member; the name may be any text. The caller then writes the value, with
- * NULL as its name.
+ * Writes a member's name that may contain any bytes, with the necessary escapes. The caller then
+ * writes the value by a further function and passes NULL as the name.
  */
 void json_text_name(struct json *json, const void *name, size_t len);
 
@@ -258,8 +258,8 @@ static inline void json_address(struct json *json, const char *name, uint64_t va
 }
 
 /*
- * Writes a time as a string. json_time() writes two members: the time in UTC for people, and the
- * time in nanoseconds.
+ * json_when() writes a time as a string. json_time() writes two such members: the time in UTC for
+ * people, and the time in nanoseconds.
  */
 static inline void json_when(struct json *json, const char *name, int64_t time_ns,
 			     enum when_form form)

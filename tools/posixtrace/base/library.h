@@ -14,8 +14,8 @@
 void *library_load(const char *const *names, size_t count);
 
 /*
- * Stores the address of a function in *function, which is a pointer to a function. Returns false if
- * the library has no such function.
+ * Finds the function with this name. "function" is the address of a pointer to a function, which
+ * receives the function's address. Returns false if the library has no such function.
  */
 bool library_find(void *library, const char *name, void *function);
 

@@ -4,9 +4,9 @@
  * than two seconds.
  *
  * The line appears only if standard error is a terminal and the tool is in the terminal's
- * foreground job. If a command prints events while it reads, the line also needs a standard output
- * that is not a terminal. Otherwise the line would be mixed with the events. One meter is shown at
- * a time, and say() removes its line before a message.
+ * foreground job. The line does not appear if the command prints events on a terminal while it
+ * reads, because the line would be mixed with the events. One meter is shown at a time, and say()
+ * removes its line before a message.
  */
 #ifndef POSIXTRACE_BASE_METER_H
 #define POSIXTRACE_BASE_METER_H
@@ -39,8 +39,8 @@ void meter_begin(struct meter *meter, uint64_t total, bool quiet);
 void meter_follow(struct meter *meter, uint64_t bytes);
 
 /*
- * Removes the line and ends the follower. A command calls meter_end() before its own output and at
- * its end.
+ * Removes the line and ends the thread of meter_follow(). A command calls meter_end() before its
+ * own output and at its end.
  */
 void meter_end(struct meter *meter);
 
@@ -49,7 +49,7 @@ void meter_end(struct meter *meter);
  */
 void meter_look(struct meter *meter);
 
-/* Updates the line unless the last update is less than 200 ms ago. */
+/* Updates the line if the last update was at least 200 ms ago. */
 void meter_show(struct meter *meter);
 
 /* Counts one event. The function runs for every event, so it reads the clock only seldom. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * meter_follow.c - shows the progress of a call that does not report it, by the number of bytes
- * that the kernel counts as read by this process.
+ * meter_follow.c - shows the progress of a call that does not report its progress. The kernel
+ * counts the bytes that this process reads, and this count is the progress.
  *
  * The follower's thread draws the line, because the calling thread is busy. Until meter_unfollow(),
- * only the follower's thread uses the meter; another thread first acquires the follower's lock.
+ * any other thread acquires the follower's lock before it uses the meter.
  */
 #include "base/meter_follow.h"
 

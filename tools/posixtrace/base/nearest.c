@@ -63,7 +63,9 @@ static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_
 	return last[b_len];
 }
 
-/* Compares the given name with a part of an offered name; the rest counts as `more` errors. */
+/*
+ * Compares the given name with a part of an offered name. The rest of it counts as "more" errors.
+ */
 static void offer_part(struct nearest *nearest, const char *name, const char *part, size_t more)
 {
 	const size_t len = strlen(part);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* nearly.c - an insertion sort, as long as it needs few moves. */
+/* nearly.c - an insertion sort, which qsort() replaces if the elements move too far. */
 #include "base/nearly.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* qsort() needs some 20 comparisons for each of a million elements. */
+/*
+ * The number of places by which an element may move on average. qsort() needs some 20 comparisons
+ * for each of a million elements.
+ */
 #define MOVES_EACH 8
 
 void nearly_sort(void *base, size_t count, size_t size,

@@ -12,9 +12,9 @@
 
 /*
  * Sorts elements of at most NEARLY_SIZE_MAX bytes, such as the indexes of the events of a log, by a
- * comparison function of qsort(3). Equal elements keep their order as far as they do with qsort().
- * Events of a log are nearly in the order of time, so each element moves only a few places, and
- * most elements need one comparison. qsort() sorts an array in which they move further.
+ * comparison function of qsort(3). Equal elements may change their order, as with qsort(). Events
+ * of a log are nearly in the order of time, so each element moves only a few places, and most
+ * elements need one comparison. If the elements must move further, the function calls qsort().
  */
 void nearly_sort(void *base, size_t count, size_t size,
 		 int (*compare)(const void *a, const void *b));

@@ -12,7 +12,7 @@
 #define WIDTH      80 /* columns of --help */
 #define LABEL_MAX  25 /* the text of an option with a longer label begins on the next line */
 #define LABEL_SIZE 64
-#define HELP_SIZE  4096 /* room for a text with its relations; each is shorter than 1024 bytes */
+#define HELP_SIZE  4096 /* room for the text of an option and its relations to other options */
 
 size_t option_find(const struct option_list *list, const char *name, size_t len)
 {
@@ -153,8 +153,8 @@ void option_wrap(struct out *out, const char *text, size_t column, size_t indent
 }
 
 /*
- * Appends "; not with --tail" or the like to the text, for each name of the list that the command
- * has. Returns false if there is no room.
+ * Appends a relation to other options, such as "; not with --head or --tail", to the text. It omits
+ * names that the command does not have. Returns false if there is no room.
  */
 static bool add_relation(char *text, size_t size, const struct option_list *list,
 			 const char *relation, const char *names)

@@ -57,9 +57,9 @@ struct option_row {
 	const char *choices; /* words separated by blanks; NULL: none */
 	/*
 	 * The names of other options, without dashes and separated by blanks. tool_option() refuses
-	 * this option together with an option of "excludes". It also refuses this option if "needs"
-	 * is not empty and none of the options in "needs" is given. Names that the command lacks do
-	 * not count, so that commands can share the row. --help appends both lists to the text.
+	 * this option together with an option of "excludes". If "needs" names options, at least one
+	 * of them must be given, too. Names of options that the command does not have are ignored,
+	 * so that several commands can share the row. --help appends both lists to the text.
 	 */
 	const char *excludes, *needs;
 
@@ -102,7 +102,10 @@ static inline bool option_needs_arg(const struct option_row *row)
 	return row->arg && *row->arg != '[';
 }
 
-/* Finds the option with the long name or the letter of len bytes. Returns list->count if absent. */
+/*
+ * Returns the index of the option with this long name. An option without a long name is found by
+ * its letter. "name" has len bytes. Returns list->count if there is no such option.
+ */
 size_t option_find(const struct option_list *list, const char *name, size_t len);
 
 /* Returns true if the option has a short name, which is its value. */
@@ -117,8 +120,8 @@ void option_help(struct out *out, const struct option_list *list);
 /*
  * Writes text in lines of at most 80 columns. Each line end in the text begins a new line. A line
  * of the text that begins with a blank is written as it is. "column" is the number of columns that
- * the caller has already written in the current line. Each further line that the function wraps is
- * indented by "indent" columns. The output ends with a line end.
+ * the caller has already written in the current line. The function indents every line that it wraps
+ * by "indent" columns. The output ends with a line end.
  */
 void option_wrap(struct out *out, const char *text, size_t column, size_t indent);
 

@@ -33,7 +33,9 @@ extern struct out out_stdout;
 /* Writes the buffer to the file. Returns 0 or the first error number. */
 int out_flush(struct out *out);
 
-/* Writes the full buffer and makes room. Only out_room_for() and out_bytes_past() call it. */
+/*
+ * Writes the buffer to the file and empties it. Only out_room_for() and out_bytes_past() call it.
+ */
 void out_make_room(struct out *out);
 
 /* Appends bytes for which the buffer has no room. Only out_bytes() calls it. */

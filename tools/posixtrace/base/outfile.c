@@ -27,8 +27,8 @@ static int outfile_fail(struct outfile *file, int err)
 }
 
 /*
- * Creates the file under its own name. Because of O_EXCL, open() also fails if another process has
- * created a file or a symbolic link with this name after the caller's check. The mode is 0600,
+ * Creates the file under its final name. Because of O_EXCL, open() also fails if another process
+ * has created a file or a symbolic link with this name after the caller's check. The mode is 0600,
  * because other users may have access to the folder.
  */
 static int create_new(struct outfile *file)
@@ -66,8 +66,9 @@ static int create_beside(struct outfile *file)
 bool outfile_is_descriptor(const char *path)
 {
 	/*
-	 * A symbolic link below /dev or /proc leads to an open file. For example, /dev/stdout leads
-	 * to /proc/self/fd/1. So the function examines only in which folder the link is.
+	 * A symbolic link below /dev or /proc leads to an open file or to a device. For example,
+	 * /dev/stdout leads to /proc/self/fd/1. So the function examines only in which folder the
+	 * link is.
 	 */
 	char *folder = disk_folder(path);
 	char *real = folder ? realpath(folder, NULL) : NULL;

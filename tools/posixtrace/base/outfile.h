@@ -22,7 +22,10 @@ enum outfile_mode { /* the treatment of an existing file */
 struct outfile {
 	const char *path; /* as given on the command line */
 	char *place;      /* a copy of path */
-	/* the file's name until outfile_keep(); it may be the same pointer as place */
+	/*
+	 * the name of the file until outfile_keep(); the same pointer as "place" if the name is
+	 * final
+	 */
 	char *made;
 	enum outfile_mode mode;
 	int fd;

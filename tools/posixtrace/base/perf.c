@@ -42,7 +42,7 @@ void *perf_map(int fd, size_t pages)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The control page has the size of the memory. */
+/* The size of the memory is data_offset + data_size: the control page and the records. */
 void perf_unmap(void *memory)
 {
 	const struct perf_event_mmap_page *control = memory;
@@ -60,8 +60,9 @@ uint64_t perf_head(void *memory)
 }
 
 /*
- * A record may continue at the beginning of the memory, so each record is copied to one piece.
- * Behind a record with an impossible size no record can be read, so the rest is skipped.
+ * A record may begin at the end of the memory and continue at its beginning. So the function copies
+ * each record into one piece. Behind a record with an impossible size no record can be read, so the
+ * rest is skipped.
  */
 void perf_read(void *memory, uint64_t head,
 	       void (*take)(void *arg, const struct perf_event_header *record), void *arg)

@@ -2,7 +2,7 @@
 /*
  * perf.h - events of perf_event_open(2), and the memory into which the kernel writes their records.
  *
- * Threads  Only one thread at a time may use a memory. Any thread may call the other functions.
+ * Threads  Only one thread at a time may use the memory of an event. Any thread may call the other functions.
  * Errors   The functions set errno and print nothing.
  */
 #ifndef POSIXTRACE_BASE_PERF_H
@@ -20,9 +20,10 @@ int perf_open(const struct perf_event_attr *attr, pid_t tid, int cpu);
 int perf_try(const struct perf_event_attr *attr, pid_t pid);
 
 /*
- * Maps the memory of an event: a page of control, and pages for records. The number of pages must
- * be a power of two. Fewer pages are mapped if the limit of locked memory requires it. Returns NULL
- * if even the least number is refused. perf_unmap() removes the memory.
+ * Maps the memory of an event: a control page, and pages for records. The number of pages for
+ * records must be a power of two. If the kernel refuses the memory, for example because of the
+ * limit of locked memory, the function tries half of the pages, and so on. Returns NULL if the
+ * kernel refuses even the least number. perf_unmap() removes the memory.
  */
 void *perf_map(int fd, size_t pages);
 void perf_unmap(void *memory);

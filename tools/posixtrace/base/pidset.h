@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * pidset.h - a set of numbers of processes. It stores each number once and gives it an index. The
- * caller has arrays with the facts of the processes, and the facts of a process have this index. A
- * set of all zeros is empty.
+ * caller keeps facts of the processes in arrays, and uses this index for them. A set of all zeros
+ * is empty.
  */
 #ifndef POSIXTRACE_BASE_PIDSET_H
 #define POSIXTRACE_BASE_PIDSET_H

@@ -16,8 +16,9 @@
 #define PF_KTHREAD 0x00200000u /* a flag in /proc/PID/stat, which no header of the system has */
 
 /*
- * Removes the line Groups of a status file from the full `text`, and reads on. That line may have
- * hundreds of kilobytes, and lines that the callers need follow it. Returns the length of the text.
+ * Removes the line Groups of a status file from "text", whose buffer is full, and reads more of the
+ * file into the room. That line may have hundreds of kilobytes, and the callers need lines that
+ * follow it. Returns the length of the text.
  */
 static size_t omit_groups(char *text, size_t bytes, FILE *file)
 {

@@ -70,8 +70,8 @@ bool procfile_is_foreign(void);
 bool procfile_program(pid_t pid, char *path, size_t bytes);
 
 /*
- * Returns whether the kernel says that there is no such process. A process that has ended and for
- * which its parent has not waited still exists. errno is unchanged.
+ * Returns whether the kernel says that there is no such process. A zombie still exists: a process
+ * that has ended and for which its parent has not waited. errno is unchanged.
  */
 bool procfile_has_ended(pid_t pid);
 

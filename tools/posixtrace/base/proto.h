@@ -4,9 +4,9 @@
  * memory that grows.
  *
  * Field numbers must be below 2048, so that a field number and the type of its value have at most
- * two bytes. The length of a message within another one always has four bytes, although fewer could
- * be enough. Readers accept that. So the length can be stored when the message is complete, and no
- * byte of the message moves.
+ * two bytes. The length of a message within another one always has four bytes. So proto_end() can
+ * store the length without moving the bytes of the message. Readers accept a length in more bytes
+ * than necessary.
  *
  * If memory is lacking, a call sets the member "failed". All further calls then do nothing, and the
  * caller examines "failed" at the end.
@@ -60,7 +60,7 @@ static inline uint8_t *proto_put_varint(uint8_t *p, uint64_t value)
 	x = (x & UINT64_C(0x007f007f007f007f)) | (x & UINT64_C(0x3f803f803f803f80)) << 1;
 	if (value >> 56) {
 		x |= UINT64_C(0x8080808080808080);
-		memcpy(p, &x, 8); /* little endian, as the machines that this runs on */
+		memcpy(p, &x, 8); /* in little endian, like the machines on which the tool runs */
 		p[8] = (uint8_t)(value >> 56);
 		if (!(value >> 63))
 			return p + 9;
@@ -100,7 +100,9 @@ static inline void proto_number(struct proto *proto, unsigned field, uint64_t va
 	proto->used = (size_t)(p - proto->bytes);
 }
 
-/* Writes a value of 8 bytes or 4 bytes: little endian, as the machines that this runs on. */
+/*
+ * Writes a value of 8 bytes or 4 bytes in little endian, like the machines on which the tool runs.
+ */
 static inline void proto_fixed64(struct proto *proto, unsigned field, uint64_t value)
 {
 	uint8_t *p = proto_room(proto, 16);

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 /*
- * Both functions return false if the text is no such quantity, is 0 or is too large. They then have
- * printed an error message; "option" is the name of the option in this message.
+ * If the text is not such a quantity, is 0 or is too large, both functions print an error message
+ * and return false. "option" is the name of the option in this message.
  */
 bool quantity_bytes(const char *option, const char *text, size_t *bytes);
 bool quantity_span(const char *option, const char *text, int64_t *span_ns);

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define DEPTH 64 /* the most folders of a path, for a kernel without openat2(2) */
-#define LINKS 40 /* the most symbolic links of a path, as in the kernel */
+#define DEPTH 64 /* the greatest depth of a path, for a kernel without openat2(2) */
+#define LINKS 40 /* the most symbolic links that a walk follows, as in the kernel */
 
 /*
  * A walk along a path, one part after the other. "folder" has the folders from the root to the
@@ -28,7 +28,7 @@ struct walk {
 
 /* ------------------------------------------------------------------ without openat2(2) */
 
-/* Goes up to the folder at a depth. */
+/* Closes the folders below the one at this depth, which becomes the present folder. */
 static void leave_to(struct walk *walk, unsigned depth)
 {
 	while (walk->depth > depth)

@@ -3,9 +3,9 @@
  * rootfile.h - opens files as another process sees them. That process may have another root folder,
  * as in a container.
  *
- * The other process may have made the paths and the files. So symbolic links are followed within
- * its root folder, and only regular files and folders are opened. Any thread may call these
- * functions.
+ * The paths and the files can be hostile, because the other process may have made them. So the
+ * functions follow symbolic links only within its root folder, and open only regular files and
+ * folders. Any thread may call these functions.
  */
 #ifndef POSIXTRACE_BASE_ROOTFILE_H
 #define POSIXTRACE_BASE_ROOTFILE_H

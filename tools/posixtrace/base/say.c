@@ -41,7 +41,7 @@ void say_keep(char *text, size_t bytes)
 /*
  * Appends the text of a message to an output. Messages contain names and text of logs, files and
  * other processes. This function escapes line ends and characters that a terminal would obey. So
- * each message is one line. The function is used for printed and for kept messages.
+ * each message is one line.
  */
 static void __attribute__((format(printf, 2, 0)))
 put_message(struct out *out, const char *format, va_list args)
@@ -58,7 +58,7 @@ put_message(struct out *out, const char *format, va_list args)
 
 /*
  * Appends a message to the stored messages, as a line of its own. If the caller prints the message
- * later, it is escaped again, which changes nothing.
+ * later, say() escapes it again, which changes nothing.
  */
 static void __attribute__((format(printf, 1, 0))) keep_formatted(const char *format, va_list args)
 {

@@ -14,7 +14,7 @@ int spool_create(int *fd);
 /* Does the same. After an error it prints the folder and the reason, and returns -1. */
 int spool_create_or_say(int *fd);
 
-/* How many bytes at the beginning of an input suffice to recognize its format. */
+/* The first bytes of an input, by which accepts() recognizes its format. */
 #define SPOOL_HEAD  (UINT64_C(256) << 10)
 /* The default limit for the number of bytes in a copy. */
 #define SPOOL_BYTES (UINT64_C(4) << 30)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * table.h - a hash table that finds elements of the caller's array by their index.
+ * table.h - a hash table for the elements of an array of the caller. The table stores the indexes
+ * of the elements.
  *
- * It uses open addressing; at least half of the places are free. The table keeps 32 bits of each
- * element's hash. So the table can grow without reading the elements, and a search compares few
- * elements. It never shrinks. A table of all zeros is empty.
+ * The table uses open addressing; at least half of its places are free. The table keeps 32 bits of
+ * each element's hash. So the table can grow without reading the elements, and a search compares
+ * few elements. The table never shrinks. A table of all zeros is empty.
  */
 #ifndef POSIXTRACE_BASE_TABLE_H
 #define POSIXTRACE_BASE_TABLE_H

@@ -194,8 +194,8 @@ static void text_escaped(struct out *out, const unsigned char *p, size_t len, co
 		n = safe_character(p + i, len - i, locale_is_utf8);
 		to = out_room(out);
 		/*
-		 * strchr() never gets a NUL here, for which it would find the end of special: a NUL
-		 * is never safe, so n is 0 for it.
+		 * strchr() never gets a NUL here, because n is 0 for a NUL. It would find a NUL at
+		 * the end of "special".
 		 */
 		if (n && !(n == 1 && strchr(special, p[i]))) {
 			memcpy(to, p + i, n);

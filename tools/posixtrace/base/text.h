@@ -4,8 +4,9 @@
  * functions that escape such bytes.
  *
  * Safe characters are printable ASCII and, in a UTF-8 locale, well-formed UTF-8. But control
- * characters and characters that reorder or hide text are never safe. Control characters include
- * C1, because some terminals obey them. All other bytes are written as backslash escapes.
+ * characters and characters that reorder or hide text are never safe. Control characters include C1
+ * (U+0080 to U+009F), because some terminals obey them. All other bytes are written as backslash
+ * escapes.
  */
 #ifndef POSIXTRACE_BASE_TEXT_H
 #define POSIXTRACE_BASE_TEXT_H
@@ -92,7 +93,10 @@ static inline unsigned text_digit(int c)
 	       c >= 'A' && c <= 'F' ? (unsigned)(c - 'A') + 10 : 16;
 }
 
-/* Returns a value of an option as a message shows it, which is '' if it is empty. */
+/*
+ * Returns the text that a message shows for an option's value: the value itself, or '' if it is
+ * empty.
+ */
 static inline const char *text_given(const char *value)
 {
 	return *value ? value : "''";

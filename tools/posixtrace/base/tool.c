@@ -51,8 +51,8 @@ int tool_usage(const struct tool_command *command)
 
 /*
  * Reports an abbreviation that fits several options, or a value for an option that has no argument.
- * Returns false if "given" is neither of them. len is the length of the name in "given", without
- * the dashes.
+ * Returns false if "given" has neither of these errors. len is the length of the name in "given",
+ * without the dashes.
  */
 static bool say_wrong_form(const char *command, const char *given, size_t len,
 			   const struct option *options)
@@ -166,11 +166,11 @@ static size_t index_of_letter(int letter)
 	return i;
 }
 
-/* Writes the name of an option with its dashes into a message. */
+/* The dashes and the name of an option, for a message. */
 #define DASHES(row) ((row)->name ? "--" : "-")
 #define NAME(row)   ((row)->name ? (row)->name : (const char[]){ (char)(row)->value, '\0' })
 
-/* Returns false after an error if the row excludes an option that is given, too. */
+/* If the row excludes an option that is given, too, prints an error and returns false. */
 static bool excludes_none(const char *command, const struct option_row *row)
 {
 	const char *name = row->excludes;
@@ -189,7 +189,10 @@ static bool excludes_none(const char *command, const struct option_row *row)
 	return true;
 }
 
-/* Returns false after an error if the row needs one of several options, and none is given. */
+/*
+ * If the row needs one of several options and none of these is given, prints an error and returns
+ * false.
+ */
 static bool has_needs(const char *command, const struct option_row *row)
 {
 	const struct option_row *needed = NULL;

@@ -61,8 +61,8 @@ int tool_worse(int a, int b);
 /*
  * Reads the next option of the command by getopt_long(), which sets optarg and optind. Returns the
  * value of its row, -1 behind the last option, or ':' or '?' after it printed an error. Behind the
- * last option it also checks "excludes" and "needs" of all given rows. A process reads the options
- * of one command only.
+ * last option it also checks "excludes" and "needs" of all given rows. A process reads the
+ * arguments of one command only, because getopt_long() keeps its position in static variables.
  */
 int tool_option(int argc, char **argv, const struct tool_command *command);
 

@@ -10,11 +10,11 @@
 #define POSIXTRACE_BASE_TRUNCATED_H
 
 /*
- * From this call on, such an access reads zeros. libelf and libdw check all that they read, so the
- * zeros at worst make a file without names. If libelf did not make the mapping, the signal ends
- * this process as before. The handler recognizes a mapping of libelf: the mappings of this
- * process's own libraries have other permissions, and the mappings of streams are shared. If the
- * signal is ignored or has a handler, the function does nothing.
+ * From this call on, such an access reads zeros. libelf and libdw check all that they read. If they
+ * read zeros, they find fewer names in the file, or none. If neither of them made the mapping, the
+ * signal ends this process as before. The handler recognizes their mappings by the permissions: the
+ * first mappings of this process's own libraries are read-only, and the mappings of streams are
+ * shared. If the signal is ignored or has a handler, the function does nothing.
  *
  * execve(2) resets the handler, so programs that the tool starts are not affected.
  */

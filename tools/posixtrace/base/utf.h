@@ -57,8 +57,8 @@ static inline size_t utf8_put(uint32_t c, char to[UTF8_BYTES])
 }
 
 /*
- * Returns how many bytes of a text of len bytes to keep if at most max are allowed, so that the end
- * does not divide a character.
+ * Returns the length of the longest beginning of a text that has at most max bytes and does not end
+ * within a character. The text has len bytes.
  */
 static inline size_t utf8_cut(const char *text, size_t len, size_t max)
 {

@@ -10,8 +10,9 @@
 static size_t vec_room(size_t count)
 {
 	/*
-	 * No loop, because arrays with an element for each event of a log grow by one element at a
-	 * time. The room of 2^n elements is 2 to the number of bits of 2^n - 1.
+	 * The function runs often, because arrays with an element for each event of a log grow by
+	 * one element at a time. So it uses no loop. For a count above 1 the result is 2 to the
+	 * power of "bits", which is the number of bits of count - 1.
 	 */
 	const unsigned word_bits = 8 * sizeof(unsigned long long);
 	unsigned bits = count > 1 ? word_bits - (unsigned)__builtin_clzll(count - 1) : 0;

@@ -69,10 +69,9 @@ static bool is_kept(const struct kept_second *kept, int64_t time_ns)
 }
 
 /*
- * Notes the second of a time. The second of the earliest times begins before the range of 64 bits,
- * and the second of the latest times ends behind this range. Because is_kept() computes modulo
- * 2^64, the earliest times would count as part of the latest second. So these two seconds are not
- * kept for the next time.
+ * Notes the second of a time. Two seconds are not kept for the next time: the earliest second
+ * begins before the range of 64 bits, and the latest second ends behind this range. is_kept()
+ * computes modulo 2^64, so it would count the earliest times as part of the latest second.
  */
 static void keep_second(struct kept_second *kept, int64_t second)
 {

@@ -4,9 +4,9 @@
  *
  * Output: 2025-02-03T10:15:32.123456789 in local time, or with a Z in UTC.
  *
- * Input: a time in the form of the output, in which the end of the time or the whole time may be
- * missing. A zone such as Z or +01:00 may follow. Seconds since 1970 with an optional fraction are
- * also accepted.
+ * Input: a date as in the output, with or without a time of day. The time of day may lack the
+ * fraction, or the seconds and the fraction. A zone such as Z or +01:00 may follow. Seconds since
+ * 1970 with an optional fraction are also accepted.
  */
 #ifndef POSIXTRACE_BASE_WHEN_H
 #define POSIXTRACE_BASE_WHEN_H
