@@ -243,7 +243,10 @@ static uint64_t owner_of(const struct change *change)
 	       ((uint32_t)change->fd - (uint32_t)EXECUTED);
 }
 
-/* Moves the changes to another array in the order of one digit. first has where each digit goes. */
+/*
+ * Moves the changes to another array in the order of one digit. first[x] is the index in this array
+ * at which the next change with the digit x is stored.
+ */
 static void move_by_digit(const struct change *from, size_t count, unsigned digit,
 			  uint32_t first[DIGIT_RANGE], struct change *to)
 {
@@ -252,10 +255,11 @@ static void move_by_digit(const struct change *from, size_t count, unsigned digi
 }
 
 /*
- * Sorts the changes by process and descriptor. Changes of the same descriptor remain in the order
- * of the log. A digit that is the same in all changes needs no move. In most logs only one or two
- * digits differ, so this is much faster than comparisons. If memory is lacking, the order does not
- * change.
+ * Sorts the changes by process and descriptor: by each digit of owner_of(), the lowest digit first.
+ * Changes of the same descriptor remain in the order of the log. A digit that is the same in all
+ * changes needs no move. In most logs only one or two digits differ, so this is much faster than
+ * comparisons. If memory is lacking, the function changes nothing, and changes_sort() sorts the
+ * changes by comparisons.
  */
 static void group_changes(struct changes *c)
 {
@@ -353,10 +357,10 @@ static void drop_unclosed(struct changes *c)
 }
 
 /*
- * Drops the name of a change FOUND if the program has changed the descriptor while the recorder
- * looked for it: the program's change may be younger. Otherwise the descriptor had the name since
- * the recorder began to look, unless events were lost in this time. The array remains sorted,
- * because no other change of the descriptor is in this time.
+ * If the program changed the descriptor while the recorder looked for it, the program's change may
+ * be younger than the name that the recorder found. So the function drops this name. Otherwise the
+ * descriptor had the name since the recorder began to look, unless events were lost in this time.
+ * The array remains sorted, because no other change of the descriptor is in this time.
  */
 static void place_found(struct changes *c)
 {

@@ -23,13 +23,14 @@ enum effect {
 	IS_UNKNOWN, /* the state is unknown, because the log lacks the close of the descriptor */
 	IS_NAMED,   /* the name of the descriptor is known */
 	/*
-	 * the recorder found the descriptor with this name in the 'from' microseconds before the
-	 * time of the change. Other changes in these microseconds have precedence.
+	 * the recorder found the descriptor with this name. It looked in the last 'from'
+	 * microseconds before the time of the change, so other changes in these microseconds have
+	 * precedence.
 	 */
 	FOUND,
 	/*
-	 * the descriptor is new; 'name' is a path, and 'from' is the descriptor of its folder, or
-	 * -1
+	 * the descriptor is new; 'name' is a path or the kind of the object. 'from' is the
+	 * descriptor of the folder in which a relative path begins, or -1.
 	 */
 	CREATES,
 	COPIES,     /* the descriptor is a copy of 'from' */
@@ -52,7 +53,10 @@ struct change {
 	uint32_t order;   /* the number of changes that were added before this one */
 	uint32_t name;    /* offset of the name in text; 0: none */
 	uint8_t effect;
-	/* the call made the descriptor, so its number was free before, or the log lacks a close */
+	/*
+	 * the call made the descriptor. So its number was free before, and if the number still has
+	 * a name, the log lacks a close.
+	 */
 	bool creates;
 	bool closes_at_exec;
 };
@@ -87,9 +91,9 @@ void changes_gap(struct changes *c, int64_t time_ns);
 void changes_sort(struct changes *c);
 
 /*
- * Returns the change by which the key's descriptor got the state that it had just before the key's
- * time and order. Returns NULL if the state is unknown. The key needs only pid, fd, time_ns and
- * order.
+ * The key is a descriptor (pid, fd) and a moment (time_ns, order). Returns the last change of this
+ * descriptor before this moment. It may be a change by a parent from which the process got the
+ * descriptor. Returns NULL if the state of the descriptor is unknown.
  */
 const struct change *changes_state(const struct changes *c, struct change key);
 

@@ -257,9 +257,9 @@ static void note_fcntl(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Returns the time when a call began. The event has the time when it ended. The begin is needed for
- * close(): before close() returns, another thread may already get the same number for a new
- * descriptor.
+ * Returns the time when a call began. The event has the time when the call ended. The begin is
+ * needed for close(): before close() returns, another thread may already get the same number for a
+ * new descriptor.
  */
 static int64_t begin_of(const struct posix_trace_event_np *event, int64_t duration_ns)
 {
@@ -366,8 +366,8 @@ static void note_other(struct descriptors *d, const struct seen *seen)
 }
 
 /*
- * Notes that a process is older than the log. A later start of a program is no birth of the
- * process, and descriptors stay open in the new program.
+ * Notes that a process is older than the log. So a later start of a program does not count as the
+ * birth of the process, and descriptors stay open in the new program.
  */
 static void note_older(struct descriptors *d, const struct seen *seen)
 {
@@ -398,8 +398,8 @@ static void note_opened(struct descriptors *d, const struct seen *seen)
 	note_older(d, seen);
 	event.info.posix_pid = (pid_t)pid;
 	/*
-	 * The program has had the descriptor since its start, even if it has changed its name
-	 * since.
+	 * The descriptor had this name when the program started. The program may have changed the
+	 * descriptor since then.
 	 */
 	if (descriptors_number(seen, "inherited", 0)) {
 		event.time_ns = begin_of(&event, looked_ns);
@@ -459,7 +459,7 @@ static void note_close_range(struct descriptors *d, const struct seen *seen)
 					is_later ? fd : -1, 0, is_later);
 }
 
-/* The types of events that report calls that make or change descriptors, if the call succeeds. */
+/* The types of events that may change descriptors, each with the function that notes the change. */
 static const struct {
 	const char *type;
 	void (*note)(struct descriptors *d, const struct seen *seen);
@@ -707,7 +707,10 @@ static void read_all(struct descriptors *d)
 	vforks_sort(&names->vforks);
 }
 
-/* Returns whether the field of these events is a descriptor that did not exist before. */
+/*
+ * Returns whether the field has a descriptor that the call made. "index" is the place of the
+ * event's type in notes.
+ */
 static bool is_made(unsigned index, const char *field)
 {
 	for (size_t i = 0; i < sizeof(notes[0].made) / sizeof(notes[0].made[0]); i++)

@@ -9,12 +9,12 @@
  *
  * A descriptor that the C library opened itself has no name. A descriptor that a program had before
  * it was recorded has a name only if the recorder found it (log/opened.h). A name is right only
- * until the descriptor is closed. So if the log has no events of close(), no descriptor has a name,
- * and a gap of lost events ends all names.
+ * until the descriptor is closed. So no descriptor has a name if the log has no events of close().
+ * A gap of lost events ends all names.
  *
  * A stream may have written several logs, one directly after the other. The look-up then also reads
- * those that are open, so a descriptor that was opened in one log has its name in the next logs,
- * too. Only one thread may use the functions.
+ * the others of these logs that the command has open. So a descriptor that was opened in one log
+ * has its name in the next logs, too. Only one thread may use the functions.
  */
 #ifndef POSIXTRACE_LOG_DESCRIPTORS_H
 #define POSIXTRACE_LOG_DESCRIPTORS_H
@@ -36,7 +36,7 @@ void descriptors_free(struct descriptors *descriptors);
 bool descriptors_use(const char *type);
 
 /*
- * fd is the value of the field of an event. Returns the name that this descriptor had just before
+ * fd is the value of this field of the event. Returns the name that this descriptor had just before
  * the event. Returns NULL if the name is unknown, if the descriptor was closed, or if the event
  * itself made the descriptor. The name may have any bytes, as the program gave them. descriptors
  * may be NULL.

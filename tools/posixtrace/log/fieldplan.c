@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* fieldplan.c - makes the plan of a type: the keys and the kinds of its fields. */
+/* fieldplan.c - makes the plan of a type: the texts before its fields, and their kinds. */
 #include "log/fieldplan.h"
 
 #include <stdlib.h>

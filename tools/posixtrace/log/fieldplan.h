@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * fieldplan.h - makes a plan of a type, which prepares how the fields of the type's events are
- * written. This is possible if all fields are integers and none is an array, because the places of
- * such fields never change. Most types have only such fields. The plan has the text that is written
- * before each value. So a writer need not call the library for each event.
+ * fieldplan.h - a plan by which the fields of a type's events are printed without a call of the
+ * library. The plan has the place of each value and the text before it. A plan is possible if all
+ * fields are integers and none is an array, because the places of such fields never change. Most
+ * types have only such fields.
  *
  * Users of the plan: fields_text() for lines of text, and json_plan_put() for JSON.
  */

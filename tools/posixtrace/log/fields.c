@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * fields.c - prints the fields of an event by its schema. The library checks the data against the
- * schema. So if the data is too short or forged, it has fewer values, but no function reads beyond
- * its end.
+ * schema. So data that is too short or forged has fewer values, but no function reads beyond its
+ * end.
  */
 #include "log/fields.h"
 
@@ -222,8 +222,8 @@ bool fields_lines(struct out *out, const struct logfile *log, const struct log_t
 }
 
 /*
- * The kind and the size of a field together determine the form in which value_json() writes a
- * value.
+ * Returns the kind by which put_json_planned() writes a value as value_json() does. Whether the
+ * number is in quotes depends on the size of the field.
  */
 static enum fieldplan_kind json_kind(const struct posix_trace_field_np *field)
 {

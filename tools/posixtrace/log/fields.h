@@ -32,10 +32,10 @@ struct fieldplan *fields_json_plan(const struct posix_trace_schema_np *schema);
 #define MESSAGE_BYTES 8192 /* a longer message loses its end */
 
 /*
- * Writes a blank and the message in quotes if the type has a format. Otherwise writes " name=value"
- * for each field, or the call if the event is one (call_text.h), then "+" and hexadecimal digits
- * for bytes that no field describes. Returns false and writes nothing if the type has no valid
- * schema.
+ * If the type has a format, writes a blank and the message in quotes. Otherwise writes the call if
+ * the event is one (call_text.h), or else " name=value" for each field. Then it writes " +" and
+ * hexadecimal digits for bytes that no field describes. Returns false and writes nothing if the
+ * type has no valid schema.
  */
 bool fields_text(struct out *out, const struct logfile *log, const struct log_type *type,
 		 const struct posix_trace_event_np *event, enum when_form form);

@@ -31,7 +31,7 @@
 #define WAIT_STEP_MS 20
 #define TYPES_MAX 65536 /* greater than each id that any version of the format can have */
 
-/* Opens a log and closes it again. Returns 0, or the error with which it cannot be opened. */
+/* Opens a log and closes it again. Returns 0, or the error of posix_trace_open_np(). */
 static int try_open(int file, int flags)
 {
 	trace_id_t trid;
@@ -379,8 +379,8 @@ static bool read_types(struct logfile *log)
 const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id)
 {
 	/*
-	 * the name of the type `unknown`. This type is used for an id that is out of range, and for
-	 * an id whose type cannot be created because memory is lacking.
+	 * An event has the type "unknown" if its id is out of range, or if its type cannot be
+	 * created because memory is lacking.
 	 */
 	static char shown[8 + PUT_PIECE] = "event#?";
 	static char members[20 + PUT_PIECE] = ",\"event\":\"event#?\"";
@@ -390,10 +390,6 @@ const struct log_type *logfile_new_type(struct logfile *log, trace_event_id_t id
 	};
 	const struct log_type *type = id < TYPES_MAX ? read_type(log, id) : NULL;
 
-	/*
-	 * If memory is lacking, the event is still shown, with the type unknown that all such
-	 * events share.
-	 */
 	return type ? type : &unknown;
 }
 

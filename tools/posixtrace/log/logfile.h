@@ -22,7 +22,9 @@ struct log_type {
 	/* the log lists the type; only a damaged log has events of other types */
 	bool listed;
 	bool chosen;            /* the result of choose(), or true if choose is NULL */
-	/* other commands need the events of this type; dump and report hide them by default */
+	/*
+	 * dump and report hide the events of this type by default; other commands need these events
+	 */
 	bool is_hidden;
 	size_t index;           /* index in logfile.list; 0 if the type is not listed */
 	size_t name_len;
@@ -34,7 +36,7 @@ struct log_type {
 	char *schema_text;      /* the schema in the log, valid or not; NULL: none */
 	bool has_labels;        /* values of a field may have labels (fields.h) */
 	char *shown;            /* the name with unsafe characters escaped, for put_pieces() */
-	/* members of JSON behind a comma: event, level, and the span of the type */
+	/* a comma and members of JSON that all events of the type have: event, level, span */
 	char *members;
 	size_t members_len;
 	char name[TRACE_EVENT_NAME_MAX + 1];
@@ -60,10 +62,11 @@ struct logfile {
 };
 
 /*
- * The logs that are in a database and not in files (choose/at.h). open() returns false if the path
- * names a file. Otherwise it stores a status of the tool in *status. If the status is TOOL_OK, it
- * also stores the descriptor of a temporary log in log->fd. After the temporary log was opened,
- * opened() corrects the facts of the log. The pointer is NULL if all logs are in files.
+ * The functions for logs that are in a database and not in files (choose/at.h). open() returns
+ * false if the path names a file. Otherwise it stores a status of the tool in *status. If the
+ * status is TOOL_OK, it also stores the descriptor of a temporary log in log->fd. After the
+ * temporary log was opened, opened() corrects the facts of the log. The pointer is NULL if all logs
+ * are in files.
  */
 struct logfile_source {
 	bool (*open)(struct logfile *log, const char *path, int *status);
@@ -98,7 +101,7 @@ int logfile_open(struct logfile *log, const char *path,
 		 bool (*choose)(const struct log_type *type));
 /*
  * Opens a log as logfile_open() does, but from an open descriptor on which lseek() works. The
- * descriptor then belongs to the function, which closes it after an error.
+ * function closes the descriptor after an error; otherwise logfile_close() closes it.
  */
 int logfile_open_given(struct logfile *log, int fd, const char *name);
 /*
@@ -107,8 +110,8 @@ int logfile_open_given(struct logfile *log, int fd, const char *name);
  */
 int logfile_open_strict(const struct logfile *log, trace_id_t *trid);
 /*
- * Flags of posix_trace_open_np() for a further reader of a log for whose guardian
- * logfile_open_strict() has waited.
+ * Flags of posix_trace_open_np() for a further reader of a log. The library does not wait for a
+ * guardian, because logfile_open_strict() has already waited.
  */
 #define LOGFILE_REOPEN (POSIX_TRACE_OPEN_SALVAGE_NP | POSIX_TRACE_OPEN_NOWAIT_NP)
 /*

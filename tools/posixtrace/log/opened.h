@@ -9,10 +9,10 @@
 
 #define OPENED_EVENT "posixtrace_descriptor"
 /*
- * looked_ns: the recorder found the descriptor at some moment in this time before the event. So if
- * the program changed the descriptor in this time, the fact may be older than the change.
+ * looked_ns: the recorder found the descriptor at some moment in this span before the event. So if
+ * the program changed the descriptor in this span, the facts may be older than the change.
  * inherited: 1 if a program got the descriptor at its start. Then the descriptor had this name at
- * the begin of looked_ns, before each change by the program. closes_at_exec: 1 if execve(2) closes
+ * the begin of this span, before each change by the program. closes_at_exec: 1 if execve(2) closes
  * the descriptor, otherwise 0. kind: file, pipe, listener (a socket that accepts connections),
  * accepted (a connection that a client made), tcp, udp, unix and socket for other sockets, or the
  * name of another object, such as eventfd. name: a path, "pipe:[INODE]", or the protocol and the

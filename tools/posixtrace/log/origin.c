@@ -39,9 +39,9 @@ bool origin_is_same(const struct origin *a, const struct origin *b)
 }
 
 /*
- * Reads the origin of a file. Returns false if the log has none. A log that was made from another
- * trace may lack the process, the boot identifier or the time of creation, and such logs need not
- * be of one recording if the rest is equal.
+ * Reads the origin of a file. Returns false if the log lacks the process, the boot identifier or
+ * the time of creation. A log that was made from another trace may lack one of these. Two such logs
+ * may be of different recordings although all other facts are equal.
  */
 static bool read_file(const char *path, struct origin *origin)
 {
@@ -67,8 +67,8 @@ static bool read_file(const char *path, struct origin *origin)
 /*
  * Returns whether a stream may have written the second log after the first one. The stream writes
  * the end of its last flush into the first log when the second one has begun, so the logs may
- * overlap. But a log that ends before the other one ends has events of the same time: it is a part
- * or a copy of the other one. A log without events has no such time.
+ * overlap. But a second log that does not end after the first one is a part or a copy of the first
+ * one. For a log without events, last_ns is 0, so the ends are not compared.
  */
 static bool is_later(const struct origin *a, const struct origin *b)
 {

@@ -31,8 +31,8 @@ bool origin_is_same(const struct origin *a, const struct origin *b);
 /*
  * Returns whether the paths name several logs of one recording, each of them once. Returns false if
  * a path names no regular file that is a log. The function prints nothing. If the result is true
- * and 'order' is not NULL, it has the indexes of the paths in the order in which the logs were
- * written.
+ * and 'order' is not NULL, the function stores there the indexes of the paths, in the order in
+ * which the logs were written.
  */
 bool origin_is_one(char *const *path, size_t paths, size_t *order);
 

@@ -56,8 +56,8 @@ bool program_mapped(trace_id_t log, pid_t pid, int64_t time_ns, char name[PROGRA
 		if (mapping.pid != pid || mapping.from_ns > time_ns || mapping.until_ns < time_ns)
 			continue;
 		/*
-		 * An entry with a parent is not a mapping. This value means that the process was
-		 * forked.
+		 * An entry with a parent is not a mapping: it means that this parent forked the
+		 * process.
 		 */
 		if (mapping.parent)
 			*parent = mapping.parent;

@@ -15,8 +15,8 @@
 #define PROGRAM_NAME_BYTES (POSIX_TRACE_OBJECT_NAME_MAX_NP + 1)
 
 /*
- * The event that the command attach records for the process to which it attached. The path is the
- * argument of execve(2).
+ * The event that the command attach records for the process to which it attached. The field
+ * "program" has the path that was the argument of execve(2).
  */
 #define PROGRAM_ATTACHED        "posixtrace_attached"
 #define PROGRAM_ATTACHED_SCHEMA "s32 pid; str program"

@@ -25,10 +25,10 @@ enum {
 };
 
 struct shimloss {
-	/* The calls before the library was initialized: early has their total number, ... */
+	/* the calls before the library was initialized */
 	uint64_t early;
-	uint64_t early_alloc;  /* ... calls of the family alloc, ... */
-	uint64_t early_any;    /* ... and calls of an unknown family. */
+	uint64_t early_alloc;  /* those of the family alloc */
+	uint64_t early_any;    /* those of an unknown family */
 	/* calls without an event type, and calls of patched functions without a free slot */
 	uint64_t unnamed;
 	uint64_t holds;        /* holds of locks that were not recorded */

@@ -16,8 +16,8 @@
 #define STACKS_FIELD "stack"
 #define STACKS_SAMPLE "cpu.sample"
 /*
- * Addresses from here on are begins of functions of the kernel. Objects of process 0 have the names
- * of these functions.
+ * An address from here on is the begin of a function of the kernel. The object with this address in
+ * process 0 has the name of the function.
  */
 #define STACKS_KERNEL (UINT64_C(1) << 63)
 #define STACKS_UNKNOWN UINT32_MAX /* the number in an event that has no stack */
@@ -51,8 +51,8 @@ struct stacks_found {
 	uint32_t number;
 	/*
 	 * If true, the thread was at the instruction with the first address, as in a sample. If
-	 * false, the first address is one to which a call returns. All further addresses are always
-	 * such addresses.
+	 * false, the first address is one to which a call returns. All further addresses are such
+	 * addresses in both cases.
 	 */
 	bool is_exact;
 };

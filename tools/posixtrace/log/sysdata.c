@@ -133,8 +133,8 @@ bool sysdata_filter(const struct logfile *log, const struct posix_trace_event_np
 		return false;
 	*old = data.set[0];
 	/*
-	 * The data of START has only one set, which is stored in *old and in *new. In other data,
-	 * the new filter has index 1.
+	 * The data of START has only one set, which is stored in *old and in *new. In the data of
+	 * FILTER, the new filter has index 1.
 	 */
 	*new = data.set[!is_start];
 	return true;
@@ -203,8 +203,9 @@ bool sysdata_is_recorders(const struct logfile *log, const struct posix_trace_ev
 	union sysdata data;
 
 	/*
-	 * If the traced process itself made the call, the event is not from the recorder, unless
-	 * the shim created the stream. Events that the stream itself makes have the process id 0.
+	 * The recorder calls the library in the shim or in another process. So an event of the
+	 * traced process is from the recorder only if the shim created the stream. Events that the
+	 * stream itself makes have the process id 0.
 	 */
 	if (!log->by_shim && event->info.posix_pid == log->info.pid)
 		return false;

@@ -308,7 +308,10 @@ static struct tally_type *same_type(const struct tally *tally, const struct log_
 	return NULL;
 }
 
-/* The values of a counter point to its field. Makes them point to the field of this type. */
+/*
+ * Makes the values of the counters point to the fields of this type, because they may have come
+ * from the other log.
+ */
 static void bind_counters(struct tally_type *to)
 {
 	for (unsigned i = 0; i < to->counters.count; i++) {
@@ -339,14 +342,16 @@ int tally_join(struct tally *to, const struct tally *from)
 {
 	int err = 0;
 
-	/* The sort has changed the indexes of the threads. */
+	/*
+	 * sort_tally() has freed this table, because the sort changes the indexes of the threads.
+	 */
 	for (size_t i = 0; !err && i < to->threads; i++)
 		if (!table_add(&to->of_thread, hash_thread(&to->thread[i].id), (uint32_t)i))
 			err = ENOMEM;
 	for (size_t i = 0; !err && i < from->types; i++) {
 		struct tally_type *type = same_type(to, from->type[i].type);
 
-		/* Without events and losses, it does not matter whether the type exists. */
+		/* A type without events and losses may be missing in the other log. */
 		if (type)
 			err = join_type(type, &from->type[i]);
 		else if (from->type[i].count.events || from->type[i].ledger.called)

@@ -4,10 +4,10 @@
  * other.
  *
  * There are more parts than threads, because events are not spread evenly over the time of a log. A
- * cut is the time between two parts. It is the time of an event that the library found by the log's
- * index. The reader of the part before the cut stops only behind that time, so it also reads the
- * block in which the next part begins. Therefore at least one thread reads each block, and damage
- * between two parts is noticed.
+ * cut is the time at which one part ends and the next part begins. It is the time of an event that
+ * the library found by the log's index. The reader of the part before the cut stops only behind
+ * that time, so it also reads the block in which the next part begins. Therefore at least one
+ * thread reads each block, and damage between two parts is noticed.
  */
 #include "log/tally_parts.h"
 
@@ -22,7 +22,7 @@
 
 #define PARTS_PER_THREAD 8
 #define PARTS_MAX        (PARTS_PER_THREAD * TALLY_THREADS_MAX)
-#define EVENTS_MIN       1000000 /* reading them takes a few hundredths of a second */
+#define EVENTS_MIN       1000000 /* a log with fewer events is read by one thread */
 
 struct parts {
 	/* part i begins at cut_ns[i] and ends before cut_ns[i + 1] */

@@ -8,9 +8,9 @@
 #include "base/vec.h"
 
 /*
- * This number of spans can last at the same time. If a further span begins, the oldest one ends.
- * Each event is compared with all spans that last. A thread that is killed in vfork() leaves a span
- * that has no end.
+ * The greatest number of spans that can last at the same time. If a further span begins, the oldest
+ * one ends. The limit is needed because each event is compared with all these spans, and because a
+ * thread that is killed in vfork() leaves a span without an end.
  */
 #define ACTIVES_MAX 256
 

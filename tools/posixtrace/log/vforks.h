@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * vforks.h - which process made a call: a thread, or the child of its vfork().
+ * vforks.h - finds the process that made a call: the process of the thread, or the child of its
+ * vfork().
  *
  * A child of vfork() uses the memory of the thread that called vfork(), so its events have the
  * process and the thread of its parent. The child has a table of descriptors of its own. It makes
  * all calls of the thread until vfork() returns.
  *
- * One caller at a time uses a struct vforks. One with all bytes zero is empty.
+ * One caller at a time uses a struct vforks. A struct with all bytes zero is empty.
  */
 #ifndef POSIXTRACE_LOG_VFORKS_H
 #define POSIXTRACE_LOG_VFORKS_H
