@@ -64,7 +64,7 @@ static size_t nearest_distance(const char *a, size_t a_len, const char *b, size_
 }
 
 /*
- * Compares the given name with a part of an offered name. The rest of it counts as "more" errors.
+ * Compares the given name with a part of an offered name. The other part counts as "more" errors.
  */
 static void offer_part(struct nearest *nearest, const char *name, const char *part, size_t more)
 {

@@ -2,7 +2,8 @@
 /*
  * perf.h - events of perf_event_open(2), and the memory into which the kernel writes their records.
  *
- * Threads  Only one thread at a time may use the memory of an event. Any thread may call the other functions.
+ * Threads  Only one thread at a time may use the memory of an event. Any thread may call the other
+ *          functions.
  * Errors   The functions set errno and print nothing.
  */
 #ifndef POSIXTRACE_BASE_PERF_H
