@@ -44,7 +44,7 @@ bool at_option(struct at *at, int option, const char *value, bool *good)
 	return true;
 }
 
-/* Prints that the number of logs does not suit the command, and some of their names. */
+/* Prints that the command cannot read this number of logs, and some of their names. */
 static int say_number(const struct at *at, const char *command, size_t least, size_t most)
 {
 	say("%s: %zu log%s of the database %s chosen, and the command reads %s%zu: name them, or "
@@ -80,7 +80,7 @@ static int join_files(struct at *at, char **operand, size_t operands)
 	return TOOL_OK;
 }
 
-/* Without --at: the operands are the logs. The messages do not mention databases. */
+/* Without --at, the operands are the logs, so the messages do not mention databases. */
 static int take_files(struct at *at, const char *command, char **operand, size_t operands,
 		      size_t least, size_t most)
 {

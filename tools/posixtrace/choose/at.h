@@ -4,8 +4,8 @@
  * they were files.
  *
  * at_logs() asks the database for its logs, chooses the logs that the command needs, and returns a
- * name for each of them. When logfile_open() gets such a name, the events that the options choose
- * are fetched into a temporary log. So the command itself reads a log as always.
+ * name for each of them. When logfile_open() gets such a name, it fetches the events that the
+ * options choose into a temporary log. The command then reads this log as it would read a file.
  *
  * The files of this folder may not include files of the folder fetch, which asks the database.
  * Therefore main.c sets the pointer at_fleet. One thread uses these functions.
@@ -24,8 +24,8 @@ struct at {
 	const char *url;             /* NULL: --at was not given, and the logs are files */
 	struct choose_names host;    /* the patterns of --host; empty: all hosts */
 	/*
-	 * The event types and the times that the command uses. wanted_ready() has been called for
-	 * it, wanted_begin() not yet.
+	 * The event types and the times that the command uses. The caller has called wanted_ready()
+	 * for this struct, and not yet wanted_begin().
 	 */
 	const struct wanted *wanted;
 	/* The command pairs events to spans, so it also needs events that the options exclude. */
@@ -33,8 +33,8 @@ struct at {
 	/* The command shows the functions of events, not only the functions of call stacks. */
 	bool shows_functions;
 	/*
-	 * Without --at, several files that the operands name are one log for the command, for
-	 * example all logs of a recording with --rotate-time.
+	 * Without --at, the command reads all files that the operands name as one log. They are,
+	 * for example, all logs of a recording with --rotate-time.
 	 */
 	bool joins;
 	/* Times such as +1s refer to the first event of all logs together, not of each log. */
@@ -46,23 +46,23 @@ struct at {
 };
 
 /*
- * Returns true if the option is one of at_rows. In this case the function has stored the value, or
- * it has printed an error and set *good to false.
+ * Returns true if the option is one of at_rows. In this case the function either stores the value
+ * and sets *good to true, or prints an error and sets *good to false.
  */
 bool at_option(struct at *at, int option, const char *value, bool *good);
 
 /*
- * Stores in path and paths the logs that a command reads. Without --at they are the operands, or
- * one log with the events of all operands if "joins" is set. With --at each operand chooses logs of
- * the database by its name. Without operands, --at chooses all logs with events in the time range.
- * If there are fewer than 'least' or more than 'most' logs, the function prints an error, which
- * names the command. Returns TOOL_OK, or the exit status after an error; tool_usage() was called
- * for TOOL_USAGE.
+ * Stores in path and paths the logs that a command reads. Without --at, they are the operands. But
+ * if "joins" is set and there are several operands, there is one log with the events of all
+ * operands. With --at, each operand chooses logs of the database by their names. Without operands,
+ * --at chooses all logs with events in the time range. If there are fewer than 'least' or more than
+ * 'most' logs, the function prints an error, which names the command. Returns TOOL_OK, or the exit
+ * status after an error. If this status is TOOL_USAGE, the function has called tool_usage().
  */
 int at_logs(struct at *at, const struct tool_command *command, char **operand, size_t operands,
 	    size_t least, size_t most);
 
-/* Frees the memory. The names of the logs are no longer valid then. */
+/* Frees the memory, also that of the names of the logs. */
 void at_fini(struct at *at);
 
 /* The functions that ask the database. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * bound.c - parses bounds and computes their times for a log. A damaged log may seem to begin or
- * end at any time, so a sum may overflow. The result is then the end of the range.
+ * end at any time, so a sum may overflow. Such a sum becomes the end of the range of int64_t.
  */
 #include "choose/bound.h"
 
@@ -80,7 +80,8 @@ bool bound_parse(const char *text, bool utc, struct bound *bound)
 	}
 	/*
 	 * A number without a unit would be a time before 1970, which no log has. The user probably
-	 * means a time before the last event, but the number may be of any unit. So it is refused.
+	 * means a time before the last event, but does not say in which unit. So the function
+	 * refuses the number.
 	 */
 	if (*text == '-') {
 		bound->kind = BOUND_BEFORE_LAST;
@@ -117,11 +118,12 @@ static int64_t add_saturated(int64_t a, int64_t b)
 }
 
 /*
- * Stores the time of day on the day of `first`, or `days` later. The function passes hours, minutes
- * and seconds to mktime(), and not the seconds since midnight: mktime() adds seconds above 59 after
- * it has applied summer time, so the result would be an hour wrong on a day on which summer time
- * begins or ends before this time. Returns false if the time does not fit into 64 bits of
- * nanoseconds; then *ns is the end of the range.
+ * Stores the bound's time of day on the day of "first", or "days" days later. The function passes
+ * hours, minutes and seconds to mktime(), and not the seconds since midnight. mktime() adds seconds
+ * above 59 only after it has applied summer time. So with the seconds since midnight, the result
+ * would be an hour wrong on a day on which summer time begins or ends before this time of day.
+ * Returns false if the time does not fit into 64 bits of nanoseconds; then *ns is the end of the
+ * range.
  */
 static bool on_day_after(const struct bound *bound, time_t first, int days, int64_t *ns)
 {

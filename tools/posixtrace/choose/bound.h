@@ -4,8 +4,9 @@
  *
  * A bound is one of the following: a time as when.h parses it; +SPAN, which is counted from the
  * first event of a log; -SPAN with a unit, which is counted back from the last event; or a time of
- * day. A time of day belongs to the day of the first event. But if this moment is before the first
- * event, and the moment one day later is within the log, the bound is the later moment.
+ * day. A time of day belongs to the day of the first event. There is one exception: if this moment
+ * is before the first event, and the same time of the next day is within the log, the bound is on
+ * the next day.
  */
 #ifndef POSIXTRACE_CHOOSE_BOUND_H
 #define POSIXTRACE_CHOOSE_BOUND_H
@@ -28,7 +29,7 @@ struct bound {
 /* Parses a bound. utc applies to times without a zone. Returns false if the text is no bound. */
 bool bound_parse(const char *text, bool utc, struct bound *bound);
 
-/* Returns why bound_parse() refuses a text. */
+/* Returns the reason why bound_parse() refuses this text. */
 const char *bound_reason(const char *text);
 
 /* Prints that the value of an option is no bound, and why. */

@@ -51,7 +51,7 @@ bool choose_add_number(struct choose_numbers *numbers, const char *text)
 
 	/*
 	 * Only numbers that can be the id of a process or thread are accepted. 0 is accepted, too,
-	 * because events of imported logs may have it.
+	 * because events of imported logs may have the id 0.
 	 */
 	errno = 0;
 	/*
@@ -77,7 +77,7 @@ static bool any_matches(const struct choose_names *names, const char *name)
 	return false;
 }
 
-/* If a name matches a pattern of both lists, the type is excluded. */
+/* A type is also excluded if its name matches patterns of both -e and -x. */
 bool choose_excludes(const struct choose *choose, const char *name)
 {
 	return any_matches(&choose->exclude, name);

@@ -2,10 +2,10 @@
 /*
  * durations.h - the durations of events, for --where 'duration > 1ms'.
  *
- * An event has a duration if its payload contains a duration, as in events of calls of the C
- * library. An event that ends a span has a duration if the begin of the span was read (pairing.h).
- * If an event has a field named duration, this field is used instead. If no expression or option
- * needs durations, they are not computed.
+ * An event has a duration if its data contains one, as in the events of calls of the C library. An
+ * event that ends a span has a duration if the begin of the span was read (pairing.h). If an event
+ * has a field named duration, an expression uses this field instead. Durations are computed only if
+ * an expression or an option needs them.
  */
 #ifndef POSIXTRACE_CHOOSE_DURATIONS_H
 #define POSIXTRACE_CHOOSE_DURATIONS_H
@@ -20,13 +20,13 @@ struct durations {
 	bool possible;
 	/*
 	 * A caller that can discard events later sets this to true. An event that begins a span has
-	 * no duration yet. If keeps_begins is true, and only this missing duration makes the
-	 * expression undecided, the event is chosen.
+	 * no duration yet, so the result of the expression may be unknown. If keeps_begins is true,
+	 * such an event is chosen.
 	 */
 	bool keeps_begins;
 	/*
-	 * about the last event of durations_determine(): whether it has a duration, and whether it
-	 * begins a span
+	 * whether the last event that was passed to durations_determine() has a duration, and
+	 * whether it begins a span
 	 */
 	bool has, is_begin;
 	uint64_t ns;
@@ -51,8 +51,8 @@ bool durations_fits(struct durations *durations, struct wanted *wanted, struct l
 void durations_end(struct durations *durations);
 
 /*
- * Sets 'has', is_begin and 'ns' for this event. It must be called for every event of the log in
- * order, also for events that are not chosen. Callers use durations_event(), which calls it if
+ * Sets 'has', is_begin and 'ns' for this event. A command passes every event of the log in order,
+ * also events that are not chosen. It calls durations_event(), which calls this function only if
  * durations are needed.
  */
 void durations_determine(struct durations *durations, const struct log_type *type,

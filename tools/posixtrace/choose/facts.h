@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * facts.h - the names of the facts of an event that are columns of --fields and also operands of
- * expressions, where they are written as event.NAME.
+ * facts.h - the names of the facts of an event. Each of them is a column of --fields and also an
+ * operand of expressions, where it is written as event.NAME.
  *
  * FACTS(X) has X(name, suffix of the constants PICK_* and WHERE_*, width of the column in
  * characters).

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * function_names.c - lets the pairing in the folder spans ask the folder symbols for the names of
- * functions. These two folders may not include files of each other. The names are searched in the
- * files with symbols only if a log has spans of functions.
+ * functions. These two folders may not include files of each other. The files with symbols are read
+ * only if a log has spans of functions.
  */
 #include "choose/function_names.h"
 

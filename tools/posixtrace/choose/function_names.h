@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* function_names.h - gives the spans of functions the names of the functions. */
+/* function_names.h - finds the names of functions for the spans of their calls. */
 #ifndef POSIXTRACE_CHOOSE_FUNCTION_NAMES_H
 #define POSIXTRACE_CHOOSE_FUNCTION_NAMES_H
 

@@ -11,7 +11,7 @@
 #include "base/tool.h"
 
 /*
- * Marks the names in the expression of --where that the schemas of a log have. Returns false after
+ * Marks those names of the expression of --where that the log's schemas have. Returns false after
  * it printed an error.
  */
 static bool where_learns(struct logfile *log, struct wanted *wanted)
@@ -80,7 +80,7 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 	pairing_names(&reading->durations.pairing, log);
 	/*
 	 * If an event begins a span, its duration is unknown until the event that ends the span.
-	 * Callers can discard the first event later, so it is chosen for now.
+	 * Callers can discard the event that begins the span later, so it is chosen for now.
 	 */
 	reading->durations.keeps_begins = true;
 	meter_begin(&reading->meter, logfile_events(log), true);
@@ -92,8 +92,8 @@ int reading_begin(struct reading *reading, struct logfile *log, struct wanted *w
 }
 
 /*
- * A type that the log does not list gets its entry only when an event has it, so its name is
- * compared for each event.
+ * A type that the log does not list gets its struct log_type only when an event has the type. So
+ * the name of such a type is compared for each event.
  */
 static bool is_chosen(const struct reading *reading)
 {
@@ -118,8 +118,8 @@ bool reading_next(struct reading *reading, int *err)
 	reading->skipped |= (event->flags & POSIX_TRACE_EVENT_GAP_NP) != 0;
 	reading->type = logfile_type(reading->log, event->info.posix_event_id);
 	/*
-	 * This call precedes the choice, because a duration also needs the begin of its span, which
-	 * the options may exclude.
+	 * This call precedes the choice, because the duration of a span also needs the event that
+	 * begins the span, which the options may exclude.
 	 */
 	durations_event(&reading->durations, reading->type, event);
 	reading->is_wanted = is_chosen(reading) &&

@@ -19,7 +19,7 @@ struct reading {
 	struct posix_trace_event_np event;
 	const struct log_type *type;
 	bool is_wanted;        /* the options choose this event */
-	uint64_t ordinal;      /* number of this event in order of reading, from 1 */
+	uint64_t ordinal;      /* the first event that is read has the ordinal 1 */
 	uint64_t taken;        /* number of chosen events so far */
 	int64_t first_ns, last_ns; /* times of the oldest and the youngest chosen event */
 	bool skipped;          /* the reader skipped a damaged part */
@@ -36,10 +36,11 @@ int reading_open(struct logfile *log, const char *path, struct wanted *wanted);
 #define READING_LOGS 16 /* the most logs of reading_names_fit() */
 
 /*
- * For a command that reads several logs one after the other. The options of a command contain
- * names, for example of event types. reading_open_one() does not check whether the log has these
- * names. reading_names_fit() checks whether at least one of the logs, at most READING_LOGS, has
- * each name. It returns false after it printed an error.
+ * These functions are for a command that reads several logs one after the other. Its options
+ * contain names, for example of event types. reading_open_one() opens a log as reading_open() does,
+ * but does not check whether the log has these names. reading_names_fit() checks that each name of
+ * a field is in at least one of the logs; otherwise it prints an error and returns false. For an
+ * unknown name of an event type it only prints a warning. "logs" is at most READING_LOGS.
  */
 int reading_open_one(struct logfile *log, const char *path, struct wanted *wanted);
 bool reading_names_fit(struct logfile *const *log, size_t logs, struct wanted *wanted);
@@ -51,8 +52,8 @@ bool reading_names_fit(struct logfile *const *log, size_t logs, struct wanted *w
 int reading_begin(struct reading *reading, struct logfile *log, struct wanted *wanted);
 
 /*
- * Reads the next event. Returns false at the end of the log, at the limit of --limit, and after an
- * error. In the last case *err is an error number, otherwise 0.
+ * Reads the next event. Returns false at the end of the log, when --limit events are chosen, and
+ * after an error. After an error *err is its number; otherwise it is 0.
  */
 bool reading_next(struct reading *reading, int *err);
 

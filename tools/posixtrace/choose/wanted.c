@@ -42,8 +42,8 @@ const struct option_row wanted_rows[] = {
 void wanted_init(struct wanted *wanted)
 {
 	/*
-	 * The default of every option is zero, except for the limit and the times of --begin and
-	 * --end.
+	 * The default of every option is zero, except for the limit and the bounds that
+	 * choose_init() sets.
 	 */
 	memset(wanted, 0, sizeof(*wanted));
 	choose_init(&wanted->choose);
@@ -124,7 +124,6 @@ bool wanted_pair(struct wanted *wanted, const char *text)
 	return good;
 }
 
-/* If memory is lacking in choose_add_name(), the function sets *good to false without a message. */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good)
 {
 	*good = true;
@@ -207,7 +206,10 @@ static void say_outside(struct wanted *wanted, int64_t first_ns, int64_t last_ns
 	const bool late = first_ns < last_ns && begin_ns > last_ns, early = end_ns < first_ns;
 
 	wanted->has_inside |= !reverse && !late && !early;
-	/* The function is called again if a log is read twice. */
+	/*
+	 * A command that reads a log twice also calls the function twice for this log. So the
+	 * warning is printed only when the count is exactly the number of logs.
+	 */
 	if (wanted->has_inside || ++wanted->outside != (wanted->logs ? wanted->logs : 1))
 		return;
 	if (reverse)

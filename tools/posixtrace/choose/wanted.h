@@ -11,10 +11,10 @@
 
 /*
  * A writer that was suspended in a trace point delivers its event behind younger ones, so the first
- * event after --end does not end the reading. In a log the index shows where only events after
- * --end follow. Other formats have no index. The reading of such a file ends at an event that is
- * later than --end by more than WANTED_LATE_NS. Without this rule, reading the first second of a
- * large trace would take as long as reading the whole trace.
+ * event after --end does not end the reading. The index of a log shows behind which place all
+ * events are after --end. Other formats have no index. The reading of a file in such a format ends
+ * at an event that is later than --end by more than WANTED_LATE_NS. Without this rule, reading the
+ * first second of a large trace would take as long as reading the whole trace.
  */
 #define WANTED_LATE_NS INT64_C(1000000000)
 
@@ -28,7 +28,7 @@ struct wanted {
 	const char *pair[PAIRING_PAIRS]; /* values of --pair; they are not copied */
 	size_t pairs;
 	bool uses_duration; /* the command itself needs durations */
-	/* the option --pair was given; without durations it would have no effect */
+	/* the option --pair was given; wanted_ready() refuses it if durations are not used */
 	bool pair_given;
 	bool is_all;            /* wanted_begin() found that every event is chosen */
 	size_t logs;            /* the number of logs that the command reads one by one; 0: one */
@@ -49,8 +49,9 @@ enum { /* values of the options */
 };
 
 /*
- * Rows for tables of options. The first array is for commands that only have --begin and --end, the
- * second for commands without --limit, --tail and --pair, and the third for all other commands.
+ * Rows for tables of options. wanted_time_rows is for commands that only have --begin and --end,
+ * wanted_choice_rows for commands without --limit, --tail and --pair, and wanted_rows for all other
+ * commands.
  */
 extern const struct option_row wanted_time_rows[], wanted_choice_rows[], wanted_rows[];
 
@@ -70,22 +71,22 @@ void wanted_init(struct wanted *wanted);
 void wanted_fini(struct wanted *wanted);
 
 /*
- * Returns true if the option is one of wanted_rows. In this case the function has stored the value
- * of the option. If the value is invalid, the function has instead printed an error and set *good
- * to false.
+ * Returns true if the option is one of wanted_rows. In this case the function either stores the
+ * value and sets *good to true, or prints an error and sets *good to false. It prints nothing if
+ * memory is lacking.
  */
 bool wanted_option(struct wanted *wanted, int option, const char *value, bool *good);
 
 /*
- * Must be called once, when all options have been read. The function parses the times of --begin
- * and --end. If utc is true, a time without a zone is in UTC. Returns false after it printed an
- * error.
+ * A command calls this function once, when it has read all options. The function parses the times
+ * of --begin and --end, and checks that --pair has an effect. If utc is true, a time without a zone
+ * is in UTC. Returns false after it printed an error.
  */
 bool wanted_ready(struct wanted *wanted, bool utc);
 
 /*
- * Computes the bounds for a log whose first and last events have these times. If no event can be
- * between the bounds in all logs, the call for the last log prints a warning.
+ * Computes the bounds for a log whose first and last events have these times. If no log can have an
+ * event between the bounds, the call for the last log prints a warning.
  */
 void wanted_begin(struct wanted *wanted, int64_t first_ns, int64_t last_ns);
 

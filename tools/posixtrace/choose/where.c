@@ -22,7 +22,7 @@ struct value {
 	/* of a REAL: the size in bytes of the field that has the value; 0: no field */
 	unsigned size;
 	/*
-	 * For a NAME: the name of a value. It gets its number from the field on the other side of
+	 * For a NAME: the name of a value, whose number depends on the field on the other side of
 	 * the operator. For a TEXT: its bytes.
 	 */
 	const char *text;
@@ -65,10 +65,10 @@ static struct where_place *cache_place(struct where *where,
 }
 
 /*
- * Returns the indices that the fields of the expression have in a schema. A direct-mapped cache
- * keeps the indices, so that names need not be compared for each event. Most logs have far fewer
- * schemas than the cache has places. If two schemas share a place, the result is still right but
- * needs more time.
+ * Returns the indices of the expression's fields in a schema. A direct-mapped cache keeps the
+ * indices, so that names need not be compared for each event. Most logs have far fewer schemas than
+ * the cache has places. If two schemas share a place, the result is still right but needs more
+ * time.
  */
 static const struct where_place *place_of(struct where *where,
 					  const struct posix_trace_schema_np *schema)
@@ -84,8 +84,8 @@ static const struct where_place *place_of(struct where *where,
 }
 
 /*
- * Finds the number that a name means in a field. In a field of type bool, the names true and false
- * have a meaning. Returns false if the field has no such name.
+ * Finds the number of a named value of a field. A field of type bool has the names true and false.
+ * Returns false if the field has no such name.
  */
 static bool find_value(const struct posix_trace_field_np *field, const char *name,
 		       uint64_t *number, uint64_t *mask)
@@ -235,8 +235,8 @@ static struct value calculate_real(enum where_op op, double a, double b)
 }
 
 /*
- * Finds the value that the name means in the field of the number. Returns false if 'number' is not
- * the number of a field, or if 'name' is not a name in that field.
+ * Finds the value with this name in the field that has the number. Returns false if 'number' does
+ * not come from a field, or if the field has no value with this name.
  */
 static bool find_named(const struct value *number, const struct value *name, uint64_t *value,
 		       uint64_t *mask)
@@ -246,9 +246,9 @@ static bool find_named(const struct value *number, const struct value *name, uin
 }
 
 /*
- * Computes NUMBER & NAME. Usually a name means one or more bits. The result then has the bits of
- * the name that are set in the number. Some names, such as O_WRONLY, mean a value of a group of
- * bits. For such a name the result is 1 if the group has this value, else 0.
+ * Computes NUMBER & NAME. Most names are names of one or more bits. The result then has those of
+ * these bits that are set in the number. Some names, such as O_WRONLY, are names of a value of a
+ * group of bits. For such a name the result is 1 if the group has this value, else 0.
  */
 static struct value named_bits(const struct value *bits, const struct value *name)
 {
@@ -303,9 +303,9 @@ static struct value where_calculate(enum where_op op, const struct value *a, con
 
 /*
  * Converts an operand to the kind of the other operand if that is necessary to compare them. A name
- * becomes the number that it means in the field of the other operand. If the other operand is a
- * text, a number becomes its label, so that op == "write" works. The number of a char becomes a
- * text of one byte. "room" has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
+ * becomes the number of the value with this name in the field of the other operand. If the other
+ * operand is a text, a number becomes its label, so that op == "write" works. The number of a char
+ * becomes a text of one byte. "room" has POSIX_TRACE_LABEL_MAX_NP + 1 bytes for the text.
  */
 static struct value as_comparable(const struct value *value, const struct value *other, char *room)
 {
@@ -322,8 +322,8 @@ static struct value as_comparable(const struct value *value, const struct value 
 		return *value;
 	label = label_of(value, room);
 	/*
-	 * A negative error number is printed with a minus sign. So that number equals the label
-	 * with the minus sign and also the label without it.
+	 * Commands print a negative error number with a minus sign. So such a number equals its
+	 * label with the minus sign, and also its label without it.
 	 */
 	if (label && value->number < 0 && other->len && *other->text == '-' &&
 	    value->field->type == POSIX_TRACE_TYPE_ERRNO_NP) {
@@ -489,8 +489,8 @@ static struct value fact_value(const struct where_event *event, enum where_op op
 }
 
 /*
- * Evaluates ! and unary minus. A number that unary minus has negated is no longer the value of a
- * field, so it has no label.
+ * Evaluates ! and unary minus. A negated number is no longer the value of a field, so it has no
+ * label.
  */
 static struct value evaluate_unary(const struct asking *asking, const struct where_node *node)
 {
@@ -552,7 +552,10 @@ static struct value where_evaluate(const struct asking *asking, unsigned index)
 	}
 	a = where_evaluate(asking, node->a);
 	b = where_evaluate(asking, node->b);
-	/* The tests use the order of enum where_op: comparisons, then matches, then arithmetic. */
+	/*
+	 * These conditions use the order of enum where_op: comparisons, then matches, then
+	 * arithmetic.
+	 */
 	if (node->op >= WHERE_ADD)
 		return where_calculate(node->op, &a, &b);
 	if (node->op >= WHERE_MATCH)

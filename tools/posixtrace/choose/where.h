@@ -11,7 +11,7 @@
  * events have event.duration or event.level. The name duration means event.duration, unless the
  * event has a field of this name. Numbers may have a unit: ns, us, ms, s, or K, M, G. Texts are
  * quoted. If a number of a field is compared with a text, the label of the number is used. A name
- * that is not a field means a value of the field on the other side of the operator, as in
+ * that is not a field is the name of a value of the field on the other side of the operator, as in
  * flags & O_CREAT.
  *
  * A value that an event lacks is unknown. Each result that is computed from an unknown value is
@@ -45,7 +45,7 @@ struct where_event {
 /*
  * Parses an expression. After an error the function prints a message, with a caret below the place
  * of the error, and returns NULL. 'option' is the prefix of the message. Only one thread at a time
- * may use the expression, because it caches schemas.
+ * may use the expression, because it contains a cache of schemas.
  */
 struct where *where_parse(const char *option, const char *text);
 /*
@@ -59,9 +59,9 @@ struct where *where_parse_at(const char *place, size_t column, const char *raw, 
 void where_free(struct where *where);
 
 /*
- * Evaluates the expression for an event. The schema's address is the key of the cache. If a schema
- * is freed while the expression is used, the caller must call where_mark_names() for each later
- * schema, because a later schema may have the same address.
+ * Evaluates the expression for an event. The key of the cache is the address of a schema. A schema
+ * that is made after another one was freed may have the same address. So if the caller frees a
+ * schema, it must call where_mark_names() for each schema that it makes later.
  */
 enum where_answer { WHERE_UNKNOWN = -1, WHERE_NO, WHERE_YES };
 enum where_answer where_match(struct where *where, const struct where_event *event);

@@ -27,8 +27,8 @@ static size_t column_of(const struct where *where, size_t at)
 }
 
 /*
- * The message shows the text only from 60 bytes before the error on. So the caret is not beyond the
- * right edge of the screen.
+ * The message shows at most 60 bytes of the text before the error, so that the caret is not beyond
+ * the right edge of the screen.
  */
 bool where_wrong(const struct where *where, size_t at, size_t len, const char *reason)
 {
@@ -186,7 +186,7 @@ bool where_text(struct where_reader *reader, unsigned *node)
 
 	if (!added)
 		return false;
-	/* This is enough room, because the text is not longer than the rest of the expression. */
+	/* The text is not longer than the rest of the expression, so it fits into this memory. */
 	added->text = malloc(strlen(p) + 1);
 	if (!added->text)
 		return where_wrong_here(reader, strerror(ENOMEM));
@@ -235,9 +235,9 @@ bool where_is_duration(const struct where_name *name)
 }
 
 /*
- * Gives each distinct field name of the expression a number and stores it in *number.
- * where_say_unknown() later checks the name against the schemas of the log. For the message of that
- * check, this function stores the position of the name.
+ * Stores the number of a field's name in *number. Each distinct name of the expression has a
+ * number. where_say_unknown() later checks the name against the schemas of the log. For the message
+ * of that check, this function stores the position of the name.
  */
 static bool field_number(struct where_reader *reader, const char *name, size_t len, bool is_field,
 			 unsigned *number)

@@ -22,9 +22,9 @@ static void skip_blanks(struct where_reader *reader)
 }
 
 /*
- * Parses one of the operators in list. The operators are tried in the order of the list, so an
- * operator must precede its own beginning: <= precedes <. Returns the index of the operator in the
- * list, or -1 if there is none.
+ * Parses one of the operators in list. The operators are tried in the order of the list. So <= must
+ * precede <, which is its beginning. Returns the index of the operator in the list, or -1 if there
+ * is none.
  */
 static int parse_operator(struct where_reader *reader, const char *const *list)
 {

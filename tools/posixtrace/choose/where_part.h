@@ -68,8 +68,8 @@ struct where_reader {
 };
 
 /*
- * In where_atom.c. where_add() makes a node and stores its number in *node. It returns NULL after
- * it printed that there are too many nodes.
+ * The functions below are in where_atom.c. where_add() makes a node and stores its number in *node.
+ * If there are too many nodes, it prints an error and returns NULL.
  */
 struct where_node *where_add(struct where_reader *reader, enum where_op op, unsigned *node);
 /* Returns true if a name may contain the byte, or may begin with it. */
@@ -83,7 +83,10 @@ bool where_text(struct where_reader *reader, unsigned *node);
 bool where_fact(struct where_reader *reader, unsigned *node);
 bool where_field(struct where_reader *reader, unsigned *node);
 
-/* Returns whether this is the name "duration", which has a meaning even if no schema has it. */
+/*
+ * Returns whether this is the name "duration", which has a meaning even if no schema has a field of
+ * this name.
+ */
 bool where_is_duration(const struct where_name *name);
 
 /*

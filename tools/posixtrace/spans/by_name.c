@@ -8,8 +8,8 @@
 #include "spans/pairing.h"
 
 /*
- * The endings in order of preference. If a log has X_start, X_stop and X_end, X_start is paired
- * with X_stop.
+ * The endings, with case, in order of preference. If a log has X_start, X_stop and X_end, X_start
+ * is paired with X_stop.
  */
 static const struct {
 	const char *begin, *end;
@@ -18,7 +18,6 @@ static const struct {
 	{ "_enter", "_exit" }, { "_enter", "_leave" }, { "_entry", "_exit" },
 };
 
-/* Upper and lower case differ in endings, as in all names of types. */
 #define ENDINGS (sizeof(endings) / sizeof(endings[0]))
 #define NAME_MAX_BYTES 256 /* a longer name, which only a foreign log can have, gets no partner */
 

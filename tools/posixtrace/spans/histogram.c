@@ -12,8 +12,8 @@
 
 #define STEP_BITS 7 /* an octave has 2^STEP_BITS buckets */
 
-_Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "the steps are of a power of two");
-_Static_assert(HISTOGRAM_OCTAVES == 64 - STEP_BITS + 1, "the octaves have all values");
+_Static_assert(HISTOGRAM_STEPS == 1 << STEP_BITS, "the number of steps is a power of two");
+_Static_assert(HISTOGRAM_OCTAVES == 64 - STEP_BITS + 1, "the octaves cover all values");
 
 /*
  * Returns the number of the bucket that contains the value. Octave 0 has the values below
@@ -130,8 +130,8 @@ static struct histogram_bucket find_bucket(const struct histogram *histogram, ui
 uint64_t histogram_percentile(const struct histogram *histogram, double part)
 {
 	/*
-	 * The nearest-rank method finds the least value for which at least 'wanted' values,
-	 * including this value itself, are not greater.
+	 * The nearest-rank method finds the least value that is not less than 'wanted' of the
+	 * values, of which it is one itself.
 	 */
 	double wanted = ceil((double)histogram->count * part);
 	uint64_t place = wanted >= 1 ? (uint64_t)wanted - 1 : 0, before;

@@ -133,7 +133,10 @@ static size_t spans_before(const struct lane *lane, size_t high, struct moment b
 static bool fits_lane(const struct lane *lane, struct moment begin, struct moment end,
 		      bool is_call, size_t *at)
 {
-	/* Among moments of equal time, a call may begin before the begins and after the ends. */
+	/*
+	 * Among moments of the same time, a call may begin before other spans begin, and after
+	 * other spans end.
+	 */
 	const struct moment first = { begin.ns, is_call ? 0 : begin.number };
 	const struct moment last_end = { begin.ns, is_call ? UINT64_MAX : begin.number };
 	size_t high = lane->count, latest = high < LAST_SPANS ? high : LAST_SPANS;

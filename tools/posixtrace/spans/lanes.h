@@ -14,11 +14,11 @@
  * file.
  *
  * A call is one event, which is recorded at its end. The begin of the call has no event and so no
- * number. Among moments of equal times it could have any place. If nests_calls is true, the begin
- * gets the place at which the call nests: after spans that ended, inside of spans that are open,
- * and around spans that began at the same time. If two calls have the same times, the call with the
- * later event is the outer one. A viewer must compute these places itself, because they differ from
- * the order of the file.
+ * number, so it could have any place among moments of the same time. If nests_calls is true, the
+ * begin gets the place at which the call nests: after spans that ended, inside of spans that are
+ * open, and around spans that began at the same time. If two calls have the same times, the call
+ * with the later event is the outer one. A viewer must compute these places itself, because they
+ * differ from the order of the file.
  *
  * The memory of a thread is limited. When a lane has LANES_KEPT outermost spans, the spans of the
  * older half are joined into groups, and only the begin and end of each group are kept. If a span

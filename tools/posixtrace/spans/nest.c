@@ -101,7 +101,8 @@ int64_t nest_begin(struct nest **nest, pid_t pid, pid_t tid, uint64_t depth, int
 	before_ns = level->end_ns;
 	/*
 	 * This call contains the deeper calls that have ended since the last call of at most its
-	 * depth. So it must begin before them.
+	 * depth. So it must begin before them. Below, a begin that is before the end of that last
+	 * call by less than the possible error becomes this end.
 	 */
 	if (inner_ns <= begin_ns && inner_ns > before_ns)
 		begin_ns = inner_ns - 1;

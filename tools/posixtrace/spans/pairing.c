@@ -74,8 +74,9 @@ static uint64_t key_of(const struct pairing *pairing, const struct role *role,
 	}
 	for (unsigned i = 0; i < role->keys; i++) {
 		/*
-		 * --pair may name a field that this type lacks. The command report prints this as
-		 * an error, but only at the end. Until then this function skips the field.
+		 * --pair may name a field that this type lacks. If the types become known only with
+		 * the events, the command reports this error at the end. Until then this function
+		 * skips the field.
 		 */
 		if (role->key[i] >= type->schema->fields)
 			continue;
