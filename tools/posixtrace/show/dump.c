@@ -66,8 +66,8 @@ static bool show_or_keep(struct logfile *log, const struct log_type *type,
 }
 
 /*
- * Prints the kept events. The address of the data in a kept event is no longer valid, so it is
- * replaced by the address of the kept data.
+ * Prints the kept events. In a kept event the address of the data is no longer valid, so the
+ * function replaces this address by the address of the kept data.
  */
 static void show_tail(struct logfile *log)
 {
@@ -75,7 +75,6 @@ static void show_tail(struct logfile *log)
 	const void *data;
 
 	for (size_t i = 0; dump.tail.limit && (kept = tail_at(&dump.tail, i, &data)); i++) {
-		/* The kept event is const, so the address is changed in a copy. */
 		struct posix_trace_event_np event = *kept;
 
 		event.data = data;
@@ -86,8 +85,8 @@ static void show_tail(struct logfile *log)
 }
 
 /*
- * Prints the chosen events of a log. If all events of the log were read, stores their number in
- * *total, otherwise 0. Returns 0 or an error number.
+ * Prints the chosen events of a log. Stores in *total the number of all events of the log, or 0 if
+ * not all of them were read. Returns 0 or an error number.
  */
 static int show_events(struct logfile *log, struct losses *losses, uint64_t *total)
 {
@@ -124,8 +123,8 @@ static int show_events(struct logfile *log, struct losses *losses, uint64_t *tot
 	}
 	/*
 	 * The log was read up to its end, or up to --end. In the second case an open gap is not
-	 * reported, because it may end later in the log. If the reading has stopped because of
-	 * --limit, the function has already returned, for the same reason.
+	 * reported, because it may end later in the log. For the same reason the function has
+	 * returned above if the reading stopped because of --limit.
 	 */
 	if (logfile_ends_before(log, dump.wanted.choose.end_ns))
 		losses_end(losses);
@@ -147,8 +146,8 @@ static bool looks_damaged(const struct logfile *log, const struct losses *losses
 }
 
 /*
- * Checks the names of --where and --fields. If no event type has a field or value of this name, the
- * name is probably mistyped. Returns false after it printed an error.
+ * Checks the names in --where and --fields. A name is probably mistyped if no event type has a
+ * field or value of this name. Returns false after it printed an error.
  */
 static bool names_fit(struct logfile *log)
 {
@@ -243,8 +242,8 @@ static int dump_log(struct logfile *log, bool several)
 	int status;
 
 	/*
-	 * In each log the first event has no event before it. So the first line shows no time since
-	 * an earlier event.
+	 * The first event of a log has no event before it, so its line shows no time since an
+	 * earlier event.
 	 */
 	dump.form.any = false;
 	dump.form.log = several ? log->path : NULL;
@@ -361,7 +360,8 @@ static bool parse_option(int option)
 	bool good;
 
 	/*
-	 * With -e the events of the recorder are not hidden, because the pattern may ask for them.
+	 * With -e the events of the recorder are not hidden, because the pattern may match their
+	 * types.
 	 */
 	dump.system |= option == 'e';
 	if (wanted_option(&dump.wanted, option, optarg, &good) ||
@@ -430,8 +430,8 @@ static int dump_logs(void)
 	}
 	dump.wanted.logs = dump.at.paths;
 	/*
-	 * With --at only one log is open at a time, so that the message about a missing part of a
-	 * log is printed next to that log.
+	 * With --at only one log is open at a time, so that a message about a missing part of a log
+	 * appears next to the events of this log.
 	 */
 	most = dump.at.url ? 1 : TOGETHER;
 	for (size_t i = 0, count; i < dump.at.paths && !out_stdout.err; i += count) {
@@ -456,8 +456,8 @@ static int dump_run(int argc, char **argv)
 			return tool_usage(&dump_command);
 	}
 	/*
-	 * The times of --begin and --end are parsed only now, because --utc may be behind them on
-	 * the command line.
+	 * wanted_ready() parses the times of --begin and --end only here, because --utc may be
+	 * behind them on the command line.
 	 */
 	if (!wanted_ready(&dump.wanted, dump.form.when == WHEN_UTC))
 		return tool_usage(&dump_command);

@@ -16,7 +16,7 @@ void frames_text(struct out *out, const struct logfile *log,
 
 /*
  * Writes the member "stack", an array with an object for each frame. The object has the address,
- * symbol, module and source, as far as they are known.
+ * and the symbol, the module and the source line if they are known.
  */
 void frames_json(struct json *json, const struct logfile *log,
 		 const struct posix_trace_event_np *event, const struct stacks_found *stack);

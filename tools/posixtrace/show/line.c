@@ -13,8 +13,8 @@
 #include "symbols/symbols.h"
 
 /*
- * Returns the time from the event that was printed last to time_ns. In a damaged log the difference
- * may overflow. The result is then INT64_MIN or INT64_MAX.
+ * Returns the time from the event that was printed last to time_ns, or 0 for the first event. In a
+ * damaged log the difference may overflow. The result is then INT64_MIN or INT64_MAX.
  */
 static int64_t delta_to(struct line_form *form, int64_t time_ns)
 {
@@ -28,8 +28,8 @@ static int64_t delta_to(struct line_form *form, int64_t time_ns)
 }
 
 /*
- * Writes the id of a process or thread in seven columns. The id 0 means the stream itself, and "-"
- * is written for it.
+ * Writes the id of a process or thread in seven columns, or "-" for the id 0, which means the
+ * stream itself.
  */
 static char *put_id(char *p, pid_t id)
 {
@@ -64,8 +64,8 @@ static char *json_origin(char *p, const struct line_origin *origin)
 
 /*
  * Writes process, thread and address. Most events come from few addresses of a program, so the
- * function keeps the texts for recent addresses. The function copies as many bytes as the longest
- * text of the form has, so p needs room for LINE_ORIGIN_BYTES bytes.
+ * function keeps the texts for recent addresses. The function copies a constant number of bytes,
+ * enough for the longest text. So p needs room for LINE_ORIGIN_BYTES bytes.
  */
 static inline __attribute__((always_inline)) char *
 put_origin(char *p, struct line_form *form, const struct posix_trace_event_np *event)
@@ -143,7 +143,7 @@ static void text_log(struct out *out, const struct line_form *form)
 static bool find_stack(const struct line_form *form, const struct log_type *type,
 		       const struct posix_trace_event_np *event, struct stacks_found *found)
 {
-	/* Most logs have no stacks, so that is tested first. */
+	/* Most logs have no stacks, so this condition is tested first. */
 	return form->stacks && form->stacks->entries &&
 	       stacks_find(form->stacks, type, event, found) &&
 	       (form->all_stacks || !found->is_exact);
@@ -208,10 +208,7 @@ static void text_line(struct out *out, struct line_form *form, const struct logf
 		frames_text(out, log, event, &stack);
 }
 
-/*
- * Writes the data. The name of the member shows the form of the data: "fields", "text" or "hex", or
- * members of a system event.
- */
+/* Writes the data as the member "fields", "text" or "hex", or as the members of a system event. */
 static void json_data(struct json *json, const struct line_form *form, const struct logfile *log,
 		      const struct log_type *type, const struct posix_trace_event_np *event)
 {

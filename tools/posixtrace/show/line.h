@@ -10,13 +10,16 @@
 #include "show/pick.h"
 
 /*
- * A flag that the tool sets in an event. It means that an event of another log is so close in time
- * that the order of the two events is unknown.
+ * A flag that the tool sets in an event if an event of another log is so close in time that the
+ * order of the two events is unknown.
  */
 #define LINE_UNORDERED (1u << 31)
 
 #define LINE_ORIGINS      64 /* a power of two */
-/* enough for process, thread and address in the form of a line, or for five members of JSON */
+/*
+ * enough for process, thread and address of a line of text, and for the members of JSON that have
+ * them
+ */
 #define LINE_ORIGIN_BYTES 128
 
 struct line_form {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * mappings.c - the command symbols: lists the files that the processes of a log had mapped. For
- * each of them it prints the file from which the tool now gets the names of functions.
+ * each mapped file the command prints the file from which the tool now gets the names of functions.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -33,8 +33,8 @@ static void put_build_id(char *to, const struct posix_trace_mapping_np *mapping)
 }
 
 /*
- * Prints an entry of the list as a line of text. An entry with a parent is not a mapping. Such an
- * entry means that the process was forked. A function that the program compiled while it ran has no
+ * Prints an entry of the list as a line of text. An entry with a parent is not a mapping, but means
+ * that this parent forked the process. A function that the program compiled while it ran has no
  * file.
  */
 static void put_text(const struct posix_trace_mapping_np *mapping, const char *id,

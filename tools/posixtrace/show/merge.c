@@ -65,8 +65,8 @@ static void say_unknown_types(const struct merge *merge)
 }
 
 /*
- * Checks the names of --where and --fields. If no type of any log has a field or value of this
- * name, the name is probably mistyped.
+ * Checks the names in --where and --fields. A name is probably mistyped if no type of any log has a
+ * field or value of this name.
  */
 static bool names_fit(struct merge *merge)
 {
@@ -121,8 +121,9 @@ static void begin_window(struct merge *merge)
 /* ------------------------------------------------------------------ the order */
 
 /*
- * A source's next event may be older than an event that precedes it in the same log. The next event
- * is then ordered by the time of the preceding event. So the order within a log never changes.
+ * A source's next event may be older than a printed event that precedes it in the same log. The
+ * next event then gets the place of the preceding event in time. So the order within a log never
+ * changes.
  */
 void merge_place(struct merge_source *source)
 {
@@ -148,8 +149,8 @@ static bool is_chosen(const struct merge *merge, struct merge_source *source)
 }
 
 /*
- * Reads the source's events until one is chosen or may report a loss. This one becomes its next
- * event, so that messages about losses have their place among the events of all logs.
+ * Reads the source's events until one is chosen or may report a loss. This event becomes the
+ * source's next event. So messages about losses have their place among the events of all logs.
  */
 static void read_next(struct merge *merge, struct merge_source *source)
 {
@@ -279,7 +280,7 @@ static void show_tail(struct showing *showing)
 	}
 }
 
-/* Prints all events in order. Returns true if every event was read. */
+/* Prints all events in order. Returns true if every log was read to its end or to --end. */
 static bool show_all(struct showing *showing)
 {
 	struct merge *merge = showing->merge;
@@ -344,7 +345,7 @@ const struct option_row merge_rows[] = {
 	OPTION_END
 };
 
-/* If one log cannot be opened, the other logs are printed nevertheless. */
+/* The function prints the other logs if one log cannot be opened. */
 int merge_run(struct merge *merge, char **path, size_t paths,
 	      bool (*show)(void *arg, struct merge_source *source,
 			   const struct log_type *type, const struct posix_trace_event_np *event),

@@ -5,14 +5,15 @@
  *
  * The order within a log never changes: if an event is older than an event before it in the same
  * log, it stays behind that event. Times of two logs can be compared only as exactly as the clocks
- * of the logs agree. For each log there is a bound for the error of its clock. If the times of two
- * events of different logs differ by no more than the sum of the two bounds, their order is
- * unknown, and they are marked as unordered.
+ * of the logs agree. So each log has a bound for the error of its clock. If the times of two events
+ * of different logs differ by no more than the sum of the two bounds, their order is unknown, and
+ * they are marked as unordered.
  *
- * Logs of one host have the same clock. But for each log the reading of this clock may be slightly
- * wrong, so between such logs the bound of each log is MERGE_CLOCK_NS. The logs do not show how
- * much the clocks of two hosts differ. Between hosts the bound of each log is MERGE_HOST_NS, unless
- * --clock-error gives another bound.
+ * Logs of one host have the same clock. But each reading of this clock may be slightly wrong, so
+ * between such logs the bound of each log is MERGE_CLOCK_NS. The logs do not show how much the
+ * clocks of two hosts differ. Between hosts the bound of each log is that of --clock-error, or
+ * MERGE_HOST_NS by default. The same is true between two logs of one host if --clock-error names
+ * one of these logs.
  *
  * The memory does not depend on the lengths of the logs, since only one event of each log is kept.
  */
@@ -36,7 +37,7 @@ extern const struct option_row merge_rows[];
 enum { MERGE_CLOCK_ERROR = 1150 }; /* value of the option */
 
 struct merge_error {
-	/* the name of a host or log, without NUL at its end; NULL: the bound is for all logs */
+	/* the name of a host or log, without a NUL at the end; NULL: the bound is for all logs */
 	const char *name;
 	size_t name_len;
 	int64_t ns;
@@ -55,7 +56,7 @@ struct merge_source {
 	/* the time by which 'event' is ordered; it does not decrease after a printed event */
 	int64_t key_ns;
 	int64_t last_ns;       /* time of the event of this log that was printed last */
-	/* bound of the error of the log's clock, compared with the clocks of other hosts */
+	/* bound for the error of the log's clock relative to the clocks of other hosts */
 	int64_t error_ns;
 	uint64_t read;
 	int err;

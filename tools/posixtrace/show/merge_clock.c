@@ -37,10 +37,7 @@ bool merge_add_error(struct merge *merge, const char *text)
 	return true;
 }
 
-/*
- * Returns whether --clock-error gave this bound for a name, which is the name of a host or of a
- * log.
- */
+/* Returns whether this value of --clock-error is for the host or log with this name. */
 static bool is_named(const struct merge_error *error, const char *name)
 {
 	return strlen(name) == error->name_len && !strncmp(name, error->name, error->name_len);
@@ -84,10 +81,7 @@ int64_t merge_bound(const struct merge *merge, const struct merge_source *a,
 			 !has_own_error(merge, &a->log) && !has_own_error(merge, &b->log);
 	int64_t ns;
 
-	/*
-	 * Each of the two times was read from this clock, and each reading may be wrong by
-	 * MERGE_CLOCK_NS.
-	 */
+	/* Both times come from this clock, and each reading may be wrong by MERGE_CLOCK_NS. */
 	if (one_clock)
 		return 2 * MERGE_CLOCK_NS;
 	return __builtin_add_overflow(a->error_ns, b->error_ns, &ns) ? INT64_MAX : ns;
@@ -115,8 +109,8 @@ bool merge_is_unordered(const struct merge *merge, const struct merge_source *so
 		int64_t bound_ns;
 
 		/*
-		 * Two events of the other log are the closest ones: the event that was printed
-		 * last, and the next event. The loop compares only these two.
+		 * The closest events of the other log are the one that was printed last and the
+		 * next one. So the loop compares only these two.
 		 */
 		if (other == source || (!other->any && !other->has))
 			continue;

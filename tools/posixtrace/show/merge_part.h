@@ -22,14 +22,14 @@ void merge_place(struct merge_source *source);
 struct merge_source *merge_first(const struct merge *merge);
 
 /*
- * Returns the bound for the error of the log's clock, compared with the clocks of other hosts, in
+ * Returns the bound for the error of the log's clock relative to the clocks of other hosts, in
  * nanoseconds.
  */
 int64_t merge_error_of(const struct merge *merge, const struct logfile *log);
 
 /*
- * Returns the bound for two logs. The order of two events of these logs is known only if their
- * times differ by more than this bound.
+ * Returns the sum of the bounds of two logs. The order of two events of these logs is known only if
+ * their times differ by more than this sum.
  */
 int64_t merge_bound(const struct merge *merge, const struct merge_source *a,
 		    const struct merge_source *b);

@@ -147,7 +147,7 @@ bool pick_parse(struct pick *pick, const char *list)
 }
 
 /*
- * A direct-mapped cache keeps the indices that the fields have in a schema, as in where.c. A signed
+ * A direct-mapped cache keeps the indices of the fields in each schema, as in where.c. A signed
  * char is enough for an index, because a schema has few fields.
  */
 int pick_field(struct pick *pick, const struct posix_trace_schema_np *schema, unsigned column)

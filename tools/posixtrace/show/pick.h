@@ -64,9 +64,9 @@ struct pick_line {
 bool pick_parse(struct pick *pick, const char *list);
 
 /*
- * pick_mark_fields() marks the fields that this schema has. The caller calls it for all schemas,
- * and then pick_say_unknown(). If fields are in no schema, pick_say_unknown() prints them and
- * returns true.
+ * pick_mark_fields() marks those fields of --fields that this schema has. The caller calls it for
+ * all schemas, and then pick_say_unknown(). If some of the fields are in no schema,
+ * pick_say_unknown() prints them and returns true.
  */
 void pick_mark_fields(struct pick *pick, const struct posix_trace_schema_np *schema);
 bool pick_say_unknown(struct pick *pick);

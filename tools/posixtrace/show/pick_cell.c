@@ -6,7 +6,7 @@
 #include "show/line.h"
 #include "show/pick_part.h"
 
-/* Returns whether the data was truncated, when it was recorded or when it was read. */
+/* Returns whether the writer or the reader truncated the data. */
 static bool is_truncated(const struct posix_trace_event_np *event)
 {
 	return event->info.posix_truncation_status != POSIX_TRACE_NOT_TRUNCATED;

@@ -2,8 +2,8 @@
 /*
  * pick_put.c - writes the columns of --fields as text. To pad a column, the code measures the text
  * that the column has added to the buffer. So the buffer must not be flushed within a line, and
- * must have room for the whole line. A message that a column causes, such as that a file with
- * symbols is missing, flushes the output. So a line is made in a buffer of its own.
+ * must have room for the whole line. But the output is flushed by each message, for example that a
+ * file with symbols is missing. So a line is made in a buffer of its own.
  */
 #include <ctype.h>
 #include <string.h>
@@ -169,8 +169,8 @@ static void make_line_room(struct out *out)
 }
 
 /*
- * Makes a line in a buffer of its own, then appends it to the output. A line that is too long for
- * the buffer is made again in the output, where a flush may change its padding.
+ * Makes a line in a buffer of its own, and appends the line to the output. A line that is too long
+ * for this buffer is made again in the output, where a flush may make its padding wrong.
  */
 static void put_line(struct out *out, struct pick *pick, const struct pick_cell *cell,
 		     void (*make)(struct out *, struct pick *, const struct pick_cell *))
@@ -226,8 +226,8 @@ static void put_blanks(struct out *out, size_t used, size_t width)
 }
 
 /*
- * Pads column i. 'before' was the length of the buffer when the column began. The buffer has not
- * been flushed since then, unless the line is very long.
+ * Pads column i. 'before' was the length of the buffer when the column began. If the line is very
+ * long, the buffer may have been flushed since then, and the column may get no padding.
  */
 static void pad_column(struct out *out, const struct pick *pick, unsigned i, size_t before)
 {

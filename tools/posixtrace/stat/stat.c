@@ -16,13 +16,9 @@
 #include "log/tally_parts.h"
 #include "log/thread_name.h"
 
-/*
- * The command is declared here and not in a header, because no other file except for main.c uses
- * it.
- */
+/* The command is declared here and not in a header, because only main.c uses it. */
 extern const struct tool_command stat_command;
 
-/* The manual page must describe the same options as the table option_rows; a test compares them. */
 
 /* The options of this run. The command runs once in a process. */
 static struct {
@@ -102,7 +98,10 @@ static bool looks_damaged(const struct logfile *log, const struct tally *tally)
 	       tally->total.events != tally->ledger.reported;
 }
 
-/* Reads an open log. After an error, which it prints, the report needs no stat_fini(). */
+/*
+ * Reads an open log. After an error, which the function prints, the caller need not call
+ * tally_fini().
+ */
 static int read_log(struct stat_report *report, struct logfile *log)
 {
 	int err = read_attributes(log->trid, &report->attr);
@@ -112,8 +111,8 @@ static int read_log(struct stat_report *report, struct logfile *log)
 		err = posix_trace_get_status(log->trid, &report->status);
 	if (!err)
 		/*
-		 * The events are read before looks_damaged() is called, because it considers only
-		 * damage that was found while the log was read.
+		 * The events are read before the call of looks_damaged(), because this function
+		 * also considers damage that is found while the log is read.
 		 */
 		err = tally_count(&report->tally, log,
 				  options.threads ? (unsigned)options.threads : tally_threads(log));
@@ -146,7 +145,7 @@ static int print_report(const struct stat_report *report)
 	else
 		stat_text(&out_stdout, report, options.form);
 	if (report->is_damaged) {
-		/* The logs of a recording have said this already. */
+		/* For the logs of a recording, this message is already printed. */
 		if (report->paths == 1)
 			say_damaged(report->log->path);
 		status = TOOL_DAMAGED;
@@ -178,7 +177,10 @@ static int stat_log(const char *path)
 	return status;
 }
 
-/* Adds an earlier log of the recording to the report. 'whole' is the copy of the last log. */
+/*
+ * Adds an earlier log of the recording to the report. 'whole' is the copy of the last log's struct,
+ * to which the function adds the sizes of the earlier log.
+ */
 static int add_log(struct stat_report *report, struct logfile *whole, const char *path)
 {
 	struct stat_report other = { .paths = 1 };
@@ -221,7 +223,7 @@ static int add_log(struct stat_report *report, struct logfile *whole, const char
 
 /*
  * Prints one report of all logs of a recording, whose paths are in the order of time. The last log
- * has all types and names, because a stream keeps those that it has. So only this log is open all
+ * has all types and names, because a stream keeps its types and names. So only this log is open all
  * the time.
  */
 static int stat_recording(const char *const *path, size_t paths)
@@ -249,8 +251,8 @@ static int stat_recording(const char *const *path, size_t paths)
 }
 
 /*
- * Prints the report of a recording if the operands are its logs. Returns false if they are not;
- * nothing was printed then.
+ * If the operands are the logs of one recording, prints its report and returns true. Otherwise
+ * prints nothing and returns false.
  */
 static bool take_recording(char *const *operand, size_t operands, int *status)
 {

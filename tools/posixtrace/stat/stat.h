@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * stat.h - the contents of the report that the command stat prints about a log, and the two
- * functions that print the report, as text and as JSON.
+ * stat.h - the report that the command stat prints about a log, and the two functions that print it
+ * as text and as JSON.
  */
 #ifndef POSIXTRACE_STAT_STAT_H
 #define POSIXTRACE_STAT_STAT_H
@@ -26,7 +26,7 @@ struct stat_attributes {
 
 /*
  * The report of one log, or of all logs of one recording. In the second case 'log' is a copy of the
- * last of these logs, whose members 'info' and 'whole' describe all of them.
+ * struct of the last of these logs, in which the members 'info' and 'whole' describe all of them.
  */
 struct stat_report {
 	const struct logfile *log;
@@ -34,7 +34,7 @@ struct stat_report {
 	struct posix_trace_status_info status;
 	struct tally tally;
 	struct shimloss shim;
-	/* the losses whose type is not known */
+	/* the lost events whose type is not known */
 	struct posix_trace_ledger_np unknown;
 	/* a log is damaged, or was never completed */
 	bool is_damaged;
@@ -58,8 +58,8 @@ struct stat_reason {
 };
 
 /*
- * Finds why the agent has written the log. Returns false if the log is not from the agent. Changes
- * the reading position of the log.
+ * Finds the reason why the agent has written the log. Returns false if the log is not from the
+ * agent. Changes the reading position of the log.
  */
 bool stat_find_reason(const struct stat_report *report, struct stat_reason *reason);
 

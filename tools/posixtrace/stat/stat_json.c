@@ -47,7 +47,7 @@ static void origin_members(struct json *json, const struct stat_report *report)
 	text_member(json, "stream", attr->name, sizeof(attr->name));
 	/*
 	 * "complete" means that the writer closed the log. "whole" means that posix_trace_open()
-	 * accepts it without salvage.
+	 * accepts the log without salvage.
 	 */
 	json_bool(json, "complete", info->complete);
 	json_bool(json, "whole", report->log->whole);
@@ -160,7 +160,7 @@ static void thread_object(struct json *json, const struct stat_report *report,
 	json_end_object(json);
 }
 
-/* Writes why the agent has written the log. */
+/* Writes the reason why the agent has written the log. */
 static void agent_member(struct json *json, const struct stat_report *report)
 {
 	struct stat_reason reason;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* stat_reason.c - reads from a log of the agent why the agent has written it. */
+/* stat_reason.c - reads the reason why the agent has written a log from an event in that log. */
 #include "stat/stat.h"
 
 #include <stdio.h>
@@ -9,7 +9,9 @@
 
 #define AGENT_EVENT "posixtrace_agent"
 
-/* Stores the text of a field. Without the field or a NUL in its data, the text is empty. */
+/*
+ * Stores the text of a field up to its first NUL. The text is empty if the event has no such field.
+ */
 static void copy_field(const struct log_type *type, const char *name,
 		       const struct posix_trace_event_np *event, char text[STAT_REASON_BYTES])
 {
@@ -33,8 +35,9 @@ static const struct tally_type *find_type(const struct tally *tally)
 }
 
 /*
- * The last event has the reason of the log, because the agent records it immediately before it
- * writes the log. Its time is known, so the index of the log leads to it.
+ * The last event of this type has the reason, because the agent records this event immediately
+ * before it writes the log. The tally has the time of this event, so the index of the log leads to
+ * the event.
  */
 bool stat_find_reason(const struct stat_report *report, struct stat_reason *reason)
 {

@@ -74,7 +74,10 @@ static void print_origin(struct out *out, const struct stat_report *report, enum
 		   when_span_string(when, when_timespec(&attr->resolution)));
 }
 
-/* Prints why the agent has written the log. A log that is not from the agent has no such line. */
+/*
+ * Prints the reason why the agent has written the log. A log that is not from the agent has no such
+ * line.
+ */
 static void print_reason(struct out *out, const struct stat_report *report)
 {
 	struct stat_reason reason;
@@ -114,8 +117,8 @@ static void print_attributes(struct out *out, const struct stat_report *report)
 		   (unsigned long long)info->file_bytes, (unsigned long long)info->event_bytes,
 		   (unsigned long long)info->blocks, text_plural(info->blocks),
 		   /*
-		    * A log that was never closed is called "never closed", and only a complete log
-		    * can be called "damaged".
+		    * Only a complete log is called "damaged". An incomplete log is called "never
+		    * closed", whether it is damaged or not.
 		    */
 		   !info->complete ? "never closed" : report->log->whole ? "complete" : "damaged");
 }
@@ -216,8 +219,8 @@ static bool is_silent(const struct tally_count *count, const struct posix_trace_
 }
 
 /*
- * Prints which types were recorded for a part of the time only. The number of calls of such a type
- * is exact, and all other figures of it are estimates.
+ * Prints the types that were recorded only for a part of the time. The number of calls of such a
+ * type is exact, and all other figures of it are estimates.
  */
 static void print_sampled(struct out *out, const struct tally *tally)
 {
@@ -262,7 +265,7 @@ static void print_unknown(struct out *out, const struct tally *tally)
 
 /*
  * Prints the types in the order of their number of events. Types without events are only counted.
- * There may be many, because a log lists all types that its program declared.
+ * There may be many such types, because a log lists all types that its program declared.
  */
 static void print_types(struct out *out, const struct tally *tally)
 {
@@ -391,8 +394,8 @@ static void number_column(struct out *out, int number)
 }
 
 /*
- * Writes the name of a thread if the log has one. A thread without a number has its address before
- * the name: systems exist where threads have no numbers.
+ * Writes the name of a thread if the log has one. If a thread has no number, as in traces of some
+ * other systems, its address precedes the name.
  */
 static void thread_title(struct out *out, const struct stat_report *report,
 			 const struct tally_thread *thread)

@@ -108,7 +108,7 @@ static void result_text(const char *path, const struct posix_trace_check_np *che
 
 /*
  * Reports a fault if the number of events is not the number in the ledger. The library does not
- * report this difference if the log has other damage that may be the cause of the difference.
+ * report this difference if other damage of the log may be its cause.
  */
 static void report_count(struct report *report, struct posix_trace_check_np *check)
 {
@@ -194,8 +194,8 @@ static int verify_open_log(const struct logfile *log)
 	bool sound;
 
 	/*
-	 * If the file is not a log, the message names its format if possible, and no list of faults
-	 * is printed.
+	 * If the file is not a log, the function prints no list of faults. The message names the
+	 * format of the file if possible.
 	 */
 	if (err && !verify.json)
 		return logfile_say_why(log, err);
@@ -204,8 +204,8 @@ static int verify_open_log(const struct logfile *log)
 	/* Members that the library does not set are zero. */
 	memset(&check, 0, sizeof(check));
 	/*
-	 * In text mode only faults are printed before the end, and say(), which prints them,
-	 * removes the progress line first.
+	 * In text mode the progress line may be shown even if standard output is a terminal. Only
+	 * say() prints before the end, and it removes the line first.
 	 */
 	meter_begin(&meter, 0, !verify.json);
 	/*
