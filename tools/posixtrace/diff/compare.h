@@ -6,8 +6,8 @@
  * Each part of one log is compared with the same part of the other log. The comparison uses the
  * logarithm of the ratio of their figures. paired.h describes the test that finds whether the ratio
  * is beyond the margin. Holm's method adjusts the tests, so that the level holds for all tests
- * together. If the machine or the whole program was slower, most spans have a ratio in common,
- * which can be removed before the tests.
+ * together. If the machine or the whole program was slower, most spans have a ratio in common. With
+ * --relative this ratio is removed before the tests.
  */
 #ifndef POSIXTRACE_DIFF_COMPARE_H
 #define POSIXTRACE_DIFF_COMPARE_H

@@ -6,14 +6,13 @@
  * Each difference is between a part of one run and the same part of the other run. The differences
  * are in the order of the parts. Chance changes each part independently. Drift, mostly caused by
  * other work of the machine, changes neighbouring parts in a similar way. It is assumed that the
- * drift between the two runs is twice the drift within a run. More parts do not reduce the error by
- * drift:
+ * drift between the two runs is twice the drift within a run. More parts do not reduce the error
+ * that drift causes:
  *
  * error^2 = variance / parts + 2 max(0, covariance of neighbours)
  *
- * The mean divided by the error has Student's distribution. Its number of degrees of freedom is
- * half the number of parts, less one. This is less than usual, because the covariance is estimated,
- * too.
+ * The mean divided by the error has Student's distribution with half as many degrees of freedom as
+ * parts, less one. This number is less than usual, because the covariance is estimated, too.
  */
 #ifndef POSIXTRACE_DIFF_PAIRED_H
 #define POSIXTRACE_DIFF_PAIRED_H
@@ -29,8 +28,9 @@ struct paired {
 struct paired paired_of(const double *difference, size_t count);
 
 /*
- * Returns an upper bound of the probability that a measured mean is at least as far outside the
- * range from -margin to margin as paired->middle, if the true mean is within this range.
+ * Tests whether the true mean can be in the range from -margin to margin. Returns an upper bound
+ * for a probability: that a measured mean is as far outside this range as paired->middle, or
+ * farther, although the true mean is in the range.
  */
 double paired_p(const struct paired *paired, double margin);
 

@@ -19,7 +19,7 @@ const char *const sample_quantile_name[] = { "p50", "p90", "p99" };
 
 /*
  * The number of spans that a part must have for each quantile. With fewer spans the quantile would
- * mean little. Even the p99 of 200 spans is only the second or third greatest duration.
+ * depend mostly on chance. Even the p99 of 200 spans is only the second or third greatest duration.
  */
 static const uint64_t least[] = { 8, 50, 200 };
 

@@ -104,8 +104,8 @@ bool slowest_sort(struct slowest *slowest)
 
 /*
  * Copies an event to the next place of a part. If the part is full, its oldest event is
- * overwritten. SLOW_FIRST and SLOW_AFTER must keep their first events, so the caller does not call
- * this function when one of these is full. Data that is too long loses its end.
+ * overwritten. The parts SLOW_FIRST and SLOW_AFTER must keep their first events, so the caller does
+ * not call this function for such a part when it is full. Data that is too long loses its end.
  */
 static void keep_event(const struct slowest *slowest, struct slow *slow, enum slow_part part,
 		 const struct reading *reading)
@@ -123,8 +123,8 @@ static void keep_event(const struct slowest *slowest, struct slow *slow, enum sl
 
 /*
  * Returns true if the event is before the span. If the span comes from one event with a duration,
- * no event begins it. So the function compares the time of the event with the time of the span's
- * beginning.
+ * no event begins it. In this case the function compares the time of the event with the time of the
+ * span's beginning.
  */
 static bool is_before(const struct span *span, const struct reading *reading)
 {

@@ -25,6 +25,7 @@ struct slow_event {
 	unsigned char bytes[SLOWEST_BYTES];
 };
 
+/* The events before a span, the first and the last events during it, and the events after it. */
 enum slow_part { SLOW_BEFORE, SLOW_FIRST, SLOW_LAST, SLOW_AFTER, SLOW_PARTS };
 
 struct slow {
@@ -57,7 +58,10 @@ void slowest_fini(struct slowest *slowest);
 /* Offers a span of the first reading, which is kept if it is one of the slowest so far. */
 void slowest_add(struct slowest *slowest, const struct span *span);
 
-/* Must be called between the two readings. Returns false if memory is lacking. */
+/*
+ * Sorts the spans and allocates the memory for the events. Must be called between the two readings.
+ * Returns false if memory is lacking.
+ */
 bool slowest_sort(struct slowest *slowest);
 /* Offers an event of the second reading. Returns false if no further events are needed. */
 bool slowest_event(struct slowest *slowest, const struct reading *reading);

@@ -29,7 +29,7 @@ struct pending {
 	pid_t pid, tid;
 	/* neighbours in the list of the rule; "younger" also links the free elements */
 	uint32_t older, younger;
-	/* its time passed before the gap in the log, so it is certainly violated */
+	/* its time passed before a gap in the log, so the gap does not make it undecided */
 	bool certain;
 	char text[KEY_BYTES];    /* the key as text, which the message shows */
 };
@@ -294,8 +294,8 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 	if (at == NONE)
 		return;
 	/*
-	 * The event may belong to any of the obligations. So each of them becomes undecided, unless
-	 * its time has passed.
+	 * The event may belong to any of the obligations. So each obligation whose time has not
+	 * passed becomes undecided.
 	 */
 	if (!has_key(use, reading)) {
 		every_cut_rule(judge, index, reading->event.time_ns);

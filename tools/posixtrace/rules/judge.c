@@ -131,7 +131,7 @@ static struct judge_type *find_rules(struct judge *judge, const struct log_type 
 
 /*
  * Returns the list of a type, and makes it if necessary. If the id is out of range, as it may be in
- * a damaged log, it sets err and returns NULL.
+ * a damaged log, the function sets err and returns NULL.
  */
 static struct judge_type *type_of(struct judge *judge, const struct log_type *type)
 {
@@ -320,8 +320,8 @@ static void judge_count(struct judge *judge, struct rule *rule)
 }
 
 /*
- * The open obligations are closed before sight_losses() is called, because it may change violations
- * to undecided cases.
+ * The open obligations are closed before sight_losses() is called, because sight_losses() may
+ * change violations to undecided cases.
  */
 void judge_end(struct judge *judge, bool is_damaged)
 {

@@ -2,10 +2,10 @@
 /*
  * judge.h - tests rules against the events of a log, one event after the other.
  *
- * An event that another event must follow is called an obligation. It is open until the other event
- * arrives, until its time passes, until the log ends, or until events may be missing (sight.h). If
- * events may be missing, the obligation is undecided. It is also undecided if the pool has no room
- * for it.
+ * An event that another event must follow is called an obligation. An obligation is open until the
+ * other event arrives, until the span "within" of the rule has passed, until the log ends, or until
+ * events may be missing (sight.h). If events may be missing, the obligation is undecided. It is
+ * also undecided if the pool has no room for it.
  */
 #ifndef POSIXTRACE_RULES_JUDGE_H
 #define POSIXTRACE_RULES_JUDGE_H
@@ -58,8 +58,9 @@ bool judge_init(struct judge *judge, struct rules *rules, struct logfile *log);
 void judge_fini(struct judge *judge);
 
 /*
- * Must be called if the schema of a type has become known only after the type's first event. The
- * rules of the type are then searched again. That happens only while a stream is being recorded.
+ * Forgets which rules concern a type, so that the next event of the type finds them again. Must be
+ * called if the schema of the type has become known only after the type's first event. That happens
+ * only while a stream is being recorded.
  */
 void judge_forget_type(struct judge *judge, trace_event_id_t id);
 
@@ -97,8 +98,10 @@ void every_end(struct judge *judge, size_t index, const struct judge_use *use,
 void every_expire(struct judge *judge, int64_t now_ns);
 
 /*
- * Closes the obligations that were open at since_ns, because events may be missing from then on.
- * They count as undecided. every_cut() does this for all rules, every_cut_rule() for one rule.
+ * Closes the obligations whose time had not passed at since_ns, because events may be missing from
+ * then on. They count as undecided. An obligation whose time had passed before remains open,
+ * because a late event may still meet it. every_cut() does this for all rules, every_cut_rule() for
+ * one rule.
  */
 void every_cut(struct judge *judge, int64_t since_ns);
 void every_cut_rule(struct judge *judge, size_t index, int64_t since_ns);

@@ -84,7 +84,7 @@ static void compare_times(struct judge *judge, struct rule *rule, const struct h
 
 /*
  * Compares a time for which one lock was held with the last times for which the other lock was
- * held, and keeps it.
+ * held. Then keeps the first time, too.
  */
 static void add_held(struct judge *judge, struct rule *rule, struct holder *holder, int which,
 		      const struct held *held)

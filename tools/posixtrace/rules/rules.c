@@ -74,8 +74,8 @@ static uint64_t parse_number(struct parser *parser, const char *what)
 	uint64_t number;
 
 	/*
-	 * strtoull(3) also accepts blanks and signs, so the first character is tested. If the
-	 * number is too large, it sets errno.
+	 * strtoull(3) also accepts blanks and signs, so the first character is tested. strtoull()
+	 * sets errno if the number is too large.
 	 */
 	errno = 0;
 	number = strtoull(parser->text, &end, 10);
@@ -279,8 +279,8 @@ static void free_event(struct rule_event *event)
 }
 
 /*
- * Frees all memory that the rule owns. In a rule that was only parsed in part, the other pointers
- * are NULL.
+ * Frees all memory that the rule owns. If only a part of the rule was parsed, the pointers to the
+ * other parts are NULL.
  */
 static void free_rule(struct rule *rule)
 {

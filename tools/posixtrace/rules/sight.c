@@ -180,17 +180,6 @@ static void add_type_losses(const struct judge *judge, struct missing *missing,
 }
 
 /*
- * Subtracts the losses of a type from *rest. At first *rest has the losses of all types. After the
- * function was called for each type, *rest has the losses that may belong to any type.
- */
-static void sight_subtract(struct posix_trace_ledger_np *rest,
-			   const struct posix_trace_ledger_np *line)
-{
-	for (int i = 0; i < POSIX_TRACE_LOST_CAUSES_NP; i++)
-		rest->lost[i] -= line->lost[i] < rest->lost[i] ? line->lost[i] : rest->lost[i];
-}
-
-/*
  * Adds the calls that the shim could not trace. The types of such calls are unknown, only their
  * kinds. So each call is counted for each rule that concerns its kind.
  */
@@ -217,12 +206,13 @@ static int count_missing(const struct judge *judge, struct missing *missing)
 
 	if (err)
 		return err;
+	/* After this loop, "rest" has the losses that may belong to any type. */
 	for (size_t i = 0; i < judge->log->types; i++) {
 		trace_event_id_t id = judge->log->list[i]->id;
 
 		if (id >= judge->ids || posix_trace_get_ledger_type_np(judge->log->trid, id, &line))
 			continue;
-		sight_subtract(&rest, &line);
+		losses_subtract(&rest, &line);
 		if (judge->by_id[id])
 			add_type_losses(judge, missing, judge->by_id[id],
 				  shimloss_kinds(judge->log->list[i]->name), &line);

@@ -202,8 +202,9 @@ void verdict_tap(struct out *out, const struct rules *rules)
 }
 
 /*
- * Writes a text for XML. Control characters are written as \xNN, because XML cannot contain them,
- * not even as character references.
+ * Writes a text for XML. Control characters and bytes above ASCII are written as \xNN. XML cannot
+ * contain control characters, not even as character references, and the bytes of a log need not be
+ * UTF-8.
  */
 static void put_xml(struct out *out, const char *text)
 {

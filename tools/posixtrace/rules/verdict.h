@@ -20,7 +20,8 @@ void verdict_junit_none(struct out *out);
 /*
  * Warns about names in rules that no event type or lock of the log has, with the most similar name.
  * Also warns about rules for which all matching event types lack a field. If the log lacks the
- * first event type of a rule, the rule was not tested, unless it is a rule "count".
+ * first event type of a rule, the rule was not tested. Only a rule "count" is tested in this case,
+ * too.
  */
 void verdict_warn(const struct rules *rules, const struct logfile *log);
 
