@@ -8,8 +8,8 @@
 #include <stddef.h>
 #include <trace_np.h>
 
-#define ACCOUNT_ID	   0x50545841 /* the application's number in an account: PTXA */
-#define ACCOUNT_ID_MERGED  0x5054584d /* PTXM */
+#define ACCOUNT_ID	   0x50545841 /* application_id of an account: "PTXA" */
+#define ACCOUNT_ID_MERGED  0x5054584d /* of a merged account: "PTXM" */
 #define ACCOUNT_UUID_BYTES 16
 
 /*
@@ -23,7 +23,7 @@ bool account_has_table(int table);
  * Returns an error of SQLite or 0.
  */
 int account_run(sqlite3 *db, char *sql);
-/* Returns the integer that a statement has as its only value, or -1. */
+/* Executes a statement that returns one integer. Returns this integer, or -1 after an error. */
 int64_t account_number(sqlite3 *db, const char *sql);
 
 /* Makes an empty database in memory, with limits for hostile files. */

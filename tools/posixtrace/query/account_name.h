@@ -20,7 +20,7 @@
  * as many bytes.
  */
 #define ACCOUNT_BYTES	    16384
-/* If a folder has more accounts of a single log than this number, these accounts are merged. */
+/* If a folder has more accounts with one log each than this number, these accounts are merged. */
 #define ACCOUNT_APART	    32
 #define ACCOUNT_MERGED	    "merged.%u" ACCOUNT_SUFFIX
 #define ACCOUNT_MERGED_MOST 999999999

@@ -13,11 +13,11 @@
  *
  * The small tables. events_rows and spans_rows are tables of ClickHouse. The rows of all other
  * tables of query are in one table, summary_rows, and types_rows, threads_rows and so on are views
- * of it. Each INSERT makes a part of a table, and each nullable column of a part has four files, so
- * a table for each of them would cost the server more than the events of a log. A row of
- * summary_rows has the name of its table, its integers and its texts in two arrays, in the order of
- * the columns, and a bit for each column that is NULL. Older versions have made a table for each of
- * them: FLEET_SEPARATE. Such a database keeps its tables.
+ * of it. Each INSERT makes a part of a table, and each nullable column of a part has four files. So
+ * a separate table for each small table would cost the server more than the events of a log. A row
+ * of summary_rows has the name of its table, an array of its integers and an array of its texts,
+ * both in the order of the columns, and a bit for each column that is NULL. Older versions have
+ * made the separate tables: FLEET_SEPARATE. Such a database keeps these tables.
  *
  * Exactly once. A table of ClickHouse has no unique keys, and an INSERT whose answer is lost may
  * still be executed later. If it is uncertain whether an INSERT succeeded, ship adds the number of
@@ -32,10 +32,11 @@
  * part. The table "fields" lists the names of all fields.
  *
  * Marks. A position of ship describes the rows of certain tables. If the tables are removed and
- * made again, it describes nothing. So a process that makes tables adds a mark to the table
- * "fields", before it makes any other table: a row whose name is "tables " and a random number. No
- * field has such a name. The sum of the numbers is the identity of the tables; it changes when any
- * table is made again, and is the same on all replicas. 0: the tables have no mark yet.
+ * made again, the position describes nothing. So a process that makes tables adds a mark to the
+ * table "fields", before it makes any other table: a row whose name is "tables " and a random
+ * number. No field has such a name. The sum of the numbers is the identity of the tables. This
+ * identity changes when any table is made again, and is the same on all replicas. It is 0 if the
+ * tables have no mark yet.
  */
 #ifndef POSIXTRACE_QUERY_FLEET_H
 #define POSIXTRACE_QUERY_FLEET_H
@@ -149,7 +150,7 @@ const char *fleet_rows_table(int table, enum fleet_layout layout);
 void fleet_events_view(const char *database, const struct sqlfields *columns,
 		       const struct fleet_field *field, size_t fields, struct bytes *sql);
 
-/* Appends the SQL condition that a row counts, because its attempt is not voided. */
+/* Appends the SQL condition that is true for the rows of all attempts that are not voided. */
 void fleet_counts_sql(const char *database, struct bytes *sql);
 
 #endif

@@ -30,7 +30,10 @@ struct sums {
 	size_t count;
 };
 
-/* A column of streams, and the expression and condition of the same sum in another table. */
+/*
+ * For each table: a column of streams, and the expression and the condition that compute the same
+ * sum from the rows of the table.
+ */
 static const struct comparison {
 	const char *column, *expression, *condition;
 } comparisons[QUERY_TABLES] = {
@@ -128,11 +131,11 @@ static size_t count_lacking(const struct sums *wanted, const struct sums *found,
 
 /*
  * An older version of ship sent no rows of losses with the empty name, for lost events of unknown
- * type. It sent these losses in the ledger only. Adds the losses of logs that such a version sent
- * to "found". Returns false after it printed an error.
+ * type. It sent these losses in the ledger only. For the logs of such a version, this function adds
+ * these losses to "found". Returns false after it printed an error.
  *
- * The rows of losses of a log arrive together. So if the server has none of them, they may be late,
- * and the log is not added.
+ * The rows of losses of a log arrive together. So if the server has no such row of a log, the rows
+ * may be late, and the losses of this log are not added.
  */
 static bool add_older(struct server *server, struct sums *found)
 {

@@ -174,7 +174,7 @@ static int fill_objects(sqlite3_stmt *row, const struct logfile *log)
 
 /*
  * Inserts a row for each frame of a stack. "event" is the first event that refers to the stack. The
- * functions are searched for the process and the time of this event.
+ * names of the functions are those of the process and the time of this event.
  */
 static int fill_frames(sqlite3_stmt *row, const struct logfile *log,
 		       const struct posix_trace_event_np *event, const struct stacks_found *stack)

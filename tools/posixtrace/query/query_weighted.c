@@ -69,11 +69,11 @@ static bool is_one_scan(sqlite3 *db, const char *sql)
 /* ------------------------------------------------------------------ rows */
 
 /*
- * Returns a property. If events are grouped by this property, all events of a group have the same
- * value in the column. Returns 0 if this is true for each property, and -1 if it is true for no
- * property.
+ * Returns the property that determines the value of a column: events with the same property have
+ * the same value. Returns 0 for the column log, because all events of a log have the same value,
+ * and -1 if no property determines the value.
  */
-static int columns_of(int column)
+static int property_of(int column)
 {
 	switch (column) {
 	case QUERY_NAME:
@@ -100,14 +100,14 @@ static int columns_of(int column)
 
 /*
  * Computes the properties by which events must be grouped. "used" is SQLite's set of used columns,
- * where bit 63 is for all columns from 63 on. Returns false if columns_of() has no property for a
- * used column.
+ * in which bit 63 is for all columns from 63 on. Returns false if no property determines the value
+ * of a used column.
  */
 static bool columns_fit_groups(uint64_t used, unsigned *columns)
 {
 	*columns = 0;
 	for (int i = 0; i < 64; i++) {
-		int one = used & UINT64_C(1) << i ? columns_of(i) : 0;
+		int one = used & UINT64_C(1) << i ? property_of(i) : 0;
 
 		if (one < 0)
 			return false;

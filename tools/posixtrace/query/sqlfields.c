@@ -82,8 +82,8 @@ void sqlfields_free(struct sqlfields *fields)
 /* ------------------------------------------------------------------ values */
 
 /*
- * The bytes of the last value that is a text or array. sqlfields.h says how long they are valid.
- * Only one thread uses this buffer.
+ * The text of the last value that has a name or is an array. sqlfields.h says how long the text is
+ * valid. Only one thread uses this buffer.
  */
 static struct out scratch = { .fd = -1 };
 
@@ -142,7 +142,8 @@ static bool name_of(const struct posix_trace_value_np *value, struct sqlvalue *t
 	return true;
 }
 
-static void number_of(const struct posix_trace_value_np *value, struct sqlvalue *to)
+/* Stores a number, a text or bytes as they are in the data. */
+static void plain_value(const struct posix_trace_value_np *value, struct sqlvalue *to)
 {
 	switch (value->field->form) {
 	case POSIX_TRACE_FORM_SIGNED_NP:
@@ -186,5 +187,5 @@ void sqlvalue_of(const struct posix_trace_schema_np *schema, unsigned field, con
 		array_of(schema, field, data, len, to);
 	else if (posix_trace_field_get_np(schema, field, 0, data, len, 0, &value) &&
 		 !name_of(&value, to))
-		number_of(&value, to);
+		plain_value(&value, to);
 }
