@@ -5,8 +5,8 @@
  *
  * The first reading finds the curves and their least and greatest values. The second reading keeps
  * the values as items of runs. If there are more values than the limit, time is divided into bins.
- * Only the first, the least, the greatest and the last value of each bin are kept. If a pixel is
- * not narrower than a bin, the drawing of these values equals the drawing of all values.
+ * Only the first, the least, the greatest and the last value of each bin are kept. If a pixel is at
+ * least as wide as a bin, a drawing of these values looks the same as a drawing of all values.
  *
  * Memory is bounded: CURVES_MAX curves are kept, and the values of all further curves are only
  * counted. An infinite value, or a value that is not a number, is only counted in counter.unknown.

@@ -676,7 +676,7 @@ static bool parse_option(struct picture *picture, struct options *options, int o
 }
 
 /* All options are parsed before the log is opened. */
-static int html_html(struct picture *picture, int argc, char **argv)
+static int write_file(struct picture *picture, int argc, char **argv)
 {
 	static struct options options;
 	int option, status;
@@ -727,7 +727,7 @@ static int html_run(int argc, char **argv)
 	int status;
 
 	wanted_init(&picture.wanted);
-	status = html_html(&picture, argc, argv);
+	status = write_file(&picture, argc, argv);
 	picture_fini(&picture);
 	return status;
 }

@@ -27,10 +27,10 @@
  * The states of threads follow, if the page has states. For each row: the number of its states; for
  * each state the time since the end of the state before, its length and its kind.
  *
- * Last are the events whose fields the page has, if there are such events. For each row: the number
- * of these events; for each event the time since the event before, its type, a number, and its
- * duration + 1 (0: none). The lowest bit of this number is set if the event has an error. Its other
- * bits are the index of the event's text + 1 (0: none).
+ * The events whose fields the page has are the last part. It is missing if there are no such
+ * events. For each row: the number of these events; for each event the time since the event before,
+ * its type, a number, and its duration + 1 (0: none). The lowest bit of this number is set if the
+ * event has an error. Its other bits are the index of the event's text + 1 (0: none).
  */
 #ifndef POSIXTRACE_PICTURE_ITEMS_TEXT_H
 #define POSIXTRACE_PICTURE_ITEMS_TEXT_H

@@ -62,8 +62,9 @@ static const struct picture_row *first_thread(const struct picture *picture, uin
 
 /*
  * Names a row by the program of the process "pid". If this program is not known, the row gets the
- * program of the parent, because a child runs the program of its parent until it calls execve().
- * The processes of a damaged log may be parents of each other, so "deep" bounds the recursion.
+ * program of the parent, because a child runs the program of its parent until it calls execve(). In
+ * a damaged log, two processes may be the parents of each other. So the recursion ends after
+ * GENERATIONS steps; "deep" is the number of steps so far.
  */
 static void program_name(const struct picture *picture, pid_t pid, struct picture_row *row,
 			 int deep)

@@ -71,16 +71,12 @@ struct picture_log {
 		bool has_stack;        /* events are stacks, or refer to one */
 		bool has_state;        /* events change or explain states of threads */
 		struct details_plan details;
-	/*
-	 * the index is the type's index in the log; the last element is for types that are not
-	 * listed
-	 */
-	} *type;
+	} *type;                       /* by index in the log; the last: for types not listed */
 	uint32_t *series;              /* index in the picture + 1, by the index in the pairing */
 	size_t count;
 	int64_t shift_ns;              /* this is added to the log's times */
 	int64_t first_ns, last_ns;     /* times of events, after the addition */
-	/* bound of the error of comparisons with the other logs; -1: none */
+	/* the greatest error of a time when compared with another log; -1: not known */
 	int64_t error_ns;
 	uint64_t events, spans;
 	pid_t attached;                /* the process to which attach attached; 0: none */

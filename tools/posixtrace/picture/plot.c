@@ -51,7 +51,7 @@ static const struct option_row option_rows[] = {
 	OPTION_END
 };
 
-static int plot_plot(struct picture *picture, int argc, char **argv)
+static int write_file(struct picture *picture, int argc, char **argv)
 {
 	const char *output = NULL;
 	bool force = false, utc = false, good;
@@ -90,7 +90,7 @@ static int plot_run(int argc, char **argv)
 	int status;
 
 	wanted_init(&picture.wanted);
-	status = plot_plot(&picture, argc, argv);
+	status = write_file(&picture, argc, argv);
 	picture_fini(&picture);
 	return status;
 }

@@ -71,8 +71,9 @@ void pyramid_point(struct picture *picture, size_t row, uint16_t type, uint64_t 
 }
 
 /*
- * Returns the lowest level on which a span itself is not drawn, because it is shorter than a bin or
- * not kept. The span is not drawn on the levels above, either.
+ * Returns the lowest level on which a span itself is not drawn. This is level 0 if the span is not
+ * kept, and otherwise the first level whose bins are wider than the span. The span is not drawn on
+ * the levels above, either.
  */
 static size_t first_level(const struct picture *picture, uint64_t time_ns)
 {

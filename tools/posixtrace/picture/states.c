@@ -163,10 +163,10 @@ static enum states_kind kind_of_out(const struct states_row *row, const struct p
 }
 
 /*
- * Returns whether a call waits for a file. A call with a path of its own, such as open(), and a
- * call that is possible only on files do. Otherwise the name of the descriptor decides. The
- * function searches this name for each call, because the number of a closed descriptor is used
- * again.
+ * Returns whether a call waits for a file. It does if it has a path but no descriptor, such as
+ * open(), or if it is possible only on files. Otherwise the name of the descriptor decides. The
+ * function looks up this name for each call, because another file can get the number of a closed
+ * descriptor.
  */
 static bool is_of_file(const struct logfile *log, const struct plan *plan,
 		       const struct log_type *type, const struct posix_trace_event_np *event)
